@@ -1,0 +1,71 @@
+package dyngraph
+
+// NetEdge is one edge that a batch really inserted or deleted.
+type NetEdge struct {
+	Sign     Sign
+	Edge     EdgeIndex
+	From, To VertexID // in an undirected graph From < To
+	Label    LabelID
+	// Place is the index, in the batch's accepted updates, of the last operation that changed the edge's presence.
+	Place uint32
+}
+
+// Delta is the net effect of a staged batch. It is owned by the Graph and valid until Commit or Abort.
+type Delta struct {
+	// Net holds the net edges in the total order of DESIGN S3; an edge's order is its index here.
+	Net []NetEdge
+	// Touched holds, ascending and once each, the ends of the net edges and the created and freed vertices.
+	Touched []VertexID
+	// Created and Freed are the vertices that the batch brought into being and took away. A freed id keeps its key
+	// and label readable until the id is re-used.
+	Created, Freed []VertexID
+	// Renewed lists edges that are in both graphs and whose attributes the batch renewed.
+	Renewed []EdgeIndex
+	// NewTriples reports that the batch brought a (source label, edge label, target label) combination, or a label,
+	// that no earlier batch had: plans that resolved labels against the statistics must be made again.
+	NewTriples bool
+}
+
+// Inserted counts the net edges with sign Inserted.
+func (d *Delta) Inserted() int {
+	n := 0
+	for i := range d.Net {
+		if d.Net[i].Sign == Inserted {
+			n++
+		}
+	}
+	return n
+}
+
+// Deleted counts the net edges with sign Deleted.
+func (d *Delta) Deleted() int { return len(d.Net) - d.Inserted() }
+
+// VertexRecord is a vertex as the checkpoint keeps it.
+type VertexRecord struct {
+	ID    VertexID
+	Key   string
+	Label LabelID
+}
+
+// EdgeRecord is an edge as the checkpoint keeps it: once, under its source (in an undirected graph its lower id).
+type EdgeRecord struct {
+	From     VertexID
+	Label    LabelID
+	To       VertexID
+	Attr     Attr
+	Previous Attr // attributes before the batch; set in Effect.Renewed only
+}
+
+// Effect is everything that a batch changed, with before-images, in terms that survive the process: what the
+// checkpoint writes on commit and what it needs to undo the batch again (DESIGN P2: the batch log's base is the
+// present less the logged effects). It shares no memory with the Graph but immutable strings and bytes.
+type Effect struct {
+	LabelsBefore int      // length of the label table before the batch, NoLabel included
+	NewLabels    []string // appended by the batch, in id order
+	Created      []VertexRecord
+	Freed        []VertexRecord
+	Released     []VertexID // freed by batch n-2, free for re-use from this batch on
+	Inserted     []EdgeRecord
+	Deleted      []EdgeRecord
+	Renewed      []EdgeRecord
+}

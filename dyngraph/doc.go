@@ -1,0 +1,21 @@
+// Package dyngraph keeps the dynamic graph: external keys and their dense ids, interned labels, the packed
+// memory array of adjacency entries, and the step from a batch of updates to its net effect.
+//
+// The life of a batch (DESIGN S2, S3, A1):
+//
+//	Accept   decides message by message what is taken; the graph does not change
+//	Stage    folds the accepted updates to their net effect; inserted edges go in physically, deleted ones stay,
+//	         and every touched entry is marked with its sign and order. View(Old) and View(New) show both graphs.
+//	Commit   drops the deleted edges; or Abort drops the inserted ones (content is restored, layout need not be)
+//
+// Invariants:
+//
+//	1  Adjacency entries are sorted by (vertex, direction, edge label, neighbour); each edge has one entry under
+//	   either end (GAMMA V-C, GPMA).
+//	2  Dense ids and labels are handed out by accepted updates only, in order of first appearance, the lowest free id
+//	   first; ids freed by batch n are free again from batch n+2 on (DESIGN S7, A12).
+//	3  The net edges of a batch are totally ordered by the place of the last operation that changed the edge's
+//	   presence, then by the edge's tuple of dense ids (DESIGN S3).
+//	4  A Graph has one owner: nothing here is safe for concurrent use, except that any number of goroutines may read
+//	   views between Stage and Commit or Abort, and between batches.
+package dyngraph
