@@ -1,0 +1,89 @@
+package matcher
+
+import (
+	"context"
+
+	"motifd/dyngraph"
+)
+
+// Want is what a backend is asked for.
+type Want uint8
+
+// The wants.
+const (
+	WantRows  Want = iota // the matches, in canonical order
+	WantCount             // their number
+	WantAny               // whether there is one
+)
+
+// AllOrders as Request.Before searches every anchor.
+const AllOrders = ^uint32(0)
+
+// Request asks for the incremental matches of one plan in one phase.
+type Request struct {
+	Plan *Plan
+	Want Want
+	// Limit caps the rows emitted: a prefix in canonical order. 0 is no cap. Total then asks to count on past the cap.
+	Limit uint64
+	Total bool
+	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11).
+	Before uint32
+	// Budget bounds the search steps, 0 for no bound. When it is exceeded the backend stops the plan at a group.
+	Budget uint64
+}
+
+// Result is what a search found for the request of the same index.
+type Result struct {
+	// Count is the number of matches: emitted, or with Total or WantCount all of them. With WantAny it is 0 or 1.
+	Count     Count
+	Truncated bool // the limit was reached and there are more matches than it
+	// Suspended tells that the budget was exceeded; SuspendedAt is the order of the group where the plan stopped: no
+	// row of it or of a later one was emitted. For WantCount and WantAny it is 0 and Count is void.
+	Suspended   bool
+	SuspendedAt uint32
+	Steps       uint64
+	SearchNS    int64 // when the backend has a clock
+	// Witness is a match, with WantAny and Count 1: vertices, then edges.
+	Witness []uint32
+}
+
+// Group is a run of rows of one request and one anchor. Several consecutive groups may share them; their rows ascend.
+type Group struct {
+	Request int    // index into the requests
+	Order   uint32 // of the anchor
+	Rows    Rows   // borrowed until the callback returns
+}
+
+// Backend searches. It is owned by the Engine, which calls Stage, Search, then Commit or Abort, in this order, from one
+// goroutine. cpu, reference and cuda implement it; all emit the same bytes (DESIGN P2).
+type Backend interface {
+	// Name is what `--backend` calls it.
+	Name() string
+	// Load takes over the graph's present content; the graph is not staged.
+	Load(g *dyngraph.Graph) error
+	// Prepare sets the registered plans: what later Stages keep filters for and later Searches ask for. It is called
+	// between batches, and between Stage and Search when the batch brought labels that plans had not resolved; the
+	// graph is then staged.
+	Prepare(plans []*Plan) error
+	// Stage takes note of a batch that the graph has staged.
+	Stage(d *dyngraph.Delta) error
+	// Search finds the matches of the staged batch: sign Deleted searches the old view anchored at deleted edges,
+	// sign Inserted the new view anchored at inserted ones (DESIGN A1, A2). emit receives the rows in the order
+	// (anchor, query name, row); requests are sorted by query name. suspend is called before anything of a
+	// group where a budget was exceeded could be emitted. An error of either ends the search and is returned.
+	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error,
+		suspend func(request int, order uint32) error) ([]Result, error)
+	// Commit and Abort end the batch; they are called after the graph's own.
+	Commit() error
+	Abort() error
+	// Enumerate finds the matches of the plan in a view, in the order (vertex ids, edge identities) when rows are
+	// wanted. limit caps the rows, 0 for none; with WantAny the search stops at the first match.
+	Enumerate(ctx context.Context, which dyngraph.Which, p *Plan, want Want, limit uint64,
+		emit func(Rows) error) (Result, error)
+	Close() error
+}
+
+// Planner makes plans; package plan implements it. Statistics are read from the graph.
+type Planner interface {
+	Plan(q *Query, g *dyngraph.Graph) (*Plan, error)
+}

@@ -1,0 +1,70 @@
+package matcher
+
+import "motifd/dyngraph"
+
+// Plan is how one version of a query is searched, made by a Planner from label statistics. It is immutable.
+// Labels are resolved to ids: a label that the graph has never seen resolves to UnknownLabel, which fits nothing.
+type Plan struct {
+	Query    *Query
+	Directed bool // of the graph
+
+	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel or an id, by pattern vertex
+	EdgeLabels   []dyngraph.LabelID // likewise by pattern edge
+
+	// Anchored holds one matching order for each oriented pattern edge that an update can be tried against
+	// (DESIGN A3, A4; GAMMA Algorithm 1).
+	Anchored []Order
+	// Static is the matching order for enumeration of a whole graph. Its first step has no back edges.
+	Static Order
+
+	// Automorphisms is the number of label-preserving automorphisms of the pattern's vertices and edges.
+	Automorphisms Count
+	// VertexLess lists pairs (a, b) of pattern vertices, a before b in pattern order, such that a match
+	// represents its orbit if and only if id(a) < id(b) for each pair and the order of EdgeLess holds
+	// (Unit Subgraphs, DESIGN S4; Grochow and Kellis's symmetry breaking with base 0, 1, 2, ...).
+	VertexLess [][2]int
+	// EdgeLess lists pairs of parallel, interchangeable pattern edges whose mapped edges must ascend by identity.
+	EdgeLess [][2]int
+
+	// Text is the plan as `explain` prints it.
+	Text string
+}
+
+// Resolved labels that are no label's id.
+const (
+	AnyLabel     = ^dyngraph.LabelID(0)
+	UnknownLabel = ^dyngraph.LabelID(0) - 1
+)
+
+// String returns the plan as `explain` prints it.
+func (p *Plan) String() string { return p.Text }
+
+// Order is a matching order: the pattern vertices in the order in which they are mapped.
+type Order struct {
+	// Edge is the pattern edge that the anchor update maps to, or -1 for a static order. Reversed tells that the
+	// update's target maps to the edge's From (edges that match in either direction only).
+	Edge     int
+	Reversed bool
+	// Steps maps one vertex each. For an anchored order the first two steps are the edge's ends, mapped by the
+	// update: Steps[0] is the end that the update's source maps to.
+	Steps []Step
+}
+
+// Step maps one pattern vertex.
+type Step struct {
+	Vertex int // pattern vertex
+	// Back are the pattern edges to vertices mapped earlier, which the new vertex must be joined to. In an anchored
+	// order, the anchor's own edge is in no Back; a further pattern edge parallel to it is in that of Steps[1].
+	Back []BackEdge
+}
+
+// BackEdge joins the vertex of a step to one mapped earlier.
+type BackEdge struct {
+	Edge  int // pattern edge
+	Step  int // index of the earlier step
+	Label dyngraph.LabelID
+	// Dir is the side from which the earlier vertex sees the edge; Either lets both directions match (in a directed
+	// graph; in an undirected one every entry is seen as Out).
+	Dir    dyngraph.Dir
+	Either bool
+}

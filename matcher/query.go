@@ -1,0 +1,178 @@
+package matcher
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Bounds on patterns (DESIGN S11).
+const (
+	MinVertices = 2
+	MaxVertices = 32
+	MaxEdges    = 64
+	// MaxNameLen bounds the names of queries, vertices and edges, in bytes.
+	MaxNameLen = 255
+)
+
+// Unit is what one match of a query is.
+type Unit uint8
+
+// The units (DESIGN S4).
+const (
+	Embeddings Unit = iota // every mapping
+	Subgraphs              // one mapping per orbit under the pattern's label-preserving automorphisms
+)
+
+// Emit is what a query emits.
+type Emit uint8
+
+// The emit modes (DESIGN S12).
+const (
+	EmitDeltas Emit = iota // every match
+	EmitCounts             // one exact number per batch and sign
+	EmitExists             // the transitions between no match and some match
+)
+
+// Backfill is what registration emits.
+type Backfill uint8
+
+// The backfill modes (DESIGN S8).
+const (
+	BackfillNone Backfill = iota
+	BackfillFull          // M(G_n), marked snapshot
+)
+
+// QueryVertex is a vertex of a pattern.
+type QueryVertex struct {
+	Name  string `json:"name"`
+	Label string `json:"label,omitempty"` // "" matches any label, or none
+}
+
+// QueryEdge is an edge of a pattern.
+type QueryEdge struct {
+	Name     string `json:"name"`
+	From, To int    // indexes into Query.Vertices
+	Label    string `json:"label,omitempty"` // "" matches any label, or none
+	// Either lets the edge match in both directions. It is set on every edge of a pattern for an undirected graph.
+	Either bool `json:"either,omitempty"`
+}
+
+// Query is a registered pattern with what to emit for it. It is immutable once registered, and is stored as JSON in
+// the checkpoint.
+type Query struct {
+	Name    string `json:"name"`
+	Version uint64 `json:"version"` // 1 for the first; a changed or resumed query is a new version (DESIGN S8, S11)
+
+	Vertices []QueryVertex `json:"vertices"`
+	Edges    []QueryEdge   `json:"edges"`
+
+	Unit     Unit     `json:"unit"`
+	Emit     Emit     `json:"emit"`
+	Backfill Backfill `json:"backfill"`
+
+	// MaxMatches caps what is emitted per batch and sign, 0 for no cap; ExactTotal asks for the exact total when
+	// the cap was reached (DESIGN S11). They go with EmitDeltas.
+	MaxMatches uint64 `json:"max_matches_per_batch,omitempty"`
+	ExactTotal bool   `json:"exact_total,omitempty"`
+	// WorkBudget bounds the search steps that one batch may spend on the query, 0 for no bound. A query that
+	// exceeds it is suspended (DESIGN S11).
+	WorkBudget uint64 `json:"work_budget,omitempty"`
+
+	// Source is the pattern's text as the user wrote it, for display; Language is "cypher" or "text".
+	Source   string `json:"source,omitempty"`
+	Language string `json:"language,omitempty"`
+	// Origin says who registered the query: "config" or "api". Queries added by the API stay when the configuration
+	// changes.
+	Origin string `json:"origin,omitempty"`
+}
+
+// ErrQuery is wrapped by every error that Validate returns.
+var ErrQuery = errors.New("bad query")
+
+// Validate checks the query against the bounds of DESIGN S11 and for combinations that have no meaning. directed
+// tells whether the graph is.
+func (q *Query) Validate(directed bool) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w %q: %s", ErrQuery, q.Name, fmt.Sprintf(format, args...))
+	}
+	if err := checkName(q.Name); err != nil {
+		return bad("its name %v", err)
+	}
+	if n := len(q.Vertices); n < MinVertices || n > MaxVertices {
+		return bad("the pattern has %d vertices; a pattern has %d to %d", n, MinVertices, MaxVertices)
+	}
+	if n := len(q.Edges); n > MaxEdges {
+		return bad("the pattern has %d edges; a pattern has at most %d", n, MaxEdges)
+	}
+	seen := make(map[string]bool, len(q.Vertices)+len(q.Edges))
+	for i, v := range q.Vertices {
+		if err := checkName(v.Name); err != nil {
+			return bad("the name of vertex %d %v", i, err)
+		}
+		if seen[v.Name] {
+			return bad("the name %q is used twice", v.Name)
+		}
+		seen[v.Name] = true
+	}
+	for i, e := range q.Edges {
+		if err := checkName(e.Name); err != nil {
+			return bad("the name of edge %d %v", i, err)
+		}
+		if seen[e.Name] {
+			return bad("the name %q is used twice", e.Name)
+		}
+		seen[e.Name] = true
+		if e.From < 0 || e.From >= len(q.Vertices) || e.To < 0 || e.To >= len(q.Vertices) {
+			return bad("edge %q has an end that is no vertex of the pattern", e.Name)
+		}
+		if e.From == e.To {
+			return bad("edge %q is a self-loop on %q; self-loops are not supported", e.Name, q.Vertices[e.From].Name)
+		}
+		if !directed && !e.Either {
+			return bad("edge %q has a direction, but the graph is undirected: write -- instead of -> or <-", e.Name)
+		}
+	}
+	if at := q.disconnected(); at >= 0 {
+		return bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name, q.Vertices[0].Name)
+	}
+	if q.Emit != EmitDeltas && (q.MaxMatches != 0 || q.ExactTotal) {
+		return bad("max_matches_per_batch and exact_total go with emit: deltas")
+	}
+	if q.ExactTotal && q.MaxMatches == 0 {
+		return bad("exact_total needs max_matches_per_batch")
+	}
+	return nil
+}
+
+func checkName(s string) error {
+	switch {
+	case s == "":
+		return errors.New("is empty")
+	case len(s) > MaxNameLen:
+		return fmt.Errorf("has %d bytes; at most %d are allowed", len(s), MaxNameLen)
+	case !utf8.ValidString(s):
+		return errors.New("is not valid UTF-8")
+	}
+	return nil
+}
+
+// disconnected returns a vertex that vertex 0 does not reach, or -1.
+func (q *Query) disconnected() int {
+	reached := make([]bool, len(q.Vertices))
+	reached[0] = true
+	for grown := true; grown; {
+		grown = false
+		for _, e := range q.Edges {
+			if reached[e.From] != reached[e.To] {
+				reached[e.From], reached[e.To], grown = true, true, true
+			}
+		}
+	}
+	for i, r := range reached {
+		if !r {
+			return i
+		}
+	}
+	return -1
+}
