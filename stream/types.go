@@ -1,0 +1,220 @@
+package stream
+
+import (
+	"context"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Record is one input message as a Source read it.
+type Record struct {
+	Partition int32
+	Offset    int64     // Kafka offset, or byte offset in the decompressed file
+	Next      int64     // where reading goes on after this record
+	Time      time.Time // Kafka record timestamp; zero when there is none
+	Key       []byte
+	Value     []byte
+	// Header is the header row of the CSV file that the record comes from, the same slice for all its records.
+	Header []byte
+	// Err is set when the source found the record itself unreadable (longer than the limit, say): it goes to the
+	// dead letters, with Value cut to what was kept.
+	Err error
+}
+
+// Positions maps input partitions to the offset that is read next.
+type Positions map[int32]int64
+
+// Source reads input records. It has one user; only Close may be called from another goroutine, and makes Read
+// return.
+type Source interface {
+	// Read returns the next records, at least one, in partition order each. The records and what they refer to are
+	// the caller's. io.EOF tells that the input ended for good (files); a Kafka source blocks until ctx is done.
+	Read(ctx context.Context) ([]Record, error)
+	// Seek sets where reading starts, before the first Read; partitions that are not named start where the
+	// configuration says. ErrDataLoss tells that a position is no longer available.
+	Seek(ctx context.Context, at Positions) error
+	Close() error
+}
+
+// Decoder turns one record into a message. It is used by one goroutine at a time and may keep state (a CSV
+// header).
+type Decoder interface {
+	// Decode appends the record's updates to dst, with their positions. An error is a *DecodeError; the record is
+	// then a dead letter as a whole (DESIGN S10). A record without updates (a blank line) is an empty message.
+	Decode(rec Record, dst []dyngraph.Update) ([]dyngraph.Update, error)
+}
+
+// DecodeError says why a record could not be decoded.
+type DecodeError struct {
+	Reason  string // a code for metrics: "json", "utf8", "field", "size", ...
+	Element int    // of an array, or -1
+	Msg     string // what is wrong, where in the record, and what would be right
+}
+
+func (e *DecodeError) Error() string { return e.Msg }
+
+// Encoder turns results into output records. It is safe for concurrent use.
+type Encoder interface {
+	// Append encodes rows i to j of a matches event (or the one record of another event) and appends the records to
+	// dst. batch is the batch number.
+	Append(dst []OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]OutRecord, error)
+	// DeadLetter encodes a refused record, BatchRecord the record of a batch for the control output.
+	DeadLetter(d DeadLetter) (OutRecord, error)
+	BatchRecord(b *BatchReport) (OutRecord, error)
+}
+
+// OutRecord is an encoded record. (Stream, Batch, Index) names a record of the main output for good (DESIGN S7).
+type OutRecord struct {
+	Key   []byte // the match id for deltas
+	Value []byte // nil is a tombstone (upsert mode)
+	Batch uint64
+	Index uint64
+	Query string
+	Sign  dyngraph.Sign
+	// Snapshot marks records of registration.
+	Snapshot bool
+}
+
+// DeadLetter is a refused input record.
+type DeadLetter struct {
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+	Element   int    `json:"element"` // offending element of an array, or -1
+	Reason    string `json:"reason"`  // code
+	Error     string `json:"error"`
+	Key       []byte `json:"key,omitempty"`
+	Value     []byte `json:"value"`
+	// Size is the record's true size when Value was cut to the configured length.
+	Size int `json:"size"`
+}
+
+// Batch is what the batch log holds: the matcher's batch and what surrounds it (DESIGN P3).
+type Batch struct {
+	matcher.Batch
+	DeadLetters []DeadLetter
+	// Positions are where reading goes on after the batch.
+	Positions Positions
+	// OutputPartitions is the partition count of the output topic when the batch was cut; 0 when it does not matter.
+	OutputPartitions int32
+	// Messages and Bytes are the size of the input that the batch was cut from.
+	Messages, Bytes int
+}
+
+// BatchReport is the content of a batch record on the control output. It is a function of the batch log alone.
+type BatchReport struct {
+	Stream      string           `json:"stream"`
+	Batch       uint64           `json:"batch"`
+	Messages    int              `json:"messages"`
+	Updates     int              `json:"updates"`
+	Inserted    int              `json:"inserted"` // net edges
+	Deleted     int              `json:"deleted"`
+	Records     uint64           `json:"records"`
+	DeadLetters int              `json:"dead_letters"`
+	Positions   map[string]int64 `json:"positions"`
+	Change      *ChangeReport    `json:"change,omitempty"`
+	Queries     []QueryReport    `json:"queries,omitempty"` // those with a count, a truncation or a suspension
+}
+
+// ChangeReport is a query change in a batch record.
+type ChangeReport struct {
+	Op      string `json:"op"` // "add", "replace" or "remove"
+	Query   string `json:"query"`
+	Version uint64 `json:"version"`
+}
+
+// QueryReport is one query's part of a batch record.
+type QueryReport struct {
+	Query     string        `json:"query"`
+	Version   uint64        `json:"version"`
+	Positive  matcher.Count `json:"positive"`
+	Negative  matcher.Count `json:"negative"`
+	Truncated bool          `json:"truncated,omitempty"`
+	Suspended bool          `json:"suspended,omitempty"`
+	Snapshot  bool          `json:"snapshot,omitempty"`
+}
+
+// Mark is how far a sink's output is durable, as opaque bytes kept by the Store with each commit (the lengths of
+// the output files, say).
+type Mark []byte
+
+// Tail closes a batch: what is published after its last match record.
+type Tail struct {
+	DeadLetters []OutRecord
+	BatchRecord *OutRecord // nil when no control output is configured
+	Positions   Positions
+}
+
+// Progress is where publishing stopped: records before (Batch, Index) are out.
+type Progress struct {
+	Stream string
+	Batch  uint64
+	Index  uint64
+	// Known is false when the sink cannot tell: the batch in hand is then published again as a whole, with the same
+	// (stream, batch, index) (DESIGN P3, at-least-once).
+	Known bool
+}
+
+// Sink publishes encoded records. It has one user.
+type Sink interface {
+	// Open makes the sink ready. committed is the mark of the last committed batch (nil at the first start) and
+	// batch its number. It removes what was published after the mark where it can, and tells where publishing
+	// stopped. fresh tells that the checkpoint is empty: an output that is not empty is then ErrOutputNotEmpty,
+	// unless the sink was told to go on.
+	Open(ctx context.Context, streamID string, batch uint64, committed Mark, fresh bool) (Progress, error)
+	// Begin starts batch n; Write publishes records of it, in order; the records are borrowed until Write returns.
+	Begin(ctx context.Context, batch uint64) error
+	Write(ctx context.Context, recs []OutRecord) error
+	// End publishes the tail and makes the batch durable. The mark goes into Store.Commit.
+	End(ctx context.Context, t Tail) (Mark, error)
+	// Partitions is the partition count of the main output, 0 when it does not matter.
+	Partitions() int32
+	Close() error
+}
+
+// State is what a Store recovered.
+type State struct {
+	StreamID string
+	Fresh    bool   // no batch was ever committed nor intended: the checkpoint was just created
+	Batch    uint64 // last committed batch
+	Graph    *dyngraph.Graph
+	Queries  []RegisteredQuery
+	// Positions as of the last committed batch.
+	Positions Positions
+	Mark      Mark
+	// Open are the intents after Batch, ascending: they are stepped again before anything else.
+	Open []Batch
+}
+
+// RegisteredQuery is a query as the checkpoint keeps it.
+type RegisteredQuery struct {
+	Query     *matcher.Query `json:"query"`
+	Suspended bool           `json:"suspended,omitempty"`
+}
+
+// CommitInfo is what becomes durable when a batch is done.
+type CommitInfo struct {
+	Batch     uint64
+	Effect    dyngraph.Effect
+	Positions Positions
+	Mark      Mark
+	// Queries is the full set after the batch, when the batch changed it (a change or a suspension); else nil.
+	Queries []RegisteredQuery
+	// Report is the batch record.
+	Report *BatchReport
+}
+
+// Store makes the daemon's state durable; package checkpoint implements it. Intent, Suspend and Commit are called
+// from different goroutines, Intent(n+1) possibly before Commit(n); each is synced when it returns.
+type Store interface {
+	// Recover loads the state, once, before anything else is called.
+	Recover(ctx context.Context) (*State, error)
+	// Bootstrap stores a graph that was loaded from a file as batch 0, in a fresh checkpoint.
+	Bootstrap(ctx context.Context, g *dyngraph.Graph) error
+	Intent(b *Batch) error
+	// Suspend adds a suspension to the open intent of the batch, before anything that it concerns is published.
+	Suspend(batch uint64, s matcher.Suspension) error
+	Commit(c *CommitInfo) error
+	Close() error
+}
