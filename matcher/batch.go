@@ -131,3 +131,13 @@ type Summary struct {
 	// NetInserted and NetDeleted count the net edges; Updates the accepted updates.
 	NetInserted, NetDeleted, Updates int
 }
+
+// QueryState is a query as the Engine knows it and the checkpoint keeps it.
+type QueryState struct {
+	Query *Query `json:"query"`
+	// Suspended queries exceeded their work budget and are not searched (DESIGN S11).
+	Suspended bool `json:"suspended,omitempty"`
+	// Removed queries are kept so that a query registered again under the same name gets a new version: match ids
+	// never return (DESIGN S6).
+	Removed bool `json:"removed,omitempty"`
+}

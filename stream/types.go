@@ -179,18 +179,12 @@ type State struct {
 	Fresh    bool   // no batch was ever committed nor intended: the checkpoint was just created
 	Batch    uint64 // last committed batch
 	Graph    *dyngraph.Graph
-	Queries  []RegisteredQuery
+	Queries  []matcher.QueryState
 	// Positions as of the last committed batch.
 	Positions Positions
 	Mark      Mark
 	// Open are the intents after Batch, ascending: they are stepped again before anything else.
 	Open []Batch
-}
-
-// RegisteredQuery is a query as the checkpoint keeps it.
-type RegisteredQuery struct {
-	Query     *matcher.Query `json:"query"`
-	Suspended bool           `json:"suspended,omitempty"`
 }
 
 // CommitInfo is what becomes durable when a batch is done.
@@ -200,7 +194,7 @@ type CommitInfo struct {
 	Positions Positions
 	Mark      Mark
 	// Queries is the full set after the batch, when the batch changed it (a change or a suspension); else nil.
-	Queries []RegisteredQuery
+	Queries []matcher.QueryState
 	// Report is the batch record.
 	Report *BatchReport
 }
