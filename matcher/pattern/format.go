@@ -1,0 +1,93 @@
+package pattern
+
+import (
+	"regexp"
+	"strings"
+
+	"motifd/matcher"
+)
+
+var bareWord = regexp.MustCompile(`^(?:` + word + `)$`)
+
+// Format prints the pattern of a valid query as Cypher, one path to a line, whatever language it was written in. Parsing
+// the text again gives the same vertices and edges in the same order.
+func Format(q *matcher.Query) string {
+	f := &formatter{q: q, at: -1}
+	for _, e := range q.Edges {
+		f.edge(e)
+	}
+	return "MATCH " + f.b.String() + "\nRETURN *\n"
+}
+
+// formatter mentions the vertices in pattern order, since the first mention of a vertex gives it its place.
+type formatter struct {
+	q     *matcher.Query
+	b     strings.Builder
+	shown int // vertices mentioned so far: these are 0 to shown-1
+	at    int // the last vertex of the path in hand, -1 for none
+}
+
+func (f *formatter) edge(e matcher.QueryEdge) {
+	forth, back := f.fits(e.From, e.To), !e.Either && f.fits(e.To, e.From)
+	backwards := back && (!forth || f.at == e.To && f.at != e.From)
+	left, right := e.From, e.To
+	if backwards {
+		left, right = e.To, e.From
+	}
+	if !forth && !back {
+		for f.shown < max(left, right) {
+			f.start(f.shown)
+		}
+	}
+	if f.at != left {
+		f.start(left)
+	}
+	label := ""
+	if e.Label != "" {
+		label = ":" + quote(e.Label, false)
+	}
+	tail, head := "-", "-"
+	switch {
+	case e.Either:
+	case backwards:
+		tail = "<-"
+	default:
+		head = "->"
+	}
+	f.b.WriteString(tail + "[" + quote(e.Name, true) + label + "]" + head)
+	f.vertex(right)
+}
+
+// fits tells whether a path of these two keeps to the pattern order.
+func (f *formatter) fits(left, right int) bool {
+	return left <= f.shown && right <= max(f.shown, left+1)
+}
+
+// start begins a path.
+func (f *formatter) start(v int) {
+	if f.b.Len() > 0 {
+		f.b.WriteString(",\n      ")
+	}
+	f.vertex(v)
+}
+
+// vertex writes a vertex, with its label when it is the first mention.
+func (f *formatter) vertex(v int) {
+	f.b.WriteString("(" + quote(f.q.Vertices[v].Name, true))
+	if v == f.shown {
+		f.shown++
+		if label := f.q.Vertices[v].Label; label != "" {
+			f.b.WriteString(":" + quote(label, false))
+		}
+	}
+	f.b.WriteString(")")
+	f.at = v
+}
+
+// quote puts a name in backquotes where Cypher needs them. A variable cannot be a reserved word, a label can.
+func quote(name string, variable bool) string {
+	if _, isReserved := reserved(name); bareWord.MatchString(name) && !(variable && isReserved) {
+		return name
+	}
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+}

@@ -1,0 +1,76 @@
+package pattern
+
+import (
+	"fmt"
+	"strings"
+)
+
+const readsOnly = " is not supported: a pattern only reads; updates come from the stream"
+
+// clauses are the words that begin a part of Cypher which motifd has not, with what would be right.
+var clauses = map[string]string{
+	"WHERE":      "WHERE is not supported: a pattern matches labels and directions only",
+	"OPTIONAL":   "OPTIONAL MATCH is not supported: every edge of a pattern must match; make a second query of the optional part",
+	"MANDATORY":  "MANDATORY MATCH is not supported; write MATCH",
+	"WITH":       "WITH is not supported; write one MATCH with paths separated by commas",
+	"UNION":      "UNION is not supported; make a query of each part",
+	"UNWIND":     "UNWIND is not supported; a pattern is MATCH and RETURN",
+	"CALL":       "CALL is not supported; a pattern is MATCH and RETURN",
+	"YIELD":      "YIELD is not supported; a pattern is MATCH and RETURN",
+	"LOAD":       "LOAD is not supported; a pattern is MATCH and RETURN",
+	"USE":        "USE is not supported; there is one graph",
+	"EXPLAIN":    "EXPLAIN is not supported in a pattern; run `motifd explain`",
+	"PROFILE":    "PROFILE is not supported in a pattern; run `motifd explain`",
+	"USING":      "USING is not supported; `motifd explain` shows the order that is chosen",
+	"ORDER":      "ORDER BY is not supported; the order of the output is fixed",
+	"SKIP":       "SKIP is not supported; every match is reported",
+	"OFFSET":     "OFFSET is not supported; every match is reported",
+	"LIMIT":      "LIMIT is not supported in a pattern; set max_matches_per_batch on the query",
+	"AS":         "AS is not supported; give the vertex or edge its name in MATCH",
+	"DISTINCT":   "DISTINCT is not supported; matches are distinct, and the unit subgraphs reports one for each set of symmetric copies",
+	"CREATE":     "CREATE" + readsOnly,
+	"MERGE":      "MERGE" + readsOnly,
+	"SET":        "SET" + readsOnly,
+	"DELETE":     "DELETE" + readsOnly,
+	"DETACH":     "DETACH DELETE" + readsOnly,
+	"REMOVE":     "REMOVE" + readsOnly,
+	"INSERT":     "INSERT" + readsOnly,
+	"FOREACH":    "FOREACH" + readsOnly,
+	"DROP":       "DROP" + readsOnly,
+	"EXISTS":     "EXISTS is not supported: a pattern matches labels and directions only",
+	"NOT":        "NOT is not supported: a pattern matches labels and directions only",
+	"CASE":       "CASE is not supported; RETURN takes names of vertices and edges, or *",
+	"ALL":        "ALL is not supported; write out a path of a fixed number of edges",
+	"ANY":        "ANY is not supported; write out a path of a fixed number of edges",
+	"SHORTEST":   "SHORTEST is not supported; write out a path of a fixed number of edges",
+	"REPEATABLE": "REPEATABLE ELEMENTS is not supported; vertices and edges of a match are distinct",
+	"DIFFERENT":  "DIFFERENT RELATIONSHIPS is the rule already; leave it out",
+}
+
+// reservedWords are openCypher's, beside those in clauses.
+var reservedWords = wordSet(`ADD AND ASC ASCENDING BY CONSTRAINT CONTAINS DESC DESCENDING DO ELSE END ENDS FALSE FOR IN IS
+	MATCH NULL OF ON OR REQUIRE RETURN SCALAR STARTS THEN TRUE UNIQUE WHEN XOR`)
+
+// notReserved are words of clauses that openCypher lets be names.
+var notReserved = wordSet(`CALL YIELD LOAD USE EXPLAIN PROFILE USING OFFSET INSERT FOREACH ANY SHORTEST REPEATABLE DIFFERENT`)
+
+func wordSet(s string) map[string]bool {
+	set := make(map[string]bool)
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+// reserved tells why an unquoted word cannot be the name of a vertex or edge, if it cannot.
+func reserved(text string) (string, bool) {
+	upper := strings.ToUpper(text)
+	why, clause := clauses[upper]
+	switch {
+	case reservedWords[upper]:
+		return fmt.Sprintf("%s is a reserved word of Cypher; as a name it is written `%s`, in backquotes", upper, text), true
+	case clause && !notReserved[upper]:
+		return fmt.Sprintf("%s; as a name it is written `%s`, in backquotes", why, text), true
+	}
+	return "", false
+}

@@ -1,0 +1,90 @@
+package pattern
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"motifd/matcher"
+)
+
+// The languages, as Query.Language names them.
+const (
+	Cypher = "cypher"
+	Text   = "text"
+)
+
+// MaxSource bounds the text of one pattern, in bytes.
+const MaxSource = 1 << 20
+
+// Options say what the text does not.
+type Options struct {
+	Name     string // of the query
+	File     string // named in errors; may be empty
+	Directed bool   // whether the graph is
+}
+
+// Error is a mistake in a pattern, or something that motifd does not support there. It wraps matcher.ErrQuery.
+type Error struct {
+	File         string // as the caller named it; may be empty
+	Line, Column int    // from 1; the column counts characters
+	Msg          string // what is wrong and what would be right
+}
+
+// Error returns "file:line:column: message".
+func (e *Error) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
+}
+
+// Unwrap returns matcher.ErrQuery.
+func (e *Error) Unwrap() error { return matcher.ErrQuery }
+
+// Parse reads a pattern in the named language, Cypher or Text. The query has its name, vertices, edges, source and
+// language set, nothing else, and has passed Query.Validate. A mistake in the pattern is an *Error.
+func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
+	parse, ok := map[string]func(string, *builder) error{Cypher: parseCypher, Text: parseText}[language]
+	if !ok {
+		return nil, fmt.Errorf("%w: the pattern language %q is unknown; there are %q and %q", matcher.ErrQuery, language, Cypher, Text)
+	}
+	b := newBuilder(opt)
+	if len(src) > MaxSource {
+		return nil, b.fail(place{1, 1}, "the pattern has %d bytes; at most %d are allowed", len(src), MaxSource)
+	}
+	text := strings.TrimPrefix(string(src), "\ufeff") // a byte order mark, which some editors write
+	if at, bad := invalidUTF8(text); bad {
+		return nil, b.fail(at, "the pattern is not valid UTF-8 here; save it as UTF-8")
+	}
+	if err := parse(text, b); err != nil {
+		return nil, err
+	}
+	q, err := b.query()
+	if err != nil {
+		return nil, err
+	}
+	q.Source, q.Language = string(bytes.Clone(src)), language
+	return q, nil
+}
+
+// invalidUTF8 finds the first byte of s that is not valid UTF-8.
+func invalidUTF8(s string) (place, bool) {
+	if utf8.ValidString(s) {
+		return place{}, false
+	}
+	at := place{1, 1}
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				break
+			}
+		}
+		at.col++
+		if r == '\n' {
+			at = place{at.line + 1, 1}
+		}
+	}
+	return at, true
+}

@@ -1,0 +1,192 @@
+package pattern
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// spot is where in a query the parser stopped.
+type spot uint8
+
+const (
+	atStart  spot = iota
+	inMatch       // between the elements of a path
+	inNode        // inside (..)
+	inEdge        // inside [..]
+	inReturn      // after RETURN
+)
+
+// locate tells where token i stands, from the tokens before it.
+func locate(tokens []lexer.Token, i int) spot {
+	clause, at := atStart, atStart
+	for _, t := range tokens[:i] {
+		switch {
+		case t.Value == "(":
+			at = inNode
+		case t.Value == "[":
+			at = inEdge
+		case t.Value == ")" || t.Value == "]":
+			at = clause
+		case at == inNode || at == inEdge:
+		case strings.EqualFold(t.Value, "MATCH"):
+			clause, at = inMatch, inMatch
+		case strings.EqualFold(t.Value, "RETURN"):
+			clause, at = inReturn, inReturn
+		}
+	}
+	return at
+}
+
+// unsupported names what stands at token i, where the parser could not go on, and says what would be right. The place
+// is that of the construct: its first token, which may stand before i.
+func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
+	t := tokens[i]
+	where := locate(tokens, i)
+	var before lexer.Token
+	if i > 0 {
+		before = tokens[i-1]
+	}
+	after := ""
+	if i+1 < len(tokens) {
+		after = tokens[i+1].Value
+	}
+	// A word that the grammar took for a name, but that begins something else: DISTINCT a, NOT a, count(a).
+	if where == inReturn && !t.EOF() {
+		if why, ok := reserved(before.Value); ok && !strings.EqualFold(before.Value, "RETURN") {
+			return before.Pos, why
+		}
+		if t.Value == "(" && isWord(before) && !strings.EqualFold(before.Value, "RETURN") {
+			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes names of vertices and edges, or *", short(before.Value))
+		}
+	}
+	if msg := unfinished(t); msg != "" {
+		return t.Pos, msg
+	}
+	if isWord(t) && (where == inMatch || where == atStart) {
+		if strings.EqualFold(t.Value, "shortestPath") || strings.EqualFold(t.Value, "allShortestPaths") {
+			return t.Pos, t.Value + " is not supported; write out a path of a fixed number of edges"
+		}
+		if after == "=" {
+			return t.Pos, fmt.Sprintf("the path variable %s is not supported; name the vertices and edges instead", short(t.Value))
+		}
+	}
+	if isWord(t) {
+		if why, ok := clauses[strings.ToUpper(t.Value)]; ok {
+			return t.Pos, why
+		}
+	}
+	if msg := unsupportedSign(t.Value, before.Value, where); msg != "" {
+		return t.Pos, msg
+	}
+	return t.Pos, fmt.Sprintf("unexpected %s; %s", describe(t), expected(t, before, where))
+}
+
+func isWord(t lexer.Token) bool { return t.Type == cypherLexer.Symbols()["Word"] }
+
+// unfinished answers tokens that run to the end of the source.
+func unfinished(t lexer.Token) string {
+	switch symbols := cypherLexer.Symbols(); t.Type {
+	case symbols["OpenComment"]:
+		return "the comment is never closed; end it with */"
+	case symbols["OpenQuote"]:
+		return "the quoted name is never closed; end it with a backquote"
+	case symbols["String"]:
+		return "a string literal is not supported; names in quotes are written in backquotes"
+	}
+	return ""
+}
+
+// unsupportedSign names constructs that begin with a sign.
+func unsupportedSign(sign, before string, where spot) string {
+	inside := where == inNode || where == inEdge
+	switch sign {
+	case "$":
+		return "a parameter $.. is not supported; write the value"
+	case "|", "&", "!", "%":
+		if where == inEdge {
+			return "several types (:X|Y) and type expressions are not supported; write one type, or none to match any"
+		}
+		if where == inNode {
+			return "several labels (:A|B) and label expressions are not supported; write one label, or none to match any"
+		}
+	case ":":
+		if before == ":" {
+			return ""
+		}
+		if where == inEdge {
+			return "several types (:X:Y) are not supported; write one type, or none to match any"
+		}
+		if where == inNode {
+			return "several labels (:A:B) are not supported; write one label, or none to match any"
+		}
+	case "{":
+		if inside {
+			return "properties {..} are not supported; a pattern matches labels and directions only"
+		}
+		if where == inMatch {
+			return "a quantified path {..} is not supported; write out a path of a fixed number of edges"
+		}
+	case "*", "+":
+		if where == inEdge {
+			return "a variable length (*1..3) is not supported; write out a path, one query for each length"
+		}
+		if where == inMatch {
+			return "a quantified path is not supported; write out a path, one query for each length"
+		}
+	case "(":
+		if where == inNode {
+			return "a path in parentheses is not supported; write the paths one after the other, separated by commas"
+		}
+	}
+	if where == inReturn && sign != "" && strings.Contains("+-*/%^=<>.[{|:", sign) {
+		if sign == "." {
+			return "a property is not supported in RETURN; it takes names of vertices and edges, or *"
+		}
+		return "an expression is not supported in RETURN; it takes names of vertices and edges, or *"
+	}
+	return ""
+}
+
+// expected says what could have stood at t.
+func expected(t, before lexer.Token, where spot) string {
+	digits := t.Type == cypherLexer.Symbols()["Number"]
+	switch where {
+	case atStart:
+		return "a pattern starts with MATCH, as in MATCH (a:Account)-[:TRANSFER]->(b)"
+	case inNode, inEdge:
+		what, right := "vertex", "(name:Label), each part optional"
+		if where == inEdge {
+			what, right = "edge", "[name:TYPE], each part optional"
+		}
+		switch {
+		case digits:
+			return "a name that starts with a digit is written in backquotes"
+		case before.Value == ":":
+			return "after the colon stands the label of the " + what
+		}
+		return "a " + what + " is written " + right
+	case inReturn:
+		if before.Value == ";" {
+			return "a pattern ends with its semicolon; a file holds one pattern"
+		}
+		return "RETURN takes names of vertices and edges, separated by commas, or *, and ends the pattern"
+	}
+	switch before.Value {
+	case ";":
+		return "a pattern ends with its semicolon; a file holds one pattern"
+	case "-", "<":
+		return "an edge is written -->, <--, --, -[..]->, <-[..]- or -[..]- and leads to a vertex: (..)"
+	case ")":
+		return "after a vertex stands an edge, a comma, MATCH, RETURN or the end"
+	}
+	return "a vertex is written in parentheses, as in (a:Account)"
+}
+
+func describe(t lexer.Token) string {
+	if t.EOF() {
+		return "end of the pattern"
+	}
+	return short(t.Value)
+}
