@@ -1,0 +1,262 @@
+package dyngraph
+
+import "unicode/utf8"
+
+// Accept decides message by message, in order, what the graph takes (DESIGN S3, S10): a message with one bad update
+// is refused whole and leaves no trace. It returns the updates of the accepted messages, in order, which Stage takes,
+// and a Reject for every refused one. The graph does not change. Messages are judged against the graph as it is,
+// followed by the accepted ones before them.
+//
+// Refused are: an unknown Op; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
+// longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
+// vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex and
+// declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels or the edge indexes. These limits
+// are judged as if every id that the batch may give out or take back were in use, so that Stage cannot fail of them.
+//
+// Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with the
+// label that it has, or with none. A deletion sets no label.
+func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
+	total := 0
+	for i := range msgs {
+		total += len(msgs[i].Updates)
+	}
+	a := acceptor{
+		g: g, over: make(map[string]vertexState), newLabels: make(map[string]struct{}),
+		ids: uint64(g.bound) - uint64(g.free.len()), edges: uint64(g.edgeBound) - uint64(g.freeEdges.len()),
+	}
+	accepted := make([]Update, 0, total)
+	var rejects []Reject
+messages:
+	for i := range msgs {
+		a.begin()
+		for j := range msgs[i].Updates {
+			if err := a.update(&msgs[i].Updates[j]); err != nil {
+				a.rollback()
+				rejects = append(rejects, Reject{Message: i, Update: j, Err: err})
+				continue messages
+			}
+		}
+		accepted = append(accepted, msgs[i].Updates...)
+	}
+	return accepted, rejects
+}
+
+// vertexState is what Accept knows of a key.
+type vertexState struct {
+	present bool
+	label   string
+}
+
+// acceptor is the graph with the accepted messages laid over it, as far as acceptance depends on them.
+type acceptor struct {
+	g         *Graph
+	over      map[string]vertexState // keys whose state differs from the graph's
+	newLabels map[string]struct{}
+	ids       uint64 // vertex ids in use, pending or asked for
+	edges     uint64 // likewise
+
+	undo       []vertexUndo // of the message in hand
+	labelUndo  []string
+	idsBefore  uint64
+	edgeBefore uint64
+}
+
+type vertexUndo struct {
+	key   string
+	state vertexState
+	had   bool
+}
+
+func (a *acceptor) begin() {
+	a.undo, a.labelUndo = a.undo[:0], a.labelUndo[:0]
+	a.idsBefore, a.edgeBefore = a.ids, a.edges
+}
+
+func (a *acceptor) rollback() {
+	for i := len(a.undo) - 1; i >= 0; i-- {
+		if u := &a.undo[i]; u.had {
+			a.over[u.key] = u.state
+		} else {
+			delete(a.over, u.key)
+		}
+	}
+	for _, l := range a.labelUndo {
+		delete(a.newLabels, l)
+	}
+	a.ids, a.edges = a.idsBefore, a.edgeBefore
+}
+
+func (a *acceptor) state(key string) vertexState {
+	if len(a.over) > 0 {
+		if s, ok := a.over[key]; ok {
+			return s
+		}
+	}
+	if id, ok := a.g.keys[key]; ok {
+		return vertexState{true, a.g.labels.names[a.g.vlabel[id]]}
+	}
+	return vertexState{}
+}
+
+func (a *acceptor) set(key string, s vertexState) {
+	old, had := a.over[key]
+	a.undo = append(a.undo, vertexUndo{key, old, had})
+	a.over[key] = s
+}
+
+func (a *acceptor) update(u *Update) error {
+	switch u.Op {
+	case InsertEdge, DeleteEdge:
+		if err := a.checkEdge(u); err != nil {
+			return err
+		}
+		if u.Op == DeleteEdge {
+			if err := a.agree(u.From, u.FromLabel); err != nil {
+				return err
+			}
+			return a.agree(u.To, u.ToLabel)
+		}
+		if err := a.declare(u.From, u.FromLabel); err != nil {
+			return err
+		}
+		if err := a.declare(u.To, u.ToLabel); err != nil {
+			return err
+		}
+		if err := a.label(u.Label); err != nil {
+			return err
+		}
+		return a.addEdges(1)
+	case InsertVertex, DeleteVertex:
+		if err := a.checkKey("key", u.Key); err != nil {
+			return err
+		}
+		if err := a.checkLabel("label", u.Label); err != nil {
+			return err
+		}
+		if u.Op == InsertVertex {
+			return a.declare(u.Key, u.Label)
+		}
+		if err := a.agree(u.Key, u.Label); err != nil {
+			return err
+		}
+		if a.state(u.Key).present {
+			a.set(u.Key, vertexState{})
+		}
+		return nil
+	}
+	return refuse(ReasonBadOp, "operation %d is unknown; use +, -, +v or -v", uint8(u.Op))
+}
+
+func (a *acceptor) checkEdge(u *Update) error {
+	if err := a.checkKey("from", u.From); err != nil {
+		return err
+	}
+	if err := a.checkKey("to", u.To); err != nil {
+		return err
+	}
+	if u.From == u.To {
+		return refuse(ReasonSelfLoop, "edge from %s to itself; self-loops are not supported, the ends must differ", quote(u.From))
+	}
+	if err := a.checkLabel("label", u.Label); err != nil {
+		return err
+	}
+	if err := a.checkLabel("from_label", u.FromLabel); err != nil {
+		return err
+	}
+	return a.checkLabel("to_label", u.ToLabel)
+}
+
+func (a *acceptor) checkKey(field, key string) error {
+	switch {
+	case key == "":
+		return refuse(ReasonBadKey, "%s is empty; a vertex key has 1 to %d bytes", field, a.g.opt.MaxKeyLen)
+	case len(key) > a.g.opt.MaxKeyLen:
+		return refuse(ReasonBadKey, "%s %s is too long; a vertex key has 1 to %d bytes", field, quote(key), a.g.opt.MaxKeyLen)
+	case !utf8.ValidString(key):
+		return refuse(ReasonBadKey, "%s %s is not valid UTF-8", field, quote(key))
+	}
+	return nil
+}
+
+func (a *acceptor) checkLabel(field, label string) error {
+	switch {
+	case len(label) > a.g.opt.MaxKeyLen:
+		return refuse(ReasonBadLabel, "%s %s is too long; a label has at most %d bytes", field, quote(label), a.g.opt.MaxKeyLen)
+	case !utf8.ValidString(label):
+		return refuse(ReasonBadLabel, "%s %s is not valid UTF-8", field, quote(label))
+	}
+	return nil
+}
+
+// agree refuses a label that contradicts the vertex's.
+func (a *acceptor) agree(key, label string) error {
+	if label == "" {
+		return nil
+	}
+	if s := a.state(key); s.present && s.label != "" && s.label != label {
+		return conflict(key, s.label, label)
+	}
+	return nil
+}
+
+func conflict(key, has, declared string) error {
+	return refuse(ReasonLabelConflict, "vertex %s has label %s, not %s; to change it, delete the vertex (-v) and declare it again (+v)",
+		quote(key), quote(has), quote(declared))
+}
+
+// declare makes the vertex present, and sets its label when it has none.
+func (a *acceptor) declare(key, label string) error {
+	s := a.state(key)
+	switch {
+	case !s.present:
+	case label == "" || s.label == label:
+		return nil
+	case s.label != "":
+		return conflict(key, s.label, label)
+	}
+	if err := a.label(label); err != nil {
+		return err
+	}
+	if a.ids >= uint64(a.g.opt.MaxVertices) {
+		return refuse(ReasonVertexLimit, "no id left for vertex %s: %d of %d are in use, asked for by this batch, or not yet free again",
+			quote(key), a.ids, a.g.opt.MaxVertices)
+	}
+	a.ids++
+	if s.present {
+		// Its edges get new indexes with the new label; those of the batch have been counted.
+		if id, ok := a.g.keys[key]; ok {
+			if err := a.addEdges(a.g.Degree(id, Out) + a.g.Degree(id, In)); err != nil {
+				return err
+			}
+		}
+	}
+	a.set(key, vertexState{true, label})
+	return nil
+}
+
+func (a *acceptor) label(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, ok := a.g.labels.ids[name]; ok {
+		return nil
+	}
+	if _, ok := a.newLabels[name]; ok {
+		return nil
+	}
+	if len(a.g.labels.names)+len(a.newLabels) >= a.g.opt.MaxLabels {
+		return refuse(ReasonLabelLimit, "no id left for label %s: the table is full with %d", quote(name), a.g.opt.MaxLabels)
+	}
+	a.newLabels[name] = struct{}{}
+	a.labelUndo = append(a.labelUndo, name)
+	return nil
+}
+
+func (a *acceptor) addEdges(n int) error {
+	if a.edges+uint64(n) > uint64(a.g.maxEdges) {
+		return refuse(ReasonEdgeLimit, "no index left for the edge: %d of %d are in use, asked for by this batch, or not yet free again",
+			a.edges, a.g.maxEdges)
+	}
+	a.edges += uint64(n)
+	return nil
+}

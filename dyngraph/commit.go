@@ -1,0 +1,173 @@
+package dyngraph
+
+import "slices"
+
+// Commit ends the staged batch: G_n becomes the graph. It does nothing when no batch is staged.
+//
+// What the batch deleted keeps its names (key, label, an edge's ends and attributes) until Stage of the batch after
+// next.
+func (g *Graph) Commit() {
+	s := &g.staged
+	if !s.active {
+		return
+	}
+	g.adj.remove(s.deletes)
+	g.unmark(s.inserts)
+	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
+	g.olderEdges, g.newerEdges = g.newerEdges, nil
+	for i := range s.delta.Net {
+		n := &s.delta.Net[i]
+		g.order[n.Edge] = 0
+		if n.Sign == Deleted {
+			g.dropEdge(n)
+			g.newerEdges = append(g.newerEdges, n.Edge)
+		}
+	}
+	for i, e := range s.delta.Renewed {
+		g.attr.set(e, &s.renewed[i])
+	}
+	for _, id := range s.delta.Freed {
+		g.dropVertex(id)
+	}
+	for _, id := range s.delta.Created {
+		g.vstate[id] = inBoth
+	}
+	s.clear()
+}
+
+// Abort takes the staged batch back: the graph, its ids, labels and statistics are as before Stage; the layout of the
+// array need not be. It does nothing when no batch is staged.
+func (g *Graph) Abort() {
+	s := &g.staged
+	if !s.active {
+		return
+	}
+	g.adj.remove(s.inserts)
+	g.unmark(s.deletes)
+	for i := range s.delta.Net {
+		n := &s.delta.Net[i]
+		g.order[n.Edge] = 0
+		if n.Sign == Inserted {
+			g.dropEdge(n)
+			g.attr.clear(n.Edge)
+			if uint32(n.Edge) < s.edgesBefore {
+				g.freeEdges.add(uint32(n.Edge))
+			}
+		}
+	}
+	g.edgeBound = s.edgesBefore
+	for _, k := range s.newTriples {
+		delete(g.stats.triples, k)
+	}
+	for _, id := range s.delta.Created {
+		g.dropVertex(id)
+		delete(g.keys, g.vkey[id])
+		g.vkey[id], g.vlabel[id] = "", NoLabel
+		if uint32(id) < s.boundBefore {
+			g.free.add(uint32(id))
+		}
+	}
+	g.bound = s.boundBefore
+	for _, r := range s.reused {
+		g.vkey[r.ID], g.vlabel[r.ID] = r.Key, r.Label
+	}
+	for _, id := range s.delta.Freed {
+		g.vstate[id] = inBoth
+		g.keys[g.vkey[id]] = id
+	}
+	for _, id := range g.older {
+		g.free.remove(uint32(id))
+	}
+	for _, e := range g.olderEdges {
+		g.freeEdges.remove(uint32(e))
+	}
+	g.labels.truncate(s.labelsBefore)
+	s.clear()
+}
+
+func (g *Graph) unmark(slots []slot) {
+	for i := range slots {
+		slots[i].ent &^= entryStaged
+	}
+	g.adj.mark(slots)
+}
+
+// dropEdge takes an edge out of the counts.
+func (g *Graph) dropEdge(n *NetEdge) {
+	g.nedges--
+	g.stats.triples[g.tripleOf(n.From, n.To, n.Label)]--
+}
+
+func (g *Graph) dropVertex(id VertexID) {
+	g.vstate[id] = 0
+	g.nverts--
+	g.stats.addVertex(g.vlabel[id], -1)
+}
+
+// putVertex enters a vertex under an id that is below the bound, and counts it.
+func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) {
+	g.vkey[id], g.vlabel[id], g.vstate[id] = key, l, state
+	g.keys[key] = id
+	g.nverts++
+	g.stats.addVertex(l, 1)
+}
+
+// findEdge looks an edge up, from the end that has fewer.
+func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
+	back := In
+	if !g.opt.Directed {
+		back = Out
+	}
+	row, nbr := rowKey(from, Out, l), to
+	if g.Degree(to, back) < g.Degree(from, Out) {
+		row, nbr = rowKey(to, back, l), from
+	}
+	e, ok := g.adj.find(row, nbr)
+	return e.Index(), ok
+}
+
+// Effect returns everything that the staged batch changed. Call it between Stage and Commit; edges are in the order of
+// Delta.Net, renewed ones ascending by (from, label, to).
+func (g *Graph) Effect() Effect {
+	s := &g.staged
+	if !s.active {
+		return Effect{LabelsBefore: len(g.labels.names)}
+	}
+	r := Effect{
+		LabelsBefore: s.labelsBefore,
+		NewLabels:    slices.Clone(g.labels.names[s.labelsBefore:]),
+		Created:      g.records(s.delta.Created),
+		Freed:        g.records(s.delta.Freed),
+		Released:     slices.Clone(g.older),
+	}
+	for i := range s.delta.Net {
+		rec := g.edgeRecord(s.delta.Net[i].Edge)
+		if s.delta.Net[i].Sign == Inserted {
+			r.Inserted = append(r.Inserted, rec)
+		} else {
+			r.Deleted = append(r.Deleted, rec)
+		}
+	}
+	for i, e := range s.delta.Renewed {
+		rec := g.edgeRecord(e)
+		rec.Attr, rec.Previous = s.renewed[i].normal(), rec.Attr
+		r.Renewed = append(r.Renewed, rec)
+	}
+	slices.SortFunc(r.Renewed, compareRecords)
+	return r
+}
+
+func (g *Graph) records(ids []VertexID) []VertexRecord {
+	if len(ids) == 0 {
+		return nil
+	}
+	r := make([]VertexRecord, len(ids))
+	for i, id := range ids {
+		r[i] = VertexRecord{ID: id, Key: g.vkey[id], Label: g.vlabel[id]}
+	}
+	return r
+}
+
+func (g *Graph) edgeRecord(e EdgeIndex) EdgeRecord {
+	return EdgeRecord{From: g.efrom[e], Label: g.elabel[e], To: g.eto[e], Attr: g.attr.get(e)}
+}

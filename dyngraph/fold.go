@@ -1,0 +1,325 @@
+package dyngraph
+
+// folder reduces a batch to its net effect (DESIGN S3).
+//
+// A vertex in the batch is a key; (key, label) is an incarnation of it, and an edge is identified by two incarnations
+// and its label. So a vertex that ends the batch with the label it began with is the same as before, whatever was in
+// between; under another label it is another vertex, and its edges are other edges. An edge is a net edge when it was
+// present before the batch and is not after it, or the other way round; its place is that of the last update that
+// changed its presence. The work is linear in the updates and in the degrees of vertices deleted or given a label.
+//
+// Folding reads the graph and interns labels, and changes nothing else.
+type folder struct {
+	g       *Graph
+	verts   []foldVertex
+	incs    []incarnation
+	edges   []foldEdge
+	table   edgeTable
+	newKeys map[string]int32 // vertices whose key is not in the graph
+	mark    []uint32         // by dense id: index into verts, plus 1
+}
+
+type foldVertex struct {
+	key        string
+	old        VertexID // NoVertex when the key was absent before the batch
+	id         VertexID // after the batch; NoVertex when absent
+	cur        int32    // incarnation, or none
+	incs       int32    // list of incarnations; the last of it is the one before the batch, if any
+	edges      int32    // list of foldEdges, through nextFrom or nextTo
+	enumerated bool     // all edges from before the batch are in the fold
+}
+
+type incarnation struct {
+	vert  int32
+	next  int32
+	label LabelID
+	old   bool   // as before the batch
+	birth uint64 // when it last came into being: the update, and which end
+}
+
+type foldEdge struct {
+	from, to         int32 // incarnations; in an undirected graph from < to
+	label            LabelID
+	old              EdgeIndex // NoEdge when absent before the batch
+	source           EdgeIndex // whose attributes it takes when upd is none
+	upd              int32     // the update whose attributes it takes
+	place            uint32
+	nextFrom, nextTo int32
+	present          bool
+	inFrom, inTo     bool // in the list of that end's vertex
+}
+
+const none = int32(-1)
+
+func (f *folder) reset() {
+	for i := range f.verts {
+		if id := f.verts[i].old; id != NoVertex {
+			f.mark[id] = 0
+		}
+	}
+	f.table.reset(f.edges)
+	clear(f.verts) // lets the keys go
+	f.verts, f.incs, f.edges = f.verts[:0], f.incs[:0], f.edges[:0]
+	const keep = 1 << 12 // clearing a map costs its capacity
+	if len(f.newKeys) > keep {
+		f.newKeys = nil
+	}
+	clear(f.newKeys)
+}
+
+// run folds the updates. After an error the folder must still be reset.
+func (f *folder) run(g *Graph, updates []Update) error {
+	f.g = g
+	f.mark = grown(f.mark, int(g.bound))
+	if f.newKeys == nil {
+		f.newKeys = make(map[string]int32)
+	}
+	for i := range updates {
+		u := &updates[i]
+		place := uint32(i)
+		switch u.Op {
+		case InsertEdge:
+			if u.From == u.To {
+				return refuse(ReasonSelfLoop, "edge from %s to itself", quote(u.From))
+			}
+			fl, tl, l := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel), g.labels.intern(u.Label)
+			from, to := f.vertex(u.From), f.vertex(u.To)
+			if err := f.declare(from, fl, place, 0); err != nil {
+				return err
+			}
+			if err := f.declare(to, tl, place, 1); err != nil {
+				return err
+			}
+			e := f.edge(f.verts[from].cur, f.verts[to].cur, l)
+			f.edges[e].upd = int32(i)
+			f.setPresent(e, place)
+		case DeleteEdge:
+			from, to := f.known(u.From), f.known(u.To)
+			l, ok := g.labels.ids[u.Label]
+			if !ok || from == none || to == none || from == to || f.verts[from].cur == none || f.verts[to].cur == none {
+				continue
+			}
+			if e := &f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)]; e.present {
+				e.present, e.place = false, place
+			}
+		case InsertVertex:
+			l := g.labels.intern(u.Label)
+			if err := f.declare(f.vertex(u.Key), l, place, 0); err != nil {
+				return err
+			}
+		case DeleteVertex:
+			if v := f.known(u.Key); v != none && f.verts[v].cur != none {
+				f.kill(v, place)
+			}
+		default:
+			return refuse(ReasonBadOp, "operation %d is unknown", uint8(u.Op))
+		}
+	}
+	return nil
+}
+
+// known returns the vertex of a key that the graph or the batch knows, or none.
+func (f *folder) known(key string) int32 {
+	if id, ok := f.g.keys[key]; ok {
+		return f.byID(id)
+	}
+	if v, ok := f.newKeys[key]; ok {
+		return v
+	}
+	return none
+}
+
+func (f *folder) vertex(key string) int32 {
+	if v := f.known(key); v != none {
+		return v
+	}
+	v := int32(len(f.verts))
+	f.verts = append(f.verts, foldVertex{key: key, old: NoVertex, id: NoVertex, cur: none, incs: none, edges: none})
+	f.newKeys[key] = v
+	return v
+}
+
+func (f *folder) byID(id VertexID) int32 {
+	if m := f.mark[id]; m != 0 {
+		return int32(m - 1)
+	}
+	v, inc := int32(len(f.verts)), int32(len(f.incs))
+	f.verts = append(f.verts, foldVertex{key: f.g.vkey[id], old: id, id: NoVertex, cur: inc, incs: inc, edges: none})
+	f.incs = append(f.incs, incarnation{vert: v, next: none, label: f.g.vlabel[id], old: true})
+	f.mark[id] = uint32(v) + 1
+	return v
+}
+
+// become makes (key, label) the vertex's present incarnation.
+func (f *folder) become(v int32, l LabelID, birth uint64) {
+	i := f.verts[v].incs
+	for i != none && f.incs[i].label != l {
+		i = f.incs[i].next
+	}
+	if i == none {
+		i = int32(len(f.incs))
+		f.incs = append(f.incs, incarnation{vert: v, next: f.verts[v].incs, label: l})
+		f.verts[v].incs = i
+	}
+	f.incs[i].birth = birth
+	f.verts[v].cur = i
+}
+
+// declare makes the vertex present, and sets its label when it has none.
+func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
+	birth := uint64(place)<<1 | end
+	cur := f.verts[v].cur
+	if cur == none {
+		f.become(v, l, birth)
+		return nil
+	}
+	has := f.incs[cur].label
+	if l == NoLabel || l == has {
+		return nil
+	}
+	if has != NoLabel {
+		return conflict(f.verts[v].key, f.g.labels.names[has], f.g.labels.names[l])
+	}
+	f.enumerate(v)
+	list := f.detach(v)
+	f.become(v, l, birth)
+	now := f.verts[v].cur
+	for i := list; i != none; {
+		e := f.edges[i]
+		atFrom := f.incs[e.from].vert == v
+		if e.present {
+			f.edges[i].present, f.edges[i].place = false, place
+			from, to := e.from, now
+			if atFrom {
+				from, to = now, e.to
+			}
+			t := f.edge(from, to, e.label)
+			f.edges[t].upd, f.edges[t].source = e.upd, e.source
+			f.setPresent(t, place)
+		}
+		i = f.unlink(i, atFrom)
+	}
+	return nil
+}
+
+// kill deletes the vertex and its edges.
+func (f *folder) kill(v int32, place uint32) {
+	f.enumerate(v)
+	list := f.detach(v)
+	for i := list; i != none; {
+		e := &f.edges[i]
+		if e.present {
+			e.present, e.place = false, place
+		}
+		i = f.unlink(i, f.incs[e.from].vert == v)
+	}
+	f.verts[v].cur = none
+}
+
+// enumerate takes the vertex's edges from before the batch into the fold.
+func (f *folder) enumerate(v int32) {
+	if f.verts[v].enumerated || f.verts[v].old == NoVertex {
+		return
+	}
+	f.verts[v].enumerated = true
+	id := f.verts[v].old
+	self := f.oldIncarnation(v)
+	for _, d := range [2]Dir{Out, In} {
+		r := f.g.RangeAll(id, d)
+		for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
+			for k := range nbr {
+				e := ent[k].Index()
+				from, to := self, f.oldIncarnation(f.byID(nbr[k]))
+				if d == In {
+					from, to = to, from
+				}
+				f.knownEdge(from, to, f.g.elabel[e], e)
+			}
+		}
+	}
+}
+
+func (f *folder) oldIncarnation(v int32) int32 {
+	i := f.verts[v].incs
+	for !f.incs[i].old {
+		i = f.incs[i].next
+	}
+	return i
+}
+
+// edge returns the edge between two incarnations; on first sight it asks the graph whether it is there.
+func (f *folder) edge(from, to int32, l LabelID) int32 {
+	if !f.g.opt.Directed && from > to {
+		from, to = to, from
+	}
+	at, i := f.table.find(f.edges, from, to, l)
+	if i != none {
+		return i
+	}
+	old := NoEdge
+	if a, b := &f.incs[from], &f.incs[to]; a.old && b.old {
+		if e, ok := f.g.findEdge(f.verts[a.vert].old, f.verts[b.vert].old, l); ok {
+			old = e
+		}
+	}
+	return f.addEdge(at, from, to, l, old)
+}
+
+// knownEdge is edge for one that the graph has.
+func (f *folder) knownEdge(from, to int32, l LabelID, old EdgeIndex) {
+	if !f.g.opt.Directed && from > to {
+		from, to = to, from
+	}
+	if at, i := f.table.find(f.edges, from, to, l); i == none {
+		f.addEdge(at, from, to, l, old)
+	}
+}
+
+func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32 {
+	i := int32(len(f.edges))
+	f.edges = append(f.edges, foldEdge{
+		from: from, to: to, label: l, old: old, source: old, upd: none,
+		nextFrom: none, nextTo: none, present: old != NoEdge,
+	})
+	f.table.put(f.edges, at, i)
+	f.link(i)
+	return i
+}
+
+func (f *folder) setPresent(i int32, place uint32) {
+	if e := &f.edges[i]; !e.present {
+		e.present, e.place = true, place
+	}
+	f.link(i)
+}
+
+// link puts an edge in the lists of its ends, where it is not.
+func (f *folder) link(i int32) {
+	e := &f.edges[i]
+	if !e.inFrom {
+		v := &f.verts[f.incs[e.from].vert]
+		e.nextFrom, v.edges, e.inFrom = v.edges, i, true
+	}
+	if !e.inTo {
+		v := &f.verts[f.incs[e.to].vert]
+		e.nextTo, v.edges, e.inTo = v.edges, i, true
+	}
+}
+
+// detach empties the vertex's list and returns it; the caller unlinks every edge of it. Edges that become present
+// again are linked anew, so that walks over lists cost no more than the links made.
+func (f *folder) detach(v int32) int32 {
+	list := f.verts[v].edges
+	f.verts[v].edges = none
+	return list
+}
+
+func (f *folder) unlink(i int32, atFrom bool) (next int32) {
+	e := &f.edges[i]
+	if atFrom {
+		e.inFrom = false
+		return e.nextFrom
+	}
+	e.inTo = false
+	return e.nextTo
+}

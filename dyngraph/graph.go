@@ -1,0 +1,227 @@
+package dyngraph
+
+import (
+	"iter"
+	"math"
+)
+
+// Options configure a Graph.
+type Options struct {
+	// Directed tells whether an edge's ends are ordered.
+	Directed bool
+	// MaxVertices bounds the dense ids: in use, or freed and not yet free again. 0 is 2^32-2, the most there are.
+	MaxVertices uint32
+	// MaxLabels bounds the label table, NoLabel included. 0 is 1<<20; the most is 1<<31.
+	MaxLabels int
+	// MaxKeyLen bounds vertex keys and labels, in bytes. 0 is 1024.
+	MaxKeyLen int
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxVertices == 0 || o.MaxVertices > math.MaxUint32-1 {
+		o.MaxVertices = math.MaxUint32 - 1
+	}
+	if o.MaxLabels <= 0 {
+		o.MaxLabels = 1 << 20
+	}
+	o.MaxLabels = min(o.MaxLabels, 1<<31)
+	if o.MaxKeyLen <= 0 {
+		o.MaxKeyLen = 1024
+	}
+	return o
+}
+
+// Graph is the dynamic graph. See the package comment for the life of a batch and for who may call what when.
+type Graph struct {
+	opt    Options
+	labels labelTable
+
+	// Vertices. keys leads to the vertex that bears a key in G_n; the columns are by dense id.
+	keys   map[string]VertexID
+	vkey   []string
+	vlabel []LabelID
+	vstate []vertexBits
+	bound  uint32 // ids ever given out are below
+	nverts int
+	free   freeSet
+	older  []VertexID // freed by the last batch but one
+	newer  []VertexID // freed by the last batch
+
+	// Edges: columns by edge index.
+	efrom, eto []VertexID
+	elabel     []LabelID
+	order      []uint32 // see OrderTable
+	attr       attrs
+	edgeBound  uint32
+	nedges     int
+	freeEdges  freeSet
+	olderEdges []EdgeIndex
+	newerEdges []EdgeIndex
+	maxEdges   uint32 // edge indexes there are; lower in tests
+
+	adj   adjacency
+	stats stats
+
+	fold   folder
+	staged staged
+}
+
+// vertexBits says in which of the two graphs a vertex is: bit w for Which w.
+type vertexBits uint8
+
+const inBoth = vertexBits(1<<Old | 1<<New)
+
+// NewGraph returns an empty graph.
+func NewGraph(opt Options) *Graph {
+	g := &Graph{
+		opt:      opt.withDefaults(),
+		labels:   newLabelTable(),
+		keys:     make(map[string]VertexID),
+		maxEdges: uint32(NoEdge),
+	}
+	g.stats.triples = make(map[tripleKey]int)
+	return g
+}
+
+// Directed tells whether edges have a direction.
+func (g *Graph) Directed() bool { return g.opt.Directed }
+
+// LabelID returns the id of an interned label; "" is NoLabel. Labels that the staged batch brings are included.
+func (g *Graph) LabelID(name string) (LabelID, bool) {
+	id, ok := g.labels.ids[name]
+	return id, ok
+}
+
+// LabelName returns the label's name, "" for NoLabel.
+func (g *Graph) LabelName(id LabelID) string { return g.labels.names[id] }
+
+// Labels returns the length of the label table, NoLabel included: every label id is below.
+func (g *Graph) Labels() int { return len(g.labels.names) }
+
+// Vertices returns the number of vertices. While a batch is staged it counts those of both graphs: created ones, and
+// freed ones until Commit.
+func (g *Graph) Vertices() int { return g.nverts }
+
+// Edges returns the number of edges. While a batch is staged it counts those of both graphs: inserted ones, and deleted
+// ones until Commit.
+func (g *Graph) Edges() int { return g.nedges }
+
+// IDBound returns a bound below which all vertex ids are.
+func (g *Graph) IDBound() uint32 { return g.bound }
+
+// EdgeBound returns a bound below which all edge indexes are.
+func (g *Graph) EdgeBound() uint32 { return g.edgeBound }
+
+// Lookup returns the vertex that bears the key in G_n, the new graph while a batch is staged.
+func (g *Graph) Lookup(key string) (VertexID, bool) {
+	id, ok := g.keys[key]
+	return id, ok
+}
+
+// PendingFree returns the ids that are not yet free again: those that the last batch but one freed, free from the next
+// Stage on, and those that the last batch freed. Both are in the order of Delta.Freed and belong to the Graph. Abort
+// ends no batch.
+func (g *Graph) PendingFree() (older, newer []VertexID) { return g.older, g.newer }
+
+// stagedDeleted marks an order in the side table as that of a deleted edge.
+const stagedDeleted = 1 << 31
+
+// Staged returns the sign and order of an edge that the staged batch inserts or deletes.
+func (g *Graph) Staged(e EdgeIndex) (sign Sign, order uint32, ok bool) {
+	o := g.order[e]
+	switch {
+	case o == 0:
+		return 0, 0, false
+	case o&stagedDeleted != 0:
+		return Deleted, o&^stagedDeleted - 1, true
+	}
+	return Inserted, o - 1, true
+}
+
+// OrderTable returns the side table of batch orders, by edge index: 0 for an edge that is not staged, else its order
+// plus 1, with the top bit set when the batch deletes it. It is valid until the next Stage, Commit or Abort.
+func (g *Graph) OrderTable() []uint32 { return g.order }
+
+// View is the graph as one of the two that a staged batch shows. It is a small value.
+type View struct {
+	g *Graph
+	w Which
+}
+
+// View returns a view. Without a staged batch both show the same.
+func (g *Graph) View(w Which) View { return View{g, w} }
+
+// Graph returns the graph that the view is of.
+func (v View) Graph() *Graph { return v.g }
+
+// Which returns which of the two graphs the view shows.
+func (v View) Which() Which { return v.w }
+
+// Visible tells whether an edge that has entries in the graph is in the view.
+func (v View) Visible(e EdgeIndex) bool {
+	o := v.g.order[e]
+	return o == 0 || (o&stagedDeleted != 0) == (v.w == Old)
+}
+
+// HasVertex tells whether the vertex is in the view.
+func (v View) HasVertex(id VertexID) bool {
+	return uint32(id) < v.g.bound && v.g.vstate[id]>>v.w&1 != 0
+}
+
+// Edge returns the identity of an edge; in an undirected graph from < to. The edge need not be visible.
+func (v View) Edge(e EdgeIndex) (from, to VertexID, label LabelID) {
+	return v.g.efrom[e], v.g.eto[e], v.g.elabel[e]
+}
+
+// Attr returns an edge's attributes as of the view's graph: what the staged batch renews shows in the new one only. The
+// properties are shared and immutable.
+func (v View) Attr(e EdgeIndex) Attr {
+	if v.w == New {
+		if a, ok := v.g.staged.renewal(e); ok {
+			return a
+		}
+	}
+	return v.g.attr.get(e)
+}
+
+// Key returns the vertex's external key. A freed id has it until the id is used again.
+func (v View) Key(id VertexID) string { return v.g.vkey[id] }
+
+// Label returns the vertex's label. A freed id has it until the id is used again.
+func (v View) Label(id VertexID) LabelID { return v.g.vlabel[id] }
+
+// LabelName returns a label's name.
+func (v View) LabelName(l LabelID) string { return v.g.labels.names[l] }
+
+// VerticesSeq yields the view's vertices, ascending.
+func (v View) VerticesSeq() iter.Seq[VertexID] {
+	return func(yield func(VertexID) bool) {
+		for id := range v.g.bound {
+			if v.g.vstate[id]>>v.w&1 != 0 && !yield(VertexID(id)) {
+				return
+			}
+		}
+	}
+}
+
+// EdgesSeq yields the view's edges once each, ascending by (from, label, to).
+func (v View) EdgesSeq() iter.Seq[EdgeIndex] {
+	return func(yield func(EdgeIndex) bool) {
+		for id := range v.g.bound {
+			r := v.g.RangeAll(VertexID(id), Out)
+			for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
+				for i, x := range ent {
+					if !v.g.opt.Directed && nbr[i] < VertexID(id) {
+						continue // listed under its lower end
+					}
+					if x.Staged() && !v.Visible(x.Index()) {
+						continue
+					}
+					if !yield(x.Index()) {
+						return
+					}
+				}
+			}
+		}
+	}
+}

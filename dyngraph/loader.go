@@ -1,0 +1,127 @@
+package dyngraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Loader builds a Graph from the records of a checkpoint: labels in id order, then vertices, then edges, and what is
+// pending. It is used once.
+type Loader struct {
+	g     *Graph
+	edges []EdgeRecord
+}
+
+// NewLoader returns a Loader of a graph with these options.
+func NewLoader(opt Options) *Loader { return &Loader{g: NewGraph(opt)} }
+
+// Label adds the next label; the first one gets id 1.
+func (l *Loader) Label(name string) error {
+	if name == "" {
+		return fmt.Errorf("dyngraph: label %d of the checkpoint is empty", len(l.g.labels.names))
+	}
+	if id, ok := l.g.labels.ids[name]; ok {
+		return fmt.Errorf("dyngraph: label %s of the checkpoint is there twice, as %d and %d", quote(name), id, len(l.g.labels.names))
+	}
+	if len(l.g.labels.names) >= l.g.opt.MaxLabels {
+		return fmt.Errorf("dyngraph: the checkpoint has more labels than the %d allowed", l.g.opt.MaxLabels)
+	}
+	l.g.labels.intern(name)
+	return nil
+}
+
+// Vertex adds a vertex; its label has been added.
+func (l *Loader) Vertex(r VertexRecord) error {
+	g := l.g
+	switch {
+	case uint32(r.ID) >= g.opt.MaxVertices:
+		return fmt.Errorf("dyngraph: vertex id %d of the checkpoint is beyond the %d allowed", r.ID, g.opt.MaxVertices)
+	case int(r.Label) >= len(g.labels.names):
+		return fmt.Errorf("dyngraph: vertex %d of the checkpoint has label %d, but there are %d", r.ID, r.Label, len(g.labels.names))
+	}
+	if _, ok := g.keys[r.Key]; ok {
+		return fmt.Errorf("dyngraph: key %s is twice in the checkpoint", quote(r.Key))
+	}
+	l.reach(r.ID)
+	if g.vstate[r.ID] != 0 {
+		return fmt.Errorf("dyngraph: vertex %d is twice in the checkpoint", r.ID)
+	}
+	g.putVertex(r.ID, r.Key, r.Label, inBoth)
+	return nil
+}
+
+func (l *Loader) reach(id VertexID) {
+	if uint32(id) >= l.g.bound {
+		l.g.bound = uint32(id) + 1
+		l.g.growVertices()
+	}
+}
+
+// Edge adds an edge; its ends and its label have been added. Loading is fast when edges ascend by (from, label, to).
+func (l *Loader) Edge(r EdgeRecord) error {
+	g := l.g
+	if !g.opt.Directed && r.From > r.To {
+		r.From, r.To = r.To, r.From
+	}
+	for _, v := range [2]VertexID{r.From, r.To} {
+		if uint32(v) >= g.bound || g.vstate[v] == 0 {
+			return fmt.Errorf("dyngraph: an edge of the checkpoint ends at vertex %d, which is not there", v)
+		}
+	}
+	if r.From == r.To {
+		return fmt.Errorf("dyngraph: the checkpoint has a self-loop at vertex %d", r.From)
+	}
+	if int(r.Label) >= len(g.labels.names) {
+		return fmt.Errorf("dyngraph: an edge of the checkpoint has label %d, but there are %d", r.Label, len(g.labels.names))
+	}
+	l.edges = append(l.edges, r)
+	return nil
+}
+
+// Pending sets the ids that are not yet free again: freed by the last batch but one, and by the last.
+func (l *Loader) Pending(older, newer []VertexID) {
+	l.g.older, l.g.newer = slices.Clone(older), slices.Clone(newer)
+}
+
+// Graph returns the graph. Ids that are neither a vertex's nor pending are free.
+func (l *Loader) Graph() (*Graph, error) {
+	g := l.g
+	slices.SortFunc(l.edges, compareRecords)
+	var slots []slot
+	for i, r := range l.edges {
+		if i > 0 && compareRecords(r, l.edges[i-1]) == 0 {
+			return nil, fmt.Errorf("dyngraph: edge (%d, %d, %d) is twice in the checkpoint", r.From, r.Label, r.To)
+		}
+		e := g.putEdge(r.From, r.To, r.Label)
+		g.attr.set(e, &r.Attr)
+		slots = g.appendSlots(slots, &NetEdge{Edge: e, From: r.From, To: r.To, Label: r.Label}, 0)
+	}
+	g.staged.clear()
+	slices.SortFunc(slots, compareSlots)
+	g.adj.insert(slots)
+	pending := make(map[VertexID]bool)
+	for _, ids := range [2][]VertexID{g.older, g.newer} {
+		for _, id := range ids {
+			if uint32(id) >= g.opt.MaxVertices {
+				return nil, fmt.Errorf("dyngraph: pending id %d is beyond the %d allowed", id, g.opt.MaxVertices)
+			}
+			l.reach(id)
+			if pending[id] || g.vstate[id] != 0 {
+				return nil, fmt.Errorf("dyngraph: id %d is pending and in use, or pending twice", id)
+			}
+			pending[id] = true
+		}
+	}
+	for id := range g.bound {
+		if g.vstate[id] == 0 && !pending[VertexID(id)] {
+			g.free.add(id)
+		}
+	}
+	l.g, l.edges = nil, nil
+	return g, nil
+}
+
+func compareRecords(a, b EdgeRecord) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To))
+}

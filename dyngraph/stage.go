@@ -1,0 +1,335 @@
+package dyngraph
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// staged is the batch between Stage and Commit or Abort, and its buffers, which later batches use again.
+type staged struct {
+	active       bool
+	delta        Delta
+	labelsBefore int
+	boundBefore  uint32
+	edgesBefore  uint32 // edgeBound
+	renewed      []Attr // by index into delta.Renewed, which ascends
+	reused       []VertexRecord
+	newTriples   []tripleKey
+	inserts      []slot // adjacency entries of the inserted edges, sorted
+	deletes      []slot // likewise of the deleted ones
+
+	births []birth
+	items  []netItem
+	sorted []netItem
+	starts []uint32
+}
+
+type birth struct {
+	at   uint64
+	vert int32
+}
+
+type netItem struct {
+	NetEdge
+	fold int32 // index of the foldEdge
+}
+
+func (s *staged) renewal(e EdgeIndex) (Attr, bool) {
+	if len(s.delta.Renewed) == 0 {
+		return Attr{}, false
+	}
+	i, ok := slices.BinarySearch(s.delta.Renewed, e)
+	if !ok {
+		return Attr{}, false
+	}
+	return s.renewed[i], true
+}
+
+// Stage folds the updates to their net effect (DESIGN S3) and shows it: inserted edges go in physically, deleted ones
+// stay, and every entry of either is marked. The updates must be what Accept took from messages, judged against the
+// graph as it is now. Updates that Accept would refuse for a contradiction, a self-loop or a limit give an error, and
+// the graph is as before; keys and labels are not examined again.
+//
+// Labels are interned in the order of their first appearance in the InsertEdge and InsertVertex updates, inside one in
+// the order FromLabel, ToLabel, Label, whether or not anything with that label is left when the batch ends. Deletions
+// intern nothing.
+//
+// New vertex ids go to the keys that end the batch as another vertex than they began it, in the order in which they
+// became so: when the key came into being, or got its label. From comes before To. The lowest free id goes first. What
+// comes and goes inside the batch gets no id. Ids and edge indexes that the last batch but one freed are free from here
+// on.
+func (g *Graph) Stage(updates []Update) (*Delta, error) {
+	if g.staged.active {
+		return nil, ErrStaged
+	}
+	if len(updates) > math.MaxInt32 {
+		return nil, fmt.Errorf("dyngraph: a batch of %d updates is too long; the most is %d", len(updates), math.MaxInt32)
+	}
+	s := &g.staged
+	s.labelsBefore, s.boundBefore, s.edgesBefore = len(g.labels.names), g.bound, g.edgeBound
+	defer g.fold.reset()
+	err := g.fold.run(g, updates)
+	if err == nil {
+		s.collect(g)
+		err = g.room()
+	}
+	if err != nil {
+		g.labels.truncate(s.labelsBefore)
+		s.clear()
+		return nil, err
+	}
+	for _, id := range g.older {
+		g.free.add(uint32(id))
+	}
+	for _, e := range g.olderEdges {
+		g.freeEdges.add(uint32(e))
+	}
+	g.stageVertices()
+	g.stageEdges(updates)
+	s.touch()
+	s.active = true
+	return &s.delta, nil
+}
+
+// collect finds in the fold the vertices that come and go and the number of edges that do.
+func (s *staged) collect(g *Graph) {
+	f := &g.fold
+	for i := range f.verts {
+		v := &f.verts[i]
+		if v.old != NoVertex && (v.cur == none || !f.incs[v.cur].old) {
+			s.delta.Freed = append(s.delta.Freed, v.old)
+		}
+		if v.cur != none {
+			if f.incs[v.cur].old {
+				v.id = v.old
+			} else {
+				s.births = append(s.births, birth{f.incs[v.cur].birth, int32(i)})
+			}
+		}
+	}
+	slices.Sort(s.delta.Freed)
+	slices.SortFunc(s.births, func(a, b birth) int { return cmp.Compare(a.at, b.at) })
+	for i := range f.edges {
+		e := &f.edges[i]
+		switch {
+		case e.present && e.old == NoEdge:
+			s.items = append(s.items, netItem{NetEdge{Sign: Inserted, Edge: NoEdge, Label: e.label, Place: e.place}, int32(i)})
+		case !e.present && e.old != NoEdge:
+			s.items = append(s.items, netItem{NetEdge{Sign: Deleted, Edge: e.old, Label: e.label, Place: e.place}, int32(i)})
+		}
+	}
+}
+
+// room tells whether there are enough ids, labels and indexes for the batch.
+func (g *Graph) room() error {
+	s := &g.staged
+	if n := len(g.labels.names); n > g.opt.MaxLabels {
+		return refuse(ReasonLabelLimit, "%d labels are too many; the table holds %d", n, g.opt.MaxLabels)
+	}
+	if ids := uint64(g.bound) - uint64(g.free.len()+len(g.older)) + uint64(len(s.births)); ids > uint64(g.opt.MaxVertices) {
+		return refuse(ReasonVertexLimit, "%d vertex ids are too many; the most is %d", ids, g.opt.MaxVertices)
+	}
+	inserted := 0
+	for i := range s.items {
+		if s.items[i].Sign == Inserted {
+			inserted++
+		}
+	}
+	if n := uint64(g.edgeBound) - uint64(g.freeEdges.len()+len(g.olderEdges)) + uint64(inserted); n > uint64(g.maxEdges) {
+		return refuse(ReasonEdgeLimit, "%d edges are too many; the most is %d", n, g.maxEdges)
+	}
+	return nil
+}
+
+func (g *Graph) stageVertices() {
+	s, f := &g.staged, &g.fold
+	for _, id := range s.delta.Freed {
+		g.vstate[id] = 1 << Old
+		delete(g.keys, g.vkey[id])
+	}
+	for _, b := range s.births {
+		v := &f.verts[b.vert]
+		id := VertexID(g.bound)
+		if free, ok := g.free.takeLowest(); ok {
+			id = VertexID(free)
+			s.reused = append(s.reused, VertexRecord{ID: id, Key: g.vkey[id], Label: g.vlabel[id]})
+		} else {
+			g.bound++
+			g.growVertices()
+		}
+		v.id = id
+		g.putVertex(id, v.key, f.incs[v.cur].label, 1<<New)
+		s.delta.Created = append(s.delta.Created, id)
+	}
+}
+
+func (g *Graph) growVertices() {
+	n := int(g.bound)
+	g.vkey, g.vlabel, g.vstate = grown(g.vkey, n), grown(g.vlabel, n), grown(g.vstate, n)
+	g.adj.grow(n)
+}
+
+func (g *Graph) growEdges() {
+	n := int(g.edgeBound)
+	g.efrom, g.eto, g.elabel = grown(g.efrom, n), grown(g.eto, n), grown(g.elabel, n)
+	g.order = grown(g.order, n)
+}
+
+// stageEdges orders the net edges and puts the inserted ones in.
+func (g *Graph) stageEdges(updates []Update) {
+	s, f := &g.staged, &g.fold
+	for i := range s.items {
+		it := &s.items[i]
+		e := &f.edges[it.fold]
+		if it.Sign == Deleted {
+			it.From, it.To = g.efrom[e.old], g.eto[e.old]
+			continue
+		}
+		it.From, it.To = f.verts[f.incs[e.from].vert].id, f.verts[f.incs[e.to].vert].id
+		if !g.opt.Directed && it.From > it.To {
+			it.From, it.To = it.To, it.From
+		}
+	}
+	s.sort(len(updates))
+	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
+	for i := range s.sorted {
+		it := &s.sorted[i]
+		if it.Sign == Inserted {
+			it.Edge = g.putEdge(it.From, it.To, it.Label)
+			g.setAttr(it.Edge, &f.edges[it.fold], updates)
+			g.order[it.Edge] = uint32(i) + 1
+			s.inserts = g.appendSlots(s.inserts, &it.NetEdge, entryStaged)
+		} else {
+			g.order[it.Edge] = (uint32(i) + 1) | stagedDeleted
+			s.deletes = g.appendSlots(s.deletes, &it.NetEdge, entryStaged)
+		}
+		s.delta.Net = append(s.delta.Net, it.NetEdge)
+	}
+	slices.SortFunc(s.inserts, compareSlots)
+	slices.SortFunc(s.deletes, compareSlots)
+	g.adj.mark(s.deletes)
+	g.adj.insert(s.inserts)
+	g.renew(updates)
+}
+
+// sort brings the net edges in their total order: a counting sort by place, then by tuple where a place has several.
+func (s *staged) sort(places int) {
+	s.starts = append(s.starts[:0], make([]uint32, places+1)...)
+	for i := range s.items {
+		s.starts[s.items[i].Place+1]++
+	}
+	for p := range places {
+		s.starts[p+1] += s.starts[p]
+	}
+	s.sorted = grown(s.sorted[:0], len(s.items))
+	for i := range s.items {
+		p := s.items[i].Place
+		s.sorted[s.starts[p]] = s.items[i]
+		s.starts[p]++
+	}
+	for i := 0; i < len(s.sorted); {
+		j := i + 1
+		for j < len(s.sorted) && s.sorted[j].Place == s.sorted[i].Place {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortFunc(s.sorted[i:j], compareNet)
+		}
+		i = j
+	}
+}
+
+func compareNet(a, b netItem) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Label, b.Label),
+		cmp.Compare(a.Sign, b.Sign))
+}
+
+// putEdge gives the edge an index and counts it.
+func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
+	e := EdgeIndex(g.edgeBound)
+	if free, ok := g.freeEdges.takeLowest(); ok {
+		e = EdgeIndex(free)
+	} else {
+		g.edgeBound++
+		g.growEdges()
+	}
+	g.efrom[e], g.eto[e], g.elabel[e] = from, to, l
+	g.nedges++
+	k := g.tripleOf(from, to, l)
+	n, seen := g.stats.triples[k]
+	g.stats.triples[k] = n + 1
+	if !seen {
+		g.staged.newTriples = append(g.staged.newTriples, k)
+		g.staged.delta.NewTriples = true
+	}
+	return e
+}
+
+func (g *Graph) setAttr(e EdgeIndex, fe *foldEdge, updates []Update) {
+	switch {
+	case fe.upd != none:
+		g.attr.set(e, &updates[fe.upd].Attr)
+	case fe.source != NoEdge:
+		a := g.attr.get(fe.source)
+		g.attr.set(e, &a)
+	default:
+		g.attr.clear(e)
+	}
+}
+
+// renew notes the edges that stay and get other attributes.
+func (g *Graph) renew(updates []Update) {
+	s, f := &g.staged, &g.fold
+	for i := range f.edges {
+		e := &f.edges[i]
+		if !e.present || e.old == NoEdge || e.upd == none {
+			continue
+		}
+		if a := g.attr.get(e.old); !a.equal(&updates[e.upd].Attr) {
+			s.delta.Renewed = append(s.delta.Renewed, e.old)
+			g.order[e.old] = uint32(e.upd) // borrowed until the renewals are sorted
+		}
+	}
+	slices.Sort(s.delta.Renewed)
+	for _, e := range s.delta.Renewed {
+		s.renewed = append(s.renewed, updates[g.order[e]].Attr)
+		g.order[e] = 0
+	}
+}
+
+// appendSlots appends the two adjacency entries of an edge.
+func (g *Graph) appendSlots(dst []slot, n *NetEdge, flag Entry) []slot {
+	back := In
+	if !g.opt.Directed {
+		back = Out
+	}
+	ent := Entry(n.Edge) | flag
+	return append(dst,
+		slot{rowKey(n.From, Out, n.Label), n.To, ent},
+		slot{rowKey(n.To, back, n.Label), n.From, ent})
+}
+
+func (s *staged) touch() {
+	d := &s.delta
+	for i := range d.Net {
+		d.Touched = append(d.Touched, d.Net[i].From, d.Net[i].To)
+	}
+	d.Touched = append(append(d.Touched, d.Created...), d.Freed...)
+	slices.Sort(d.Touched)
+	d.Touched = slices.Compact(d.Touched)
+}
+
+// clear empties the buffers.
+func (s *staged) clear() {
+	d := &s.delta
+	d.Net, d.Touched, d.Created, d.Freed, d.Renewed = d.Net[:0], d.Touched[:0], d.Created[:0], d.Freed[:0], d.Renewed[:0]
+	d.NewTriples = false
+	clear(s.renewed)
+	clear(s.reused)
+	s.renewed, s.reused, s.newTriples = s.renewed[:0], s.reused[:0], s.newTriples[:0]
+	s.inserts, s.deletes = s.inserts[:0], s.deletes[:0]
+	s.births, s.items, s.sorted = s.births[:0], s.items[:0], s.sorted[:0]
+	s.active = false
+}

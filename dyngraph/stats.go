@@ -1,0 +1,67 @@
+package dyngraph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Triple counts the edges of one (source label, edge label, target label). In an undirected graph Src <= Dst.
+type Triple struct {
+	Src, Edge, Dst LabelID
+	Count          int
+}
+
+type tripleKey struct{ src, edge, dst LabelID }
+
+// stats are the label statistics that plans are made from. A triple that has been seen stays, with count 0 when all
+// its edges are gone, so that a batch can tell which combinations are new.
+type stats struct {
+	triples  map[tripleKey]int
+	vertices []int // by label
+}
+
+func (g *Graph) tripleOf(from, to VertexID, l LabelID) tripleKey {
+	return g.tripleKey(g.vlabel[from], l, g.vlabel[to])
+}
+
+func (g *Graph) tripleKey(src, edge, dst LabelID) tripleKey {
+	if !g.opt.Directed && src > dst {
+		src, dst = dst, src
+	}
+	return tripleKey{src, edge, dst}
+}
+
+func (s *stats) addVertex(l LabelID, by int) {
+	s.vertices = grown(s.vertices, int(l)+1)
+	s.vertices[l] += by
+}
+
+// TripleCount returns the number of edges with these labels; in an undirected graph src and dst may be swapped. Edges
+// that the staged batch inserts count, and those that it deletes still do.
+func (g *Graph) TripleCount(src, edge, dst LabelID) int {
+	return g.stats.triples[g.tripleKey(src, edge, dst)]
+}
+
+// Triples returns the label combinations that edges have, ascending by (Src, Edge, Dst), with counts as TripleCount
+// gives them.
+func (g *Graph) Triples() []Triple {
+	r := make([]Triple, 0, len(g.stats.triples))
+	for k, n := range g.stats.triples {
+		if n > 0 {
+			r = append(r, Triple{k.src, k.edge, k.dst, n})
+		}
+	}
+	slices.SortFunc(r, func(a, b Triple) int {
+		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Dst, b.Dst))
+	})
+	return r
+}
+
+// VertexLabelCount returns the number of vertices with this label. Vertices that the staged batch creates count, and
+// those that it frees still do.
+func (g *Graph) VertexLabelCount(l LabelID) int {
+	if int(l) >= len(g.stats.vertices) {
+		return 0
+	}
+	return g.stats.vertices[l]
+}
