@@ -1,0 +1,97 @@
+package matchertest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Case is a stream, cut into batches, and the queries that watch it.
+type Case struct {
+	Directed bool
+	Labels   Labels
+	Messages []dyngraph.Message
+	Batches  [][]dyngraph.Message
+	Queries  []*matcher.Query // sorted by name
+}
+
+// MostMatches bounds the matches that any query of a random case has in the graph at any time, as the oracle counts.
+const MostMatches = 2000
+
+// RandomCase draws a case with the given number of queries, each for embeddings and deltas.
+func RandomCase(rng *rand.Rand, queries int) *Case {
+	shape := RandomShape(rng)
+	c := &Case{Directed: shape.Directed, Labels: shape.Labels, Messages: RandomStream(rng, shape)}
+	c.Batches = Cut(rng, c.Messages)
+	for len(c.Queries) < queries {
+		q := RandomQuery(rng, fmt.Sprintf("q%02d", len(c.Queries)), c.Directed, c.Labels)
+		if c.bearable(q) {
+			c.Queries = append(c.Queries, q)
+		}
+	}
+	return c
+}
+
+// bearable tells whether the query stays within MostMatches. The graph is looked at now and then, and where it is
+// largest.
+func (c *Case) bearable(q *matcher.Query) bool {
+	g, largest := NewGraph(c.Directed), 0
+	for _, batch := range c.Batches {
+		for i, m := range batch {
+			g.Accept(m)
+			if n := len(g.edges); n > largest || i == len(batch)-1 {
+				largest = max(largest, n)
+				if _, ok := g.Matches(q, MostMatches); !ok {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// With returns the case with its queries changed by f, which is given copies.
+func (c *Case) With(f func(q *matcher.Query)) *Case {
+	d := *c
+	d.Queries = make([]*matcher.Query, len(c.Queries))
+	for i, q := range c.Queries {
+		clone := *q
+		f(&clone)
+		d.Queries[i] = &clone
+	}
+	return &d
+}
+
+// Recut returns the case with its stream cut otherwise.
+func (c *Case) Recut(rng *rand.Rand) *Case {
+	d := *c
+	d.Batches = Cut(rng, c.Messages)
+	return &d
+}
+
+// Rename returns the case with its vertex keys replaced by f.
+func (c *Case) Rename(f func(key string) string) *Case {
+	d := *c
+	name := func(key string) string {
+		if key == "" {
+			return ""
+		}
+		return f(key)
+	}
+	d.Messages, d.Batches = nil, nil
+	for _, batch := range c.Batches {
+		start := len(d.Messages)
+		for _, m := range batch {
+			var n dyngraph.Message
+			for _, u := range m.Updates {
+				u.From, u.To, u.Key = name(u.From), name(u.To), name(u.Key)
+				n.Updates = append(n.Updates, u)
+			}
+			d.Messages = append(d.Messages, n)
+		}
+		d.Batches = append(d.Batches, d.Messages[start:len(d.Messages):len(d.Messages)])
+	}
+	return &d
+}

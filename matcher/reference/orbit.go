@@ -1,0 +1,65 @@
+package reference
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// representatives keeps one row per orbit under the pattern's automorphisms: the one with the smallest vertex ids in
+// pattern order, then the smallest edge identities (DESIGN S4).
+//
+// Two matches are in one orbit if and only if they cover the same vertices and edges, and what leads from the pattern
+// element that the one maps somewhere to the element that the other maps there preserves the pattern's labels: that
+// is an automorphism, as ends and directions are preserved with the data's.
+func representatives(view dyngraph.View, q *matcher.Query, rows []row) []row {
+	covers := make(map[string][]row) // representatives so far, by what they cover
+	for _, r := range rows {
+		key := cover(q, r)
+		orbits := covers[key]
+		at := slices.IndexFunc(orbits, func(o row) bool { return sameOrbit(q, o, r) })
+		switch {
+		case at < 0:
+			covers[key] = append(orbits, r)
+		case compareRows(view, len(q.Vertices), r, orbits[at]) < 0:
+			orbits[at] = r
+		}
+	}
+	var kept []row
+	for _, orbits := range covers {
+		kept = append(kept, orbits...)
+	}
+	return kept
+}
+
+// cover names the sets of vertices and of edges that the row maps to.
+func cover(q *matcher.Query, r row) string {
+	sorted := slices.Clone(r)
+	slices.Sort(sorted[:len(q.Vertices)])
+	slices.Sort(sorted[len(q.Vertices):])
+	var key []byte
+	for _, x := range sorted {
+		key = binary.LittleEndian.AppendUint32(key, x)
+	}
+	return string(key)
+}
+
+// sameOrbit tells whether two rows of the same cover are images of each other under an automorphism.
+func sameOrbit(q *matcher.Query, a, b row) bool {
+	n := len(q.Vertices)
+	for i, v := range a[:n] {
+		j := slices.Index(b[:n], v)
+		if q.Vertices[i].Label != q.Vertices[j].Label {
+			return false
+		}
+	}
+	for i, d := range a[n:] {
+		j := slices.Index(b[n:], d)
+		if q.Edges[i].Label != q.Edges[j].Label || q.Edges[i].Either != q.Edges[j].Either {
+			return false
+		}
+	}
+	return true
+}
