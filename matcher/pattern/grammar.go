@@ -11,7 +11,8 @@ import (
 // word is an unquoted name, after openCypher's SymbolicName.
 const word = `[\p{L}\p{Nl}\p{Pc}][\p{L}\p{Nl}\p{Pc}\p{Mn}\p{Mc}\p{Nd}]*`
 
-// Rules with a lower-case name are skipped. The last ones match anything, so that the lexer never fails.
+// Rules with a lower-case name are skipped. The last one matches anything, so that the lexer never fails; the Open ones
+// take the rest of the source, so that it is not searched for an end again and again.
 var cypherLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "space", Pattern: `[\s\x{feff}\p{Z}]+`},
 	{Name: "lineComment", Pattern: `//[^\n]*`},
@@ -20,6 +21,7 @@ var cypherLexer = lexer.MustSimple([]lexer.SimpleRule{
 	{Name: "Quoted", Pattern: "`(?:[^`]|``)*`"},
 	{Name: "OpenQuote", Pattern: "(?s)`.*"},
 	{Name: "String", Pattern: `(?s)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"`},
+	{Name: "OpenString", Pattern: `(?s)['"].*`},
 	{Name: "Word", Pattern: word},
 	{Name: "Number", Pattern: `[0-9]+`},
 	{Name: "Other", Pattern: `(?s).`},

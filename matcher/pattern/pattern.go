@@ -52,7 +52,7 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	}
 	b := newBuilder(opt)
 	if len(src) > MaxSource {
-		return nil, b.fail(place{1, 1}, "the pattern has %d bytes; at most %d are allowed", len(src), MaxSource)
+		return nil, b.fail(place{1, 1}, "the pattern has more than %d bytes", MaxSource)
 	}
 	text := strings.TrimPrefix(string(src), "\ufeff") // a byte order mark, which some editors write
 	if at, bad := invalidUTF8(text); bad {

@@ -94,7 +94,7 @@ func (p *textParser) line(f []field, before int) error {
 
 func (p *textParser) head(f []field) error {
 	if len(f) != 3 {
-		return p.fail(f[0].at, "a header is `t vertices edges`, but this one has %d fields", len(f))
+		return p.fail(f[0].at, "a header is `t vertices edges`, but this one has %s", countOf(len(f), "field"))
 	}
 	n, err := p.number(f[1], "the number of vertices")
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *textParser) head(f []field) error {
 
 func (p *textParser) vertex(f []field) error {
 	if len(f) < 2 || len(f) > 4 {
-		return p.fail(f[0].at, "a vertex is `v id`, `v id label` or `v id label degree`, but this line has %d fields", len(f))
+		return p.fail(f[0].at, "a vertex is `v id`, `v id label` or `v id label degree`, but this line has %s", countOf(len(f), "field"))
 	}
 	id, err := p.number(f[1], "a vertex id")
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *textParser) vertex(f []field) error {
 
 func (p *textParser) edge(f []field) error {
 	if len(f) < 3 || len(f) > 4 {
-		return p.fail(f[0].at, "an edge is `e u v` or `e u v label`, but this line has %d fields", len(f))
+		return p.fail(f[0].at, "an edge is `e u v` or `e u v label`, but this line has %s", countOf(len(f), "field"))
 	}
 	if len(p.lines) == matcher.MaxEdges {
 		return p.fail(f[0].at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges, matcher.MaxEdges)
@@ -177,10 +177,10 @@ func (p *textParser) resolve() error {
 	}
 	if h := p.header; h != nil {
 		if n := len(p.vertices); uint64(n) != h.vertices {
-			return p.fail(h.verticesAt, "the header announces %d vertices, but there are %d v lines", h.vertices, n)
+			return p.fail(h.verticesAt, "the header announces %d v lines, but the file has %d", h.vertices, n)
 		}
 		if n := len(p.lines); uint64(n) != h.edges {
-			return p.fail(h.edgesAt, "the header announces %d edges, but there are %d e lines", h.edges, n)
+			return p.fail(h.edgesAt, "the header announces %d e lines, but the file has %d", h.edges, n)
 		}
 	}
 	return nil
@@ -192,4 +192,11 @@ func (p *textParser) number(f field, what string) (uint64, error) {
 		return 0, p.fail(f.at, "%s is %s; expected a non-negative integer below 2^64", what, short(f.text))
 	}
 	return n, nil
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }

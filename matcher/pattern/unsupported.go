@@ -61,7 +61,7 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes names of vertices and edges, or *", short(before.Value))
 		}
 	}
-	if msg := unfinished(t); msg != "" {
+	if msg := quotes(t); msg != "" {
 		return t.Pos, msg
 	}
 	if isWord(t) && (where == inMatch || where == atStart) {
@@ -85,14 +85,14 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 
 func isWord(t lexer.Token) bool { return t.Type == cypherLexer.Symbols()["Word"] }
 
-// unfinished answers tokens that run to the end of the source.
-func unfinished(t lexer.Token) string {
+// quotes answers quotes and comments.
+func quotes(t lexer.Token) string {
 	switch symbols := cypherLexer.Symbols(); t.Type {
 	case symbols["OpenComment"]:
 		return "the comment is never closed; end it with */"
 	case symbols["OpenQuote"]:
 		return "the quoted name is never closed; end it with a backquote"
-	case symbols["String"]:
+	case symbols["String"], symbols["OpenString"]:
 		return "a string literal is not supported; names in quotes are written in backquotes"
 	}
 	return ""
@@ -140,10 +140,15 @@ func unsupportedSign(sign, before string, where spot) string {
 			return "a path in parentheses is not supported; write the paths one after the other, separated by commas"
 		}
 	}
-	if where == inReturn && sign != "" && strings.Contains("+-*/%^=<>.[{|:", sign) {
-		if sign == "." {
-			return "a property is not supported in RETURN; it takes names of vertices and edges, or *"
-		}
+	if where != inReturn || sign == "" {
+		return ""
+	}
+	switch {
+	case sign == ".":
+		return "a property is not supported in RETURN; it takes names of vertices and edges, or *"
+	case sign == "(":
+		return "a pattern or an expression is not supported in RETURN; it takes names of vertices and edges, or *"
+	case strings.Contains("+-*/%^=<>[{|:0123456789", sign[:1]):
 		return "an expression is not supported in RETURN; it takes names of vertices and edges, or *"
 	}
 	return ""
@@ -156,9 +161,9 @@ func expected(t, before lexer.Token, where spot) string {
 	case atStart:
 		return "a pattern starts with MATCH, as in MATCH (a:Account)-[:TRANSFER]->(b)"
 	case inNode, inEdge:
-		what, right := "vertex", "(name:Label), each part optional"
+		what, form := "vertex", "a vertex is written (name:Label), each part optional"
 		if where == inEdge {
-			what, right = "edge", "[name:TYPE], each part optional"
+			what, form = "edge", "an edge is written -[name:TYPE]->, each part optional"
 		}
 		switch {
 		case digits:
@@ -166,7 +171,7 @@ func expected(t, before lexer.Token, where spot) string {
 		case before.Value == ":":
 			return "after the colon stands the label of the " + what
 		}
-		return "a " + what + " is written " + right
+		return form
 	case inReturn:
 		if before.Value == ";" {
 			return "a pattern ends with its semicolon; a file holds one pattern"
