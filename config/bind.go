@@ -1,0 +1,332 @@
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// sources remembers where each field was set, by path.
+type sources struct {
+	at    map[string]string
+	nodes map[string]ast.Node // of the file, for positions inside a value
+}
+
+func newSources() *sources { return &sources{make(map[string]string), make(map[string]ast.Node)} }
+
+// where returns the place of a field, or of the nearest section around it.
+func (s *sources) where(path string) string {
+	for p := path; p != ""; {
+		if at, ok := s.at[p]; ok {
+			return at
+		}
+		cut := strings.LastIndexAny(p, ".[")
+		p = p[:max(cut, 0)]
+	}
+	return ""
+}
+
+// binder sets fields from a YAML document.
+type binder struct {
+	file    string
+	src     *sources
+	errs    Errors
+	anchors map[string]ast.Node
+}
+
+// bindFile sets what the document says.
+func bindFile(c *Config, file string, text []byte) Errors {
+	b := &binder{file: file, src: c.src, anchors: make(map[string]ast.Node)}
+	doc, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		var at yaml.Error
+		if errors.As(err, &at) {
+			return Errors{&Error{Where: b.place(at.GetToken()), Msg: at.GetMessage()}}
+		}
+		return Errors{&Error{Where: file, Msg: err.Error()}}
+	}
+	switch n := len(doc.Docs); {
+	case n > 1:
+		return Errors{&Error{Where: b.place(doc.Docs[1].GetToken()), Msg: "a second document; the configuration is one document"}}
+	case n == 1 && doc.Docs[0].Body != nil:
+		b.bind("", doc.Docs[0].Body, reflect.ValueOf(c).Elem())
+	}
+	return b.errs
+}
+
+func (b *binder) place(t *token.Token) string {
+	if t == nil || t.Position == nil {
+		return b.file
+	}
+	return fmt.Sprintf("%s:%d:%d", b.file, t.Position.Line, t.Position.Column)
+}
+
+func (b *binder) fail(n ast.Node, path, format string, args ...any) {
+	b.errs = append(b.errs, &Error{b.place(n.GetToken()), path, fmt.Sprintf(format, args...)})
+}
+
+// bind sets v from node n.
+func (b *binder) bind(path string, n ast.Node, v reflect.Value) {
+	switch x := n.(type) {
+	case *ast.AnchorNode:
+		b.anchors[x.Name.GetToken().Value] = x.Value
+		b.bind(path, x.Value, v)
+		return
+	case *ast.AliasNode:
+		target, ok := b.anchors[x.Value.GetToken().Value]
+		if !ok {
+			b.fail(n, path, "the alias *%s names no anchor before it", x.Value.GetToken().Value)
+			return
+		}
+		b.bind(path, target, v)
+		return
+	case *ast.TagNode:
+		b.fail(n, path, "YAML tags are not supported; write the plain value")
+		return
+	case *ast.NullNode:
+		if path != "" && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct {
+			b.fail(n, path, "the section is empty; give its fields or leave it out")
+		}
+		return // as if it was left out
+	}
+	if path != "" {
+		b.src.at[path], b.src.nodes[path] = b.place(n.GetToken()), n
+	}
+	if v.Kind() == reflect.Pointer {
+		v = allocate(v)
+	}
+	switch {
+	case isScalar(v):
+		b.scalar(path, n, v)
+	case v.Kind() == reflect.Struct:
+		b.fields(path, n, v)
+	case v.Kind() == reflect.Map:
+		b.pairs(path, n, v)
+	case v.Kind() == reflect.Slice:
+		b.list(path, n, v)
+	}
+}
+
+// allocate returns what the pointer v points to, made with its defaults if it was nil.
+func allocate(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+		if d, ok := v.Interface().(defaulter); ok {
+			d.setDefaults()
+		}
+	}
+	return v.Elem()
+}
+
+func isScalar(v reflect.Value) bool {
+	if _, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return true
+	}
+	switch v.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer:
+		return false
+	}
+	return true
+}
+
+func (b *binder) scalar(path string, n ast.Node, v reflect.Value) {
+	text, ok := scalarText(n)
+	if !ok {
+		b.fail(n, path, "expected %s, not %s", kindName(v.Type()), nodeName(n))
+		return
+	}
+	if err := setText(v, text); err != nil {
+		b.fail(n, path, "%v", err)
+	}
+}
+
+// scalarText returns the text of a scalar node.
+func scalarText(n ast.Node) (string, bool) {
+	switch x := n.(type) {
+	case *ast.StringNode:
+		return x.Value, true
+	case *ast.LiteralNode:
+		return x.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+func (b *binder) fields(path string, n ast.Node, v reflect.Value) {
+	values, ok := entries(n)
+	if !ok {
+		if v.Type() == reflect.TypeFor[Secret]() {
+			b.fail(n, path, "a secret is never written in the configuration; write {file: FILE} or {env: VARIABLE}, where it is read from")
+			return
+		}
+		b.fail(n, path, "expected a section with fields, not %s", nodeName(n))
+		return
+	}
+	known := fieldsOf(v)
+	for _, entry := range values {
+		key := entry.Key.GetToken().Value
+		if entry.Key.IsMergeKey() {
+			b.fail(entry, path, "merge keys (<<) are not supported; repeat the fields")
+			continue
+		}
+		i := slices.IndexFunc(known, func(f field) bool { return f.name == key })
+		if i < 0 {
+			b.fail(entry.Key, path, "%s", unknown("field", key, fieldNames(known)))
+			continue
+		}
+		b.bind(join(path, key), entry.Value, known[i].value)
+	}
+}
+
+func (b *binder) pairs(path string, n ast.Node, v reflect.Value) {
+	values, ok := entries(n)
+	if !ok {
+		b.fail(n, path, "expected a section of NAME: VALUE, not %s", nodeName(n))
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for _, entry := range values {
+		key := entry.Key.GetToken().Value
+		text, ok := scalarText(entry.Value)
+		if !ok {
+			b.fail(entry.Value, join(path, key), "expected text, not %s", nodeName(entry.Value))
+			continue
+		}
+		b.src.at[join(path, key)] = b.place(entry.Key.GetToken())
+		v.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(text))
+	}
+}
+
+func (b *binder) list(path string, n ast.Node, v reflect.Value) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		b.fail(n, path, "expected a list, not %s; write [a, b] or one - item per line", nodeName(n))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values)))
+	for i, item := range seq.Values {
+		if d, ok := v.Index(i).Addr().Interface().(defaulter); ok {
+			d.setDefaults()
+		}
+		b.bind(fmt.Sprintf("%s[%d]", path, i), item, v.Index(i))
+	}
+}
+
+func entries(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch x := n.(type) {
+	case *ast.MappingNode:
+		return x.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{x}, true
+	}
+	return nil, false
+}
+
+// setText sets a scalar from its text.
+func setText(v reflect.Value, text string) error {
+	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		switch text {
+		case "true":
+			v.SetBool(true)
+		case "false":
+			v.SetBool(false)
+		default:
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		x, err := strconv.ParseInt(text, 10, v.Type().Bits())
+		if err != nil {
+			return fmt.Errorf("%q is no integer, or one too large", text)
+		}
+		v.SetInt(x)
+	case reflect.Uint64:
+		x, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%q is no integer from 0 to 2^64-1", text)
+		}
+		v.SetUint(x)
+	default:
+		return fmt.Errorf("a %s cannot be set from text", v.Type())
+	}
+	return nil
+}
+
+func kindName(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[Size]():
+		return "a size such as 8MiB"
+	case t == reflect.TypeFor[Duration]():
+		return "a duration such as 100ms"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "an integer"
+}
+
+func nodeName(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a section with fields"
+	case *ast.SequenceNode:
+		return "a list"
+	}
+	if text, ok := scalarText(n); ok {
+		return strconv.Quote(text)
+	}
+	return strings.ToLower(n.Type().String())
+}
+
+// field is one field of a section.
+type field struct {
+	name  string
+	value reflect.Value
+}
+
+// fieldsOf lists the fields of a section, those of embedded sections among them.
+func fieldsOf(v reflect.Value) []field {
+	var out []field
+	for i := range v.NumField() {
+		tag, ok := v.Type().Field(i).Tag.Lookup("yaml")
+		switch {
+		case !ok:
+		case tag == ",inline":
+			out = append(out, fieldsOf(v.Field(i))...)
+		default:
+			out = append(out, field{tag, v.Field(i)})
+		}
+	}
+	return out
+}
+
+func fieldNames(fs []field) []string {
+	names := make([]string, len(fs))
+	for i, f := range fs {
+		names[i] = f.name
+	}
+	return names
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,235 @@
+package config
+
+import "time"
+
+// Config is the whole configuration. docs/configuration.md describes every field with its default and unit.
+type Config struct {
+	Graph      Graph      `yaml:"graph"`
+	Input      Input      `yaml:"input"`
+	Batch      Batch      `yaml:"batch"`
+	Output     Output     `yaml:"output"`
+	QueriesDir string     `yaml:"queries_dir"` // every .cypher, .txt and .graph file in it is a query
+	Queries    []Query    `yaml:"queries"`
+	Engine     Engine     `yaml:"engine"`
+	Checkpoint Checkpoint `yaml:"checkpoint"`
+	Queues     Queues     `yaml:"queues"`
+	Admin      Admin      `yaml:"admin"`
+	Embedded   *Embedded  `yaml:"embedded"` // nil: no embedded log
+	Log        Log        `yaml:"log"`
+	// StopTimeout bounds a graceful stop, 0 for no bound; the batch in hand is done again by the next start.
+	StopTimeout Duration `yaml:"stop_timeout"`
+
+	src *sources
+}
+
+// Graph says what the graph is and how it begins.
+type Graph struct {
+	Directed        bool              `yaml:"directed"`
+	ParallelEdges   bool              `yaml:"parallel_edges"` // refused by name
+	Bootstrap       string            `yaml:"bootstrap"`      // file loaded into a fresh checkpoint without emitting
+	BootstrapFormat string            `yaml:"bootstrap_format"`
+	BootstrapCSV    map[string]string `yaml:"bootstrap_csv"`
+	MaxEdges        uint64            `yaml:"max_edges"`    // 0: what edge indexes allow
+	MaxVertices     uint64            `yaml:"max_vertices"` // 0: what dense ids allow
+}
+
+// Input is where updates come from: exactly one of Kafka and File is set.
+type Input struct {
+	Kafka         *KafkaInput       `yaml:"kafka"`
+	File          *FileInput        `yaml:"file"`
+	Format        string            `yaml:"format"` // auto, json, csv or text
+	CSV           map[string]string `yaml:"csv"`    // update field -> column
+	UnknownFields string            `yaml:"unknown_fields"`
+	Limits        Limits            `yaml:"limits"`
+}
+
+// Limits bound what one input record may ask for.
+type Limits struct {
+	MaxMessageBytes Size `yaml:"max_message_bytes"`
+	MaxDepth        int  `yaml:"max_depth"`
+	MaxUpdates      int  `yaml:"max_updates"`
+	// MaxDeadLetterBytes is how much of a refused record is kept.
+	MaxDeadLetterBytes Size `yaml:"max_dead_letter_bytes"`
+	// MaxDecompressedBytes bounds what a compressed input file may expand to, 0 for no bound.
+	MaxDecompressedBytes Size `yaml:"max_decompressed_bytes"`
+}
+
+// Connection says how to reach Kafka.
+type Connection struct {
+	Brokers []string `yaml:"brokers"`
+	TLS     *TLS     `yaml:"tls"`
+	SASL    *SASL    `yaml:"sasl"`
+}
+
+// TLS is the client side of TLS.
+type TLS struct {
+	CAFile     string `yaml:"ca_file"` // "": the system's authorities
+	CertFile   string `yaml:"cert_file"`
+	KeyFile    string `yaml:"key_file"`
+	ServerName string `yaml:"server_name"`
+}
+
+// SASL authenticates to the brokers.
+type SASL struct {
+	Mechanism string `yaml:"mechanism"` // plain, scram-sha-256 or scram-sha-512
+	Username  string `yaml:"username"`
+	Password  Secret `yaml:"password"`
+}
+
+// KafkaInput reads updates from a topic.
+type KafkaInput struct {
+	Connection `yaml:",inline"`
+	Topic      string  `yaml:"topic"`
+	Partitions []int32 `yaml:"partitions"` // empty: all
+	Start      string  `yaml:"start"`      // earliest or latest, where no position is known
+	Isolation  string  `yaml:"isolation"`  // read_committed or read_uncommitted
+	Group      string  `yaml:"group"`      // positions are published to it for lag tools; "": not published
+	OnDataLoss string  `yaml:"on_data_loss"`
+}
+
+// FileInput reads updates from files.
+type FileInput struct {
+	Path string `yaml:"path"` // file, directory, or - for stdin
+}
+
+// Batch says when a batch is cut: whichever bound is met first.
+type Batch struct {
+	MaxUpdates int      `yaml:"max_updates"`
+	MaxBytes   Size     `yaml:"max_bytes"`
+	Linger     Duration `yaml:"linger"`
+}
+
+// Output is where deltas go: exactly one of Kafka and File is set.
+type Output struct {
+	Mode          string       `yaml:"mode"` // changelog or upsert
+	Kafka         *KafkaOutput `yaml:"kafka"`
+	File          *FileOutput  `yaml:"file"`
+	EchoProps     bool         `yaml:"echo_props"`
+	AllowExisting bool         `yaml:"allow_existing"`
+}
+
+// KafkaOutput writes to topics.
+type KafkaOutput struct {
+	Connection `yaml:",inline"`
+	Topic      string `yaml:"topic"`
+	DeadLetter string `yaml:"dead_letter"` // topic; "": dead letters are counted and logged only
+	Control    string `yaml:"control"`     // topic of batch records; "": none
+}
+
+// FileOutput writes to files.
+type FileOutput struct {
+	Path       string `yaml:"path"` // - is stdout
+	DeadLetter string `yaml:"dead_letter"`
+	Control    string `yaml:"control"`
+	Headers    bool   `yaml:"headers"`
+}
+
+// Query is a registered pattern: exactly one of File, Cypher and Text is set.
+type Query struct {
+	Name               string `yaml:"name"` // "": the file's name without extension
+	File               string `yaml:"file"`
+	Cypher             string `yaml:"cypher"`
+	Text               string `yaml:"text"`
+	Emit               string `yaml:"emit"`
+	Unit               string `yaml:"unit"`
+	Backfill           string `yaml:"backfill"`
+	MaxMatchesPerBatch uint64 `yaml:"max_matches_per_batch"`
+	ExactTotal         bool   `yaml:"exact_total"`
+	WorkBudget         uint64 `yaml:"work_budget"`
+}
+
+// Engine says what searches.
+type Engine struct {
+	Backend     string `yaml:"backend"`      // auto, cpu or reference
+	Threads     int    `yaml:"threads"`      // 0: one per processor
+	SpillDir    string `yaml:"spill_dir"`    // "": the system's temporary directory
+	GroupMemory Size   `yaml:"group_memory"` // of one group of matches sorted in memory
+}
+
+// Checkpoint says where the daemon's state is kept.
+type Checkpoint struct {
+	Dir       string    `yaml:"dir"`
+	Retention Retention `yaml:"retention"`
+}
+
+// Retention bounds the batch log; whichever bound is met first. 0 is no bound.
+type Retention struct {
+	Batches uint64 `yaml:"batches"`
+	Bytes   Size   `yaml:"bytes"`
+}
+
+// Queues bound what waits between the goroutines; who would exceed them waits.
+type Queues struct {
+	InputRecords int  `yaml:"input_records"` // decoded and not yet in a batch
+	InputBytes   Size `yaml:"input_bytes"`   // memory that they take, estimated
+	OutputBytes  Size `yaml:"output_bytes"`  // encoded and not yet written
+}
+
+// Admin is the HTTP interface.
+type Admin struct {
+	Listen string    `yaml:"listen"` // "": none
+	PProf  bool      `yaml:"pprof"`
+	TLS    *AdminTLS `yaml:"tls"`
+	Token  Secret    `yaml:"token"`
+	// Hosts are accepted in the Host header beside the listen address and localhost.
+	Hosts []string `yaml:"hosts"`
+}
+
+// AdminTLS is the server side of TLS.
+type AdminTLS struct {
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+}
+
+// Embedded runs the embedded log in this process: a single-node log that speaks Kafka's protocol, for trying motifd and
+// for development.
+type Embedded struct {
+	Dir        string `yaml:"dir"`
+	Listen     string `yaml:"listen"`
+	Partitions int    `yaml:"partitions"` // of topics that it creates
+}
+
+// Log is about motifd's own log, on standard error.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn or error
+	Format string `yaml:"format"` // auto, console or json
+}
+
+// Default returns the configuration before anything is set.
+func Default() *Config {
+	return &Config{
+		Graph: Graph{Directed: true, BootstrapFormat: "auto"},
+		Input: Input{
+			Format:        "auto",
+			UnknownFields: "refuse",
+			Limits: Limits{
+				MaxMessageBytes:    4 * MiB,
+				MaxDepth:           32,
+				MaxUpdates:         100_000,
+				MaxDeadLetterBytes: 64 * KiB,
+			},
+		},
+		Batch:      Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
+		Output:     Output{Mode: "changelog"},
+		Engine:     Engine{Backend: "auto", GroupMemory: 64 * MiB},
+		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
+		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
+		Admin:      Admin{Listen: "127.0.0.1:7475"},
+		Log:        Log{Level: "info", Format: "auto"},
+
+		StopTimeout: Duration(30 * time.Second),
+	}
+}
+
+// defaulter sets the defaults of a section or list element that is there only when it is named.
+type defaulter interface{ setDefaults() }
+
+func (k *KafkaInput) setDefaults() {
+	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"
+}
+
+func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
+
+func (q *Query) setDefaults() { q.Emit, q.Unit, q.Backfill = "deltas", "embeddings", "none" }
+
+func (e *Embedded) setDefaults() { e.Listen, e.Partitions = "127.0.0.1:9092", 1 }

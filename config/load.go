@@ -1,0 +1,80 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// maxFile bounds the configuration file, in bytes.
+const maxFile = 4 << 20
+
+// LoadOptions say where the configuration comes from.
+type LoadOptions struct {
+	File    string   // YAML file; "" for none
+	Environ []string // NAME=VALUE, as os.Environ returns it
+	Set     []string // PATH=VALUE, from the command line
+}
+
+// Load reads the configuration, checks it and reads the secrets that it names. The error is an Errors with every mistake
+// that was found.
+func Load(opt LoadOptions) (*Config, error) {
+	c := Default()
+	c.src = newSources()
+	var errs Errors
+	if opt.File != "" {
+		text, err := os.ReadFile(opt.File)
+		if err != nil {
+			return nil, fmt.Errorf("reading the configuration: %w", err)
+		}
+		if len(text) > maxFile {
+			return nil, fmt.Errorf("%s: the configuration has %d bytes; at most %d are allowed", opt.File, len(text), maxFile)
+		}
+		errs = bindFile(c, opt.File, text)
+	}
+	errs = append(errs, overrideEnv(c, opt.Environ)...)
+	errs = append(errs, overrideFlags(c, opt.Set)...)
+	if len(errs) > 0 {
+		return nil, errs // validating what was not understood would repeat it
+	}
+	c.inherit()
+	if err := c.validate(lookup(opt.Environ)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// lookup finds variables in a list of NAME=VALUE.
+func lookup(environ []string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, entry := range environ {
+			if k, v, ok := strings.Cut(entry, "="); ok && k == name {
+				return v, true
+			}
+		}
+		return "", false
+	}
+}
+
+// inherit fills in what one section takes from another: brokers from the embedded log, and the output's connection from
+// the input's.
+func (c *Config) inherit() {
+	in, out := c.Input.Kafka, c.Output.Kafka
+	if e := c.Embedded; e != nil {
+		if in != nil && len(in.Brokers) == 0 {
+			in.Brokers = []string{e.Listen}
+		}
+		if out != nil && len(out.Brokers) == 0 {
+			out.Brokers = []string{e.Listen}
+		}
+	}
+	if in != nil && out != nil && len(out.Brokers) == 0 {
+		out.Brokers = in.Brokers
+		if out.TLS == nil {
+			out.TLS = in.TLS
+		}
+		if out.SASL == nil {
+			out.SASL = in.SASL
+		}
+	}
+}

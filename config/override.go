@@ -1,0 +1,164 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// envPrefix begins every variable that sets a field.
+const envPrefix = "MOTIFD_"
+
+// Fields lists the paths of all fields that the environment and flags can set, in the order of Config.
+func Fields() []string { return leaves("", reflect.TypeFor[Config]()) }
+
+func leaves(path string, t reflect.Type) []string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if isScalar(reflect.New(t).Elem()) || t.Kind() == reflect.Map ||
+		t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Struct {
+		return []string{path}
+	}
+	if t.Kind() != reflect.Struct {
+		return nil // a list of sections: the file's alone
+	}
+	var out []string
+	for _, f := range fieldsOf(reflect.New(t).Elem()) {
+		out = append(out, leaves(join(path, f.name), f.value.Type())...)
+	}
+	return out
+}
+
+// EnvName returns the variable that sets a field.
+func EnvName(path string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// overrideEnv sets fields from the environment, given as NAME=VALUE.
+func overrideEnv(c *Config, environ []string) Errors {
+	byName := make(map[string]string)
+	var names []string
+	for _, path := range Fields() {
+		byName[EnvName(path)] = path
+		names = append(names, EnvName(path))
+	}
+	var errs Errors
+	environ = slices.Clone(environ)
+	slices.Sort(environ)
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) || fromKubernetes(name) {
+			continue
+		}
+		path, ok := byName[name]
+		if !ok {
+			errs = append(errs, &Error{Where: name, Msg: unknownVariable(name, names)})
+			continue
+		}
+		if err := set(c, path, value, name); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+func unknownVariable(name string, names []string) string {
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf("no field has this variable; did you mean %s?", near)
+	}
+	return "no field has this variable; it is MOTIFD_ and the field's path in capitals: MOTIFD_BATCH_LINGER"
+}
+
+// fromKubernetes tells variables that Kubernetes sets in every container when a service is called motifd.
+func fromKubernetes(name string) bool {
+	rest := strings.TrimPrefix(name, envPrefix)
+	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_")
+}
+
+// overrideFlags sets fields from PATH=VALUE pairs.
+func overrideFlags(c *Config, pairs []string) Errors {
+	var errs Errors
+	for _, pair := range pairs {
+		path, value, ok := strings.Cut(pair, "=")
+		where := "--set " + pair
+		if !ok {
+			errs = append(errs, &Error{Where: where, Msg: "expected FIELD=VALUE, such as batch.linger=50ms"})
+			continue
+		}
+		if !slices.Contains(Fields(), path) {
+			errs = append(errs, &Error{Where: where, Msg: unknown("field", path, Fields())})
+			continue
+		}
+		if err := set(c, path, value, where); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// set gives the field of a known path the value that text stands for. Lists are written a,b and maps k=v,k=v.
+func set(c *Config, path, text, where string) error {
+	v := reflect.ValueOf(c).Elem()
+	for _, name := range strings.Split(path, ".") {
+		if v.Kind() == reflect.Pointer {
+			v = allocate(v)
+		}
+		fs := fieldsOf(v)
+		v = fs[slices.IndexFunc(fs, func(f field) bool { return f.name == name })].value
+	}
+	if err := setValue(v, text); err != nil {
+		return &Error{where, path, err.Error()}
+	}
+	c.src.at[path] = where
+	delete(c.src.nodes, path)
+	return nil
+}
+
+func setValue(v reflect.Value, text string) error {
+	switch {
+	case isScalar(v):
+		return setText(v, text)
+	case v.Kind() == reflect.Slice:
+		list := reflect.MakeSlice(v.Type(), 0, 0)
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item == "" {
+				continue
+			}
+			e := reflect.New(v.Type().Elem()).Elem()
+			if err := setText(e, item); err != nil {
+				return err
+			}
+			list = reflect.Append(list, e)
+		}
+		v.Set(list)
+	default:
+		m, err := ParsePairs(text)
+		if err != nil {
+			return err
+		}
+		v.Set(reflect.ValueOf(m))
+	}
+	return nil
+}
+
+// ParsePairs reads "a=b,c=d".
+func ParsePairs(text string) (map[string]string, error) {
+	out := make(map[string]string)
+	for pair := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(pair, "=")
+		k, v = strings.TrimSpace(k), strings.TrimSpace(v)
+		if !ok || k == "" || v == "" {
+			return nil, fmt.Errorf("%q is no NAME=VALUE; write pairs such as from=SOURCE,to=TARGET", pair)
+		}
+		if _, twice := out[k]; twice {
+			return nil, fmt.Errorf("%q is given twice", k)
+		}
+		out[k] = v
+	}
+	return out, nil
+}

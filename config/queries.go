@@ -1,0 +1,196 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"motifd/matcher"
+	"motifd/matcher/pattern"
+)
+
+// BuildQueries parses the queries of the configuration, sorted by name. The error is an Errors.
+func (c *Config) BuildQueries() ([]*matcher.Query, error) {
+	v := &validator{c: c}
+	if c.src == nil {
+		c.src = newSources()
+	}
+	taken := make(map[string]string) // query name -> what named it
+	var out []*matcher.Query
+	add := func(q *matcher.Query, path, from string) {
+		if first, ok := taken[q.Name]; ok {
+			v.fail(path, "%s: the query name %q is taken by %s; names are unique", from, q.Name, first)
+			return
+		}
+		q.Origin = "config"
+		if err := CheckMode(c.Output.Mode, q); err != nil {
+			v.fail(path, "%v", err)
+			return
+		}
+		taken[q.Name] = from
+		out = append(out, q)
+	}
+	for i := range c.Queries {
+		path := fmt.Sprintf("queries[%d]", i)
+		if q, err := c.Queries[i].Build(c.Graph.Directed); err != nil {
+			v.query(path, &c.Queries[i], err)
+		} else {
+			add(q, path, path)
+		}
+	}
+	if c.QueriesDir != "" {
+		queries, err := pattern.Load(c.QueriesDir, c.Graph.Directed)
+		if info, statErr := os.Stat(c.QueriesDir); statErr == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no directory; name single files under queries", c.QueriesDir)
+		}
+		if err != nil {
+			v.fail("queries_dir", "%v", err)
+		}
+		for _, q := range queries {
+			if c.Output.Mode == "upsert" {
+				q.Backfill = matcher.BackfillFull // the only choice there, and files cannot say it
+			}
+			add(q, "queries_dir", q.Name)
+		}
+	}
+	slices.SortFunc(out, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
+	return out, v.errs.or()
+}
+
+// CheckMode refuses a query that does not go with the output mode (DESIGN S12).
+func CheckMode(mode string, q *matcher.Query) error {
+	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
+		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no max_matches_per_batch, "+
+			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
+	}
+	return nil
+}
+
+// query reports a mistake in a query, at its place in the configuration file where an inline pattern stands there.
+func (v *validator) query(path string, q *Query, err error) {
+	var at *pattern.Error
+	inline := map[bool]string{true: ".cypher", false: ".text"}[q.Cypher != ""]
+	if !errors.As(err, &at) || q.File != "" {
+		v.fail(path, "%v", err)
+		return
+	}
+	where := v.c.src.where(path + inline)
+	if n, ok := v.c.src.nodes[path+inline]; ok {
+		where = insideScalar(where, n, at.Line, at.Column)
+	}
+	v.errs = append(v.errs, &Error{where, path + inline, at.Msg})
+}
+
+// insideScalar moves a place "file:line:column" of a YAML scalar to a line and column of its text.
+func insideScalar(where string, n ast.Node, line, column int) string {
+	t := n.GetToken()
+	file := strings.TrimSuffix(where, fmt.Sprintf(":%d:%d", t.Position.Line, t.Position.Column))
+	if lit, ok := n.(*ast.LiteralNode); ok { // | or >: the text starts on the next line, indented
+		indent := 0
+		origin := lit.Value.GetToken().Origin
+		for l := range strings.Lines(origin) {
+			if trimmed := strings.TrimLeft(l, " "); strings.TrimSpace(trimmed) != "" {
+				indent = len(l) - len(trimmed)
+				break
+			}
+		}
+		return fmt.Sprintf("%s:%d:%d", file, t.Position.Line+line, indent+column)
+	}
+	if line > 1 { // a quoted or folded scalar: YAML has changed its lines
+		return where
+	}
+	if t.Value != "" && strings.HasPrefix(strings.TrimSpace(t.Origin), `"`) || strings.HasPrefix(strings.TrimSpace(t.Origin), "'") {
+		column++
+	}
+	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column+column-1)
+}
+
+// Build parses the query. directed tells whether the graph is. A mistake in the pattern is a *pattern.Error.
+func (q *Query) Build(directed bool) (*matcher.Query, error) {
+	emit, err := choose("emit", q.Emit, emits)
+	if err != nil {
+		return nil, err
+	}
+	unit, err := choose("unit", q.Unit, units)
+	if err != nil {
+		return nil, err
+	}
+	backfill, err := choose("backfill", q.Backfill, backfills)
+	if err != nil {
+		return nil, err
+	}
+	built, err := q.parse(directed)
+	if err != nil {
+		return nil, err
+	}
+	if q.Name != "" {
+		built.Name = q.Name
+	}
+	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
+	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
+	return built, built.Validate(directed)
+}
+
+func (q *Query) parse(directed bool) (*matcher.Query, error) {
+	given := 0
+	for _, s := range []string{q.File, q.Cypher, q.Text} {
+		if s != "" {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return nil, fmt.Errorf("%w: exactly one of file, cypher and text gives the pattern", matcher.ErrQuery)
+	case q.File != "":
+		return pattern.ParseFile(q.File, directed)
+	case q.Name == "":
+		return nil, fmt.Errorf("%w: name is missing; an inline pattern needs one", matcher.ErrQuery)
+	case q.Cypher != "":
+		return pattern.Parse(pattern.Cypher, []byte(q.Cypher), pattern.Options{Name: q.Name, Directed: directed})
+	}
+	return pattern.Parse(pattern.Text, []byte(q.Text), pattern.Options{Name: q.Name, Directed: directed})
+}
+
+var (
+	emits = map[string]matcher.Emit{"deltas": matcher.EmitDeltas, "counts": matcher.EmitCounts, "exists": matcher.EmitExists}
+	units = map[string]matcher.Unit{"embeddings": matcher.Embeddings, "subgraphs": matcher.Subgraphs}
+
+	backfills = map[string]matcher.Backfill{"none": matcher.BackfillNone, "full": matcher.BackfillFull}
+)
+
+// ParseEmit reads the name of an emit mode.
+func ParseEmit(name string) (matcher.Emit, error) { return choose("emit", name, emits) }
+
+// EmitName names an emit mode.
+func EmitName(e matcher.Emit) string { return nameOf(e, emits) }
+
+// UnitName names a unit.
+func UnitName(u matcher.Unit) string { return nameOf(u, units) }
+
+// BackfillName names a backfill mode.
+func BackfillName(b matcher.Backfill) string { return nameOf(b, backfills) }
+
+func nameOf[T comparable](v T, choices map[string]T) string {
+	for name, c := range choices {
+		if c == v {
+			return name
+		}
+	}
+	return fmt.Sprintf("unknown (%v)", v)
+}
+
+func choose[T any](what, name string, choices map[string]T) (T, error) {
+	if v, ok := choices[name]; ok {
+		return v, nil
+	}
+	names := make([]string, 0, len(choices))
+	for k := range choices {
+		names = append(names, k)
+	}
+	var none T
+	return none, fmt.Errorf("%s: %s", what, unknown("choice", name, names))
+}

@@ -1,0 +1,302 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"motifd/stream/codec"
+)
+
+// validator collects what is wrong, with the place of the field.
+type validator struct {
+	c      *Config
+	getenv func(string) (string, bool)
+	errs   Errors
+}
+
+func (v *validator) fail(path, format string, args ...any) {
+	v.errs = append(v.errs, &Error{v.c.src.where(path), path, fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) oneOf(path, value string, choices ...string) {
+	if !slices.Contains(choices, value) {
+		v.fail(path, "%s", unknown("choice", value, choices))
+	}
+}
+
+func (v *validator) positive(path string, value int64) {
+	if value <= 0 {
+		v.fail(path, "is %d; it has to be greater than 0", value)
+	}
+}
+
+func (v *validator) secret(path string, s *Secret) {
+	if err := s.resolve(v.getenv); err != nil {
+		v.fail(path, "%v", err)
+	}
+}
+
+// validate checks everything that can be checked without starting anything.
+func (c *Config) validate(getenv func(string) (string, bool)) error {
+	v := &validator{c: c, getenv: getenv}
+	v.graph()
+	v.input()
+	v.batch()
+	v.output()
+	v.engine()
+	v.checkpoint()
+	v.admin()
+	v.embedded()
+	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	v.oneOf("log.format", c.Log.Format, "auto", "console", "json")
+	if _, err := c.BuildQueries(); err != nil {
+		if list, ok := err.(Errors); ok {
+			v.errs = append(v.errs, list...)
+		} else {
+			v.errs = append(v.errs, err)
+		}
+	}
+	return v.errs.or()
+}
+
+func (v *validator) graph() {
+	g := &v.c.Graph
+	if g.ParallelEdges {
+		v.fail("graph.parallel_edges", "parallel edges with the same ends and label are not supported yet; leave it false: "+
+			"an insertion of a present edge renews its id, ts and props")
+	}
+	v.oneOf("graph.bootstrap_format", g.BootstrapFormat, "auto", "json", "csv", "text")
+	if g.Bootstrap != "" {
+		v.file("graph.bootstrap", g.Bootstrap)
+		if g.BootstrapFormat == "auto" {
+			if f, err := FormatOf(g.Bootstrap); err != nil {
+				v.fail("graph.bootstrap", "%v; or set graph.bootstrap_format", err)
+			} else {
+				g.BootstrapFormat = f
+			}
+		}
+	}
+	v.csv("graph.bootstrap_csv", g.BootstrapCSV, g.BootstrapFormat, "graph.bootstrap_format")
+	if limit := uint64(1<<31 - 1); g.MaxEdges > limit {
+		v.fail("graph.max_edges", "is %d; a graph holds at most %d edges", g.MaxEdges, limit)
+	}
+	if limit := uint64(1<<32 - 1); g.MaxVertices > limit {
+		v.fail("graph.max_vertices", "is %d; a graph holds at most %d vertices", g.MaxVertices, limit)
+	}
+}
+
+// file checks that a file can be read.
+func (v *validator) file(path, name string) {
+	f, err := os.Open(name)
+	if err != nil {
+		v.fail(path, "%v", err)
+		return
+	}
+	_ = f.Close() // nothing was written
+}
+
+func (v *validator) csv(path string, mapping map[string]string, format, formatPath string) {
+	if len(mapping) > 0 && format != "csv" && format != "auto" {
+		v.fail(path, "a column mapping goes with %s: csv", formatPath)
+	}
+	if err := CheckCSV(mapping); err != nil {
+		v.fail(path, "%v", err)
+	}
+}
+
+func (v *validator) input() {
+	in := &v.c.Input
+	switch {
+	case in.Kafka == nil && in.File == nil:
+		v.fail("input", "there is no input; set input.kafka (brokers, topic) or input.file (path)")
+	case in.Kafka != nil && in.File != nil:
+		v.fail("input.file", "input.kafka is set as well; there is one input")
+	case in.Kafka != nil:
+		v.kafkaInput(in.Kafka)
+		if in.Format == "auto" {
+			in.Format = "json"
+		}
+	case in.File.Path == "":
+		v.fail("input.file.path", "is missing; name a file, a directory, or - for standard input")
+	case in.Format == "auto":
+		v.detectFormat(in)
+	}
+	v.oneOf("input.format", in.Format, "auto", "json", "csv", "text")
+	v.oneOf("input.unknown_fields", in.UnknownFields, "refuse", "ignore")
+	v.csv("input.csv", in.CSV, in.Format, "input.format")
+	v.positive("input.limits.max_message_bytes", int64(in.Limits.MaxMessageBytes))
+	v.positive("input.limits.max_depth", int64(in.Limits.MaxDepth))
+	v.positive("input.limits.max_updates", int64(in.Limits.MaxUpdates))
+	v.positive("input.limits.max_dead_letter_bytes", int64(in.Limits.MaxDeadLetterBytes))
+}
+
+// detectFormat tells the format of a file by its extension; in a directory all files have one format.
+func (v *validator) detectFormat(in *Input) {
+	path := in.File.Path
+	if path == "-" {
+		v.fail("input.format", "standard input has no extension to tell the format by; set json, csv or text")
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		v.fail("input.file.path", "%v", err)
+		return
+	}
+	names := []string{path}
+	if info.IsDir() {
+		names = nil
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			v.fail("input.file.path", "%v", err)
+			return
+		}
+		for _, e := range entries {
+			if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				names = append(names, filepath.Join(path, e.Name()))
+			}
+		}
+		if len(names) == 0 {
+			v.fail("input.file.path", "the directory is empty, so that the format is unknown; set input.format")
+			return
+		}
+	}
+	for _, name := range names {
+		f, err := FormatOf(name)
+		switch {
+		case err != nil:
+			v.fail("input.file.path", "%v; or set input.format", err)
+			return
+		case in.Format != "auto" && in.Format != f:
+			v.fail("input.file.path", "the directory holds files of the formats %s and %s; one input has one format", in.Format, f)
+			return
+		}
+		in.Format = f
+	}
+}
+
+// FormatOf tells the format of an update or graph file by its extension, .gz and .zst aside.
+func FormatOf(name string) (string, error) {
+	if f := codec.FormatOf(name); f != "" {
+		return f, nil
+	}
+	return "", fmt.Errorf("%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst", name)
+}
+
+func (v *validator) kafkaInput(k *KafkaInput) {
+	v.connection("input.kafka", &k.Connection)
+	if k.Topic == "" {
+		v.fail("input.kafka.topic", "is missing")
+	}
+	v.oneOf("input.kafka.start", k.Start, "earliest", "latest")
+	v.oneOf("input.kafka.isolation", k.Isolation, "read_committed", "read_uncommitted")
+	v.oneOf("input.kafka.on_data_loss", k.OnDataLoss, "stop", "continue")
+	sorted := slices.Sorted(slices.Values(k.Partitions))
+	for i, p := range sorted {
+		if p < 0 || i > 0 && p == sorted[i-1] {
+			v.fail("input.kafka.partitions", "%d is negative or named twice", p)
+		}
+	}
+}
+
+func (v *validator) connection(path string, c *Connection) {
+	if len(c.Brokers) == 0 {
+		v.fail(path+".brokers", "is missing; name at least one broker as host:port, or add the section embedded")
+	}
+	for _, b := range c.Brokers {
+		if err := checkAddress(b); err != nil {
+			v.fail(path+".brokers", "%v", err)
+		}
+	}
+	if t := c.TLS; t != nil {
+		if (t.CertFile == "") != (t.KeyFile == "") {
+			v.fail(path+".tls", "cert_file and key_file go together")
+		}
+		for field, name := range map[string]string{"ca_file": t.CAFile, "cert_file": t.CertFile, "key_file": t.KeyFile} {
+			if name != "" {
+				v.file(path+".tls."+field, name)
+			}
+		}
+	}
+	if s := c.SASL; s != nil {
+		v.oneOf(path+".sasl.mechanism", s.Mechanism, "plain", "scram-sha-256", "scram-sha-512")
+		if s.Username == "" {
+			v.fail(path+".sasl.username", "is missing")
+		}
+		if !s.Password.Set() {
+			v.fail(path+".sasl.password", "is missing; write {file: FILE} or {env: VARIABLE}")
+		}
+		v.secret(path+".sasl.password", &s.Password)
+	}
+}
+
+// checkAddress checks host:port.
+func checkAddress(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%q is no address; write host:port", addr)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q has no valid port; it is a number from 0 to 65535", addr)
+	}
+	return nil
+}
+
+func (v *validator) batch() {
+	b := &v.c.Batch
+	v.positive("batch.max_updates", int64(b.MaxUpdates))
+	v.positive("batch.max_bytes", int64(b.MaxBytes))
+	q := &v.c.Queues
+	v.positive("queues.input_records", int64(q.InputRecords))
+	v.positive("queues.input_bytes", int64(q.InputBytes))
+	v.positive("queues.output_bytes", int64(q.OutputBytes))
+}
+
+func (v *validator) engine() {
+	e := &v.c.Engine
+	if e.Backend == "cuda" {
+		v.fail("engine.backend", "this build has no GPU backend; choose auto, cpu or reference")
+	} else {
+		v.oneOf("engine.backend", e.Backend, "auto", "cpu", "reference")
+	}
+	if e.Threads < 0 || e.Threads > 1024 {
+		v.fail("engine.threads", "is %d; it is 1 to 1024, or 0 for one per processor", e.Threads)
+	}
+	v.positive("engine.group_memory", int64(e.GroupMemory))
+	if e.SpillDir != "" {
+		if info, err := os.Stat(e.SpillDir); err != nil || !info.IsDir() {
+			v.fail("engine.spill_dir", "%s is no directory; create it first", e.SpillDir)
+		}
+	}
+}
+
+func (v *validator) checkpoint() {
+	if v.c.Checkpoint.Dir == "" {
+		v.fail("checkpoint.dir", "is missing; name a directory for the daemon's state, it is created when it does not exist")
+	}
+}
+
+func (v *validator) embedded() {
+	e := v.c.Embedded
+	if e == nil {
+		return
+	}
+	if e.Dir == "" {
+		v.fail("embedded.dir", "is missing; name a directory for the embedded log's data")
+	}
+	if err := checkAddress(e.Listen); err != nil {
+		v.fail("embedded.listen", "%v", err)
+	} else if !IsLoopback(e.Listen) {
+		v.fail("embedded.listen", "is %s; the embedded log has no access control and listens on a loopback address only", e.Listen)
+	}
+	if e.Partitions < 1 || e.Partitions > 1000 {
+		v.fail("embedded.partitions", "is %d; it is 1 to 1000", e.Partitions)
+	}
+	if v.c.Input.Kafka == nil && v.c.Output.Kafka == nil {
+		v.fail("embedded", "neither input nor output is kafka, so that nothing would use the embedded log")
+	}
+}

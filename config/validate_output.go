@@ -1,0 +1,100 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+)
+
+func (v *validator) output() {
+	out := &v.c.Output
+	v.oneOf("output.mode", out.Mode, "changelog", "upsert")
+	switch {
+	case out.Kafka == nil && out.File == nil:
+		v.fail("output", "there is no output; set output.kafka (brokers, topic) or output.file (path)")
+	case out.Kafka != nil && out.File != nil:
+		v.fail("output.file", "output.kafka is set as well; there is one output")
+	case out.Kafka != nil:
+		v.kafkaOutput(out.Kafka)
+	default:
+		v.fileOutput(out.File)
+	}
+}
+
+func (v *validator) kafkaOutput(k *KafkaOutput) {
+	v.connection("output.kafka", &k.Connection)
+	if k.Topic == "" {
+		v.fail("output.kafka.topic", "is missing")
+	}
+	names := []pathName{{"output.kafka.topic", k.Topic}, {"output.kafka.dead_letter", k.DeadLetter}, {"output.kafka.control", k.Control}}
+	if in := v.c.Input.Kafka; in != nil {
+		names = append([]pathName{{"input.kafka.topic", in.Topic}}, names...)
+	}
+	v.distinct("topic", names)
+}
+
+func (v *validator) fileOutput(f *FileOutput) {
+	if f.Path == "" {
+		v.fail("output.file.path", "is missing; name a file, or - for standard output")
+	}
+	names := []pathName{{"output.file.path", f.Path}, {"output.file.dead_letter", f.DeadLetter}, {"output.file.control", f.Control}}
+	if in := v.c.Input.File; in != nil {
+		names = append([]pathName{{"input.file.path", in.Path}}, names...)
+	}
+	v.distinct("file", names)
+	if v.c.Output.Mode == "upsert" {
+		v.fail("output.mode", "upsert writes tombstones for a compacted topic, which a file cannot hold; use changelog, or output.kafka")
+	}
+}
+
+type pathName struct{ path, name string }
+
+// distinct checks that no two fields name the same topic or file; - may be read and written.
+func (v *validator) distinct(what string, names []pathName) {
+	seen := make(map[string]string)
+	for _, n := range names {
+		if n.name == "" || n.name == "-" && n.path == "input.file.path" {
+			continue
+		}
+		if first, ok := seen[n.name]; ok {
+			v.fail(n.path, "is the same %s as %s: %s", what, first, n.name)
+		}
+		seen[n.name] = n.path
+	}
+}
+
+func (v *validator) admin() {
+	a := &v.c.Admin
+	if a.Listen == "" {
+		return
+	}
+	if err := checkAddress(a.Listen); err != nil {
+		v.fail("admin.listen", "%v", err)
+		return
+	}
+	if t := a.TLS; t != nil {
+		if t.CertFile == "" || t.KeyFile == "" {
+			v.fail("admin.tls", "cert_file and key_file are both needed")
+		} else {
+			v.file("admin.tls.cert_file", t.CertFile)
+			v.file("admin.tls.key_file", t.KeyFile)
+		}
+	}
+	v.secret("admin.token", &a.Token)
+	if !IsLoopback(a.Listen) && (a.TLS == nil || !a.Token.Set()) {
+		v.fail("admin.listen", "is %s, beyond loopback: that needs admin.tls (cert_file, key_file) and admin.token; "+
+			"or listen on 127.0.0.1", a.Listen)
+	}
+}
+
+// IsLoopback reports whether an address host:port is reached from this machine only.
+func IsLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
