@@ -1,0 +1,340 @@
+package dyngraph
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// source draws the choices of a history: from a seed, or from a fuzzer's bytes.
+type source func(n int) int
+
+func seeded(seed uint64) source {
+	r := rand.New(rand.NewPCG(seed, 17))
+	return r.IntN
+}
+
+func fromBytes(b []byte) source {
+	return func(n int) int {
+		if len(b) == 0 {
+			return 0
+		}
+		x := int(b[0])
+		b = b[1:]
+		return x % n
+	}
+}
+
+// makeUpdate draws an update over few keys and labels, so that everything happens to the same things again and again.
+func makeUpdate(pick source, keys int) Update {
+	label := func(n int) string { return []string{"", "A", "B", "C"}[pick(n)] }
+	key := func() string { return fmt.Sprintf("k%d", pick(keys)) }
+	u := Update{Pos: Position{Element: int32(pick(100))}}
+	switch x := pick(20); {
+	case x < 10:
+		u.Op, u.From, u.To, u.Label = InsertEdge, key(), key(), label(3)
+		if pick(3) == 0 {
+			u.FromLabel, u.ToLabel = label(3), label(3)
+		}
+		switch pick(4) {
+		case 0:
+			u.Attr.TS, u.Attr.HasTS = int64(pick(3)), true
+		case 1:
+			u.Attr.ID, u.Attr.Props = fmt.Sprint(pick(3)), []byte(`{"a":1}`)
+		}
+	case x < 16:
+		u.Op, u.From, u.To, u.Label = DeleteEdge, key(), key(), label(4)
+		if pick(8) == 0 {
+			u.FromLabel, u.ToLabel = label(3), label(3)
+		}
+	case x < 18:
+		u.Op, u.Key, u.Label = InsertVertex, key(), label(3)
+	default:
+		u.Op, u.Key = DeleteVertex, key()
+	}
+	return u
+}
+
+type recordKey struct {
+	from  VertexID
+	label LabelID
+	to    VertexID
+}
+
+// store is what a checkpoint makes of effects.
+type store struct {
+	labels []string
+	verts  map[VertexID]VertexRecord
+	edges  map[recordKey]Attr
+}
+
+func (s *store) apply(e Effect) error {
+	if len(s.labels)+1 != e.LabelsBefore {
+		return fmt.Errorf("LabelsBefore %d, have %d", e.LabelsBefore, len(s.labels)+1)
+	}
+	s.labels = append(s.labels, e.NewLabels...)
+	for _, r := range e.Deleted {
+		k := recordKey{r.From, r.Label, r.To}
+		if a, ok := s.edges[k]; !ok || !a.equal(&r.Attr) {
+			return fmt.Errorf("deleted %v: have %v %v", r, a, ok)
+		}
+		delete(s.edges, k)
+	}
+	for _, r := range e.Freed {
+		if s.verts[r.ID] != r {
+			return fmt.Errorf("freed %v: have %v", r, s.verts[r.ID])
+		}
+		delete(s.verts, r.ID)
+	}
+	for _, r := range e.Created {
+		if _, ok := s.verts[r.ID]; ok {
+			return fmt.Errorf("created %v, which is there", r)
+		}
+		s.verts[r.ID] = r
+	}
+	for _, r := range e.Inserted {
+		k := recordKey{r.From, r.Label, r.To}
+		if _, ok := s.edges[k]; ok {
+			return fmt.Errorf("inserted %v, which is there", r)
+		}
+		s.edges[k] = r.Attr
+	}
+	for _, r := range e.Renewed {
+		k := recordKey{r.From, r.Label, r.To}
+		if a, ok := s.edges[k]; !ok || !a.equal(&r.Previous) {
+			return fmt.Errorf("renewed %v: have %v %v", r, a, ok)
+		}
+		s.edges[k] = r.Attr
+	}
+	return nil
+}
+
+// play runs a history on the Graph and on the twin and compares everything that can be seen.
+func play(t *testing.T, pick source, batches, most, keys int) {
+	opt := Options{Directed: pick(2) == 0}
+	g, w := NewGraph(opt), newTwin(opt.Directed)
+	st := &store{verts: map[VertexID]VertexRecord{}, edges: map[recordKey]Attr{}}
+	for range batches {
+		var msgs []Message
+		for n := pick(most); len(msgs) < n; {
+			var m Message
+			for range 1 + pick(2)*pick(3) {
+				m.Updates = append(m.Updates, makeUpdate(pick, keys))
+			}
+			msgs = append(msgs, m)
+		}
+		accepted, rejects := g.Accept(msgs)
+		want, refused := w.accept(msgs)
+		compareAccept(t, accepted, rejects, want, refused)
+
+		before := w.clone()
+		checkView(t, g, w, Old)
+		checkView(t, g, w, New)
+		step := w.step(accepted)
+		for tries := pick(8) / 6; ; tries-- {
+			d, err := g.Stage(accepted)
+			if err != nil {
+				t.Fatalf("Stage: %v", err)
+			}
+			checkDelta(t, g, before, w, d, &step)
+			checkView(t, g, before, Old)
+			checkView(t, g, w, New)
+			checkArray(t, g)
+			if tries <= 0 {
+				break
+			}
+			g.Abort()
+			checkArray(t, g)
+			checkView(t, g, before, Old)
+			checkView(t, g, before, New)
+			checkSettled(t, g, before)
+		}
+		e := g.Effect()
+		if err := st.apply(e); err != nil {
+			t.Fatalf("Effect: %v", err)
+		}
+		if !slices.Equal(e.Released, step.released) {
+			t.Fatalf("released %v, want %v", e.Released, step.released)
+		}
+		g.Commit()
+		checkArray(t, g)
+		checkSettled(t, g, w)
+		checkStore(t, g, st)
+		if pick(6) == 5 {
+			g = reload(t, g, opt, pick(2) == 0)
+			checkArray(t, g)
+			checkSettled(t, g, w)
+		}
+	}
+	checkView(t, g, w, Old)
+}
+
+func compareAccept(t *testing.T, accepted []Update, rejects []Reject, want []Update, refused []int) {
+	t.Helper()
+	if len(accepted) != len(want) || len(rejects) != len(refused) {
+		t.Fatalf("accepted %d and refused %v, want %d and %v", len(accepted), rejects, len(want), refused)
+	}
+	for i := range want {
+		if accepted[i].Pos != want[i].Pos || accepted[i].Op != want[i].Op || accepted[i].From != want[i].From {
+			t.Fatalf("accepted[%d] = %v, want %v", i, accepted[i], want[i])
+		}
+	}
+	for i := range refused {
+		if rejects[i].Message != refused[i] {
+			t.Fatalf("refused %v, want %v", rejects, refused)
+		}
+	}
+}
+
+func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twinStep) {
+	t.Helper()
+	if len(d.Net) != len(step.net) {
+		t.Fatalf("net %v, want %v", d.Net, step.net)
+	}
+	touched := map[VertexID]bool{}
+	for i, n := range d.Net {
+		x := step.net[i]
+		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label || int(n.Place) != x.place {
+			t.Fatalf("net[%d] = %+v, want %+v", i, n, x)
+		}
+		sign, order, ok := g.Staged(n.Edge)
+		if !ok || sign != n.Sign || int(order) != i {
+			t.Fatalf("Staged(net[%d]) = %v %v %v", i, sign, order, ok)
+		}
+		touched[n.From], touched[n.To] = true, true
+	}
+	if !slices.Equal(d.Created, step.created) || !slices.Equal(d.Freed, step.freed) {
+		t.Fatalf("created %v freed %v, want %v %v", d.Created, d.Freed, step.created, step.freed)
+	}
+	for _, id := range append(slices.Clone(d.Created), d.Freed...) {
+		touched[id] = true
+	}
+	if !slices.IsSorted(d.Touched) || len(d.Touched) != len(touched) {
+		t.Fatalf("touched %v, want %v", d.Touched, touched)
+	}
+	if len(d.Renewed) != len(step.renewed) || !slices.IsSorted(d.Renewed) {
+		t.Fatalf("renewed %v, want %v", d.Renewed, step.renewed)
+	}
+	if d.Inserted()+d.Deleted() != len(d.Net) {
+		t.Fatal("Inserted and Deleted do not add up")
+	}
+	news := len(after.labels) > len(before.labels)
+	if news && !d.NewTriples {
+		t.Fatal("a new label without NewTriples")
+	}
+}
+
+// checkSettled compares what is defined between batches.
+func checkSettled(t *testing.T, g *Graph, w *twin) {
+	t.Helper()
+	older, newer := g.PendingFree()
+	if !slices.Equal(older, w.older) || !slices.Equal(newer, w.newer) {
+		t.Fatalf("pending %v %v, want %v %v", older, newer, w.older, w.newer)
+	}
+	if !slices.Equal(g.labels.names, w.labels) {
+		t.Fatalf("labels %v, want %v", g.labels.names, w.labels)
+	}
+	if g.Vertices() != len(w.verts) || g.Edges() != len(w.edges) {
+		t.Fatalf("%d vertices and %d edges, want %d and %d", g.Vertices(), g.Edges(), len(w.verts), len(w.edges))
+	}
+	if len(g.keys) != len(w.verts) {
+		t.Fatalf("%d keys, want %d", len(g.keys), len(w.verts))
+	}
+	triples := map[Triple]int{}
+	for e := range w.edges {
+		a, b := g.labels.ids[w.verts[e.from].label], g.labels.ids[w.verts[e.to].label]
+		if !w.directed && a > b {
+			a, b = b, a
+		}
+		triples[Triple{Src: a, Edge: g.labels.ids[e.label], Dst: b}]++
+	}
+	got := g.Triples()
+	if len(got) != len(triples) {
+		t.Fatalf("triples %v, want %v", got, triples)
+	}
+	for _, x := range got {
+		n := x.Count
+		if g.TripleCount(x.Src, x.Edge, x.Dst) != n {
+			t.Fatalf("TripleCount(%v)", x)
+		}
+		x.Count = 0
+		if triples[x] != n {
+			t.Fatalf("triples %v, want %v", got, triples)
+		}
+	}
+	count := map[string]int{}
+	for _, v := range w.verts {
+		count[v.label]++
+	}
+	for id, name := range g.labels.names {
+		if n := g.VertexLabelCount(LabelID(id)); n != count[name] {
+			t.Fatalf("VertexLabelCount(%q) = %d, want %d", name, n, count[name])
+		}
+	}
+	for e := range g.edgeBound {
+		if g.order[e] != 0 {
+			t.Fatalf("edge %d has order %d between batches", e, g.order[e])
+		}
+	}
+}
+
+func checkStore(t *testing.T, g *Graph, st *store) {
+	t.Helper()
+	v := g.View(New)
+	n := 0
+	for id := range v.VerticesSeq() {
+		n++
+		if st.verts[id] != (VertexRecord{id, v.Key(id), v.Label(id)}) {
+			t.Fatalf("stored vertex %v", st.verts[id])
+		}
+	}
+	if n != len(st.verts) {
+		t.Fatalf("%d vertices, %d stored", n, len(st.verts))
+	}
+	n = 0
+	for e := range v.EdgesSeq() {
+		n++
+		from, to, l := v.Edge(e)
+		a := v.Attr(e)
+		if b, ok := st.edges[recordKey{from, l, to}]; !ok || !a.equal(&b) {
+			t.Fatalf("stored edge %v %v, want %v", b, ok, a)
+		}
+	}
+	if n != len(st.edges) {
+		t.Fatalf("%d edges, %d stored", n, len(st.edges))
+	}
+}
+
+// reload takes the graph through a Loader.
+func reload(t *testing.T, g *Graph, opt Options, backwards bool) *Graph {
+	t.Helper()
+	l := NewLoader(opt)
+	for _, name := range g.labels.names[1:] {
+		if err := l.Label(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := g.View(New)
+	for id := range v.VerticesSeq() {
+		if err := l.Vertex(VertexRecord{id, v.Key(id), v.Label(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edges := slices.Collect(v.EdgesSeq())
+	if backwards {
+		slices.Reverse(edges)
+	}
+	for _, e := range edges {
+		from, to, label := v.Edge(e)
+		if err := l.Edge(EdgeRecord{From: from, Label: label, To: to, Attr: v.Attr(e)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Pending(g.PendingFree())
+	n, err := l.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
