@@ -1,0 +1,72 @@
+package codec
+
+import (
+	"strconv"
+	"sync/atomic"
+
+	"motifd/matcher"
+)
+
+// form is what all records of a query have in common, encoded once.
+type form struct {
+	query    string // ,"query":"ring3","version":1,"op":"
+	vertices []fragment
+	edges    []fragment
+	identity []byte       // what the preimage of every match id begins with
+	size     atomic.Int64 // room that the next record will probably need
+}
+
+// fragment surrounds what one pattern vertex or edge is mapped to.
+type fragment struct {
+	open  string // from the last value to this one's first
+	label string // the pattern's label, "" for none
+	mark  string // ,"label":"Account" for that label
+}
+
+func newForm(q *matcher.Query) *form {
+	b := appendString([]byte(`,"query":`), q.Name)
+	b = append(b, `,"version":`...)
+	b = strconv.AppendUint(b, q.Version, 10)
+	b = append(b, `,"op":"`...)
+	f := &form{query: string(b), identity: appendIdentity(nil, q)}
+	open := `,"vertices":{`
+	for _, v := range q.Vertices {
+		f.vertices = append(f.vertices, newFragment(open, v.Name, `:{"key":`, v.Label))
+		open = `,`
+	}
+	open = `},"edges":{`
+	for _, e := range q.Edges {
+		f.edges = append(f.edges, newFragment(open, e.Name, `:{"from":`, e.Label))
+		open = `,`
+	}
+	f.size.Store(256)
+	return f
+}
+
+func newFragment(open, name, then, label string) fragment {
+	b := append(appendString([]byte(open), name), then...)
+	return fragment{string(b), label, string(appendLabel(nil, label))}
+}
+
+// appendLabel appends the label member that ends a vertex's key or an edge's ends.
+func appendLabel(b []byte, label string) []byte {
+	if label == "" {
+		return b
+	}
+	return appendString(append(b, `,"label":`...), label)
+}
+
+// mapped appends the label member for the data label that the pattern's was mapped to.
+func (f *fragment) mapped(b []byte, label string) []byte {
+	if label == f.label {
+		return append(b, f.mark...)
+	}
+	return appendLabel(b, label)
+}
+
+// note takes the size of a record into account for the next one's.
+func (f *form) note(n int) {
+	if want := int64(n + n/8); want > f.size.Load() {
+		f.size.Store(want)
+	}
+}

@@ -1,0 +1,382 @@
+package codec
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// jsonDecoder reads one update object or an array of them.
+type jsonDecoder struct {
+	opt     DecoderOptions
+	s       scanner
+	strings *interner
+	props   []byte // scratch
+}
+
+func newJSONDecoder(opt DecoderOptions) *jsonDecoder {
+	return &jsonDecoder{opt: opt, s: scanner{maxDepth: opt.MaxDepth}, strings: newInterner()}
+}
+
+// The fields of an update object.
+const (
+	fieldOp = iota
+	fieldFrom
+	fieldTo
+	fieldLabel
+	fieldFromLabel
+	fieldToLabel
+	fieldID
+	fieldTS
+	fieldProps
+	fieldKey
+	fieldCount
+	fieldUnknown = fieldCount
+)
+
+var fieldNames = []string{"op", "from", "to", "label", "from_label", "to_label", "id", "ts", "props", "key"}
+
+type fieldSet uint16
+
+func fields(list ...int) (s fieldSet) {
+	for _, f := range list {
+		s |= 1 << f
+	}
+	return s
+}
+
+// Fields that an operation may and must have. A deletion takes all that the insertion has, so that an edge can be
+// deleted by the record that inserted it.
+var (
+	edgeFields     = fields(fieldOp, fieldFrom, fieldTo, fieldLabel, fieldFromLabel, fieldToLabel, fieldID, fieldTS, fieldProps)
+	edgeRequired   = fields(fieldFrom, fieldTo)
+	vertexFields   = fields(fieldOp, fieldKey, fieldLabel, fieldTS)
+	vertexRequired = fields(fieldKey)
+)
+
+func fieldOf(name []byte) int {
+	switch string(name) {
+	case "op":
+		return fieldOp
+	case "from":
+		return fieldFrom
+	case "to":
+		return fieldTo
+	case "label":
+		return fieldLabel
+	case "from_label":
+		return fieldFromLabel
+	case "to_label":
+		return fieldToLabel
+	case "id":
+		return fieldID
+	case "ts":
+		return fieldTS
+	case "props":
+		return fieldProps
+	case "key":
+		return fieldKey
+	}
+	return fieldUnknown
+}
+
+// Decode implements stream.Decoder.
+func (d *jsonDecoder) Decode(rec stream.Record, dst []dyngraph.Update) ([]dyngraph.Update, error) {
+	if err := checkRecord(&rec, d.opt.MaxBytes); err != nil {
+		return dst, err
+	}
+	before := len(dst)
+	dst, err := d.message(&rec, dst)
+	if err != nil {
+		clear(dst[before:])
+		return dst[:before], err
+	}
+	return dst, nil
+}
+
+func (d *jsonDecoder) message(rec *stream.Record, dst []dyngraph.Update) ([]dyngraph.Update, *stream.DecodeError) {
+	s := &d.s
+	s.reset(rec.Value)
+	pos := dyngraph.Position{Partition: rec.Partition, Offset: rec.Offset}
+	switch s.peek() {
+	case '{':
+		dst = append(dst, dyngraph.Update{Pos: pos})
+		if err := d.update(&dst[len(dst)-1]); err != nil {
+			return dst, err
+		}
+	case '[':
+		s.i++
+		for n := 0; ; n++ {
+			more, err := s.next(n == 0)
+			if err != nil {
+				return dst, err
+			}
+			if !more {
+				break
+			}
+			if n == d.opt.MaxElements {
+				return dst, refuse(ReasonSize, "the array has more than %d elements (max_elements); send several messages", n)
+			}
+			pos.Element = int32(n)
+			dst = append(dst, dyngraph.Update{Pos: pos})
+			if s.peek() != '{' {
+				return dst, inElement(s.unexpected("an update object"), "element", n)
+			}
+			if err := d.update(&dst[len(dst)-1]); err != nil {
+				return dst, inElement(err, "element", n)
+			}
+		}
+	case 0:
+		if s.i == len(s.b) {
+			return dst, nil // blank
+		}
+		fallthrough
+	default:
+		return dst, s.unexpected("an update object or an array of them")
+	}
+	switch c := s.peek(); {
+	case s.i == len(s.b):
+		return dst, nil
+	case c == '{', c == '[', c == ',':
+		return dst, refuse(ReasonSyntax, "byte %d: more data follows the first value; put several updates into one array", s.i)
+	}
+	return dst, s.unexpected("the end of the record")
+}
+
+// update reads the object at the scanner's place.
+func (d *jsonDecoder) update(u *dyngraph.Update) *stream.DecodeError {
+	s := &d.s
+	start := s.i
+	s.i++
+	var (
+		seen    fieldSet
+		at      [fieldCount]int
+		unknown nameSet
+	)
+	for first := true; ; first = false {
+		name, where, more, err := s.member(first)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		f := fieldOf(name)
+		if f == fieldUnknown {
+			if !d.opt.AllowUnknownFields {
+				return unknownField(name, where)
+			}
+			if err := s.declare(0, &unknown, name, where); err != nil {
+				return err
+			}
+			if d.props, err = s.value(d.props[:0], 1); err != nil {
+				return err
+			}
+			continue
+		}
+		if seen&(1<<f) != 0 {
+			return refuse(ReasonDuplicate, "byte %d: the field %q occurs twice", where, fieldNames[f])
+		}
+		seen |= 1 << f
+		at[f] = where
+		if err := d.field(u, f); err != nil {
+			return err
+		}
+	}
+	s.names = s.names[:0]
+	return d.belongs(u, seen, &at, start)
+}
+
+func unknownField(name []byte, at int) *stream.DecodeError {
+	if n := nearest(string(name), fieldNames); n != "" {
+		return refuse(ReasonField, "byte %d: the field %s is unknown; did you mean %q?", at, show(name), n)
+	}
+	return refuse(ReasonField, "byte %d: the field %s is unknown; an update has %s (other data goes into props)",
+		at, show(name), strings.Join(fieldNames, ", "))
+}
+
+// field reads the value of a field.
+func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
+	s := &d.s
+	c := s.peek()
+	at := s.i
+	if f == fieldTS {
+		return d.timestamp(u, c, at)
+	}
+	if f == fieldProps {
+		if c != '{' {
+			return s.wrongType(f, "an object")
+		}
+		var err *stream.DecodeError
+		if d.props, err = s.value(d.props[:0], 1); err != nil {
+			return err
+		}
+		if len(d.props) > d.opt.MaxPropsBytes {
+			return refuse(ReasonSize, "byte %d: props has %d bytes; at most %d are allowed (max_props_bytes)", at, len(d.props), d.opt.MaxPropsBytes)
+		}
+		u.Attr.Props = bytes.Clone(d.props)
+		return nil
+	}
+	if c != '"' {
+		return s.wrongType(f, "a string")
+	}
+	text, err := s.string()
+	if err != nil {
+		return err
+	}
+	switch f {
+	case fieldOp:
+		if u.Op = opOf(text); u.Op == 0 {
+			return refuse(ReasonValue, `byte %d: the op %s is unknown; it is "+", "-", "+v" or "-v"`, at, show(text))
+		}
+	case fieldFrom:
+		u.From, err = d.key(f, text, at)
+	case fieldTo:
+		u.To, err = d.key(f, text, at)
+	case fieldKey:
+		u.Key, err = d.key(f, text, at)
+	case fieldLabel:
+		u.Label, err = d.label(f, text, at)
+	case fieldFromLabel:
+		u.FromLabel, err = d.label(f, text, at)
+	case fieldToLabel:
+		u.ToLabel, err = d.label(f, text, at)
+	case fieldID:
+		if len(text) > d.opt.MaxIDLen {
+			return atByte(at, tooLong(fieldNames[f], text, d.opt.MaxIDLen, "max_id_len"))
+		}
+		u.Attr.ID = string(text)
+	}
+	return err
+}
+
+func opOf[T string | []byte](text T) dyngraph.Op {
+	switch string(text) {
+	case "+":
+		return dyngraph.InsertEdge
+	case "-":
+		return dyngraph.DeleteEdge
+	case "+v":
+		return dyngraph.InsertVertex
+	case "-v":
+		return dyngraph.DeleteVertex
+	}
+	return 0
+}
+
+func (d *jsonDecoder) key(f int, text []byte, at int) (string, *stream.DecodeError) {
+	if len(text) == 0 {
+		return "", refuse(ReasonValue, "byte %d: %q is empty; a vertex key has 1 to %d bytes", at, fieldNames[f], d.opt.MaxKeyLen)
+	}
+	if len(text) > d.opt.MaxKeyLen {
+		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxKeyLen, "max_key_len"))
+	}
+	return d.strings.get(text), nil
+}
+
+func (d *jsonDecoder) label(f int, text []byte, at int) (string, *stream.DecodeError) {
+	if len(text) > d.opt.MaxLabelLen {
+		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxLabelLen, "max_label_len"))
+	}
+	return d.strings.get(text), nil
+}
+
+func (d *jsonDecoder) timestamp(u *dyngraph.Update, c byte, at int) *stream.DecodeError {
+	if c != '-' && c-'0' > 9 {
+		return d.s.wrongType(fieldTS, "a whole number of milliseconds")
+	}
+	text, whole, err := d.s.number()
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return refuse(ReasonType, `byte %d: "ts" is %s; it must be a whole number of milliseconds, without fraction or exponent`, at, show(text))
+	}
+	ts, bad := strconv.ParseInt(string(text), 10, 64)
+	if bad != nil {
+		return refuse(ReasonValue, `byte %d: "ts" is %s, which is beyond 64 bits; it is milliseconds since 1970`, at, show(text))
+	}
+	u.Attr.TS, u.Attr.HasTS = ts, true
+	return nil
+}
+
+// wrongType is the error of a value of the wrong type at the scanner's place, or the syntax error that is there.
+func (s *scanner) wrongType(f int, want string) *stream.DecodeError {
+	at := s.i
+	var is, more string
+	switch c := s.peek(); {
+	case c == '"':
+		is = "a string"
+		if f == fieldTS {
+			more = "; write it without quotes"
+		}
+	case c == '{':
+		is = "an object"
+	case c == '[':
+		is = "an array"
+	case c == '-' || c-'0' <= 9:
+		text, _, err := s.number()
+		if err != nil {
+			return err
+		}
+		is = "a number"
+		if want == "a string" {
+			more = `; write "` + string(text[:min(len(text), 64)]) + `"`
+		}
+	default:
+		text, err := s.literal()
+		if err != nil {
+			return err
+		}
+		is = string(text)
+		if is == "null" {
+			more = "; leave a field out when it has no value"
+		}
+	}
+	return refuse(ReasonType, "byte %d: %q must be %s, not %s%s", at, fieldNames[f], want, is, more)
+}
+
+// belongs checks that the object has the fields that its operation needs, and no others.
+func (d *jsonDecoder) belongs(u *dyngraph.Update, seen fieldSet, at *[fieldCount]int, start int) *stream.DecodeError {
+	if u.Op == 0 {
+		return refuse(ReasonField, `byte %d: the update has no "op"; it is "+", "-", "+v" or "-v"`, start)
+	}
+	may, must := edgeFields, edgeRequired
+	if u.Op == dyngraph.InsertVertex || u.Op == dyngraph.DeleteVertex {
+		may, must = vertexFields, vertexRequired
+	}
+	if seen&^may == 0 && seen&must == must {
+		if u.Op == dyngraph.DeleteEdge {
+			u.Attr.Props = nil // checked, and of no use
+		}
+		return nil
+	}
+	for f, name := range fieldNames {
+		if seen&^may&(1<<f) != 0 {
+			return refuse(ReasonField, "byte %d: the field %q does not belong to op %q, which has %s", at[f], name, u.Op.String(), may)
+		}
+		if must&^seen&(1<<f) != 0 {
+			return refuse(ReasonField, "byte %d: the field %q is missing; op %q needs %s", start, name, u.Op.String(), must)
+		}
+	}
+	return nil
+}
+
+// String lists the names.
+func (s fieldSet) String() string {
+	var names []string
+	for f, name := range fieldNames {
+		if s&(1<<f) != 0 && f != fieldOp {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func atByte(at int, err *stream.DecodeError) *stream.DecodeError {
+	err.Msg = "byte " + strconv.Itoa(at) + ": " + err.Msg
+	return err
+}

@@ -1,0 +1,62 @@
+package codec
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// matchIDDomain is the first field of every preimage: another layout would have another domain.
+const matchIDDomain = "motifd-match-1"
+
+// MatchID returns the id of a match (DESIGN S6): the first 16 bytes of the SHA-256 of these fields, each behind its
+// length in 4 bytes, big endian:
+//
+//	the domain, "motifd-match-1"
+//	the query's name, and its version in decimal
+//	for each pattern vertex, in pattern order: the data vertex's key, its label
+//	for each pattern edge, in pattern order: the data edge's from key, to key, label; in an undirected graph the
+//	keys stand in byte order
+//
+// A label that there is not is an empty field. row holds the vertex ids, then the edge indexes, as in matcher.Rows;
+// v must be a view that shows the match.
+func MatchID(q *matcher.Query, v dyngraph.View, row []uint32) ([16]byte, error) {
+	var s scratch
+	if err := s.load(q, v, v.Graph().Directed(), row); err != nil {
+		return [16]byte{}, err
+	}
+	return s.matchID(appendIdentity(nil, q), len(q.Vertices), len(q.Edges)), nil
+}
+
+// appendIdentity appends the fields that all matches of a query share.
+func appendIdentity(b []byte, q *matcher.Query) []byte {
+	b = appendField(b, matchIDDomain)
+	b = appendField(b, q.Name)
+	return appendField(b, strconv.FormatUint(q.Version, 10))
+}
+
+func (s *scratch) matchID(identity []byte, vertices, edges int) (id [16]byte) {
+	b := append(s.preimage[:0], identity...)
+	for i := range s.vertices[:vertices] {
+		v := &s.vertices[i]
+		b = appendField(appendField(b, v.key), v.label)
+	}
+	for i := range s.edges[:edges] {
+		e := &s.edges[i]
+		b = appendField(appendField(b, s.vertices[e.from].key), s.vertices[e.to].key)
+		b = appendField(b, e.label)
+	}
+	s.preimage = b
+	sum := sha256.Sum256(b)
+	copy(id[:], sum[:])
+	return id
+}
+
+// appendField appends a field behind its length; no field reaches 4 GiB (DESIGN S1).
+func appendField(b []byte, field string) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(field)))
+	return append(b, field...)
+}

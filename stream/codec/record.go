@@ -1,0 +1,159 @@
+package codec
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// scratch is memory that rows are encoded with.
+type scratch struct {
+	before []byte // a record up to its index
+	after  []byte // a record from its anchor on
+	quoted []byte // the row's keys as JSON strings
+
+	vertices [matcher.MaxVertices]mappedVertex
+	edges    [matcher.MaxEdges]mappedEdge
+	preimage []byte
+}
+
+// mappedVertex is a data vertex that a pattern vertex is mapped to.
+type mappedVertex struct {
+	id         dyngraph.VertexID
+	key, label string
+	start, end int // in scratch.quoted
+}
+
+// mappedEdge is a data edge that a pattern edge is mapped to; its ends are pattern vertices.
+type mappedEdge struct {
+	from, to int
+	label    string
+}
+
+// eventWriter encodes the rows of one event.
+type eventWriter struct {
+	e         *Encoder
+	f         *form
+	s         *scratch
+	ev        *matcher.Event
+	directed  bool
+	tombstone bool
+	row       []uint32
+}
+
+// begin encodes what the records of an event share.
+func (w *eventWriter) begin(batch uint64) {
+	s := w.s
+	s.before = append(s.before[:0], w.e.head...)
+	s.before = strconv.AppendUint(s.before, batch, 10)
+	s.before = append(s.before, `,"index":`...)
+	s.after = append(s.after[:0], '}')
+	if a := w.ev.Anchor; a != nil {
+		s.after = append(s.after, `,"anchor":{"op":"`...)
+		s.after = append(s.after, a.Op.String()...)
+		s.after = append(s.after, `","partition":`...)
+		s.after = strconv.AppendInt(s.after, int64(a.Pos.Partition), 10)
+		s.after = append(s.after, `,"offset":`...)
+		s.after = strconv.AppendInt(s.after, a.Pos.Offset, 10)
+		s.after = append(s.after, `,"element":`...)
+		s.after = strconv.AppendInt(s.after, int64(a.Pos.Element), 10)
+		s.after = appendTS(s.after, &a.Attr)
+		s.after = append(s.after, '}')
+	}
+	s.after = append(s.after, '}')
+}
+
+func appendTS(b []byte, a *dyngraph.Attr) []byte {
+	if !a.HasTS {
+		return b
+	}
+	return strconv.AppendInt(append(b, `,"ts":`...), a.TS, 10)
+}
+
+// load resolves a row's ids.
+func (w *eventWriter) load(row []uint32) error {
+	w.row = row
+	return w.s.load(w.ev.Query, w.ev.View, w.directed, row)
+}
+
+func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row []uint32) error {
+	for i := range q.Vertices {
+		id := dyngraph.VertexID(row[i])
+		v := &s.vertices[i]
+		v.id, v.key, v.label = id, view.Key(id), view.LabelName(view.Label(id))
+	}
+	for i := range q.Edges {
+		p := &q.Edges[i]
+		from, to, label := view.Edge(dyngraph.EdgeIndex(row[len(q.Vertices)+i]))
+		e := &s.edges[i]
+		switch {
+		case s.vertices[p.From].id == from && s.vertices[p.To].id == to:
+			e.from, e.to = p.From, p.To
+		case s.vertices[p.From].id == to && s.vertices[p.To].id == from:
+			e.from, e.to = p.To, p.From
+		default:
+			return fmt.Errorf("pattern edge %q is mapped to an edge whose ends are not those of the match", p.Name)
+		}
+		if !directed && s.vertices[e.from].key > s.vertices[e.to].key {
+			e.from, e.to = e.to, e.from
+		}
+		e.label = view.LabelName(label)
+	}
+	return nil
+}
+
+// matchID returns the id of the loaded row.
+func (w *eventWriter) matchID() [16]byte {
+	return w.s.matchID(w.f.identity, len(w.ev.Query.Vertices), len(w.ev.Query.Edges))
+}
+
+// record appends the record of the loaded row; key is where its match id begins.
+func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
+	s, f, q := w.s, w.f, w.ev.Query
+	b = append(b, s.before...)
+	b = strconv.AppendUint(b, index, 10)
+	b = append(b, f.query...)
+	b = append(b, signByte(w.ev.Sign))
+	b = append(b, `","match":"`...)
+	key = len(b)
+	b = appendHex(b, w.matchID())
+	b = append(b, '"')
+	if w.ev.Snapshot {
+		b = append(b, `,"snapshot":true`...)
+	}
+	s.quoted = s.quoted[:0]
+	for i := range q.Vertices {
+		v := &s.vertices[i]
+		v.start = len(s.quoted)
+		s.quoted = appendString(s.quoted, v.key)
+		v.end = len(s.quoted)
+		b = append(b, f.vertices[i].open...)
+		b = append(b, s.quoted[v.start:]...)
+		b = f.vertices[i].mapped(b, v.label)
+		b = append(b, '}')
+	}
+	for i := range q.Edges {
+		e := &s.edges[i]
+		from, to := &s.vertices[e.from], &s.vertices[e.to]
+		b = append(b, f.edges[i].open...)
+		b = append(b, s.quoted[from.start:from.end]...)
+		b = append(b, `,"to":`...)
+		b = append(b, s.quoted[to.start:to.end]...)
+		b = f.edges[i].mapped(b, e.label)
+		a := w.ev.View.Attr(dyngraph.EdgeIndex(w.row[len(q.Vertices)+i]))
+		if a.ID != "" {
+			b = appendString(append(b, `,"id":`...), a.ID)
+		}
+		b = appendTS(b, &a)
+		if w.e.opt.EchoProps && len(a.Props) > 0 {
+			b = append(append(b, `,"props":`...), a.Props...)
+		}
+		b = append(b, '}')
+	}
+	return append(b, s.after...), key
+}
+
+func appendHex(b []byte, id [16]byte) []byte { return hex.AppendEncode(b, id[:]) }
