@@ -100,3 +100,24 @@ func refuse(t *testing.T, src string) {
 		checkError(t, []byte(src), err)
 	}
 }
+
+// TestDocumentedPatterns parses the examples of the user's page.
+func TestDocumentedPatterns(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "patterns.md"))
+	require.NoError(t, err)
+	parsed := 0
+	for i, block := range strings.Split(string(page), "```") {
+		language := Text
+		body, ok := strings.CutPrefix(block, "cypher\n")
+		if ok {
+			language = Cypher
+		}
+		if i%2 == 0 || !ok && !strings.HasPrefix(block, "\nt ") {
+			continue
+		}
+		_, err := Parse(language, []byte(body), Options{Name: "q", Directed: true})
+		require.NoError(t, err)
+		parsed++
+	}
+	require.Equal(t, 2, parsed)
+}
