@@ -24,23 +24,30 @@ type Config struct {
 
 // Graph says what the graph is and how it begins.
 type Graph struct {
-	Directed        bool              `yaml:"directed"`
-	ParallelEdges   bool              `yaml:"parallel_edges"` // refused by name
-	Bootstrap       string            `yaml:"bootstrap"`      // file loaded into a fresh checkpoint without emitting
-	BootstrapFormat string            `yaml:"bootstrap_format"`
-	BootstrapCSV    map[string]string `yaml:"bootstrap_csv"`
-	MaxEdges        uint64            `yaml:"max_edges"`    // 0: what edge indexes allow
-	MaxVertices     uint64            `yaml:"max_vertices"` // 0: what dense ids allow
+	Directed        bool   `yaml:"directed"`
+	ParallelEdges   bool   `yaml:"parallel_edges"` // refused by name
+	Bootstrap       string `yaml:"bootstrap"`      // file loaded into a fresh checkpoint without emitting
+	BootstrapFormat string `yaml:"bootstrap_format"`
+	BootstrapCSV    string `yaml:"bootstrap_csv"` // columns, as CSV.Columns
+	MaxEdges        uint64 `yaml:"max_edges"`     // 0: what edge indexes allow
+	MaxVertices     uint64 `yaml:"max_vertices"`  // 0: what dense ids allow
 }
 
 // Input is where updates come from: exactly one of Kafka and File is set.
 type Input struct {
-	Kafka         *KafkaInput       `yaml:"kafka"`
-	File          *FileInput        `yaml:"file"`
-	Format        string            `yaml:"format"` // auto, json, csv or text
-	CSV           map[string]string `yaml:"csv"`    // update field -> column
-	UnknownFields string            `yaml:"unknown_fields"`
-	Limits        Limits            `yaml:"limits"`
+	Kafka         *KafkaInput `yaml:"kafka"`
+	File          *FileInput  `yaml:"file"`
+	Format        string      `yaml:"format"` // auto, json, csv or text
+	CSV           CSV         `yaml:"csv"`
+	UnknownFields string      `yaml:"unknown_fields"`
+	Limits        Limits      `yaml:"limits"`
+}
+
+// CSV says how records in CSV are read.
+type CSV struct {
+	Columns string `yaml:"columns"` // FIELD=COLUMN,...: see codec.ParseMapping
+	Header  string `yaml:"header"`  // header row of records that come without one
+	Comma   string `yaml:"comma"`   // separator, one character
 }
 
 // Limits bound what one input record may ask for.
@@ -48,10 +55,11 @@ type Limits struct {
 	MaxMessageBytes Size `yaml:"max_message_bytes"`
 	MaxDepth        int  `yaml:"max_depth"`
 	MaxUpdates      int  `yaml:"max_updates"`
+	MaxPropsBytes   Size `yaml:"max_props_bytes"`
 	// MaxDeadLetterBytes is how much of a refused record is kept.
 	MaxDeadLetterBytes Size `yaml:"max_dead_letter_bytes"`
-	// MaxDecompressedBytes bounds what a compressed input file may expand to, 0 for no bound.
-	MaxDecompressedBytes Size `yaml:"max_decompressed_bytes"`
+	// MaxExpandedBytes bounds what one compressed record batch of Kafka expands to.
+	MaxExpandedBytes Size `yaml:"max_expanded_bytes"`
 }
 
 // Connection says how to reach Kafka.
@@ -110,10 +118,11 @@ type Output struct {
 
 // KafkaOutput writes to topics.
 type KafkaOutput struct {
-	Connection `yaml:",inline"`
-	Topic      string `yaml:"topic"`
-	DeadLetter string `yaml:"dead_letter"` // topic; "": dead letters are counted and logged only
-	Control    string `yaml:"control"`     // topic of batch records; "": none
+	Connection  `yaml:",inline"`
+	Topic       string `yaml:"topic"`
+	DeadLetter  string `yaml:"dead_letter"` // topic; "": dead letters are counted and logged only
+	Control     string `yaml:"control"`     // topic of batch records; "": none
+	Compression string `yaml:"compression"` // none, gzip, snappy, lz4 or zstd
 }
 
 // FileOutput writes to files.
@@ -206,7 +215,9 @@ func Default() *Config {
 				MaxMessageBytes:    4 * MiB,
 				MaxDepth:           32,
 				MaxUpdates:         100_000,
+				MaxPropsBytes:      64 * KiB,
 				MaxDeadLetterBytes: 64 * KiB,
+				MaxExpandedBytes:   64 * MiB,
 			},
 		},
 		Batch:      Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
@@ -227,6 +238,8 @@ type defaulter interface{ setDefaults() }
 func (k *KafkaInput) setDefaults() {
 	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"
 }
+
+func (k *KafkaOutput) setDefaults() { k.Compression = "none" }
 
 func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
 

@@ -68,6 +68,9 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Std returns the duration as the standard library has it.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
 // String writes the duration.
 func (d Duration) String() string { return time.Duration(d).String() }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"motifd/stream/codec"
 )
@@ -81,7 +82,9 @@ func (v *validator) graph() {
 			}
 		}
 	}
-	v.csv("graph.bootstrap_csv", g.BootstrapCSV, g.BootstrapFormat, "graph.bootstrap_format")
+	if g.Bootstrap != "" || g.BootstrapCSV != "" {
+		v.columns("graph.bootstrap_csv", g.BootstrapCSV, g.BootstrapFormat, "graph.bootstrap_format")
+	}
 	if limit := uint64(1<<31 - 1); g.MaxEdges > limit {
 		v.fail("graph.max_edges", "is %d; a graph holds at most %d edges", g.MaxEdges, limit)
 	}
@@ -100,12 +103,18 @@ func (v *validator) file(path, name string) {
 	_ = f.Close() // nothing was written
 }
 
-func (v *validator) csv(path string, mapping map[string]string, format, formatPath string) {
-	if len(mapping) > 0 && format != "csv" && format != "auto" {
-		v.fail(path, "a column mapping goes with %s: csv", formatPath)
-	}
-	if err := CheckCSV(mapping); err != nil {
-		v.fail(path, "%v", err)
+// columns checks the column mapping of CSV records, which goes with that format alone.
+func (v *validator) columns(path, mapping, format, formatPath string) {
+	switch {
+	case mapping == "" && format == "csv":
+		v.fail(path, "is missing; CSV needs it: from=COLUMN,to=COLUMN,label=COLUMN,...")
+	case mapping == "":
+	case format != "csv":
+		v.fail(path, "goes with %s: csv, which is %s", formatPath, format)
+	default:
+		if _, err := codec.ParseMapping(mapping); err != nil {
+			v.fail(path, "%v", err)
+		}
 	}
 }
 
@@ -128,11 +137,21 @@ func (v *validator) input() {
 	}
 	v.oneOf("input.format", in.Format, "auto", "json", "csv", "text")
 	v.oneOf("input.unknown_fields", in.UnknownFields, "refuse", "ignore")
-	v.csv("input.csv", in.CSV, in.Format, "input.format")
+	v.columns("input.csv.columns", in.CSV.Columns, in.Format, "input.format")
+	if utf8.RuneCountInString(in.CSV.Comma) > 1 {
+		v.fail("input.csv.comma", "is %q; it is one character", in.CSV.Comma)
+	}
 	v.positive("input.limits.max_message_bytes", int64(in.Limits.MaxMessageBytes))
 	v.positive("input.limits.max_depth", int64(in.Limits.MaxDepth))
 	v.positive("input.limits.max_updates", int64(in.Limits.MaxUpdates))
-	v.positive("input.limits.max_dead_letter_bytes", int64(in.Limits.MaxDeadLetterBytes))
+	v.positive("input.limits.max_props_bytes", int64(in.Limits.MaxPropsBytes))
+	v.positive("input.limits.max_expanded_bytes", int64(in.Limits.MaxExpandedBytes))
+	o := v.c.decoderOptions()
+	if o.EnsureDefaults(); len(v.errs) == 0 {
+		if err := o.Validate(); err != nil {
+			v.fail("input.limits", "%v", err)
+		}
+	}
 }
 
 // detectFormat tells the format of a file by its extension; in a directory all files have one format.

@@ -25,6 +25,7 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 	if k.Topic == "" {
 		v.fail("output.kafka.topic", "is missing")
 	}
+	v.oneOf("output.kafka.compression", k.Compression, "none", "gzip", "snappy", "lz4", "zstd")
 	names := []pathName{{"output.kafka.topic", k.Topic}, {"output.kafka.dead_letter", k.DeadLetter}, {"output.kafka.control", k.Control}}
 	if in := v.c.Input.Kafka; in != nil {
 		names = append([]pathName{{"input.kafka.topic", in.Topic}}, names...)
