@@ -1,6 +1,9 @@
 package stream
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors that callers decide on.
 var (
@@ -8,8 +11,23 @@ var (
 	ErrDataLoss = errors.New("input data lost")
 	// ErrOutputNotEmpty: the output holds records, but the checkpoint is new (DESIGN P3).
 	ErrOutputNotEmpty = errors.New("output is not empty")
+	// ErrOutputDamaged: the output holds less than the checkpoint says was published to it.
+	ErrOutputDamaged = errors.New("output is damaged")
+	// ErrMismatch: the checkpoint and the output do not belong together (DESIGN P3).
+	ErrMismatch = errors.New("checkpoint and output do not belong together")
 	// ErrFenced: another daemon writes to the same output.
 	ErrFenced = errors.New("fenced by another daemon")
 	// ErrLocked: another process holds the output file or the checkpoint.
 	ErrLocked = errors.New("in use by another process")
+	// ErrStopped: the pipeline has stopped or is stopping, and takes no more requests.
+	ErrStopped = errors.New("pipeline stopped")
 )
+
+// RecordError is what Record.Err holds: why a source found a record unreadable.
+type RecordError struct {
+	Reason string // a code for metrics: "size", "framing", "compression"
+	Size   int64  // the record's true size in bytes, or 0 when it is not known
+	Msg    string // what is wrong, and what would be right
+}
+
+func (e *RecordError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Msg) }

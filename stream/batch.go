@@ -1,0 +1,131 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"motifd/matcher"
+)
+
+// origin is what the pipeline knows about a batch besides the batch itself.
+type origin struct {
+	recovered bool          // the intent is in the store already
+	first     time.Time     // when its first message was read
+	latest    time.Time     // latest record timestamp
+	accept    time.Duration // what acceptance took
+	logged    func()        // called once the intent is in the store
+}
+
+// newBatch numbers a batch, logs it and steps over it.
+func (p *Pipeline) newBatch(hard context.Context, b *Batch, from origin) error {
+	b.Number = p.number + 1
+	b.Positions = maps.Clone(p.positions)
+	b.OutputPartitions = p.opt.Sink.Partitions()
+	return p.runBatch(hard, b, from)
+}
+
+// runBatch takes a numbered batch through the store's intent, the engine and the encoder to the publisher.
+func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
+	stats := StepStats{Batch: b, Recovered: from.recovered, Accept: from.accept}
+	at := time.Now()
+	lap := func() time.Duration {
+		last := at
+		at = time.Now()
+		return at.Sub(last)
+	}
+	if err := p.slot(hard); err != nil {
+		return err
+	}
+	stats.Slot = lap()
+	if !from.recovered {
+		if err := p.opt.Store.Intent(b); err != nil {
+			return fmt.Errorf("store: intent of batch %d: %w", b.Number, err)
+		}
+	}
+	stats.Intent = lap()
+	p.number = b.Number
+	p.positions = maps.Clone(b.Positions)
+	if p.positions == nil {
+		p.positions = Positions{}
+	}
+	if from.logged != nil {
+		from.logged()
+	}
+	var removed uint64
+	if b.Change != nil && b.Change.Add == nil {
+		removed = p.changeVersion(b.Change)
+	}
+
+	e := p.newEmitter(hard, b.Number)
+	if !e.mute {
+		if err := p.out.put(hard, outItem{batch: b.Number, begin: true}, 0); err != nil {
+			return err
+		}
+	}
+	lap()
+	sum, err := p.opt.Engine.Step(hard, &b.Batch, e.emit)
+	if err == nil {
+		err = e.flush()
+	}
+	if err != nil {
+		return fmt.Errorf("batch %d: %w", b.Number, err)
+	}
+	stats.Step, stats.Encode, stats.Publish = lap(), e.encode, e.wait
+	stats.Summary, stats.Records = sum, e.counts()
+
+	end, cost, err := p.endOf(b, sum, removed)
+	if err != nil {
+		return fmt.Errorf("batch %d: %w", b.Number, err)
+	}
+	end.stats.CommittedOnly = e.mute
+	end.stats.InputTime = from.latest
+	end.first = from.first
+	if end.commit.Queries != nil {
+		p.noteQueries()
+	}
+	p.noteStep(sum)
+	p.noteGraph()
+	p.opt.Observer.Step(stats)
+	return p.out.put(hard, outItem{batch: b.Number, end: end}, cost)
+}
+
+// endOf prepares what ends a batch at the sink and in the store.
+func (p *Pipeline) endOf(b *Batch, sum *matcher.Summary, removed uint64) (end *batchEnd, cost int64, err error) {
+	report := NewReport(p.stream, b, sum, removed)
+	end = &batchEnd{
+		tail: Tail{Positions: b.Positions},
+		commit: CommitInfo{
+			Batch: b.Number, Effect: sum.Effect, Positions: b.Positions, Report: report,
+		},
+		stats: CommitStats{
+			Batch: b.Number, Records: sum.Records,
+			Inserted: sum.NetInserted, Deleted: sum.NetDeleted, Positions: b.Positions,
+		},
+	}
+	changed := b.Change != nil
+	for i := range sum.Queries {
+		changed = changed || sum.Queries[i].Suspended != nil
+	}
+	if changed {
+		end.commit.Queries = p.opt.Engine.Queries()
+	}
+	for _, d := range b.DeadLetters {
+		rec, err := p.opt.Encoder.DeadLetter(d)
+		if err != nil {
+			return nil, 0, fmt.Errorf("dead letter of partition %d, offset %d: %w", d.Partition, d.Offset, err)
+		}
+		cost += recordCost(&rec)
+		end.tail.DeadLetters = append(end.tail.DeadLetters, rec)
+	}
+	if p.opt.Control {
+		rec, err := p.opt.Encoder.BatchRecord(report)
+		if err != nil {
+			return nil, 0, fmt.Errorf("batch record: %w", err)
+		}
+		cost += recordCost(&rec)
+		end.tail.BatchRecord = &rec
+	}
+	return end, cost, nil
+}

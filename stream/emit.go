@@ -1,0 +1,189 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// chunkBytes is how many bytes of records go to the sink in one Write, about.
+const chunkBytes = 256 << 10
+
+// recordCost estimates the memory of an encoded record.
+func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 128) }
+
+// emitter encodes the events of one batch, in order, and hands chunks of records to the publisher. Records are
+// encoded before emit returns: events are borrowed from the engine (DESIGN A12).
+type emitter struct {
+	p     *Pipeline
+	ctx   context.Context
+	batch uint64
+	from  uint64 // records before this index are published already
+	mute  bool   // all are
+
+	chunk *[]OutRecord
+	cost  int64
+
+	tally        map[tallyKey]uint64
+	encode, wait time.Duration
+}
+
+type tallyKey struct {
+	query    *matcher.Query
+	sign     dyngraph.Sign
+	snapshot bool
+}
+
+func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
+	e := &emitter{p: p, ctx: ctx, batch: batch, tally: make(map[tallyKey]uint64)}
+	if p.skip.Known {
+		e.mute = batch < p.skip.Batch
+		if batch == p.skip.Batch {
+			e.from = p.skip.Index
+		}
+	}
+	return e
+}
+
+// emit is the callback of Engine.Step.
+func (e *emitter) emit(ev *matcher.Event) error {
+	n := ev.Records()
+	e.tally[tallyKey{ev.Query, ev.Sign, ev.Snapshot}] += uint64(n)
+	if e.mute || ev.FirstIndex+uint64(n) <= e.from {
+		return nil
+	}
+	i := 0
+	if ev.FirstIndex < e.from {
+		i = int(e.from - ev.FirstIndex)
+	}
+	size := e.p.opt.ChunkRecords
+	for i < n {
+		if e.p.opt.EncodeThreads > 1 && n-i >= 2*size {
+			if err := e.flush(); err != nil {
+				return err
+			}
+			j := min(n, i+e.p.opt.EncodeThreads*size)
+			if err := e.parallel(ev, i, j); err != nil {
+				return err
+			}
+			i = j
+			continue
+		}
+		if e.chunk == nil {
+			e.chunk = e.p.newChunk()
+		}
+		j := min(n, i+size-len(*e.chunk))
+		cost, err := e.p.encode(e.chunk, e.batch, ev, i, j, &e.encode)
+		if err != nil {
+			return err
+		}
+		e.cost += cost
+		i = j
+		if len(*e.chunk) >= size || e.cost >= chunkBytes {
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// parallel encodes rows i to j of an event in chunks, a goroutine each, and sends them in order.
+func (e *emitter) parallel(ev *matcher.Event, i, j int) error {
+	size := e.p.opt.ChunkRecords
+	type part struct {
+		chunk *[]OutRecord
+		cost  int64
+		err   error
+	}
+	parts := make([]part, (j-i+size-1)/size)
+	begin := time.Now()
+	var wg sync.WaitGroup
+	for k := range parts {
+		wg.Go(func() {
+			var unused time.Duration
+			a := i + k*size
+			c := e.p.newChunk()
+			cost, err := e.p.encode(c, e.batch, ev, a, min(j, a+size), &unused)
+			parts[k] = part{c, cost, err}
+		})
+	}
+	wg.Wait()
+	e.encode += time.Since(begin)
+	for _, part := range parts {
+		if part.err != nil {
+			return part.err
+		}
+		if err := e.send(part.chunk, part.cost); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush sends the chunk at hand.
+func (e *emitter) flush() error {
+	if e.chunk == nil {
+		return nil
+	}
+	c, cost := e.chunk, e.cost
+	e.chunk, e.cost = nil, 0
+	return e.send(c, cost)
+}
+
+// send hands a chunk to the publisher, waiting for room.
+func (e *emitter) send(c *[]OutRecord, cost int64) error {
+	begin := time.Now()
+	err := e.p.out.put(e.ctx, outItem{batch: e.batch, recs: c}, cost)
+	e.wait += time.Since(begin)
+	return err
+}
+
+// counts returns the records emitted, by query and sign, sorted.
+func (e *emitter) counts() []RecordCount {
+	out := make([]RecordCount, 0, len(e.tally))
+	for k, n := range e.tally {
+		out = append(out, RecordCount{Query: k.query.Name, Sign: k.sign, Snapshot: k.snapshot, Records: n})
+	}
+	slices.SortFunc(out, func(a, b RecordCount) int {
+		return cmp.Or(cmp.Compare(a.Query, b.Query), cmp.Compare(a.Sign, b.Sign))
+	})
+	return out
+}
+
+// encode appends rows i to j of an event to a chunk and returns what they cost.
+func (p *Pipeline) encode(c *[]OutRecord, batch uint64, ev *matcher.Event, i, j int, took *time.Duration) (int64, error) {
+	begin := time.Now()
+	n := len(*c)
+	recs, err := p.opt.Encoder.Append(*c, batch, ev, i, j)
+	if err != nil {
+		return 0, fmt.Errorf("encode results of query %q: %w", ev.Query.Name, err)
+	}
+	*c = recs
+	var cost int64
+	for k := n; k < len(recs); k++ {
+		cost += recordCost(&recs[k])
+	}
+	*took += time.Since(begin)
+	return cost, nil
+}
+
+func (p *Pipeline) newChunk() *[]OutRecord {
+	if c, ok := p.chunks.Get().(*[]OutRecord); ok {
+		return c
+	}
+	c := make([]OutRecord, 0, p.opt.ChunkRecords)
+	return &c
+}
+
+func (p *Pipeline) freeChunk(c *[]OutRecord) {
+	clear(*c)
+	*c = (*c)[:0]
+	p.chunks.Put(c)
+}

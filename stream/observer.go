@@ -1,0 +1,75 @@
+package stream
+
+import (
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Observer is told what the pipeline did, for metrics. Its methods are called from one goroutine each (Read from the
+// reader, Step from the engine's, Commit from the publisher's), return quickly and keep nothing that they are given.
+// What is a state rather than an event is in Status.
+type Observer interface {
+	Read(ReadStats)
+	Step(StepStats)
+	Commit(CommitStats)
+}
+
+// ReadStats is one read of the source.
+type ReadStats struct {
+	Records, Updates, Bytes int
+	Read                    time.Duration // waiting for the source
+	Decode                  time.Duration
+	Wait                    time.Duration // waiting for room in the queue
+}
+
+// StepStats is one batch that the engine stepped over. Dead letters, truncations, suspensions and search times are in
+// Batch and Summary.
+type StepStats struct {
+	Batch     *Batch
+	Summary   *matcher.Summary
+	Records   []RecordCount
+	Recovered bool // an intent that a start found open
+	Accept    time.Duration
+	Intent    time.Duration
+	Slot      time.Duration // waiting until fewer than MaxInFlight batches were uncommitted
+	Step      time.Duration // all of Engine.Step, Encode and Publish included
+	Encode    time.Duration // encoding records
+	Publish   time.Duration // waiting for room in the queue to the publisher
+}
+
+// RecordCount counts the output records of one query and sign in a batch.
+type RecordCount struct {
+	Query    string
+	Sign     dyngraph.Sign
+	Snapshot bool
+	Records  uint64
+}
+
+// CommitStats is one batch that was published and committed.
+type CommitStats struct {
+	Batch         uint64
+	Records       uint64
+	Inserted      int
+	Deleted       int
+	Publish       time.Duration // writing to the sink and ending the batch there
+	Commit        time.Duration
+	Latency       time.Duration // from the read of the batch's first message to its commit; 0 for others than input batches
+	InputTime     time.Time     // latest record timestamp in the batch; zero when there is none
+	Positions     Positions     // shared: not to be changed
+	CommittedOnly bool          // recovery found the batch published already
+}
+
+// nopObserver ignores everything.
+type nopObserver struct{}
+
+func (nopObserver) Read(ReadStats)     {}
+func (nopObserver) Step(StepStats)     {}
+func (nopObserver) Commit(CommitStats) {}
+
+// Lagger is implemented by sources that know how far behind the end of the input they are. Lag is safe to call from
+// any goroutine: records (or bytes, for files) by partition that were not yet read.
+type Lagger interface {
+	Lag() map[int32]int64
+}

@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"motifd/matcher"
+)
+
+// Pipeline is the goroutines around the engine:
+//
+//	reader     Source, Decoder, bounded queue
+//	engine     Batcher, Accept, Store.Intent, Step, encoding, bounded queue
+//	publisher  Sink, Store.Commit
+//
+// so that decoding of batch n+1, search of n, and publishing and commit of n-1 overlap (DESIGN A12). A query change
+// is a batch of its own between two others (DESIGN S8).
+type Pipeline struct {
+	opt    PipelineOptions
+	stream string // id
+
+	in      *queue[Decoded]
+	out     *queue[outItem]
+	slots   chan struct{} // a token for each batch that is begun and not committed
+	changes chan changeRequest
+	stopped chan struct{} // closed when no more changes are taken
+	chunks  sync.Pool     // of *[]OutRecord
+
+	// Of the engine's goroutine.
+	batcher   *Batcher
+	number    uint64    // of the last batch begun
+	positions Positions // after it
+	skip      Progress  // what is published already
+
+	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there
+
+	started atomic.Bool
+	abort   context.CancelCauseFunc // set by Run before it is running
+	mu      sync.Mutex
+	status  Status // guarded by mu
+}
+
+// NewPipeline checks the options and returns a pipeline that Run starts. opt.State must not be used by others any more.
+func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
+	opt.EnsureDefaults()
+	if err := opt.Validate(); err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
+	p := &Pipeline{
+		opt:       opt,
+		stream:    opt.State.StreamID,
+		in:        newQueue[Decoded](opt.QueueRecords, opt.QueueBytes),
+		out:       newQueue[outItem](1<<30, opt.PublishBytes),
+		slots:     make(chan struct{}, opt.MaxInFlight),
+		changes:   make(chan changeRequest),
+		stopped:   make(chan struct{}),
+		batcher:   NewBatcher(opt.Batch),
+		number:    opt.State.Batch,
+		positions: maps.Clone(opt.State.Positions),
+	}
+	if p.positions == nil {
+		p.positions = Positions{}
+	}
+	p.status = Status{
+		Stream: opt.State.StreamID, Batch: opt.State.Batch, Positions: maps.Clone(p.positions), State: StateRecovering,
+	}
+	p.noteQueries()
+	p.noteGraph()
+	return p, nil
+}
+
+// ErrStopTimeout is the cause when a graceful stop took longer than StopTimeout.
+var ErrStopTimeout = errors.New("the batch in hand was abandoned: stopping took too long")
+
+// Run recovers, reads and publishes until the input ends, a part fails, or ctx is done; it may be called once. When
+// ctx is done it stops gracefully: the batch that the engine is at is finished, published and committed, what was
+// read beyond it will be read again, and Run returns nil. An error names the part that failed. When Run returns, all
+// its goroutines have ended and the source and the sink are closed; the store and the engine are the caller's.
+func (p *Pipeline) Run(ctx context.Context) (err error) {
+	if p.started.Swap(true) {
+		return errors.New("pipeline: Run was called twice")
+	}
+	defer close(p.stopped)
+	defer p.setState(StateStopped)
+	defer func() {
+		if cerr := p.opt.Sink.Close(); cerr != nil {
+			err = errors.Join(err, fmt.Errorf("sink: close: %w", cerr))
+		}
+	}()
+
+	// soft ends the reading and the cutting of batches, hard everything.
+	hard, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abort(nil)
+	p.mu.Lock()
+	p.abort = abort
+	p.mu.Unlock()
+	g, hard := errgroup.WithContext(hard)
+	soft, stop := context.WithCancelCause(hard)
+	defer stop(nil)
+	unwatch := context.AfterFunc(ctx, func() {
+		p.setState(StateStopping)
+		stop(ErrStopped)
+		if p.opt.StopTimeout >= 0 {
+			t := time.AfterFunc(p.opt.StopTimeout, func() { abort(ErrStopTimeout) })
+			context.AfterFunc(hard, func() { t.Stop() })
+		}
+	})
+	defer unwatch()
+
+	closeSource := sync.OnceValue(func() error {
+		if p.opt.Source == nil {
+			return nil
+		}
+		return p.opt.Source.Close()
+	})
+	defer func() {
+		if cerr := closeSource(); cerr != nil {
+			err = errors.Join(err, fmt.Errorf("source: close: %w", cerr))
+		}
+	}()
+	if err := p.openSink(soft); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ErrStopped) {
+			return nil
+		}
+		return err
+	}
+
+	g.Go(func() error { return p.publish(hard) })
+	g.Go(func() error {
+		defer stop(nil) // the reader has nobody to read for
+		defer p.out.close()
+		return p.step(soft, hard, func() {
+			unblock := context.AfterFunc(soft, func() { closeSource() })
+			g.Go(func() error {
+				defer unblock()
+				return p.read(soft)
+			})
+		})
+	})
+	err = g.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = context.Cause(hard)
+	}
+	return err
+}
+
+// Abort ends Run at once: the batch in hand is abandoned and will be done again by the next start. cause is what Run
+// then returns, wrapped.
+func (p *Pipeline) Abort(cause error) {
+	p.mu.Lock()
+	abort := p.abort
+	p.mu.Unlock()
+	if abort != nil {
+		abort(cause)
+	}
+}
+
+type changeRequest struct {
+	change *matcher.QueryChange
+	answer chan changeAnswer // of capacity 1
+}
+
+type changeAnswer struct {
+	batch, version uint64
+	err            error
+}
+
+// Change registers or removes a query. It answers once the change is in the batch log and so will take effect in any
+// case, with the number of its batch and the query's version (for a removal, the version removed); the matches of
+// registration are still to come. Errors of the change itself are the engine's: matcher.ErrQuery, ErrUnchanged,
+// ErrNoQuery. ErrStopped tells that the pipeline is no longer running. Before recovery is done Change waits.
+func (p *Pipeline) Change(ctx context.Context, ch *matcher.QueryChange) (batch, version uint64, err error) {
+	req := changeRequest{ch, make(chan changeAnswer, 1)}
+	select {
+	case p.changes <- req:
+	case <-p.stopped:
+		return 0, 0, ErrStopped
+	case <-ctx.Done():
+		return 0, 0, context.Cause(ctx)
+	}
+	select {
+	case a := <-req.answer:
+		return a.batch, a.version, a.err
+	case <-p.stopped:
+	}
+	select { // answered just before the end?
+	case a := <-req.answer:
+		return a.batch, a.version, a.err
+	default:
+		return 0, 0, ErrStopped
+	}
+}

@@ -1,0 +1,107 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// outItem is what the publisher is told: that a batch begins, a chunk of its records, or its end.
+type outItem struct {
+	batch uint64
+	begin bool
+	recs  *[]OutRecord
+	end   *batchEnd
+}
+
+// batchEnd closes a batch at the sink and in the store.
+type batchEnd struct {
+	tail   Tail
+	commit CommitInfo
+	first  time.Time
+	stats  CommitStats
+}
+
+// openSink opens the sink and learns where publishing stopped.
+func (p *Pipeline) openSink(ctx context.Context) error {
+	s := p.opt.State
+	got, err := p.opt.Sink.Open(ctx, s.StreamID, s.Batch, s.Mark, s.Fresh)
+	if err != nil {
+		return fmt.Errorf("sink: %w", err)
+	}
+	if got.Stream != "" && got.Stream != s.StreamID {
+		return fmt.Errorf("sink: %w: the output was written by stream %s, the checkpoint is of stream %s; "+
+			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream, s.StreamID)
+	}
+	if got.Known {
+		last := s.Batch + uint64(len(s.Open))
+		if at := max(got.Batch, 1); at <= s.Batch {
+			return fmt.Errorf("sink: %w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
+				ErrMismatch, at, s.Batch)
+		} else if at > last+1 || at == last+1 && got.Index > 0 {
+			return fmt.Errorf("sink: %w: the output goes to batch %d, but the checkpoint knows none after %d; is it an old copy?",
+				ErrMismatch, at, last)
+		}
+	}
+	p.skip, p.mark = got, s.Mark
+	return nil
+}
+
+// publish is the publisher's goroutine.
+func (p *Pipeline) publish(ctx context.Context) error {
+	var spent time.Duration
+	for {
+		item, ok, err := p.out.takeWait(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		begin := time.Now()
+		switch {
+		case item.begin:
+			spent = 0
+			if err := p.opt.Sink.Begin(ctx, item.batch); err != nil {
+				return fmt.Errorf("sink: begin of batch %d: %w", item.batch, err)
+			}
+			spent += time.Since(begin)
+		case item.recs != nil:
+			if err := p.opt.Sink.Write(ctx, *item.recs); err != nil {
+				return fmt.Errorf("sink: records of batch %d: %w", item.batch, err)
+			}
+			p.freeChunk(item.recs)
+			spent += time.Since(begin)
+		case item.end != nil:
+			end := item.end
+			if !end.stats.CommittedOnly {
+				if p.mark, err = p.opt.Sink.End(ctx, end.tail); err != nil {
+					return fmt.Errorf("sink: end of batch %d: %w", item.batch, err)
+				}
+				spent += time.Since(begin)
+			}
+			end.stats.Publish, spent = spent, 0
+			end.commit.Mark = p.mark
+			if err := p.commit(end); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// commit makes a published batch durable and lets another one begin.
+func (p *Pipeline) commit(end *batchEnd) error {
+	begin := time.Now()
+	if err := p.opt.Store.Commit(&end.commit); err != nil {
+		return fmt.Errorf("store: commit of batch %d: %w", end.commit.Batch, err)
+	}
+	now := time.Now()
+	end.stats.Commit = now.Sub(begin)
+	if !end.first.IsZero() {
+		end.stats.Latency = now.Sub(end.first)
+	}
+	p.noteCommit(&end.commit)
+	p.opt.Observer.Commit(end.stats)
+	<-p.slots
+	return nil
+}

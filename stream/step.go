@@ -1,0 +1,246 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"motifd/matcher"
+)
+
+// step is the engine's goroutine: recovery, then batches. soft ends it between two batches. read starts the reader.
+func (p *Pipeline) step(soft, hard context.Context, read func()) error {
+	for i := range p.opt.State.Open {
+		if soft.Err() != nil {
+			return nil
+		}
+		b := &p.opt.State.Open[i]
+		if b.Number != p.number+1 {
+			return fmt.Errorf("recovery: the open intent after batch %d is numbered %d", p.number, b.Number)
+		}
+		if err := p.runBatch(hard, b, origin{recovered: true}); err != nil {
+			return err
+		}
+	}
+	p.opt.State = nil // the intents may be large
+	if err := p.startup(soft, hard); err != nil {
+		return err
+	}
+	if p.opt.Log != nil {
+		if err := p.stepLog(soft, hard); err != nil {
+			return err
+		}
+	}
+	if err := p.drain(hard); err != nil {
+		return err
+	}
+	if soft.Err() != nil || p.opt.Source == nil {
+		return nil
+	}
+	if err := p.opt.Source.Seek(soft, maps.Clone(p.positions)); err != nil {
+		if soft.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("source: %w", err)
+	}
+	read()
+	p.setState(StateRunning)
+	return p.batches(soft, hard)
+}
+
+// startup makes the query changes of the configuration.
+func (p *Pipeline) startup(soft, hard context.Context) error {
+	if p.opt.Startup == nil {
+		return nil
+	}
+	changes, err := p.opt.Startup(p.opt.Engine.Queries())
+	if err != nil {
+		return fmt.Errorf("queries of the configuration: %w", err)
+	}
+	for _, ch := range changes {
+		if soft.Err() != nil {
+			return nil
+		}
+		refused, err := p.change(hard, ch, nil)
+		if err != nil {
+			return err
+		}
+		if refused != nil && !errors.Is(refused, matcher.ErrUnchanged) {
+			return fmt.Errorf("queries of the configuration: %w", refused)
+		}
+	}
+	return nil
+}
+
+// stepLog steps the batches of a batch log.
+func (p *Pipeline) stepLog(soft, hard context.Context) error {
+	for b, err := range p.opt.Log {
+		if err != nil {
+			return fmt.Errorf("batch log: %w", err)
+		}
+		if soft.Err() != nil {
+			return nil
+		}
+		if b.Number != p.number+1 {
+			return fmt.Errorf("batch log: batch %d is followed by batch %d", p.number, b.Number)
+		}
+		if err := p.runBatch(hard, b, origin{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain waits until every batch is committed.
+func (p *Pipeline) drain(hard context.Context) error {
+	for range cap(p.slots) {
+		if err := p.slot(hard); err != nil {
+			return err
+		}
+	}
+	for range cap(p.slots) {
+		<-p.slots
+	}
+	return nil
+}
+
+// slot waits until another batch may be begun.
+func (p *Pipeline) slot(hard context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-hard.Done():
+		return context.Cause(hard)
+	}
+}
+
+// batches cuts and steps batches until the input ends or soft is done.
+func (p *Pipeline) batches(soft, hard context.Context) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for soft.Err() == nil {
+		select {
+		case req := <-p.changes:
+			if err := p.serve(hard, req); err != nil {
+				return err
+			}
+		default:
+		}
+		if p.batcher.Full() {
+			if err := p.input(hard, p.batcher.Cut()); err != nil {
+				return err
+			}
+			continue
+		}
+		paused := p.pauseInput()
+		if !paused {
+			d, ok, over := p.in.take()
+			if ok {
+				if err := p.input(hard, p.batcher.Add(d)); err != nil {
+					return err
+				}
+				continue
+			}
+			if over {
+				return p.input(hard, p.batcher.Cut())
+			}
+		}
+		if err := p.wait(soft, hard, paused, timer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for a message (unless the input is paused), a change or the deadline of the batch at hand.
+func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Timer) error {
+	var deadline <-chan time.Time
+	if at, ok := p.batcher.Deadline(); ok {
+		timer.Reset(time.Until(at))
+		deadline = timer.C
+	}
+	ready := p.in.ready
+	if paused {
+		ready = nil
+	}
+	select {
+	case <-ready:
+		return nil
+	case <-deadline:
+		return p.input(hard, p.batcher.Cut())
+	case req := <-p.changes:
+		return p.serve(hard, req)
+	case <-soft.Done():
+		return nil
+	}
+}
+
+// input steps a batch of messages; nil is none.
+func (p *Pipeline) input(hard context.Context, raw *RawBatch) error {
+	if raw == nil {
+		return nil
+	}
+	from := origin{first: raw.First}
+	for i := range raw.Messages {
+		if t := raw.Messages[i].Record.Time; t.After(from.latest) {
+			from.latest = t
+		}
+	}
+	begin := time.Now()
+	b := p.accept(raw)
+	from.accept = time.Since(begin)
+	maps.Copy(p.positions, raw.Next)
+	return p.newBatch(hard, b, from)
+}
+
+// serve executes a change on request: the batch at hand is cut first.
+func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
+	refused := ErrStopped
+	err := p.input(hard, p.batcher.Cut())
+	if err == nil {
+		refused, err = p.change(hard, req.change, func(batch, version uint64) {
+			req.answer <- changeAnswer{batch: batch, version: version}
+		})
+	}
+	if refused != nil {
+		req.answer <- changeAnswer{err: refused}
+	}
+	return err
+}
+
+// change makes a batch of a query change. refused is what is wrong with the change itself; answer, which may be nil,
+// is called once it is in the batch log.
+func (p *Pipeline) change(hard context.Context, ch *matcher.QueryChange, answer func(batch, version uint64)) (refused, err error) {
+	ch, refused = p.opt.Engine.PrepareChange(ch)
+	if refused != nil {
+		return refused, nil
+	}
+	b := &Batch{}
+	b.Change = ch
+	answered := false
+	err = p.newBatch(hard, b, origin{logged: func() {
+		answered = true
+		if answer != nil {
+			answer(b.Number, p.changeVersion(ch))
+		}
+	}})
+	if err != nil && !answered {
+		refused = ErrStopped
+	}
+	return refused, err
+}
+
+// changeVersion returns the version that a change registers or, before it is stepped, removes.
+func (p *Pipeline) changeVersion(ch *matcher.QueryChange) uint64 {
+	if ch.Add != nil {
+		return ch.Add.Version
+	}
+	for _, q := range p.opt.Engine.Queries() {
+		if q.Query.Name == ch.Remove {
+			return q.Query.Version
+		}
+	}
+	return 0
+}
