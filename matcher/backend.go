@@ -62,8 +62,7 @@ type Backend interface {
 	// Load takes over the graph's present content; the graph is not staged.
 	Load(g *dyngraph.Graph) error
 	// Prepare sets the registered plans: what later Stages keep filters for and later Searches ask for. It is called
-	// between batches, and between Stage and Search when the batch brought labels that plans had not resolved; the
-	// graph is then staged.
+	// between batches, and between the graph's Stage and the backend's own when plans were made anew for the batch.
 	Prepare(plans []*Plan) error
 	// Stage takes note of a batch that the graph has staged.
 	Stage(d *dyngraph.Delta) error
@@ -73,7 +72,7 @@ type Backend interface {
 	// group where a budget was exceeded could be emitted. An error of either ends the search and is returned.
 	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error,
 		suspend func(request int, order uint32) error) ([]Result, error)
-	// Commit and Abort end the batch; they are called after the graph's own.
+	// Commit and Abort end the batch; they are called before the graph's own, while the delta is valid.
 	Commit() error
 	Abort() error
 	// Enumerate finds the matches of the plan in a view, in the order (vertex ids, edge identities) when rows are

@@ -12,6 +12,8 @@ type Batch struct {
 	Change  *QueryChange
 	// Suspensions are decided while the batch is searched for the first time and obeyed ever after (DESIGN S11).
 	Suspensions []Suspension
+	// Replayed batches come from the batch log: work budgets are not measured, only the suspensions obeyed.
+	Replayed bool
 }
 
 // QueryChange registers or removes a query.

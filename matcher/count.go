@@ -13,13 +13,16 @@ type Count struct {
 // CountOf returns n as a Count.
 func CountOf(n uint64) Count { return Count{Lo: n} }
 
-// Add returns c + d. A sum beyond 128 bits cannot occur: a graph of 2^31 edges has fewer than 2^128 partial sums
-// that any run could reach one by one, and products are formed by Mul, which saturates visibly.
+// MaxCount is the largest Count. A number that does not fit is answered with it, and whatever reports it says
+// `truncated` (DESIGN S11): only products of many leaves on huge hubs come near.
+var MaxCount = Count{^uint64(0), ^uint64(0)}
+
+// Add returns c + d, at most MaxCount.
 func (c Count) Add(d Count) Count {
 	lo, carry := bits.Add64(c.Lo, d.Lo, 0)
 	hi, over := bits.Add64(c.Hi, d.Hi, carry)
 	if over != 0 {
-		return Count{^uint64(0), ^uint64(0)}
+		return MaxCount
 	}
 	return Count{hi, lo}
 }

@@ -176,3 +176,30 @@ func (q *Query) disconnected() int {
 	}
 	return -1
 }
+
+// String returns the unit as the configuration spells it.
+func (u Unit) String() string {
+	if u == Subgraphs {
+		return "subgraphs"
+	}
+	return "embeddings"
+}
+
+// String returns the mode as the configuration spells it.
+func (e Emit) String() string {
+	switch e {
+	case EmitCounts:
+		return "counts"
+	case EmitExists:
+		return "exists"
+	}
+	return "deltas"
+}
+
+// String returns the mode as the configuration spells it.
+func (b Backfill) String() string {
+	if b == BackfillFull {
+		return "full"
+	}
+	return "none"
+}

@@ -1,0 +1,133 @@
+// Package cpu is the CPU backend: a depth-first search from every net edge over every oriented pattern edge that it
+// fits, on a pool of workers, with the results in canonical order whatever the number of workers (DESIGN A1-A5, S7).
+package cpu
+
+import (
+	"os"
+	"runtime"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// Options configure a Backend.
+type Options struct {
+	// Threads is the number of workers. 0 is GOMAXPROCS.
+	Threads int
+	// SpillDir is where groups of matches that are too large to sort in memory are sorted. "" is os.TempDir().
+	SpillDir string
+	// GroupMemory bounds, in bytes, the rows of one group that a worker sorts in memory; beyond it sorted runs go to
+	// SpillDir. 0 is 64 MiB.
+	GroupMemory int
+	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted. 0 is 64 MiB.
+	QueueMemory int
+	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
+	// workers; nil measures nothing.
+	Clock func() int64
+}
+
+// EnsureDefaults fills in defaults.
+func (o *Options) EnsureDefaults() {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.SpillDir == "" {
+		o.SpillDir = os.TempDir()
+	}
+	if o.GroupMemory <= 0 {
+		o.GroupMemory = 64 << 20
+	}
+	if o.QueueMemory <= 0 {
+		o.QueueMemory = 64 << 20
+	}
+}
+
+// Backend implements matcher.Backend.
+type Backend struct {
+	opt    Options
+	g      *dyngraph.Graph
+	filter *plan.Filter
+	delta  *dyngraph.Delta
+	plans  map[*matcher.Plan]*compiled
+}
+
+// compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
+type compiled struct {
+	rows, count       []*order
+	rowsAll, countAll *order // static
+}
+
+// New returns a backend without a graph.
+func New(opt Options) *Backend {
+	opt.EnsureDefaults()
+	return &Backend{opt: opt}
+}
+
+// Name implements matcher.Backend.
+func (b *Backend) Name() string { return "cpu" }
+
+// Load implements matcher.Backend.
+func (b *Backend) Load(g *dyngraph.Graph) error {
+	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
+	b.plans = map[*matcher.Plan]*compiled{}
+	return nil
+}
+
+// Prepare implements matcher.Backend.
+func (b *Backend) Prepare(plans []*matcher.Plan) error {
+	before := b.filter.Generation()
+	b.filter.Prepare(plans)
+	old := b.plans
+	if before != b.filter.Generation() {
+		old = nil
+	}
+	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
+	for _, p := range plans {
+		if c := old[p]; c != nil {
+			b.plans[p] = c
+			continue
+		}
+		c := &compiled{}
+		for i := range p.Anchored {
+			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, true))
+			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, false))
+		}
+		c.rowsAll = compile(p, &p.Static, b.filter, true)
+		c.countAll = compile(p, &p.Static, b.filter, false)
+		b.plans[p] = c
+	}
+	return nil
+}
+
+// Stage implements matcher.Backend.
+func (b *Backend) Stage(d *dyngraph.Delta) error {
+	b.delta = d
+	b.filter.Stage(d)
+	return nil
+}
+
+// Commit implements matcher.Backend.
+func (b *Backend) Commit() error {
+	b.filter.Commit()
+	b.delta = nil
+	return nil
+}
+
+// Abort implements matcher.Backend.
+func (b *Backend) Abort() error {
+	b.filter.Abort()
+	b.delta = nil
+	return nil
+}
+
+// Close implements matcher.Backend.
+func (b *Backend) Close() error { return nil }
+
+// clock returns the time, or 0 without a clock.
+func (b *Backend) clock() int64 {
+	if b.opt.Clock == nil {
+		return 0
+	}
+	return b.opt.Clock()
+}

@@ -1,0 +1,131 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// order is a matching order made ready to run: filter classes, constraints and the leaves that counting multiplies.
+type order struct {
+	plan   *matcher.Plan
+	anchor int // pattern edge of the anchor, or -1
+	steps  []step
+	// leaves is the first of the trailing steps whose vertices have one neighbour in the pattern and one plain back
+	// edge: a count multiplies them. len(steps) when there are none.
+	leaves int
+}
+
+type step struct {
+	vertex int
+	word   int // of the candidate bits
+	mask   uint64
+	back   []back
+	// plain tells that every back edge has one label and one direction and no parallel one: each admits one data
+	// edge between two given vertices.
+	plain bool
+	less  []less // symmetry constraints against vertices mapped earlier
+	// edgeLess are pairs of pattern edges whose images must ascend, checked when the step is complete.
+	edgeLess [][2]int
+}
+
+type back struct {
+	edge   int // pattern edge
+	step   int // earlier step
+	label  dyngraph.LabelID
+	dir    dyngraph.Dir
+	either bool
+	// distinct are pattern edges parallel to this one that are mapped before it.
+	distinct []int
+}
+
+// less demands id(new vertex) > id(vertex of the earlier step), or < when greater is false.
+type less struct {
+	step    int
+	greater bool
+}
+
+// compile prepares an order. With rows the plan's symmetry constraints hold, if its unit is subgraphs; counts are
+// taken of embeddings and divided.
+func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, rows bool) *order {
+	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps)), leaves: len(o.Steps)}
+	at := make([]int, len(p.Query.Vertices))
+	mapped := make([]bool, len(p.Query.Edges))
+	if o.Edge >= 0 {
+		mapped[o.Edge] = true
+	}
+	symmetric := rows && p.Query.Unit == matcher.Subgraphs
+	for i := range o.Steps {
+		from := &o.Steps[i]
+		at[from.Vertex] = i
+		class := f.Class(p, from.Vertex)
+		s := step{vertex: from.Vertex, word: class >> 6, mask: 1 << (class & 63), plain: true}
+		for _, b := range from.Back {
+			nb := back{edge: b.Edge, step: b.Step, label: b.Label, dir: b.Dir, either: b.Either}
+			for e, m := range mapped {
+				if m && parallel(p.Query, e, b.Edge) {
+					nb.distinct = append(nb.distinct, e)
+				}
+			}
+			mapped[b.Edge] = true
+			if b.Either || b.Label == matcher.AnyLabel || nb.distinct != nil {
+				s.plain = false
+			}
+			s.back = append(s.back, nb)
+		}
+		if symmetric {
+			for _, l := range p.VertexLess {
+				switch {
+				case l[1] == from.Vertex && before(o, l[0], i):
+					s.less = append(s.less, less{at[l[0]], true})
+				case l[0] == from.Vertex && before(o, l[1], i):
+					s.less = append(s.less, less{at[l[1]], false})
+				}
+			}
+			for _, l := range p.EdgeLess {
+				e := p.Query.Edges[l[0]]
+				if (e.From == from.Vertex || e.To == from.Vertex) && before(o, e.From+e.To-from.Vertex, i) {
+					s.edgeLess = append(s.edgeLess, l)
+				}
+			}
+		}
+		c.steps[i] = s
+	}
+	first := 1
+	if o.Edge >= 0 {
+		first = 2
+	}
+	for c.leaves > first && isLeaf(p.Query, &c.steps[c.leaves-1]) {
+		c.leaves--
+	}
+	return c
+}
+
+// before reports whether pattern vertex v is mapped by a step before i.
+func before(o *matcher.Order, v, i int) bool {
+	for k := range i {
+		if o.Steps[k].Vertex == v {
+			return true
+		}
+	}
+	return false
+}
+
+func parallel(q *matcher.Query, a, b int) bool {
+	x, y := q.Edges[a], q.Edges[b]
+	return a != b && (x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From)
+}
+
+// isLeaf reports whether the step's vertex has one neighbour in the pattern and its back edge is plain.
+func isLeaf(q *matcher.Query, s *step) bool {
+	if !s.plain || len(s.back) != 1 {
+		return false
+	}
+	n := 0
+	for _, e := range q.Edges {
+		if e.From == s.vertex || e.To == s.vertex {
+			n++
+		}
+	}
+	return n == 1
+}

@@ -1,0 +1,343 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// pollEvery is the number of search steps between looks at the stop flag and the budget.
+const pollEvery = 1 << 12
+
+// search is one worker's state: a depth-first search over the steps of an order (GAMMA Algorithm 1, one thread in
+// the place of a warp).
+type search struct {
+	g      *dyngraph.Graph
+	orders []uint32 // side table of batch orders by edge index
+	bits   []uint64
+	words  int
+
+	// What is visible: sign and anchor of an incremental search (DESIGN A2), or a plain view.
+	sign   dyngraph.Sign // 0 for a plain view
+	which  dyngraph.Which
+	anchor uint32
+
+	o      *order
+	m      [matcher.MaxVertices]dyngraph.VertexID // by step
+	edges  [matcher.MaxEdges]dyngraph.EdgeIndex   // by pattern edge
+	ranges [matcher.MaxVertices][]dyngraph.Range  // scratch, by step
+
+	counting bool
+	total    matcher.Count
+	found    func() bool // called for every match when not counting; false ends the search
+	leaf     leafCounter
+
+	steps   uint64 // candidates tried
+	polled  uint64
+	stop    *atomic.Bool
+	budget  *budget
+	tripped bool // the budget was exceeded
+	stopped bool // by the stop flag, the budget or found
+}
+
+// budget is a request's bound on search steps, shared by the workers.
+type budget struct {
+	limit uint64
+	spent atomic.Uint64
+}
+
+func newSearch(g *dyngraph.Graph, f *plan.Filter, stop *atomic.Bool) *search {
+	return &search{g: g, orders: g.OrderTable(), bits: f.Bits(), words: f.Words(), stop: stop}
+}
+
+// visible reports whether a staged edge belongs to what is searched. In an incremental search the view is that of
+// the batch just before the anchor: for positives, edges inserted by a lower order; for negatives, edges
+// deleted by a higher one, so that every match is found from exactly one anchor. The anchor's own edge is mapped by
+// the anchor and by nothing else.
+func (s *search) visible(e dyngraph.Entry) bool {
+	o := s.orders[e.Index()]
+	deleted, order := o>>31 != 0, o&(1<<31-1)-1
+	switch s.sign {
+	case dyngraph.Inserted:
+		return !deleted && order < s.anchor
+	case dyngraph.Deleted:
+		return deleted && order > s.anchor
+	}
+	return deleted == (s.which == dyngraph.Old)
+}
+
+// candidate reports whether data vertex w passes the filter of a step.
+func (s *search) candidate(st *step, w dyngraph.VertexID) bool {
+	return s.bits[int(w)*s.words+st.word]&st.mask != 0
+}
+
+// fits checks the filter, injectivity and symmetry for w as the image of step d.
+func (s *search) fits(d int, w dyngraph.VertexID) bool {
+	st := &s.o.steps[d]
+	if !s.candidate(st, w) {
+		return false
+	}
+	for i := range d {
+		if s.m[i] == w {
+			return false
+		}
+	}
+	for _, l := range st.less {
+		if (s.m[l.step] < w) != l.greater {
+			return false
+		}
+	}
+	return true
+}
+
+// fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
+func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
+	s.o, s.sign, s.anchor, s.stopped, s.tripped = o, n.Sign, i, false, false
+	s.m[0] = n.From
+	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
+		return
+	}
+	s.edges[o.anchor] = n.Edge
+	if s.fits(1, n.To) {
+		s.joined(1, n.To, -1, 0)
+	}
+}
+
+// fromRoot searches the matches of a plain view whose first vertex is v.
+func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
+	s.o, s.sign, s.which, s.stopped, s.tripped = o, 0, which, false, false
+	if !s.candidate(&o.steps[0], v) {
+		return
+	}
+	s.m[0] = v
+	s.extend(1)
+}
+
+// count steps and look at the flags now and then; false ends the search.
+func (s *search) step() bool {
+	s.steps++
+	if s.steps&(pollEvery-1) == 0 {
+		return s.poll()
+	}
+	return true
+}
+
+func (s *search) poll() bool {
+	if s.stop.Load() {
+		s.stopped = true
+		return false
+	}
+	if s.budget != nil {
+		if s.budget.spent.Add(s.steps-s.polled) > s.budget.limit {
+			s.tripped, s.stopped = true, true
+		}
+		s.polled = s.steps
+	}
+	return !s.stopped
+}
+
+// extend maps the vertex of step d and all after it; false ends the search.
+func (s *search) extend(d int) bool {
+	o := s.o
+	if s.counting && d == o.leaves {
+		s.total = s.total.Add(s.countLeaves())
+		return !s.stopped
+	}
+	if d == len(o.steps) {
+		return s.match()
+	}
+	st := &o.steps[d]
+	if !st.plain {
+		return s.extendJoined(d)
+	}
+	// The shortest range is read, the others are searched for each of its vertices (GAMMA Gen_candidates).
+	rs := s.ranges[d][:0]
+	best := 0
+	for k := range st.back {
+		b := &st.back[k]
+		rs = append(rs, s.g.Range(s.m[b.step], b.dir, b.label))
+		n := rs[k].Len()
+		if n == 0 {
+			s.ranges[d] = rs
+			return true
+		}
+		if n < rs[best].Len() {
+			best = k
+		}
+	}
+	s.ranges[d] = rs
+	read := rs[best]
+	last := d+1 == len(o.steps) && s.counting
+	for nbrs, ents, ok := read.Next(); ok; nbrs, ents, ok = read.Next() {
+	next:
+		for i, w := range nbrs {
+			if !s.step() {
+				return false
+			}
+			if !s.fits(d, w) || ents[i].Staged() && !s.visible(ents[i]) {
+				continue
+			}
+			for k := range rs {
+				if k == best {
+					continue
+				}
+				e, ok := rs[k].Find(w)
+				if !ok || e.Staged() && !s.visible(e) {
+					continue next
+				}
+				s.edges[st.back[k].edge] = e.Index()
+			}
+			if last {
+				s.total = s.total.Add(matcher.CountOf(1))
+				continue
+			}
+			s.edges[st.back[best].edge] = ents[i].Index()
+			s.m[d] = w
+			if !s.extend(d + 1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// match reports a complete mapping; false ends the search.
+func (s *search) match() bool {
+	if s.counting {
+		s.total = s.total.Add(matcher.CountOf(1))
+		return true
+	}
+	if !s.found() {
+		s.stopped = true
+		return false
+	}
+	return true
+}
+
+// dirs returns the directions in which the earlier vertex may see the back edge.
+func (b *back) dirs() []dyngraph.Dir {
+	if b.either {
+		return []dyngraph.Dir{dyngraph.Out, dyngraph.In}
+	}
+	return bothDirs[b.dir : b.dir+1]
+}
+
+var bothDirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}
+
+// degree bounds the number of data edges that b offers.
+func (s *search) degree(b *back) int {
+	n := 0
+	for _, d := range b.dirs() {
+		if b.label == matcher.AnyLabel {
+			n += s.g.Degree(s.m[b.step], d)
+		} else {
+			r := s.g.Range(s.m[b.step], d, b.label)
+			n += r.Len()
+		}
+	}
+	return n
+}
+
+// extendJoined maps step d where some back edge may have several images between two given vertices: each combination
+// of images is a match of its own (DESIGN S4).
+func (s *search) extendJoined(d int) bool {
+	st := &s.o.steps[d]
+	best, size := 0, 0
+	for k := range st.back {
+		if n := s.degree(&st.back[k]); k == 0 || n < size {
+			best, size = k, n
+		}
+	}
+	b := &st.back[best]
+	for _, dir := range b.dirs() {
+		var r dyngraph.Range
+		if b.label == matcher.AnyLabel {
+			r = s.g.RangeAll(s.m[b.step], dir)
+		} else {
+			r = s.g.Range(s.m[b.step], dir, b.label)
+		}
+		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+			for i, w := range nbrs {
+				if !s.step() {
+					return false
+				}
+				if ents[i].Staged() && !s.visible(ents[i]) || !s.fits(d, w) {
+					continue
+				}
+				s.edges[b.edge] = ents[i].Index()
+				if !s.joined(d, w, best, 0) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// joined maps the back edges k.. of step d, whose vertex is to be w, but the one that is mapped already; then w, and
+// what comes after.
+func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
+	st := &s.o.steps[d]
+	if k == done {
+		k++
+	}
+	if k >= len(st.back) {
+		if !s.distinct(st) {
+			return true
+		}
+		s.m[d] = w
+		return s.extend(d + 1)
+	}
+	b := &st.back[k]
+	u := s.m[b.step]
+	for _, dir := range b.dirs() {
+		if b.label != matcher.AnyLabel {
+			r := s.g.Range(u, dir, b.label)
+			if e, ok := r.Find(w); ok && !s.image(d, w, done, k, e) {
+				return false
+			}
+			continue
+		}
+		labels := s.g.LabelsOf(u, dir, nil)
+		for _, l := range labels {
+			r := s.g.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && !s.image(d, w, done, k, e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// image maps back edge k of step d to e and goes on.
+func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
+	if e.Staged() && !s.visible(e) {
+		return true
+	}
+	if !s.step() {
+		return false
+	}
+	s.edges[s.o.steps[d].back[k].edge] = e.Index()
+	return s.joined(d, w, done, k+1)
+}
+
+// distinct checks that parallel pattern edges have distinct images, ascending where symmetry demands it.
+func (s *search) distinct(st *step) bool {
+	for k := range st.back {
+		b := &st.back[k]
+		for _, other := range b.distinct {
+			if s.edges[other] == s.edges[b.edge] {
+				return false
+			}
+		}
+	}
+	view := s.g.View(dyngraph.New)
+	for _, l := range st.edgeLess {
+		if compareEdges(view, s.edges[l[0]], s.edges[l[1]]) >= 0 {
+			return false
+		}
+	}
+	return true
+}

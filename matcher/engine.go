@@ -1,0 +1,227 @@
+package matcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"motifd/dyngraph"
+)
+
+// EngineOptions configure an Engine.
+type EngineOptions struct {
+	Graph   *dyngraph.Graph // owned by the Engine from now on
+	Backend Backend         // likewise; closed by Close
+	Planner Planner
+	// Upsert refuses queries that the upsert mode of the output cannot hold (DESIGN S12), and retracts the matches
+	// of removed ones.
+	Upsert bool
+	// Suspend makes a suspension durable before anything that it concerns is emitted; nil when there is no batch log.
+	Suspend func(batch uint64, s Suspension) error
+}
+
+// Engine is the deterministic core: one owner, no I/O, no clock. The same batches give the same events, whatever the
+// backend (DESIGN S7, P2).
+type Engine struct {
+	opt     EngineOptions
+	g       *dyngraph.Graph
+	queries map[string]*registered
+	active  []*registered // searched ones, by name
+	// plannedAt is the number of edges when orders were last chosen for all queries.
+	plannedAt int
+}
+
+// registered is a query and what the engine keeps for it.
+type registered struct {
+	state QueryState
+	plan  *Plan
+	// exists and witness are the state of an exists query (DESIGN S12): whether there is a match, and one that there is.
+	exists  bool
+	witness []uint32
+}
+
+// Errors of PrepareChange.
+var (
+	// ErrUnchanged: the query is registered just like that already.
+	ErrUnchanged = errors.New("the query is registered already")
+	// ErrNoQuery: no query of that name is registered.
+	ErrNoQuery = errors.New("no such query")
+)
+
+// NewEngine returns an engine over the graph, which may hold content. The backend is loaded.
+func NewEngine(opt EngineOptions) (*Engine, error) {
+	if err := opt.Backend.Load(opt.Graph); err != nil {
+		return nil, fmt.Errorf("loading the graph into backend %s: %w", opt.Backend.Name(), err)
+	}
+	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}}
+	if err := e.prepare(nil); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Graph returns the graph. It may be read between steps.
+func (e *Engine) Graph() *dyngraph.Graph { return e.g }
+
+// Backend returns the backend's name.
+func (e *Engine) Backend() string { return e.opt.Backend.Name() }
+
+// Close releases the backend.
+func (e *Engine) Close() error { return e.opt.Backend.Close() }
+
+// Accept decides message by message what is taken (DESIGN S3, S10). Nothing changes before Step.
+func (e *Engine) Accept(msgs []dyngraph.Message) ([]dyngraph.Update, []dyngraph.Reject) {
+	return e.g.Accept(msgs)
+}
+
+// Queries returns what is registered, suspended or was removed, by name.
+func (e *Engine) Queries() []QueryState {
+	states := make([]QueryState, 0, len(e.queries))
+	for _, r := range e.queries {
+		states = append(states, r.state)
+	}
+	slices.SortFunc(states, func(a, b QueryState) int { return compareNames(a.Query, b.Query) })
+	return states
+}
+
+// Restore registers stored queries without emitting anything, replacing all there are.
+func (e *Engine) Restore(states []QueryState) error {
+	e.queries = map[string]*registered{}
+	for _, s := range states {
+		r := &registered{state: s}
+		if !s.Removed && !s.Suspended {
+			if err := e.plan(r); err != nil {
+				return fmt.Errorf("restoring the stored queries: %w", err)
+			}
+		}
+		e.queries[s.Query.Name] = r
+	}
+	if err := e.prepare(nil); err != nil {
+		return err
+	}
+	for _, r := range e.active {
+		if err := e.findWitness(context.Background(), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Explain returns the plan of a query as text, with the labels and statistics of the present graph.
+func (e *Engine) Explain(q *Query) (string, error) {
+	p, err := e.opt.Planner.Plan(q, e.g)
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
+}
+
+func (e *Engine) plan(r *registered) error {
+	p, err := e.opt.Planner.Plan(r.state.Query, e.g)
+	if err != nil {
+		return fmt.Errorf("planning query %q: %w", r.state.Query.Name, err)
+	}
+	r.plan = p
+	return nil
+}
+
+// prepare makes the searched queries and one more, if not nil, known to the backend.
+func (e *Engine) prepare(more *registered) error {
+	e.active = e.active[:0]
+	for _, r := range e.queries {
+		if !r.state.Removed && !r.state.Suspended {
+			e.active = append(e.active, r)
+		}
+	}
+	slices.SortFunc(e.active, func(a, b *registered) int { return compareNames(a.state.Query, b.state.Query) })
+	plans := make([]*Plan, 0, len(e.active)+1)
+	for _, r := range e.active {
+		plans = append(plans, r.plan)
+	}
+	if more != nil {
+		plans = append(plans, more.plan)
+	}
+	if err := e.opt.Backend.Prepare(plans); err != nil {
+		return fmt.Errorf("preparing backend %s: %w", e.opt.Backend.Name(), err)
+	}
+	return nil
+}
+
+func (e *Engine) findWitness(ctx context.Context, r *registered) error {
+	if r.state.Query.Emit != EmitExists {
+		return nil
+	}
+	res, err := e.opt.Backend.Enumerate(ctx, dyngraph.New, r.plan, WantAny, 0, nil)
+	if err != nil {
+		return fmt.Errorf("searching a first match of query %q: %w", r.state.Query.Name, err)
+	}
+	r.exists, r.witness = !res.Count.IsZero(), res.Witness
+	return nil
+}
+
+// Step applies a batch and emits what it changes, in canonical order (DESIGN S5, S7). When it returns an error,
+// an error of emit included, graph, queries and backend are as they were before.
+func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error) (*Summary, error) {
+	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, sum: &Summary{Number: b.Number, Updates: len(b.Updates)}}
+	var err error
+	if b.Change != nil {
+		err = s.change()
+	} else {
+		err = s.updates()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("batch %d: %w", b.Number, err)
+	}
+	return s.sum, nil
+}
+
+// replan makes plans anew where the staged batch may have made them wrong (labels that were not known, wildcards that
+// were narrowed to one label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what
+// restores the present plans.
+func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
+	drift := e.g.Edges() > 2*e.plannedAt+1024 || 2*e.g.Edges()+1024 < e.plannedAt
+	if !d.NewTriples && !drift {
+		return nil, nil
+	}
+	old, oldAt := map[*registered]*Plan{}, e.plannedAt
+	undo = func() error {
+		for r, p := range old {
+			r.plan = p
+		}
+		e.plannedAt = oldAt
+		if len(old) == 0 {
+			return nil
+		}
+		return e.prepare(nil)
+	}
+	for _, r := range e.active {
+		if drift || dependsOnLabels(r.plan) {
+			before := r.plan
+			if err := e.plan(r); err != nil {
+				return undo, err
+			}
+			old[r] = before
+		}
+	}
+	if drift {
+		e.plannedAt = e.g.Edges()
+	}
+	if len(old) == 0 {
+		return undo, nil
+	}
+	return undo, e.prepare(nil)
+}
+
+// dependsOnLabels reports whether a new label combination can change how the plan's labels resolve.
+func dependsOnLabels(p *Plan) bool {
+	if slices.Contains(p.VertexLabels, UnknownLabel) {
+		return true
+	}
+	for i, e := range p.Query.Edges {
+		if e.Label == "" || p.EdgeLabels[i] == UnknownLabel {
+			return true
+		}
+	}
+	return false
+}

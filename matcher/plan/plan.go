@@ -1,0 +1,63 @@
+// Package plan makes plans: one matching order per oriented pattern edge, a static order, the symmetry of the pattern
+// and the neighbourhood filter. Planning happens offline, when a query is registered or label statistics change, never
+// inside a search (GAMMA section IV-C).
+package plan
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Planner implements matcher.Planner. It has no state.
+type Planner struct{}
+
+// New returns a Planner.
+func New() *Planner { return &Planner{} }
+
+// Plan resolves the query's labels against the graph and orders its vertices for every anchor. The query must be
+// valid (matcher.Query.Validate). It never fails on a valid query.
+func (*Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+	if err := q.Validate(g.Directed()); err != nil {
+		return nil, err
+	}
+	p := &matcher.Plan{Query: q, Directed: g.Directed()}
+	st := newStatistics(g)
+	p.VertexLabels = make([]dyngraph.LabelID, len(q.Vertices))
+	for i, v := range q.Vertices {
+		p.VertexLabels[i] = resolve(g, v.Label)
+	}
+	p.EdgeLabels = make([]dyngraph.LabelID, len(q.Edges))
+	for i, e := range q.Edges {
+		l := resolve(g, e.Label)
+		if l == matcher.AnyLabel {
+			l = st.narrow(p.VertexLabels[e.From], p.VertexLabels[e.To], e.Either)
+		}
+		p.EdgeLabels[i] = l
+	}
+
+	for e := range q.Edges {
+		p.Anchored = append(p.Anchored, anchoredOrder(p, st, e, false))
+		if q.Edges[e].Either {
+			p.Anchored = append(p.Anchored, anchoredOrder(p, st, e, true))
+		}
+	}
+	p.Static = staticOrder(p, st)
+	symmetry(p)
+	p.Text = explain(p)
+	return p, nil
+}
+
+func resolve(g *dyngraph.Graph, name string) dyngraph.LabelID {
+	if name == "" {
+		return matcher.AnyLabel
+	}
+	if id, ok := g.LabelID(name); ok {
+		return id
+	}
+	return matcher.UnknownLabel
+}
+
+// Fits reports whether a data label satisfies a resolved label of a plan.
+func Fits(want, have dyngraph.LabelID) bool {
+	return want == matcher.AnyLabel || want == have
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"math/bits"
+
+	"motifd/matcher"
+)
+
+// symmetry fills in the plan's automorphisms and the constraints that single out one representative per orbit.
+//
+// The representative of an orbit has the smallest vertex ids in pattern order (DESIGN S4). With vertices fixed one
+// after the other in pattern order, that is: vertex i gets the smallest id among the orbit of i under the
+// automorphisms that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2).
+// The group's order is the product of these orbits' sizes.
+func symmetry(p *matcher.Plan) {
+	a := newAutomorphisms(p.Query)
+	p.Automorphisms = matcher.CountOf(1)
+	n := len(p.Query.Vertices)
+	for i := 0; i < n; i++ {
+		orbit := uint64(1)
+		for j := i + 1; j < n; j++ {
+			if a.exists(i, j) {
+				orbit++
+				p.VertexLess = append(p.VertexLess, [2]int{i, j})
+			}
+		}
+		p.Automorphisms = mulSmall(p.Automorphisms, orbit)
+	}
+	// Parallel pattern edges of the same kind are interchangeable while all vertices are fixed.
+	for i := range p.Query.Edges {
+		same := uint64(1)
+		for j := i - 1; j >= 0; j-- {
+			if a.kind(i) == a.kind(j) {
+				if same == 1 {
+					p.EdgeLess = append(p.EdgeLess, [2]int{j, i})
+				}
+				same++
+			}
+		}
+		p.Automorphisms = mulSmall(p.Automorphisms, same)
+	}
+}
+
+// mulSmall multiplies by an orbit's size. 32! * 64! does not fit into 128 bits, but a pattern of 32 vertices and 64
+// edges cannot be that symmetric: 31 edges are spent on being connected.
+func mulSmall(c matcher.Count, n uint64) matcher.Count {
+	hi, lo := bits.Mul64(c.Lo, n)
+	return matcher.Count{Hi: c.Hi*n + hi, Lo: lo}
+}
+
+// edgeKind tells pattern edges between the same vertices apart, or not.
+type edgeKind struct {
+	from, to int // sorted when the edge matches in either direction
+	label    string
+	either   bool
+}
+
+// automorphisms searches label-preserving automorphisms of a pattern.
+type automorphisms struct {
+	q     *matcher.Query
+	edges map[edgeKind]int // multiplicity
+	adj   []uint32         // neighbour sets
+	image []int
+	taken uint32
+}
+
+func newAutomorphisms(q *matcher.Query) *automorphisms {
+	a := &automorphisms{q: q, edges: map[edgeKind]int{}, adj: make([]uint32, len(q.Vertices)),
+		image: make([]int, len(q.Vertices))}
+	for i, e := range q.Edges {
+		a.edges[a.kind(i)]++
+		a.adj[e.From] |= 1 << e.To
+		a.adj[e.To] |= 1 << e.From
+	}
+	return a
+}
+
+func (a *automorphisms) kind(e int) edgeKind {
+	qe := a.q.Edges[e]
+	k := edgeKind{qe.From, qe.To, qe.Label, qe.Either}
+	if k.either && k.from > k.to {
+		k.from, k.to = k.to, k.from
+	}
+	return k
+}
+
+// exists reports whether an automorphism fixes 0..i-1 and maps i to j.
+func (a *automorphisms) exists(i, j int) bool {
+	a.taken = 0
+	for v := 0; v < i; v++ {
+		a.image[v] = v
+		a.taken |= 1 << v
+	}
+	if !a.fits(i, j) {
+		return false
+	}
+	a.image[i] = j
+	a.taken |= 1 << j
+	return a.extend(i + 1)
+}
+
+// extend maps vertices v.. of the pattern.
+func (a *automorphisms) extend(v int) bool {
+	if v == len(a.q.Vertices) {
+		return true
+	}
+	for w := range a.q.Vertices {
+		if a.taken&(1<<w) != 0 || !a.fits(v, w) {
+			continue
+		}
+		a.image[v] = w
+		a.taken |= 1 << w
+		if a.extend(v + 1) {
+			return true
+		}
+		a.taken &^= 1 << w
+	}
+	return false
+}
+
+// fits reports whether v can be mapped to w beside what 0..v-1 are mapped to.
+func (a *automorphisms) fits(v, w int) bool {
+	if a.q.Vertices[v].Label != a.q.Vertices[w].Label ||
+		bits.OnesCount32(a.adj[v]) != bits.OnesCount32(a.adj[w]) {
+		return false
+	}
+	for i, e := range a.q.Edges {
+		if e.From != v && e.To != v || e.From > v || e.To > v {
+			continue
+		}
+		k := a.kind(i)
+		image := k
+		image.from, image.to = a.at(k.from, v, w), a.at(k.to, v, w)
+		if image.either && image.from > image.to {
+			image.from, image.to = image.to, image.from
+		}
+		if a.edges[k] != a.edges[image] {
+			return false
+		}
+	}
+	// Injectivity and equal degrees leave the count of edges among mapped vertices to compare.
+	return bits.OnesCount32(a.adj[v]&(1<<v-1)) == bits.OnesCount32(a.adj[w]&(a.taken))
+}
+
+func (a *automorphisms) at(x, v, w int) int {
+	if x == v {
+		return w
+	}
+	return a.image[x]
+}
