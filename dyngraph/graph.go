@@ -59,7 +59,7 @@ type Graph struct {
 	newerEdges []EdgeIndex
 	maxEdges   uint32 // edge indexes there are; lower in tests
 
-	adj   adjacency
+	adj   pma
 	stats stats
 
 	fold   folder

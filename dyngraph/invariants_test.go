@@ -2,4 +2,84 @@ package dyngraph
 
 import "testing"
 
-func checkArray(t *testing.T, g *Graph) {}
+// checkArray holds the packed memory array's invariants: order, bounds, starts and degrees, and both entries of every
+// edge.
+func checkArray(t *testing.T, g *Graph) {
+	t.Helper()
+	p := &g.adj
+	if p.n != 2*g.nedges {
+		t.Fatalf("%d entries for %d edges", p.n, g.nedges)
+	}
+	checkPMA(t, p)
+	seen := make(map[EdgeIndex]int)
+	for leaf := range p.count {
+		for i := range int(p.count[leaf]) {
+			s := p.get(leaf*leafSize + i)
+			e := s.ent.Index()
+			seen[e]++
+			v, d, l := s.vertex(), Dir(s.row>>31&1), LabelID(s.row&(1<<31-1))
+			from, to := v, s.nbr
+			if d == In || !g.opt.Directed && from > to {
+				from, to = to, from
+			}
+			if g.efrom[e] != from || g.eto[e] != to || g.elabel[e] != l {
+				t.Fatalf("entry %+v is of edge %d: %d-%d label %d", s, e, g.efrom[e], g.eto[e], g.elabel[e])
+			}
+		}
+	}
+	if len(seen) != g.nedges {
+		t.Fatalf("entries of %d edges, want %d", len(seen), g.nedges)
+	}
+	for e, n := range seen {
+		if n != 2 {
+			t.Fatalf("edge %d has %d entries", e, n)
+		}
+	}
+}
+
+func checkPMA(t *testing.T, p *pma) {
+	t.Helper()
+	if len(p.row) != p.leaves()*leafSize || len(p.nbr) != len(p.row) || len(p.ent) != len(p.row) || len(p.first) != p.leaves() {
+		t.Fatal("columns of different lengths")
+	}
+	h := p.height()
+	if p.leaves() > 0 && (!p.mayHold(h, p.leaves(), p.n) || !p.enough(h, p.leaves(), p.n)) {
+		t.Fatalf("%d entries in %d leaves", p.n, p.leaves())
+	}
+	n := 0
+	degree := [2]map[VertexID]uint32{{}, {}}
+	var last slot
+	for leaf := range p.count {
+		c := int(p.count[leaf])
+		if p.leaves() > 1 && (c < minLeaf || c > maxLeaf) {
+			t.Fatalf("leaf %d has %d entries", leaf, c)
+		}
+		for i := range c {
+			s := p.get(leaf*leafSize + i)
+			if i == 0 && p.first[leaf] != s.row {
+				t.Fatalf("leaf %d begins with row %x, not %x", leaf, s.row, p.first[leaf])
+			}
+			if n > 0 && compareSlots(last, s) >= 0 {
+				t.Fatalf("%+v before %+v", last, s)
+			}
+			if n == 0 || s.vertex() != last.vertex() {
+				if p.start[s.vertex()] != uint32(leaf) {
+					t.Fatalf("vertex %d starts in leaf %d, not %d", s.vertex(), leaf, p.start[s.vertex()])
+				}
+			}
+			degree[s.row>>31&1][s.vertex()]++
+			last = s
+			n++
+		}
+	}
+	if n != p.n {
+		t.Fatalf("%d entries, not %d", n, p.n)
+	}
+	for d := range degree {
+		for v, got := range p.degree[d] {
+			if got != degree[d][VertexID(v)] {
+				t.Fatalf("degree of %d in %d is %d, not %d", v, d, degree[d][VertexID(v)], got)
+			}
+		}
+	}
+}

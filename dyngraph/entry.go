@@ -1,0 +1,38 @@
+package dyngraph
+
+// Entry is what an adjacency slot holds beside the neighbour: the edge index in the low 31 bits, and the top bit set
+// while the edge is staged.
+type Entry uint32
+
+const entryStaged Entry = 1 << 31
+
+// Index returns the edge.
+func (e Entry) Index() EdgeIndex { return EdgeIndex(e &^ entryStaged) }
+
+// Staged tells whether the staged batch inserts or deletes the edge: whether its order must be looked at.
+func (e Entry) Staged() bool { return e&entryStaged != 0 }
+
+// slot is an adjacency entry with its sort key.
+type slot struct {
+	row uint64 // vertex, direction, label: see rowKey
+	nbr VertexID
+	ent Entry
+}
+
+func rowKey(v VertexID, d Dir, l LabelID) uint64 { return uint64(v)<<32 | uint64(d)<<31 | uint64(l) }
+
+func (s *slot) vertex() VertexID { return VertexID(s.row >> 32) }
+
+func compareSlots(a, b slot) int {
+	switch {
+	case a.row < b.row:
+		return -1
+	case a.row > b.row:
+		return 1
+	case a.nbr < b.nbr:
+		return -1
+	case a.nbr > b.nbr:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,220 @@
+package dyngraph
+
+import (
+	"math"
+	"math/bits"
+)
+
+// The packed memory array keeps the adjacency entries sorted in slots with gaps (GAMMA V-C; GPMA). Slots form leaves
+// of a fixed size; entries are packed to the left of their leaf, so that a leaf is a run without gaps. Over the leaves
+// lies an implicit binary tree of windows: window i of level k is the leaves from i<<k up to (i+1)<<k, cut off at the
+// last leaf. A window may be filled between bounds that narrow from the leaf to the root. An insertion that would
+// overfill its leaf spreads the entries of the smallest window that has room evenly over the window; a deletion that
+// leaves too few does the same. Batches work on all windows of a level before they go to the next. The root's bounds
+// hold after every batch, so that memory follows the number of entries.
+//
+// The number of leaves is any, not a power of two: the array grows and shrinks to a density midway between the root's
+// bounds, so that the next change of size is a constant share of the entries away.
+const leafSize = 64
+
+// Density bounds of leaf and root; levels between are interpolated.
+const (
+	leafLow  = 0.08
+	leafHigh = 0.92
+	rootLow  = 0.42
+	rootHigh = 0.84
+)
+
+// minLeaf and maxLeaf are the leaf's bounds as numbers of entries.
+var (
+	minLeaf = int(math.Ceil(leafLow * leafSize))
+	maxLeaf = int(math.Floor(leafHigh * leafSize))
+)
+
+// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of entries
+// and first row, of every vertex the leaf of its first entry and its degrees. No leaf is empty unless it is the only
+// one.
+type pma struct {
+	row   []uint64
+	nbr   []VertexID
+	ent   []Entry
+	count []uint8  // by leaf
+	first []uint64 // by leaf: the row of its first entry
+	n     int
+
+	start  []uint32    // by vertex: the leaf of its first entry; means something when the vertex has entries
+	degree [2][]uint32 // by direction and vertex
+
+	segments []segment // scratch
+	pending  []slot
+	merged   []slot
+}
+
+// segment is a window with the insertions or deletions that are to be done in it.
+type segment struct {
+	window int
+	ops    []slot
+}
+
+func (p *pma) grow(vertices int) {
+	p.start = grown(p.start, vertices)
+	p.degree[Out] = grown(p.degree[Out], vertices)
+	p.degree[In] = grown(p.degree[In], vertices)
+}
+
+func (p *pma) leaves() int { return len(p.count) }
+
+// height is the level of the root.
+func (p *pma) height() int { return bits.Len(uint(max(p.leaves(), 1) - 1)) }
+
+// window returns the leaves [a, b) of a window.
+func (p *pma) window(level, i int) (a, b int) {
+	return i << level, min((i+1)<<level, p.leaves())
+}
+
+func (p *pma) countIn(a, b int) int {
+	n := 0
+	for _, c := range p.count[a:b] {
+		n += int(c)
+	}
+	return n
+}
+
+// mayHold tells whether n entries are within the upper bound of a window of the level that has that many leaves,
+// once they are spread.
+func (p *pma) mayHold(level, leaves, n int) bool {
+	high := rootHigh
+	if h := p.height(); h > 0 {
+		high = leafHigh - (leafHigh-rootHigh)*float64(level)/float64(h)
+	}
+	return float64(n) <= high*float64(leaves*leafSize) && n <= leaves*maxLeaf
+}
+
+// enough is the same for the lower bound. A single leaf may be empty.
+func (p *pma) enough(level, leaves, n int) bool {
+	h := p.height()
+	if h == 0 {
+		return true
+	}
+	low := leafLow + (rootLow-leafLow)*float64(level)/float64(h)
+	return float64(n) >= low*float64(leaves*leafSize) && n >= leaves*minLeaf
+}
+
+// leavesFor is the size of an array that is built for n entries.
+func leavesFor(n int) int {
+	const best = (rootLow + rootHigh) / 2 * leafSize
+	leaves := max(1, int(math.Round(float64(n)/best)))
+	if float64(n) > rootHigh*float64(leaves*leafSize) {
+		leaves++
+	}
+	return leaves
+}
+
+// notAfter tells whether the leaf's first entry is at most (row, nbr).
+func (p *pma) notAfter(leaf int, row uint64, nbr VertexID) bool {
+	f := p.first[leaf]
+	return f < row || f == row && p.nbr[leaf*leafSize] <= nbr
+}
+
+// seek returns the last leaf in [from, leaves) whose first entry is at most (row, nbr), or from when there is none. The
+// nearer it is the faster: it doubles its steps, then halves them.
+func (p *pma) seek(from int, row uint64, nbr VertexID) int {
+	lo, step := from, 1
+	for lo+step < len(p.first) && p.notAfter(lo+step, row, nbr) {
+		lo += step
+		step *= 2
+	}
+	hi := min(lo+step, len(p.first)) // not at most
+	for hi-lo > 1 {
+		m := int(uint(lo+hi) / 2)
+		if p.notAfter(m, row, nbr) {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return lo
+}
+
+// within returns the number of the leaf's entries that are less than (row, nbr).
+func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
+	at, n := leaf*leafSize, int(p.count[leaf])
+	return countLess(p.row[at:at+n], p.nbr[at:at+n], row, nbr)
+}
+
+func countLess(rows []uint64, nbrs []VertexID, row uint64, nbr VertexID) int {
+	i, j := 0, len(rows)
+	for i < j {
+		m := int(uint(i+j) / 2)
+		if r := rows[m]; r < row || r == row && nbrs[m] < nbr {
+			i = m + 1
+		} else {
+			j = m
+		}
+	}
+	return i
+}
+
+func (p *pma) has(v VertexID) bool { return p.degree[Out][v]|p.degree[In][v] != 0 }
+
+// lookup returns the slot of an entry.
+func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
+	v := row >> 32
+	if !p.has(VertexID(v)) {
+		return 0, false
+	}
+	leaf := p.seek(int(p.start[v]), row, nbr)
+	i := p.within(leaf, row, nbr)
+	at := leaf*leafSize + i
+	return at, i < int(p.count[leaf]) && p.row[at] == row && p.nbr[at] == nbr
+}
+
+func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
+	at, ok := p.lookup(row, nbr)
+	if !ok {
+		return 0, false
+	}
+	return p.ent[at], true
+}
+
+// mark sets the payloads of entries.
+func (p *pma) mark(ops []slot) {
+	for i := range ops {
+		if at, ok := p.lookup(ops[i].row, ops[i].nbr); ok {
+			p.ent[at] = ops[i].ent
+		}
+	}
+}
+
+func (p *pma) get(at int) slot { return slot{p.row[at], p.nbr[at], p.ent[at]} }
+
+// vertexBefore returns the vertex of the last entry before a leaf.
+func (p *pma) vertexBefore(leaf int) VertexID {
+	for leaf--; leaf >= 0; leaf-- {
+		if c := int(p.count[leaf]); c > 0 {
+			return VertexID(p.row[leaf*leafSize+c-1] >> 32)
+		}
+	}
+	return NoVertex
+}
+
+// spread writes the entries evenly over the leaves [a, b).
+func (p *pma) spread(a, b int, entries []slot) {
+	last := p.vertexBefore(a)
+	k, n := b-a, len(entries)
+	for i := range k {
+		leaf := a + i
+		part := entries[n*i/k : n*(i+1)/k]
+		p.count[leaf] = uint8(len(part))
+		if len(part) > 0 {
+			p.first[leaf] = part[0].row
+		}
+		at := leaf * leafSize
+		for j := range part {
+			p.row[at+j], p.nbr[at+j], p.ent[at+j] = part[j].row, part[j].nbr, part[j].ent
+			if v := part[j].vertex(); v != last {
+				p.start[v], last = uint32(leaf), v
+			}
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package dyngraph
+
+// Range is N(v, direction, label): a contiguous range of the packed memory array, ascending by neighbour; or, from
+// RangeAll, all entries of one direction, ascending by (label, neighbour). Entries of the staged batch are in it, those
+// inserted and those deleted: Entry.Staged tells for which View.Visible must be asked. A Range is valid until the next
+// Stage, Commit or Abort. It is a small value; a copy walks on its own.
+type Range struct {
+	p             *pma
+	leaf, off     int // begin: the first entry is at off of leaf or, when the leaf ends there, in the next one
+	last, end     int // end: before entry end of leaf last
+	next, nextOff int // where Next goes on
+}
+
+// Range returns N(v, d, l), in O(log degree). In an undirected graph d is Out.
+func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
+	p := &g.adj
+	if p.degree[d][v] == 0 {
+		return Range{p: p}
+	}
+	row := rowKey(v, d, l)
+	return p.between(int(p.start[v]), row, row+1)
+}
+
+// RangeAll returns the entries of all labels in one direction.
+func (g *Graph) RangeAll(v VertexID, d Dir) Range {
+	p := &g.adj
+	if p.degree[d][v] == 0 {
+		return Range{p: p}
+	}
+	row := rowKey(v, d, 0)
+	return p.between(int(p.start[v]), row, row+1<<31)
+}
+
+// between returns the entries of the rows [low, high); the leaf is one from which to seek them.
+func (p *pma) between(leaf int, low, high uint64) Range {
+	r := Range{p: p}
+	r.leaf = p.seek(leaf, low, 0)
+	r.off = p.within(r.leaf, low, 0)
+	r.last = p.seek(r.leaf, high, 0)
+	r.end = p.within(r.last, high, 0)
+	r.next, r.nextOff = r.leaf, r.off
+	return r
+}
+
+// Rewind makes Next begin again.
+func (r *Range) Rewind() { r.next, r.nextOff = r.leaf, r.off }
+
+// Len returns the number of entries of the whole range, in O(leaves).
+func (r *Range) Len() int {
+	if r.leaf == r.last {
+		return r.end - r.off
+	}
+	return r.p.countIn(r.leaf, r.last) - r.off + r.end
+}
+
+// AtMost returns an upper bound of Len in O(1): the slots that the range covers.
+func (r *Range) AtMost() int { return (r.last-r.leaf)*leafSize + r.end - r.off }
+
+// Next returns the next run of entries, not empty and without gaps: neighbours, and with them the payloads. The slices
+// alias the array and must not be written.
+func (r *Range) Next() (nbr []VertexID, ent []Entry, ok bool) {
+	for r.next < r.last {
+		from, to := r.next*leafSize+r.nextOff, r.next*leafSize+int(r.p.count[r.next])
+		r.next, r.nextOff = r.next+1, 0
+		if from < to {
+			return r.p.nbr[from:to:to], r.p.ent[from:to:to], true
+		}
+	}
+	if r.next == r.last && r.nextOff < r.end {
+		from, to := r.last*leafSize+r.nextOff, r.last*leafSize+r.end
+		r.nextOff = r.end
+		return r.p.nbr[from:to:to], r.p.ent[from:to:to], true
+	}
+	return nil, nil, false
+}
+
+// Find searches the whole range for a neighbour, in O(log Len). The range is of one label.
+func (r *Range) Find(nbr VertexID) (Entry, bool) {
+	p := r.p
+	lo, hi := r.leaf, r.last // the leaf is in [lo, hi]
+	if r.end == 0 {
+		hi--
+	}
+	for lo < hi {
+		m := int(uint(lo+hi+1) / 2)
+		if p.nbr[m*leafSize] <= nbr {
+			lo = m
+		} else {
+			hi = m - 1
+		}
+	}
+	if lo > hi {
+		return 0, false
+	}
+	i, end := 0, r.limit(lo)
+	if lo == r.leaf {
+		i = r.off
+	}
+	nbrs := p.nbr[lo*leafSize : lo*leafSize+end]
+	for j := end; i < j; {
+		m := int(uint(i+j) / 2)
+		if nbrs[m] < nbr {
+			i = m + 1
+		} else {
+			j = m
+		}
+	}
+	if i == end || nbrs[i] != nbr {
+		return 0, false
+	}
+	return p.ent[lo*leafSize+i], true
+}
+
+// limit returns where the range ends in a leaf of it.
+func (r *Range) limit(leaf int) int {
+	if leaf == r.last {
+		return r.end
+	}
+	return int(r.p.count[leaf])
+}
+
+// Degree returns the number of entries that the vertex has in a direction, those of the staged batch included.
+func (g *Graph) Degree(v VertexID, d Dir) int { return int(g.adj.degree[d][v]) }
+
+// LabelsOf appends to dst the distinct edge labels that the vertex has in a direction, ascending, in O(log degree) for
+// each.
+func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
+	p := &g.adj
+	if p.degree[d][v] == 0 {
+		return dst
+	}
+	row, end := rowKey(v, d, 0), rowKey(v, d, 0)+1<<31
+	for leaf := int(p.start[v]); ; {
+		leaf = p.seek(leaf, row, 0)
+		i := p.within(leaf, row, 0)
+		if i == int(p.count[leaf]) {
+			if leaf++; leaf == p.leaves() {
+				return dst
+			}
+			i = 0
+		}
+		at := p.row[leaf*leafSize+i]
+		if at >= end {
+			return dst
+		}
+		dst = append(dst, LabelID(at&(1<<31-1)))
+		row = at + 1
+	}
+}
