@@ -207,8 +207,8 @@ func (g *Graph) stageEdges(updates []Update) {
 		}
 		s.delta.Net = append(s.delta.Net, it.NetEdge)
 	}
-	slices.SortFunc(s.inserts, compareSlots)
-	slices.SortFunc(s.deletes, compareSlots)
+	sortSlots(s.inserts)
+	sortSlots(s.deletes)
 	g.adj.mark(s.deletes)
 	g.adj.insert(s.inserts)
 	g.renew(updates)
@@ -262,6 +262,8 @@ func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
 	g.stats.triples[k] = n + 1
 	if !seen {
 		g.staged.newTriples = append(g.staged.newTriples, k)
+	}
+	if n == 0 { // also when all its edges had gone: plans made since do not know it
 		g.staged.delta.NewTriples = true
 	}
 	return e
