@@ -15,11 +15,10 @@ import (
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
 	results := make([]matcher.Result, len(reqs))
-	for i, r := range reqs {
+	for _, r := range reqs {
 		if b.plans[r.Plan] == nil {
 			return nil, fmt.Errorf("query %q was searched without being prepared", r.Plan.Query.Name)
 		}
-		_ = i
 	}
 	if err := b.searchTotals(ctx, sign, reqs, results); err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ const taskChunk = 64
 func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	results []matcher.Result) error {
 	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantAny} {
-		a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == want && r.Before > 0 },
+		a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == want },
 			want == matcher.WantAny)
 		if len(a.orders) == 0 {
 			continue
@@ -69,6 +68,9 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				continue
 			}
 			for _, s := range a.of(n) {
+				if uint32(i) >= reqs[s.request].Before {
+					continue
+				}
 				tasks[s.request] = append(tasks[s.request], task{uint32(i), s.order})
 			}
 		}

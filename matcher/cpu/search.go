@@ -96,6 +96,7 @@ func (s *search) fits(d int, w dyngraph.VertexID) bool {
 func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 	s.o, s.sign, s.anchor, s.stopped, s.tripped = o, n.Sign, i, false, false
 	s.m[0] = n.From
+	s.steps++
 	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
 		return
 	}
@@ -115,7 +116,7 @@ func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.extend(1)
 }
 
-// count steps and look at the flags now and then; false ends the search.
+// step counts a step and looks at the flags now and then; false ends the search.
 func (s *search) step() bool {
 	s.steps++
 	if s.steps&(pollEvery-1) == 0 {
