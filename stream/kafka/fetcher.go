@@ -1,0 +1,257 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"motifd/stream"
+)
+
+const (
+	// partitionInterval is how often a source looks for partitions that were added.
+	partitionInterval = 10 * time.Second
+	// damagedAttempts is how often a damaged batch is fetched before it is given up as one dead letter.
+	damagedAttempts = 3
+	// readRecords bounds the records of one chunk, so that a flood of tiny ones is handed on in pieces, too.
+	readRecords = 16 << 10
+)
+
+// fetcher reads one partition.
+type fetcher struct {
+	s         *Source
+	partition int32
+	next      int64 // offset that is fetched next
+	size      int   // bytes asked for; grows while a batch does not fit
+	damaged   int   // attempts at a damaged batch
+
+	recs  []stream.Record // chunk being filled
+	bytes int
+}
+
+func newFetcher(s *Source, p int32, pos int64) *fetcher {
+	return &fetcher{s: s, partition: p, next: pos, size: s.opt.FetchBytes}
+}
+
+// run fetches until ctx is done or an error ends reading for good.
+func (f *fetcher) run(ctx context.Context) error {
+	s := f.s
+	for attempt := 0; ; {
+		if ctx.Err() != nil {
+			return nil
+		}
+		res, err := s.cl.fetch(ctx, s.opt.Topic, f.partition, f.next, f.size, s.opt.MaxWait, s.iso)
+		if err == nil {
+			err = f.deliver(ctx, res)
+		}
+		switch {
+		case err == nil:
+			attempt, f.damaged = 0, 0
+			continue
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, kafkago.OffsetOutOfRange):
+			err = f.outOfRange(ctx)
+			if err == nil {
+				continue
+			}
+			return err
+		case fatal(err):
+			return fmt.Errorf("kafka: fetch, topic %q, partition %d, offset %d: %w", s.opt.Topic, f.partition, f.next, err)
+		}
+		attempt++
+		s.opt.Events.retry("fetch", s.opt.Topic, f.partition, attempt, err)
+		if s.cl.pause(ctx, attempt) != nil {
+			return nil
+		}
+	}
+}
+
+// outOfRange answers for a position that the partition does not hold. A broker that has just become leader may lag
+// behind, so the extent is asked for anew.
+func (f *fetcher) outOfRange(ctx context.Context) error {
+	s := f.s
+	ext, err := s.cl.extents(ctx, s.opt.Topic, []int32{f.partition}, kafkago.ReadUncommitted)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	pos, err := s.available(f.partition, f.next, ext[f.partition])
+	if err != nil {
+		return err
+	}
+	if pos == f.next { // it is there by now
+		return s.cl.pause(ctx, 1)
+	}
+	f.next = pos
+	return nil
+}
+
+// deliver hands on the records of a response and moves on behind them.
+func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
+	aborted := newAbortedSet(res.aborted)
+	data, whole, from := res.batches, 0, f.next
+	for {
+		b, rest, ok, err := nextBatch(data)
+		if err != nil {
+			if ferr := f.flush(ctx); ferr != nil {
+				return ferr
+			}
+			if f.damaged++; errors.Is(err, errDamaged) && f.damaged >= damagedAttempts {
+				return permanent{err} // its extent is unknown: there is no way past it
+			}
+			return err
+		}
+		if !ok {
+			break
+		}
+		data = rest
+		whole++
+		if b.last < f.next {
+			continue // a response begins with the batch that holds the offset, or the one before
+		}
+		if err := f.batch(ctx, &b, aborted); err != nil {
+			if ferr := f.flush(ctx); ferr != nil {
+				return ferr
+			}
+			return err
+		}
+	}
+	if err := f.flush(ctx); err != nil {
+		return err
+	}
+	if lag := f.s.opt.Events.Lag; lag != nil {
+		lag(f.partition, f.next, max(res.end, f.next))
+	}
+	if whole > 0 && f.next == from {
+		return fmt.Errorf("the broker answered with records before offset %d only", from)
+	}
+	if whole == 0 && len(data) > 0 {
+		if f.size >= maxResponse/2 {
+			return permanent{fmt.Errorf("record batch is larger than %d bytes", f.size)}
+		}
+		f.size *= 2
+	}
+	return nil
+}
+
+// batch appends the records of one batch to the chunk. On an error, next is where the batch goes on.
+func (f *fetcher) batch(ctx context.Context, b *recordBatch, aborted *abortedSet) error {
+	s := f.s
+	skip := b.control() || aborted.skips(b)
+	if skip && !b.control() {
+		f.next = b.last + 1
+		return nil
+	}
+	payload, err := b.payload(s.opt.MaxBatchBytes)
+	if err == nil && b.control() {
+		abort, cerr := b.abortMarker(payload)
+		if cerr == nil {
+			aborted.ended(b.producer, abort)
+			f.next = b.last + 1
+			return nil
+		}
+		err = cerr
+	}
+	if err == nil {
+		err = b.records(payload, func(r *record) error {
+			if r.offset < f.next {
+				return nil
+			}
+			return f.add(ctx, b, r)
+		})
+	}
+	switch {
+	case err == nil:
+		f.next = b.last + 1
+		return nil
+	case errors.Is(err, errExpansion):
+		return f.refuse(ctx, b, "compression", err)
+	case errors.Is(err, errDamaged):
+		if f.damaged++; f.damaged < damagedAttempts {
+			return err
+		}
+		f.damaged = 0
+		return f.refuse(ctx, b, "damaged", err)
+	}
+	return err
+}
+
+// refuse hands on what is left of a batch as one record with an error, and goes on behind it.
+func (f *fetcher) refuse(ctx context.Context, b *recordBatch, reason string, err error) error {
+	first := max(b.first, f.next)
+	rec := stream.Record{Partition: f.partition, Offset: first, Next: b.last + 1, Err: &stream.RecordError{
+		Reason: reason, Msg: fmt.Sprintf("offsets %d to %d: %v", first, b.last, err)}}
+	f.next = rec.Next
+	return f.push(ctx, rec)
+}
+
+// add appends one record to the chunk.
+func (f *fetcher) add(ctx context.Context, b *recordBatch, r *record) error {
+	rec := stream.Record{Partition: f.partition, Offset: r.offset, Next: r.offset + 1,
+		Time: time.UnixMilli(r.time), Key: r.key, Value: r.value}
+	if size, limit := len(r.key)+len(r.value), f.s.opt.MaxRecordBytes; size > limit {
+		rec.Err = &stream.RecordError{Reason: "size", Size: int64(size),
+			Msg: fmt.Sprintf("key and value have %d bytes, the limit is %d", size, limit)}
+		rec.Key = slices.Clone(r.key[:min(len(r.key), limit)])
+		rec.Value = slices.Clone(r.value[:min(len(r.value), limit-len(rec.Key))])
+	}
+	f.next = rec.Next
+	return f.push(ctx, rec)
+}
+
+// push appends to the chunk, handing it on when it is full.
+func (f *fetcher) push(ctx context.Context, rec stream.Record) error {
+	size := len(rec.Key) + len(rec.Value)
+	if len(f.recs) > 0 && (f.bytes+size > f.s.opt.ReadBytes || len(f.recs) >= readRecords) {
+		if err := f.flush(ctx); err != nil {
+			return err
+		}
+	}
+	f.recs = append(f.recs, rec)
+	f.bytes += size
+	return nil
+}
+
+// flush hands the chunk on, and waits until Read takes it.
+func (f *fetcher) flush(ctx context.Context) error {
+	if len(f.recs) == 0 {
+		return nil
+	}
+	c := chunk{recs: f.recs}
+	f.recs, f.bytes = nil, 0
+	return f.s.send(ctx, c)
+}
+
+// abortedSet finds the batches of aborted transactions in a response, as the protocol lays down: an entry takes effect
+// at its first offset and ends with its producer's abort marker.
+type abortedSet struct {
+	pending []abortedTxn // ascending by first offset
+	active  map[int64]bool
+}
+
+func newAbortedSet(txns []abortedTxn) *abortedSet {
+	sort.Slice(txns, func(i, j int) bool { return txns[i].first < txns[j].first })
+	return &abortedSet{pending: txns, active: map[int64]bool{}}
+}
+
+func (a *abortedSet) skips(b *recordBatch) bool {
+	for len(a.pending) > 0 && a.pending[0].first <= b.last {
+		a.active[a.pending[0].producer] = true
+		a.pending = a.pending[1:]
+	}
+	return b.transactional() && a.active[b.producer]
+}
+
+func (a *abortedSet) ended(producer int64, abort bool) {
+	if abort {
+		delete(a.active, producer)
+	}
+}

@@ -1,0 +1,255 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"motifd/stream"
+)
+
+// Source reads records of a topic's partitions. Every partition is fetched by a goroutine of its own over a connection
+// of its own, which waits with what it has fetched until Read takes it. Those that wait are served in the order in
+// which they came, so that a busy partition cannot hold up the others.
+type Source struct {
+	opt SourceOptions
+	cl  *client
+	iso kafkago.IsolationLevel
+
+	ctx    context.Context // done when the source is closed
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	chunks chan chunk
+
+	mu      sync.Mutex // guards what follows
+	started bool
+	closed  bool
+	start   stream.Positions // resolved by Seek
+}
+
+// chunk is what one Read returns.
+type chunk struct {
+	recs []stream.Record
+	err  error
+}
+
+var errClosed = errors.New("kafka: source is closed")
+
+// NewSource checks the options and returns a source; it connects with the first Seek or Read.
+func NewSource(opt SourceOptions) (*Source, error) {
+	if err := opt.setDefaults(); err != nil {
+		return nil, err
+	}
+	cl, err := newClient(opt.Client, opt.Topic)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{opt: opt, cl: cl, chunks: make(chan chunk)}
+	if opt.Isolation == ReadCommitted {
+		s.iso = kafkago.ReadCommitted
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	return s, nil
+}
+
+// Seek resolves where each partition is read from, and checks that the positions are available: one below the log
+// start (retention has removed the records) or beyond the end (the topic was created anew, or cut) is
+// stream.ErrDataLoss, unless AllowDataLoss is set; reading then goes on at the nearest offset that exists. A
+// position of a partition that is not read is an error. It waits for the brokers until ctx is done.
+func (s *Source) Seek(ctx context.Context, at stream.Positions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started {
+		return errors.New("kafka: Seek after Read")
+	}
+	return s.seek(ctx, at)
+}
+
+func (s *Source) seek(ctx context.Context, at stream.Positions) error {
+	ctx, stop := s.bound(ctx)
+	defer stop()
+	n, err := s.cl.partitions(ctx, s.opt.Topic)
+	if err != nil {
+		return err
+	}
+	parts := s.opt.Partitions
+	if parts == nil {
+		parts = allPartitions(n)
+	}
+	for _, p := range parts {
+		if p >= n {
+			return fmt.Errorf("kafka: topic %q has %d partitions; there is no partition %d", s.opt.Topic, n, p)
+		}
+	}
+	for p := range at {
+		if p >= n {
+			return fmt.Errorf("%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
+				stream.ErrDataLoss, p, s.opt.Topic, n)
+		}
+		if !slices.Contains(parts, p) {
+			return fmt.Errorf("kafka: the checkpoint has a position in partition %d of topic %q, which is not among the partitions to read", p, s.opt.Topic)
+		}
+	}
+	// The log's end for positions is the high watermark, whatever the isolation: a position inside an open transaction
+	// is in order.
+	ext, err := s.cl.extents(ctx, s.opt.Topic, parts, kafkago.ReadUncommitted)
+	if err != nil {
+		return err
+	}
+	start := make(stream.Positions, len(parts))
+	for _, p := range parts {
+		e := ext[p]
+		pos, ok := at[p]
+		switch {
+		case !ok && s.opt.Start == Latest:
+			pos = e.end
+		case !ok:
+			pos = e.start
+		default:
+			if pos, err = s.available(p, pos, e); err != nil {
+				return err
+			}
+		}
+		start[p] = pos
+	}
+	s.start = start
+	return nil
+}
+
+// available returns pos if the partition holds it (or will hold it next), and else answers for the loss.
+func (s *Source) available(p int32, pos int64, e extent) (int64, error) {
+	to := min(max(pos, e.start), e.end)
+	if to == pos {
+		return pos, nil
+	}
+	if !s.opt.AllowDataLoss {
+		return 0, fmt.Errorf("%w: topic %q, partition %d: offset %d is wanted, offsets %d to %d are available", stream.ErrDataLoss,
+			s.opt.Topic, p, pos, e.start, e.end)
+	}
+	if f := s.opt.Events.Loss; f != nil {
+		f(p, pos, to)
+	}
+	return to, nil
+}
+
+// Positions returns where each partition is read from, as Seek resolved it (nil before). A checkpoint that stores them
+// with its first batch keeps the meaning of Latest through a restart for partitions that had no record yet.
+func (s *Source) Positions() stream.Positions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.start)
+}
+
+// Read returns the next records of one partition: at least one, and no more than ReadBytes of them unless the first
+// alone is larger. It blocks until there are some, ctx is done, the source is closed or an error ends reading for
+// good; errors of the brokers do not, they are retried and shown by Events.Retry.
+func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	select { // what has been fetched before ctx was done is not handed out after
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-s.ctx.Done():
+		return nil, context.Cause(s.ctx)
+	default:
+	}
+	select {
+	case c := <-s.chunks:
+		if c.err != nil {
+			s.cancel(c.err)
+			return nil, c.err
+		}
+		return c.recs, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-s.ctx.Done():
+		return nil, context.Cause(s.ctx)
+	}
+}
+
+// run starts the fetchers with the first Read.
+func (s *Source) run(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started {
+		return nil
+	}
+	if s.start == nil {
+		if err := s.seek(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if s.closed {
+		return errClosed
+	}
+	s.started = true
+	for p, pos := range s.start {
+		s.goFetch(p, pos)
+	}
+	if s.opt.Partitions == nil {
+		n := int32(len(s.start))
+		s.wg.Go(func() { s.watchPartitions(n) })
+	}
+	return nil
+}
+
+func (s *Source) goFetch(p int32, pos int64) {
+	f := newFetcher(s, p, pos)
+	s.wg.Go(func() {
+		if err := f.run(s.ctx); err != nil && s.ctx.Err() == nil {
+			_ = s.send(s.ctx, chunk{err: err}) // fails only when the source is closed
+		}
+	})
+}
+
+func (s *Source) send(ctx context.Context, c chunk) error {
+	select {
+	case s.chunks <- c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// watchPartitions starts to read partitions that are added to the topic, from their beginning.
+func (s *Source) watchPartitions(n int32) {
+	for s.cl.sleep(s.ctx, partitionInterval) == nil {
+		res, err := s.cl.api.Metadata(s.ctx, &kafkago.MetadataRequest{Topics: []string{s.opt.Topic}})
+		if err == nil {
+			err = res.Topics[0].Error
+		}
+		if err != nil {
+			if s.ctx.Err() == nil {
+				s.opt.Events.retry("metadata", s.opt.Topic, -1, 1, err)
+			}
+			continue
+		}
+		for ; n < int32(len(res.Topics[0].Partitions)); n++ {
+			s.goFetch(n, 0)
+		}
+	}
+}
+
+// bound returns a context that ends with ctx and with the source.
+func (s *Source) bound(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// Close ends a Read that is under way and all goroutines of the source. It may be called at any time, and twice.
+func (s *Source) Close() error {
+	s.cancel(errClosed) // before the lock, which a Seek that waits for the brokers holds
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cl.close()
+	s.wg.Wait()
+	return nil
+}

@@ -1,0 +1,75 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// ErrPartitions: a topic has another partition count than it must have.
+var ErrPartitions = errors.New("unexpected partition count")
+
+// Topic describes a topic to create.
+type Topic struct {
+	Name        string
+	Partitions  int               // default 1
+	Replication int               // default: the broker's
+	Config      map[string]string // cleanup.policy: compact, say
+}
+
+// Compacted is the Config of a topic that keeps the last record of each key, as upsert mode wants for its output.
+func Compacted() map[string]string { return map[string]string{"cleanup.policy": "compact"} }
+
+// EnsureTopics creates the topics that do not exist. One that exists is left as it is; if Partitions is set and
+// differs from what it has, that is ErrPartitions. It waits for the brokers until ctx is done.
+func EnsureTopics(ctx context.Context, opt Client, topics ...Topic) error {
+	if err := opt.setDefaults(); err != nil {
+		return err
+	}
+	cl, err := newClient(opt)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	for _, t := range topics {
+		if err := cl.ensure(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *client) ensure(ctx context.Context, t Topic) error {
+	cfg := kafkago.TopicConfig{Topic: t.Name, NumPartitions: max(t.Partitions, 1), ReplicationFactor: t.Replication}
+	if t.Replication == 0 {
+		cfg.ReplicationFactor = -1
+	}
+	for _, k := range slices.Sorted(maps.Keys(t.Config)) {
+		cfg.ConfigEntries = append(cfg.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: t.Config[k]})
+	}
+	err := c.retry(ctx, "create topic", t.Name, -1, func(ctx context.Context) error {
+		res, err := c.api.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{cfg}})
+		if err != nil {
+			return err
+		}
+		if err := res.Errors[t.Name]; err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	n, err := c.partitions(ctx, t.Name)
+	if err != nil {
+		return err
+	}
+	if t.Partitions > 0 && n != int32(t.Partitions) {
+		return fmt.Errorf("kafka: topic %q: %w: it has %d, wanted %d", t.Name, ErrPartitions, n, t.Partitions)
+	}
+	return nil
+}
