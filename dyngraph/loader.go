@@ -98,7 +98,7 @@ func (l *Loader) Graph() (*Graph, error) {
 		slots = g.appendSlots(slots, &NetEdge{Edge: e, From: r.From, To: r.To, Label: r.Label}, 0)
 	}
 	g.staged.clear()
-	slices.SortFunc(slots, compareSlots)
+	sortSlots(slots)
 	g.adj.insert(slots)
 	pending := make(map[VertexID]bool)
 	for _, ids := range [2][]VertexID{g.older, g.newer} {
