@@ -27,7 +27,7 @@ func parseCypher(src string, b *builder) error {
 		return nil
 	}
 	for _, n := range ast.Return.Names {
-		name, err := p.variable(n)
+		name, err := p.variable(n, inReturn)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	name, err := p.variable(n.Name)
+	name, err := p.variable(n.Name, inNode)
 	if err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 		if e.Label, err = p.label(h.Edge.Label); err != nil {
 			return err
 		}
-		if e.Name, err = p.variable(h.Edge.Name); err != nil {
+		if e.Name, err = p.variable(h.Edge.Name, inEdge); err != nil {
 			return err
 		}
 		if e.Name != "" {
@@ -171,12 +171,12 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 }
 
 // variable returns the name of a vertex or edge, "" for an unnamed one.
-func (p *cypherBuilder) variable(n *cypherName) (string, error) {
+func (p *cypherBuilder) variable(n *cypherName, where spot) (string, error) {
 	if n == nil {
 		return "", nil
 	}
-	if why, ok := reserved(n.Text); ok {
-		return "", p.fail(at(n.Pos), "%s", why)
+	if isReserved(n.Text) {
+		return "", p.fail(at(n.Pos), "%s", refuseReserved(n.Text, where))
 	}
 	return p.unquote(n)
 }

@@ -86,7 +86,7 @@ func (f *formatter) vertex(v int) {
 
 // quote puts a name in backquotes where Cypher needs them. A variable cannot be a reserved word, a label can.
 func quote(name string, variable bool) string {
-	if _, isReserved := reserved(name); bareWord.MatchString(name) && !(variable && isReserved) {
+	if bareWord.MatchString(name) && !(variable && isReserved(name)) {
 		return name
 	}
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"

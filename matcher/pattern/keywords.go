@@ -62,15 +62,18 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// reserved tells why an unquoted word cannot be the name of a vertex or edge, if it cannot.
-func reserved(text string) (string, bool) {
+// isReserved tells whether an unquoted word cannot be the name of a vertex or edge.
+func isReserved(text string) bool {
 	upper := strings.ToUpper(text)
-	why, clause := clauses[upper]
-	switch {
-	case reservedWords[upper]:
-		return fmt.Sprintf("%s is a reserved word of Cypher; as a name it is written `%s`, in backquotes", upper, text), true
-	case clause && !notReserved[upper]:
-		return fmt.Sprintf("%s; as a name it is written `%s`, in backquotes", why, text), true
+	_, clause := clauses[upper]
+	return reservedWords[upper] || clause && !notReserved[upper]
+}
+
+// refuseReserved says what to write in place of a reserved word. In RETURN it may have been meant as a keyword.
+func refuseReserved(text string, where spot) string {
+	upper := strings.ToUpper(text)
+	if why, ok := clauses[upper]; ok && where == inReturn {
+		return fmt.Sprintf("%s; as a name it is written `%s`, in backquotes", why, text)
 	}
-	return "", false
+	return fmt.Sprintf("%s is a reserved word of Cypher; as a name it is written `%s`, in backquotes", upper, text)
 }

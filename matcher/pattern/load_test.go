@@ -89,9 +89,9 @@ func TestRepetition(t *testing.T) {
 		"brackets": "[", "quote": "`a", "strings": "'", "escapes": `'\'`, "words": "a ", "digits": "1", "blank": " ", "lines": "\n",
 		"matches": " MATCH (a)", "bytes": "\x00", "word": "a",
 	} {
-		t.Run(name, func(t *testing.T) { refuse(t, "MATCH (a)"+strings.Repeat(unit, MaxSource/16/len(unit))) })
+		t.Run(name, func(t *testing.T) { refuse(t, "MATCH (a)"+strings.Repeat(unit, MaxSource/64/len(unit))) })
 	}
-	refuse(t, "MATCH (a)"+strings.Repeat("--(a)", MaxSource/5-2))
+	refuse(t, "MATCH (a)"+strings.Repeat("--(a)", MaxSource/20))
 }
 
 func refuse(t *testing.T, src string) {

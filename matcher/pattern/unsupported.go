@@ -54,10 +54,11 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 	}
 	// A word that the grammar took for a name, but that begins something else: DISTINCT a, NOT a, count(a).
 	if where == inReturn && !t.EOF() {
-		if why, ok := reserved(before.Value); ok && !strings.EqualFold(before.Value, "RETURN") {
-			return before.Pos, why
+		first := strings.EqualFold(before.Value, "RETURN")
+		if !first && isReserved(before.Value) {
+			return before.Pos, refuseReserved(before.Value, where)
 		}
-		if t.Value == "(" && isWord(before) && !strings.EqualFold(before.Value, "RETURN") {
+		if !first && t.Value == "(" && isWord(before) {
 			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes names of vertices and edges, or *", short(before.Value))
 		}
 	}
