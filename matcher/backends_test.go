@@ -1,0 +1,131 @@
+package matcher_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// newCPU returns a cpu backend; with little set it keeps so few rows in memory that groups and queues spill and wait.
+func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
+	opt := cpu.Options{Threads: threads, SpillDir: t.TempDir()}
+	if little {
+		opt.GroupMemory, opt.QueueMemory = 64, 64
+	}
+	return cpu.New(opt)
+}
+
+// TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and
+// totals, obeyed suspensions, numbers, and whether there is any.
+func TestBackendsAgree(t *testing.T) {
+	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0)
+		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, ref, fast)
+		for n, batch := range c.Batches {
+			if rng.IntN(8) == 0 { // as if the first try had failed
+				bench.Stage(batch)
+				bench.Abort()
+			}
+			delta := bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				want, got := bench.Search(ref, sign, requests), bench.Search(fast, sign, requests)
+				if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
+					t.Fatalf("batch %d, sign %d, reference against cpu: %s", n, sign, diff)
+				}
+				for i := range requests {
+					w, g := want.Results[i], got.Results[i]
+					if w.Count != g.Count || w.Truncated != g.Truncated || w.Suspended != g.Suspended {
+						t.Fatalf("batch %d, sign %d, %s\nreference %+v\ncpu       %+v", n, sign, describe(&requests[i]), w, g)
+					}
+					checkWitness(t, bench, sign, &requests[i], g)
+				}
+			}
+			bench.Commit()
+			checkEnumerate(t, bench, rng, ref, fast)
+		}
+	})
+}
+
+func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
+	switch rng.IntN(4) {
+	case 0:
+		r.Want = matcher.WantCount
+	case 1:
+		r.Want = matcher.WantAny
+	default:
+		if rng.IntN(2) == 0 {
+			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
+		}
+	}
+	if rng.IntN(4) == 0 {
+		r.Before = rng.Uint32N(uint32(orders) + 1)
+	}
+}
+
+func describe(r *matcher.Request) string {
+	q := r.Plan.Query
+	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, total %v, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
+		r.Want, r.Limit, r.Total, r.Before)
+}
+
+// checkWitness checks that what was found is a match of the view that was searched.
+func checkWitness(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, req *matcher.Request, res matcher.Result) {
+	t.Helper()
+	if req.Want != matcher.WantAny || res.Count.IsZero() {
+		return
+	}
+	which := dyngraph.New
+	if sign == dyngraph.Deleted {
+		which = dyngraph.Old
+	}
+	all := *req.Plan.Query
+	all.Unit = matcher.Embeddings
+	for _, row := range reference.Matches(bench.Graph.View(which), &all) {
+		if slices.Equal(row, res.Witness) {
+			return
+		}
+	}
+	t.Fatalf("%s: the witness %v is no match", describe(req), res.Witness)
+}
+
+// checkEnumerate has both backends enumerate every plan in a random way.
+func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref, fast matcher.Backend) {
+	t.Helper()
+	for _, p := range bench.Plans() {
+		want, limit := matcher.Want(rng.IntN(3)), uint64(0)
+		if want == matcher.WantRows && rng.IntN(2) == 0 {
+			limit = 1 + rng.Uint64N(6)
+		}
+		enumerate := func(be matcher.Backend) (lines []string, res matcher.Result) {
+			res, err := be.Enumerate(t.Context(), dyngraph.New, p, want, limit, func(rows matcher.Rows) error {
+				for i := range rows.Len() {
+					lines = append(lines, matchertest.RowLine(bench.Graph.View(dyngraph.New), rows, i))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lines, res
+		}
+		wantLines, wantRes := enumerate(ref)
+		gotLines, gotRes := enumerate(fast)
+		if diff := matchertest.Diff(wantLines, gotLines); diff != "" {
+			t.Fatalf("enumerating %+v %+v, want %d, limit %d: %s", p.Query.Vertices, p.Query.Edges, want, limit, diff)
+		}
+		if wantRes.Count != gotRes.Count || wantRes.Truncated != gotRes.Truncated {
+			t.Fatalf("enumerating %+v %+v, want %d, limit %d:\nreference %+v\ncpu       %+v", p.Query.Vertices, p.Query.Edges,
+				want, limit, wantRes, gotRes)
+		}
+	}
+}

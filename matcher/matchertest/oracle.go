@@ -1,0 +1,105 @@
+package matchertest
+
+import (
+	"fmt"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Found is what the oracle says of one query and one batch: match names, or with Subgraphs names of orbits, ascending.
+type Found struct {
+	Before, After      []string
+	Negative, Positive []string
+	// Anchor holds, by name, the index of the update that completed or broke the match (DESIGN A2). Of a match in
+	// Positive and Negative it is keyed with the sign in front: "+" or "-".
+	Anchor map[string]int
+}
+
+// Oracle follows a stream in a Graph and recomputes all matches after every batch.
+type Oracle struct {
+	Graph   *Graph
+	Last    *Change
+	queries []*oracleQuery
+}
+
+type oracleQuery struct {
+	q       *matcher.Query
+	group   []Automorphism
+	matches map[string]Match
+}
+
+// NewOracle returns an oracle for queries over an empty graph.
+func NewOracle(directed bool, queries []*matcher.Query) *Oracle {
+	o := &Oracle{Graph: NewGraph(directed)}
+	for _, q := range queries {
+		o.queries = append(o.queries, &oracleQuery{q: q, group: Automorphisms(q), matches: map[string]Match{}})
+	}
+	return o
+}
+
+// Automorphisms returns the size of the group of query i.
+func (o *Oracle) Automorphisms(i int) int { return len(o.queries[i].group) }
+
+// Name returns what the oracle calls a match of query i.
+func (o *Oracle) Name(i int, m Match) string {
+	if o.queries[i].q.Unit == matcher.Subgraphs {
+		return Orbit(o.queries[i].group, m)
+	}
+	return m.String()
+}
+
+// Step applies a batch and says what it did, by query.
+func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
+	o.Last = o.Graph.Step(msgs)
+	found := make([]Found, len(o.queries))
+	for i, oq := range o.queries {
+		all, ok := o.Graph.Matches(oq.q, 4*MostMatches)
+		if !ok {
+			return nil, fmt.Errorf("matchertest: query %s has too many matches for the oracle", oq.q.Name)
+		}
+		after := make(map[string]Match, len(all))
+		for _, m := range all {
+			after[o.Name(i, m)] = m
+		}
+		f := &found[i]
+		f.Anchor = map[string]int{}
+		f.Before, f.After = names(oq.matches, nil), names(after, nil)
+		f.Negative, f.Positive = names(oq.matches, after), names(after, oq.matches)
+		for _, name := range f.Negative {
+			f.Anchor["-"+name] = o.anchor(oq.matches[name], o.Last.Before, o.Last.After, false)
+		}
+		for _, name := range f.Positive {
+			f.Anchor["+"+name] = o.anchor(after[name], o.Last.After, o.Last.Before, true)
+		}
+		oq.matches = after
+	}
+	return found, nil
+}
+
+// anchor returns the last, or the first, place among those of the match's edges that are in one graph only.
+func (o *Oracle) anchor(m Match, in, notIn map[Edge]bool, last bool) int {
+	anchor := -1
+	for _, e := range m.Edges {
+		if !in[e] || notIn[e] {
+			continue
+		}
+		if place := o.Last.Place[e]; anchor < 0 || last == (place > anchor) {
+			anchor = place
+		}
+	}
+	return anchor
+}
+
+// names returns the names in one set and not in the other, ascending.
+func names(in, notIn map[string]Match) []string {
+	var list []string
+	for name := range in {
+		if _, ok := notIn[name]; !ok {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
