@@ -114,6 +114,7 @@ func BenchmarkArray(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			rnd := rand.New(rand.NewPCG(7, 7))
 			var sets [][]slot
+			var x sorter
 			for range max(8, 200_000/size) {
 				have := map[slot]bool{}
 				for len(have) < 2*size {
@@ -131,7 +132,7 @@ func BenchmarkArray(b *testing.B) {
 			b.ResetTimer()
 			for i := 0; b.Loop(); i++ {
 				set := sets[i%len(sets)]
-				sortSlots(set)
+				x.sort(set, benchVertices)
 				g.adj.insert(set)
 				g.adj.remove(set)
 			}

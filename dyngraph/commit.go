@@ -1,6 +1,9 @@
 package dyngraph
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Commit ends the staged batch: G_n becomes the graph. It does nothing when no batch is staged.
 //
@@ -170,4 +173,8 @@ func (g *Graph) records(ids []VertexID) []VertexRecord {
 
 func (g *Graph) edgeRecord(e EdgeIndex) EdgeRecord {
 	return EdgeRecord{From: g.efrom[e], Label: g.elabel[e], To: g.eto[e], Attr: g.attr.get(e)}
+}
+
+func compareRecords(a, b EdgeRecord) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To))
 }

@@ -1,7 +1,5 @@
 package dyngraph
 
-import "slices"
-
 // Entry is what an adjacency slot holds beside the neighbour: the edge index in the low 31 bits, and the top bit set
 // while the edge is staged.
 type Entry uint32
@@ -38,6 +36,3 @@ func compareSlots(a, b slot) int {
 	}
 	return 0
 }
-
-// sortSlots sorts by (row, neighbour).
-func sortSlots(s []slot) { slices.SortFunc(s, compareSlots) }

@@ -7,10 +7,11 @@ import (
 )
 
 // Loader builds a Graph from the records of a checkpoint: labels in id order, then vertices, then edges, and what is
-// pending. It is used once.
+// pending. Edges go straight into the graph's columns; when they come ascending by (from, label, to), as a checkpoint
+// keeps them, only the other direction is sorted (DESIGN A9). It is used once, and not after an error.
 type Loader struct {
-	g     *Graph
-	edges []EdgeRecord
+	g         *Graph
+	unordered bool // edges have not come in ascending order
 }
 
 // NewLoader returns a Loader of a graph with these options.
@@ -75,8 +76,31 @@ func (l *Loader) Edge(r EdgeRecord) error {
 	if int(r.Label) >= len(g.labels.names) {
 		return fmt.Errorf("dyngraph: an edge of the checkpoint has label %d, but there are %d", r.Label, len(g.labels.names))
 	}
-	l.edges = append(l.edges, r)
+	if g.edgeBound >= g.maxEdges {
+		return fmt.Errorf("dyngraph: the checkpoint has more edges than the %d that there are indexes for", g.maxEdges)
+	}
+	e := g.edgeBound
+	g.edgeBound++
+	g.growEdges()
+	g.efrom[e], g.eto[e], g.elabel[e] = r.From, r.To, r.Label
+	if r.Attr.ID != "" || r.Attr.HasTS || r.Attr.Props != nil {
+		g.attr.set(EdgeIndex(e), &r.Attr)
+	}
+	if e > 0 && g.compareEdges(e-1, e) >= 0 {
+		l.unordered = true
+	}
 	return nil
+}
+
+// compareEdges compares by (from, label, to).
+func (g *Graph) compareEdges(a, b uint32) int {
+	if g.efrom[a] != g.efrom[b] {
+		return cmp.Compare(g.efrom[a], g.efrom[b])
+	}
+	if g.elabel[a] != g.elabel[b] {
+		return cmp.Compare(g.elabel[a], g.elabel[b])
+	}
+	return cmp.Compare(g.eto[a], g.eto[b])
 }
 
 // Pending sets the ids that are not yet free again: freed by the last batch but one, and by the last.
@@ -87,19 +111,9 @@ func (l *Loader) Pending(older, newer []VertexID) {
 // Graph returns the graph. Ids that are neither a vertex's nor pending are free.
 func (l *Loader) Graph() (*Graph, error) {
 	g := l.g
-	slices.SortFunc(l.edges, compareRecords)
-	var slots []slot
-	for i, r := range l.edges {
-		if i > 0 && compareRecords(r, l.edges[i-1]) == 0 {
-			return nil, fmt.Errorf("dyngraph: edge (%d, %d, %d) is twice in the checkpoint", r.From, r.Label, r.To)
-		}
-		e := g.putEdge(r.From, r.To, r.Label)
-		g.attr.set(e, &r.Attr)
-		slots = g.appendSlots(slots, &NetEdge{Edge: e, From: r.From, To: r.To, Label: r.Label}, 0)
+	if err := l.fill(); err != nil {
+		return nil, err
 	}
-	g.staged.clear()
-	sortSlots(slots)
-	g.adj.insert(slots)
 	pending := make(map[VertexID]bool)
 	for _, ids := range [2][]VertexID{g.older, g.newer} {
 		for _, id := range ids {
@@ -118,10 +132,6 @@ func (l *Loader) Graph() (*Graph, error) {
 			g.free.add(id)
 		}
 	}
-	l.g, l.edges = nil, nil
+	l.g = nil
 	return g, nil
-}
-
-func compareRecords(a, b EdgeRecord) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To))
 }

@@ -20,6 +20,7 @@ type staged struct {
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
 
+	sorter sorter
 	births []birth
 	items  []netItem
 	sorted []netItem
@@ -207,8 +208,8 @@ func (g *Graph) stageEdges(updates []Update) {
 		}
 		s.delta.Net = append(s.delta.Net, it.NetEdge)
 	}
-	sortSlots(s.inserts)
-	sortSlots(s.deletes)
+	s.sorter.sort(s.inserts, g.bound)
+	s.sorter.sort(s.deletes, g.bound)
 	g.adj.mark(s.deletes)
 	g.adj.insert(s.inserts)
 	g.renew(updates)
@@ -313,14 +314,26 @@ func (g *Graph) appendSlots(dst []slot, n *NetEdge, flag Entry) []slot {
 		slot{rowKey(n.To, back, n.Label), n.From, ent})
 }
 
+// touch lists the touched vertices. The entries, sorted by vertex, give the ends of the net edges.
 func (s *staged) touch() {
 	d := &s.delta
-	for i := range d.Net {
-		d.Touched = append(d.Touched, d.Net[i].From, d.Net[i].To)
+	a, b := s.inserts, s.deletes
+	last := NoVertex
+	for len(a)+len(b) > 0 {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && b[0].row < a[0].row {
+			from = &b
+		}
+		if v := (*from)[0].vertex(); v != last {
+			d.Touched, last = append(d.Touched, v), v
+		}
+		*from = (*from)[1:]
 	}
-	d.Touched = append(append(d.Touched, d.Created...), d.Freed...)
-	slices.Sort(d.Touched)
-	d.Touched = slices.Compact(d.Touched)
+	if len(d.Created)+len(d.Freed) > 0 {
+		d.Touched = append(append(d.Touched, d.Created...), d.Freed...)
+		slices.Sort(d.Touched)
+		d.Touched = slices.Compact(d.Touched)
+	}
 }
 
 // clear empties the buffers.
