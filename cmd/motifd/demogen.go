@@ -67,12 +67,12 @@ type demoGen struct {
 	number   uint64
 
 	present    map[demoPay]string // id by payment, of all that are in the graph or planned
-	background demoQueue[demoPay]     // oldest first
+	background demoQueue[demoPay] // oldest first
 	payments   []uint16           // by wallet: its payments, planned or present
 	reserved   []uint16           // by wallet: those that belong to plants
 	planned    demoSchedule
 	standing   demoQueue[*demoLife] // completed plants whose end is not planned, oldest first
-	planting   int              // plants under way or completed and not broken
+	planting   int                  // plants under way or completed and not broken
 	nextPlant  uint64
 }
 
