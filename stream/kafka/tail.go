@@ -122,7 +122,7 @@ func (c *client) scan(ctx context.Context, topic string, partition int32, from, 
 			for data := res.batches; ; {
 				b, rest, ok, err := nextBatch(data)
 				if err != nil {
-					return err
+					return permanent{err}
 				}
 				if !ok {
 					break
@@ -134,20 +134,20 @@ func (c *client) scan(ctx context.Context, topic string, partition int32, from, 
 				if !b.control() {
 					payload, err := b.payload(maxResponse)
 					if err != nil {
-						return err
+						return permanent{err}
 					}
 					err = b.records(payload, func(r *record) error {
 						if r.offset < next || r.offset >= to {
 							return nil
 						}
 						if err := f(r); err != nil {
-							return permanent{err}
+							return err
 						}
 						next = r.offset + 1
 						return nil
 					})
 					if err != nil {
-						return err
+						return permanent{err}
 					}
 				}
 				next = b.last + 1

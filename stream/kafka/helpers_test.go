@@ -1,0 +1,204 @@
+package kafka
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// openLog starts an embedded log in memory for a test.
+func openLog(t testing.TB, topics ...Topic) *Embedded {
+	t.Helper()
+	e, err := OpenEmbedded(EmbeddedOptions{Topics: topics})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+// fast is a client configuration with short pauses.
+func fast(e *Embedded) Client {
+	return Client{Brokers: []string{e.Addr()}, RequestTimeout: 10 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond}
+}
+
+// reference is a client of kafka-go alone: what it writes our decoder must read, what our encoder writes it must read.
+func reference(t testing.TB, e *Embedded) *kafkago.Client {
+	t.Helper()
+	tr := &kafkago.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &kafkago.Client{Addr: kafkago.TCP(e.Addr()), Transport: tr, Timeout: 10 * time.Second}
+}
+
+func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, compression kafkago.Compression, recs ...kafkago.Record) {
+	t.Helper()
+	res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
+		Records: kafkago.NewRecordReader(recs...), Compression: compression})
+	require.NoError(t, err)
+	require.NoError(t, res.Error)
+}
+
+func rec(key, value string) kafkago.Record {
+	r := kafkago.Record{Value: kafkago.NewBytes([]byte(value))}
+	if key != "" {
+		r.Key = kafkago.NewBytes([]byte(key))
+	}
+	return r
+}
+
+// seen is a record as another client reads it.
+type seen struct {
+	stream.OutRecord
+	stream    string
+	partition int
+	headers   []kafkago.Header
+}
+
+// readTopic reads all of a topic with kafka-go, partition by partition.
+func readTopic(t testing.TB, cl *kafkago.Client, topic string, partitions int) []seen {
+	t.Helper()
+	var out []seen
+	for p := range partitions {
+		offs, err := cl.ListOffsets(t.Context(), &kafkago.ListOffsetsRequest{
+			Topics: map[string][]kafkago.OffsetRequest{topic: {kafkago.FirstOffsetOf(p), kafkago.LastOffsetOf(p)}}})
+		require.NoError(t, err)
+		ext := offs.Topics[topic][0]
+		for next := ext.FirstOffset; next < ext.LastOffset; {
+			res, err := cl.Fetch(t.Context(), &kafkago.FetchRequest{Topic: topic, Partition: p, Offset: next, MinBytes: 1, MaxBytes: 4 << 20})
+			require.NoError(t, err)
+			require.NoError(t, res.Error)
+			for {
+				r, err := res.Records.ReadRecord()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				require.NoError(t, err)
+				if r.Offset < next {
+					continue
+				}
+				next = r.Offset + 1
+				s := seen{partition: p, headers: r.Headers}
+				s.Key, s.Value = readBytes(t, r.Key), readBytes(t, r.Value)
+				for _, h := range r.Headers {
+					switch h.Key {
+					case HeaderStream:
+						s.stream = string(h.Value)
+					case HeaderBatch:
+						s.Batch, err = strconv.ParseUint(string(h.Value), 10, 64)
+					case HeaderIndex:
+						s.Index, err = strconv.ParseUint(string(h.Value), 10, 64)
+					case HeaderQuery:
+						s.Query = string(h.Value)
+					case HeaderSign:
+						s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted}[string(h.Value)]
+					case HeaderSnapshot:
+						s.Snapshot = string(h.Value) == "true"
+					}
+					require.NoError(t, err)
+				}
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func readBytes(t testing.TB, b kafkago.Bytes) []byte {
+	t.Helper()
+	if b == nil {
+		return nil
+	}
+	v, err := io.ReadAll(b)
+	require.NoError(t, err)
+	if v == nil {
+		v = []byte{}
+	}
+	return v
+}
+
+// readN reads n records at least from a source.
+func readN(t testing.TB, src *Source, n int) []stream.Record {
+	t.Helper()
+	var out []stream.Record
+	for len(out) < n {
+		recs, err := src.Read(t.Context())
+		require.NoError(t, err)
+		out = append(out, recs...)
+	}
+	return out
+}
+
+func newSource(t testing.TB, opt SourceOptions) *Source {
+	t.Helper()
+	if opt.MaxWait == 0 {
+		opt.MaxWait = 20 * time.Millisecond
+	}
+	src, err := NewSource(opt)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, src.Close()) })
+	return src
+}
+
+func newSink(t testing.TB, opt SinkOptions) *Sink {
+	t.Helper()
+	s, err := NewSink(opt)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// crash stops a sink as a dying process would: what waits is dropped. It returns when the requests that were on their
+// way have been answered, so that none arrives after the next Open.
+func crash(t testing.TB, s *Sink) {
+	t.Helper()
+	s.cancel(errors.New("crashed"))
+	s.wg.Wait()
+	s.cl.transport.CloseIdleConnections()
+	for {
+		s.cl.mu.Lock()
+		n := len(s.cl.conns)
+		s.cl.mu.Unlock()
+		if n == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s.group = nil
+	require.NoError(t, s.Close())
+}
+
+// retries counts the retries that a client reports.
+type retries struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (r *retries) event(op, _ string, _ int32, _ int, _ error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.n == nil {
+		r.n = map[string]int{}
+	}
+	r.n[op]++
+}
+
+func (r *retries) of(op string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n[op]
+}
+
+var (
+	_ stream.Source = (*Source)(nil)
+	_ stream.Sink   = (*Sink)(nil)
+)
