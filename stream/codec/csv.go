@@ -222,7 +222,7 @@ func (d *csvDecoder) syntax(value []byte) *stream.DecodeError {
 // row makes an update of the fields of a row.
 func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.DecodeError {
 	if l.names != nil && len(row) != len(l.names) {
-		return refuse(ReasonHeader, "the row has %d fields, but the header has %d: %s", len(row), len(l.names), show(strings.Join(l.names, ",")))
+		return refuse(ReasonHeader, "the row has %d field(s), but the header has %d: %s", len(row), len(l.names), show(strings.Join(l.names, ",")))
 	}
 	r := rowReader{d: d, l: l, row: row}
 	u.Op = dyngraph.InsertEdge
@@ -272,7 +272,7 @@ func (r *rowReader) at(p place) string {
 	}
 	if p.index >= len(r.row) {
 		if r.err == nil {
-			r.err = refuse(ReasonHeader, "the row has %d fields, but the mapping names column #%d", len(r.row), p.index+1)
+			r.err = refuse(ReasonHeader, "the row has %d field(s), but the mapping names column #%d", len(r.row), p.index+1)
 		}
 		return ""
 	}

@@ -84,7 +84,7 @@ func nearest(name string, candidates []string) string {
 	}
 	best, found := 3, ""
 	for _, c := range candidates {
-		if d := distance(fold(name), fold(c)); d < best && d < len(c) {
+		if d := distance(fold(name), fold(c)); d < best && d <= len(c)/2 {
 			best, found = d, c
 		}
 	}

@@ -24,6 +24,7 @@ func newJSONDecoder(opt DecoderOptions) *jsonDecoder {
 // The fields of an update object.
 const (
 	fieldOp = iota
+	fieldKey
 	fieldFrom
 	fieldTo
 	fieldLabel
@@ -32,12 +33,11 @@ const (
 	fieldID
 	fieldTS
 	fieldProps
-	fieldKey
 	fieldCount
 	fieldUnknown = fieldCount
 )
 
-var fieldNames = []string{"op", "from", "to", "label", "from_label", "to_label", "id", "ts", "props", "key"}
+var fieldNames = []string{"op", "key", "from", "to", "label", "from_label", "to_label", "id", "ts", "props"}
 
 type fieldSet uint16
 
@@ -190,8 +190,20 @@ func (d *jsonDecoder) update(u *dyngraph.Update) *stream.DecodeError {
 	return d.belongs(u, seen, &at, start)
 }
 
+// synonyms are what other systems call the fields.
+var synonyms = map[string]string{
+	"source": "from", "src": "from", "sender": "from", "target": "to", "dst": "to", "dest": "to", "destination": "to",
+	"receiver": "to", "type": "label", "sourcelabel": "from_label", "targetlabel": "to_label",
+	"time": "ts", "timestamp": "ts", "properties": "props", "attributes": "props", "operation": "op", "action": "op",
+	"vertex": "key", "node": "key",
+}
+
 func unknownField(name []byte, at int) *stream.DecodeError {
-	if n := nearest(string(name), fieldNames); n != "" {
+	n := synonyms[fold(string(name[:min(len(name), 32)]))]
+	if n == "" {
+		n = nearest(string(name), fieldNames)
+	}
+	if n != "" {
 		return refuse(ReasonField, "byte %d: the field %s is unknown; did you mean %q?", at, show(name), n)
 	}
 	return refuse(ReasonField, "byte %d: the field %s is unknown; an update has %s (other data goes into props)",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Mapping says which column of a CSV record, or which constant, each field of an update is. ParseMapping makes it.
@@ -61,11 +62,14 @@ var mapNames = []string{"from", "to", "label", "from_label", "to_label", "id", "
 // vertex=WHERE:VALUE makes records whose column holds VALUE operations on the vertex key, labelled key_label; key and
 // key_label default to what from and from_label are. Without op every record is an insertion.
 func ParseMapping(text string) (*Mapping, error) {
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("column mapping %q is not valid UTF-8", text)
+	}
 	m := &Mapping{text: text}
 	p := mappingParser{text: text}
 	for {
 		if err := p.item(m); err != nil {
-			return nil, fmt.Errorf("column mapping %q, at character %d: %w", text, p.at+1, err)
+			return nil, fmt.Errorf("column mapping %q, at character %d: %w", text, utf8.RuneCountInString(text[:p.at])+1, err)
 		}
 		if p.i >= len(text) {
 			break

@@ -51,19 +51,19 @@ func (s *scanner) unexpected(want string) *stream.DecodeError {
 	if s.i >= len(s.b) {
 		return refuse(ReasonSyntax, "byte %d: the record ends, but %s was expected", s.i, want)
 	}
-	r, n := utf8.DecodeRune(s.b[s.i:])
-	return refuse(ReasonSyntax, "byte %d: found %q where %s was expected", s.i, s.b[s.i:s.i+n], want+hint(r))
+	r, _ := utf8.DecodeRune(s.b[s.i:])
+	return refuse(ReasonSyntax, "byte %d: found %q where %s was expected%s", s.i, r, want, hint(r))
 }
 
 // hint explains characters that look right and are not.
 func hint(r rune) string {
 	switch r {
 	case 0xFEFF:
-		return " (this is a byte order mark; remove it)"
+		return "; this is a byte order mark, remove it"
 	case '\'':
-		return " (JSON strings stand in double quotes)"
+		return "; JSON strings stand in double quotes"
 	case '\u201c', '\u201d':
-		return " (JSON strings stand in straight double quotes)"
+		return "; JSON strings stand in straight double quotes"
 	}
 	return ""
 }

@@ -117,7 +117,7 @@ func (d *textDecoder) line() (u dyngraph.Update, err *stream.DecodeError) {
 
 func (d *textDecoder) count(least, most int, form string) *stream.DecodeError {
 	if n := len(d.fields); n < least || n > most {
-		return refuse(ReasonSyntax, "byte %d: the line has %d fields; its form is %q", d.fields[0].at, n, form)
+		return refuse(ReasonSyntax, "byte %d: the line has %d field(s); its form is %q", d.fields[0].at, n, form)
 	}
 	return nil
 }
