@@ -1,0 +1,164 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+// done is the last part of a log entry: what the batch did, and what undoing it needs beside the effect.
+type done struct {
+	effect dyngraph.Effect
+	report *stream.BatchReport
+	// Before-images: positions, digests of the content, and the queries when the batch changed them.
+	positions      stream.Positions
+	digests        digests
+	queriesChanged bool
+	queries        []matcher.QueryState
+}
+
+func appendQueries(b []byte, qs []matcher.QueryState) ([]byte, error) {
+	js, err := json.Marshal(qs)
+	if err != nil {
+		return nil, err
+	}
+	return appendString(b, js), nil
+}
+
+func (d *decoder) queries() ([]matcher.QueryState, error) {
+	js := d.raw()
+	if d.bad {
+		return nil, nil // finish tells
+	}
+	var qs []matcher.QueryState
+	if err := json.Unmarshal(js, &qs); err != nil {
+		return nil, damaged("the queries: %v", err)
+	}
+	for i := range qs {
+		if qs[i].Query == nil {
+			return nil, damaged("the queries: entry %d holds no query", i)
+		}
+	}
+	return qs, nil
+}
+
+func appendDone(b []byte, o *done) ([]byte, error) {
+	b = appendEffect(b, &o.effect)
+	b = appendBool(b, o.report != nil)
+	if o.report != nil {
+		b = appendReport(b, o.report)
+	}
+	b = appendPositions(b, o.positions)
+	b = o.digests.append(b)
+	b = appendBool(b, o.queriesChanged)
+	if o.queriesChanged {
+		return appendQueries(b, o.queries)
+	}
+	return b, nil
+}
+
+func (d *decoder) done() (*done, error) {
+	o := &done{effect: d.effect()}
+	if d.bool() {
+		o.report = d.report()
+	}
+	o.positions = d.positions()
+	o.digests = d.digests()
+	if o.queriesChanged = d.bool(); o.queriesChanged {
+		var err error
+		if o.queries, err = d.queries(); err != nil {
+			return nil, err
+		}
+	}
+	return o, d.finish("a committed batch")
+}
+
+// The bits of a query report.
+const (
+	reportTruncated = 1 << iota
+	reportSuspended
+	reportSnapshot
+)
+
+func appendCount(b []byte, c matcher.Count) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, c.Hi), c.Lo)
+}
+
+func (d *decoder) matches() matcher.Count { return matcher.Count{Hi: d.uvarint(), Lo: d.uvarint()} }
+
+func appendReport(b []byte, r *stream.BatchReport) []byte {
+	b = appendString(b, r.Stream)
+	b = binary.AppendUvarint(b, r.Batch)
+	for _, n := range [...]int{r.Messages, r.Updates, r.Inserted, r.Deleted, r.DeadLetters} {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	b = binary.AppendUvarint(b, r.Records)
+	b = binary.AppendUvarint(b, uint64(len(r.Positions)))
+	for _, p := range slices.Sorted(maps.Keys(r.Positions)) {
+		b = binary.AppendVarint(appendString(b, p), r.Positions[p])
+	}
+	b = appendBool(b, r.Change != nil)
+	if c := r.Change; c != nil {
+		b = binary.AppendUvarint(appendString(appendString(b, c.Op), c.Query), c.Version)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.Queries)))
+	for i := range r.Queries {
+		q := &r.Queries[i]
+		b = binary.AppendUvarint(appendString(b, q.Query), q.Version)
+		b = appendCount(appendCount(b, q.Positive), q.Negative)
+		var flags byte
+		if q.Truncated {
+			flags |= reportTruncated
+		}
+		if q.Suspended {
+			flags |= reportSuspended
+		}
+		if q.Snapshot {
+			flags |= reportSnapshot
+		}
+		b = append(b, flags)
+	}
+	return b
+}
+
+func (d *decoder) report() *stream.BatchReport {
+	r := &stream.BatchReport{Stream: d.string(), Batch: d.uvarint()}
+	for _, n := range [...]*int{&r.Messages, &r.Updates, &r.Inserted, &r.Deleted, &r.DeadLetters} {
+		*n = int(d.varint())
+	}
+	r.Records = d.uvarint()
+	if n := d.count(2); n > 0 {
+		r.Positions = make(map[string]int64, n)
+		for range n {
+			p := d.string()
+			r.Positions[p] = d.varint()
+		}
+		if len(r.Positions) != n {
+			d.fail()
+		}
+	}
+	if d.bool() {
+		r.Change = &stream.ChangeReport{Op: d.string(), Query: d.string(), Version: d.uvarint()}
+	}
+	if n := d.count(7); n > 0 {
+		r.Queries = make([]stream.QueryReport, n)
+		for i := range r.Queries {
+			q := &r.Queries[i]
+			q.Query, q.Version = d.string(), d.uvarint()
+			q.Positive, q.Negative = d.matches(), d.matches()
+			flags := d.byte()
+			if flags&^(reportTruncated|reportSuspended|reportSnapshot) != 0 {
+				d.fail()
+			}
+			q.Truncated = flags&reportTruncated != 0
+			q.Suspended = flags&reportSuspended != 0
+			q.Snapshot = flags&reportSnapshot != 0
+		}
+	}
+	return r
+}

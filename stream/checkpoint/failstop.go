@@ -1,0 +1,227 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// fault holds the first failure of a store.
+type fault struct {
+	first atomic.Pointer[error]
+	log   func(string)
+}
+
+// trip records a failure; the first one counts.
+func (f *fault) trip(op, name string, err error) {
+	err = fmt.Errorf("%s %s: %w", op, name, err)
+	if f.first.CompareAndSwap(nil, &err) && f.log != nil {
+		f.log(err.Error())
+	}
+}
+
+// err returns the first failure, or nil.
+func (f *fault) err() error {
+	if p := f.first.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (f *fault) tripped() bool { return f.first.Load() != nil }
+
+// failStop is a file system that stops at the first write that fails: from then on it drops every change and reports
+// success. What is on disk stays as a crash at that moment would have left it.
+//
+// Pebble answers a failed write to its log or manifest by ending the process, at some places with a lock in a state
+// that cannot be recovered from. Behind failStop it never sees such a failure; the store asks the fault after every
+// write instead.
+type failStop struct {
+	vfs.FS
+	fault *fault
+	// locked tells that the directory's lock is held by somebody else: Pebble passes on whatever error the operating
+	// system has for it.
+	locked bool
+}
+
+func (s *failStop) Lock(name string) (io.Closer, error) {
+	c, err := s.FS.Lock(name)
+	// An error about the path comes from creating the lock's file, any other one from locking it.
+	var path *os.PathError
+	s.locked = err != nil && !errors.As(err, &path)
+	return c, err
+}
+
+func (s *failStop) create(op, name string, open func() (vfs.File, error)) (vfs.File, error) {
+	if !s.fault.tripped() {
+		f, err := open()
+		if err == nil {
+			return &failStopFile{f, name, s.fault}, nil
+		}
+		s.fault.trip(op, name, err)
+	}
+	return sinkhole{}, nil
+}
+
+func (s *failStop) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return s.create("create", name, func() (vfs.File, error) { return s.FS.Create(name, c) })
+}
+
+func (s *failStop) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	return s.create("open", name, func() (vfs.File, error) { return s.FS.OpenReadWrite(name, c, opts...) })
+}
+
+func (s *failStop) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return s.create("reuse", newname, func() (vfs.File, error) { return s.FS.ReuseForWrite(oldname, newname, c) })
+}
+
+func (s *failStop) OpenDir(name string) (vfs.File, error) {
+	f, err := s.FS.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return &failStopFile{f, name, s.fault}, nil
+}
+
+// Link may fail where links are not supported; the caller then copies.
+func (s *failStop) Link(oldname, newname string) error {
+	if s.fault.tripped() {
+		return nil
+	}
+	return s.FS.Link(oldname, newname)
+}
+
+// Remove may fail (the file is gone already); nothing is lost by it.
+func (s *failStop) Remove(name string) error {
+	if s.fault.tripped() {
+		return nil
+	}
+	return s.FS.Remove(name)
+}
+
+func (s *failStop) RemoveAll(name string) error {
+	if s.fault.tripped() {
+		return nil
+	}
+	return s.FS.RemoveAll(name)
+}
+
+func (s *failStop) Rename(oldname, newname string) error {
+	if s.fault.tripped() {
+		return nil
+	}
+	if err := s.FS.Rename(oldname, newname); err != nil {
+		s.fault.trip("rename", oldname, err)
+	}
+	return nil
+}
+
+func (s *failStop) MkdirAll(name string, perm os.FileMode) error {
+	if s.fault.tripped() {
+		return nil
+	}
+	return s.FS.MkdirAll(name, perm)
+}
+
+// Unwrap returns the file system below.
+func (s *failStop) Unwrap() vfs.FS { return s.FS }
+
+type failStopFile struct {
+	vfs.File
+	name  string
+	fault *fault
+}
+
+func (f *failStopFile) Write(p []byte) (int, error) {
+	n := len(p) // the file below may change p
+	if !f.fault.tripped() {
+		if _, err := f.File.Write(p); err != nil {
+			f.fault.trip("write", f.name, err)
+		}
+	}
+	return n, nil
+}
+
+func (f *failStopFile) WriteAt(p []byte, off int64) (int, error) {
+	n := len(p)
+	if !f.fault.tripped() {
+		if _, err := f.File.WriteAt(p, off); err != nil {
+			f.fault.trip("write", f.name, err)
+		}
+	}
+	return n, nil
+}
+
+func (f *failStopFile) Sync() error     { return f.sync(f.File.Sync) }
+func (f *failStopFile) SyncData() error { return f.sync(f.File.SyncData) }
+
+func (f *failStopFile) sync(do func() error) error {
+	if !f.fault.tripped() {
+		if err := do(); err != nil {
+			f.fault.trip("sync", f.name, err)
+		}
+	}
+	return nil
+}
+
+func (f *failStopFile) SyncTo(length int64) (bool, error) {
+	if f.fault.tripped() {
+		return false, nil
+	}
+	full, err := f.File.SyncTo(length)
+	if err != nil {
+		f.fault.trip("sync", f.name, err)
+	}
+	return full, nil
+}
+
+// Preallocate is a hint: where it fails, the write that follows tells.
+func (f *failStopFile) Preallocate(off, length int64) error {
+	if !f.fault.tripped() {
+		_ = f.File.Preallocate(off, length)
+	}
+	return nil
+}
+
+func (f *failStopFile) Close() error {
+	if err := f.File.Close(); err != nil {
+		f.fault.trip("close", f.name, err)
+	}
+	return nil
+}
+
+// sinkhole is the file that a stopped file system creates.
+type sinkhole struct{}
+
+func (sinkhole) Close() error                           { return nil }
+func (sinkhole) Read([]byte) (int, error)               { return 0, io.EOF }
+func (sinkhole) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
+func (sinkhole) Write(p []byte) (int, error)            { return len(p), nil }
+func (sinkhole) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (sinkhole) Preallocate(_, _ int64) error           { return nil }
+func (sinkhole) Stat() (vfs.FileInfo, error)            { return nil, os.ErrNotExist }
+func (sinkhole) Sync() error                            { return nil }
+func (sinkhole) SyncTo(int64) (bool, error)             { return false, nil }
+func (sinkhole) SyncData() error                        { return nil }
+func (sinkhole) Prefetch(_, _ int64) error              { return nil }
+func (sinkhole) Fd() uintptr                            { return vfs.InvalidFd }
+
+// logger passes on what Pebble has to say about failures, and takes a fatal error as a failure of the store: it does
+// not end the process.
+type logger struct{ fault *fault }
+
+func (logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(format string, args ...any) {
+	if l.fault.log != nil {
+		l.fault.log(fmt.Sprintf(format, args...))
+	}
+}
+
+func (l logger) Fatalf(format string, args ...any) {
+	l.fault.trip("storage", "engine", fmt.Errorf(format, args...))
+}

@@ -1,0 +1,338 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testDir = "dir/checkpoint"
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x6d6f74696664)) }
+
+// step is one durable call on a Store, with the state that it leads to.
+type step struct {
+	name  string
+	do    func(s *Store) error
+	after string // dump of the state after it
+}
+
+// history is a scripted life of a checkpoint, made with a real graph.
+type history struct {
+	directed bool
+	start    string // dump of a fresh checkpoint
+	steps    []step
+	batches  []stream.Batch // as they were intended, suspensions included
+	infos    []*stream.CommitInfo
+	graphs   []string // dump of graph, pending, positions and queries after batch i
+}
+
+// newHistory scripts n batches. Up to three intents are open at a time; suspensions, query changes and a bootstrap
+// occur.
+func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
+	h := &history{directed: rng.IntN(2) == 0}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: h.directed})
+	var queries []matcher.QueryState
+	pos := stream.Positions{}
+	h.start = dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})
+	if bootstrap {
+		for range 3 {
+			mustStage(g, randomUpdates(rng, 30, 12))
+			g.Commit()
+		}
+		boot := rebuilt(g, h.directed)
+		h.steps = append(h.steps, step{"bootstrap", func(s *Store) error { return s.Bootstrap(context.Background(), boot) },
+			dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})})
+	}
+	h.graphs = append(h.graphs, dumpContent(g, pos, queries))
+	// Batches and their effects.
+	type event struct{ intent, suspend, commit string }
+	committed := []string{dumpCommitted(0, g, pos, nil, queries)}
+	for i := 1; i <= n; i++ {
+		b := stream.Batch{Messages: rng.IntN(9), Bytes: rng.IntN(999), OutputPartitions: int32(rng.IntN(3))}
+		b.Number = uint64(i)
+		info := &stream.CommitInfo{Batch: uint64(i), Mark: stream.Mark(fmt.Sprint("mark", i))}
+		if rng.IntN(5) == 0 {
+			b.Change, queries = randomChange(rng, queries)
+			info.Queries = queries
+		} else {
+			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: randomUpdates(rng, 1+rng.IntN(25), 12)}})
+			b.DeadLetters = randomDeadLetters(rng)
+			for range rng.IntN(3) {
+				pos[int32(rng.IntN(4)-1)] = rng.Int64N(1 << 40)
+			}
+		}
+		b.Positions = clonePositions(pos)
+		mustStage(g, b.Updates)
+		info.Effect = g.Effect()
+		g.Commit()
+		info.Positions = clonePositions(pos)
+		info.Report = randomReport(rng, uint64(i))
+		h.batches = append(h.batches, b)
+		h.infos = append(h.infos, info)
+		h.graphs = append(h.graphs, dumpContent(g, pos, queries))
+		committed = append(committed, dumpCommitted(uint64(i), g, pos, info.Mark, queries))
+	}
+	// The order of the calls.
+	done, open := 0, []stream.Batch{}
+	record := func(name string, do func(*Store) error) {
+		fresh := done == 0 && len(open) == 0
+		h.steps = append(h.steps, step{name, do, fmt.Sprintf("fresh %v\n%s", fresh, committed[done]) + dumpOpen(open)})
+	}
+	for done < n {
+		switch {
+		case len(open) < 3 && done+len(open) < n && (len(open) == 0 || rng.IntN(2) == 0):
+			i := done + len(open)
+			b := h.batches[i]
+			open = append(open, b)
+			record(fmt.Sprint("intent ", b.Number), func(s *Store) error { return s.Intent(&b) })
+		case rng.IntN(4) == 0:
+			i := rng.IntN(len(open))
+			u := randomSuspension(rng)
+			open = slices.Clone(open)
+			open[i].Suspensions = append(slices.Clone(open[i].Suspensions), u)
+			h.batches[done+i].Suspensions = open[i].Suspensions
+			number := open[i].Number
+			record(fmt.Sprint("suspend in ", number), func(s *Store) error { return s.Suspend(number, u) })
+		default:
+			info := h.infos[done]
+			open = open[1:]
+			done++
+			record(fmt.Sprint("commit ", info.Batch), func(s *Store) error { return s.Commit(info) })
+		}
+	}
+	return h
+}
+
+func mustStage(g *dyngraph.Graph, us []dyngraph.Update) {
+	if us == nil {
+		us = []dyngraph.Update{}
+	}
+	if _, err := g.Stage(us); err != nil {
+		panic(err)
+	}
+}
+
+// rebuilt returns a copy of the graph that later changes do not touch.
+func rebuilt(g *dyngraph.Graph, directed bool) *dyngraph.Graph {
+	l := dyngraph.NewLoader(dyngraph.Options{Directed: directed})
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	for i := 1; i < g.Labels(); i++ {
+		must(l.Label(g.LabelName(dyngraph.LabelID(i))))
+	}
+	v := g.View(dyngraph.New)
+	for id := range v.VerticesSeq() {
+		must(l.Vertex(dyngraph.VertexRecord{ID: id, Key: v.Key(id), Label: v.Label(id)}))
+	}
+	for e := range v.EdgesSeq() {
+		from, to, label := v.Edge(e)
+		must(l.Edge(dyngraph.EdgeRecord{From: from, To: to, Label: label, Attr: v.Attr(e)}))
+	}
+	older, newer := g.PendingFree()
+	l.Pending(older, newer)
+	out, err := l.Graph()
+	must(err)
+	return out
+}
+
+func randomUpdates(rng *rand.Rand, n, keys int) []dyngraph.Update {
+	key := func() string { return fmt.Sprintf("k%d", rng.IntN(keys)) }
+	labels := []string{"", "", "A", "B", "Längeres Label"}
+	var us []dyngraph.Update
+	// A key's label depends on the key, so that updates hardly ever contradict each other.
+	of := func(k string) string { return labels[int(k[len(k)-1])%len(labels)] }
+	for range n {
+		u := dyngraph.Update{Pos: dyngraph.Position{
+			Partition: int32(rng.IntN(3)), Offset: rng.Int64N(1 << 33), Element: int32(rng.IntN(3)),
+		}}
+		switch rng.IntN(12) {
+		case 0:
+			u.Op, u.Key = dyngraph.DeleteVertex, key()
+		case 1:
+			u.Op, u.Key = dyngraph.InsertVertex, key()
+			u.Label = of(u.Key)
+		case 2, 3, 4:
+			u.Op = dyngraph.DeleteEdge
+		default:
+			u.Op = dyngraph.InsertEdge
+			u.Attr = randomAttr(rng)
+		}
+		if u.Key == "" {
+			u.From = key()
+			for u.To == "" || u.To == u.From {
+				u.To = key()
+			}
+			u.Label = []string{"", "T", "U"}[rng.IntN(3)]
+			if u.Op == dyngraph.InsertEdge && rng.IntN(2) == 0 {
+				u.FromLabel, u.ToLabel = of(u.From), of(u.To)
+			}
+		}
+		us = append(us, u)
+	}
+	return us
+}
+
+func randomAttr(rng *rand.Rand) (a dyngraph.Attr) {
+	if rng.IntN(3) == 0 {
+		a.ID = fmt.Sprintf("tx-%d", rng.IntN(1000))
+	}
+	if a.HasTS = rng.IntN(2) == 0; a.HasTS {
+		a.TS = rng.Int64() - rng.Int64()
+	}
+	if rng.IntN(3) == 0 {
+		a.Props = fmt.Appendf(nil, `{"amount":%d}`, rng.IntN(100))
+	}
+	return a
+}
+
+func randomDeadLetters(rng *rand.Rand) (ls []stream.DeadLetter) {
+	for range rng.IntN(3) {
+		ls = append(ls, stream.DeadLetter{Partition: int32(rng.IntN(3)), Offset: rng.Int64(), Element: rng.IntN(3) - 1,
+			Reason: "json", Error: "what is wrong", Value: []byte{0xff, byte(rng.IntN(256))}, Size: rng.IntN(1 << 20)})
+	}
+	return ls
+}
+
+func randomSuspension(rng *rand.Rand) matcher.Suspension {
+	return matcher.Suspension{Query: fmt.Sprint("q", rng.IntN(3)), Version: rng.Uint64N(9),
+		Sign: []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)], Order: rng.Uint32()}
+}
+
+func randomChange(rng *rand.Rand, queries []matcher.QueryState) (*matcher.QueryChange, []matcher.QueryState) {
+	queries = slices.Clone(queries)
+	if len(queries) > 0 && rng.IntN(3) == 0 {
+		i := rng.IntN(len(queries))
+		queries[i].Removed = true
+		return &matcher.QueryChange{Remove: queries[i].Query.Name, Retract: rng.IntN(2) == 0}, queries
+	}
+	q := &matcher.Query{
+		Name: fmt.Sprintf("q%03d", len(queries)), Version: 1 + rng.Uint64N(1<<60),
+		Vertices: []matcher.QueryVertex{{Name: "a", Label: "A"}, {Name: "b"}},
+		Edges:    []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "T"}},
+		Source:   "MATCH (a:A)-->(b) RETURN a, b", Language: "cypher", Origin: "api",
+	}
+	return &matcher.QueryChange{Add: q}, append(queries, matcher.QueryState{Query: q, Suspended: rng.IntN(4) == 0})
+}
+
+func randomReport(rng *rand.Rand, batch uint64) *stream.BatchReport {
+	if rng.IntN(8) == 0 {
+		return nil
+	}
+	r := &stream.BatchReport{Batch: batch, Messages: rng.IntN(100), Updates: rng.IntN(100), Inserted: rng.IntN(9),
+		Deleted: rng.IntN(9), Records: rng.Uint64(), DeadLetters: rng.IntN(3), Positions: map[string]int64{"0": 1, "17": -4}}
+	if rng.IntN(3) == 0 {
+		r.Change = &stream.ChangeReport{Op: "add", Query: "q", Version: 3}
+	}
+	for i := range rng.IntN(3) {
+		r.Queries = append(r.Queries, stream.QueryReport{Query: fmt.Sprint("q", i), Version: 2,
+			Positive: matcher.Count{Hi: rng.Uint64N(2), Lo: rng.Uint64()}, Truncated: rng.IntN(2) == 0,
+			Suspended: rng.IntN(2) == 0, Snapshot: rng.IntN(2) == 0})
+	}
+	return r
+}
+
+func clonePositions(p stream.Positions) stream.Positions {
+	out := stream.Positions{}
+	for k, v := range p {
+		out[k] = v
+	}
+	return out
+}
+
+// The dumps spell out everything that a checkpoint promises to keep.
+
+func dumpState(st *stream.State) string {
+	return fmt.Sprintf("fresh %v\n", st.Fresh) + dumpCommitted(st.Batch, st.Graph, st.Positions, st.Mark, st.Queries) +
+		dumpOpen(st.Open)
+}
+
+func dumpCommitted(batch uint64, g *dyngraph.Graph, p stream.Positions, m stream.Mark, qs []matcher.QueryState) string {
+	return fmt.Sprintf("batch %d mark %q\n", batch, string(m)) + dumpContent(g, p, qs)
+}
+
+func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState) string {
+	var b strings.Builder
+	for i := 1; i < g.Labels(); i++ {
+		fmt.Fprintf(&b, "label %d %q\n", i, g.LabelName(dyngraph.LabelID(i)))
+	}
+	v := g.View(dyngraph.New)
+	for id := range v.VerticesSeq() {
+		fmt.Fprintf(&b, "vertex %d %q %d\n", id, v.Key(id), v.Label(id))
+	}
+	for e := range v.EdgesSeq() {
+		from, to, label := v.Edge(e)
+		a := v.Attr(e)
+		fmt.Fprintf(&b, "edge %d %d %d id %q ts %v %d props %q\n", from, label, to, a.ID, a.HasTS, a.TS, string(a.Props))
+	}
+	older, newer := g.PendingFree()
+	fmt.Fprintf(&b, "pending %v %v\n", append([]dyngraph.VertexID{}, older...), append([]dyngraph.VertexID{}, newer...))
+	fmt.Fprintf(&b, "positions %v\n", map[int32]int64(clonePositions(p)))
+	js, err := json.Marshal(append([]matcher.QueryState{}, qs...))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(&b, "queries %s\n", js)
+	return b.String()
+}
+
+func dumpOpen(open []stream.Batch) string {
+	var b strings.Builder
+	for i := range open {
+		js, err := json.Marshal(open[i]) // Change and slices are spelt out; nil and empty slices may differ
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, "open %s\n", strings.ReplaceAll(string(js), ":[]", ":null"))
+	}
+	return b.String()
+}
+
+func testOptions(h *history, fs vfs.FS) Options {
+	return Options{Settings: Settings{Directed: h.directed, Decoding: "json", Input: "file in", Output: "file out",
+		Mode: "changelog", Shape: "{}"}, FS: fs, Retention: Retention{Batches: 1 << 40}}
+}
+
+// recovered opens, recovers, dumps and closes.
+func recovered(t testing.TB, opt Options) string {
+	t.Helper()
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	st, err := s.Recover(context.Background())
+	require.NoError(t, err)
+	require.Len(t, st.StreamID, 32)
+	require.NoError(t, s.Close())
+	return dumpState(st)
+}
+
+// requireSame compares two dumps and shows the first line that differs.
+func requireSame(t testing.TB, want, got string, msg ...any) {
+	t.Helper()
+	if want == got {
+		return
+	}
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			t.Fatalf("%v: line %d:\nwant %s\ngot  %s", msg, i, w[i], g[i])
+		}
+	}
+	t.Fatalf("%v: want %d lines, got %d", msg, len(w), len(g))
+}

@@ -1,0 +1,94 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+
+	"motifd/dyngraph"
+)
+
+// The first byte of a key is its space. Numbers inside keys are big-endian, so that keys sort as the numbers do.
+const (
+	spaceMeta   = 'm' // m + name
+	spaceLabel  = 'n' // n + label id (4)
+	spaceVertex = 'v' // v + vertex id (4)
+	spaceEdge   = 'x' // x + source (4) + label (4) + target (4)
+	spaceLog    = 'z' // z + batch (8) + part (1) [+ number (4)]
+)
+
+// The records of the meta space.
+var (
+	keyFormat   = []byte("m:format")
+	keyStream   = []byte("m:stream")
+	keySettings = []byte("m:settings")
+	keyState    = []byte("m:state")
+	keyQueries  = []byte("m:queries")
+)
+
+// The parts of a log entry, in key order.
+const (
+	partIntent     = 1
+	partSuspension = 2 // followed by a number: 0, 1, ...
+	partDone       = 3
+)
+
+const (
+	edgeKeyLen = 13
+	logKeyLen  = 10
+)
+
+func labelKey(dst []byte, id dyngraph.LabelID) []byte {
+	return binary.BigEndian.AppendUint32(append(dst, spaceLabel), uint32(id))
+}
+
+func vertexKey(dst []byte, id dyngraph.VertexID) []byte {
+	return binary.BigEndian.AppendUint32(append(dst, spaceVertex), uint32(id))
+}
+
+func edgeKey(dst []byte, from dyngraph.VertexID, label dyngraph.LabelID, to dyngraph.VertexID) []byte {
+	dst = binary.BigEndian.AppendUint32(append(dst, spaceEdge), uint32(from))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(label))
+	return binary.BigEndian.AppendUint32(dst, uint32(to))
+}
+
+func logKey(batch uint64, part byte) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte{spaceLog}, batch), part)
+}
+
+func suspensionKey(batch uint64, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(logKey(batch, partSuspension), n)
+}
+
+// space returns the bounds of a key space for an iterator.
+func space(s byte) (lower, upper []byte) { return []byte{s}, []byte{s + 1} }
+
+// parseID reads the number of a label or vertex key.
+func parseID(key []byte) (uint32, bool) {
+	if len(key) != 5 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(key[1:]), true
+}
+
+// parseEdge reads an edge key.
+func parseEdge(key []byte) (from dyngraph.VertexID, label dyngraph.LabelID, to dyngraph.VertexID, ok bool) {
+	if len(key) != edgeKeyLen {
+		return 0, 0, 0, false
+	}
+	return dyngraph.VertexID(binary.BigEndian.Uint32(key[1:])), dyngraph.LabelID(binary.BigEndian.Uint32(key[5:])),
+		dyngraph.VertexID(binary.BigEndian.Uint32(key[9:])), true
+}
+
+// parseLog reads a log key; n is the number of a suspension.
+func parseLog(key []byte) (batch uint64, part byte, n uint32, ok bool) {
+	if len(key) < logKeyLen {
+		return 0, 0, 0, false
+	}
+	batch, part = binary.BigEndian.Uint64(key[1:]), key[9]
+	switch {
+	case (part == partIntent || part == partDone) && len(key) == logKeyLen:
+		return batch, part, 0, true
+	case part == partSuspension && len(key) == logKeyLen+4:
+		return batch, part, binary.BigEndian.Uint32(key[10:]), true
+	}
+	return 0, 0, 0, false
+}

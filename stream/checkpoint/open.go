@@ -1,0 +1,204 @@
+package checkpoint
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// Format is the version of the layout that FORMAT.md describes.
+const Format = 1
+
+// Options configure a Store.
+type Options struct {
+	// Settings are stored in a new checkpoint and compared with those of an existing one.
+	Settings Settings
+	// Graph bounds the graph that Recover builds; Directed is taken from Settings.
+	Graph dyngraph.Options
+	// Retention bounds the batch log.
+	Retention Retention
+	// FS is the file system, nil for the operating system's.
+	FS vfs.FS
+	// ReadOnly opens an existing checkpoint without changing it; Settings are not compared. The directory is still
+	// locked against other processes.
+	ReadOnly bool
+	// Logger receives what the storage engine reports about failures; nil drops it. It is called from any goroutine.
+	Logger func(message string)
+}
+
+// Retention bounds the committed batches that the log keeps; open intents are kept in any case. The bound that is met
+// first counts.
+type Retention struct {
+	Batches uint64 // 0 keeps none
+	Bytes   int64  // of keys and values before compression; 0 is no bound
+}
+
+// Errors that callers decide on.
+var (
+	// ErrFormat: the directory holds a checkpoint of another format version, or something else.
+	ErrFormat = errors.New("not a checkpoint of this version")
+	// ErrNone: there is no checkpoint in the directory.
+	ErrNone = errors.New("there is no checkpoint")
+	// ErrBroken: an earlier write failed, and nothing is written any more. The cause is wrapped beside it.
+	ErrBroken = errors.New("the checkpoint cannot be written any more; free the disk or repair it, then start again")
+)
+
+// database is an open Pebble database with what every user of it needs.
+type database struct {
+	*pebble.DB
+	dir   string
+	fs    *failStop
+	fault *fault
+}
+
+// openDatabase opens the directory; unless readOnly it is created when it is not there.
+func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*database, error) {
+	if fs == nil {
+		fs = vfs.Default
+	}
+	d := &database{dir: dir, fault: &fault{log: log}}
+	d.fs = &failStop{FS: fs, fault: d.fault}
+	if readOnly {
+		if _, err := fs.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+		} else if err != nil {
+			return nil, fmt.Errorf("checkpoint: %w", err)
+		}
+	}
+	opt := pebbleOptions(d.fs, d.fault)
+	opt.ReadOnly = readOnly
+	opt.ErrorIfNotExists = readOnly
+	db, err := pebble.Open(dir, opt)
+	switch {
+	case d.fs.locked:
+		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it", dir, stream.ErrLocked)
+	case errors.Is(err, pebble.ErrDBDoesNotExist):
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	case err == nil && d.fault.tripped():
+		err = errors.Join(d.fault.err(), db.Close())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: open: %w", dir, err)
+	}
+	d.DB = db
+	return d, nil
+}
+
+func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
+	o := &pebble.Options{
+		FS:                 fs,
+		Logger:             logger{f},
+		FormatMajorVersion: pebble.FormatNewest,
+		// A commit may hold a large effect; what exceeds half of a memtable takes a slower path.
+		MemTableSize: 64 << 20,
+		CacheSize:    16 << 20,
+	}
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	for i := range o.Levels {
+		o.Levels[i].BlockSize = 32 << 10 // records are read in order, hardly ever one by one
+	}
+	return o
+}
+
+// newStreamID returns 128 random bits in hexadecimal.
+func newStreamID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// formatValue is the value of keyFormat. It is not sealed: every version must be able to tell it.
+func formatValue() []byte { return binary.AppendUvarint([]byte("motifd"), Format) }
+
+// checkFormat tells whether the database holds a checkpoint of this version; found is false when it is empty.
+func (d *database) checkFormat() (found bool, err error) {
+	v, ok, err := d.get(keyFormat)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		it, err := d.NewIter(nil)
+		if err != nil {
+			return false, err
+		}
+		empty := !it.First()
+		if err := it.Close(); err != nil {
+			return false, err
+		}
+		if !empty {
+			return false, fmt.Errorf("%s: %w: the database in it was not written by motifd; choose another directory",
+				d.dir, ErrFormat)
+		}
+		return false, nil
+	}
+	n, used := uint64(0), 0
+	if len(v) > 6 && string(v[:6]) == "motifd" {
+		n, used = binary.Uvarint(v[6:])
+	}
+	if used <= 0 {
+		return false, fmt.Errorf("%s: %w: the format record is damaged", d.dir, ErrFormat)
+	}
+	if n != Format {
+		return false, fmt.Errorf("%s: %w: it has format %d, and this motifd reads format %d; run the motifd that wrote it, "+
+			"or set checkpoint.dir to a new directory", d.dir, ErrFormat, n, Format)
+	}
+	return true, nil
+}
+
+// get reads one value into memory of its own.
+func (d *database) get(key []byte) (value []byte, ok bool, err error) {
+	v, closer, err := d.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("checkpoint %s: read: %w", d.dir, err)
+	}
+	value = append([]byte{}, v...)
+	return value, true, closer.Close()
+}
+
+// sealed reads a sealed value, which must be there.
+func (d *database) sealed(key []byte) (*decoder, error) {
+	v, ok, err := d.get(key)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, damaged("%s: record %q is missing", d.dir, key)
+	}
+	dec, err := unseal(key, v)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.dir, err)
+	}
+	return dec, nil
+}
+
+// apply writes a batch, synced, and reports the first failure of the store.
+func (d *database) apply(b *pebble.Batch) error {
+	if err := d.broken(); err != nil {
+		return err
+	}
+	err := d.Apply(b, pebble.Sync)
+	if err != nil {
+		d.fault.trip("write", d.dir, err)
+	}
+	return d.broken()
+}
+
+// broken returns an error that wraps ErrBroken and the first failure, or nil.
+func (d *database) broken() error {
+	if cause := d.fault.err(); cause != nil {
+		return fmt.Errorf("checkpoint %s: %w: %w", d.dir, ErrBroken, cause)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// Replay reads the batch log of a checkpoint from its base on (DESIGN P2). The checkpoint is not changed; it is locked
+// until Close. A Replay has one user.
+type Replay struct {
+	db      *database
+	control *control
+	past    *timeline // at the base, once it is made
+}
+
+// Logged is a batch as the log holds it.
+type Logged struct {
+	stream.Batch
+	// Report is the batch record, nil for an open intent.
+	Report *stream.BatchReport
+	// Shape is Settings.Shape when the batch was cut.
+	Shape string
+	// Committed is false for an open intent: its records may not have been published, or in part.
+	Committed bool
+}
+
+// OpenReplay opens the checkpoint in dir read-only; fs nil is the operating system's file system. It fails as Open
+// does.
+func OpenReplay(dir string, fs vfs.FS) (*Replay, error) {
+	db, c, err := openExisting(dir, fs)
+	if err != nil {
+		return nil, err
+	}
+	return &Replay{db: db, control: c}, nil
+}
+
+// openExisting opens a checkpoint to read it.
+func openExisting(dir string, fs vfs.FS) (*database, *control, error) {
+	db, err := openDatabase(dir, fs, true, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := db.checkFormat()
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	var c *control
+	if err == nil {
+		c, err = readControl(db)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, c, nil
+}
+
+// StreamID returns the stream's name.
+func (r *Replay) StreamID() string { return r.control.streamID }
+
+// Settings returns the settings as they are stored; Shape is the present one, and Logged has each batch's.
+func (r *Replay) Settings() Settings { return r.control.settings }
+
+// Len returns how many batches the log holds, committed ones and open intents.
+func (r *Replay) Len() (committed, open int) {
+	return len(r.control.log.committed), len(r.control.log.open)
+}
+
+// Base returns the state before the oldest batch in the log, or the present one when the log is empty. It is made by
+// undoing the logged effects from the newest to the oldest. The caller owns the graph. State.Mark and State.Open are
+// empty; State.Fresh tells that the base is the beginning.
+func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
+	if err := r.undo(ctx); err != nil {
+		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
+	}
+	st := &r.past.state
+	g, err := loadGraph(ctx, r.past.content, dyngraph.Options{Directed: r.control.settings.Directed}, st)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
+	}
+	return &stream.State{
+		StreamID:  r.control.streamID,
+		Fresh:     st.batch == 0,
+		Batch:     st.batch,
+		Graph:     g,
+		Queries:   slices.Clone(r.past.queries),
+		Positions: maps.Clone(st.positions),
+	}, nil
+}
+
+func (r *Replay) undo(ctx context.Context) error {
+	if r.past != nil {
+		return nil
+	}
+	past, err := undoLog(ctx, r.db, r.control, nil)
+	r.past = past
+	return err
+}
+
+// undoLog returns the content as of before the oldest batch in the log. report is as in timeline.
+func undoLog(ctx context.Context, db *database, c *control, report func(error) error) (*timeline, error) {
+	content, err := newOverlay(db, c.log.bytes)
+	if err != nil {
+		return nil, err
+	}
+	t := &timeline{content: content, state: c.state, queries: c.queries, report: report}
+	for _, e := range slices.Backward(c.log.committed) {
+		if ctx.Err() != nil {
+			return nil, errors.Join(context.Cause(ctx), content.close())
+		}
+		o, err := db.readDone(e.batch)
+		if err == nil {
+			err = t.undo(e.batch, o)
+		}
+		if err != nil {
+			return nil, errors.Join(err, content.close())
+		}
+	}
+	return t, nil
+}
+
+// Batches yields the logged batches in order: committed ones, then open intents. After an error it ends. Every call
+// starts over.
+func (r *Replay) Batches() iter.Seq2[*Logged, error] {
+	return func(yield func(*Logged, error) bool) {
+		for _, e := range r.control.log.committed {
+			l, err := r.logged(e, true)
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+		for _, e := range r.control.log.open {
+			l, err := r.logged(e, false)
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *Replay) logged(e logEntry, committed bool) (*Logged, error) {
+	in, err := r.db.readIntent(e)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: %w", r.db.dir, err)
+	}
+	l := &Logged{Batch: in.batch, Shape: in.shape, Committed: committed}
+	if committed {
+		o, err := r.db.readDone(e.batch)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: %w", r.db.dir, err)
+		}
+		l.Report = o.report
+	}
+	return l, nil
+}
+
+// Close ends the replay.
+func (r *Replay) Close() error {
+	var err error
+	if r.past != nil {
+		err = r.past.content.close()
+	}
+	return errors.Join(err, r.db.Close())
+}

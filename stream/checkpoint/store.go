@@ -1,0 +1,336 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+// Store is a checkpoint opened for a daemon; it implements stream.Store. Intent, Suspend and Commit may be called from
+// different goroutines at once.
+type Store struct {
+	db       *database
+	opt      Options
+	streamID string
+	settings Settings
+
+	intents sync.Mutex // held by Intent and Suspend, one at a time
+	commits sync.Mutex // held by Commit
+
+	mu        sync.Mutex // guards what follows
+	state     state
+	queries   []matcher.QueryState // as of state.batch
+	log       logIndex
+	recovered bool
+}
+
+var _ stream.Store = (*Store)(nil)
+
+// errReadOnly answers a change of a store that was opened read-only.
+var errReadOnly = errors.New("checkpoint: opened read-only")
+
+// Open opens the checkpoint in dir, and creates it when the directory is empty or not there. It fails with
+// stream.ErrLocked, ErrSettings, ErrFormat, ErrDamaged, or with ErrNone when opt.ReadOnly and there is none.
+func Open(dir string, opt Options) (*Store, error) {
+	db, err := openDatabase(dir, opt.FS, opt.ReadOnly, opt.Logger)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: db, opt: opt}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open() error {
+	found, err := s.db.checkFormat()
+	if err != nil {
+		return err
+	}
+	if !found {
+		if s.opt.ReadOnly {
+			return fmt.Errorf("%s: %w", s.db.dir, ErrNone)
+		}
+		if err := s.create(); err != nil {
+			return err
+		}
+	}
+	c, err := readControl(s.db)
+	if err != nil {
+		return err
+	}
+	s.streamID, s.settings, s.state, s.queries, s.log = c.streamID, c.settings, c.state, c.queries, c.log
+	if s.opt.ReadOnly {
+		return nil
+	}
+	if err := s.db.removeStaged(); err != nil {
+		return err
+	}
+	return s.settle()
+}
+
+// create writes the first records.
+func (s *Store) create() error {
+	b := s.db.NewBatch()
+	defer b.Close()
+	settings, err := appendSettings([]byte{codecVersion}, &s.opt.Settings)
+	if err != nil {
+		return err
+	}
+	queries, err := appendQueries([]byte{codecVersion}, []matcher.QueryState{})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		b.Set(keyFormat, formatValue(), nil),
+		b.Set(keyStream, seal(keyStream, append([]byte{codecVersion}, newStreamID()...)), nil),
+		b.Set(keySettings, seal(keySettings, settings), nil),
+		b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &state{})), nil),
+		b.Set(keyQueries, seal(keyQueries, queries), nil),
+	)
+	if err != nil {
+		return err
+	}
+	return s.db.apply(b)
+}
+
+// settle compares the settings with those of the options.
+func (s *Store) settle() error {
+	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
+	if len(e.Field) > 0 {
+		return e
+	}
+	if s.settings.Shape == s.opt.Settings.Shape {
+		return nil
+	}
+	if open := s.log.open; len(open) > 0 {
+		e.Field = []FieldDifference{{"shape", fmt.Sprintf("%q", s.settings.Shape), fmt.Sprintf("%q", s.opt.Settings.Shape)}}
+		e.InHand = open[0].batch
+		return e
+	}
+	v, err := appendSettings([]byte{codecVersion}, &s.opt.Settings)
+	if err != nil {
+		return err
+	}
+	b := s.db.NewBatch()
+	defer b.Close()
+	if err := b.Set(keySettings, seal(keySettings, v), nil); err != nil {
+		return err
+	}
+	if err := s.db.apply(b); err != nil {
+		return err
+	}
+	s.settings = s.opt.Settings
+	return nil
+}
+
+// StreamID returns the random 128-bit name of the stream, in hexadecimal; it was made with the checkpoint.
+func (s *Store) StreamID() string { return s.streamID }
+
+// Settings returns the settings as they are stored.
+func (s *Store) Settings() Settings { return s.settings }
+
+// Bootstrapped tells whether a graph was stored as batch 0.
+func (s *Store) Bootstrapped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.bootstrapped
+}
+
+// Intent stores a batch before it is stepped. b.Number follows the last intent's, or the last committed batch's.
+func (s *Store) Intent(b *stream.Batch) error {
+	s.intents.Lock()
+	defer s.intents.Unlock()
+	if s.opt.ReadOnly {
+		return errReadOnly
+	}
+	s.mu.Lock()
+	next := s.log.next(s.state.batch)
+	s.mu.Unlock()
+	if b.Number != next {
+		return fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next)
+	}
+	v, err := appendIntent([]byte{codecVersion}, &intent{batch: *b, shape: s.settings.Shape})
+	if err != nil {
+		return fmt.Errorf("checkpoint: intent of batch %d: %w", b.Number, err)
+	}
+	key := logKey(b.Number, partIntent)
+	size, err := s.put(key, v, fmt.Sprintf("intent of batch %d", b.Number))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.log.open = append(s.log.open, logEntry{batch: b.Number, bytes: size})
+	s.mu.Unlock()
+	return nil
+}
+
+// Suspend adds a suspension to the open intent of the batch.
+func (s *Store) Suspend(batch uint64, u matcher.Suspension) error {
+	s.intents.Lock()
+	defer s.intents.Unlock()
+	if s.opt.ReadOnly {
+		return errReadOnly
+	}
+	s.mu.Lock()
+	i := s.log.find(batch)
+	var n uint32
+	if i >= 0 {
+		n = s.log.open[i].suspensions
+	}
+	s.mu.Unlock()
+	if i < 0 {
+		return fmt.Errorf("checkpoint: suspension in batch %d, which has no open intent", batch)
+	}
+	size, err := s.put(suspensionKey(batch, n), appendSuspension([]byte{codecVersion}, &u),
+		fmt.Sprintf("suspension in batch %d", batch))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i = s.log.find(batch); i >= 0 {
+		s.log.open[i].suspensions++
+		s.log.open[i].bytes += size
+	}
+	return nil
+}
+
+// put writes one sealed record, synced, and returns its size.
+func (s *Store) put(key, value []byte, what string) (int64, error) {
+	value = seal(key, value)
+	if int64(len(value)) > maxWrite {
+		return 0, fmt.Errorf("checkpoint: %s: %w: %d bytes", what, ErrTooLarge, len(value))
+	}
+	b := s.db.NewBatchWithSize(len(key) + len(value) + 32)
+	defer b.Close()
+	if err := b.Set(key, value, nil); err != nil {
+		return 0, err
+	}
+	if err := s.db.apply(b); err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	return int64(len(key) + len(value)), nil
+}
+
+// maxWrite bounds one atomic write; Pebble takes 4 GiB.
+const maxWrite = 3 << 30
+
+// ErrTooLarge: a batch changes more than one atomic write can hold (3 GiB).
+var ErrTooLarge = errors.New("too large for one write of the checkpoint: cut smaller batches")
+
+// Commit makes the batch's effect durable and ends its intent. Batches are committed in order.
+func (s *Store) Commit(c *stream.CommitInfo) error {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	if s.opt.ReadOnly {
+		return errReadOnly
+	}
+	// Only Commit changes the state and the queries, so that they can be read below without the lock.
+	s.mu.Lock()
+	next := s.state
+	oldest := s.log.find(c.Batch) == 0
+	s.mu.Unlock()
+	if !oldest {
+		return fmt.Errorf("checkpoint: commit of batch %d, but batch %d is the last committed one, and %d has no open intent "+
+			"or is not the oldest", c.Batch, next.batch, c.Batch)
+	}
+	fail := func(err error) error { return fmt.Errorf("checkpoint: commit of batch %d: %w", c.Batch, err) }
+	b := s.db.NewBatch()
+	defer b.Close()
+	size, err := writeEffect(b, &next, c)
+	if err != nil {
+		return fail(err)
+	}
+	entry := &done{effect: c.Effect, report: c.Report, positions: s.state.positions, digests: s.state.digests,
+		queriesChanged: c.Queries != nil, queries: s.queries}
+	key := logKey(c.Batch, partDone)
+	value, err := appendDone([]byte{codecVersion}, entry)
+	if err != nil {
+		return fail(err)
+	}
+	value = seal(key, value)
+	if size+int64(len(value)) > maxWrite {
+		return fail(fmt.Errorf("%w: %d bytes", ErrTooLarge, size+int64(len(value))))
+	}
+	if err := b.Set(key, value, nil); err != nil {
+		return fail(err)
+	}
+	if c.Queries != nil {
+		v, err := appendQueries([]byte{codecVersion}, c.Queries)
+		if err != nil {
+			return fail(err)
+		}
+		if err := b.Set(keyQueries, seal(keyQueries, v), nil); err != nil {
+			return fail(err)
+		}
+	}
+	if err := b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
+		return fail(err)
+	}
+	s.mu.Lock()
+	dropped, first, last := s.log.plan(int64(len(key)+len(value)), s.opt.Retention)
+	s.mu.Unlock()
+	if dropped > 0 {
+		if err := b.DeleteRange(logKey(first, 0), logKey(last+1, 0), nil); err != nil {
+			return fail(err)
+		}
+	}
+	if err := s.db.apply(b); err != nil {
+		return fail(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = next
+	if c.Queries != nil {
+		s.queries = slices.Clone(c.Queries)
+	}
+	s.log.commit(int64(len(key)+len(value)), dropped)
+	return nil
+}
+
+// writeEffect puts the changed records into the batch and brings the state up to it. It returns the size of what it
+// wrote, and stops when that is too much.
+func writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, err error) {
+	if got, want := c.Effect.LabelsBefore, st.digests.labels.count+1; uint64(got) != want {
+		return 0, fmt.Errorf("the batch began with %d labels, but %d are stored", got, want)
+	}
+	older, newer, err := st.after(&c.Effect)
+	if err != nil {
+		return 0, err
+	}
+	err = changes(&c.Effect, func(key, before, after []byte) error {
+		st.digests.replace(key, before, after)
+		size += int64(len(key)+len(after)) + 16
+		if size > maxWrite {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, int64(maxWrite))
+		}
+		if after == nil {
+			return b.Delete(key, nil)
+		}
+		return b.Set(key, after, nil)
+	})
+	st.batch, st.positions, st.mark = c.Batch, maps.Clone(c.Positions), slices.Clone(c.Mark)
+	st.older, st.newer = older, newer
+	return size, err
+}
+
+// Close closes the checkpoint. Open intents stay.
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if broken := s.db.broken(); broken != nil {
+		return broken
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint %s: close: %w", s.db.dir, err)
+	}
+	return nil
+}

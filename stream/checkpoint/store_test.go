@@ -1,0 +1,148 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+// TestHistory opens the checkpoint anew after every step.
+func TestHistory(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			rng := newRand(seed)
+			h := newHistory(rng, 12, seed%2 == 1)
+			opt := testOptions(h, vfs.NewMem())
+			opt.Retention = Retention{Batches: rng.Uint64N(6)}
+			requireSame(t, h.start, recovered(t, opt))
+			for _, st := range h.steps {
+				s, err := Open(testDir, opt)
+				require.NoError(t, err, st.name)
+				require.NoError(t, st.do(s), st.name)
+				require.NoError(t, s.Close())
+				requireSame(t, st.after, recovered(t, opt), st.name)
+			}
+		})
+	}
+}
+
+func TestStreamIDIsKept(t *testing.T) {
+	h := newHistory(newRand(1), 1, false)
+	opt := testOptions(h, vfs.NewMem())
+	ids := map[string]bool{}
+	for range 3 {
+		s, err := Open(testDir, opt)
+		require.NoError(t, err)
+		ids[s.StreamID()] = true
+		require.NoError(t, s.Close())
+	}
+	require.Len(t, ids, 1)
+	opt.FS = vfs.NewMem()
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	require.NotContains(t, ids, s.StreamID())
+	require.NoError(t, s.Close())
+}
+
+// TestCallsOutOfOrder: what would break the log is refused and changes nothing.
+func TestCallsOutOfOrder(t *testing.T) {
+	h := newHistory(newRand(2), 3, false)
+	s, err := Open(testDir, testOptions(h, vfs.NewMem()))
+	require.NoError(t, err)
+	defer s.Close()
+	b := h.batches[0]
+	require.ErrorContains(t, s.Commit(h.infos[0]), "no open intent")
+	require.ErrorContains(t, s.Suspend(1, matcher.Suspension{Sign: dyngraph.Inserted}), "no open intent")
+	b.Number = 2
+	require.ErrorContains(t, s.Intent(&b), "1 is next")
+	require.NoError(t, s.Intent(&h.batches[0]))
+	require.ErrorContains(t, s.Intent(&h.batches[0]), "2 is next")
+	require.NoError(t, s.Intent(&h.batches[1]))
+	require.ErrorContains(t, s.Commit(h.infos[1]), "not the oldest")
+	bad := *h.infos[0]
+	bad.Effect.LabelsBefore = 17
+	require.ErrorContains(t, s.Commit(&bad), "17 labels")
+	bad = *h.infos[0]
+	bad.Effect.Released = []dyngraph.VertexID{4}
+	require.ErrorContains(t, s.Commit(&bad), "released 1 ids")
+	require.ErrorContains(t, s.Bootstrap(context.Background(), dyngraph.NewGraph(dyngraph.Options{Directed: h.directed})), "holds batches")
+	require.NoError(t, s.Commit(h.infos[0]))
+	require.NoError(t, s.Commit(h.infos[1]))
+	_, err = s.Recover(context.Background())
+	require.NoError(t, err)
+	_, err = s.Recover(context.Background())
+	require.ErrorContains(t, err, "twice")
+}
+
+// TestConcurrentCalls runs intents ahead of commits from two goroutines, as the pipeline does.
+func TestConcurrentCalls(t *testing.T) {
+	h := newHistory(newRand(3), 40, false)
+	opt := testOptions(h, vfs.NewMem())
+	opt.Retention.Batches = 5
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	intended := make(chan int, 3)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(intended)
+		for i := range h.batches {
+			b := h.batches[i]
+			b.Suspensions = nil
+			if err := s.Intent(&b); err != nil {
+				failed <- err
+				return
+			}
+			for _, u := range h.batches[i].Suspensions {
+				if err := s.Suspend(b.Number, u); err != nil {
+					failed <- err
+					return
+				}
+			}
+			intended <- i
+		}
+		failed <- nil
+	}()
+	for i := range intended {
+		require.NoError(t, s.Commit(h.infos[i]))
+	}
+	require.NoError(t, <-failed)
+	require.NoError(t, s.Close())
+	requireSame(t, h.steps[len(h.steps)-1].after, recovered(t, opt))
+	requireSound(t, opt.FS)
+}
+
+// requireSound verifies the checkpoint.
+func requireSound(t testing.TB, fs vfs.FS) {
+	t.Helper()
+	v, err := Verify(context.Background(), testDir, fs, nil)
+	require.NoError(t, err)
+	require.Empty(t, v.Problems)
+}
+
+func TestRecoverStopsWithItsContext(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open(testDir, Options{FS: fs})
+	require.NoError(t, err)
+	g := dyngraph.NewGraph(dyngraph.Options{})
+	var us []dyngraph.Update
+	for i := range 3 * ctxEvery {
+		us = append(us, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(i)})
+	}
+	mustStage(g, us)
+	g.Commit()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, s.Bootstrap(ctx, g), context.Canceled)
+	require.NoError(t, s.Bootstrap(context.Background(), g))
+	_, err = s.Recover(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, s.Close())
+	var _ stream.Store = s
+}
