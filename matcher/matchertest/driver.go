@@ -3,6 +3,7 @@ package matchertest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -322,4 +323,28 @@ func Diff(a, b []string) string {
 		}
 	}
 	return ""
+}
+
+// Prepare returns the batch that Batch would step over.
+func (d *Driver) Prepare(msgs []dyngraph.Message) *matcher.Batch {
+	updates, _ := d.Engine.Accept(msgs)
+	return &matcher.Batch{Number: d.next(), Updates: updates}
+}
+
+// Fail steps over a batch with an emit that fails at the given record index, and checks that Step returns that error.
+// The batch must have such a record. After it everything is to be as before.
+func (d *Driver) Fail(b *matcher.Batch, at uint64) {
+	d.t.Helper()
+	broken := errors.New("broken pipe")
+	d.Batches = append(d.Batches, &Output{Number: b.Number}) // for suspensions
+	_, err := d.Engine.Step(context.Background(), b, func(ev *matcher.Event) error {
+		if at < ev.FirstIndex+uint64(ev.Records()) {
+			return broken
+		}
+		return nil
+	})
+	d.Batches = d.Batches[:len(d.Batches)-1]
+	if !errors.Is(err, broken) {
+		d.t.Fatalf("batch %d was to fail at record %d: %v", b.Number, at, err)
+	}
 }
