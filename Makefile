@@ -1,0 +1,58 @@
+# Needs Go and make alone. `make help` lists the targets.
+
+GO          ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME    ?= 5s
+DEMOFLAGS   ?=
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+export CGO_ENABLED ?= 0
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build ./bin/motifd
+	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd ./cmd/motifd
+
+.PHONY: demo
+demo: build ## show fraud rings being reported live
+	./bin/motifd demo $(DEMOFLAGS)
+
+.PHONY: test
+test: ## run all tests that need nothing but this repository
+	$(GO) test ./...
+
+.PHONY: race
+race: ## run them under the race detector, which needs cgo and a C compiler
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+
+.PHONY: test-data
+test-data: ## run the cases with known answers in ../shared/data
+	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
+	$(GO) test -tags data -timeout 30m -run 'Data' ./...
+
+.PHONY: vet
+vet: ## go vet, with every build tag
+	$(GO) vet ./...
+	$(GO) vet -tags data ./...
+
+.PHONY: lint
+lint: vet ## vet, staticcheck and gofmt
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(STATICCHECK) -tags data ./cmd/motifd
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (5s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin
