@@ -11,7 +11,7 @@ import "unicode/utf8"
 // longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
 // vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex and
 // declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels or the edge indexes. These limits
-// are judged as if every id that the batch may give out or take back were in use, so that Stage cannot fail of them.
+// are judged as if every vertex and edge that comes and goes inside the batch stayed, so that Stage cannot fail of them.
 //
 // Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with the
 // label that it has, or with none. A deletion sets no label.
@@ -22,7 +22,7 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 	}
 	a := acceptor{
 		g: g, over: make(map[string]vertexState), newLabels: make(map[string]struct{}),
-		ids: uint64(g.bound) - uint64(g.free.len()), edges: uint64(g.edgeBound) - uint64(g.freeEdges.len()),
+		ids: g.idsInUse(), edges: g.edgesInUse(),
 	}
 	accepted := make([]Update, 0, total)
 	var rejects []Reject

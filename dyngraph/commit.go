@@ -153,7 +153,7 @@ func (g *Graph) Effect() Effect {
 	}
 	for i, e := range s.delta.Renewed {
 		rec := g.edgeRecord(e)
-		rec.Attr, rec.Previous = s.renewed[i].normal(), rec.Attr
+		rec.Attr, rec.Previous = s.renewed[i], rec.Attr
 		r.Renewed = append(r.Renewed, rec)
 	}
 	slices.SortFunc(r.Renewed, compareRecords)

@@ -50,6 +50,12 @@ func (t *edgeTable) put(edges []foldEdge, at int, i int32) {
 
 // reset empties the table at a cost that depends on its members only.
 func (t *edgeTable) reset(edges []foldEdge) {
+	t.n = 0
+	const keep = 1 << 18
+	if len(t.slots) > keep {
+		*t = edgeTable{}
+		return
+	}
 	for j := range edges {
 		e := &edges[j]
 		for h := hashEdge(e.from, e.to, e.label); ; h++ {
@@ -60,5 +66,4 @@ func (t *edgeTable) reset(edges []foldEdge) {
 			}
 		}
 	}
-	t.n = 0
 }

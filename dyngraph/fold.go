@@ -16,6 +16,7 @@ type folder struct {
 	edges   []foldEdge
 	table   edgeTable
 	newKeys map[string]int32 // vertices whose key is not in the graph
+	newIncs map[uint64]int32 // incarnations that are not from before the batch, by vertex and label
 	mark    []uint32         // by dense id: index into verts, plus 1
 }
 
@@ -24,14 +25,13 @@ type foldVertex struct {
 	old        VertexID // NoVertex when the key was absent before the batch
 	id         VertexID // after the batch; NoVertex when absent
 	cur        int32    // incarnation, or none
-	incs       int32    // list of incarnations; the last of it is the one before the batch, if any
+	oldInc     int32    // incarnation before the batch, or none
 	edges      int32    // list of foldEdges, through nextFrom or nextTo
 	enumerated bool     // all edges from before the batch are in the fold
 }
 
 type incarnation struct {
 	vert  int32
-	next  int32
 	label LabelID
 	old   bool   // as before the batch
 	birth uint64 // when it last came into being: the update, and which end
@@ -59,21 +59,33 @@ func (f *folder) reset() {
 	}
 	f.table.reset(f.edges)
 	clear(f.verts) // lets the keys go
-	f.verts, f.incs, f.edges = f.verts[:0], f.incs[:0], f.edges[:0]
-	const keep = 1 << 12 // clearing a map costs its capacity
-	if len(f.newKeys) > keep {
-		f.newKeys = nil
+	f.verts, f.incs, f.edges = emptied(f.verts), emptied(f.incs), emptied(f.edges)
+	f.newKeys, f.newIncs = emptiedMap(f.newKeys), emptiedMap(f.newIncs)
+}
+
+// emptied keeps a buffer for the next batch, unless only a large batch needs it.
+func emptied[T any](s []T) []T {
+	const keep = 1 << 17
+	if cap(s) > keep {
+		return nil
 	}
-	clear(f.newKeys)
+	return s[:0]
+}
+
+// emptiedMap does the same for a map; clearing one costs its capacity.
+func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
+	const keep = 1 << 12
+	if m == nil || len(m) > keep {
+		return make(map[K]int32)
+	}
+	clear(m)
+	return m
 }
 
 // run folds the updates. After an error the folder must still be reset.
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = grown(f.mark, int(g.bound))
-	if f.newKeys == nil {
-		f.newKeys = make(map[string]int32)
-	}
 	for i := range updates {
 		u := &updates[i]
 		place := uint32(i)
@@ -134,7 +146,7 @@ func (f *folder) vertex(key string) int32 {
 		return v
 	}
 	v := int32(len(f.verts))
-	f.verts = append(f.verts, foldVertex{key: key, old: NoVertex, id: NoVertex, cur: none, incs: none, edges: none})
+	f.verts = append(f.verts, foldVertex{key: key, old: NoVertex, id: NoVertex, cur: none, oldInc: none, edges: none})
 	f.newKeys[key] = v
 	return v
 }
@@ -144,22 +156,23 @@ func (f *folder) byID(id VertexID) int32 {
 		return int32(m - 1)
 	}
 	v, inc := int32(len(f.verts)), int32(len(f.incs))
-	f.verts = append(f.verts, foldVertex{key: f.g.vkey[id], old: id, id: NoVertex, cur: inc, incs: inc, edges: none})
-	f.incs = append(f.incs, incarnation{vert: v, next: none, label: f.g.vlabel[id], old: true})
+	f.verts = append(f.verts, foldVertex{key: f.g.vkey[id], old: id, id: NoVertex, cur: inc, oldInc: inc, edges: none})
+	f.incs = append(f.incs, incarnation{vert: v, label: f.g.vlabel[id], old: true})
 	f.mark[id] = uint32(v) + 1
 	return v
 }
 
 // become makes (key, label) the vertex's present incarnation.
 func (f *folder) become(v int32, l LabelID, birth uint64) {
-	i := f.verts[v].incs
-	for i != none && f.incs[i].label != l {
-		i = f.incs[i].next
-	}
-	if i == none {
-		i = int32(len(f.incs))
-		f.incs = append(f.incs, incarnation{vert: v, next: f.verts[v].incs, label: l})
-		f.verts[v].incs = i
+	i := f.verts[v].oldInc
+	if i == none || f.incs[i].label != l {
+		k := uint64(v)<<32 | uint64(l)
+		var ok bool
+		if i, ok = f.newIncs[k]; !ok {
+			i = int32(len(f.incs))
+			f.incs = append(f.incs, incarnation{vert: v, label: l})
+			f.newIncs[k] = i
+		}
 	}
 	f.incs[i].birth = birth
 	f.verts[v].cur = i
@@ -223,13 +236,13 @@ func (f *folder) enumerate(v int32) {
 	}
 	f.verts[v].enumerated = true
 	id := f.verts[v].old
-	self := f.oldIncarnation(v)
+	self := f.verts[v].oldInc
 	for _, d := range [2]Dir{Out, In} {
 		r := f.g.RangeAll(id, d)
 		for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
 			for k := range nbr {
 				e := ent[k].Index()
-				from, to := self, f.oldIncarnation(f.byID(nbr[k]))
+				from, to := self, f.verts[f.byID(nbr[k])].oldInc
 				if d == In {
 					from, to = to, from
 				}
@@ -237,14 +250,6 @@ func (f *folder) enumerate(v int32) {
 			}
 		}
 	}
-}
-
-func (f *folder) oldIncarnation(v int32) int32 {
-	i := f.verts[v].incs
-	for !f.incs[i].old {
-		i = f.incs[i].next
-	}
-	return i
 }
 
 // edge returns the edge between two incarnations; on first sight it asks the graph whether it is there.

@@ -80,8 +80,12 @@ func NewGraph(opt Options) *Graph {
 		maxEdges: uint32(NoEdge),
 	}
 	g.stats.triples = make(map[tripleKey]int)
+	g.fold.reset()
 	return g
 }
+
+// Options returns the options, with the defaults filled in.
+func (g *Graph) Options() Options { return g.opt }
 
 // Directed tells whether edges have a direction.
 func (g *Graph) Directed() bool { return g.opt.Directed }

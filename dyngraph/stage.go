@@ -129,7 +129,7 @@ func (g *Graph) room() error {
 	if n := len(g.labels.names); n > g.opt.MaxLabels {
 		return refuse(ReasonLabelLimit, "%d labels are too many; the table holds %d", n, g.opt.MaxLabels)
 	}
-	if ids := uint64(g.bound) - uint64(g.free.len()+len(g.older)) + uint64(len(s.births)); ids > uint64(g.opt.MaxVertices) {
+	if ids := g.idsInUse() + uint64(len(s.births)); ids > uint64(g.opt.MaxVertices) {
 		return refuse(ReasonVertexLimit, "%d vertex ids are too many; the most is %d", ids, g.opt.MaxVertices)
 	}
 	inserted := 0
@@ -138,10 +138,18 @@ func (g *Graph) room() error {
 			inserted++
 		}
 	}
-	if n := uint64(g.edgeBound) - uint64(g.freeEdges.len()+len(g.olderEdges)) + uint64(inserted); n > uint64(g.maxEdges) {
+	if n := g.edgesInUse() + uint64(inserted); n > uint64(g.maxEdges) {
 		return refuse(ReasonEdgeLimit, "%d edges are too many; the most is %d", n, g.maxEdges)
 	}
 	return nil
+}
+
+// idsInUse counts the ids that the next batch cannot give out: those of vertices, and those that the last batch freed.
+func (g *Graph) idsInUse() uint64 { return uint64(g.bound) - uint64(g.free.len()+len(g.older)) }
+
+// edgesInUse is the same for edge indexes.
+func (g *Graph) edgesInUse() uint64 {
+	return uint64(g.edgeBound) - uint64(g.freeEdges.len()+len(g.olderEdges))
 }
 
 func (g *Graph) stageVertices() {
@@ -297,7 +305,7 @@ func (g *Graph) renew(updates []Update) {
 	}
 	slices.Sort(s.delta.Renewed)
 	for _, e := range s.delta.Renewed {
-		s.renewed = append(s.renewed, updates[g.order[e]].Attr)
+		s.renewed = append(s.renewed, updates[g.order[e]].Attr.normal())
 		g.order[e] = 0
 	}
 }
@@ -339,12 +347,13 @@ func (s *staged) touch() {
 // clear empties the buffers.
 func (s *staged) clear() {
 	d := &s.delta
-	d.Net, d.Touched, d.Created, d.Freed, d.Renewed = d.Net[:0], d.Touched[:0], d.Created[:0], d.Freed[:0], d.Renewed[:0]
+	d.Net, d.Touched, d.Renewed = emptied(d.Net), emptied(d.Touched), emptied(d.Renewed)
+	d.Created, d.Freed = emptied(d.Created), emptied(d.Freed)
 	d.NewTriples = false
 	clear(s.renewed)
 	clear(s.reused)
-	s.renewed, s.reused, s.newTriples = s.renewed[:0], s.reused[:0], s.newTriples[:0]
-	s.inserts, s.deletes = s.inserts[:0], s.deletes[:0]
-	s.births, s.items, s.sorted = s.births[:0], s.items[:0], s.sorted[:0]
+	s.renewed, s.reused, s.newTriples = emptied(s.renewed), emptied(s.reused), emptied(s.newTriples)
+	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
+	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false
 }
