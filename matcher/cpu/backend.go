@@ -5,6 +5,7 @@ package cpu
 import (
 	"os"
 	"runtime"
+	"sync"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -50,6 +51,9 @@ type Backend struct {
 	filter *plan.Filter
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
+	// columns numbers the neighbour lists of all plans; pool keeps the workers' caches of them between searches.
+	columns map[column]int
+	pool    sync.Pool
 }
 
 // compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
@@ -70,7 +74,7 @@ func (b *Backend) Name() string { return "cpu" }
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
-	b.plans = map[*matcher.Plan]*compiled{}
+	b.plans, b.columns = map[*matcher.Plan]*compiled{}, map[column]int{}
 	return nil
 }
 
@@ -80,7 +84,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	old := b.plans
 	if before != b.filter.Generation() {
-		old = nil
+		old, b.columns = nil, map[column]int{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	for _, p := range plans {
@@ -90,11 +94,11 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		c := &compiled{}
 		for i := range p.Anchored {
-			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, true))
-			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, false))
+			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, b.columns, true))
+			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, b.columns, false))
 		}
-		c.rowsAll = compile(p, &p.Static, b.filter, true)
-		c.countAll = compile(p, &p.Static, b.filter, false)
+		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
+		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
 		b.plans[p] = c
 	}
 	return nil

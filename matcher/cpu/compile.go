@@ -21,6 +21,8 @@ type step struct {
 	word   int // of the candidate bits
 	mask   uint64
 	back   []back
+	// clash are the earlier steps whose vertices may coincide with this one's: their labels do not tell them apart.
+	clash []int
 	// plain tells that every back edge has one label and one direction and no parallel one: each admits one data
 	// edge between two given vertices.
 	plain bool
@@ -35,6 +37,7 @@ type back struct {
 	label  dyngraph.LabelID
 	dir    dyngraph.Dir
 	either bool
+	column int // of the neighbour lists; plain steps only
 	// distinct are pattern edges parallel to this one that are mapped before it.
 	distinct []int
 }
@@ -47,7 +50,9 @@ type less struct {
 
 // compile prepares an order. With rows the plan's symmetry constraints hold, if its unit is subgraphs; counts are
 // taken of embeddings and divided.
-func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, rows bool) *order {
+//
+// columns numbers what neighbour lists are cached by, for all orders of a backend.
+func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[column]int, rows bool) *order {
 	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps)), leaves: len(o.Steps)}
 	at := make([]int, len(p.Query.Vertices))
 	mapped := make([]bool, len(p.Query.Edges))
@@ -62,6 +67,11 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, rows bool) *orde
 		s := step{vertex: from.Vertex, word: class >> 6, mask: 1 << (class & 63), plain: true}
 		for _, b := range from.Back {
 			nb := back{edge: b.Edge, step: b.Step, label: b.Label, dir: b.Dir, either: b.Either}
+			key := column{b.Dir, b.Label, class}
+			if _, ok := columns[key]; !ok {
+				columns[key] = len(columns)
+			}
+			nb.column = columns[key]
 			for e, m := range mapped {
 				if m && parallel(p.Query, e, b.Edge) {
 					nb.distinct = append(nb.distinct, e)
@@ -72,6 +82,12 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, rows bool) *orde
 				s.plain = false
 			}
 			s.back = append(s.back, nb)
+		}
+		for k := range i {
+			x, y := p.VertexLabels[o.Steps[k].Vertex], p.VertexLabels[from.Vertex]
+			if x == y || x == matcher.AnyLabel || y == matcher.AnyLabel {
+				s.clash = append(s.clash, k)
+			}
 		}
 		if symmetric {
 			for _, l := range p.VertexLess {

@@ -34,7 +34,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	bound := int(b.g.IDBound())
 	work := func() {
 		began := b.clock()
-		s := newSearch(b.g, b.filter, &stop)
+		s := b.newSearch(&stop)
+		defer b.release(s)
 		s.counting = want == matcher.WantCount
 		st := &sorter{order: all.order, dir: b.opt.SpillDir, memory: b.opt.GroupMemory}
 		if limit > 0 {

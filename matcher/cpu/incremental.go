@@ -98,7 +98,8 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	var mu sync.Mutex
 	work := func() {
 		began := b.clock()
-		s := newSearch(b.g, b.filter, &stop)
+		s := b.newSearch(&stop)
+		defer b.release(s)
 		s.budget = bud
 		s.counting = req.Want == matcher.WantCount
 		var witness []uint32

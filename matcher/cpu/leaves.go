@@ -97,27 +97,29 @@ func sameLeaf(a, b *step) bool {
 // countLeaf returns the number of candidates of leaf step i that nothing else is mapped to.
 func (s *search) countLeaf(i int) int {
 	st := &s.o.steps[i]
-	r := s.g.Range(s.m[st.back[0].step], st.back[0].dir, st.back[0].label)
-	n := 0
-	read := r
-	for nbrs, ents, ok := read.Next(); ok; nbrs, ents, ok = read.Next() {
-		s.steps += uint64(len(nbrs))
-		for k, w := range nbrs {
-			if s.candidate(st, w) && (!ents[k].Staged() || s.visible(ents[k])) {
-				n++
+	b := &st.back[0]
+	l := s.lists.neighbours(s.m[b.step], b, st)
+	if !s.step() {
+		return 0
+	}
+	n := len(l.nbr)
+	if l.staged > 0 {
+		s.steps += uint64(len(l.ent))
+		for _, e := range l.ent {
+			if e.Staged() && !s.visible(e) {
+				n--
 			}
 		}
-		if s.budget != nil && !s.poll() || s.stop.Load() {
-			s.stopped = true
-			return 0
-		}
 	}
-	for k := range s.o.leaves {
+	for _, k := range st.clash {
+		if k >= s.o.leaves {
+			break
+		}
 		w := s.m[k]
 		if !s.candidate(st, w) {
 			continue
 		}
-		if e, ok := r.Find(w); ok && (!e.Staged() || s.visible(e)) {
+		if at := seek(l.nbr, 0, w); at < len(l.nbr) && l.nbr[at] == w && (!l.ent[at].Staged() || s.visible(l.ent[at])) {
 			n--
 		}
 	}
@@ -127,18 +129,22 @@ func (s *search) countLeaf(i int) int {
 // leafSet appends the candidates of leaf step i that nothing else is mapped to, ascending.
 func (s *search) leafSet(i int, dst []dyngraph.VertexID) []dyngraph.VertexID {
 	st := &s.o.steps[i]
-	r := s.g.Range(s.m[st.back[0].step], st.back[0].dir, st.back[0].label)
-	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-		for k, w := range nbrs {
-			if !s.step() {
-				return dst
-			}
-			if s.candidate(st, w) && (!ents[k].Staged() || s.visible(ents[k])) &&
-				!slices.Contains(s.m[:s.o.leaves], w) {
-				dst = append(dst, w)
+	b := &st.back[0]
+	l := s.lists.neighbours(s.m[b.step], b, st)
+	s.steps += uint64(len(l.nbr))
+next:
+	for k, w := range l.nbr {
+		if l.ent[k].Staged() && !s.visible(l.ent[k]) {
+			continue
+		}
+		for _, c := range st.clash {
+			if c < s.o.leaves && s.m[c] == w {
+				continue next
 			}
 		}
+		dst = append(dst, w)
 	}
+	s.step()
 	return dst
 }
 

@@ -113,7 +113,8 @@ func (s *rowSearch) fail() {
 
 // work searches chunks until there are none left.
 func (s *rowSearch) work() {
-	se := newSearch(s.b.g, s.b.filter, &s.stop)
+	se := s.b.newSearch(&s.stop)
+	defer s.b.release(se)
 	sorters := make(map[int]*sorter)
 	defer func() {
 		for _, st := range sorters {

@@ -5,7 +5,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 )
 
 // pollEvery is the number of search steps between looks at the stop flag and the budget.
@@ -24,10 +23,11 @@ type search struct {
 	which  dyngraph.Which
 	anchor uint32
 
-	o      *order
-	m      [matcher.MaxVertices]dyngraph.VertexID // by step
-	edges  [matcher.MaxEdges]dyngraph.EdgeIndex   // by pattern edge
-	ranges [matcher.MaxVertices][]dyngraph.Range  // scratch, by step
+	o     *order
+	m     [matcher.MaxVertices]dyngraph.VertexID // by step
+	edges [matcher.MaxEdges]dyngraph.EdgeIndex   // by pattern edge
+	joins [matcher.MaxVertices][]join            // scratch, by step
+	lists lists
 
 	counting bool
 	total    matcher.Count
@@ -48,8 +48,23 @@ type budget struct {
 	spent atomic.Uint64
 }
 
-func newSearch(g *dyngraph.Graph, f *plan.Filter, stop *atomic.Bool) *search {
-	return &search{g: g, orders: g.OrderTable(), bits: f.Bits(), words: f.Words(), stop: stop}
+// newSearch returns a worker's search. It ends with release.
+func (b *Backend) newSearch(stop *atomic.Bool) *search {
+	s, _ := b.pool.Get().(*search)
+	if s == nil {
+		s = &search{}
+	}
+	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
+	s.counting, s.total, s.found, s.budget = false, matcher.Count{}, nil, nil
+	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
+	s.lists.reset(b.g, b.filter)
+	return s
+}
+
+// release keeps the search's memory for another one.
+func (b *Backend) release(s *search) {
+	s.found, s.stop, s.budget = nil, nil, nil
+	b.pool.Put(s)
 }
 
 // visible reports whether a staged edge belongs to what is searched. In an incremental search the view is that of
@@ -73,14 +88,11 @@ func (s *search) candidate(st *step, w dyngraph.VertexID) bool {
 	return s.bits[int(w)*s.words+st.word]&st.mask != 0
 }
 
-// fits checks the filter, injectivity and symmetry for w as the image of step d.
-func (s *search) fits(d int, w dyngraph.VertexID) bool {
+// free checks injectivity and symmetry for w as the image of step d.
+func (s *search) free(d int, w dyngraph.VertexID) bool {
 	st := &s.o.steps[d]
-	if !s.candidate(st, w) {
-		return false
-	}
-	for i := range d {
-		if s.m[i] == w {
+	for _, k := range st.clash {
+		if s.m[k] == w {
 			return false
 		}
 	}
@@ -101,7 +113,7 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 		return
 	}
 	s.edges[o.anchor] = n.Edge
-	if s.fits(1, n.To) {
+	if s.free(1, n.To) {
 		s.joined(1, n.To, -1, 0)
 	}
 }
@@ -153,52 +165,112 @@ func (s *search) extend(d int) bool {
 	if !st.plain {
 		return s.extendJoined(d)
 	}
-	// The shortest range is read, the others are searched for each of its vertices (GAMMA Gen_candidates).
-	rs := s.ranges[d][:0]
-	best := 0
-	for k := range st.back {
-		b := &st.back[k]
-		rs = append(rs, s.g.Range(s.m[b.step], b.dir, b.label))
-		n := rs[k].Len()
-		if n == 0 {
-			s.ranges[d] = rs
-			return true
-		}
-		if n < rs[best].Len() {
-			best = k
-		}
-	}
-	s.ranges[d] = rs
-	read := rs[best]
-	last := d+1 == len(o.steps) && s.counting
-	for nbrs, ents, ok := read.Next(); ok; nbrs, ents, ok = read.Next() {
-	next:
-		for i, w := range nbrs {
+	last := s.counting && d+1 == len(o.steps)
+	if len(st.back) == 1 {
+		b := &st.back[0]
+		l := s.lists.neighbours(s.m[b.step], b, st)
+		for i, w := range l.nbr {
 			if !s.step() {
 				return false
 			}
-			if !s.fits(d, w) || ents[i].Staged() && !s.visible(ents[i]) {
+			if !s.free(d, w) || l.ent[i].Staged() && !s.visible(l.ent[i]) {
 				continue
-			}
-			for k := range rs {
-				if k == best {
-					continue
-				}
-				e, ok := rs[k].Find(w)
-				if !ok || e.Staged() && !s.visible(e) {
-					continue next
-				}
-				s.edges[st.back[k].edge] = e.Index()
 			}
 			if last {
 				s.total = s.total.Add(matcher.CountOf(1))
 				continue
 			}
-			s.edges[st.back[best].edge] = ents[i].Index()
+			s.edges[b.edge] = l.ent[i].Index()
 			s.m[d] = w
 			if !s.extend(d + 1) {
 				return false
 			}
+		}
+		return true
+	}
+	return s.intersect(d, last)
+}
+
+// join is one neighbour list, or range, that an intersection reads.
+type join struct {
+	list  list
+	r     dyngraph.Range // when not built
+	built bool
+	at    int // where the next seek in the list begins
+	edge  int
+}
+
+// intersect maps step d, joined to several earlier vertices: the shortest list is read, the others are searched for each of
+// its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7).
+func (s *search) intersect(d int, last bool) bool {
+	st := &s.o.steps[d]
+	js := s.joins[d][:0]
+	best, size := -1, 0
+	for k := range st.back {
+		b := &st.back[k]
+		l, r, built := s.lists.peek(s.m[b.step], b, st)
+		n := len(l.nbr)
+		if !built {
+			n = r.AtMost()
+		}
+		js = append(js, join{list: l, r: r, built: built, edge: b.edge})
+		if n == 0 {
+			s.joins[d] = js
+			return true
+		}
+		if best < 0 || n < size {
+			best, size = k, n
+		}
+	}
+	s.joins[d] = js
+	read := &js[best]
+	if !read.built {
+		b := &st.back[best]
+		read.list = s.lists.neighbours(s.m[b.step], b, st)
+	}
+	nbrs, ents := read.list.nbr, read.list.ent
+next:
+	for i, w := range nbrs {
+		if !s.step() {
+			return false
+		}
+		if ents[i].Staged() && !s.visible(ents[i]) || !s.free(d, w) {
+			continue
+		}
+		for k := range js {
+			if k == best {
+				continue
+			}
+			j := &js[k]
+			var e dyngraph.Entry
+			if j.built {
+				j.at = seek(j.list.nbr, j.at, w)
+				if j.at == len(j.list.nbr) {
+					return true
+				}
+				if j.list.nbr[j.at] != w {
+					continue next
+				}
+				e = j.list.ent[j.at]
+			} else {
+				var ok bool
+				if e, ok = j.r.Find(w); !ok {
+					continue next
+				}
+			}
+			if e.Staged() && !s.visible(e) {
+				continue next
+			}
+			s.edges[j.edge] = e.Index()
+		}
+		if last {
+			s.total = s.total.Add(matcher.CountOf(1))
+			continue
+		}
+		s.edges[read.edge] = ents[i].Index()
+		s.m[d] = w
+		if !s.extend(d + 1) {
+			return false
 		}
 	}
 	return true
@@ -264,7 +336,8 @@ func (s *search) extendJoined(d int) bool {
 				if !s.step() {
 					return false
 				}
-				if ents[i].Staged() && !s.visible(ents[i]) || !s.fits(d, w) {
+				if ents[i].Staged() && !s.visible(ents[i]) ||
+					!s.candidate(st, w) || !s.free(d, w) {
 					continue
 				}
 				s.edges[b.edge] = ents[i].Index()

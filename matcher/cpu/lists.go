@@ -1,0 +1,183 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher/plan"
+)
+
+// list holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
+type list struct {
+	nbr    []dyngraph.VertexID
+	ent    []dyngraph.Entry
+	staged int // entries that the staged batch inserts or deletes
+}
+
+// column names what lists are cached by, beside the vertex: the direction, the edge label and the class.
+type column struct {
+	dir   dyngraph.Dir
+	label dyngraph.LabelID
+	class int
+}
+
+// lists caches filtered neighbour lists during one search: the graph, its staged edges and the candidate bits do not
+// change meanwhile. Searches come by the same vertices again and again, so a list is read from the packed memory array once
+// and is then contiguous, without gaps and without neighbours that cannot match.
+type lists struct {
+	g     *dyngraph.Graph
+	bits  []uint64
+	words int
+
+	gen   uint32 // slots of other generations are free
+	used  int
+	slots []slot
+	nbr   []dyngraph.VertexID
+	ent   []dyngraph.Entry
+}
+
+type slot struct {
+	key    uint64
+	gen    uint32
+	visits uint32 // asked for, while not built
+	off, n uint32
+	staged uint32
+	built  bool
+}
+
+// maxListEntries bounds the entries that one worker caches, at 8 bytes each; beyond it the cache starts over.
+const maxListEntries = 8 << 20
+
+// reset empties the cache for another search.
+func (c *lists) reset(g *dyngraph.Graph, f *plan.Filter) {
+	c.g, c.bits, c.words = g, f.Bits(), f.Words()
+	c.forget()
+}
+
+// forget drops all lists. Those that are in use stay valid, as their memory is not written again.
+func (c *lists) forget() {
+	c.gen++
+	c.used = 0
+	if c.gen == 0 || c.slots == nil {
+		c.gen, c.slots = 1, make([]slot, 256)
+	}
+	if len(c.nbr) >= maxListEntries {
+		c.nbr, c.ent = nil, nil
+	}
+	c.nbr, c.ent = c.nbr[:0], c.ent[:0]
+}
+
+// find returns the slot of a key, taking a free one if there is none.
+func (c *lists) find(key uint64) *slot {
+	mask := uint64(len(c.slots) - 1)
+	for i := key * 0x9e3779b97f4a7c15 >> 32 & mask; ; i = (i + 1) & mask {
+		s := &c.slots[i]
+		if s.gen != c.gen {
+			if 4*c.used >= 3*len(c.slots) {
+				c.grow()
+				return c.find(key)
+			}
+			c.used++
+			*s = slot{key: key, gen: c.gen}
+			return s
+		}
+		if s.key == key {
+			return s
+		}
+	}
+}
+
+func (c *lists) grow() {
+	old := c.slots
+	c.slots = make([]slot, 2*len(old))
+	mask := uint64(len(c.slots) - 1)
+	for k := range old {
+		if old[k].gen != c.gen {
+			continue
+		}
+		i := old[k].key * 0x9e3779b97f4a7c15 >> 32 & mask
+		for c.slots[i].gen == c.gen {
+			i = (i + 1) & mask
+		}
+		c.slots[i] = old[k]
+	}
+}
+
+// of returns what a slot holds.
+func (c *lists) of(s *slot) list {
+	end := s.off + s.n
+	return list{c.nbr[s.off:end:end], c.ent[s.off:end:end], int(s.staged)}
+}
+
+// build reads a range into the slot.
+func (c *lists) build(s *slot, r dyngraph.Range, st *step) list {
+	if len(c.nbr)+r.AtMost() > maxListEntries && len(c.nbr) > 0 {
+		key := s.key
+		c.nbr, c.ent = nil, nil
+		c.forget()
+		s = c.find(key)
+	}
+	s.off = uint32(len(c.nbr))
+	staged := uint32(0)
+	r.Rewind()
+	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+		for i, w := range nbrs {
+			if c.bits[int(w)*c.words+st.word]&st.mask == 0 {
+				continue
+			}
+			c.nbr = append(c.nbr, w)
+			c.ent = append(c.ent, ents[i])
+			if ents[i].Staged() {
+				staged++
+			}
+		}
+	}
+	s.n, s.staged, s.built = uint32(len(c.nbr))-s.off, staged, true
+	return c.of(s)
+}
+
+// neighbours returns the list of vertex v along a back edge of step st.
+func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
+	s := c.find(uint64(b.column)<<32 | uint64(v))
+	if s.built {
+		return c.of(s)
+	}
+	return c.build(s, c.g.Range(v, b.dir, b.label), st)
+}
+
+// buildAfter is the number of times that a long range is searched in place before it is worth a list.
+const buildAfter = 8
+
+// peek returns the list if it is there or worth building at once, else the range to search in place.
+func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph.Range, built bool) {
+	s := c.find(uint64(b.column)<<32 | uint64(v))
+	if s.built {
+		return c.of(s), r, true
+	}
+	r = c.g.Range(v, b.dir, b.label)
+	s.visits++
+	if r.AtMost() <= 64 || s.visits > buildAfter {
+		return c.build(s, r, st), r, true
+	}
+	return l, r, false
+}
+
+// seek returns the first index at or after from whose neighbour is at least w, by galloping.
+func seek(nbr []dyngraph.VertexID, from int, w dyngraph.VertexID) int {
+	if from >= len(nbr) || nbr[from] >= w {
+		return from
+	}
+	lo, step := from, 1
+	for lo+step < len(nbr) && nbr[lo+step] < w {
+		lo += step
+		step *= 2
+	}
+	hi := min(lo+step, len(nbr)) // nbr[lo] < w, and w <= nbr[hi] if hi is inside
+	for lo+1 < hi {
+		m := int(uint(lo+hi) / 2)
+		if nbr[m] < w {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return hi
+}
