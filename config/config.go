@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"net"
+	"strconv"
+	"time"
+)
 
 // Config is the whole configuration. docs/configuration.md describes every field with its default and unit.
 type Config struct {
@@ -130,7 +134,6 @@ type FileOutput struct {
 	Path       string `yaml:"path"` // - is stdout
 	DeadLetter string `yaml:"dead_letter"`
 	Control    string `yaml:"control"`
-	Headers    bool   `yaml:"headers"`
 }
 
 // Query is a registered pattern: exactly one of File, Cypher and Text is set.
@@ -194,9 +197,13 @@ type AdminTLS struct {
 // for development.
 type Embedded struct {
 	Dir        string `yaml:"dir"`
-	Listen     string `yaml:"listen"`
+	Port       int    `yaml:"port"`       // on 127.0.0.1
+	Sync       bool   `yaml:"sync"`       // each record is on disk before it is acknowledged
 	Partitions int    `yaml:"partitions"` // of topics that it creates
 }
+
+// Addr is the address of the embedded log.
+func (e *Embedded) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(e.Port)) }
 
 // Log is about motifd's own log, on standard error.
 type Log struct {
@@ -245,4 +252,4 @@ func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
 
 func (q *Query) setDefaults() { q.Emit, q.Unit, q.Backfill = "deltas", "embeddings", "none" }
 
-func (e *Embedded) setDefaults() { e.Listen, e.Partitions = "127.0.0.1:9092", 1 }
+func (e *Embedded) setDefaults() { e.Port, e.Sync, e.Partitions = 9092, true, 1 }

@@ -62,10 +62,10 @@ func (c *Config) inherit() {
 	in, out := c.Input.Kafka, c.Output.Kafka
 	if e := c.Embedded; e != nil {
 		if in != nil && len(in.Brokers) == 0 {
-			in.Brokers = []string{e.Listen}
+			in.Brokers = []string{e.Addr()}
 		}
 		if out != nil && len(out.Brokers) == 0 {
-			out.Brokers = []string{e.Listen}
+			out.Brokers = []string{e.Addr()}
 		}
 	}
 	if in != nil && out != nil && len(out.Brokers) == 0 {

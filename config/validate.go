@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"motifd/stream/codec"
 )
@@ -138,8 +137,8 @@ func (v *validator) input() {
 	v.oneOf("input.format", in.Format, "auto", "json", "csv", "text")
 	v.oneOf("input.unknown_fields", in.UnknownFields, "refuse", "ignore")
 	v.columns("input.csv.columns", in.CSV.Columns, in.Format, "input.format")
-	if utf8.RuneCountInString(in.CSV.Comma) > 1 {
-		v.fail("input.csv.comma", "is %q; it is one character", in.CSV.Comma)
+	if c := in.CSV.Comma; len(c) > 1 || c != "" && (c[0] >= 0x80 || c == "\"" || c == "\n" || c == "\r") {
+		v.fail("input.csv.comma", "is %q; it is one ASCII character that is no quote and no line break", c)
 	}
 	v.positive("input.limits.max_message_bytes", int64(in.Limits.MaxMessageBytes))
 	v.positive("input.limits.max_depth", int64(in.Limits.MaxDepth))
@@ -307,10 +306,8 @@ func (v *validator) embedded() {
 	if e.Dir == "" {
 		v.fail("embedded.dir", "is missing; name a directory for the embedded log's data")
 	}
-	if err := checkAddress(e.Listen); err != nil {
-		v.fail("embedded.listen", "%v", err)
-	} else if !IsLoopback(e.Listen) {
-		v.fail("embedded.listen", "is %s; the embedded log has no access control and listens on a loopback address only", e.Listen)
+	if e.Port < 1 || e.Port > 65535 {
+		v.fail("embedded.port", "is %d; it is 1 to 65535", e.Port)
 	}
 	if e.Partitions < 1 || e.Partitions > 1000 {
 		v.fail("embedded.partitions", "is %d; it is 1 to 1000", e.Partitions)

@@ -42,9 +42,6 @@ func (v *validator) fileOutput(f *FileOutput) {
 		names = append([]pathName{{"input.file.path", in.Path}}, names...)
 	}
 	v.distinct("file", names)
-	if v.c.Output.Mode == "upsert" {
-		v.fail("output.mode", "upsert writes tombstones for a compacted topic, which a file cannot hold; use changelog, or output.kafka")
-	}
 }
 
 type pathName struct{ path, name string }

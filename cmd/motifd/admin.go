@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
+
+	"motifd/config"
+)
+
+// Bounds on what a client of the admin interface may take.
+const (
+	adminHeaderTimeout = 5 * time.Second
+	adminReadTimeout   = 15 * time.Second
+	adminWriteTimeout  = 2 * time.Minute // CPU profiles take up to a minute
+	adminIdleTimeout   = time.Minute
+	adminMaxHeader     = 64 << 10
+	adminMaxBody       = 2 << 20 // a pattern has at most 1 MiB
+	adminStopTimeout   = 3 * time.Second
+)
+
+// admin is the HTTP interface (DESIGN P7).
+type admin struct {
+	cfg   config.Admin
+	hosts []string // accepted in the Host header; nil accepts any
+	token *[sha256.Size]byte
+	log   zerolog.Logger
+	mux   *http.ServeMux
+}
+
+// newAdmin returns the interface to a daemon.
+func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *admin {
+	a := &admin{cfg: cfg, log: log, mux: http.NewServeMux()}
+	if config.IsLoopback(cfg.Listen) || len(cfg.Hosts) > 0 {
+		host, _, _ := net.SplitHostPort(cfg.Listen) // the configuration was validated
+		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, cfg.Hosts...)
+	}
+	if cfg.Token.Set() {
+		sum := sha256.Sum256([]byte(cfg.Token.Reveal()))
+		a.token = &sum
+	}
+	a.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
+	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := d.Ready(); err != nil {
+			writeText(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		writeText(w, http.StatusOK, "ok")
+	})
+	a.mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	(&api{d: d}).register(a.mux)
+	if cfg.PProf {
+		a.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		a.mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		a.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		a.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		a.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	return a
+}
+
+// listen opens the address, so that a taken one is an error at start.
+func (a *admin) listen() (net.Listener, error) {
+	l, err := net.Listen("tcp", a.cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("admin.listen: %w", err)
+	}
+	return l, nil
+}
+
+// serve answers requests until ctx is done.
+func (a *admin) serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:           a,
+		ReadHeaderTimeout: adminHeaderTimeout,
+		ReadTimeout:       adminReadTimeout,
+		WriteTimeout:      adminWriteTimeout,
+		IdleTimeout:       adminIdleTimeout,
+		MaxHeaderBytes:    adminMaxHeader,
+		ErrorLog:          nil,
+	}
+	served := make(chan error, 1)
+	go func() {
+		if t := a.cfg.TLS; t != nil {
+			served <- s.ServeTLS(l, t.CertFile, t.KeyFile)
+			return
+		}
+		served <- s.Serve(l)
+	}()
+	select {
+	case err := <-served:
+		return fmt.Errorf("admin interface: %w", err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), adminStopTimeout)
+	defer cancel()
+	if err := s.Shutdown(stop); err != nil {
+		_ = s.Close() // whoever is still connected is cut off
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("admin interface: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP checks a request and hands it on.
+func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if !a.hostAllowed(r.Host) {
+		writeError(w, http.StatusMisdirectedRequest, fmt.Errorf("the Host header %q names another host; add it to admin.hosts", r.Host))
+		return
+	}
+	if a.token != nil && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
+		h.Set("WWW-Authenticate", "Bearer")
+		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN"))
+		return
+	}
+	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
+		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+			writeError(w, http.StatusUnsupportedMediaType, errors.New("the Content-Type has to be application/json"))
+			return
+		}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, adminMaxBody)
+	a.mux.ServeHTTP(w, r)
+}
+
+// hostAllowed keeps web pages from reaching a loopback daemon by a name of their own that resolves to it.
+func (a *admin) hostAllowed(host string) bool {
+	if a.hosts == nil {
+		return true // beyond loopback each request carries a token
+	}
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return slices.Contains(a.hosts, strings.ToLower(strings.Trim(host, "[]")))
+}
+
+func (a *admin) authorized(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	sum := sha256.Sum256([]byte(token))
+	return ok && subtle.ConstantTimeCompare(sum[:], a.token[:]) == 1
+}

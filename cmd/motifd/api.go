@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"motifd/config"
+	"motifd/matcher"
+)
+
+// daemon is what the admin interface needs of a running daemon. Its methods are safe for concurrent use.
+type daemon interface {
+	// Ready returns nil, or why the daemon takes no input at present.
+	Ready() error
+	// Status returns what /api/v1/status shows.
+	Status() statusReport
+	// Queries returns the queries, removed ones too.
+	Queries() []matcher.QueryState
+	// Change makes a query change in a batch of its own and returns when it is committed.
+	Change(ctx context.Context, ch *matcher.QueryChange) (changed, error)
+	// Directed tells whether the graph is, and Mode the output mode.
+	Directed() bool
+	Mode() string
+}
+
+// changed tells of a query change: the batch in which it took effect, and the query's version.
+type changed struct {
+	Batch   uint64 `json:"batch"`
+	Version uint64 `json:"version"`
+}
+
+// errNotReady is wrapped by errors of a daemon that does not take changes at present.
+var errNotReady = errors.New("the daemon is not ready")
+
+// queryInfo is a query as the API shows it.
+type queryInfo struct {
+	Name               string `json:"name"`
+	Version            uint64 `json:"version"`
+	Language           string `json:"language"`
+	Pattern            string `json:"pattern"`
+	Emit               string `json:"emit"`
+	Unit               string `json:"unit"`
+	Backfill           string `json:"backfill"`
+	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
+	ExactTotal         bool   `json:"exact_total,omitempty"`
+	WorkBudget         uint64 `json:"work_budget,omitempty"`
+	Origin             string `json:"origin"`
+	Suspended          bool   `json:"suspended"`
+}
+
+// queryList is the answer to GET /api/v1/queries.
+type queryList struct {
+	Queries []queryInfo `json:"queries"`
+}
+
+// newQuery is the body of POST /api/v1/queries.
+type newQuery struct {
+	Name               string `json:"name"`
+	Cypher             string `json:"cypher,omitempty"`
+	Text               string `json:"text,omitempty"`
+	Emit               string `json:"emit,omitempty"`
+	Unit               string `json:"unit,omitempty"`
+	Backfill           string `json:"backfill,omitempty"`
+	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
+	ExactTotal         bool   `json:"exact_total,omitempty"`
+	WorkBudget         uint64 `json:"work_budget,omitempty"`
+}
+
+// build parses the query.
+func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
+	or := func(s, otherwise string) string {
+		if s == "" {
+			return otherwise
+		}
+		return s
+	}
+	backfill := "none"
+	if mode == "upsert" {
+		backfill = "full" // there is no other there
+	}
+	q, err := (&config.Query{
+		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
+		Emit: or(n.Emit, "deltas"), Unit: or(n.Unit, "embeddings"), Backfill: or(n.Backfill, backfill),
+		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
+	}).Build(directed)
+	if err != nil {
+		return nil, err
+	}
+	q.Origin = "api"
+	return q, config.CheckMode(mode, q)
+}
+
+// api answers /api/v1.
+type api struct{ d daemon }
+
+func (a *api) register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, a.d.Status())
+	})
+	mux.HandleFunc("GET /api/v1/queries", a.list)
+	mux.HandleFunc("POST /api/v1/queries", a.add)
+	mux.HandleFunc("DELETE /api/v1/queries/{name}", a.remove)
+	mux.HandleFunc("POST /api/v1/queries/{name}/resume", a.resume)
+}
+
+func (a *api) list(w http.ResponseWriter, _ *http.Request) {
+	list := queryList{Queries: []queryInfo{}}
+	for _, s := range a.d.Queries() {
+		if s.Removed {
+			continue
+		}
+		q := s.Query
+		list.Queries = append(list.Queries, queryInfo{
+			Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
+			Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
+			MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
+			Origin: q.Origin, Suspended: s.Suspended,
+		})
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+func (a *api) add(w http.ResponseWriter, r *http.Request) {
+	var body newQuery
+	if err := decodeStrict(r.Body, &body); err != nil {
+		writeError(w, badBody(err), err)
+		return
+	}
+	q, err := body.build(a.d.Directed(), a.d.Mode())
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	ch := &matcher.QueryChange{Add: q}
+	if a.find(q.Name) != nil {
+		ch.Remove = q.Name
+	}
+	a.change(w, r, ch)
+}
+
+func (a *api) remove(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if a.find(name) == nil {
+		writeError(w, http.StatusNotFound, fmt.Errorf("there is no query %q", name))
+		return
+	}
+	a.change(w, r, &matcher.QueryChange{Remove: name})
+}
+
+// resume registers a suspended query as a new version (DESIGN S11).
+func (a *api) resume(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	s := a.find(name)
+	switch {
+	case s == nil:
+		writeError(w, http.StatusNotFound, fmt.Errorf("there is no query %q", name))
+		return
+	case !s.Suspended:
+		writeError(w, http.StatusConflict, fmt.Errorf("query %q is not suspended", name))
+		return
+	}
+	again := *s.Query
+	a.change(w, r, &matcher.QueryChange{Add: &again, Remove: name})
+}
+
+func (a *api) find(name string) *matcher.QueryState {
+	for _, s := range a.d.Queries() {
+		if s.Query.Name == name && !s.Removed {
+			return &s
+		}
+	}
+	return nil
+}
+
+func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryChange) {
+	done, err := a.d.Change(r.Context(), ch)
+	switch {
+	case err == nil:
+		writeJSON(w, http.StatusAccepted, done)
+	case errors.Is(err, matcher.ErrQuery):
+		writeError(w, http.StatusBadRequest, err)
+	case errors.Is(err, matcher.ErrUnchanged):
+		writeError(w, http.StatusConflict, fmt.Errorf("an identical query is registered already: %w", err))
+	case errors.Is(err, matcher.ErrNoQuery):
+		writeError(w, http.StatusNotFound, err)
+	case errors.Is(err, errNotReady):
+		writeError(w, http.StatusServiceUnavailable, err)
+	default:
+		writeError(w, http.StatusInternalServerError, err)
+	}
+}
+
+// badBody is the status for a body that could not be decoded.
+func badBody(err error) int {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+// decodeStrict reads one JSON object without unknown or repeated fields.
+func decodeStrict(r io.Reader, v any) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("reading the body: %w", err)
+	}
+	if err := repeatedField(text); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("the body is not as expected: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("the body has something after the JSON object")
+	}
+	return nil
+}
+
+// repeatedField finds a name that occurs twice in a flat JSON object. Other mistakes are left to the decoder.
+func repeatedField(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("the body has to be one JSON object")
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("the body is no JSON: %w", err)
+		}
+		key, ok := name.(string)
+		if ok && seen[key] {
+			return fmt.Errorf("the field %q is given twice", key)
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return fmt.Errorf("the body is no JSON: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeText(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text+"\n") // a client that went away
+}
+
+func writeJSON(w http.ResponseWriter, code int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		writeText(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(append(text, '\n')) // a client that went away
+}
+
+// problem is the body of an error.
+type problem struct {
+	Error string `json:"error"`
+}
+
+func writeError(w http.ResponseWriter, code int, err error) {
+	writeJSON(w, code, problem{err.Error()})
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"motifd/stream/checkpoint"
+)
+
+// checkpointCmd looks into checkpoints.
+type checkpointCmd struct {
+	Info   checkpointInfoCmd   `cmd:"" help:"Print what a checkpoint holds."`
+	Verify checkpointVerifyCmd `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
+}
+
+func (checkpointCmd) Help() string {
+	return `The daemon must not be running on the checkpoint.
+
+Examples:
+  motifd checkpoint info /var/lib/motifd
+  motifd checkpoint verify /var/lib/motifd`
+}
+
+type checkpointInfoCmd struct {
+	Dir  string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
+	JSON bool   `help:"Print JSON."`
+}
+
+func (checkpointInfoCmd) Help() string {
+	return `Examples:
+  motifd checkpoint info /var/lib/motifd
+  motifd checkpoint info --json /var/lib/motifd`
+}
+
+// Run prints what the checkpoint holds.
+func (c *checkpointInfoCmd) Run(a *app) error {
+	info, err := checkpoint.Info(c.Dir, nil)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(info)
+	}
+	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("format", "%d", info.Format)
+	row("stream", "%s", info.StreamID)
+	row("input", "%s", info.Settings.Input)
+	row("decoding", "%s", info.Settings.Decoding)
+	row("output", "%s, %s", info.Settings.Output, info.Settings.Mode)
+	row("graph", "%s, %d vertices, %d edges, %d labels", map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
+		info.Vertices, info.Edges, info.Labels)
+	row("bootstrapped", "%v", info.Bootstrapped)
+	row("last batch", "%d", info.Batch)
+	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {
+		row("position", "partition %d: %d", p, info.Positions[p])
+	}
+	if info.LogBatches > 0 {
+		row("batch log", "%d batches, %d to %d, %d bytes", info.LogBatches, info.LogFirst, info.LogLast, info.LogBytes)
+	} else {
+		row("batch log", "empty")
+	}
+	for _, n := range info.Open {
+		row("in hand", "batch %d", n)
+	}
+	row("on disk", "%d bytes", info.DiskBytes)
+	for _, q := range info.Queries {
+		state := "active"
+		switch {
+		case q.Removed:
+			state = "removed"
+		case q.Suspended:
+			state = "suspended"
+		}
+		row("query", "%s, version %d, from %s, %s", q.Query.Name, q.Query.Version, q.Query.Origin, state)
+	}
+	return t.Flush()
+}
+
+type checkpointVerifyCmd struct {
+	Dir string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
+}
+
+func (checkpointVerifyCmd) Help() string {
+	return `Everything is read, the batch log is undone to its base and done again. A checkpoint with a problem makes the
+exit status 1.
+
+Example:
+  motifd checkpoint verify /var/lib/motifd`
+}
+
+// Run checks the checkpoint.
+func (c *checkpointVerifyCmd) Run(a *app) error {
+	stage := ""
+	var p *progress
+	v, err := checkpoint.Verify(a.ctx, c.Dir, nil, func(at checkpoint.Progress) {
+		if at.Stage != stage {
+			if p != nil {
+				p.done()
+			}
+			stage, p = at.Stage, newProgress(a.stderr, "verifying "+at.Stage, "read")
+		}
+		if at.Total > 0 {
+			p.update(at.Done, float64(at.Done)/float64(at.Total))
+		}
+	})
+	if p != nil {
+		p.done()
+	}
+	if err != nil {
+		return err
+	}
+	if len(v.Problems) == 0 {
+		_, err := fmt.Fprintf(a.stdout, "%s: intact; %d labels, %d vertices, %d edges, %d batches in the log\n",
+			c.Dir, v.Labels, v.Vertices, v.Edges, v.Batches)
+		return err
+	}
+	if _, err := fmt.Fprintln(a.stdout, strings.Join(v.Problems, "\n")); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %d problems; restore the checkpoint from a copy, or start with a new directory",
+		c.Dir, uint64(len(v.Problems))+v.More)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"runtime"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// clock gives backends the time, which they do not read themselves.
+func clock() func() int64 {
+	start := time.Now()
+	return func() int64 { return int64(time.Since(start)) }
+}
+
+// backendFlags choose what searches.
+type backendFlags struct {
+	Backend string `help:"What searches: auto, cpu, or reference, a slow oracle for small graphs." default:"auto" placeholder:"NAME"`
+	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
+}
+
+// make returns the backend.
+func (f *backendFlags) make() (*timedBackend, error) {
+	if f.Threads < 0 || f.Threads > 1024 {
+		return nil, refused{fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads)}
+	}
+	b, err := newBackend(f.Backend, cpu.Options{Threads: f.Threads})
+	if err != nil {
+		return nil, refused{fmt.Errorf("--backend: %w", err)}
+	}
+	return b, nil
+}
+
+// newBackend returns the backend of a name.
+func newBackend(name string, opt cpu.Options) (*timedBackend, error) {
+	switch name {
+	case "auto", "cpu":
+		opt.Clock = clock()
+		opt.EnsureDefaults()
+		return &timedBackend{Backend: cpu.New(opt), threads: opt.Threads}, nil
+	case "reference":
+		return &timedBackend{Backend: reference.New(), threads: 1}, nil
+	case "cuda":
+		return nil, fmt.Errorf("this build has no GPU backend (cuda); choose auto, cpu or reference")
+	}
+	return nil, fmt.Errorf("there is no backend %q; there are auto, cpu and reference", name)
+}
+
+// defaultThreads is how many threads a backend has when nothing is said.
+func defaultThreads() int { return runtime.GOMAXPROCS(0) }
+
+// timedBackend measures the time that a backend spends searching, less what the receiver of its results takes.
+type timedBackend struct {
+	matcher.Backend
+	threads int
+	search  time.Duration
+}
+
+// Search implements matcher.Backend.
+func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
+	emit func(matcher.Group) error, suspend func(int, uint32) error,
+) ([]matcher.Result, error) {
+	begin, other := time.Now(), time.Duration(0)
+	res, err := t.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
+		at := time.Now()
+		err := emit(g)
+		other += time.Since(at)
+		return err
+	}, suspend)
+	t.search += time.Since(begin) - other
+	return res, err
+}
+
+// Enumerate implements matcher.Backend.
+func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
+	emit func(matcher.Rows) error,
+) (matcher.Result, error) {
+	begin, other := time.Now(), time.Duration(0)
+	res, err := t.Backend.Enumerate(ctx, which, p, want, limit, func(r matcher.Rows) error {
+		at := time.Now()
+		err := emit(r)
+		other += time.Since(at)
+		return err
+	})
+	t.search += time.Since(begin) - other
+	return res, err
+}
+
+// newEngine returns an engine over a graph.
+func newEngine(g *dyngraph.Graph, b matcher.Backend, upsert bool, suspend func(uint64, matcher.Suspension) error) (*matcher.Engine, error) {
+	e, err := matcher.NewEngine(matcher.EngineOptions{
+		Graph: g, Backend: b, Planner: plan.New(), Upsert: upsert, Suspend: suspend,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting the engine: %w", err)
+	}
+	return e, nil
+}
+
+// total is a sum of counts without bound.
+type total struct{ n big.Int }
+
+func (t *total) add(c matcher.Count) { t.n.Add(&t.n, c.Big()) }
+
+// MarshalJSON writes the number, however long.
+func (t *total) MarshalJSON() ([]byte, error) { return []byte(t.n.String()), nil }
+
+func (t *total) String() string { return t.n.String() }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"motifd/dyngraph"
+)
+
+// explainCmd prints plans.
+type explainCmd struct {
+	Query      []string `arg:"" help:"Pattern file or directory." placeholder:"FILE_OR_DIR"`
+	Graph      string   `help:"Graph file whose label statistics the plan is made from." placeholder:"FILE"`
+	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	graphFlags `embed:""`
+}
+
+func (explainCmd) Help() string {
+	return `Without --graph the plan is that for an empty graph, where every label is unknown: matching orders are then
+chosen by the pattern alone. A daemon plans again as labels appear and statistics drift.
+
+Examples:
+  motifd explain ring.cypher
+  motifd explain ring.cypher --graph=payments.jsonl.zst
+  motifd explain queries/ --graph=graph.txt --undirected`
+}
+
+// Run prints the plan of each query.
+func (c *explainCmd) Run(a *app) (err error) {
+	queries, err := loadQueries(c.Query, !c.Undirected)
+	if err != nil {
+		return err
+	}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	if c.Graph != "" {
+		in, err := c.input(c.Graph, "")
+		if err != nil {
+			return err
+		}
+		if _, err := loadGraph(a, g, in); err != nil {
+			return err
+		}
+	}
+	backend, err := (&backendFlags{Backend: "cpu"}).make()
+	if err != nil {
+		return err
+	}
+	engine, err := newEngine(g, backend, false, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	for i, q := range queries {
+		setUnit(q, c.Unit)
+		text, err := engine.Explain(q)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			text = "\n" + text
+		}
+		if _, err := fmt.Fprintln(a.stdout, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

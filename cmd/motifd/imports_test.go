@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// arrows are the imports that DESIGN H allows, by package below motifd/: what a package may import of ours. Tests may
+// import more, but for the parents of what they test.
+var arrows = map[string][]string{
+	"dyngraph":            {},
+	"matcher":             {"dyngraph"},
+	"matcher/pattern":     {"matcher", "dyngraph"},
+	"matcher/plan":        {"matcher", "dyngraph"},
+	"matcher/cpu":         {"matcher", "dyngraph", "matcher/plan"},
+	"matcher/reference":   {"matcher", "dyngraph", "matcher/plan"},
+	"stream":              {"matcher", "dyngraph"},
+	"stream/codec":        {"stream", "matcher", "dyngraph"},
+	"stream/file":         {"stream", "matcher", "dyngraph"},
+	"stream/kafka":        {"stream", "matcher", "dyngraph"},
+	"stream/checkpoint":   {"stream", "matcher", "dyngraph"},
+	"config":              {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec", "stream/file", "stream/kafka", "stream/checkpoint"},
+	"cmd/motifd":          nil, // all
+	"matcher/matchertest": {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
+	"stream/streamtest":   {"stream", "matcher", "dyngraph"},
+}
+
+// testOnly packages are imported by tests alone.
+var testOnly = []string{"matcher/matchertest", "stream/streamtest"}
+
+// listed is what go list tells of a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	CgoFiles   []string
+	Module     *struct{ Path string }
+}
+
+func golist(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,CgoFiles,Module"}, args...)...)
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestImportArrows holds the house: who may import whom.
+func TestImportArrows(t *testing.T) {
+	const module = "motifd/"
+	for _, p := range golist(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, known := arrows[name]
+		if !known {
+			t.Errorf("package %s has no place in the house; DESIGN H and this test list them", p.ImportPath)
+			continue
+		}
+		for _, imported := range p.Imports {
+			ours, ok := strings.CutPrefix(imported, module)
+			if !ok {
+				continue
+			}
+			if slices.Contains(testOnly, ours) {
+				t.Errorf("%s imports %s, which is for tests", p.ImportPath, imported)
+			}
+			if allowed != nil && !slices.Contains(allowed, ours) {
+				t.Errorf("%s must not import %s", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// TestDefaultBuildIsPureGo holds that the default build links no cgo package and no GPU code.
+func TestDefaultBuildIsPureGo(t *testing.T) {
+	for _, p := range golist(t, "-deps", "./cmd/motifd") {
+		if p.Module != nil && len(p.CgoFiles) > 0 {
+			t.Errorf("%s has cgo files", p.ImportPath)
+		}
+		if strings.HasPrefix(p.ImportPath, "gorgonia.org/") || strings.HasPrefix(p.ImportPath, "motifd/kernels") ||
+			p.ImportPath == "motifd/matcher/cuda" {
+			t.Errorf("the default build links %s", p.ImportPath)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/stream"
+	"motifd/stream/codec"
+	"motifd/stream/file"
+)
+
+// graphFlags say how graph and update files are read.
+type graphFlags struct {
+	Undirected bool   `help:"The graph is undirected."`
+	CSV        string `name:"csv" help:"Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first, or 'x' for a constant." placeholder:"FIELD=COL,..."`
+}
+
+// loadChunk is the number of updates that are applied at once when a graph is loaded.
+const loadChunk = 1 << 16
+
+// input is how one file is read.
+type input struct {
+	path, format string
+	dec          stream.Decoder
+}
+
+// input tells the format of a file by its extension, unless it is given.
+func (f *graphFlags) input(path, format string) (*input, error) {
+	if format == "" {
+		var err error
+		if format, err = config.FormatOf(path); err != nil {
+			return nil, refused{err}
+		}
+	}
+	dec, err := newDecoder(format, f.CSV)
+	return &input{path, format, dec}, err
+}
+
+func newDecoder(format, columns string) (stream.Decoder, error) {
+	var opt codec.DecoderOptions
+	switch {
+	case format == codec.FormatCSV && columns == "":
+		return nil, refused{errors.New("--csv is missing; CSV needs it: from=COL,to=COL,label=COL,...")}
+	case format == codec.FormatCSV:
+		m, err := codec.ParseMapping(columns)
+		if err != nil {
+			return nil, refused{fmt.Errorf("--csv: %w", err)}
+		}
+		opt.Mapping = m
+	}
+	d, err := codec.NewDecoder(format, opt)
+	if err != nil {
+		return nil, refused{err}
+	}
+	return d, nil
+}
+
+// loadGraph adds the content of a file to a graph, without matching anything. A record that cannot be decoded or
+// applied is an error that names the file and the line.
+func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err error) {
+	begin := time.Now()
+	src, err := openFile(in.path, in.format, a.stdin)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	p := newProgress(a.stderr, "loading "+in.path, "updates")
+	defer p.done()
+	l := &loader{ctx: a.ctx, g: g, path: in.path, progress: p, src: src}
+	for {
+		recs, rerr := src.Read(a.ctx)
+		if rerr != nil && !errors.Is(rerr, io.EOF) {
+			return 0, fmt.Errorf("reading %s: %w", in.path, rerr)
+		}
+		for _, rec := range recs {
+			if err := l.record(rec, in.dec); err != nil {
+				return 0, err
+			}
+		}
+		if rerr != nil {
+			return time.Since(begin), l.flush()
+		}
+	}
+}
+
+// openFile returns a source of the records of a file or directory, or of standard input for -.
+func openFile(path, format string, stdin io.Reader) (*file.Source, error) {
+	opt := file.SourceOptions{Path: path, In: stdin, MaxRecordBytes: maxRecord}
+	if format == codec.FormatCSV {
+		opt.Framing = file.FramingCSV
+	}
+	src, err := file.NewSource(opt)
+	if err != nil {
+		return nil, refused{err}
+	}
+	return src, nil
+}
+
+// maxRecord bounds a record of a graph or update file: the decoders' own bound.
+const maxRecord = 4 << 20
+
+// lineAt returns the line of a file at a byte offset of what it decompresses to.
+func lineAt(ctx context.Context, path string, offset int64) (line int, err error) {
+	src, err := file.NewSource(file.SourceOptions{Path: path, MaxRecordBytes: 1 << 30})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	for line = 0; ; {
+		recs, err := src.Read(ctx)
+		for i := range recs {
+			if recs[i].Partition > 0 || recs[i].Offset > offset {
+				return line, nil
+			}
+			line++
+		}
+		if errors.Is(err, io.EOF) {
+			return line, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// loader applies records in chunks.
+type loader struct {
+	ctx      context.Context
+	g        *dyngraph.Graph
+	path     string
+	progress *progress
+	src      *file.Source
+
+	updates []dyngraph.Update
+	msgs    []dyngraph.Message
+	offsets []int64 // of the messages
+	done    uint64
+}
+
+func (l *loader) record(rec stream.Record, dec stream.Decoder) error {
+	err := rec.Err
+	begin := len(l.updates)
+	if err == nil {
+		l.updates, err = dec.Decode(rec, l.updates)
+	}
+	if err != nil {
+		return refused{fmt.Errorf("%s: %w", l.place(rec.Offset), err)}
+	}
+	if len(l.updates) == begin {
+		return nil
+	}
+	l.msgs = append(l.msgs, dyngraph.Message{Updates: l.updates[begin:len(l.updates):len(l.updates)]})
+	l.offsets = append(l.offsets, rec.Offset)
+	if len(l.updates) >= loadChunk {
+		return l.flush()
+	}
+	return nil
+}
+
+// flush applies what was collected.
+func (l *loader) flush() error {
+	accepted, rejects := l.g.Accept(l.msgs)
+	if len(rejects) > 0 {
+		r := rejects[0]
+		return refused{fmt.Errorf("%s: %w", l.place(l.offsets[r.Message]), r.Err)}
+	}
+	if _, err := l.g.Stage(accepted); err != nil {
+		return fmt.Errorf("loading %s: %w", l.path, err)
+	}
+	l.g.Commit()
+	l.done += uint64(len(accepted))
+	l.progress.update(l.done, part(l.src))
+	l.updates, l.msgs, l.offsets = make([]dyngraph.Update, 0, loadChunk), l.msgs[:0], l.offsets[:0]
+	return nil
+}
+
+// part tells how much of the source was read, 0 when unknown.
+func part(src *file.Source) float64 {
+	done, total := src.Progress()
+	if total == 0 {
+		return 0
+	}
+	return float64(done) / float64(total)
+}
+
+// place names the line of the file that begins at an offset.
+func (l *loader) place(offset int64) string { return placeIn(l.ctx, l.path, offset) }
+
+func placeIn(ctx context.Context, path string, offset int64) string {
+	if path != file.Stdin {
+		if line, err := lineAt(ctx, path, offset); err == nil {
+			return fmt.Sprintf("%s:%d", path, line)
+		}
+	}
+	return fmt.Sprintf("%s: byte %d", path, offset)
+}

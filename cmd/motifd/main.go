@@ -1,0 +1,118 @@
+// Command motifd watches a stream of edge updates and reports which subgraph patterns have just appeared and which have
+// just disappeared. See README.md, or run motifd --help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/rs/zerolog"
+)
+
+// cli is the command line: one field per subcommand.
+type cli struct {
+	LogLevel  string `help:"Least severe level that is logged: debug, info, warn, error. For run it overrides log.level." placeholder:"LEVEL" enum:",debug,info,warn,error" default:""`
+	LogFormat string `help:"Log format: console, json, or auto, which is console on a terminal. For run it overrides log.format." placeholder:"FORMAT" enum:",auto,console,json" default:""`
+
+	Run        runCmd        `cmd:"" help:"Run the daemon: updates in, match deltas out."`
+	Demo       demoCmd       `cmd:"" help:"Show fraud rings being reported live, without a broker and without configuration."`
+	Replay     replayCmd     `cmd:"" help:"Run a logged update stream, or a checkpoint's batch log, offline."`
+	Match      matchCmd      `cmd:"" help:"Find the matches in a graph that does not change."`
+	Explain    explainCmd    `cmd:"" help:"Print how a pattern is searched."`
+	Query      queryCmd      `cmd:"" help:"List and change the queries of a running daemon."`
+	Checkpoint checkpointCmd `cmd:"" help:"Look into a checkpoint."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+}
+
+// app is what a subcommand works with.
+type app struct {
+	ctx            context.Context // done on the first interrupt
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	level, format  string // of the log, as the command line says; may be empty
+	log            zerolog.Logger
+}
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // something went wrong while working
+	exitRefused = 2 // the command line, the configuration or a pattern is wrong: nothing was started
+)
+
+// refused marks an error as the user's input being wrong, found before anything was started.
+type refused struct{ err error }
+
+func (r refused) Error() string { return r.err.Error() }
+func (r refused) Unwrap() error { return r.err }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second interrupt ends the process at once
+	}()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	var c cli
+	exited, code := false, exitOK
+	parser, err := kong.New(&c,
+		kong.Name("motifd"),
+		kong.Description(description),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) {
+			if !exited {
+				exited, code = true, n
+			}
+		}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		fmt.Fprintf(stderr, "motifd: %v\n", err)
+		return exitFailed
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if exited { // --help has printed
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "motifd: %v\nmotifd: see motifd --help, and --help of each command\n", err)
+		return exitRefused
+	}
+	a := &app{
+		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, environ: environ,
+		level: c.LogLevel, format: c.LogFormat,
+	}
+	a.log = newLogger(stderr, a.level, a.format)
+	err = parsed.Run(a)
+	var bad refused
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &bad):
+		fmt.Fprintf(stderr, "motifd: %v\n", err)
+		return exitRefused
+	}
+	fmt.Fprintf(stderr, "motifd: %v\n", err)
+	return exitFailed
+}
+
+const description = `motifd watches a stream of edge updates and reports, batch by batch, which subgraph patterns have just
+appeared (+) and which have just disappeared (-).
+
+To see it work:   motifd demo
+As a daemon:      motifd run -c motifd.yaml
+On files:         motifd replay --graph g.txt --updates u.txt --query ring.cypher`

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/codec"
+)
+
+// matchCmd finds the matches in a static graph.
+type matchCmd struct {
+	Graph      string   `help:"Graph file: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." required:"" placeholder:"FILE"`
+	Query      []string `help:"Pattern file, or directory of them; repeatable." required:"" placeholder:"FILE_OR_DIR" sep:"none"`
+	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Out        string   `help:"Write the matches as JSON lines to a file, or - for standard output. Without it they are only counted." placeholder:"FILE"`
+	Summary    string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
+	graphFlags `embed:""`
+
+	backendFlags `embed:""`
+}
+
+func (matchCmd) Help() string {
+	return `The matches are counted exactly; --out writes each of them as well. A query is named like its file,
+without the extension.
+
+Examples:
+  motifd match --graph=graph.txt --query=queries/ --undirected
+  motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher
+  motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl --summary=summary.json`
+}
+
+// Run loads the graph and enumerates the queries one by one.
+func (c *matchCmd) Run(a *app) (err error) {
+	begin := time.Now()
+	queries, err := loadQueries(c.Query, !c.Undirected)
+	if err != nil {
+		return err
+	}
+	in, err := c.input(c.Graph, "")
+	if err != nil {
+		return err
+	}
+	backend, err := c.make()
+	if err != nil {
+		return err
+	}
+	out, closeOut, err := openMatches(c.Out, a.stdout)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeOut()) }()
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	load, err := loadGraph(a, g, in)
+	if err != nil {
+		return err
+	}
+	engine, err := newEngine(g, backend, false, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	s := &matchSummary{LoadS: rounded(load), Backend: backend.Name(), Threads: backend.threads}
+	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
+	for i, q := range queries {
+		q.Emit, q.Backfill = matcher.EmitCounts, matcher.BackfillFull
+		if out != nil {
+			q.Emit = matcher.EmitDeltas
+		}
+		setUnit(q, c.Unit)
+		m, err := matchOne(a.ctx, engine, backend, q, uint64(2*i+1), enc, out)
+		if err != nil {
+			return err
+		}
+		s.Queries = append(s.Queries, m)
+		s.MatchS += m.MatchS
+	}
+	s.WallS, s.PeakRSSMiB = rounded(time.Since(begin)), peakRSS()
+	if err := writeSummary(c.Summary, s); err != nil {
+		return err
+	}
+	w := a.stdout
+	if c.Out == "-" {
+		w = a.stderr
+	}
+	return s.print(w)
+}
+
+// matchOne registers a query with a full backfill, which finds its matches, and removes it again.
+func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matcher.Query, batch uint64,
+	enc stream.Encoder, out io.Writer,
+) (matchQuery, error) {
+	result := matchQuery{Name: q.Name}
+	ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
+	if err != nil {
+		return result, err
+	}
+	before := b.search
+	var recs []stream.OutRecord
+	sum, err := e.Step(ctx, &matcher.Batch{Number: batch, Change: ch}, func(ev *matcher.Event) error {
+		if out == nil {
+			return nil
+		}
+		recs, err = enc.Append(recs[:0], batch, ev, 0, ev.Records())
+		if err != nil {
+			return err
+		}
+		for i := range recs {
+			if _, err := out.Write(append(recs[i].Value, '\n')); err != nil {
+				return fmt.Errorf("writing matches: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return result, err
+	}
+	result.MatchS = rounded(b.search - before)
+	for i := range sum.Queries {
+		result.Matches.add(sum.Queries[i].Positive)
+	}
+	ch, err = e.PrepareChange(&matcher.QueryChange{Remove: q.Name})
+	if err != nil {
+		return result, err
+	}
+	_, err = e.Step(ctx, &matcher.Batch{Number: batch + 1, Change: ch}, func(*matcher.Event) error { return nil })
+	return result, err
+}
+
+// openMatches returns where matches go: nil for nowhere.
+func openMatches(path string, stdout io.Writer) (io.Writer, func() error, error) {
+	switch path {
+	case "", "none":
+		return nil, func() error { return nil }, nil
+	case "-":
+		w := bufio.NewWriter(stdout)
+		return w, w.Flush, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, nil, refused{fmt.Errorf("--out: %w", err)}
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	return w, func() error { return errors.Join(w.Flush(), f.Close()) }, nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"math/big"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/kafka"
+)
+
+// metrics are the daemon's Prometheus metrics; docs/operations.md describes each. It is the pipeline's Observer.
+type metrics struct {
+	registry *prometheus.Registry
+	pipeline atomic.Pointer[stream.Pipeline] // nil until there is one
+
+	records, updates, bytes, readSeconds *prometheus.CounterVec
+	deadLetters                          *prometheus.CounterVec
+
+	batches, committed   *prometheus.CounterVec
+	batchUpdates         prometheus.Histogram
+	stepSeconds          *prometheus.HistogramVec
+	netEdges             *prometheus.CounterVec
+	matches, outRecords  *prometheus.CounterVec
+	truncated, suspended *prometheus.CounterVec
+	searchSeconds, steps *prometheus.CounterVec
+
+	publishSeconds, commitSeconds, latency prometheus.Histogram
+	inputTime                              prometheus.Gauge
+
+	retries          *prometheus.CounterVec
+	lost, duplicates *prometheus.CounterVec
+}
+
+var _ stream.Observer = (*metrics)(nil)
+
+// seconds are the buckets of durations: 100 us to 52 s.
+var seconds = prometheus.ExponentialBuckets(0.0001, 2, 20)
+
+func newMetrics(maxEdges uint64) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "motifd_" + name, Help: help}, labels)
+		m.registry.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "motifd_" + name, Help: help, Buckets: buckets})
+		m.registry.MustRegister(h)
+		return h
+	}
+	m.records = counter("input_records_total", "Input records read.")
+	m.updates = counter("input_updates_total", "Updates decoded from input records.")
+	m.bytes = counter("input_bytes_total", "Bytes of keys and values of input records.")
+	m.readSeconds = counter("read_seconds_total", "Time of the reader: waiting for input (read), decoding (decode), waiting for room in the queue (wait).", "stage")
+	m.deadLetters = counter("dead_letters_total", "Input records refused.", "reason")
+
+	m.batches = counter("batches_total", "Batches searched; kind is input, change or recovered.", "kind")
+	m.committed = counter("batches_committed_total", "Batches published and committed.")
+	m.batchUpdates = histogram("batch_updates", "Accepted updates per batch.", prometheus.ExponentialBuckets(1, 4, 12))
+	m.stepSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "motifd_step_seconds", Help: "Time of a batch in the engine's goroutine by stage: accept, intent, slot (waiting for earlier batches), step (search and all below), encode, publish (waiting for room to the sink).",
+		Buckets: seconds,
+	}, []string{"stage"})
+	m.registry.MustRegister(m.stepSeconds)
+	m.netEdges = counter("net_edges_total", "Edges that batches really inserted (+) or deleted (-).", "sign")
+	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
+	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query", "sign", "snapshot")
+	m.truncated = counter("query_truncated_batches_total", "Batches in which max_matches_per_batch was reached.", "query")
+	m.suspended = counter("query_suspensions_total", "Times that the query exceeded its work budget and was suspended.", "query")
+	m.searchSeconds = counter("query_search_seconds_total", "Search time, summed over threads.", "query")
+	m.steps = counter("query_search_steps_total", "Search steps: candidates tried.", "query")
+
+	m.publishSeconds = histogram("publish_seconds", "Time of writing a batch to the output.", seconds)
+	m.commitSeconds = histogram("commit_seconds", "Time of committing a batch to the checkpoint.", seconds)
+	m.latency = histogram("batch_latency_seconds", "From the read of a batch's first message to its commit.", seconds)
+	m.inputTime = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "motifd_input_time_seconds", Help: "Latest record timestamp in the last committed batch, in seconds since the epoch.",
+	})
+	m.retries = counter("kafka_retries_total", "Requests to Kafka that failed and were tried again.", "op")
+	m.lost = counter("kafka_lost_records_total", "Input records that were gone before they were read (on_data_loss: continue).")
+	m.duplicates = counter("kafka_duplicate_records_total", "Output records that were probably published more than once.", "topic")
+
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_build_info", Help: "1, with the version as a label."}, []string{"version", "go"})
+	build.WithLabelValues(version, runtime.Version()).Set(1)
+	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges", Help: "graph.max_edges; 0 is no bound."})
+	limit.Set(float64(maxEdges))
+	m.registry.MustRegister(m.inputTime, build, limit, &statusCollector{m},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// Counters without labels are there from the start, with 0.
+	for _, c := range []*prometheus.CounterVec{m.records, m.updates, m.bytes, m.committed, m.lost} {
+		c.WithLabelValues()
+	}
+	return m
+}
+
+// Read implements stream.Observer.
+func (m *metrics) Read(s stream.ReadStats) {
+	m.records.WithLabelValues().Add(float64(s.Records))
+	m.updates.WithLabelValues().Add(float64(s.Updates))
+	m.bytes.WithLabelValues().Add(float64(s.Bytes))
+	m.readSeconds.WithLabelValues("read").Add(s.Read.Seconds())
+	m.readSeconds.WithLabelValues("decode").Add(s.Decode.Seconds())
+	m.readSeconds.WithLabelValues("wait").Add(s.Wait.Seconds())
+}
+
+// Step implements stream.Observer.
+func (m *metrics) Step(s stream.StepStats) {
+	kind := "input"
+	switch {
+	case s.Recovered:
+		kind = "recovered"
+	case s.Batch.Change != nil:
+		kind = "change"
+	}
+	m.batches.WithLabelValues(kind).Inc()
+	m.batchUpdates.Observe(float64(len(s.Batch.Updates)))
+	for _, d := range s.Batch.DeadLetters {
+		m.deadLetters.WithLabelValues(d.Reason).Inc()
+	}
+	m.stepSeconds.WithLabelValues("accept").Observe(s.Accept.Seconds())
+	m.stepSeconds.WithLabelValues("intent").Observe(s.Intent.Seconds())
+	m.stepSeconds.WithLabelValues("slot").Observe(s.Slot.Seconds())
+	m.stepSeconds.WithLabelValues("step").Observe(s.Step.Seconds())
+	m.stepSeconds.WithLabelValues("encode").Observe(s.Encode.Seconds())
+	m.stepSeconds.WithLabelValues("publish").Observe(s.Publish.Seconds())
+	m.netEdges.WithLabelValues("+").Add(float64(s.Summary.NetInserted))
+	m.netEdges.WithLabelValues("-").Add(float64(s.Summary.NetDeleted))
+	for i := range s.Summary.Queries {
+		m.query(&s.Summary.Queries[i])
+	}
+	for _, r := range s.Records {
+		m.outRecords.WithLabelValues(r.Query, signName(r.Sign), strconv.FormatBool(r.Snapshot)).Add(float64(r.Records))
+	}
+	if ch := s.Batch.Change; ch != nil && ch.Add == nil {
+		gone := prometheus.Labels{"query": ch.Remove}
+		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.searchSeconds, m.steps} {
+			c.DeletePartialMatch(gone)
+		}
+	}
+}
+
+func (m *metrics) query(q *matcher.QuerySummary) {
+	name := q.Query.Name
+	if !q.Snapshot {
+		m.matches.WithLabelValues(name, "+").Add(float(q.Positive))
+		m.matches.WithLabelValues(name, "-").Add(float(q.Negative))
+	}
+	if q.Truncated {
+		m.truncated.WithLabelValues(name).Inc()
+	}
+	if q.Suspended != nil {
+		m.suspended.WithLabelValues(name).Inc()
+	}
+	m.searchSeconds.WithLabelValues(name).Add(float64(q.SearchNS) / 1e9)
+	m.steps.WithLabelValues(name).Add(float64(q.Steps))
+}
+
+// float returns the nearest floating-point number.
+func float(c matcher.Count) float64 {
+	f, _ := new(big.Float).SetInt(c.Big()).Float64()
+	return f
+}
+
+func signName(s dyngraph.Sign) string {
+	if s == dyngraph.Deleted {
+		return "-"
+	}
+	return "+"
+}
+
+// Commit implements stream.Observer.
+func (m *metrics) Commit(s stream.CommitStats) {
+	m.committed.WithLabelValues().Inc()
+	m.publishSeconds.Observe(s.Publish.Seconds())
+	m.commitSeconds.Observe(s.Commit.Seconds())
+	if s.Latency > 0 {
+		m.latency.Observe(s.Latency.Seconds())
+	}
+	if !s.InputTime.IsZero() {
+		m.inputTime.Set(float64(s.InputTime.UnixMilli()) / 1e3)
+	}
+}
+
+// events counts what the Kafka client tells.
+func (m *metrics) events() kafka.Events {
+	return kafka.Events{
+		Retry: func(op, _ string, _ int32, _ int, _ error) { m.retries.WithLabelValues(op).Inc() },
+		Loss:  func(_ int32, from, to int64) { m.lost.WithLabelValues().Add(float64(to - from)) },
+		Duplicates: func(topic string, _ int32, n int64) {
+			m.duplicates.WithLabelValues(topic).Add(float64(n))
+		},
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// statusCollector makes metrics of the pipeline's status when they are asked for.
+type statusCollector struct{ m *metrics }
+
+func describeMetric(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("motifd_"+name, help, labels, nil)
+}
+
+var (
+	descReady    = describeMetric("ready", "1 when input is being taken, else 0.")
+	descVertices = describeMetric("graph_vertices", "Vertices in the graph.")
+	descEdges    = describeMetric("graph_edges", "Edges in the graph.")
+	descBatch    = describeMetric("batch", "Number of the last committed batch.")
+	descInFlight = describeMetric("batches_in_flight", "Batches begun and not committed.")
+	descRecords  = describeMetric("queue_records", "Decoded records that wait for the engine.")
+	descBytes    = describeMetric("queue_bytes", "Memory of decoded records that wait for the engine, estimated.")
+	descPublish  = describeMetric("publish_queue_bytes", "Encoded records that wait for the output.")
+	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.", "partition")
+	descLag      = describeMetric("input_lag", "Records (bytes, for files) that were not read yet.", "partition")
+	descQueries  = describeMetric("queries", "Registered queries.", "state")
+)
+
+// Describe implements prometheus.Collector.
+func (c *statusCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		descReady, descVertices, descEdges, descBatch, descInFlight, descRecords, descBytes, descPublish,
+		descPosition, descLag, descQueries,
+	} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	p := c.m.pipeline.Load()
+	if p == nil {
+		gauge(descReady, 0)
+		return
+	}
+	ready := 0.0
+	if ok, _ := p.Ready(); ok {
+		ready = 1
+	}
+	s := p.Status()
+	gauge(descReady, ready)
+	gauge(descVertices, float64(s.Vertices))
+	gauge(descEdges, float64(s.Edges))
+	gauge(descBatch, float64(s.Batch))
+	gauge(descInFlight, float64(s.InFlight))
+	gauge(descRecords, float64(s.QueueRecords))
+	gauge(descBytes, float64(s.QueueBytes))
+	gauge(descPublish, float64(s.PublishBytes))
+	suspended := 0
+	for _, q := range s.Queries {
+		if q.Suspended {
+			suspended++
+		}
+	}
+	gauge(descQueries, float64(len(s.Queries)-suspended), "active")
+	gauge(descQueries, float64(suspended), "suspended")
+	for partition, next := range s.Positions {
+		gauge(descPosition, float64(next), strconv.Itoa(int(partition)))
+	}
+	for partition, lag := range s.Lag {
+		gauge(descLag, float64(lag), strconv.Itoa(int(partition)))
+	}
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"motifd/config"
+	"motifd/matcher"
+	"motifd/matcher/pattern"
+)
+
+// queryCmd talks to a running daemon.
+type queryCmd struct {
+	Add      queryAddCmd      `cmd:"" help:"Register a query, or replace the one of its name."`
+	List     queryListCmd     `cmd:"" help:"List the registered queries."`
+	Remove   queryRemoveCmd   `cmd:"" help:"Remove a query."`
+	Resume   queryResumeCmd   `cmd:"" help:"Resume a query that exceeded its work budget, as a new version."`
+	Validate queryValidateCmd `cmd:"" help:"Check pattern files, without a daemon."`
+}
+
+func (queryCmd) Help() string {
+	return `Each change takes effect in a batch of its own, whose number is printed.
+
+Examples:
+  motifd query add ring.cypher
+  motifd query add --name=fan-in --emit=counts fan.cypher
+  motifd query list
+  motifd query remove ring
+  motifd query validate queries/`
+}
+
+type queryAddCmd struct {
+	File               string `arg:"" help:"Pattern file: .cypher, or the papers' text as .txt or .graph." type:"existingfile"`
+	Name               string `help:"Name of the query (default: the file's name without extension)."`
+	Emit               string `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
+	Unit               string `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Backfill           string `help:"What to emit now: none, or full for all matches that are there (default: full when the daemon's output.mode is upsert, else none)." enum:",none,full" default:""`
+	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
+	ExactTotal         bool   `help:"Count on past the cap."`
+	WorkBudget         uint64 `help:"Bound on the search steps per batch, beyond which the query is suspended; 0 is no bound."`
+	clientFlags        `embed:""`
+}
+
+func (queryAddCmd) Help() string {
+	return `Examples:
+  motifd query add ring.cypher
+  motifd query add ring.cypher --backfill=full --max-matches-per-batch=10000
+  motifd query add ring.cypher --url=https://motifd.example:7475 --token-file=token`
+}
+
+// Run registers the query. The pattern is parsed by the daemon, which knows whether its graph is directed.
+func (c *queryAddCmd) Run(a *app) error {
+	language, ok := pattern.LanguageOf(c.File)
+	if !ok {
+		return refused{fmt.Errorf("%s: %w", c.File, pattern.ErrExtension)}
+	}
+	src, err := os.ReadFile(c.File)
+	if err != nil {
+		return refused{fmt.Errorf("reading the pattern: %w", err)}
+	}
+	if len(src) > pattern.MaxSource {
+		return refused{fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src), pattern.MaxSource)}
+	}
+	body := newQuery{
+		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
+		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
+	}
+	if body.Name == "" {
+		body.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
+	}
+	if language == pattern.Cypher {
+		body.Cypher = string(src)
+	} else {
+		body.Text = string(src)
+	}
+	var done changed
+	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries", body, &done); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "query %s, version %d, from batch %d on\n", body.Name, done.Version, done.Batch)
+	return err
+}
+
+type queryListCmd struct {
+	JSON        bool `help:"Print the daemon's JSON, which has the patterns too."`
+	clientFlags `embed:""`
+}
+
+func (queryListCmd) Help() string {
+	return `Examples:
+  motifd query list
+  motifd query list --json`
+}
+
+// Run lists the queries.
+func (c *queryListCmd) Run(a *app) error {
+	var list queryList
+	if err := c.call(a.ctx, http.MethodGet, "/api/v1/queries", nil, &list); err != nil {
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(list)
+	}
+	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tVERSION\tEMIT\tUNIT\tORIGIN\tSTATE")
+	for _, q := range list.Queries {
+		state := "active"
+		if q.Suspended {
+			state = "suspended"
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, state)
+	}
+	return t.Flush()
+}
+
+type queryRemoveCmd struct {
+	Name        string `arg:"" help:"Name of the query."`
+	clientFlags `embed:""`
+}
+
+func (queryRemoveCmd) Help() string {
+	return `A query of the configuration comes back with the next start unless it is removed there too.
+
+Example:
+  motifd query remove ring`
+}
+
+// Run removes the query.
+func (c *queryRemoveCmd) Run(a *app) error {
+	var done changed
+	if err := c.call(a.ctx, http.MethodDelete, "/api/v1/queries/"+url.PathEscape(c.Name), nil, &done); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "query %s, version %d, removed in batch %d\n", c.Name, done.Version, done.Batch)
+	return err
+}
+
+type queryResumeCmd struct {
+	Name        string `arg:"" help:"Name of the query."`
+	clientFlags `embed:""`
+}
+
+func (queryResumeCmd) Help() string {
+	return `Example:
+  motifd query resume ring`
+}
+
+// Run resumes the query.
+func (c *queryResumeCmd) Run(a *app) error {
+	var done changed
+	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries/"+url.PathEscape(c.Name)+"/resume", struct{}{}, &done); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "query %s, version %d, from batch %d on\n", c.Name, done.Version, done.Batch)
+	return err
+}
+
+type queryValidateCmd struct {
+	Files      []string `arg:"" help:"Pattern files or directories of them." type:"existingpath"`
+	Undirected bool     `help:"The graph is undirected."`
+}
+
+func (queryValidateCmd) Help() string {
+	return `Examples:
+  motifd query validate ring.cypher
+  motifd query validate --undirected queries/`
+}
+
+// Run checks the patterns.
+func (c *queryValidateCmd) Run(a *app) error {
+	queries, err := loadQueries(c.Files, !c.Undirected)
+	if err != nil {
+		return err
+	}
+	for _, q := range queries {
+		if err := describe(a.stdout, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func describe(w io.Writer, q *matcher.Query) error {
+	_, err := fmt.Fprintf(w, "%s: %d vertices, %d edges\n", q.Name, len(q.Vertices), len(q.Edges))
+	return err
+}
+
+// loadQueries reads pattern files and directories; every mistake is reported.
+func loadQueries(paths []string, directed bool) ([]*matcher.Query, error) {
+	var out []*matcher.Query
+	var errs []error
+	from := make(map[string]string)
+	for _, path := range paths {
+		queries, err := pattern.Load(path, directed)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		for _, q := range queries {
+			if first, ok := from[q.Name]; ok {
+				errs = append(errs, fmt.Errorf("%s: query %q was read from %s already; names are unique", path, q.Name, first))
+				continue
+			}
+			from[q.Name] = path
+			out = append(out, q)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, refused{err}
+	}
+	return out, nil
+}
+
+// setEmit makes every query emit what the flag says.
+func setEmit(queries []*matcher.Query, emit string) error {
+	if emit == "" {
+		return nil
+	}
+	e, err := config.ParseEmit(emit)
+	if err != nil {
+		return refused{err}
+	}
+	for _, q := range queries {
+		q.Emit = e
+	}
+	return nil
+}
+
+// setUnit sets what one match is; the flag's values were checked.
+func setUnit(q *matcher.Query, unit string) {
+	if unit == "subgraphs" {
+		q.Unit = matcher.Subgraphs
+	}
+}

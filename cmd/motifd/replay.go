@@ -1,0 +1,309 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/codec"
+	"motifd/stream/file"
+)
+
+// replayCmd runs logged updates offline.
+type replayCmd struct {
+	Graph      string   `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
+	Updates    string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
+	Format     string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
+	Query      []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
+	Batch      int      `help:"Updates per batch (default 1000)." placeholder:"N"`
+	Emit       string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
+	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Out        string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard." default:"-" placeholder:"FILE"`
+	DeadLetter string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
+	Control    string   `help:"File for the record of each batch." placeholder:"FILE"`
+	Summary    string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
+	BatchLog   string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
+	graphFlags `embed:""`
+
+	backendFlags `embed:""`
+}
+
+// defaultReplayBatch is the number of updates per batch.
+const defaultReplayBatch = 1000
+
+func (replayCmd) Help() string {
+	return `The queries are registered before the stream, so that deltas are of the stream alone. Batches are cut by count
+only, so that the output depends on the files and --batch alone. A query is named like its file, without
+the extension. The summary goes to standard error.
+
+Examples:
+  motifd replay --updates=payments.jsonl --query=ring.cypher
+  motifd replay --graph=graph.txt --updates=updates.txt --query=queries/ --undirected --batch=100 --out=none
+  motifd replay --updates=tx.csv.gz --csv=from=SRC,to=DST,ts=TIME,label="'TRANSFER'" --query=ring.cypher --emit=counts
+  motifd replay --batch-log=/var/lib/motifd --out=again.jsonl`
+}
+
+func (c *replayCmd) check() error {
+	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
+	if c.BatchLog != "" {
+		for name, set := range map[string]bool{
+			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
+			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != 0, "--emit": c.Emit != "deltas",
+			"--unit": c.Unit != "embeddings",
+		} {
+			if set {
+				return fail("%s does not go with --batch-log: the log holds the updates, queries and settings", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case c.Updates == "":
+		return fail("--updates is missing; name the update stream, or a checkpoint with --batch-log")
+	case len(c.Query) == 0:
+		return fail("--query is missing; name a pattern file or a directory of them")
+	case c.Batch < 0:
+		return fail("--batch: %d is out of range; it is at least 1", c.Batch)
+	case c.Updates == "-" && c.Format == "":
+		return fail("--format is missing; standard input has no extension to tell it by")
+	}
+	return nil
+}
+
+// Run replays.
+func (c *replayCmd) Run(a *app) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.BatchLog != "" {
+		return c.replayLog(a)
+	}
+	return c.replayFiles(a)
+}
+
+func (c *replayCmd) replayFiles(a *app) (err error) {
+	r := &replay{cmd: c, app: a, begin: time.Now()}
+	queries, err := loadQueries(c.Query, !c.Undirected)
+	if err != nil {
+		return err
+	}
+	if err := setEmit(queries, c.Emit); err != nil {
+		return err
+	}
+	for _, q := range queries {
+		setUnit(q, c.Unit)
+	}
+	in, err := c.input(c.Updates, c.Format)
+	if err != nil {
+		return err
+	}
+	if r.backend, err = c.make(); err != nil {
+		return err
+	}
+	src, err := openFile(in.path, in.format, a.stdin)
+	if err != nil {
+		return err
+	}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	if err := r.load(g); err != nil {
+		return errors.Join(err, src.Close())
+	}
+	engine, err := newEngine(g, r.backend, false, nil)
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	opt := stream.PipelineOptions{
+		Source: src, Decoder: in.dec, Engine: engine, Observer: r,
+		State: &stream.State{StreamID: "replay", Fresh: true, Positions: stream.Positions{}},
+		Batch: stream.BatcherOptions{MaxUpdates: c.Batch, MaxBytes: 1 << 40, Linger: -1},
+		Startup: func([]matcher.QueryState) ([]*matcher.QueryChange, error) {
+			return additions(queries), nil
+		},
+	}
+	if c.Batch == 0 {
+		opt.Batch.MaxUpdates = defaultReplayBatch
+	}
+	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
+	r.src = src
+	for _, q := range queries {
+		r.query(q.Name)
+	}
+	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay"}), file.SinkOptions{})
+}
+
+// additions registers queries.
+func additions(queries []*matcher.Query) []*matcher.QueryChange {
+	out := make([]*matcher.QueryChange, len(queries))
+	for i, q := range queries {
+		out[i] = &matcher.QueryChange{Add: q}
+	}
+	return out
+}
+
+// replay is a replay under way. It is the pipeline's Observer.
+type replay struct {
+	cmd     *replayCmd
+	app     *app
+	backend *timedBackend
+	begin   time.Time
+	sum     replaySummary
+
+	byName   map[string]int // in sum.Queries
+	apply    time.Duration
+	match    time.Duration
+	before   time.Duration // backend.search before the batch in hand
+	refused  uint64
+	progress *progress
+	src      *file.Source // nil for a batch log
+}
+
+// load loads the initial graph, if any.
+func (r *replay) load(g *dyngraph.Graph) error {
+	if r.cmd.Graph == "" {
+		return nil
+	}
+	in, err := r.cmd.input(r.cmd.Graph, "")
+	if err != nil {
+		return err
+	}
+	took, err := loadGraph(r.app, g, in)
+	r.sum.LoadS = rounded(took)
+	return err
+}
+
+// run runs the pipeline and reports.
+func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.SinkOptions) error {
+	c := r.cmd
+	if c.Out == file.None {
+		enc = discard{enc}
+	}
+	out.Out = r.app.stdout
+	sink, err := newReplaySink(c, out)
+	if err != nil {
+		return refused{err}
+	}
+	opt.Encoder, opt.Sink = enc, sink
+	opt.Control = c.Control != ""
+	opt.StopTimeout = -1
+	p, err := stream.NewPipeline(*opt)
+	if err != nil {
+		return err
+	}
+	err = p.Run(r.app.ctx)
+	r.progress.done()
+	if err != nil {
+		return err
+	}
+	r.finish()
+	if err := writeSummary(c.Summary, &r.sum); err != nil {
+		return err
+	}
+	if r.refused > 0 && c.DeadLetter == "" {
+		r.app.log.Warn().Uint64("records", r.refused).Msg("records were refused; --dead-letter FILE keeps them")
+	}
+	if err := r.sum.print(r.app.stderr); err != nil {
+		return err
+	}
+	if r.app.ctx.Err() != nil {
+		return fmt.Errorf("interrupted after %d batches", r.sum.Batches)
+	}
+	return nil
+}
+
+// finish completes the summary.
+func (r *replay) finish() {
+	s := &r.sum
+	s.ApplyS, s.MatchS, s.WallS = rounded(r.apply), rounded(r.match), rounded(time.Since(r.begin))
+	s.PeakRSSMiB, s.Backend, s.Threads = peakRSS(), r.backend.Name(), r.backend.threads
+	// Threads search at once: what they took in all is brought down to the time that passed.
+	var all int64
+	for i := range s.Queries {
+		all += s.Queries[i].searchNS
+	}
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		switch {
+		case all > 0:
+			q.MatchS = rounded(time.Duration(float64(r.match) * float64(q.searchNS) / float64(all)))
+		case len(s.Queries) == 1:
+			q.MatchS = s.MatchS
+		}
+	}
+}
+
+// query returns the summary of a query, made when it is new.
+func (r *replay) query(name string) *replayQuery {
+	if r.byName == nil {
+		r.byName = make(map[string]int)
+		r.sum.Queries = []replayQuery{}
+	}
+	i, ok := r.byName[name]
+	if !ok {
+		i = len(r.sum.Queries)
+		r.byName[name] = i
+		r.sum.Queries = append(r.sum.Queries, replayQuery{Name: name})
+	}
+	return &r.sum.Queries[i]
+}
+
+// Read implements stream.Observer.
+func (r *replay) Read(s stream.ReadStats) {}
+
+// Step implements stream.Observer.
+func (r *replay) Step(s stream.StepStats) {
+	searched := r.backend.search - r.before
+	r.before = r.backend.search
+	for _, d := range s.Batch.DeadLetters {
+		r.refused++
+		if r.cmd.DeadLetter == "" && r.refused <= maxLogged {
+			r.app.log.Warn().Str("at", r.place(d)).Str("reason", d.Reason).Msg(d.Error)
+		}
+	}
+	for i := range s.Summary.Queries {
+		q := &s.Summary.Queries[i]
+		into := r.query(q.Query.Name)
+		into.Positive.add(q.Positive)
+		into.Negative.add(q.Negative)
+		into.searchNS += q.SearchNS
+		if q.Truncated {
+			into.truncated++
+		}
+		into.suspended = into.suspended || q.Suspended != nil
+	}
+	if s.Batch.Change != nil {
+		return // registration is neither an update nor a batch of the stream
+	}
+	r.sum.Batches++
+	r.sum.Updates += uint64(s.Summary.Updates)
+	r.sum.EffectiveUpdates += uint64(s.Summary.NetInserted + s.Summary.NetDeleted)
+	r.match += searched
+	r.apply += max(0, s.Accept+s.Step-s.Encode-s.Publish-searched)
+	if r.src != nil {
+		r.progress.update(r.sum.Updates, part(r.src))
+	}
+}
+
+// maxLogged is how many refused records are logged one by one; all are counted.
+const maxLogged = 20
+
+func (r *replay) place(d stream.DeadLetter) string {
+	if r.src == nil {
+		return fmt.Sprintf("partition %d, offset %d", d.Partition, d.Offset)
+	}
+	return placeIn(r.app.ctx, r.src.Files()[d.Partition], d.Offset)
+}
+
+// Commit implements stream.Observer.
+func (r *replay) Commit(stream.CommitStats) {}
+
+// discard encodes no matches: for --out none.
+type discard struct{ stream.Encoder }
+
+// Append implements stream.Encoder.
+func (discard) Append(dst []stream.OutRecord, _ uint64, _ *matcher.Event, _, _ int) ([]stream.OutRecord, error) {
+	return dst, nil
+}

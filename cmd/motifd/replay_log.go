@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"motifd/config"
+	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/checkpoint"
+	"motifd/stream/codec"
+	"motifd/stream/file"
+)
+
+// newReplaySink returns the output of a replay: files are overwritten.
+func newReplaySink(c *replayCmd, opt file.SinkOptions) (*file.Sink, error) {
+	opt.Output, opt.DeadLetters, opt.Control, opt.NoSync = c.Out, c.DeadLetter, c.Control, true
+	for _, path := range []string{c.Out, c.DeadLetter, c.Control} {
+		if path == "" || path == file.Stdout || path == file.None {
+			continue
+		}
+		for _, in := range []string{c.Graph, c.Updates} {
+			if same(path, in) {
+				return nil, fmt.Errorf("%s is an input of the replay; write to another file", path)
+			}
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if err := os.Truncate(path, 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return file.NewSink(opt)
+}
+
+// same tells whether two paths lead to one file.
+func same(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	if err1 == nil && err2 == nil {
+		return os.SameFile(x, y)
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
+// replayLog steps the batches of a checkpoint's log from its base on, and writes what the daemon wrote (DESIGN P2).
+func (c *replayCmd) replayLog(a *app) (err error) {
+	r := &replay{cmd: c, app: a, begin: time.Now()}
+	log, err := checkpoint.OpenReplay(c.BatchLog, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if r.backend, err = c.make(); err != nil {
+		return err
+	}
+	begin := time.Now()
+	state, err := log.Base(a.ctx)
+	if err != nil {
+		return err
+	}
+	r.sum.LoadS = rounded(time.Since(begin))
+	settings := log.Settings()
+	upsert := settings.Mode == "upsert"
+	engine, err := newEngine(state.Graph, r.backend, upsert, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	if err := engine.Restore(state.Queries); err != nil {
+		return err
+	}
+	for _, q := range state.Queries {
+		if !q.Removed {
+			r.query(q.Query.Name)
+		}
+	}
+	committed, open := log.Len()
+	if open > 0 {
+		a.log.Warn().Int("batches", open).Msg("batches in hand are not replayed: the daemon has not committed them")
+	}
+	a.log.Info().Uint64("from", state.Batch+1).Int("batches", committed).Str("stream", state.StreamID).Msg("replaying the batch log")
+	enc := &shapedEncoder{opt: codec.EncoderOptions{StreamID: state.StreamID, Upsert: upsert}}
+	if err := enc.shape(settings.Shape); err != nil {
+		return err
+	}
+	r.progress = newProgress(a.stderr, "replaying "+c.BatchLog, "updates")
+	state.Fresh = true // of the output, which begins here
+	opt := stream.PipelineOptions{
+		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1,
+	}
+	return r.run(&opt, enc, file.SinkOptions{Upsert: upsert})
+}
+
+// committedBatches yields the committed batches of a log, and sets the encoder to each one's shape.
+func committedBatches(log *checkpoint.Replay, enc *shapedEncoder) iter.Seq2[*stream.Batch, error] {
+	return func(yield func(*stream.Batch, error) bool) {
+		for l, err := range log.Batches() {
+			if err == nil && !l.Committed {
+				return
+			}
+			if err == nil {
+				err = enc.shape(l.Shape)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&l.Batch, nil) {
+				return
+			}
+		}
+	}
+}
+
+// shapedEncoder encodes as the settings of each batch say. The shape is set between two batches; records are encoded
+// before the engine's step returns, so that none is left of the batch before.
+type shapedEncoder struct {
+	opt  codec.EncoderOptions
+	text string
+	cur  atomic.Pointer[codec.Encoder]
+}
+
+var _ stream.Encoder = (*shapedEncoder)(nil)
+
+func (e *shapedEncoder) shape(text string) error {
+	if e.cur.Load() != nil && text == e.text {
+		return nil
+	}
+	var s config.Shape
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return fmt.Errorf("the settings %q in the batch log are not understood: %w", text, err)
+	}
+	e.text = text
+	e.opt.EchoProps = s.EchoProps
+	e.cur.Store(codec.NewEncoder(e.opt))
+	return nil
+}
+
+// Append implements stream.Encoder.
+func (e *shapedEncoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]stream.OutRecord, error) {
+	return e.cur.Load().Append(dst, batch, ev, i, j)
+}
+
+// DeadLetter implements stream.Encoder.
+func (e *shapedEncoder) DeadLetter(d stream.DeadLetter) (stream.OutRecord, error) {
+	return e.cur.Load().DeadLetter(d)
+}
+
+// BatchRecord implements stream.Encoder.
+func (e *shapedEncoder) BatchRecord(b *stream.BatchReport) (stream.OutRecord, error) {
+	return e.cur.Load().BatchRecord(b)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"motifd/config"
+)
+
+// runCmd runs the daemon.
+type runCmd struct {
+	Config     string   `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
+	Set        []string `help:"Set a field of the configuration; repeatable. It overrides the file and the environment." placeholder:"FIELD=VALUE" sep:"none"`
+	Graph      string   `help:"Initial graph, loaded into a new checkpoint without emitting: graph.bootstrap." placeholder:"FILE"`
+	Checkpoint string   `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
+	Backend    string   `help:"What searches: auto, cpu or reference: engine.backend." placeholder:"NAME"`
+	Threads    string   `help:"Search threads: engine.threads." placeholder:"N"`
+	Listen     string   `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
+	Check      bool     `help:"Check the configuration and the patterns, and end."`
+}
+
+func (runCmd) Help() string {
+	return `The configuration comes from the file, then from MOTIFD_* variables, then from the command line; each overrides the
+one before. A field batch.linger is MOTIFD_BATCH_LINGER and --set batch.linger=50ms.
+
+The first interrupt or SIGTERM ends the daemon gracefully: the batch in hand is finished. It carries on where it left off.
+
+Examples:
+  motifd run -c motifd.yaml
+  motifd run -c motifd.yaml --check
+  motifd run -c motifd.yaml --graph=initial.jsonl.zst
+  motifd run -c motifd.yaml --set batch.linger=20ms --set log.level=debug
+  MOTIFD_INPUT_KAFKA_BROKERS=kafka:9092 motifd run -c motifd.yaml`
+}
+
+// load reads the configuration.
+func (c *runCmd) load(a *app) (*config.Config, error) {
+	var set []string
+	for _, f := range []struct{ path, value string }{
+		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend},
+		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", a.level}, {"log.format", a.format},
+	} {
+		if f.value != "" {
+			set = append(set, f.path+"="+f.value)
+		}
+	}
+	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: append(c.Set, set...)})
+	if err != nil {
+		return nil, refused{err}
+	}
+	return cfg, nil
+}
+
+// Run runs the daemon until its input ends or it is interrupted.
+func (c *runCmd) Run(a *app) error {
+	cfg, err := c.load(a)
+	if err != nil {
+		return err
+	}
+	if c.Check {
+		_, err := fmt.Fprintln(a.stdout, "the configuration and its patterns are sound")
+		return err
+	}
+	log := newLogger(a.stderr, cfg.Log.Level, cfg.Log.Format)
+	return runDaemon(a, cfg, log)
+}
+
+// runDaemon runs the admin interface beside the service.
+func runDaemon(a *app, cfg *config.Config, log zerolog.Logger) error {
+	m := newMetrics(cfg.Graph.MaxEdges)
+	s := newService(a, cfg, m, log)
+	log.Info().Str("version", version).Msg("motifd starts")
+	if cfg.Admin.Listen == "" {
+		return s.run(a.ctx)
+	}
+	adm := newAdmin(cfg.Admin, s, m.registry, log)
+	l, err := adm.listen()
+	if err != nil {
+		return err
+	}
+	log.Info().Stringer("address", l.Addr()).Msg("admin interface")
+	// The admin interface outlives the graceful stop, so that it can be watched.
+	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(a.ctx))
+	defer stopAdmin()
+	g, ctx := errgroup.WithContext(a.ctx)
+	g.Go(func() error { return adm.serve(adminCtx, l) })
+	g.Go(func() error {
+		defer stopAdmin()
+		return s.run(ctx)
+	})
+	err = g.Wait()
+	if errors.Is(err, context.Canceled) && a.ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

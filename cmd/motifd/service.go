@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/stream"
+	"motifd/stream/checkpoint"
+	"motifd/stream/codec"
+	"motifd/stream/file"
+	"motifd/stream/kafka"
+)
+
+// service is the daemon: it puts the parts together and runs them.
+type service struct {
+	app      *app
+	cfg      *config.Config
+	metrics  *metrics
+	log      zerolog.Logger
+	started  time.Time
+	doing    atomic.Pointer[string] // before there is a pipeline
+	pipeline atomic.Pointer[stream.Pipeline]
+}
+
+func newService(a *app, cfg *config.Config, m *metrics, log zerolog.Logger) *service {
+	s := &service{app: a, cfg: cfg, metrics: m, log: log, started: time.Now()}
+	s.now("starting")
+	return s
+}
+
+func (s *service) now(what string) { s.doing.Store(&what) }
+
+// run runs the daemon until its input ends, a part fails, or ctx is done. What was begun is closed again.
+func (s *service) run(ctx context.Context) (err error) {
+	closing := func(what string, f func() error) {
+		if cerr := f(); cerr != nil {
+			err = errors.Join(err, fmt.Errorf("closing %s: %w", what, cerr))
+		}
+	}
+	if s.cfg.Embedded != nil {
+		s.now("starting the embedded log")
+		log, err := s.embedded()
+		if err != nil {
+			return err
+		}
+		defer closing("the embedded log", log.Close)
+	}
+	s.now("recovering")
+	opt := s.cfg.CheckpointOptions()
+	opt.Logger = func(msg string) { s.log.Error().Str("from", "checkpoint").Msg(msg) }
+	store, err := checkpoint.Open(s.cfg.Checkpoint.Dir, opt)
+	if err != nil {
+		return err
+	}
+	defer closing("the checkpoint", store.Close)
+	state, err := s.recover(ctx, store)
+	if err != nil {
+		return err
+	}
+	engine, err := s.engine(state, store)
+	if err != nil {
+		return err
+	}
+	defer closing("the engine", engine.Close)
+	p, err := s.build(state, store, engine)
+	if err != nil {
+		return err
+	}
+	s.pipeline.Store(p)
+	s.metrics.pipeline.Store(p)
+	err = p.Run(ctx)
+	st := p.Status()
+	done := s.log.Info().Uint64("batch", st.Batch)
+	if err == nil {
+		done.Msg("motifd stopped")
+	}
+	return err
+}
+
+// embedded starts the embedded log with the topics that the configuration names.
+func (s *service) embedded() (*kafka.Embedded, error) {
+	e := s.cfg.Embedded
+	var topics []kafka.Topic
+	add := func(name string, cfg map[string]string) {
+		if name != "" {
+			topics = append(topics, kafka.Topic{Name: name, Partitions: e.Partitions, Config: cfg})
+		}
+	}
+	if in := s.cfg.Input.Kafka; in != nil {
+		add(in.Topic, nil)
+	}
+	if out := s.cfg.Output.Kafka; out != nil {
+		if s.cfg.Output.Mode == "upsert" {
+			add(out.Topic, kafka.Compacted())
+		} else {
+			add(out.Topic, nil)
+		}
+		add(out.DeadLetter, nil)
+		add(out.Control, nil)
+	}
+	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: e.Dir, Port: e.Port, Sync: e.Sync, Topics: topics})
+	if err != nil {
+		return nil, err
+	}
+	s.log.Warn().Str("address", log.Addr()).Str("dir", e.Dir).
+		Msg("the embedded log is a single-node log for trying motifd and for development, not for production")
+	return log, nil
+}
+
+// recover loads the stored state, and the initial graph into a fresh checkpoint.
+func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream.State, error) {
+	begin := time.Now()
+	state, err := store.Recover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info().Str("stream", state.StreamID).Uint64("batch", state.Batch).Int("open", len(state.Open)).
+		Int("vertices", state.Graph.Vertices()).Int("edges", state.Graph.Edges()).
+		Dur("took", time.Since(begin)).Msg("recovered")
+	path := s.cfg.Graph.Bootstrap
+	switch {
+	case path == "" || store.Bootstrapped():
+		return state, nil
+	case !state.Fresh:
+		s.log.Warn().Str("file", path).Msg("graph.bootstrap is for a new checkpoint; this one holds batches, so that the file is not loaded")
+		return state, nil
+	}
+	s.now("loading the initial graph")
+	dec, err := newDecoder(s.cfg.Graph.BootstrapFormat, s.cfg.Graph.BootstrapCSV)
+	if err != nil {
+		return nil, err
+	}
+	g := dyngraph.NewGraph(s.cfg.GraphOptions())
+	a := *s.app
+	a.ctx = ctx
+	took, err := loadGraph(&a, g, &input{path, s.cfg.Graph.BootstrapFormat, dec})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Bootstrap(ctx, g); err != nil {
+		return nil, err
+	}
+	s.log.Info().Str("file", path).Int("vertices", g.Vertices()).Int("edges", g.Edges()).Dur("took", took).Msg("initial graph loaded")
+	state.Graph = g
+	return state, nil
+}
+
+// engine returns an engine with the stored queries.
+func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
+	c := &s.cfg.Engine
+	backend, err := newBackend(c.Backend, cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)})
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(state.Graph, backend, s.cfg.Output.Mode == "upsert", store.Suspend)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Restore(state.Queries); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// build makes the pipeline.
+func (s *service) build(state *stream.State, store *checkpoint.Store, engine *matcher.Engine) (*stream.Pipeline, error) {
+	queries, err := s.cfg.BuildQueries()
+	if err != nil {
+		return nil, refused{err}
+	}
+	opt := s.cfg.PipelineOptions()
+	decoder, err := s.cfg.DecoderOptions()
+	if err != nil {
+		return nil, refused{err}
+	}
+	if opt.Decoder, err = codec.NewDecoder(s.cfg.Input.Format, decoder); err != nil {
+		return nil, refused{err}
+	}
+	if opt.Source, err = s.source(); err != nil {
+		return nil, err
+	}
+	if opt.Sink, err = s.sink(); err != nil {
+		return nil, errors.Join(err, opt.Source.Close())
+	}
+	opt.Encoder = codec.NewEncoder(codec.EncoderOptions{
+		StreamID: state.StreamID, Upsert: s.cfg.Output.Mode == "upsert", EchoProps: s.cfg.Output.EchoProps,
+	})
+	opt.Engine, opt.Store, opt.State, opt.Observer = engine, store, state, &observer{s.metrics, s.log}
+	opt.Control = s.cfg.Control()
+	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {
+		return startup(stored, queries), nil
+	}
+	p, err := stream.NewPipeline(opt)
+	if err != nil {
+		return nil, errors.Join(err, opt.Source.Close(), opt.Sink.Close())
+	}
+	return p, nil
+}
+
+func (s *service) source() (stream.Source, error) {
+	if s.cfg.Input.Kafka != nil {
+		opt, err := s.cfg.SourceOptions()
+		if err != nil {
+			return nil, err
+		}
+		opt.Events = s.events()
+		return kafka.NewSource(opt)
+	}
+	return file.NewSource(s.cfg.FileSourceOptions())
+}
+
+func (s *service) sink() (stream.Sink, error) {
+	if s.cfg.Output.Kafka != nil {
+		opt, err := s.cfg.SinkOptions()
+		if err != nil {
+			return nil, err
+		}
+		opt.Events = s.events()
+		return kafka.NewSink(opt)
+	}
+	return file.NewSink(s.cfg.FileSinkOptions())
+}
+
+// events counts and logs what the Kafka client tells.
+func (s *service) events() kafka.Events {
+	e := s.metrics.events()
+	count := e
+	e.Retry = func(op, topic string, partition int32, attempt int, err error) {
+		count.Retry(op, topic, partition, attempt, err)
+		s.log.Warn().Str("op", op).Str("topic", topic).Int32("partition", partition).Int("attempt", attempt).Err(err).Msg("kafka: trying again")
+	}
+	e.Loss = func(partition int32, from, to int64) {
+		count.Loss(partition, from, to)
+		s.log.Error().Int32("partition", partition).Int64("from", from).Int64("to", to).Msg("kafka: input records are gone; reading goes on after them")
+	}
+	e.Duplicates = func(topic string, partition int32, n int64) {
+		count.Duplicates(topic, partition, n)
+		s.log.Warn().Str("topic", topic).Int32("partition", partition).Int64("records", n).Msg("kafka: records were probably published more than once")
+	}
+	e.Recovered = func(n uint64) {
+		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in hand that were published already")
+	}
+	return e
+}
+
+// startup compares the queries of the configuration with the stored ones. Those of the API stay, unless the
+// configuration has one of the same name; a suspended query stays suspended until it is resumed or changed.
+func startup(stored []matcher.QueryState, configured []*matcher.Query) []*matcher.QueryChange {
+	byName := make(map[string]*matcher.Query)
+	for _, q := range configured {
+		byName[q.Name] = q
+	}
+	old := make(map[string]matcher.QueryState)
+	var out []*matcher.QueryChange
+	for _, s := range stored {
+		if s.Removed {
+			continue
+		}
+		old[s.Query.Name] = s
+		if byName[s.Query.Name] == nil && s.Query.Origin == "config" {
+			out = append(out, &matcher.QueryChange{Remove: s.Query.Name})
+		}
+	}
+	for _, q := range configured {
+		s, ok := old[q.Name]
+		if ok && s.Suspended && definition(s.Query) == definition(q) {
+			continue
+		}
+		ch := &matcher.QueryChange{Add: q}
+		if ok {
+			ch.Remove = q.Name
+		}
+		out = append(out, ch) // the pipeline passes over what is the same
+	}
+	return out
+}
+
+// definition is what a query matches and emits, in a form to compare.
+func definition(q *matcher.Query) string {
+	d := *q
+	d.Version, d.Source, d.Language, d.Origin = 0, "", "", ""
+	text, err := json.Marshal(&d)
+	if err != nil { // a struct of plain fields
+		return err.Error()
+	}
+	return string(text)
+}
+
+// observer counts, and logs what an operator has to know.
+type observer struct {
+	*metrics
+	log zerolog.Logger
+}
+
+// Step implements stream.Observer.
+func (o *observer) Step(s stream.StepStats) {
+	o.metrics.Step(s)
+	for _, d := range s.Batch.DeadLetters {
+		o.log.Debug().Int32("partition", d.Partition).Int64("offset", d.Offset).Str("reason", d.Reason).Msg(d.Error)
+	}
+	if n := len(s.Batch.DeadLetters); n > 0 {
+		d := s.Batch.DeadLetters[0]
+		o.log.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).Int64("offset", d.Offset).
+			Str("first", d.Error).Msg("records were refused")
+	}
+	for i := range s.Summary.Queries {
+		q := &s.Summary.Queries[i]
+		if q.Suspended != nil {
+			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("steps", q.Steps).
+				Msg("the query exceeded its work budget and is suspended; resume it with motifd query resume")
+		}
+		if q.Truncated {
+			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("max_matches_per_batch was reached; the rest was left out")
+		}
+	}
+	if ch := s.Batch.Change; ch != nil {
+		e := o.log.Info().Uint64("batch", s.Batch.Number)
+		if ch.Add == nil {
+			e.Str("query", ch.Remove).Msg("query removed")
+		} else {
+			e.Str("query", ch.Add.Name).Uint64("version", ch.Add.Version).Msg("query registered")
+		}
+	}
+}

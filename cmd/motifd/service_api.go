@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+var _ daemon = (*service)(nil)
+
+// statusReport is the answer to GET /api/v1/status.
+type statusReport struct {
+	Version       string  `json:"version"`
+	UptimeSeconds float64 `json:"uptime_seconds"`
+	Ready         bool    `json:"ready"`
+	Reason        string  `json:"reason,omitempty"` // why it is not ready
+	*stream.Status
+}
+
+// Ready implements daemon.
+func (s *service) Ready() error {
+	p := s.pipeline.Load()
+	if p == nil {
+		return fmt.Errorf("%s", *s.doing.Load())
+	}
+	if ok, reason := p.Ready(); !ok {
+		return fmt.Errorf("%s", reason)
+	}
+	return nil
+}
+
+// Status implements daemon.
+func (s *service) Status() statusReport {
+	r := statusReport{Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true}
+	if err := s.Ready(); err != nil {
+		r.Ready, r.Reason = false, err.Error()
+	}
+	if p := s.pipeline.Load(); p != nil {
+		st := p.Status()
+		r.Status = &st
+	}
+	return r
+}
+
+// Queries implements daemon.
+func (s *service) Queries() []matcher.QueryState {
+	p := s.pipeline.Load()
+	if p == nil {
+		return nil
+	}
+	var out []matcher.QueryState
+	for _, q := range p.Status().Queries {
+		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended})
+	}
+	return out
+}
+
+// Change implements daemon.
+func (s *service) Change(ctx context.Context, ch *matcher.QueryChange) (changed, error) {
+	p := s.pipeline.Load()
+	if p == nil {
+		return changed{}, fmt.Errorf("%w: %s", errNotReady, *s.doing.Load())
+	}
+	if p.Status().State == stream.StateRecovering {
+		return changed{}, fmt.Errorf("%w: it is recovering", errNotReady)
+	}
+	batch, version, err := p.Change(ctx, ch)
+	if errors.Is(err, stream.ErrStopped) {
+		return changed{}, fmt.Errorf("%w: %w", errNotReady, err)
+	}
+	return changed{Batch: batch, Version: version}, err
+}
+
+// Directed implements daemon.
+func (s *service) Directed() bool { return s.cfg.Graph.Directed }
+
+// Mode implements daemon.
+func (s *service) Mode() string { return s.cfg.Output.Mode }

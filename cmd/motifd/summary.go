@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"text/tabwriter"
+	"time"
+)
+
+// replaySummary is what `replay --summary` writes.
+type replaySummary struct {
+	Queries          []replayQuery `json:"queries"`
+	Updates          uint64        `json:"updates"`           // accepted
+	EffectiveUpdates uint64        `json:"effective_updates"` // net edges: really inserted or deleted
+	Batches          uint64        `json:"batches"`
+	LoadS            float64       `json:"load_s"`
+	ApplyS           float64       `json:"apply_s"`
+	MatchS           float64       `json:"match_s"`
+	WallS            float64       `json:"wall_s"`
+	PeakRSSMiB       float64       `json:"peak_rss_mib"`
+	Backend          string        `json:"backend"`
+	Threads          int           `json:"threads"`
+}
+
+// replayQuery is one query's part.
+type replayQuery struct {
+	Name     string  `json:"name"`
+	Positive total   `json:"positive"`
+	Negative total   `json:"negative"`
+	MatchS   float64 `json:"match_s"`
+
+	searchNS  int64
+	truncated uint64
+	suspended bool
+}
+
+// matchSummary is what `match --summary` writes.
+type matchSummary struct {
+	Queries          []matchQuery `json:"queries"`
+	Updates          uint64       `json:"updates"`
+	EffectiveUpdates uint64       `json:"effective_updates"`
+	Batches          uint64       `json:"batches"`
+	LoadS            float64      `json:"load_s"`
+	ApplyS           float64      `json:"apply_s"`
+	MatchS           float64      `json:"match_s"`
+	WallS            float64      `json:"wall_s"`
+	PeakRSSMiB       float64      `json:"peak_rss_mib"`
+	Backend          string       `json:"backend"`
+	Threads          int          `json:"threads"`
+}
+
+// matchQuery is one query's part.
+type matchQuery struct {
+	Name    string  `json:"name"`
+	Matches total   `json:"matches"`
+	MatchS  float64 `json:"match_s"`
+}
+
+// rounded is a duration in seconds, to the microsecond.
+func rounded(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
+
+// writeSummary writes v as JSON to a file.
+func writeSummary(path string, v any) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing the summary: %w", err)
+	}
+	return nil
+}
+
+// print writes the summary as a table.
+func (s *replaySummary) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "query\tpositive\tnegative\tmatch s\t")
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		note := ""
+		if q.truncated > 0 {
+			note = fmt.Sprintf("  truncated in %d batches", q.truncated)
+		}
+		if q.suspended {
+			note += "  suspended"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.3f\t%s\n", q.Name, &q.Positive, &q.Negative, q.MatchS, note)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches; load %.2f s, apply %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
+		s.Updates, s.EffectiveUpdates, s.Batches, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
+	return err
+}
+
+// print writes the summary as a table.
+func (s *matchSummary) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "query\tmatches\tmatch s\t")
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t\n", q.Name, &q.Matches, q.MatchS)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "load %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
+		s.LoadS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
+	return err
+}

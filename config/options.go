@@ -1,0 +1,191 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"unicode/utf8"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+	"motifd/stream/checkpoint"
+	"motifd/stream/codec"
+	"motifd/stream/file"
+	"motifd/stream/kafka"
+)
+
+// GraphOptions returns the options of an empty graph.
+func (c *Config) GraphOptions() dyngraph.Options {
+	return dyngraph.Options{Directed: c.Graph.Directed, MaxVertices: uint32(c.Graph.MaxVertices)}
+}
+
+// DecoderOptions returns the options of the input's decoder. The configuration was validated.
+func (c *Config) DecoderOptions() (codec.DecoderOptions, error) {
+	o := c.decoderOptions()
+	if c.Input.Format == codec.FormatCSV {
+		m, err := codec.ParseMapping(c.Input.CSV.Columns)
+		if err != nil {
+			return o, fmt.Errorf("input.csv.columns: %w", err)
+		}
+		o.Mapping = m
+	}
+	return o, nil
+}
+
+func (c *Config) decoderOptions() codec.DecoderOptions {
+	l := &c.Input.Limits
+	o := codec.DecoderOptions{
+		MaxBytes:           int(l.MaxMessageBytes),
+		MaxElements:        l.MaxUpdates,
+		MaxDepth:           l.MaxDepth,
+		MaxPropsBytes:      int(l.MaxPropsBytes),
+		AllowUnknownFields: c.Input.UnknownFields == "ignore",
+		CSVHeader:          c.Input.CSV.Header,
+	}
+	if c.Input.CSV.Comma != "" {
+		o.CSVComma, _ = utf8.DecodeRuneInString(c.Input.CSV.Comma)
+	}
+	return o
+}
+
+// client maps a connection.
+func (c *Connection) client() (kafka.Client, error) {
+	out := kafka.Client{Brokers: c.Brokers}
+	if t := c.TLS; t != nil {
+		var pem [3][]byte
+		for i, name := range []string{t.CAFile, t.CertFile, t.KeyFile} {
+			if name == "" {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return out, fmt.Errorf("tls: %w", err)
+			}
+			pem[i] = text
+		}
+		var err error
+		if out.TLS, err = kafka.TLSConfig(pem[0], pem[1], pem[2], t.ServerName); err != nil {
+			return out, err
+		}
+	}
+	if s := c.SASL; s != nil {
+		out.SASL = kafka.SASL{Mechanism: s.Mechanism, User: s.Username, Password: s.Password.Reveal()}
+	}
+	return out, nil
+}
+
+// SourceOptions returns the options of a Kafka source.
+func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
+	k, l := c.Input.Kafka, &c.Input.Limits
+	client, err := k.client()
+	return kafka.SourceOptions{
+		Client: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation,
+		AllowDataLoss:  k.OnDataLoss == "continue",
+		MaxRecordBytes: int(l.MaxMessageBytes), MaxBatchBytes: int(l.MaxExpandedBytes),
+	}, err
+}
+
+// SinkOptions returns the options of a Kafka sink.
+func (c *Config) SinkOptions() (kafka.SinkOptions, error) {
+	k := c.Output.Kafka
+	client, err := k.client()
+	o := kafka.SinkOptions{
+		Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
+		AllowExisting: c.Output.AllowExisting, Compression: k.Compression,
+	}
+	if in := c.Input.Kafka; in != nil && in.Group != "" {
+		o.Group, o.InputTopic = in.Group, in.Topic
+	}
+	return o, err
+}
+
+// FileSourceOptions returns the options of a file source.
+func (c *Config) FileSourceOptions() file.SourceOptions {
+	o := file.SourceOptions{Path: c.Input.File.Path, MaxRecordBytes: int(c.Input.Limits.MaxMessageBytes)}
+	if c.Input.Format == codec.FormatCSV {
+		o.Framing = file.FramingCSV
+		o.NoHeader = c.Input.CSV.Header != "" // the configuration has it instead
+		if c.Input.CSV.Comma != "" {
+			o.Comma = c.Input.CSV.Comma[0]
+		}
+	}
+	return o
+}
+
+// FileSinkOptions returns the options of a file sink.
+func (c *Config) FileSinkOptions() file.SinkOptions {
+	f := c.Output.File
+	return file.SinkOptions{
+		Output: f.Path, DeadLetters: f.DeadLetter, Control: f.Control,
+		Upsert: c.Output.Mode == "upsert", AllowExisting: c.Output.AllowExisting,
+	}
+}
+
+// Control tells whether batch records are published.
+func (c *Config) Control() bool {
+	if k := c.Output.Kafka; k != nil {
+		return k.Control != ""
+	}
+	return c.Output.File.Control != "" && c.Output.File.Control != file.None
+}
+
+// BatcherOptions returns where batches are cut.
+func (c *Config) BatcherOptions() stream.BatcherOptions {
+	// 0 would stand for the default there; the shortest time there is cuts as soon as nothing more is waiting.
+	linger := max(c.Batch.Linger.Std(), 1)
+	return stream.BatcherOptions{MaxUpdates: c.Batch.MaxUpdates, MaxBytes: int(c.Batch.MaxBytes), Linger: linger}
+}
+
+// PipelineOptions returns the bounds of the pipeline; its parts are the caller's.
+func (c *Config) PipelineOptions() stream.PipelineOptions {
+	stop := c.StopTimeout.Std()
+	if stop == 0 {
+		stop = -1
+	}
+	return stream.PipelineOptions{
+		Batch:        c.BatcherOptions(),
+		QueueRecords: c.Queues.InputRecords, QueueBytes: int64(c.Queues.InputBytes),
+		PublishBytes:    int64(c.Queues.OutputBytes),
+		DeadLetterBytes: int(c.Input.Limits.MaxDeadLetterBytes),
+		MaxEdges:        int(c.Graph.MaxEdges),
+		StopTimeout:     stop,
+	}
+}
+
+// CheckpointOptions returns the options of the store.
+func (c *Config) CheckpointOptions() checkpoint.Options {
+	return checkpoint.Options{
+		Settings:  c.settings(),
+		Graph:     c.GraphOptions(),
+		Retention: checkpoint.Retention{Batches: c.Checkpoint.Retention.Batches, Bytes: int64(c.Checkpoint.Retention.Bytes)},
+	}
+}
+
+// Shape is what shapes records and may change between runs; the batch log keeps it as JSON.
+type Shape struct {
+	EchoProps bool `json:"echo_props"`
+}
+
+// settings are what the checkpoint depends on.
+func (c *Config) settings() checkpoint.Settings {
+	s := checkpoint.Settings{
+		Directed: c.Graph.Directed, Mode: c.Output.Mode,
+		Decoding: c.Input.Format + ", unknown_fields: " + c.Input.UnknownFields,
+	}
+	if csv := c.Input.CSV; c.Input.Format == codec.FormatCSV {
+		s.Decoding += fmt.Sprintf(", columns: %s, header: %s, comma: %s", csv.Columns, csv.Header, csv.Comma)
+	}
+	if k := c.Input.Kafka; k != nil {
+		s.Input = "kafka topic " + k.Topic
+	} else {
+		s.Input = "file " + c.Input.File.Path
+	}
+	if k := c.Output.Kafka; k != nil {
+		s.Output = "kafka topic " + k.Topic
+	} else {
+		s.Output = "file " + c.Output.File.Path
+	}
+	shape, _ := json.Marshal(Shape{c.Output.EchoProps}) // a struct of booleans
+	s.Shape = string(shape)
+	return s
+}
