@@ -59,9 +59,6 @@ func (g *Graph) Abort() {
 		}
 	}
 	g.edgeBound = s.edgesBefore
-	for _, k := range s.newTriples {
-		delete(g.stats.triples, k)
-	}
 	for _, id := range s.delta.Created {
 		g.dropVertex(id)
 		delete(g.keys, g.vkey[id])
@@ -98,7 +95,12 @@ func (g *Graph) unmark(slots []slot) {
 // dropEdge takes an edge out of the counts.
 func (g *Graph) dropEdge(n *NetEdge) {
 	g.nedges--
-	g.stats.triples[g.tripleOf(n.From, n.To, n.Label)]--
+	k := g.tripleOf(n.From, n.To, n.Label)
+	if c := g.stats.triples[k] - 1; c > 0 {
+		g.stats.triples[k] = c
+	} else {
+		delete(g.stats.triples, k)
+	}
 }
 
 func (g *Graph) dropVertex(id VertexID) {

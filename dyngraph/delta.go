@@ -21,8 +21,9 @@ type Delta struct {
 	Created, Freed []VertexID
 	// Renewed lists edges that are in both graphs and whose attributes the batch renewed.
 	Renewed []EdgeIndex
-	// NewTriples reports that the batch brought a (source label, edge label, target label) combination, or a label,
-	// that no earlier batch had: plans that resolved labels against the statistics must be made again.
+	// NewTriples reports that the batch brought a (source label, edge label, target label) combination that no edge
+	// of the old graph has, or a label that the table did not have: plans that resolved labels against the statistics
+	// must be made again.
 	NewTriples bool
 }
 

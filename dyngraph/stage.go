@@ -16,7 +16,6 @@ type staged struct {
 	edgesBefore  uint32 // edgeBound
 	renewed      []Attr // by index into delta.Renewed, which ascends
 	reused       []VertexRecord
-	newTriples   []tripleKey
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
 
@@ -267,12 +266,9 @@ func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
 	g.efrom[e], g.eto[e], g.elabel[e] = from, to, l
 	g.nedges++
 	k := g.tripleOf(from, to, l)
-	n, seen := g.stats.triples[k]
+	n := g.stats.triples[k]
 	g.stats.triples[k] = n + 1
-	if !seen {
-		g.staged.newTriples = append(g.staged.newTriples, k)
-	}
-	if n == 0 { // also when all its edges had gone: plans made since do not know it
+	if n == 0 {
 		g.staged.delta.NewTriples = true
 	}
 	return e
@@ -352,7 +348,7 @@ func (s *staged) clear() {
 	d.NewTriples = false
 	clear(s.renewed)
 	clear(s.reused)
-	s.renewed, s.reused, s.newTriples = emptied(s.renewed), emptied(s.reused), emptied(s.newTriples)
+	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
 	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false

@@ -13,10 +13,9 @@ type Triple struct {
 
 type tripleKey struct{ src, edge, dst LabelID }
 
-// stats are the label statistics that plans are made from. A triple that has been seen stays, with count 0 when all
-// its edges are gone, so that a batch can tell which combinations are new.
+// stats are the label statistics that plans are made from.
 type stats struct {
-	triples  map[tripleKey]int
+	triples  map[tripleKey]int // no zeros
 	vertices []int // by label
 }
 
@@ -47,9 +46,7 @@ func (g *Graph) TripleCount(src, edge, dst LabelID) int {
 func (g *Graph) Triples() []Triple {
 	r := make([]Triple, 0, len(g.stats.triples))
 	for k, n := range g.stats.triples {
-		if n > 0 {
-			r = append(r, Triple{k.src, k.edge, k.dst, n})
-		}
+		r = append(r, Triple{k.src, k.edge, k.dst, n})
 	}
 	slices.SortFunc(r, func(a, b Triple) int {
 		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Dst, b.Dst))

@@ -220,8 +220,13 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 		t.Fatal("Inserted and Deleted do not add up")
 	}
 	news := len(after.labels) > len(before.labels)
-	if news && !d.NewTriples {
-		t.Fatal("a new label without NewTriples")
+	for _, n := range step.net {
+		if n.sign == Inserted && !before.has(n.identity) {
+			news = true
+		}
+	}
+	if news != d.NewTriples {
+		t.Fatalf("NewTriples %v, want %v", d.NewTriples, news)
 	}
 }
 

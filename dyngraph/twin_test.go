@@ -76,6 +76,24 @@ func (w *twin) identities() map[identity]bool {
 	return m
 }
 
+func (w *twin) combination(x identity) [3]string {
+	a, b := x.from.label, x.to.label
+	if !w.directed && a > b {
+		a, b = b, a
+	}
+	return [3]string{a, x.label, b}
+}
+
+// has tells whether an edge has the same combination of labels.
+func (w *twin) has(x identity) bool {
+	for y := range w.identities() {
+		if w.combination(x) == w.combination(y) {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *twin) intern(label string) {
 	if !slices.Contains(w.labels, label) {
 		w.labels = append(w.labels, label)
