@@ -16,7 +16,7 @@ type tripleKey struct{ src, edge, dst LabelID }
 // stats are the label statistics that plans are made from.
 type stats struct {
 	triples  map[tripleKey]int // no zeros
-	vertices []int // by label
+	vertices []int             // by label
 }
 
 func (g *Graph) tripleOf(from, to VertexID, l LabelID) tripleKey {
