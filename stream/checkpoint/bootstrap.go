@@ -45,35 +45,36 @@ func (s *Store) Bootstrap(ctx context.Context, g *dyngraph.Graph) error {
 	if err := s.db.broken(); err != nil {
 		return fail(err)
 	}
-	if err := s.db.removeStaged(); err != nil {
-		return fail(err)
-	}
+	defer s.db.removeStaged()
 	st.bootstrapped = true
 	w := &tableWriter{db: s.db}
-	err := w.content(ctx, g, &st)
-	err = errors.Join(err, w.finish())
+	err := errors.Join(w.content(ctx, g, &st), w.close())
 	if err == nil && s.db.broken() == nil {
-		err = s.db.Ingest(ctx, w.paths)
+		if err := s.db.Ingest(ctx, w.paths); err != nil {
+			s.db.fault.trip("ingest", s.db.dir, err) // whether the tables are in is not known
+		}
 	}
-	if err == nil {
-		err = s.db.broken()
+	if broken := s.db.broken(); broken != nil {
+		err = broken
 	}
 	if err != nil {
-		return fail(errors.Join(err, s.db.removeStaged()))
+		return fail(err)
 	}
 	s.mu.Lock()
 	s.state = st
 	s.mu.Unlock()
-	return s.db.removeStaged()
+	return nil
 }
 
-// removeStaged removes what an interrupted bootstrap left.
-func (d *database) removeStaged() error {
+// removeStaged removes what a bootstrap left. What cannot be removed does no harm but take room.
+func (d *database) removeStaged() {
 	dir := d.fs.PathJoin(d.dir, stagingDir)
 	if _, err := d.fs.Stat(dir); err != nil {
-		return nil // most often: there is nothing
+		return // most often: there is nothing
 	}
-	return d.fs.RemoveAll(dir)
+	if err := d.fs.RemoveAll(dir); err != nil && d.fault.log != nil {
+		d.fault.log(err.Error())
+	}
 }
 
 // tableWriter writes records in ascending key order into tables of bounded size.
@@ -169,5 +170,3 @@ func (w *tableWriter) close() error {
 	w.w = nil
 	return t.Close()
 }
-
-func (w *tableWriter) finish() error { return w.close() }

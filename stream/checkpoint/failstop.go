@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -50,9 +52,11 @@ type failStop struct {
 
 func (s *failStop) Lock(name string) (io.Closer, error) {
 	c, err := s.FS.Lock(name)
-	// An error about the path comes from creating the lock's file, any other one from locking it.
+	// An error about the path comes from creating the lock's file, and a bare EAGAIN or EACCES from locking it; when
+	// this process has the lock, there is only a message.
 	var path *os.PathError
-	s.locked = err != nil && !errors.As(err, &path)
+	s.locked = err != nil && !errors.As(err, &path) && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) ||
+		strings.Contains(err.Error(), "lock held by current process"))
 	return c, err
 }
 
@@ -67,7 +71,18 @@ func (s *failStop) create(op, name string, open func() (vfs.File, error)) (vfs.F
 	return sinkhole{}, nil
 }
 
+// Create syncs the directory before a marker is created in it: Pebble does so only afterwards, so that on a file system
+// that reorders directory entries a crash could keep the marker and lose the file that it names.
 func (s *failStop) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasPrefix(s.FS.PathBase(name), "marker.") {
+		dir, err := s.OpenDir(s.FS.PathDir(name))
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+			return nil, err
+		}
+	}
 	return s.create("create", name, func() (vfs.File, error) { return s.FS.Create(name, c) })
 }
 
@@ -121,10 +136,12 @@ func (s *failStop) Rename(oldname, newname string) error {
 }
 
 func (s *failStop) MkdirAll(name string, perm os.FileMode) error {
-	if s.fault.tripped() {
-		return nil
+	if !s.fault.tripped() {
+		if err := s.FS.MkdirAll(name, perm); err != nil {
+			s.fault.trip("create directory", name, err)
+		}
 	}
-	return s.FS.MkdirAll(name, perm)
+	return nil
 }
 
 // Unwrap returns the file system below.

@@ -81,10 +81,13 @@ func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*data
 	switch {
 	case d.fs.locked:
 		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it", dir, stream.ErrLocked)
+	case d.fault.tripped(): // whatever else went wrong follows from it
+		if err == nil {
+			_ = db.Close()
+		}
+		err = d.fault.err()
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
-	case err == nil && d.fault.tripped():
-		err = errors.Join(d.fault.err(), db.Close())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: open: %w", dir, err)

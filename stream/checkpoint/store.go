@@ -71,9 +71,7 @@ func (s *Store) open() error {
 	if s.opt.ReadOnly {
 		return nil
 	}
-	if err := s.db.removeStaged(); err != nil {
-		return err
-	}
+	s.db.removeStaged()
 	return s.settle()
 }
 

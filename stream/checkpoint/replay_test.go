@@ -1,0 +1,140 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// lived returns a file system on which the whole history has happened.
+func lived(t testing.TB, h *history, r Retention, until int) vfs.FS {
+	t.Helper()
+	opt := testOptions(h, vfs.NewMem())
+	opt.Retention = r
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	for _, st := range h.steps[:until] {
+		require.NoError(t, st.do(s), st.name)
+	}
+	require.NoError(t, s.Close())
+	return opt.FS
+}
+
+// TestReplay: the base is the state that was there before the oldest logged batch, and stepping the logged batches
+// from there gives every state that followed, ids and pending ids included (DESIGN P2).
+func TestReplay(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			rng := newRand(200 + seed)
+			h := newHistory(rng, 15, seed%2 == 0)
+			until := len(h.steps) - rng.IntN(6)
+			keep := rng.IntN(17)
+			fs := lived(t, h, Retention{Batches: uint64(keep)}, until)
+			r, err := OpenReplay(testDir, fs)
+			require.NoError(t, err)
+			committed, open := r.Len()
+			last := int(r.control.state.batch)
+			require.Equal(t, min(keep, last), committed)
+			base, err := r.Base(context.Background())
+			require.NoError(t, err)
+			require.Equal(t, uint64(last-committed), base.Batch)
+			at := base.Batch
+			requireSame(t, h.graphs[at], dumpContent(base.Graph, base.Positions, base.Queries))
+			again, err := r.Base(context.Background()) // a second one is as good
+			require.NoError(t, err)
+			requireSame(t, h.graphs[at], dumpContent(again.Graph, again.Positions, again.Queries))
+
+			n := 0
+			for l, err := range r.Batches() {
+				require.NoError(t, err)
+				n++
+				at++
+				require.Equal(t, at, l.Number)
+				require.Equal(t, n <= committed, l.Committed)
+				require.Equal(t, "{}", l.Shape)
+				if !l.Committed {
+					continue // its suspensions may have come later
+				}
+				want := h.batches[at-1]
+				requireSame(t, dumpOpen([]stream.Batch{want}), dumpOpen([]stream.Batch{l.Batch}))
+				require.Equal(t, h.infos[at-1].Report, l.Report)
+				mustStage(base.Graph, l.Updates)
+				base.Graph.Commit()
+				queries := h.infos[at-1].Queries
+				if queries == nil {
+					queries = base.Queries
+				}
+				base.Queries = queries
+				requireSame(t, h.graphs[at], dumpContent(base.Graph, l.Positions, base.Queries))
+			}
+			require.Equal(t, committed+open, n)
+			require.NoError(t, r.Close())
+			requireSound(t, fs)
+		})
+	}
+}
+
+// TestRetention: the log holds what was asked for, and the rest goes.
+func TestRetention(t *testing.T) {
+	h := newHistory(newRand(31), 20, false)
+	size := func(r Retention) (batches int, bytes int64) {
+		c, err := Info(testDir, lived(t, h, r, len(h.steps)))
+		require.NoError(t, err)
+		return c.LogBatches, c.LogBytes
+	}
+	all, allBytes := size(Retention{Batches: 1 << 40})
+	require.Equal(t, 20, all)
+	none, noBytes := size(Retention{})
+	require.Zero(t, none)
+	require.Zero(t, noBytes)
+	some, _ := size(Retention{Batches: 7})
+	require.Equal(t, 7, some)
+	for _, limit := range []int64{1, 500, 3000, 8000, allBytes - 1, allBytes} {
+		n, bytes := size(Retention{Batches: 1 << 40, Bytes: limit})
+		require.LessOrEqual(t, bytes, limit)
+		if limit == allBytes {
+			require.Equal(t, 20, n)
+		} else {
+			require.Less(t, n, 20)
+		}
+	}
+	// What is in memory agrees with what is stored, also when retention shrinks over a restart.
+	opt := testOptions(h, lived(t, h, Retention{Batches: 1 << 40}, len(h.steps)-1))
+	opt.Retention = Retention{Batches: 4}
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	require.NoError(t, h.steps[len(h.steps)-1].do(s))
+	committed := s.log.committed
+	bytes := s.log.bytes
+	require.NoError(t, s.Close())
+	require.Len(t, committed, 4)
+	c, err := Info(testDir, opt.FS)
+	require.NoError(t, err)
+	require.Equal(t, bytes, c.LogBytes)
+	require.Equal(t, uint64(17), c.LogFirst)
+	require.Equal(t, uint64(20), c.LogLast)
+}
+
+// TestOverlayOnDisk undoes through a temporary directory.
+func TestOverlayOnDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	h := newHistory(newRand(41), 10, true)
+	db, c, err := openExisting(testDir, lived(t, h, Retention{Batches: 6}, len(h.steps)))
+	require.NoError(t, err)
+	c.log.bytes = overlayInMemory + 1
+	past, err := undoLog(context.Background(), db, c, nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, past.content.tmp)
+	g, err := loadGraph(context.Background(), past.content, dyngraph.Options{Directed: h.directed}, &past.state)
+	require.NoError(t, err)
+	requireSame(t, h.graphs[4], dumpContent(g, past.state.positions, past.queries))
+	require.NoError(t, past.content.close())
+	require.NoDirExists(t, past.content.tmp)
+	require.NoError(t, db.Close())
+}
