@@ -46,7 +46,7 @@ func TestS10BrokenMapping(t *testing.T) {
 }
 
 func runBroken(t *testing.T, file, format, good string, with func(*DecoderOptions)) {
-	opt := DecoderOptions{MaxBytes: 8192, MaxElements: 3, MaxIDLen: 64, MaxPropsBytes: 128}
+	opt := DecoderOptions{MaxBytes: 8192, MaxElements: 3, MaxLabelLen: 255, MaxIDLen: 64, MaxPropsBytes: 128}
 	if with != nil {
 		with(&opt)
 	}

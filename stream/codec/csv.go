@@ -28,6 +28,9 @@ type csvDecoder struct {
 	header []byte  // the header row that layout was made of
 }
 
+// maxColumns bounds the fields of a row: the reader keeps room for as many as it has seen.
+const maxColumns = 1 << 14
+
 // layout is a mapping resolved against a header.
 type layout struct {
 	names   []string // of the columns; nil when unknown
@@ -186,7 +189,7 @@ func (d *csvDecoder) Decode(rec stream.Record, dst []dyngraph.Update) ([]dyngrap
 		if bad != nil {
 			err = d.syntax(rec.Value)
 		} else if n == d.opt.MaxElements {
-			err = refuse(ReasonSize, "the record has more than %d rows (max_elements); send several messages", n)
+			err = refuse(ReasonSize, "the record has more than %d rows (input.limits.max_updates); send several messages", n)
 		} else {
 			pos.Element = int32(n)
 			dst = append(dst, dyngraph.Update{Pos: pos})
@@ -223,6 +226,9 @@ func (d *csvDecoder) syntax(value []byte) *stream.DecodeError {
 func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.DecodeError {
 	if l.names != nil && len(row) != len(l.names) {
 		return refuse(ReasonHeader, "the row has %d field(s), but the header has %d: %s", len(row), len(l.names), show(strings.Join(l.names, ",")))
+	}
+	if len(row) > maxColumns {
+		return refuse(ReasonSize, "the row has %d fields; at most %d are allowed", len(row), maxColumns)
 	}
 	r := rowReader{d: d, l: l, row: row}
 	u.Op = dyngraph.InsertEdge
@@ -306,7 +312,7 @@ func (r *rowReader) key(f int) string {
 	case text == "":
 		r.err = refuse(ReasonValue, "%s: %s is empty; a vertex key has 1 to %d bytes", r.where(f), mapNames[f], r.d.opt.MaxKeyLen)
 	case len(text) > r.d.opt.MaxKeyLen:
-		r.err = r.in(f, tooLong(mapNames[f], text, r.d.opt.MaxKeyLen, "max_key_len"))
+		r.err = r.in(f, tooLong(mapNames[f], text, r.d.opt.MaxKeyLen))
 	}
 	if r.err != nil {
 		return ""
@@ -318,7 +324,7 @@ func (r *rowReader) label(f int) string {
 	text := r.text(f)
 	if len(text) > r.d.opt.MaxLabelLen {
 		if r.err == nil {
-			r.err = r.in(f, tooLong(mapNames[f], text, r.d.opt.MaxLabelLen, "max_label_len"))
+			r.err = r.in(f, tooLong(mapNames[f], text, r.d.opt.MaxLabelLen))
 		}
 		return ""
 	}
@@ -352,7 +358,7 @@ func (r *rowReader) edge(u *dyngraph.Update) {
 	u.Label, u.FromLabel, u.ToLabel = r.label(mapLabel), r.label(mapFromLabel), r.label(mapToLabel)
 	id := r.text(mapID)
 	if len(id) > r.d.opt.MaxIDLen && r.err == nil {
-		r.err = r.in(mapID, tooLong("id", id, r.d.opt.MaxIDLen, "max_id_len"))
+		r.err = r.in(mapID, tooLong("id", id, r.d.opt.MaxIDLen))
 	}
 	u.Attr.ID = strings.Clone(id)
 	if u.Op == dyngraph.InsertEdge && len(r.l.props) > 0 {
@@ -374,7 +380,7 @@ func (r *rowReader) properties() []byte {
 	out = append(out, '}')
 	r.d.props = out
 	if limit := r.d.opt.MaxPropsBytes; len(out) > limit && r.err == nil {
-		r.err = refuse(ReasonSize, "the properties have %d bytes as JSON; at most %d are allowed (max_props_bytes)", len(out), limit)
+		r.err = refuse(ReasonSize, "the properties have %d bytes as JSON; at most %d are allowed (input.limits.max_props_bytes)", len(out), limit)
 	}
 	return bytes.Clone(out)
 }

@@ -195,3 +195,10 @@ func FuzzParseMapping(f *testing.F) {
 		}
 	})
 }
+
+func TestCSVTooManyFields(t *testing.T) {
+	d, err := NewDecoder(FormatCSV, DecoderOptions{Mapping: mapping(t, "from=#1,to=#2")})
+	require.NoError(t, err)
+	_, err = d.Decode(stream.Record{Value: []byte("a,b" + strings.Repeat(",", maxColumns))}, nil)
+	require.ErrorContains(t, err, "fields; at most 16384 are allowed")
+}

@@ -246,3 +246,13 @@ func TestFormsAreBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(*e.forms.Load()), maxForms)
 }
+
+func TestFormForgetsGiantRecords(t *testing.T) {
+	f := newForm(ring3(true))
+	f.note(1 << 20)
+	require.GreaterOrEqual(t, f.size.Load(), int64(1<<20))
+	for range 100 {
+		f.note(800)
+	}
+	require.Equal(t, int64(900), f.size.Load())
+}

@@ -38,7 +38,7 @@ func checkRecord(rec *stream.Record, maxBytes int) *stream.DecodeError {
 		return refuse(ReasonRecord, "the record could not be read: %v", rec.Err)
 	}
 	if len(rec.Value) > maxBytes {
-		return refuse(ReasonSize, "the record has %d bytes; at most %d are allowed (max_bytes)", len(rec.Value), maxBytes)
+		return refuse(ReasonSize, "the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", len(rec.Value), maxBytes)
 	}
 	if !utf8.Valid(rec.Value) {
 		at := invalidUTF8(rec.Value)
@@ -73,8 +73,8 @@ func show[T string | []byte](s T) string {
 }
 
 // tooLong is the error of a key, label or id beyond its limit.
-func tooLong[T string | []byte](what string, value T, limit int, option string) *stream.DecodeError {
-	return refuse(ReasonSize, "%s %s is too long; at most %d bytes are allowed (%s)", what, show(value), limit, option)
+func tooLong[T string | []byte](what string, value T, limit int) *stream.DecodeError {
+	return refuse(ReasonSize, "%s %s is too long; at most %d bytes are allowed", what, show(value), limit)
 }
 
 // nearest returns the candidate that a misspelt name was probably meant to be, or "".

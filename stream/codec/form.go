@@ -64,9 +64,14 @@ func (f *fragment) mapped(b []byte, label string) []byte {
 	return appendLabel(b, label)
 }
 
-// note takes the size of a record into account for the next one's.
+// note takes the size of a record into account for the next one's: growth at once, shrinkage bit by bit, so that one
+// giant record does not make room for others like it for ever.
 func (f *form) note(n int) {
-	if want := int64(n + n/8); want > f.size.Load() {
+	have, want := f.size.Load(), int64(n+n/8)
+	if want < have {
+		want = have - (have-want+7)/8
+	}
+	if want != have {
 		f.size.Store(want)
 	}
 }

@@ -118,7 +118,7 @@ func (d *jsonDecoder) message(rec *stream.Record, dst []dyngraph.Update) ([]dyng
 				break
 			}
 			if n == d.opt.MaxElements {
-				return dst, refuse(ReasonSize, "the array has more than %d elements (max_elements); send several messages", n)
+				return dst, refuse(ReasonSize, "the array has more than %d elements (input.limits.max_updates); send several messages", n)
 			}
 			pos.Element = int32(n)
 			dst = append(dst, dyngraph.Update{Pos: pos})
@@ -227,7 +227,7 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 			return err
 		}
 		if len(d.props) > d.opt.MaxPropsBytes {
-			return refuse(ReasonSize, "byte %d: props has %d bytes; at most %d are allowed (max_props_bytes)", at, len(d.props), d.opt.MaxPropsBytes)
+			return refuse(ReasonSize, "byte %d: props has %d bytes; at most %d are allowed (input.limits.max_props_bytes)", at, len(d.props), d.opt.MaxPropsBytes)
 		}
 		u.Attr.Props = bytes.Clone(d.props)
 		return nil
@@ -258,7 +258,7 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 		u.ToLabel, err = d.label(f, text, at)
 	case fieldID:
 		if len(text) > d.opt.MaxIDLen {
-			return atByte(at, tooLong(fieldNames[f], text, d.opt.MaxIDLen, "max_id_len"))
+			return atByte(at, tooLong(fieldNames[f], text, d.opt.MaxIDLen))
 		}
 		u.Attr.ID = string(text)
 	}
@@ -284,14 +284,14 @@ func (d *jsonDecoder) key(f int, text []byte, at int) (string, *stream.DecodeErr
 		return "", refuse(ReasonValue, "byte %d: %q is empty; a vertex key has 1 to %d bytes", at, fieldNames[f], d.opt.MaxKeyLen)
 	}
 	if len(text) > d.opt.MaxKeyLen {
-		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxKeyLen, "max_key_len"))
+		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxKeyLen))
 	}
 	return d.strings.get(text), nil
 }
 
 func (d *jsonDecoder) label(f int, text []byte, at int) (string, *stream.DecodeError) {
 	if len(text) > d.opt.MaxLabelLen {
-		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxLabelLen, "max_label_len"))
+		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxLabelLen))
 	}
 	return d.strings.get(text), nil
 }

@@ -179,7 +179,7 @@ func (p *mappingParser) column(colon bool) (column, error) {
 	}
 	if digits, ok := strings.CutPrefix(text, "#"); ok {
 		number, err := strconv.Atoi(digits)
-		if err != nil || number < 1 || number > 1<<20 {
+		if err != nil || number < 1 || number > maxColumns {
 			return column{}, fmt.Errorf("the column number %q is none; the first column is #1, and a column of that name is written \"%s\"", text, text)
 		}
 		return column{kind: columnNumber, number: number - 1}, nil

@@ -16,7 +16,7 @@ type DecoderOptions struct {
 	MaxDepth int
 	// MaxKeyLen bounds vertex keys, in bytes. Default 1,024, which is also the most (DESIGN S1).
 	MaxKeyLen int
-	// MaxLabelLen bounds labels, in bytes. Default 255, at most 1,024.
+	// MaxLabelLen bounds labels, in bytes. Default 1,024, which is also the most.
 	MaxLabelLen int
 	// MaxIDLen bounds edge ids, in bytes. Default 1,024.
 	MaxIDLen int
@@ -45,7 +45,7 @@ func (o *DecoderOptions) EnsureDefaults() {
 	set(&o.MaxElements, 100_000)
 	set(&o.MaxDepth, 32)
 	set(&o.MaxKeyLen, maxKeyLen)
-	set(&o.MaxLabelLen, 255)
+	set(&o.MaxLabelLen, maxLabelLen)
 	set(&o.MaxIDLen, 1024)
 	set(&o.MaxPropsBytes, 64<<10)
 	if o.CSVComma == 0 {
@@ -66,13 +66,13 @@ func (o *DecoderOptions) Validate() error {
 		name       string
 		value, max int
 	}{
-		{"max_bytes", o.MaxBytes, maxBytes},
-		{"max_elements", o.MaxElements, maxBytes},
-		{"max_depth", o.MaxDepth, maxDepth},
-		{"max_key_len", o.MaxKeyLen, maxKeyLen},
-		{"max_label_len", o.MaxLabelLen, maxLabelLen},
-		{"max_id_len", o.MaxIDLen, maxBytes},
-		{"max_props_bytes", o.MaxPropsBytes, maxBytes},
+		{"MaxBytes", o.MaxBytes, maxBytes},
+		{"MaxElements", o.MaxElements, maxBytes},
+		{"MaxDepth", o.MaxDepth, maxDepth},
+		{"MaxKeyLen", o.MaxKeyLen, maxKeyLen},
+		{"MaxLabelLen", o.MaxLabelLen, maxLabelLen},
+		{"MaxIDLen", o.MaxIDLen, maxBytes},
+		{"MaxPropsBytes", o.MaxPropsBytes, maxBytes},
 	} {
 		if b.value < 1 || b.value > b.max {
 			return fmt.Errorf("decoder option %s is %d; it is a number from 1 to %d", b.name, b.value, b.max)
@@ -80,7 +80,7 @@ func (o *DecoderOptions) Validate() error {
 	}
 	switch c := o.CSVComma; {
 	case c == '"', c == '\r', c == '\n', c == 0xFFFD, c < ' ' && c != '\t', c > 0x10FFFF:
-		return fmt.Errorf("decoder option csv_comma is %q; it is one character that is no quote and no line break", c)
+		return fmt.Errorf("decoder option CSVComma is %q; it is one character that is no quote and no line break", c)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (s *scanner) value(out []byte, depth int) ([]byte, *stream.DecodeError) {
 		return append(out, text...), nil
 	case c == '{' || c == '[':
 		if depth > s.maxDepth {
-			return nil, refuse(ReasonDepth, "byte %d: values are nested more than %d deep (max_depth)", s.i, s.maxDepth)
+			return nil, refuse(ReasonDepth, "byte %d: values are nested more than %d deep (input.limits.max_depth)", s.i, s.maxDepth)
 		}
 		s.i++
 		if c == '{' {

@@ -26,9 +26,26 @@ func (e *Encoder) DeadLetter(d stream.DeadLetter) (stream.OutRecord, error) {
 	if d.Key != nil {
 		b = appendBytes(b, "key", d.Key)
 	}
-	b = appendBytes(b, "value", d.Value)
+	value := d.Value
+	if d.Size > len(value) {
+		value = wholeRunes(value)
+	}
+	b = appendBytes(b, "value", value)
 	b = append(b, '}')
 	return stream.OutRecord{Key: d.Key, Value: b}, nil
+}
+
+// wholeRunes drops the character that cutting left incomplete at the end, so that text stays text.
+func wholeRunes(b []byte) []byte {
+	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-n]
+			}
+			break
+		}
+	}
+	return b
 }
 
 // appendBytes appends a member that holds bytes: NAME as a string, or NAME_base64.

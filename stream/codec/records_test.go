@@ -30,6 +30,12 @@ func TestDeadLetterRecord(t *testing.T) {
 		"key_base64": base64.StdEncoding.EncodeToString([]byte{0xfe}), "value_base64": base64.StdEncoding.EncodeToString(value),
 	}, got)
 
+	for cut, want := range map[string]string{"a\xf0\x9f\x98": "a", "a\xc3": "a", "aé": "aé", "a": "a", "": ""} {
+		rec, err = e.DeadLetter(stream.DeadLetter{Value: []byte(cut), Size: 10})
+		require.NoError(t, err)
+		require.Contains(t, string(rec.Value), `"value":"`+want+`"}`)
+	}
+
 	rec, err = e.DeadLetter(stream.DeadLetter{Element: -1})
 	require.NoError(t, err)
 	require.Equal(t, `{"stream":"s1","partition":0,"offset":0,"reason":"","error":"","size":0,"value":""}`, string(rec.Value))

@@ -40,7 +40,7 @@ func (d *textDecoder) Decode(rec stream.Record, dst []dyngraph.Update) ([]dyngra
 		if len(d.fields) > 0 {
 			u, err := d.line()
 			if err == nil && u.Op != 0 && len(dst)-before == d.opt.MaxElements {
-				err = refuse(ReasonSize, "the record has more than %d updates (max_elements); send several messages", d.opt.MaxElements)
+				err = refuse(ReasonSize, "the record has more than %d updates (input.limits.max_updates); send several messages", d.opt.MaxElements)
 			}
 			if err != nil {
 				if n := len(dst) - before; n > 0 || end < len(rec.Value)-1 {
@@ -159,16 +159,16 @@ func (d *textDecoder) vertex() (u dyngraph.Update, err *stream.DecodeError) {
 }
 
 func (d *textDecoder) key(i int) (string, *stream.DecodeError) {
-	return d.number(i, "vertex id", d.opt.MaxKeyLen, "max_key_len")
+	return d.number(i, "vertex id", d.opt.MaxKeyLen)
 }
 
 func (d *textDecoder) label(i int) (string, *stream.DecodeError) {
-	return d.number(i, "label", d.opt.MaxLabelLen, "max_label_len")
+	return d.number(i, "label", d.opt.MaxLabelLen)
 }
 
 // number returns an id or label as it is written. Two spellings of one number would be two keys, so only the
 // canonical one is taken.
-func (d *textDecoder) number(i int, what string, limit int, option string) (string, *stream.DecodeError) {
+func (d *textDecoder) number(i int, what string, limit int) (string, *stream.DecodeError) {
 	f := d.fields[i]
 	switch {
 	case !decimal(f.text):
@@ -176,7 +176,7 @@ func (d *textDecoder) number(i int, what string, limit int, option string) (stri
 	case f.text[0] == '0' && len(f.text) > 1:
 		return "", refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", f.at, what, show(f.text))
 	case len(f.text) > limit:
-		return "", atByte(f.at, tooLong("the "+what, f.text, limit, option))
+		return "", atByte(f.at, tooLong("the "+what, f.text, limit))
 	}
 	return d.strings.get(f.text), nil
 }
