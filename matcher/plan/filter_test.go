@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// TestFilterAgainstRecount plays the maintained filter against one that counts the graph anew, through batches that
+// are committed or aborted and queries that come and go. While a batch is staged the bits must hold in both views.
+func TestFilterAgainstRecount(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 30 {
+		g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
+		f := NewFilter(g)
+		var plans []*matcher.Plan
+		for range 25 {
+			if rng.IntN(3) == 0 {
+				if len(plans) > 0 && rng.IntN(3) == 0 {
+					plans = plans[1:]
+				}
+				p, err := New().Plan(randomQuery(rng, 2+rng.IntN(4)), g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				plans = append(plans, p)
+				f.Prepare(plans)
+			}
+			taken, _ := g.Accept(randomMessages(rng))
+			d, err := g.Stage(taken)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Stage(d)
+			checkFilter(t, g, f, plans, dyngraph.Old, false)
+			checkFilter(t, g, f, plans, dyngraph.New, false)
+			if rng.IntN(4) == 0 {
+				f.Abort()
+				g.Abort()
+			} else {
+				f.Commit()
+				g.Commit()
+			}
+			checkFilter(t, g, f, plans, dyngraph.New, true)
+		}
+	}
+}
+
+func randomMessages(rng *rand.Rand) []dyngraph.Message {
+	labels := []string{"Account", "Person"}
+	key := func() (string, string) {
+		i := rng.IntN(12)
+		return fmt.Sprint(i), labels[i%2]
+	}
+	var ms []dyngraph.Message
+	for range rng.IntN(12) {
+		a, al := key()
+		b, bl := key()
+		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: a, FromLabel: al, To: b, ToLabel: bl,
+			Label: []string{"", "TRANSFER"}[rng.IntN(2)]}
+		switch rng.IntN(8) {
+		case 0, 1:
+			u = dyngraph.Update{Op: dyngraph.DeleteEdge, From: a, To: b, Label: u.Label}
+		case 2:
+			u = dyngraph.Update{Op: dyngraph.DeleteVertex, Key: a}
+		}
+		ms = append(ms, dyngraph.Message{Updates: []dyngraph.Update{u}})
+	}
+	return ms
+}
+
+// checkFilter compares the bits with the view: exactly, or as an upper bound.
+func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Plan, which dyngraph.Which, exact bool) {
+	t.Helper()
+	view := g.View(which)
+	for v := range view.VerticesSeq() {
+		for _, p := range plans {
+			for u := range p.Query.Vertices {
+				want := satisfies(g, view, v, Requirement(p, u))
+				class := f.Class(p, u)
+				got := f.Bits()[int(v)*f.Words()+class/64]>>(class%64)&1 == 1
+				if want && !got || exact && got != want {
+					t.Fatalf("vertex %s for %s: bit %t, want %t", view.Key(v), p.Query.Vertices[u].Label, got, want)
+				}
+			}
+		}
+	}
+}
+
+func satisfies(g *dyngraph.Graph, view dyngraph.View, v dyngraph.VertexID, c Class) bool {
+	if !Fits(c.Label, view.Label(v)) {
+		return false
+	}
+	for _, n := range c.Needs {
+		have := uint32(0)
+		for e := range view.EdgesSeq() {
+			from, to, label := view.Edge(e)
+			if !Fits(n.Column.Edge, label) {
+				continue
+			}
+			if from == v && (n.Column.Both || n.Column.Dir == dyngraph.Out) && Fits(n.Column.Nbr, view.Label(to)) {
+				have++
+			}
+			if to == v && (n.Column.Both || n.Column.Dir == dyngraph.In) && Fits(n.Column.Nbr, view.Label(from)) {
+				have++
+			}
+		}
+		if have < n.Count {
+			return false
+		}
+	}
+	return true
+}
