@@ -15,7 +15,7 @@ func TestFilterAgainstRecount(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 30 {
+	for range 12 {
 		g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 		f := NewFilter(g)
 		var plans []*matcher.Plan
