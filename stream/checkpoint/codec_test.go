@@ -1,0 +1,284 @@
+package checkpoint
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// encodings are the values that fuzzing starts from, by the codec that reads them.
+func encodings(rng *rand.Rand) (intents, dones, states, attrs [][]byte) {
+	for range 8 {
+		h := newHistory(rng, 4, false)
+		for i := range h.batches {
+			v, err := appendIntent(nil, &intent{h.batches[i], "shape"})
+			if err != nil {
+				panic(err)
+			}
+			intents = append(intents, v)
+			c := h.infos[i]
+			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions, digests: randomDigests(rng),
+				queriesChanged: c.Queries != nil, queries: c.Queries}
+			if v, err = appendDone(nil, o); err != nil {
+				panic(err)
+			}
+			dones = append(dones, v)
+		}
+		states = append(states, appendState(nil, randomState(rng)))
+		a := randomAttr(rng)
+		attrs = append(attrs, appendAttr(nil, &a))
+	}
+	return intents, dones, states, attrs
+}
+
+func randomDigests(rng *rand.Rand) digests {
+	d := func() digest { return digest{rng.Uint64(), rng.Uint64()} }
+	return digests{d(), d(), d()}
+}
+
+func randomState(rng *rand.Rand) *state {
+	s := &state{batch: rng.Uint64(), bootstrapped: rng.IntN(2) == 0, digests: randomDigests(rng),
+		positions: stream.Positions{0: 0, -1: math.MinInt64, math.MaxInt32: math.MaxInt64}}
+	switch rng.IntN(3) {
+	case 0:
+		s.mark = stream.Mark{}
+	case 1:
+		s.mark = stream.Mark("mark")
+	}
+	for range rng.IntN(4) {
+		s.older = append(s.older, dyngraph.VertexID(rng.Uint32()))
+		s.newer = append(s.newer, dyngraph.VertexID(rng.Uint32()))
+	}
+	return s
+}
+
+func TestIntentRoundTrip(t *testing.T) {
+	rng := newRand(51)
+	for range 50 {
+		h := newHistory(rng, 4, false)
+		for _, b := range h.batches {
+			v, err := appendIntent(nil, &intent{b, "shape"})
+			require.NoError(t, err)
+			in, err := (&decoder{b: v}).intent()
+			require.NoError(t, err)
+			require.Equal(t, "shape", in.shape)
+			if len(b.Updates) == 0 {
+				b.Updates = nil
+			}
+			for i := range b.Updates {
+				if a := &b.Updates[i].Attr; !a.HasTS {
+					require.Zero(t, a.TS)
+				}
+			}
+			require.Equal(t, b, in.batch)
+		}
+	}
+}
+
+func TestExtremeUpdates(t *testing.T) {
+	b := stream.Batch{Positions: stream.Positions{}}
+	b.Number = math.MaxUint64
+	for _, p := range []dyngraph.Position{{Partition: math.MaxInt32, Offset: math.MaxInt64, Element: math.MaxInt32},
+		{Partition: math.MinInt32, Offset: math.MinInt64, Element: math.MinInt32}, {}} {
+		b.Updates = append(b.Updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "\x00", To: "ü", Label: "L", FromLabel: "L",
+			ToLabel: "M", Attr: dyngraph.Attr{HasTS: true, TS: math.MinInt64}, Pos: p})
+	}
+	v, err := appendIntent(nil, &intent{batch: b})
+	require.NoError(t, err)
+	in, err := (&decoder{b: v}).intent()
+	require.NoError(t, err)
+	require.Equal(t, b, in.batch)
+}
+
+func TestDoneRoundTrip(t *testing.T) {
+	rng := newRand(52)
+	for range 50 {
+		h := newHistory(rng, 4, false)
+		for _, c := range h.infos {
+			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions, digests: randomDigests(rng),
+				queriesChanged: c.Queries != nil, queries: c.Queries}
+			v, err := appendDone(nil, o)
+			require.NoError(t, err)
+			got, err := (&decoder{b: v}).done()
+			require.NoError(t, err)
+			if len(o.effect.NewLabels) == 0 {
+				o.effect.NewLabels = nil
+			}
+			if len(o.effect.Released) == 0 {
+				o.effect.Released = nil
+			}
+			require.Equal(t, o, got)
+		}
+	}
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	rng := newRand(53)
+	for range 100 {
+		s := randomState(rng)
+		got, err := (&decoder{b: appendState(nil, s)}).state()
+		require.NoError(t, err)
+		require.Equal(t, s, got)
+	}
+}
+
+// TestTruncated: every prefix of a value is refused; no read goes beyond it.
+func TestTruncated(t *testing.T) {
+	intents, dones, states, _ := encodings(newRand(54))
+	for _, v := range intents {
+		for i := range v {
+			_, err := (&decoder{b: v[:i:i]}).intent()
+			require.ErrorIs(t, err, ErrDamaged)
+		}
+	}
+	for _, v := range dones {
+		for i := range v {
+			_, err := (&decoder{b: v[:i:i]}).done()
+			require.ErrorIs(t, err, ErrDamaged)
+		}
+	}
+	for _, v := range states {
+		for i := range v {
+			_, err := (&decoder{b: v[:i:i]}).state()
+			require.ErrorIs(t, err, ErrDamaged)
+		}
+	}
+}
+
+func TestSeal(t *testing.T) {
+	v := seal(keyState, []byte{codecVersion, 1, 2, 3})
+	d, err := unseal(keyState, v)
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 3}, d.b)
+	_, err = unseal(keyQueries, v) // a value under a key that it was not written for
+	require.ErrorIs(t, err, ErrDamaged)
+	for i := range v {
+		bad := bytes.Clone(v)
+		bad[i] ^= 4
+		_, err = unseal(keyState, bad)
+		require.ErrorIs(t, err, ErrDamaged)
+	}
+	_, err = unseal(keyState, seal(keyState, []byte{codecVersion + 1}))
+	require.ErrorContains(t, err, "version 2")
+}
+
+func TestDigest(t *testing.T) {
+	var d, e digests
+	keys := [][]byte{labelKey(nil, 1), vertexKey(nil, 2), edgeKey(nil, 3, 4, 5), edgeKey(nil, 5, 4, 3)}
+	for i, k := range keys {
+		d.replace(k, nil, fmt.Append(nil, i))
+		e.replace(keys[len(keys)-1-i], nil, fmt.Append(nil, len(keys)-1-i))
+	}
+	require.Equal(t, d, e)
+	require.NoError(t, d.differ(e))
+	e.replace(keys[2], []byte("2"), []byte("3"))
+	require.ErrorContains(t, d.differ(e), "digest of the 2 edges")
+	e.replace(keys[2], []byte("3"), []byte("2"))
+	require.Equal(t, d, e)
+	e.replace(keys[1], []byte("1"), nil)
+	require.ErrorContains(t, d.differ(e), "1 vertices instead of 0")
+	// An edge without attributes counts.
+	e = d
+	e.replace(keys[2], []byte("2"), []byte{})
+	require.Error(t, d.differ(e))
+	require.Equal(t, uint64(2), e.edges.count)
+	require.NotEqual(t, hashRecord([]byte("a"), []byte("bc")), hashRecord([]byte("ab"), []byte("c")))
+}
+
+// The fuzz targets: bytes that were not written by the codec are refused or mean something that can be written again
+// and read as the same; nothing panics.
+
+func FuzzIntent(f *testing.F) {
+	intents, _, _, _ := encodings(newRand(55))
+	for _, v := range intents {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		in, err := (&decoder{b: v}).intent()
+		if err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+			return
+		}
+		w, err := appendIntent(nil, in)
+		require.NoError(t, err)
+		again, err := (&decoder{b: w}).intent()
+		require.NoError(t, err)
+		require.Equal(t, in, again)
+	})
+}
+
+func FuzzDone(f *testing.F) {
+	_, dones, _, _ := encodings(newRand(56))
+	for _, v := range dones {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		o, err := (&decoder{b: v}).done()
+		if err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+			return
+		}
+		w, err := appendDone(nil, o)
+		require.NoError(t, err)
+		again, err := (&decoder{b: w}).done()
+		require.NoError(t, err)
+		require.Equal(t, o, again)
+		// An effect that no graph made can still be walked.
+		require.NoError(t, changes(&o.effect, func(_, _, _ []byte) error { return nil }))
+	})
+}
+
+func FuzzState(f *testing.F) {
+	_, _, states, _ := encodings(newRand(57))
+	for _, v := range states {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		s, err := (&decoder{b: v}).state()
+		if err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+			return
+		}
+		again, err := (&decoder{b: appendState(nil, s)}).state()
+		require.NoError(t, err)
+		require.Equal(t, s, again)
+	})
+}
+
+// FuzzContent reads keys and values of the graph.
+func FuzzContent(f *testing.F) {
+	_, _, _, attrs := encodings(newRand(58))
+	for _, v := range attrs {
+		f.Add(edgeKey(nil, 1, 2, 3), v)
+	}
+	f.Add(vertexKey(nil, 7), appendVertex(nil, &dyngraph.VertexRecord{Key: "k", Label: 300}))
+	f.Add(suspensionKey(3, 4), []byte{})
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		if r, err := decodeEdge(key, value); err == nil {
+			require.Equal(t, key[1:], edgeKey(nil, r.From, r.Label, r.To)[1:])
+			a := r.Attr
+			again, err := decodeEdge(key, appendAttr(nil, &a))
+			require.NoError(t, err)
+			require.Equal(t, r, again)
+		}
+		if v, ok := decodeVertex(7, value); ok {
+			again, ok := decodeVertex(7, appendVertex(nil, &v))
+			require.True(t, ok)
+			require.Equal(t, v, again)
+		}
+		if batch, part, n, ok := parseLog(key); ok && part == partSuspension {
+			require.Equal(t, key[1:], suspensionKey(batch, n)[1:])
+		}
+		if _, err := unseal(key, value); err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+		}
+		_ = keyName(key)
+	})
+}

@@ -1,0 +1,190 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+func TestSettingsThatDiffer(t *testing.T) {
+	h := newHistory(newRand(61), 2, false)
+	fs := lived(t, h, Retention{}, len(h.steps))
+	for field, change := range map[string]func(*Settings){
+		"directed":    func(s *Settings) { s.Directed = !s.Directed },
+		"decoding":    func(s *Settings) { s.Decoding = "csv" },
+		"input":       func(s *Settings) { s.Input = "topic other" },
+		"output":      func(s *Settings) { s.Output = "topic other" },
+		"output_mode": func(s *Settings) { s.Mode = "upsert" },
+	} {
+		opt := testOptions(h, fs)
+		stored := opt.Settings
+		change(&opt.Settings)
+		_, err := Open(testDir, opt)
+		require.ErrorIs(t, err, ErrSettings)
+		var e *SettingsError
+		require.ErrorAs(t, err, &e)
+		require.Len(t, e.Field, 1)
+		require.Equal(t, field, e.Field[0].Field)
+		require.NotEqual(t, e.Field[0].Stored, e.Field[0].Configured)
+		require.ErrorContains(t, err, e.Field[0].Stored)
+		require.ErrorContains(t, err, e.Field[0].Configured)
+		require.ErrorContains(t, err, "checkpoint.dir")
+		opt.ReadOnly = true // reading needs no configuration
+		s, err := Open(testDir, opt)
+		require.NoError(t, err)
+		require.Equal(t, stored, s.Settings())
+		require.NoError(t, s.Close())
+	}
+}
+
+// TestShape: what shapes records may change between runs, but not under a batch in hand, and the log remembers it.
+func TestShape(t *testing.T) {
+	h := newHistory(newRand(62), 2, false)
+	opt := testOptions(h, vfs.NewMem())
+	opt.Settings.Directed = h.directed
+	run := func(shape string, do func(s *Store) error) error {
+		opt.Settings.Shape = shape
+		s, err := Open(testDir, opt)
+		if err != nil {
+			return err
+		}
+		require.NoError(t, do(s))
+		return s.Close()
+	}
+	require.NoError(t, run("one", func(s *Store) error { return s.Intent(&h.batches[0]) }))
+	err := run("two", nil)
+	require.ErrorIs(t, err, ErrSettings)
+	require.ErrorContains(t, err, "Batch 1 is in hand")
+	require.NoError(t, run("one", func(s *Store) error { return s.Commit(h.infos[0]) }))
+	require.NoError(t, run("two", func(s *Store) error { return s.Intent(&h.batches[1]) }))
+	r, err := OpenReplay(testDir, opt.FS)
+	require.NoError(t, err)
+	require.Equal(t, "two", r.Settings().Shape)
+	var shapes []string
+	for l, err := range r.Batches() {
+		require.NoError(t, err)
+		shapes = append(shapes, l.Shape)
+	}
+	require.Equal(t, []string{"one", "two"}, shapes)
+	require.NoError(t, r.Close())
+}
+
+func TestOtherFormat(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open(testDir, Options{FS: fs})
+	require.NoError(t, err)
+	require.NoError(t, s.db.Set(keyFormat, binary.AppendUvarint([]byte("motifd"), Format+1), pebble.Sync))
+	require.NoError(t, s.Close())
+	for _, ro := range []bool{false, true} {
+		_, err = Open(testDir, Options{FS: fs, ReadOnly: ro})
+		require.ErrorIs(t, err, ErrFormat)
+		require.ErrorContains(t, err, "format 2, and this motifd reads format 1")
+	}
+	_, err = Info(testDir, fs)
+	require.ErrorIs(t, err, ErrFormat)
+	_, err = Verify(context.Background(), testDir, fs, nil)
+	require.ErrorIs(t, err, ErrFormat)
+}
+
+func TestForeignDatabase(t *testing.T) {
+	fs := vfs.NewMem()
+	db, err := pebble.Open(testDir, &pebble.Options{FS: fs, Logger: logger{&fault{}}})
+	require.NoError(t, err)
+	require.NoError(t, db.Set([]byte("somebody"), []byte("else"), pebble.Sync))
+	require.NoError(t, db.Close())
+	_, err = Open(testDir, Options{FS: fs})
+	require.ErrorIs(t, err, ErrFormat)
+	require.ErrorContains(t, err, "not written by motifd")
+}
+
+func TestLocked(t *testing.T) {
+	for name, fs := range map[string]vfs.FS{"memory": vfs.NewMem(), "disk": nil} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s, err := Open(dir, Options{FS: fs})
+			require.NoError(t, err)
+			_, err = Open(dir, Options{FS: fs})
+			require.ErrorIs(t, err, stream.ErrLocked)
+			_, err = Info(dir, fs)
+			require.ErrorIs(t, err, stream.ErrLocked)
+			require.NoError(t, s.Close())
+			s, err = Open(dir, Options{FS: fs})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+func TestNoCheckpoint(t *testing.T) {
+	for name, fs := range map[string]vfs.FS{"memory": vfs.NewMem(), "disk": nil} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if fs != nil {
+				require.NoError(t, fs.MkdirAll(dir, 0o755))
+			}
+			for _, d := range []string{dir, dir + "/none"} {
+				_, err := Open(d, Options{FS: fs, ReadOnly: true})
+				require.ErrorIs(t, err, ErrNone)
+				_, err = OpenReplay(d, fs)
+				require.ErrorIs(t, err, ErrNone)
+				_, err = Info(d, fs)
+				require.ErrorIs(t, err, ErrNone)
+				_, err = Verify(context.Background(), d, fs, nil)
+				require.ErrorIs(t, err, ErrNone)
+			}
+		})
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	h := newHistory(newRand(63), 3, false)
+	opt := testOptions(h, lived(t, h, Retention{Batches: 9}, len(h.steps)))
+	opt.ReadOnly = true
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Intent(&stream.Batch{}), errReadOnly)
+	require.ErrorIs(t, s.Commit(&stream.CommitInfo{}), errReadOnly)
+	require.ErrorIs(t, s.Suspend(1, randomSuspension(newRand(1))), errReadOnly)
+	require.ErrorIs(t, s.Bootstrap(context.Background(), dyngraph.NewGraph(dyngraph.Options{})), errReadOnly)
+	st, err := s.Recover(context.Background())
+	require.NoError(t, err)
+	requireSame(t, h.steps[len(h.steps)-1].after, dumpState(st))
+	require.NoError(t, s.Close())
+}
+
+func TestInfo(t *testing.T) {
+	h := newHistory(newRand(64), 9, true)
+	fs := lived(t, h, Retention{Batches: 4}, len(h.steps)-1)
+	c, err := Info(testDir, fs)
+	require.NoError(t, err)
+	s, err := Open(testDir, testOptions(h, fs))
+	require.NoError(t, err)
+	st, err := s.Recover(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, st.StreamID, c.StreamID)
+	require.True(t, s.Bootstrapped())
+	require.NoError(t, s.Close())
+	require.Equal(t, Format, c.Format)
+	require.Equal(t, st.Batch, c.Batch)
+	require.True(t, c.Bootstrapped)
+	require.Equal(t, 4, c.LogBatches)
+	require.Equal(t, st.Batch-3, c.LogFirst)
+	require.Equal(t, st.Batch, c.LogLast)
+	require.Len(t, c.Open, len(st.Open))
+	require.Positive(t, c.LogBytes)
+	require.Positive(t, c.DiskBytes)
+	require.Equal(t, uint64(st.Graph.Vertices()), c.Vertices)
+	require.Equal(t, uint64(st.Graph.Edges()), c.Edges)
+	require.Equal(t, uint64(st.Graph.Labels()-1), c.Labels)
+	older, newer := st.Graph.PendingFree()
+	require.Equal(t, len(older)+len(newer), c.Pending)
+	require.Equal(t, st.Queries, c.Queries)
+	require.Equal(t, testOptions(h, fs).Settings, c.Settings)
+}
