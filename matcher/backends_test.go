@@ -26,11 +26,11 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and
 // totals, obeyed suspensions, numbers, and whether there is any.
 func TestBackendsAgree(t *testing.T) {
-	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
 		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0)
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, ref, fast)
-		for n, batch := range c.Batches {
+		for _, batch := range c.Batches {
 			if rng.IntN(8) == 0 { // as if the first try had failed
 				bench.Stage(batch)
 				bench.Abort()
@@ -38,17 +38,7 @@ func TestBackendsAgree(t *testing.T) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				want, got := bench.Search(ref, sign, requests), bench.Search(fast, sign, requests)
-				if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
-					t.Fatalf("batch %d, sign %d, reference against cpu: %s", n, sign, diff)
-				}
-				for i := range requests {
-					w, g := want.Results[i], got.Results[i]
-					if w.Count != g.Count || w.Truncated != g.Truncated || w.Suspended != g.Suspended {
-						t.Fatalf("batch %d, sign %d, %s\nreference %+v\ncpu       %+v", n, sign, describe(&requests[i]), w, g)
-					}
-					checkWitness(t, bench, sign, &requests[i], g)
-				}
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
 			}
 			bench.Commit()
 			checkEnumerate(t, bench, rng, ref, fast)
@@ -127,5 +117,50 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 			t.Fatalf("enumerating %+v %+v, want %d, limit %d:\nreference %+v\ncpu       %+v", p.Query.Vertices, p.Query.Edges,
 				want, limit, wantRes, gotRes)
 		}
+	}
+}
+
+// TestBackendsAgreeOnLargerGraphs does the same on graphs of some hundred vertices in large batches, where work is cut into
+// pieces and threads overtake each other.
+func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
+	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 350, Edges: 800, Messages: 1000,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
+		var queries []*matcher.Query
+		for i := range 5 {
+			q := matchertest.RandomQuery(rng, fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			for j := range q.Vertices { // no wildcards: there would be too many matches
+				if q.Vertices[j].Label == "" {
+					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
+				}
+			}
+			q.Unit = matcher.Unit(rng.IntN(2))
+			queries = append(queries, q)
+		}
+		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
+			delta := bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+			}
+			bench.Commit()
+			checkEnumerate(t, bench, rng, ref, fast)
+		}
+	})
+}
+
+func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want, got *matchertest.Answer) {
+	t.Helper()
+	if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
+		t.Fatalf("sign %d, reference against cpu: %s", sign, diff)
+	}
+	for i := range requests {
+		w, g := want.Results[i], got.Results[i]
+		if w.Count != g.Count || w.Truncated != g.Truncated || w.Suspended != g.Suspended {
+			t.Fatalf("sign %d, %s\nreference %+v\ncpu       %+v", sign, describe(&requests[i]), w, g)
+		}
+		checkWitness(t, bench, sign, &requests[i], g)
 	}
 }

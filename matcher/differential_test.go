@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
@@ -25,7 +27,8 @@ func randomModes(rng *rand.Rand, q *matcher.Query) {
 // registrations and removals: order, anchors, matches, numbers and indexes are the same. Now and then the cpu engine is
 // made to fail on a batch first.
 func TestS7BackendsPutOutTheSame(t *testing.T) {
-	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+	defer goleak.VerifyNone(t)
+	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) { randomModes(rng, q) })
 		slow := matchertest.NewDriver(t, c.Directed, reference.New(), plan.New())
 		fast := matchertest.NewDriver(t, c.Directed, newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0), plan.New())

@@ -15,7 +15,7 @@ import (
 // keeps the graph as maps of strings and finds all matches anew after each batch. Queries of every unit and emit mode
 // come at the start or later, with a backfill or without.
 func TestS5EngineEqualsRecomputation(t *testing.T) {
-	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) {
 			q.Unit = matcher.Unit(rng.IntN(2))
 			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists}[rng.IntN(4)]

@@ -1,0 +1,99 @@
+package matcher_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// spokes returns a star pattern whose leaves have the given labels.
+func spokes(name string, labels ...string) *matcher.Query {
+	q := &matcher.Query{Name: name, Emit: matcher.EmitCounts, Backfill: matcher.BackfillFull}
+	q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "hub"})
+	for i, label := range labels {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("leaf", i), Label: label})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1})
+	}
+	return q
+}
+
+// wheel returns messages that give hub n leaves with random labels, and join the leaves in a ring.
+func wheel(rng *rand.Rand, n int, labels ...string) []dyngraph.Message {
+	var msgs []dyngraph.Message
+	for i := range n {
+		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{
+			{Op: dyngraph.InsertEdge, From: "hub", To: fmt.Sprint("k", i), ToLabel: labels[rng.IntN(len(labels))]},
+			{Op: dyngraph.InsertEdge, From: fmt.Sprint("k", i), To: fmt.Sprint("k", (i+1)%n)},
+		}})
+	}
+	return msgs
+}
+
+// TestS12LeavesAreCountedWithoutEnumeration counts stars whose leaves may meet or not, some alike and some not, more of
+// them than are counted at once; and gives the hub one leaf after another, and takes them away again.
+func TestS12LeavesAreCountedWithoutEnumeration(t *testing.T) {
+	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
+		var queries []*matcher.Query
+		for i := range 4 {
+			labels := make([]string, 1+rng.IntN(8))
+			for j := range labels {
+				labels[j] = []string{"A", "A", "B", ""}[rng.IntN(4)]
+			}
+			q := spokes(fmt.Sprint("q", i), labels...)
+			q.Unit = matcher.Unit(rng.IntN(2))
+			queries = append(queries, q)
+		}
+		msgs := wheel(rng, 7, "A", "A", "B")
+		var away []dyngraph.Message
+		for _, m := range msgs {
+			u := m.Updates[0]
+			u.Op = dyngraph.DeleteEdge
+			away = append(away, dyngraph.Message{Updates: []dyngraph.Update{u}})
+		}
+		c := &matchertest.Case{Directed: true, Queries: queries}
+		c.Batches = append(matchertest.Cut(rng, msgs), matchertest.Cut(rng, away)...)
+		slow := matchertest.Run(t, c, reference.New(), plan.New())
+		fast := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
+		if diff := matchertest.Diff(slow.Transcript(), fast.Transcript()); diff != "" {
+			t.Fatalf("reference against cpu: %s", diff)
+		}
+	})
+}
+
+// TestS12CountsAreExactBeyond64Bits counts what nobody can enumerate: 24 of 30 leaves in order are 30!/6!.
+func TestS12CountsAreExactBeyond64Bits(t *testing.T) {
+	labels := make([]string, 24)
+	q := spokes("q", labels...)
+	d := matchertest.NewDriver(t, true, newCPU(t, 2, false), plan.New())
+	d.Register(q)
+	want := new(big.Int).MulRange(7, 30)
+	first := d.Batch(star(29))
+	second := d.Batch(star(30)[29:])
+	got := new(big.Int)
+	for _, out := range []*matchertest.Output{first, second} {
+		if len(out.Records) != 1 {
+			t.Fatalf("%d records", len(out.Records))
+		}
+		got.Add(got, out.Records[0].Count.Big())
+	}
+	if got.Cmp(want) != 0 || want.BitLen() <= 64 {
+		t.Fatalf("counted %v, there are %v", got, want)
+	}
+	all := *q
+	all.Name = "all"
+	if out := d.Register(&all); out.Records[0].Count.Big().Cmp(want) != 0 {
+		t.Fatalf("enumeration counts %v, there are %v", out.Records[0].Count, want)
+	}
+	orbits := *q
+	orbits.Name, orbits.Unit = "orbits", matcher.Subgraphs
+	if out := d.Register(&orbits); out.Records[0].Count.Big().Cmp(new(big.Int).Binomial(30, 24)) != 0 {
+		t.Fatalf("%v orbits, there are %v", out.Records[0].Count, new(big.Int).Binomial(30, 24))
+	}
+}

@@ -1,0 +1,154 @@
+package matcher_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/pattern"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// world is a daemon's core for tests that speak in text: cpu and reference side by side.
+type world struct {
+	t          *testing.T
+	directed   bool
+	cpu, other *matchertest.Driver
+	offset     int64
+}
+
+func newWorld(t *testing.T, directed bool) *world {
+	return &world{t: t, directed: directed,
+		cpu:   matchertest.NewDriver(t, directed, newCPU(t, 2, false), plan.New()),
+		other: matchertest.NewDriver(t, directed, reference.New(), plan.New())}
+}
+
+// query parses a pattern and sets it up as the options say.
+func (w *world) query(name, cypher string, options ...func(*matcher.Query)) *matcher.Query {
+	w.t.Helper()
+	q, err := pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{Name: name, Directed: w.directed})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, set := range options {
+		set(q)
+	}
+	return q
+}
+
+func subgraphs(q *matcher.Query) { q.Unit = matcher.Subgraphs }
+func counts(q *matcher.Query)    { q.Emit = matcher.EmitCounts }
+func exists(q *matcher.Query)    { q.Emit = matcher.EmitExists }
+func backfill(q *matcher.Query)  { q.Backfill = matcher.BackfillFull }
+func capped(n uint64) func(*matcher.Query) {
+	return func(q *matcher.Query) { q.MaxMatches = n }
+}
+func exactTotal(q *matcher.Query) { q.ExactTotal = true }
+
+// register registers a query with both and checks what that puts out.
+func (w *world) register(q *matcher.Query, want ...string) {
+	w.t.Helper()
+	w.check(w.cpu.Register(q), want)
+	w.check(w.other.Register(q), want)
+}
+
+func (w *world) remove(name string, want ...string) {
+	w.t.Helper()
+	w.check(w.cpu.Remove(name), want)
+	w.check(w.other.Remove(name), want)
+}
+
+// batch steps over a batch and checks what that puts out, in order.
+//
+// Messages are separated by ";", the updates of one message by ",". An update is + or - with two ends and perhaps a
+// label, or +v or -v with one. An end is key or key:label.
+func (w *world) batch(text string, want ...string) *matchertest.Output {
+	w.t.Helper()
+	msgs := w.messages(text)
+	out := w.cpu.Batch(msgs)
+	w.check(out, want)
+	w.check(w.other.Batch(msgs), want)
+	return out
+}
+
+func (w *world) messages(text string) []dyngraph.Message {
+	w.t.Helper()
+	var msgs []dyngraph.Message
+	for message := range strings.SplitSeq(text, ";") {
+		var m dyngraph.Message
+		for update := range strings.SplitSeq(message, ",") {
+			f := append(strings.Fields(update), "", "", "")
+			if f[0] == "" {
+				continue
+			}
+			u := dyngraph.Update{Pos: dyngraph.Position{Offset: w.offset}}
+			w.offset++
+			switch f[0] {
+			case "+", "-":
+				u.Op = map[string]dyngraph.Op{"+": dyngraph.InsertEdge, "-": dyngraph.DeleteEdge}[f[0]]
+				u.From, u.FromLabel, _ = strings.Cut(f[1], ":")
+				u.To, u.ToLabel, _ = strings.Cut(f[2], ":")
+				u.Label = f[3]
+			case "+v", "-v":
+				u.Op = map[string]dyngraph.Op{"+v": dyngraph.InsertVertex, "-v": dyngraph.DeleteVertex}[f[0]]
+				u.Key, u.Label, _ = strings.Cut(f[1], ":")
+			default:
+				w.t.Fatalf("update %q", update)
+			}
+			m.Updates = append(m.Updates, u)
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs
+}
+
+// check compares records, each written as its sign, query, and keys, number or "exists".
+func (w *world) check(out *matchertest.Output, want []string) {
+	w.t.Helper()
+	var got []string
+	for _, r := range out.Records {
+		got = append(got, short(&r))
+	}
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("batch %d:\n got %q\nwant %q", out.Number, got, want)
+	}
+}
+
+func short(r *matchertest.Record) string {
+	s := "+"
+	if r.Sign == dyngraph.Deleted {
+		s = "-"
+	}
+	s += r.Query
+	if r.Snapshot {
+		s += " snapshot"
+	}
+	switch r.Kind {
+	case matcher.EventCount:
+		return fmt.Sprintf("%s #%v", s, r.Count)
+	case matcher.EventExists:
+		return s + " exists"
+	}
+	for _, v := range r.Match.Vertices {
+		s += " " + v.Key
+	}
+	return s
+}
+
+// id returns the dense id of a key.
+func (w *world) id(key string) dyngraph.VertexID {
+	w.t.Helper()
+	id, ok := w.cpu.Engine.Graph().Lookup(key)
+	if !ok {
+		w.t.Fatalf("no vertex %s", key)
+	}
+	if other, _ := w.other.Engine.Graph().Lookup(key); other != id {
+		w.t.Fatalf("vertex %s has ids %d and %d", key, id, other)
+	}
+	return id
+}
