@@ -275,15 +275,12 @@ func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
 }
 
 func (g *Graph) setAttr(e EdgeIndex, fe *foldEdge, updates []Update) {
-	switch {
-	case fe.upd != none:
+	if fe.upd != none {
 		g.attr.set(e, &updates[fe.upd].Attr)
-	case fe.source != NoEdge:
-		a := g.attr.get(fe.source)
-		g.attr.set(e, &a)
-	default:
-		g.attr.clear(e)
+		return
 	}
+	a := g.attr.get(fe.source) // one of its ends got a label
+	g.attr.set(e, &a)
 }
 
 // renew notes the edges that stay and get other attributes.

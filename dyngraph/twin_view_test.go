@@ -111,6 +111,10 @@ func checkRow(t *testing.T, g *Graph, v View, id VertexID, d Dir, want []row) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("view %d: N(%d, %d) = %v, want %v", v.Which(), id, d, got, want)
 	}
+	all.Rewind()
+	if _, _, ok := all.Next(); ok != (entries > 0) || all.AtMost() < entries {
+		t.Fatalf("N(%d, %d): Rewind or AtMost", id, d)
+	}
 	if entries != g.Degree(id, d) || entries != all.Len() {
 		t.Fatalf("N(%d, %d) has %d entries; Degree says %d, Len %d", id, d, entries, g.Degree(id, d), all.Len())
 	}
