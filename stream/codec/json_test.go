@@ -165,7 +165,7 @@ func genValue(t *rapid.T, depth int) any {
 		return rapid.Float64().Draw(t, "float")
 	case n == 3:
 		return rapid.Int64().Draw(t, "int")
-	case n == 4 || depth > 4:
+	case n == 4 || depth > 3:
 		return genText.Draw(t, "text")
 	case n == 5:
 		list := []any{}
@@ -174,7 +174,7 @@ func genValue(t *rapid.T, depth int) any {
 		}
 		return list
 	}
-	return genObject(t, depth+1, rapid.IntRange(0, 20).Draw(t, "members"))
+	return genObject(t, depth+1, rapid.IntRange(0, 3).Draw(t, "members"))
 }
 
 func genObject(t *rapid.T, depth, members int) [][2]any {
@@ -186,7 +186,7 @@ func genObject(t *rapid.T, depth, members int) [][2]any {
 }
 
 func TestJSONAgainstEncodingJSON(t *testing.T) {
-	d, err := NewDecoder(FormatJSON, DecoderOptions{})
+	d, err := NewDecoder(FormatJSON, DecoderOptions{MaxPropsBytes: 1 << 20})
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		var all []any
@@ -206,7 +206,7 @@ func TestJSONAgainstEncodingJSON(t *testing.T) {
 				maybe("from_label", text)
 				maybe("to_label", text)
 				maybe("id", text)
-				maybe("props", func() any { return genObject(t, 1, rapid.IntRange(0, 40).Draw(t, "members")) })
+				maybe("props", func() any { return genObject(t, 1, rapid.IntRange(0, 24).Draw(t, "members")) })
 			}
 			maybe("label", text)
 			maybe("ts", func() any { return rapid.Int64().Draw(t, "ts") })
