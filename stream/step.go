@@ -20,6 +20,7 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		if b.Number != p.number+1 {
 			return fmt.Errorf("recovery: the open intent after batch %d is numbered %d", p.number, b.Number)
 		}
+		b.Replayed = true
 		if err := p.runBatch(hard, b, origin{recovered: true}); err != nil {
 			return err
 		}
@@ -86,6 +87,7 @@ func (p *Pipeline) stepLog(soft, hard context.Context) error {
 		if b.Number != p.number+1 {
 			return fmt.Errorf("batch log: batch %d is followed by batch %d", p.number, b.Number)
 		}
+		b.Replayed = true
 		if err := p.runBatch(hard, b, origin{}); err != nil {
 			return err
 		}
