@@ -63,8 +63,8 @@ func checkPMA(t *testing.T, p *pma) {
 				t.Fatalf("%+v before %+v", last, s)
 			}
 			if n == 0 || s.vertex() != last.vertex() {
-				if p.start[s.vertex()] != uint32(leaf) {
-					t.Fatalf("vertex %d starts in leaf %d, not %d", s.vertex(), leaf, p.start[s.vertex()])
+				if v := s.vertex(); p.start[v] != uint32(leaf) || p.offset[v] != uint8(i) {
+					t.Fatalf("vertex %d starts in leaf %d at %d, not %d at %d", v, leaf, i, p.start[v], p.offset[v])
 				}
 			}
 			degree[s.row>>31&1][s.vertex()]++

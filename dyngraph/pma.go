@@ -43,6 +43,7 @@ type pma struct {
 	n     int
 
 	start  []uint32    // by vertex: the leaf of its first entry; means something when the vertex has entries
+	offset []uint8     // by vertex: where in that leaf
 	degree [2][]uint32 // by direction and vertex
 
 	segments []segment // scratch
@@ -58,6 +59,7 @@ type segment struct {
 
 func (p *pma) grow(vertices int) {
 	p.start = grown(p.start, vertices)
+	p.offset = grown(p.offset, vertices)
 	p.degree[Out] = grown(p.degree[Out], vertices)
 	p.degree[In] = grown(p.degree[In], vertices)
 }
@@ -142,6 +144,7 @@ func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
 	return countLess(p.row[at:at+n], p.nbr[at:at+n], row, nbr)
 }
 
+// countLess returns the number of entries of a sorted run that are less than (row, nbr).
 func countLess(rows []uint64, nbrs []VertexID, row uint64, nbr VertexID) int {
 	i, j := 0, len(rows)
 	for i < j {
@@ -164,9 +167,13 @@ func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
 		return 0, false
 	}
 	leaf := p.seek(int(p.start[v]), row, nbr)
-	i := p.within(leaf, row, nbr)
-	at := leaf*leafSize + i
-	return at, i < int(p.count[leaf]) && p.row[at] == row && p.nbr[at] == nbr
+	at, end := leaf*leafSize, leaf*leafSize+int(p.count[leaf])
+	if leaf == int(p.start[v]) {
+		at += int(p.offset[v])
+		end = min(end, at+int(p.degree[Out][v])+int(p.degree[In][v]))
+	}
+	at += countLess(p.row[at:end], p.nbr[at:end], row, nbr)
+	return at, at < end && p.row[at] == row && p.nbr[at] == nbr
 }
 
 func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
@@ -213,8 +220,39 @@ func (p *pma) spread(a, b int, entries []slot) {
 		for j := range part {
 			p.row[at+j], p.nbr[at+j], p.ent[at+j] = part[j].row, part[j].nbr, part[j].ent
 			if v := part[j].vertex(); v != last {
-				p.start[v], last = uint32(leaf), v
+				p.start[v], p.offset[v], last = uint32(leaf), uint8(j), v
 			}
 		}
 	}
+}
+
+// reoffset finds anew where in their leaf rows begin, from entry i of the leaf on. The starts of vertices are right.
+func (p *pma) reoffset(leaf, i int) {
+	rows := p.row[leaf*leafSize : leaf*leafSize+int(p.count[leaf])]
+	if i == 0 && len(rows) > 0 {
+		if v := rows[0] >> 32; p.start[v] == uint32(leaf) {
+			p.offset[v] = 0
+		}
+		i = 1
+	}
+	for ; i < len(rows); i++ {
+		if v := rows[i] >> 32; v != rows[i-1]>>32 {
+			p.offset[v] = uint8(i)
+		}
+	}
+}
+
+// skip goes n entries on, from where there are as many; row is the first row there or beyond. It returns an end: a
+// place behind an entry.
+func (p *pma) skip(leaf, off int, n uint32, row uint64) (int, int) {
+	for range 4 {
+		c := int(p.count[leaf]) - off
+		if int(n) <= c {
+			return leaf, off + int(n)
+		}
+		n -= uint32(c)
+		leaf, off = leaf+1, 0
+	}
+	leaf = p.seek(leaf, row, 0)
+	return leaf, p.within(leaf, row, 0)
 }

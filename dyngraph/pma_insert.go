@@ -93,6 +93,7 @@ func (p *pma) insertLeaf(leaf int, ops []slot) {
 		n = i
 	}
 	p.first[leaf] = rows[0]
+	p.reoffset(leaf, n)
 }
 
 // insertWindow merges operations into the leaves [a, b) and spreads all.

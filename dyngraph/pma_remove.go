@@ -43,7 +43,7 @@ func (p *pma) remove(ops []slot) {
 func (p *pma) removeLeaf(leaf int, ops []slot) {
 	at, n := leaf*leafSize, int(p.count[leaf])
 	rows, nbrs, ents := p.row[at:at+n], p.nbr[at:at+n], p.ent[at:at+n]
-	w, r := 0, 0
+	w, r, changed := 0, 0, -1
 	for _, o := range ops {
 		i := r + countLess(rows[r:], nbrs[r:], o.row, o.nbr)
 		copy(rows[w:], rows[r:i])
@@ -51,6 +51,9 @@ func (p *pma) removeLeaf(leaf int, ops []slot) {
 		copy(ents[w:], ents[r:i])
 		w += i - r
 		r = i + 1
+		if changed < 0 {
+			changed = w
+		}
 	}
 	copy(rows[w:], rows[r:])
 	copy(nbrs[w:], nbrs[r:])
@@ -60,6 +63,7 @@ func (p *pma) removeLeaf(leaf int, ops []slot) {
 	if w > 0 {
 		p.first[leaf] = rows[0]
 	}
+	p.reoffset(leaf, changed)
 }
 
 // restart finds anew where the vertices of removed entries start. No entry is before its vertex's old start, and
@@ -73,9 +77,11 @@ func (p *pma) restart(ops []slot) {
 		}
 		last = v
 		leaf := int(p.start[v])
-		for p.within(leaf, uint64(v)<<32, 0) == int(p.count[leaf]) {
+		i := p.within(leaf, uint64(v)<<32, 0)
+		for i == int(p.count[leaf]) {
 			leaf++
+			i = p.within(leaf, uint64(v)<<32, 0)
 		}
-		p.start[v] = uint32(leaf)
+		p.start[v], p.offset[v] = uint32(leaf), uint8(i)
 	}
 }

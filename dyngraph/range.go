@@ -11,35 +11,59 @@ type Range struct {
 	next, nextOff int // where Next goes on
 }
 
-// Range returns N(v, d, l), in O(log degree). In an undirected graph d is Out.
-func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
-	p := &g.adj
-	if p.degree[d][v] == 0 {
-		return Range{p: p}
-	}
-	row := rowKey(v, d, l)
-	return p.between(int(p.start[v]), row, row+1)
-}
-
-// RangeAll returns the entries of all labels in one direction.
+// RangeAll returns the entries of all labels in one direction, in O(1) for a few leaves and O(log degree) for more.
 func (g *Graph) RangeAll(v VertexID, d Dir) Range {
 	p := &g.adj
-	if p.degree[d][v] == 0 {
+	n := p.degree[d][v]
+	if n == 0 {
 		return Range{p: p}
 	}
-	row := rowKey(v, d, 0)
-	return p.between(int(p.start[v]), row, row+1<<31)
-}
-
-// between returns the entries of the rows [low, high); the leaf is one from which to seek them.
-func (p *pma) between(leaf int, low, high uint64) Range {
-	r := Range{p: p}
-	r.leaf = p.seek(leaf, low, 0)
-	r.off = p.within(r.leaf, low, 0)
-	r.last = p.seek(r.leaf, high, 0)
-	r.end = p.within(r.last, high, 0)
+	r := Range{p: p, leaf: int(p.start[v]), off: int(p.offset[v])}
+	if out := p.degree[Out][v]; d == In && out > 0 {
+		r.leaf, r.off = p.skip(r.leaf, r.off, out, rowKey(v, In, 0))
+		if r.off == int(p.count[r.leaf]) {
+			r.leaf, r.off = r.leaf+1, 0
+		}
+	}
+	r.last, r.end = p.skip(r.leaf, r.off, n, rowKey(v, d, 0)+1<<31)
 	r.next, r.nextOff = r.leaf, r.off
 	return r
+}
+
+// Range returns N(v, d, l), in O(log degree), and as fast as RangeAll when there is no other label. In an undirected
+// graph d is Out.
+func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
+	r := g.RangeAll(v, d)
+	if r.leaf == r.last && r.off == r.end {
+		return r
+	}
+	p := r.p
+	row := rowKey(v, d, l)
+	first, last := p.row[r.leaf*leafSize+r.off], p.row[r.lastSlot()]
+	if first == row && last == row {
+		return r
+	}
+	if first > row || last < row {
+		return Range{p: p}
+	}
+	if first < row {
+		r.leaf = p.seek(r.leaf, row, 0)
+		r.off = p.within(r.leaf, row, 0)
+		r.next, r.nextOff = r.leaf, r.off
+	}
+	if last > row {
+		r.last = p.seek(r.leaf, row+1, 0)
+		r.end = p.within(r.last, row+1, 0)
+	}
+	return r
+}
+
+// lastSlot returns the slot of the last entry of a range that is not empty.
+func (r *Range) lastSlot() int {
+	if r.end == 0 {
+		return (r.last-1)*leafSize + int(r.p.count[r.last-1]) - 1
+	}
+	return r.last*leafSize + r.end - 1
 }
 
 // Rewind makes Next begin again.
