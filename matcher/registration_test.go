@@ -274,3 +274,38 @@ func TestS11FailedStepsLeaveEverythingAsBefore(t *testing.T) {
 	w.cpu.Fail(&matcher.Batch{Number: 4, Change: ch}, 0)
 	w.batch("+ d e", "+q d e")
 }
+
+// TestS11SuspendedByNegatives exceeds the budget in the first phase: the second puts nothing out of the query.
+func TestS11SuspendedByNegatives(t *testing.T) {
+	w := newWorld(t, true)
+	for _, mode := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts} {
+		for _, backend := range []matcher.Backend{newCPU(t, 3, false), reference.New()} {
+			d := matchertest.NewDriver(t, true, backend, plan.New())
+			d.Batch(star(100))
+			hungry := w.query("hungry", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) {
+				q.WorkBudget, q.Emit = 1000, mode
+			})
+			d.Register(hungry)
+			msgs := w.messages("+ other a; + other b")
+			for _, m := range star(100) {
+				m.Updates[0].Op = dyngraph.DeleteEdge
+				msgs = append(msgs, m)
+			}
+			out := d.Batch(append(msgs, w.messages("+ more a; + more b")...))
+			if len(out.Suspends) != 1 || out.Suspends[0].Sign != dyngraph.Deleted {
+				t.Fatalf("mode %d: %+v", mode, out.Suspends)
+			}
+			if n := len(of(out, hungry, dyngraph.Inserted)); n != 0 {
+				t.Fatalf("mode %d: %d positives of a query that was suspended at a negative", mode, n)
+			}
+			if n := len(of(out, hungry, dyngraph.Deleted)); n >= 100*99 || mode == matcher.EmitCounts && n != 0 {
+				t.Fatalf("mode %d: %d negatives", mode, n)
+			}
+			again := matchertest.Replay(t, d.Log, matcher.EngineOptions{Backend: newCPU(t, 1, false), Planner: plan.New(),
+				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true})})
+			if diff := matchertest.Diff(d.Transcript(), again.Transcript()); diff != "" {
+				t.Fatalf("mode %d, first run against replay: %s", mode, diff)
+			}
+		}
+	}
+}
