@@ -1,0 +1,423 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"motifd/stream"
+	"motifd/stream/streamtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pack compresses as the file's name says.
+func pack(t testing.TB, name string, data []byte) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	var w io.WriteCloser
+	switch CompressionAuto.of(name) {
+	case CompressionGzip:
+		w = gzip.NewWriter(&buf)
+	case CompressionZstd:
+		z, err := zstd.NewWriter(&buf, zstd.WithEncoderConcurrency(1))
+		require.NoError(t, err)
+		w = z
+	default:
+		return data
+	}
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return buf.Bytes()
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, pack(t, path, data), 0o644))
+}
+
+func newSource(t testing.TB, opt SourceOptions) *Source {
+	t.Helper()
+	s, err := NewSource(opt)
+	require.NoError(t, err)
+	return s
+}
+
+// drain reads everything that is left.
+func drain(t testing.TB, s stream.Source) (recs []stream.Record, err error) {
+	t.Helper()
+	for {
+		got, err := s.Read(t.Context())
+		recs = append(recs, got...)
+		if err != nil {
+			require.NoError(t, s.Close())
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return recs, err
+		}
+	}
+}
+
+func values(recs []stream.Record) (out []string) {
+	for _, r := range recs {
+		if r.Err != nil {
+			var re *stream.RecordError
+			errors.As(r.Err, &re)
+			out = append(out, fmt.Sprintf("<%s %d> %s", re.Reason, re.Size, r.Value))
+		} else {
+			out = append(out, string(r.Value))
+		}
+	}
+	return out
+}
+
+func TestConformance(t *testing.T) {
+	for _, ext := range []string{".jsonl", ".jsonl.gz", ".jsonl.zst"} {
+		for _, csv := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s csv=%v", ext, csv), func(t *testing.T) {
+				streamtest.TestSource(t, func(t *testing.T) *streamtest.SourceHarness {
+					const parts = 3
+					dir := t.TempDir()
+					path := func(p int32) string { return filepath.Join(dir, fmt.Sprintf("part-%d%s", p, ext)) }
+					header := ""
+					opt := SourceOptions{Path: dir, ReadRecords: 4, BlockBytes: 64}
+					if csv {
+						header = "a,b\n"
+						opt.Framing = FramingCSV
+					}
+					for p := range int32(parts) {
+						write(t, path(p), []byte(header))
+					}
+					return &streamtest.SourceHarness{
+						Partitions: parts,
+						Produce: func(t testing.TB, recs []stream.Record) {
+							for p := range int32(parts) {
+								data := []byte(header)
+								for _, r := range recs {
+									if r.Partition == p {
+										data = append(append(data, r.Value...), '\n')
+									}
+								}
+								write(t, path(p), data)
+							}
+						},
+						Open: func(t testing.TB) stream.Source { return newSource(t, opt) },
+						Lose: func(t testing.TB, p int32, _ int64) { write(t, path(p), []byte(header+"x")) },
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestFramingOfLines(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", nil},
+		{"one", "a\n", []string{"a"}},
+		{"no end", "a\nb", []string{"a", "b"}},
+		{"blank lines are records", "\n\na\n", []string{"", "", "a"}},
+		{"CRLF", "a\r\nb\r\n\r\nc\r", []string{"a", "b", "", "c"}},
+		{"BOM", "\xef\xbb\xbfa\n\xef\xbb\xbfb\n", []string{"a", "\xef\xbb\xbfb"}},
+		{"at the limit", "0123456789\n0123456789\r\nb\n", []string{"0123456789", "0123456789", "b"}},
+		{"at the limit, no end", "0123456789", []string{"0123456789"}},
+		{"too long", "a\n0123456789x\nb\n", []string{"a", "<size 11> 0123456789", "b"}},
+		{"too long, no end", "a\n0123456789xy", []string{"a", "<size 12> 0123456789"}},
+		{"much too long", strings.Repeat("x", 5000) + "\nb\n", []string{"<size 5000> xxxxxxxxxx", "b"}},
+		{"too long twice", strings.Repeat("x", 50) + "\n" + strings.Repeat("y", 60), []string{"<size 50> xxxxxxxxxx", "<size 60> yyyyyyyyyy"}},
+		{"quotes mean nothing", "\"a\nb\"\n", []string{"\"a", "b\""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			requireFraming(t, SourceOptions{MaxRecordBytes: 10}, c.in, c.want)
+		})
+	}
+}
+
+func TestFramingOfCSV(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"plain", "a,b\nc,d\n", []string{"a,b", "c,d"}},
+		{"quoted line end", "a,\"b\nc\"\nd\n", []string{"a,\"b\nc\"", "d"}},
+		{"quoted line ends", "\"\n\n\",x\nd", []string{"\"\n\n\",x", "d"}},
+		{"doubled quotes", "\"a\"\"\nb\"\nc\n", []string{"\"a\"\"\nb\"", "c"}},
+		{"quote inside a field", "a\"b\nc\n", []string{"a\"b", "c"}},
+		{"text after a quote", "\"a\"b\nc\n", []string{"\"a\"b", "c"}},
+		{"CRLF", "\"a\r\n\",b\r\nc\r\n", []string{"\"a\r\n\",b", "c"}},
+		{"unclosed at the end", "a\n\"b\nc\nd", []string{"a", "<framing 2> \"b", "c", "d"}},
+		{"unclosed in the last line", "a\nx,\"b", []string{"a", "<framing 4> x,\"b"}},
+		{"unclosed", "\"b\n" + strings.Repeat("c\n", 12), append([]string{"<framing 2> \"b"}, strings.Fields(strings.Repeat("c ", 12))...)},
+		{"row too long", "\"0123456789abc\"\nd\n", []string{"<size 15> \"012345678", "d"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			requireFraming(t, SourceOptions{MaxRecordBytes: 10, Framing: FramingCSV, NoHeader: true}, c.in, c.want)
+		})
+	}
+}
+
+// requireFraming reads the input with reads of any size, and from every offset that a record told.
+func requireFraming(t *testing.T, opt SourceOptions, in string, want []string) {
+	t.Helper()
+	opt.Path = filepath.Join(t.TempDir(), "in")
+	write(t, opt.Path, []byte(in))
+	for _, block := range []int{1, 2, 3, 5, 8, 64, 1 << 16} {
+		opt.BlockBytes = block
+		recs, err := drain(t, newSource(t, opt))
+		require.NoError(t, err)
+		require.Equal(t, want, values(recs), "blocks of %d bytes", block)
+		var end int64
+		for i, r := range recs {
+			require.GreaterOrEqual(t, r.Offset, end)
+			end = r.Next
+			s := newSource(t, opt)
+			require.NoError(t, s.Seek(t.Context(), stream.Positions{0: r.Next}))
+			rest, err := drain(t, s)
+			require.NoError(t, err)
+			require.Equal(t, len(want[i+1:]), len(rest))
+			require.Equal(t, append([]string(nil), want[i+1:]...), values(rest), "after record %d", i)
+		}
+		require.LessOrEqual(t, end, int64(len(in)))
+	}
+}
+
+func TestCSVHeaderOfEachFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "1.csv"), []byte("a,b\n1,2\n3,4\n"))
+	write(t, filepath.Join(dir, "2.csv.gz"), []byte("\"c\nd\",e\n5,6\n"))
+	write(t, filepath.Join(dir, "3.csv"), nil)
+	write(t, filepath.Join(dir, ".hidden"), []byte("x\n"))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+	opt := SourceOptions{Path: dir, Framing: FramingCSV}
+	recs, err := drain(t, newSource(t, opt))
+	require.NoError(t, err)
+	require.Equal(t, []string{"1,2", "3,4", "5,6"}, values(recs))
+	require.Equal(t, "a,b", string(recs[1].Header))
+	require.Equal(t, "\"c\nd\",e", string(recs[2].Header))
+
+	s := newSource(t, opt) // the header is read again when reading starts in the middle
+	require.NoError(t, s.Seek(t.Context(), stream.Positions{0: recs[0].Next}))
+	recs, err = drain(t, s)
+	require.NoError(t, err)
+	require.Equal(t, []string{"3,4", "5,6"}, values(recs))
+	require.Equal(t, "a,b", string(recs[0].Header))
+}
+
+func TestS10CompressedInputIsLimited(t *testing.T) {
+	for _, ext := range []string{".gz", ".zst"} {
+		t.Run("bomb"+ext, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "a"+ext), append([]byte("first\n"), make([]byte, 40<<20)...))
+			write(t, filepath.Join(dir, "b"), []byte("second\n"))
+			recs, err := drain(t, newSource(t, SourceOptions{Path: dir, MaxExpansion: 100}))
+			require.NoError(t, err)
+			require.Len(t, recs, 3)
+			require.Equal(t, "first", string(recs[0].Value))
+			require.ErrorContains(t, recs[1].Err, "more than 100 times")
+			require.Equal(t, int64(Abandoned), recs[1].Next)
+			require.Equal(t, "second", string(recs[2].Value))
+
+			s := newSource(t, SourceOptions{Path: dir, MaxExpansion: 100}) // it is not tried again
+			require.NoError(t, s.Seek(t.Context(), stream.Positions{0: recs[1].Next}))
+			recs, err = drain(t, s)
+			require.NoError(t, err)
+			require.Equal(t, []string{"second"}, values(recs))
+		})
+		t.Run("damaged"+ext, func(t *testing.T) {
+			dir := t.TempDir()
+			var text []byte
+			for i := range 20000 {
+				text = fmt.Appendf(text, "line %d %x\n", i, i*i*7919)
+			}
+			data := pack(t, ext, text)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"+ext), data[:len(data)*2/3], 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "b"+ext), []byte("this is no compressed file at all\n"), 0o644))
+			write(t, filepath.Join(dir, "c"), []byte("fine\n"))
+			recs, err := drain(t, newSource(t, SourceOptions{Path: dir}))
+			require.NoError(t, err)
+			n := len(recs)
+			require.Greater(t, n, 3)
+			require.Equal(t, "line 0 0", string(recs[0].Value))
+			require.ErrorContains(t, recs[n-3].Err, "cannot be decompressed")
+			require.ErrorContains(t, recs[n-2].Err, "cannot be decompressed")
+			require.Equal(t, "fine", string(recs[n-1].Value))
+		})
+	}
+	t.Run("window", func(t *testing.T) {
+		var buf bytes.Buffer
+		z, err := zstd.NewWriter(&buf, zstd.WithWindowSize(8<<20), zstd.WithEncoderConcurrency(1))
+		require.NoError(t, err)
+		_, err = z.Write(bytes.Repeat([]byte("some line\n"), 1<<20))
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		path := filepath.Join(t.TempDir(), "a.zst")
+		require.NoError(t, os.WriteFile(path, buf.Bytes(), 0o644))
+		recs, err := drain(t, newSource(t, SourceOptions{Path: path, MaxWindow: 1 << 20}))
+		require.NoError(t, err)
+		require.Len(t, recs, 1)
+		require.ErrorContains(t, recs[0].Err, "window")
+	})
+}
+
+func TestHeaderTooLong(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "1.csv"), []byte(strings.Repeat("h,", 50)+"\n1,2\n"))
+	write(t, filepath.Join(dir, "2.csv"), []byte("a,b\n1,2\n"))
+	recs, err := drain(t, newSource(t, SourceOptions{Path: dir, Framing: FramingCSV, MaxRecordBytes: 20}))
+	require.NoError(t, err)
+	require.Len(t, recs, 2)
+	require.ErrorContains(t, recs[0].Err, "header row")
+	require.Equal(t, "1,2", string(recs[1].Value))
+}
+
+func TestFilesThatAreGone(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "1"), []byte("a\n"))
+	s := newSource(t, SourceOptions{Path: dir})
+	require.ErrorIs(t, s.Seek(t.Context(), stream.Positions{0: 2, 1: 5}), stream.ErrDataLoss)
+	require.NoError(t, s.Close())
+	_, err := NewSource(SourceOptions{Path: t.TempDir()})
+	require.ErrorContains(t, err, "holds no files")
+	_, err = NewSource(SourceOptions{Path: filepath.Join(dir, "2")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestStandardInput(t *testing.T) {
+	for _, c := range []Compression{CompressionNone, CompressionGzip, CompressionZstd} {
+		ext := map[Compression]string{CompressionGzip: ".gz", CompressionZstd: ".zst"}[c]
+		in := bytes.NewReader(pack(t, ext, []byte("a\nb\nc")))
+		s := newSource(t, SourceOptions{Path: Stdin, In: in, Compression: c})
+		require.NoError(t, s.Seek(t.Context(), stream.Positions{0: 100}))
+		recs, err := drain(t, s)
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b", "c"}, values(recs))
+		require.Equal(t, int64(100), recs[0].Offset, "offsets go on")
+		require.Equal(t, int64(105), recs[2].Next)
+	}
+}
+
+func TestPipeIsReadAsItComes(t *testing.T) {
+	r, w := io.Pipe()
+	s := newSource(t, SourceOptions{Path: Stdin, In: r})
+	ctx, cancel := context.WithCancel(t.Context())
+	go w.Write([]byte("one\ntw"))
+	recs, err := s.Read(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []string{"one"}, values(recs))
+
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Read(ctx)
+		done <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+
+	go w.Write([]byte("o\nthree\nfo"))
+	recs, err = s.Read(t.Context()) // and nothing was lost
+	require.NoError(t, err)
+	require.Equal(t, []string{"two", "three"}, values(recs))
+
+	go func() {
+		_, err := s.Read(t.Context())
+		done <- err
+	}()
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, <-done, os.ErrClosed)
+	w.Close()
+}
+
+func TestRedirectedFileIsSought(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	write(t, path, []byte("a\nb\nc\n"))
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	s := newSource(t, SourceOptions{Path: Stdin, In: f})
+	require.NoError(t, s.Seek(t.Context(), stream.Positions{0: 2}))
+	recs, err := drain(t, s)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "c"}, values(recs))
+}
+
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "1"), []byte("aa\n"))
+	write(t, filepath.Join(dir, "2"), []byte("bb\ncc\n"))
+	s := newSource(t, SourceOptions{Path: dir})
+	require.NoError(t, s.Seek(t.Context(), stream.Positions{0: 3, 1: 3}))
+	_, err := drain(t, s)
+	require.NoError(t, err)
+	done, total := s.Progress()
+	require.Equal(t, int64(9), total)
+	require.Equal(t, total, done)
+}
+
+func TestSourceOptions(t *testing.T) {
+	for want, opt := range map[string]SourceOptions{
+		"no path":          {},
+		"framing":          {Path: "x", Framing: "blocks"},
+		"separate":         {Path: "x", Comma: '"'},
+		"compression":      {Path: "x", Compression: "rar"},
+		"bytes of a":       {Path: "x", MaxRecordBytes: -1},
+		"at least 1024":    {Path: "x", MaxWindow: 1},
+		"bound on expansi": {Path: "x", MaxExpansion: -1},
+	} {
+		_, err := NewSource(opt)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// FuzzFramer plays the framer against itself with other reads, and checks that every byte is accounted for.
+func FuzzFramer(f *testing.F) {
+	for _, in := range []string{"", "a\nb", "\"a\nb\",c\nd", "\"a\"\"\nb\nc\nd\ne\nffffffffffffff", "\xef\xbb\xbfa\r\n\r\n"} {
+		f.Add([]byte(in), true, uint8(10), uint8(3))
+		f.Add([]byte(in), false, uint8(4), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, csv bool, limit, block uint8) {
+		run := func(block int) (frames []frame) {
+			fr := &framer{r: bytes.NewReader(in), csv: csv, comma: ',', limit: int(limit) + 1, block: block}
+			for {
+				x, err := fr.next()
+				if err != nil {
+					require.ErrorIs(t, err, io.EOF)
+					return frames
+				}
+				frames = append(frames, x)
+			}
+		}
+		small, large := run(int(block)+1), run(1<<16)
+		require.Equal(t, len(large), len(small))
+		end := int64(0)
+		if bytes.HasPrefix(in, bom) {
+			end = int64(len(bom))
+		}
+		for i, x := range large {
+			y := small[i]
+			require.Equal(t, string(x.value), string(y.value))
+			require.Equal(t, x.err != nil, y.err != nil)
+			require.Equal(t, []int64{x.off, x.next}, []int64{y.off, y.next})
+			require.Equal(t, end, x.off)
+			require.Greater(t, x.next, x.off)
+			require.LessOrEqual(t, len(x.value), int(limit)+1)
+			require.True(t, bytes.HasPrefix(in[x.off:], x.value))
+			end = x.next
+		}
+		require.Equal(t, int64(len(in)), end)
+	})
+}
