@@ -1,0 +1,335 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// demoAlert is a delta, as far as the demo reads it.
+type demoAlert struct {
+	Batch    uint64                `json:"batch"`
+	Index    uint64                `json:"index"`
+	Query    string                `json:"query"`
+	Op       string                `json:"op"`
+	Vertices map[string]demoVertex `json:"vertices"`
+	Edges    map[string]demoEdge   `json:"edges"`
+	Anchor   struct {
+		TS int64 `json:"ts"`
+	} `json:"anchor"`
+	came time.Time
+}
+
+type demoVertex struct {
+	Key   string `json:"key"`
+	Label string `json:"label"`
+}
+
+// demoReport is a batch record, as far as the demo reads it.
+type demoReport struct {
+	Batch     uint64           `json:"batch"`
+	Records   uint64           `json:"records"`
+	Positions map[string]int64 `json:"positions"`
+}
+
+// demoChecker compares what the daemon reports with what was planted, and asks an oracle of its own about each match: the
+// payments themselves, applied to a set of edges up to the batch in question.
+type demoChecker struct {
+	in      *demoInputLog
+	out     io.Writer
+	quiet   bool
+	queries map[string]*matcher.Query
+
+	mu      sync.Mutex
+	alerts  map[uint64][]demoAlert // by batch
+	reports map[uint64]demoReport
+	wake    chan struct{}
+
+	// Of run's goroutine.
+	next    int // message
+	edges   map[demoEdge]bool
+	labels  map[string]string // of vertices
+	latency []time.Duration
+	sum     demoSummary
+
+	finished chan struct{}
+	ended    time.Time
+}
+
+func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, error) {
+	c := &demoChecker{
+		in: in, out: out, quiet: quiet, queries: make(map[string]*matcher.Query),
+		alerts: make(map[uint64][]demoAlert), reports: make(map[uint64]demoReport), wake: make(chan struct{}, 1),
+		edges: make(map[demoEdge]bool), labels: make(map[string]string), finished: make(chan struct{}),
+	}
+	for _, q := range demoQueries() {
+		built, err := (&config.Query{
+			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",
+		}).Build(true)
+		if err != nil {
+			return nil, err
+		}
+		c.queries[q.Name] = built
+	}
+	return c, nil
+}
+
+// alert takes a delta.
+func (c *demoChecker) alert(value []byte) error {
+	a := demoAlert{came: time.Now()}
+	if err := json.Unmarshal(value, &a); err != nil {
+		return fmt.Errorf("an alert is no JSON: %w", err)
+	}
+	if !c.quiet && a.Op == "+" {
+		if err := c.show(&a); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	c.alerts[a.Batch] = append(c.alerts[a.Batch], a)
+	c.mu.Unlock()
+	c.signal()
+	return nil
+}
+
+// batch takes a batch record.
+func (c *demoChecker) batch(value []byte) error {
+	var r demoReport
+	if err := json.Unmarshal(value, &r); err != nil {
+		return fmt.Errorf("a batch record is no JSON: %w", err)
+	}
+	c.mu.Lock()
+	c.reports[r.Batch] = r
+	c.mu.Unlock()
+	c.signal()
+	return nil
+}
+
+func (c *demoChecker) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// show prints an alert.
+func (c *demoChecker) show(a *demoAlert) error {
+	keys := c.keys(a)
+	arrow, what := " -> ", strings.Join(keys, " -> ")
+	switch a.Query {
+	case "fan-in":
+		arrow = " <- "
+		fallthrough
+	case "fan-out":
+		what = keys[0] + arrow + strings.Join(keys[1:], ", ")
+	default:
+		what += arrow + keys[0]
+	}
+	_, err := fmt.Fprintf(c.out, "%s  %-7s  batch %-6d  %s\n", a.came.Format("15:04:05.000"), a.Query, a.Batch, what)
+	return err
+}
+
+// keys are the keys of a match in pattern order.
+func (c *demoChecker) keys(a *demoAlert) []string {
+	q := c.queries[a.Query]
+	if q == nil {
+		return nil
+	}
+	keys := make([]string, len(q.Vertices))
+	for i, v := range q.Vertices {
+		keys[i] = a.Vertices[v.Name].Key
+	}
+	return keys
+}
+
+// run checks batch by batch until everything that was produced is checked.
+func (c *demoChecker) run(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond) // the end of the input wakes nobody
+	defer tick.Stop()
+	for n := uint64(1); ; {
+		report, alerts, ok := c.complete(n)
+		if ok {
+			c.check(&report, alerts)
+			n++
+			continue
+		}
+		if c.done() {
+			c.ended = time.Now()
+			close(c.finished)
+			return nil
+		}
+		select {
+		case <-c.wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// done tells that nothing is under way any more.
+func (c *demoChecker) done() bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	return c.in.over && c.next == len(c.in.messages)
+}
+
+// complete returns a batch when all its records have come.
+func (c *demoChecker) complete(n uint64) (demoReport, []demoAlert, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.reports[n]
+	alerts := c.alerts[n]
+	if !ok || uint64(len(alerts)) < r.Records {
+		return r, nil, false
+	}
+	delete(c.reports, n)
+	delete(c.alerts, n)
+	return r, alerts, true
+}
+
+// check compares a batch's alerts with the payments before and after it.
+func (c *demoChecker) check(r *demoReport, alerts []demoAlert) {
+	before := make([]bool, len(alerts))
+	for i := range alerts {
+		before[i] = c.holds(&alerts[i])
+	}
+	c.apply(r.Positions["0"])
+	for i := range alerts {
+		a := &alerts[i]
+		holds := c.holds(a)
+		plus := a.Op == "+"
+		if plus {
+			c.sum.Positive++
+		} else {
+			c.sum.Negative++
+		}
+		if holds != plus || before[i] == plus || uint64(i) != a.Index {
+			c.sum.Wrong++
+		} else if plus {
+			c.find(a)
+		}
+		c.time(a)
+	}
+}
+
+// find counts a true alert as found or unexpected.
+func (c *demoChecker) find(a *demoAlert) {
+	key := demoKey(a.Query, c.keys(a))
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	if _, ok := c.in.planted[key]; ok {
+		delete(c.in.planted, key)
+		c.sum.Found++
+	} else {
+		c.sum.Unexpected++
+	}
+}
+
+// time notes how long it took from the payment that caused an alert to the alert.
+func (c *demoChecker) time(a *demoAlert) {
+	number := uint64(a.Anchor.TS - demoEpoch)
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	m := c.in.messages
+	i, exact := slices.BinarySearchFunc(m, number, func(s demoSent, n uint64) int {
+		switch {
+		case s.first < n:
+			return -1
+		case s.first > n:
+			return 1
+		}
+		return 0
+	})
+	if !exact {
+		i--
+	}
+	if i >= 0 {
+		c.latency = append(c.latency, a.came.Sub(m[i].at))
+	}
+}
+
+// apply takes over the payments of the messages before an offset.
+func (c *demoChecker) apply(offset int64) {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	for ; int64(c.next) < offset; c.next++ {
+		m := &c.in.messages[c.next]
+		for i := range m.events {
+			u := &m.events[i].Update
+			e := demoEdge{From: u.From, To: u.To, Label: u.Label}
+			if u.Op == dyngraph.DeleteEdge {
+				delete(c.edges, e)
+				continue
+			}
+			c.edges[e] = true
+			c.labels[u.From], c.labels[u.To] = u.FromLabel, u.ToLabel
+		}
+		m.events = nil
+	}
+}
+
+// holds tells whether an alert is a match in the present payments: labels, distinct vertices, and every edge.
+func (c *demoChecker) holds(a *demoAlert) bool {
+	q := c.queries[a.Query]
+	if q == nil || len(a.Vertices) != len(q.Vertices) || len(a.Edges) != len(q.Edges) {
+		return false
+	}
+	keys := c.keys(a)
+	for i, v := range q.Vertices {
+		if slices.Contains(keys[:i], keys[i]) || v.Label != "" && c.labels[keys[i]] != v.Label {
+			return false
+		}
+	}
+	for _, e := range q.Edges {
+		reported := a.Edges[e.Name]
+		want := demoEdge{From: keys[e.From], To: keys[e.To], Label: e.Label}
+		if reported.ID = ""; reported != want || !c.edges[want] {
+			return false
+		}
+	}
+	return true
+}
+
+// summary is called when run has returned.
+func (c *demoChecker) summary(took time.Duration) *demoSummary {
+	s := c.sum
+	s.Planted, s.Missed = c.in.plants, len(c.in.planted)
+	s.Updates = c.in.updates
+	s.UpdatesPerS = float64(int64(float64(s.Updates) / took.Seconds()))
+	slices.Sort(c.latency)
+	s.LatencyP50MS, s.LatencyP99MS = quantile(c.latency, 0.50), quantile(c.latency, 0.99)
+	return &s
+}
+
+// quantile is the q-quantile of sorted durations in milliseconds, 0 when there are none.
+func quantile(sorted []time.Duration, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return rounded(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)] * 1000)
+}
+
+// print writes the table.
+func (s *demoSummary) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\nplanted\t%d\trings, fan-ins and fan-outs that were completed\n", s.Planted)
+	fmt.Fprintf(t, "found\t%d\tof them\n", s.Found)
+	fmt.Fprintf(t, "missed\t%d\t\n", s.Missed)
+	fmt.Fprintf(t, "unexpected\t%d\tfound, not planted, confirmed by the oracle\n", s.Unexpected)
+	fmt.Fprintf(t, "wrong\t%d\treported, denied by the oracle\n", s.Wrong)
+	fmt.Fprintf(t, "deltas\t+%d -%d\t\n", s.Positive, s.Negative)
+	fmt.Fprintf(t, "updates\t%d\t%.0f/s\n", s.Updates, s.UpdatesPerS)
+	fmt.Fprintf(t, "latency\t%.1f ms\tmedian, from payment to alert; 99%%: %.1f ms\n", s.LatencyP50MS, s.LatencyP99MS)
+	return t.Flush()
+}
