@@ -1,0 +1,264 @@
+//go:build kafka && unix
+
+// Package brokertest runs an Apache Kafka broker on the loopback interface for tests: one KRaft node that is broker
+// and controller, with its storage in a directory of the test. The jars lie in build/kafka/lib of the repository,
+// where .ci/kafka/fetch puts them. A broker dies with the test process, however that ends.
+package brokertest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// startTimeout bounds how long a broker may take until it answers; a Java process starts slowly on a busy machine.
+const startTimeout = 3 * time.Minute
+
+// Broker is a broker. Its methods are called by one goroutine at a time.
+type Broker struct {
+	dir    string
+	addr   string
+	lib    string
+	config string
+
+	stdin  *os.File // of the shell around the broker: a line is a signal to send, its end is KILL
+	exited chan struct{}
+}
+
+// shell runs Java as its child, passes on the signals that its standard input names, and kills the child when the
+// input ends: when the test process has died, that is.
+const shell = `exec 4<&0
+java "$@" </dev/null &
+pid=$!
+(while read -r sig; do kill -"$sig" $pid; done; kill -KILL $pid) <&4 2>/dev/null &
+reader=$!
+wait $pid
+status=$?
+kill $reader 2>/dev/null
+exit $status`
+
+// Java options that make a process start fast and stay small.
+var javaOptions = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"}
+
+// Start formats a new storage, starts a broker on it and waits until it answers. properties overrides lines of
+// server.properties. The broker is killed when the test ends.
+func Start(t testing.TB, properties map[string]string) *Broker {
+	t.Helper()
+	b := &Broker{dir: t.TempDir(), lib: findLib(t)}
+	ports := freePorts(t, 2)
+	b.addr = fmt.Sprintf("127.0.0.1:%d", ports[0])
+	b.config = filepath.Join(b.dir, "server.properties")
+	lines := map[string]string{
+		"process.roles":                            "broker,controller",
+		"node.id":                                  "1",
+		"controller.quorum.voters":                 fmt.Sprintf("1@127.0.0.1:%d", ports[1]),
+		"controller.listener.names":                "CONTROLLER",
+		"listeners":                                fmt.Sprintf("PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", b.addr, ports[1]),
+		"advertised.listeners":                     "PLAINTEXT://" + b.addr,
+		"listener.security.protocol.map":           "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"log.dirs":                                 filepath.Join(b.dir, "data"),
+		"auto.create.topics.enable":                "false",
+		"offsets.topic.num.partitions":             "1",
+		"offsets.topic.replication.factor":         "1",
+		"transaction.state.log.num.partitions":     "1",
+		"transaction.state.log.replication.factor": "1",
+		"transaction.state.log.min.isr":            "1",
+		"group.initial.rebalance.delay.ms":         "0",
+		// Small segments and an eager cleaner, so that compaction happens within a test.
+		"log.segment.bytes":               "1048576",
+		"log.initial.task.delay.ms":       "500",
+		"log.cleaner.backoff.ms":          "500",
+		"log.cleaner.min.cleanable.ratio": "0.01",
+		"log.cleaner.dedupe.buffer.size":  "8388608",
+		// Time-outs of transactions are looked for often.
+		"transaction.abort.timed.out.transaction.cleanup.interval.ms": "250",
+	}
+	maps.Copy(lines, properties)
+	var text strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintf(&text, "%s=%s\n", k, lines[k])
+	}
+	if err := os.WriteFile(b.config, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.java(t.Context(), "kafka.tools.StorageTool", "format", "-t", clusterID(), "-c", b.config).CombinedOutput()
+	if err != nil {
+		t.Fatalf("format the broker's storage: %v\n%s", err, out)
+	}
+	t.Cleanup(b.Kill)
+	b.Launch(t)
+	return b
+}
+
+// findLib returns the folder of the jars.
+func findLib(t testing.TB) string {
+	t.Helper()
+	if _, err := exec.LookPath("java"); err != nil {
+		t.Fatal("java is not installed: the tests against a real broker need Java 17 or later")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		lib := filepath.Join(dir, "build", "kafka", "lib")
+		if jars, _ := filepath.Glob(filepath.Join(lib, "kafka_*.jar")); len(jars) > 0 {
+			return lib
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		t.Fatal("build/kafka/lib is missing: run .ci/kafka/fetch first, which needs Java 17 or later and Maven")
+	}
+}
+
+// clusterID is a random id in the form that Kafka uses; one that begins with a dash would be taken for a flag.
+func clusterID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
+	b[0] &= 0x7f
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// java returns a command that runs a class of the jars.
+func (b *Broker) java(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "java", b.javaArgs("256m", args...)...)
+}
+
+func (b *Broker) javaArgs(heap string, args ...string) []string {
+	all := append(slices.Clone(javaOptions), "-Xmx"+heap, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-cp", filepath.Join(b.lib, "*"))
+	return append(all, args...)
+}
+
+// Addr is the address to give to clients.
+func (b *Broker) Addr() string { return b.addr }
+
+// LogFile is where the broker's own log goes, over all its starts.
+func (b *Broker) LogFile() string { return filepath.Join(b.dir, "broker.log") }
+
+// Launch starts the broker, which does not run, on the storage it has, and waits until it answers.
+func (b *Broker) Launch(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(b.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", append([]string{"-c", shell, "broker"}, b.javaArgs("512m", "kafka.Kafka", b.config)...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, log, log
+	err = cmd.Start()
+	_ = r.Close()
+	if err != nil {
+		_ = w.Close()
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	var once sync.Once
+	go func() {
+		_ = cmd.Wait() // the status of a broker that was killed says nothing
+		once.Do(func() { close(exited) })
+	}()
+	b.stdin, b.exited = w, exited
+	if err := b.await(); err != nil {
+		text, _ := os.ReadFile(b.LogFile())
+		t.Fatalf("%v\n%s", err, text[max(0, len(text)-4000):])
+	}
+}
+
+// await returns when the broker answers, or with an error when it has ended.
+func (b *Broker) await() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	for {
+		if b.answers(ctx) {
+			return nil
+		}
+		select {
+		case <-b.exited:
+			return fmt.Errorf("the broker ended; see %s", b.LogFile())
+		case <-ctx.Done():
+			return fmt.Errorf("the broker does not answer after %v; see %s", startTimeout, b.LogFile())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// answers tells whether the broker knows itself to be a member of the cluster.
+func (b *Broker) answers(ctx context.Context) bool {
+	tr := &kafkago.Transport{}
+	defer tr.CloseIdleConnections()
+	cl := &kafkago.Client{Addr: kafkago.TCP(b.addr), Transport: tr, Timeout: 5 * time.Second}
+	res, err := cl.Metadata(ctx, &kafkago.MetadataRequest{})
+	return err == nil && len(res.Brokers) > 0
+}
+
+// Signal sends a signal to the broker by its name: STOP and CONT, say.
+func (b *Broker) Signal(t testing.TB, name string) {
+	t.Helper()
+	if b.stdin == nil {
+		t.Fatal("the broker does not run")
+	}
+	if _, err := io.WriteString(b.stdin, name+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Kill ends the broker with SIGKILL and waits for its end. It does nothing when the broker does not run.
+func (b *Broker) Kill() {
+	if b.stdin == nil {
+		return
+	}
+	_ = b.stdin.Close()
+	<-b.exited
+	b.stdin = nil
+}
+
+// Stop shuts the broker down in order.
+func (b *Broker) Stop(t testing.TB) {
+	t.Helper()
+	b.Signal(t, "TERM")
+	<-b.exited
+	_ = b.stdin.Close()
+	b.stdin = nil
+}
+
+// Restart kills the broker and starts it again on what it has stored.
+func (b *Broker) Restart(t testing.TB) {
+	t.Helper()
+	b.Kill()
+	b.Launch(t)
+}
