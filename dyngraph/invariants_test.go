@@ -63,8 +63,8 @@ func checkPMA(t *testing.T, p *pma) {
 				t.Fatalf("%+v before %+v", last, s)
 			}
 			if n == 0 || s.vertex() != last.vertex() {
-				if v := s.vertex(); p.start[v] != uint32(leaf) || p.offset[v] != uint8(i) {
-					t.Fatalf("vertex %d starts in leaf %d at %d, not %d at %d", v, leaf, i, p.start[v], p.offset[v])
+				if h := p.heads[s.vertex()]; h.start != uint32(leaf) || h.offset != uint8(i) {
+					t.Fatalf("vertex %d starts in leaf %d at %d, not %+v", s.vertex(), leaf, i, h)
 				}
 			}
 			degree[s.row>>31&1][s.vertex()]++
@@ -76,8 +76,8 @@ func checkPMA(t *testing.T, p *pma) {
 		t.Fatalf("%d entries, not %d", n, p.n)
 	}
 	for d := range degree {
-		for v, got := range p.degree[d] {
-			if got != degree[d][VertexID(v)] {
+		for v := range p.heads {
+			if got := p.heads[v].degree[d]; got != degree[d][VertexID(v)] {
 				t.Fatalf("degree of %d in %d is %d, not %d", v, d, degree[d][VertexID(v)], got)
 			}
 		}

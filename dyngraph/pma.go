@@ -42,13 +42,18 @@ type pma struct {
 	first []uint64 // by leaf: the row of its first entry
 	n     int
 
-	start  []uint32    // by vertex: the leaf of its first entry; means something when the vertex has entries
-	offset []uint8     // by vertex: where in that leaf
-	degree [2][]uint32 // by direction and vertex
+	heads []head // by vertex
 
 	segments []segment // scratch
 	pending  []slot
 	merged   []slot
+}
+
+// head is what leads to a vertex's entries. It lies together, as it is looked at together.
+type head struct {
+	start  uint32    // the leaf of the first entry; means something when there is one
+	degree [2]uint32 // by direction
+	offset uint8     // where the first entry is in its leaf
 }
 
 // segment is a window with the insertions or deletions that are to be done in it.
@@ -58,10 +63,7 @@ type segment struct {
 }
 
 func (p *pma) grow(vertices int) {
-	p.start = grown(p.start, vertices)
-	p.offset = grown(p.offset, vertices)
-	p.degree[Out] = grown(p.degree[Out], vertices)
-	p.degree[In] = grown(p.degree[In], vertices)
+	p.heads = grown(p.heads, vertices)
 }
 
 func (p *pma) leaves() int { return len(p.count) }
@@ -158,19 +160,20 @@ func countLess(rows []uint64, nbrs []VertexID, row uint64, nbr VertexID) int {
 	return i
 }
 
-func (p *pma) has(v VertexID) bool { return p.degree[Out][v]|p.degree[In][v] != 0 }
+// all returns the number of entries in both directions.
+func (h *head) all() int { return int(h.degree[Out]) + int(h.degree[In]) }
 
 // lookup returns the slot of an entry.
 func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
-	v := row >> 32
-	if !p.has(VertexID(v)) {
+	h := &p.heads[row>>32]
+	if h.all() == 0 {
 		return 0, false
 	}
-	leaf := p.seek(int(p.start[v]), row, nbr)
+	leaf := p.seek(int(h.start), row, nbr)
 	at, end := leaf*leafSize, leaf*leafSize+int(p.count[leaf])
-	if leaf == int(p.start[v]) {
-		at += int(p.offset[v])
-		end = min(end, at+int(p.degree[Out][v])+int(p.degree[In][v]))
+	if leaf == int(h.start) {
+		at += int(h.offset)
+		end = min(end, at+h.all())
 	}
 	at += countLess(p.row[at:end], p.nbr[at:end], row, nbr)
 	return at, at < end && p.row[at] == row && p.nbr[at] == nbr
@@ -220,7 +223,8 @@ func (p *pma) spread(a, b int, entries []slot) {
 		for j := range part {
 			p.row[at+j], p.nbr[at+j], p.ent[at+j] = part[j].row, part[j].nbr, part[j].ent
 			if v := part[j].vertex(); v != last {
-				p.start[v], p.offset[v], last = uint32(leaf), uint8(j), v
+				p.heads[v].start, p.heads[v].offset = uint32(leaf), uint8(j)
+				last = v
 			}
 		}
 	}
@@ -230,14 +234,14 @@ func (p *pma) spread(a, b int, entries []slot) {
 func (p *pma) reoffset(leaf, i int) {
 	rows := p.row[leaf*leafSize : leaf*leafSize+int(p.count[leaf])]
 	if i == 0 && len(rows) > 0 {
-		if v := rows[0] >> 32; p.start[v] == uint32(leaf) {
-			p.offset[v] = 0
+		if h := &p.heads[rows[0]>>32]; h.start == uint32(leaf) {
+			h.offset = 0
 		}
 		i = 1
 	}
 	for ; i < len(rows); i++ {
 		if v := rows[i] >> 32; v != rows[i-1]>>32 {
-			p.offset[v] = uint8(i)
+			p.heads[v].offset = uint8(i)
 		}
 	}
 }

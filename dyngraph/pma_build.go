@@ -43,7 +43,9 @@ func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
 	}
 	b.p.row[b.at], b.p.nbr[b.at], b.p.ent[b.at] = row, nbr, ent
 	if v := VertexID(row >> 32); v != b.last {
-		b.p.start[v], b.p.offset[v], b.last = uint32(b.leaf), uint8(b.at-b.leaf*leafSize), v
+		h := &b.p.heads[v]
+		h.start, h.offset = uint32(b.leaf), uint8(b.at-b.leaf*leafSize)
+		b.last = v
 	}
 	b.at++
 	if b.at == b.quota {

@@ -54,13 +54,13 @@ func (p *pma) locate(ops []slot) []segment {
 	leaf := 0
 	for i := range ops {
 		o := &ops[i]
-		v := o.vertex()
+		h := &p.heads[o.vertex()]
 		was := leaf
-		if p.has(v) {
-			leaf = p.seek(max(leaf, int(p.start[v])), o.row, o.nbr)
+		if h.all() > 0 {
+			leaf = p.seek(max(leaf, int(h.start)), o.row, o.nbr)
 		} else {
 			leaf = p.seek(leaf, o.row, o.nbr)
-			p.start[v] = uint32(leaf)
+			h.start = uint32(leaf)
 		}
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
@@ -74,7 +74,7 @@ func (p *pma) locate(ops []slot) []segment {
 
 func (p *pma) addDegrees(ops []slot, by uint32) {
 	for i := range ops {
-		p.degree[ops[i].row>>31&1][ops[i].vertex()] += by
+		p.heads[ops[i].vertex()].degree[ops[i].row>>31&1] += by
 	}
 }
 

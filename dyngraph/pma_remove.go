@@ -72,16 +72,17 @@ func (p *pma) restart(ops []slot) {
 	last := NoVertex
 	for i := range ops {
 		v := ops[i].vertex()
-		if v == last || !p.has(v) {
+		h := &p.heads[v]
+		if v == last || h.all() == 0 {
 			continue
 		}
 		last = v
-		leaf := int(p.start[v])
+		leaf := int(h.start)
 		i := p.within(leaf, uint64(v)<<32, 0)
 		for i == int(p.count[leaf]) {
 			leaf++
 			i = p.within(leaf, uint64(v)<<32, 0)
 		}
-		p.start[v], p.offset[v] = uint32(leaf), uint8(i)
+		h.start, h.offset = uint32(leaf), uint8(i)
 	}
 }

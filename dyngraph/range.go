@@ -14,12 +14,13 @@ type Range struct {
 // RangeAll returns the entries of all labels in one direction, in O(1) for a few leaves and O(log degree) for more.
 func (g *Graph) RangeAll(v VertexID, d Dir) Range {
 	p := &g.adj
-	n := p.degree[d][v]
+	h := &p.heads[v]
+	n := h.degree[d]
 	if n == 0 {
 		return Range{p: p}
 	}
-	r := Range{p: p, leaf: int(p.start[v]), off: int(p.offset[v])}
-	if out := p.degree[Out][v]; d == In && out > 0 {
+	r := Range{p: p, leaf: int(h.start), off: int(h.offset)}
+	if out := h.degree[Out]; d == In && out > 0 {
 		r.leaf, r.off = p.skip(r.leaf, r.off, out, rowKey(v, In, 0))
 		if r.off == int(p.count[r.leaf]) {
 			r.leaf, r.off = r.leaf+1, 0
@@ -144,17 +145,17 @@ func (r *Range) limit(leaf int) int {
 }
 
 // Degree returns the number of entries that the vertex has in a direction, those of the staged batch included.
-func (g *Graph) Degree(v VertexID, d Dir) int { return int(g.adj.degree[d][v]) }
+func (g *Graph) Degree(v VertexID, d Dir) int { return int(g.adj.heads[v].degree[d]) }
 
 // LabelsOf appends to dst the distinct edge labels that the vertex has in a direction, ascending, in O(log degree) for
 // each.
 func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
 	p := &g.adj
-	if p.degree[d][v] == 0 {
+	if p.heads[v].degree[d] == 0 {
 		return dst
 	}
 	row, end := rowKey(v, d, 0), rowKey(v, d, 0)+1<<31
-	for leaf := int(p.start[v]); ; {
+	for leaf := int(p.heads[v].start); ; {
 		leaf = p.seek(leaf, row, 0)
 		i := p.within(leaf, row, 0)
 		if i == int(p.count[leaf]) {
