@@ -128,7 +128,7 @@ func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
 		var queries []*matcher.Query
 		for i := range 5 {
-			q := matchertest.RandomQuery(rng, fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(8), fmt.Sprint("q", i), shape.Directed, shape.Labels)
 			for j := range q.Vertices { // no wildcards: there would be too many matches
 				if q.Vertices[j].Label == "" {
 					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]

@@ -1,13 +1,17 @@
 package matcher_test
 
 import (
+	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -25,7 +29,7 @@ func randomModes(rng *rand.Rand, q *matcher.Query) {
 
 // TestS7BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through the same batches,
 // registrations and removals: order, anchors, matches, numbers and indexes are the same. Now and then the cpu engine is
-// made to fail on a batch first.
+// made to fail on a batch, or interrupted, first.
 func TestS7BackendsPutOutTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
@@ -46,8 +50,14 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 					registered[i] = false
 				}
 			}
-			if out := slow.Batch(batch); len(out.Records) > 0 && rng.IntN(4) == 0 {
-				fast.Fail(fast.Prepare(batch), rng.Uint64N(uint64(len(out.Records))))
+			out := slow.Batch(batch)
+			at := rng.Uint64N(uint64(len(out.Records)) + 1)
+			switch {
+			case at < uint64(len(out.Records)) && rng.IntN(4) == 0:
+				fast.Fail(fast.Prepare(batch), at)
+			case rng.IntN(4) == 0:
+				fast.Interrupt(fast.Prepare(batch), at)
+				continue
 			}
 			fast.Batch(batch)
 		}
@@ -57,8 +67,24 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 	})
 }
 
-// TestS7ReplayPutsOutTheSame replays a batch log on another backend, and from there on a graph that was stepped up to it
-// with the queries restored.
+// TestP4SpillFailureLeavesEverythingAsBefore has groups that must be sorted on a disk that is not there.
+func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
+	w := newWorld(t, true)
+	w.cpu = matchertest.NewDriver(t, true, cpu.New(cpu.Options{Threads: 2, GroupMemory: 64,
+		SpillDir: filepath.Join(t.TempDir(), "missing")}), plan.New())
+	w.register(w.query("q", "MATCH (y)<--(x)-->(z) RETURN x, y, z"))
+	b := w.cpu.Prepare(star(30))
+	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if g := w.cpu.Engine.Graph(); g.Edges() != 0 || g.Vertices() != 0 {
+		t.Fatalf("%d edges, %d vertices", g.Edges(), g.Vertices())
+	}
+	w.batch("+ a b; + a c", "+q b a c", "+q c a b")
+}
+
+// TestS7ReplayPutsOutTheSame replays a batch log on another backend, and the end of it on a graph that was loaded in the
+// middle, with the queries restored.
 func TestS7ReplayPutsOutTheSame(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })
@@ -68,7 +94,7 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
 			t.Fatalf("first run against replay: %s", diff)
 		}
-		// A restart in the middle: the graph is built without queries, which are then restored.
+		// A restart in the middle: the graph is loaded, and the queries are restored.
 		at := len(c.Queries) + rng.IntN(len(c.Batches)+1)
 		bare := graph()
 		for _, b := range first.Log[:at] {
@@ -77,7 +103,8 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 			}
 			bare.Commit()
 		}
-		rest := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: bare, Backend: newCPU(t, 1, false), Planner: plan.New()})
+		rest := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
+			Planner: plan.New()})
 		var states []matcher.QueryState
 		for _, q := range c.Queries {
 			versioned := *q

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"motifd/dyngraph"
@@ -132,15 +130,26 @@ func (d *Driver) next() uint64 { return uint64(len(d.Log)) + 1 }
 // Step steps over a batch, which is not changed.
 func (d *Driver) Step(b *matcher.Batch) *Output {
 	d.t.Helper()
+	out, err := d.try(context.Background(), b, func(*matcher.Event) error { return nil })
+	if err != nil {
+		d.t.Fatalf("batch %d: %v", b.Number, err)
+	}
+	return out
+}
+
+// try steps over a batch, with a look at every event; when that fails nothing is written down.
+func (d *Driver) try(ctx context.Context, b *matcher.Batch, look func(*matcher.Event) error) (*Output, error) {
+	d.t.Helper()
 	logged := *b
 	out := &Output{Number: b.Number}
 	d.Batches = append(d.Batches, out)
-	sum, err := d.Engine.Step(context.Background(), b, func(ev *matcher.Event) error {
+	sum, err := d.Engine.Step(ctx, b, func(ev *matcher.Event) error {
 		out.record(d.t, b, ev)
-		return nil
+		return look(ev)
 	})
 	if err != nil {
-		d.t.Fatalf("batch %d: %v", b.Number, err)
+		d.Batches = d.Batches[:len(d.Batches)-1]
+		return nil, err
 	}
 	logged.Suspensions = append(slices.Clone(logged.Suspensions), out.Suspends...)
 	d.Log = append(d.Log, &logged)
@@ -149,7 +158,7 @@ func (d *Driver) Step(b *matcher.Batch) *Output {
 		d.t.Fatalf("batch %d: %d records and %d updates, but the summary says %+v", b.Number, len(out.Records), len(b.Updates), sum)
 	}
 	out.check(d.t, b)
-	return out
+	return out, nil
 }
 
 // Replay makes a new driver with the same options step over a batch log.
@@ -244,87 +253,6 @@ func compareRecords(x, y *Record) int {
 		slices.Compare(x.AnchorIDs[:], y.AnchorIDs[:]), cmp.Compare(x.Query, y.Query), slices.Compare(x.IDs, y.IDs))
 }
 
-// Line writes the record by keys.
-func (r *Record) Line() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%+d %s v%d", r.Sign, r.Query, r.Version)
-	if r.Snapshot {
-		s.WriteString(" snapshot")
-	}
-	switch {
-	case r.Kind == matcher.EventCount:
-		fmt.Fprintf(&s, " count %v", r.Count)
-	case r.Kind == matcher.EventExists:
-		s.WriteString(" exists")
-	default:
-		if r.Anchored {
-			fmt.Fprintf(&s, " [%d/%d/%d %v]", r.Anchor.Partition, r.Anchor.Offset, r.Anchor.Element, r.AnchorEdge)
-		}
-		fmt.Fprintf(&s, " %v", r.Match)
-	}
-	return s.String()
-}
-
-// Lines writes the records by keys, in order.
-func (o *Output) Lines() []string {
-	lines := make([]string, len(o.Records))
-	for i := range o.Records {
-		lines[i] = o.Records[i].Line()
-	}
-	return lines
-}
-
-// Transcript writes everything that the driver's engine put out, by keys and by ids.
-func (d *Driver) Transcript() []string {
-	var lines []string
-	for _, o := range d.Batches {
-		for i := range o.Records {
-			r := &o.Records[i]
-			lines = append(lines, fmt.Sprintf("%d %d %s %v", o.Number, r.Index, r.Line(), r.IDs))
-		}
-		for _, q := range o.Summary.Queries {
-			lines = append(lines, fmt.Sprintf("%d %s +%v -%v truncated=%v suspended=%v emitted=%d", o.Number, q.Query.Name,
-				q.Positive, q.Negative, q.Truncated, q.Suspended != nil, q.Emitted))
-		}
-	}
-	return lines
-}
-
-// Net sums what was put out up to now, by query and match name: positives less negatives, zeros left out.
-func (d *Driver) Net(name func(query string, m Match) string) map[string]int {
-	net := map[string]int{}
-	for _, o := range d.Batches {
-		for i := range o.Records {
-			r := &o.Records[i]
-			if r.Kind != matcher.EventMatches {
-				continue
-			}
-			key := r.Query + " " + name(r.Query, r.Match)
-			if net[key] += int(r.Sign); net[key] == 0 {
-				delete(net, key)
-			}
-		}
-	}
-	return net
-}
-
-// Diff returns the first place where two lists of lines differ, or "".
-func Diff(a, b []string) string {
-	for i := range max(len(a), len(b)) {
-		x, y := "(end)", "(end)"
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if x != y {
-			return fmt.Sprintf("line %d:\n%s\n%s", i, x, y)
-		}
-	}
-	return ""
-}
-
 // Prepare returns the batch that Batch would step over.
 func (d *Driver) Prepare(msgs []dyngraph.Message) *matcher.Batch {
 	updates, _ := d.Engine.Accept(msgs)
@@ -336,15 +264,60 @@ func (d *Driver) Prepare(msgs []dyngraph.Message) *matcher.Batch {
 func (d *Driver) Fail(b *matcher.Batch, at uint64) {
 	d.t.Helper()
 	broken := errors.New("broken pipe")
-	d.Batches = append(d.Batches, &Output{Number: b.Number}) // for suspensions
-	_, err := d.Engine.Step(context.Background(), b, func(ev *matcher.Event) error {
+	_, err := d.try(context.Background(), b, func(ev *matcher.Event) error {
 		if at < ev.FirstIndex+uint64(ev.Records()) {
 			return broken
 		}
 		return nil
 	})
-	d.Batches = d.Batches[:len(d.Batches)-1]
 	if !errors.Is(err, broken) {
 		d.t.Fatalf("batch %d was to fail at record %d: %v", b.Number, at, err)
 	}
+}
+
+// Interrupt steps over a batch whose context ends at the given record index. If Step notices, everything is to be as
+// before, and it steps over the batch again.
+func (d *Driver) Interrupt(b *matcher.Batch, at uint64) *Output {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, err := d.try(ctx, b, func(ev *matcher.Event) error {
+		if at < ev.FirstIndex+uint64(ev.Records()) {
+			cancel()
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return out
+	case !errors.Is(err, context.Canceled):
+		d.t.Fatalf("batch %d was to be interrupted at record %d: %v", b.Number, at, err)
+	}
+	return d.Step(b)
+}
+
+// Reload returns a copy of a graph that is not staged, made the way that a checkpoint is loaded.
+func Reload(t testing.TB, g *dyngraph.Graph) *dyngraph.Graph {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := dyngraph.NewLoader(dyngraph.Options{Directed: g.Directed()})
+	view := g.View(dyngraph.New)
+	for id := 1; id < g.Labels(); id++ {
+		must(l.Label(g.LabelName(dyngraph.LabelID(id))))
+	}
+	for v := range view.VerticesSeq() {
+		must(l.Vertex(dyngraph.VertexRecord{ID: v, Key: view.Key(v), Label: view.Label(v)}))
+	}
+	for e := range view.EdgesSeq() {
+		from, to, label := view.Edge(e)
+		must(l.Edge(dyngraph.EdgeRecord{From: from, Label: label, To: to, Attr: view.Attr(e)}))
+	}
+	l.Pending(g.PendingFree())
+	loaded, err := l.Graph()
+	must(err)
+	return loaded
 }

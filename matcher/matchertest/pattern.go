@@ -33,8 +33,12 @@ func pickLabel(rng *rand.Rand, from []string) string { return from[rng.IntN(len(
 // RandomQuery draws a connected pattern of 2 to 6 vertices for embeddings and deltas. Half of the patterns have one
 // label throughout, so that many have automorphisms.
 func RandomQuery(rng *rand.Rand, name string, directed bool, labels Labels) *matcher.Query {
+	return RandomQueryOf(rng, 2+rng.IntN(5), name, directed, labels)
+}
+
+// RandomQueryOf is RandomQuery with n vertices.
+func RandomQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name}
-	n := 2 + rng.IntN(5)
 	pairs := randomShape(rng, n)
 	uniform := rng.IntN(2) == 0
 	vertexLabel, edgeLabel := patternLabel(rng, labels.Vertex), patternLabel(rng, labels.Edge)
