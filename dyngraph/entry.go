@@ -21,6 +21,10 @@ type slot struct {
 
 func rowKey(v VertexID, d Dir, l LabelID) uint64 { return uint64(v)<<32 | uint64(d)<<31 | uint64(l) }
 
+func dirOf(row uint64) Dir { return Dir(row >> 31 & 1) }
+
+func labelOf(row uint64) LabelID { return LabelID(row & (1<<31 - 1)) }
+
 func (s *slot) vertex() VertexID { return VertexID(s.row >> 32) }
 
 func compareSlots(a, b slot) int {

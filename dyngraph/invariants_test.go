@@ -68,6 +68,9 @@ func checkPMA(t *testing.T, p *pma) {
 				}
 			}
 			degree[s.row>>31&1][s.vertex()]++
+			if h, d := &p.heads[s.vertex()], dirOf(s.row); h.mixed>>d&1 == 0 && h.label[d] != labelOf(s.row) {
+				t.Fatalf("%+v under %+v", s, *h)
+			}
 			last = s
 			n++
 		}

@@ -30,8 +30,8 @@ func (l *Loader) fill() error {
 	var last tripleKey
 	run := 0
 	for e := range n {
-		g.adj.heads[g.efrom[e]].degree[Out]++
-		g.adj.heads[g.eto[e]].degree[back]++
+		g.adj.heads[g.efrom[e]].add(Out, g.elabel[e])
+		g.adj.heads[g.eto[e]].add(back, g.elabel[e])
 		k := g.tripleOf(g.efrom[e], g.eto[e], g.elabel[e])
 		if k != last && run > 0 {
 			g.stats.triples[last] += run

@@ -6,12 +6,12 @@ func (p *pma) insert(ops []slot) {
 		return
 	}
 	if rebuildFor(len(ops), p.n) || !p.mayHold(p.height(), p.leaves(), p.n+len(ops)) {
-		p.addDegrees(ops, 1)
+		p.enter(ops)
 		p.rebuild(ops)
 		return
 	}
 	segs := p.locate(ops)
-	p.addDegrees(ops, 1)
+	p.enter(ops)
 	p.n += len(ops)
 	p.pending = p.pending[:0]
 	for level := 0; len(segs) > 0; level++ {
@@ -72,9 +72,9 @@ func (p *pma) locate(ops []slot) []segment {
 	return segs
 }
 
-func (p *pma) addDegrees(ops []slot, by uint32) {
+func (p *pma) enter(ops []slot) {
 	for i := range ops {
-		p.heads[ops[i].vertex()].degree[ops[i].row>>31&1] += by
+		p.heads[ops[i].vertex()].add(dirOf(ops[i].row), labelOf(ops[i].row))
 	}
 }
 

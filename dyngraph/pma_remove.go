@@ -7,7 +7,9 @@ func (p *pma) remove(ops []slot) {
 	}
 	all := rebuildFor(len(ops), p.n) || !p.enough(p.height(), p.leaves(), p.n-len(ops))
 	segs := p.locate(ops)
-	p.addDegrees(ops, ^uint32(0))
+	for i := range ops {
+		p.heads[ops[i].vertex()].drop(dirOf(ops[i].row))
+	}
 	p.n -= len(ops)
 	for _, s := range segs {
 		p.removeLeaf(s.window, s.ops)

@@ -34,11 +34,15 @@ func (g *Graph) RangeAll(v VertexID, d Dir) Range {
 // Range returns N(v, d, l), in O(log degree), and as fast as RangeAll when there is no other label. In an undirected
 // graph d is Out.
 func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
+	p := &g.adj
+	h := &p.heads[v]
+	if h.lacks(d, l) {
+		return Range{p: p}
+	}
 	r := g.RangeAll(v, d)
-	if r.leaf == r.last && r.off == r.end {
+	if h.mixed>>d&1 == 0 {
 		return r
 	}
-	p := r.p
 	row := rowKey(v, d, l)
 	first, last := p.row[r.leaf*leafSize+r.off], p.row[r.lastSlot()]
 	if first == row && last == row {
@@ -151,11 +155,15 @@ func (g *Graph) Degree(v VertexID, d Dir) int { return int(g.adj.heads[v].degree
 // each.
 func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
 	p := &g.adj
-	if p.heads[v].degree[d] == 0 {
+	h := &p.heads[v]
+	if h.degree[d] == 0 {
 		return dst
 	}
+	if h.mixed>>d&1 == 0 {
+		return append(dst, h.label[d])
+	}
 	row, end := rowKey(v, d, 0), rowKey(v, d, 0)+1<<31
-	for leaf := int(p.heads[v].start); ; {
+	for leaf := int(h.start); ; {
 		leaf = p.seek(leaf, row, 0)
 		i := p.within(leaf, row, 0)
 		if i == int(p.count[leaf]) {
@@ -168,7 +176,7 @@ func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
 		if at >= end {
 			return dst
 		}
-		dst = append(dst, LabelID(at&(1<<31-1)))
+		dst = append(dst, labelOf(at))
 		row = at + 1
 	}
 }
