@@ -122,7 +122,7 @@ func (c *client) fetch(ctx context.Context, topic string, partition int32, offse
 		ReplicaID:      -1,
 		MaxWaitTime:    int32(wait.Milliseconds()),
 		MinBytes:       1,
-		MaxBytes:       int32(maxBytes),
+		MaxBytes:       maxResponse / 2, // the partition's limit is to cut the answer: the embedded log then tells of aborted transactions
 		IsolationLevel: int8(iso),
 		SessionEpoch:   -1,
 		Topics: []fetchapi.RequestTopic{{Topic: topic, Partitions: []fetchapi.RequestPartition{{

@@ -10,6 +10,9 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
 	"motifd/dyngraph"
@@ -202,3 +205,8 @@ var (
 	_ stream.Source = (*Source)(nil)
 	_ stream.Sink   = (*Sink)(nil)
 )
+
+// faultOn answers n requests of a kind with an error, all of them when n is -1.
+func faultOn(key kmsg.Key, err *kerr.Error, n int) kfake.Fault {
+	return kfake.Fault{Keys: []kmsg.Key{key}, Err: err, Count: n}
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
@@ -20,6 +21,8 @@ type Source struct {
 	opt SourceOptions
 	cl  *client
 	iso kafkago.IsolationLevel
+	// interval is how often the source looks for partitions that were added.
+	interval time.Duration
 
 	ctx    context.Context // done when the source is closed
 	cancel context.CancelCauseFunc
@@ -49,7 +52,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{opt: opt, cl: cl, chunks: make(chan chunk)}
+	s := &Source{opt: opt, cl: cl, chunks: make(chan chunk), interval: partitionInterval}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -219,7 +222,7 @@ func (s *Source) send(ctx context.Context, c chunk) error {
 
 // watchPartitions starts to read partitions that are added to the topic, from their beginning.
 func (s *Source) watchPartitions(n int32) {
-	for s.cl.sleep(s.ctx, partitionInterval) == nil {
+	for s.cl.sleep(s.ctx, s.interval) == nil {
 		res, err := s.cl.api.Metadata(s.ctx, &kafkago.MetadataRequest{Topics: []string{s.opt.Topic}})
 		if err == nil {
 			err = res.Topics[0].Error

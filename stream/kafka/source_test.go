@@ -1,0 +1,377 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"motifd/stream"
+)
+
+func values(recs []stream.Record) string {
+	var s []string
+	for _, r := range recs {
+		s = append(s, string(r.Value))
+	}
+	return strings.Join(s, " ")
+}
+
+func TestStartLatest(t *testing.T) {
+	e := openLog(t, Topic{Name: "in", Partitions: 2})
+	cl := reference(t, e)
+	produce(t, cl, "in", 0, 0, rec("", "old"))
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Start: Latest})
+	require.NoError(t, src.Seek(t.Context(), nil))
+	require.Equal(t, stream.Positions{0: 1, 1: 0}, src.Positions())
+	produce(t, cl, "in", 0, 0, rec("", "new"))
+	require.Equal(t, "new", values(readN(t, src, 1)))
+}
+
+func TestChosenPartitions(t *testing.T) {
+	e := openLog(t, Topic{Name: "in", Partitions: 3})
+	cl := reference(t, e)
+	for p := range 3 {
+		produce(t, cl, "in", p, 0, rec("", fmt.Sprint("p", p)))
+	}
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{2}})
+	require.ErrorContains(t, src.Seek(t.Context(), stream.Positions{1: 0}), "not among the partitions")
+	require.Equal(t, "p2", values(readN(t, src, 1)))
+	require.Error(t, src.Seek(t.Context(), nil), "Seek after Read")
+
+	none := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{3}})
+	_, err := none.Read(t.Context())
+	require.ErrorContains(t, err, "there is no partition 3")
+}
+
+func TestNoTopic(t *testing.T) {
+	e := openLog(t)
+	_, err := newSource(t, SourceOptions{Client: fast(e), Topic: "nowhere"}).Read(t.Context())
+	require.ErrorIs(t, err, ErrNoTopic)
+	_, err = newSink(t, SinkOptions{Client: fast(e), Topic: "nowhere"}).Open(t.Context(), "s", 0, nil, true)
+	require.ErrorIs(t, err, ErrNoTopic)
+}
+
+func TestDataLoss(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	for i := range 10 {
+		produce(t, cl, "in", 0, 0, rec("", fmt.Sprint(i)))
+	}
+	require.NoError(t, e.Cluster.DeleteRecords("in", 0, 4))
+	for at, goesOn := range map[int64]string{2: "4 5 6 7 8 9", 12: "later"} {
+		strict := newSource(t, SourceOptions{Client: fast(e), Topic: "in"})
+		require.ErrorIs(t, strict.Seek(t.Context(), stream.Positions{0: at}), stream.ErrDataLoss)
+		require.ErrorIs(t, strict.Seek(t.Context(), stream.Positions{1: 0}), stream.ErrDataLoss, "a partition that is gone")
+
+		opt := SourceOptions{Client: fast(e), Topic: "in", AllowDataLoss: true}
+		var from, to int64
+		opt.Events.Loss = func(_ int32, f, t int64) { from, to = f, t }
+		src := newSource(t, opt)
+		require.NoError(t, src.Seek(t.Context(), stream.Positions{0: at}))
+		require.Equal(t, at, from)
+		if at < 4 {
+			require.EqualValues(t, 4, to)
+		} else {
+			require.EqualValues(t, 10, to)
+			produce(t, cl, "in", 0, 0, rec("", "later"))
+		}
+		require.Equal(t, goesOn, values(readN(t, src, len(strings.Fields(goesOn)))))
+		require.NoError(t, src.Close())
+		if at == 12 {
+			break
+		}
+	}
+}
+
+// TestDataLossWhileReading: retention overtakes a reader.
+func TestDataLossWhileReading(t *testing.T) {
+	for _, allow := range []bool{false, true} {
+		e := openLog(t, Topic{Name: "in"})
+		cl := reference(t, e)
+		for i := range 10 {
+			produce(t, cl, "in", 0, 0, rec("", fmt.Sprint(i)))
+		}
+		opt := SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1, ReadBytes: 1, AllowDataLoss: allow}
+		var lost atomic.Int64
+		opt.Events.Loss = func(_ int32, f, t int64) { lost.Store(t - f) }
+		src := newSource(t, opt)
+		require.Equal(t, "0", values(readN(t, src, 1))) // one more may be on its way
+		require.NoError(t, e.Cluster.DeleteRecords("in", 0, 8))
+		var err error
+		var got []stream.Record
+		for err == nil && len(got) < 8 {
+			var recs []stream.Record
+			recs, err = src.Read(t.Context())
+			got = append(got, recs...)
+			if len(got) > 0 && string(got[len(got)-1].Value) == "9" {
+				break
+			}
+		}
+		if allow {
+			require.NoError(t, err)
+			require.Equal(t, "9", string(got[len(got)-1].Value))
+			require.Positive(t, lost.Load())
+			continue
+		}
+		require.ErrorIs(t, err, stream.ErrDataLoss)
+		_, err = src.Read(t.Context())
+		require.ErrorIs(t, err, stream.ErrDataLoss, "the error stays")
+	}
+}
+
+func TestRecordTooLarge(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	produce(t, cl, "in", 0, 0, rec("a", "fits"), rec("b", strings.Repeat("x", 500)), rec("", "fits too"))
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", MaxRecordBytes: 100})
+	got := readN(t, src, 3)
+	require.NoError(t, got[0].Err)
+	var tooLarge *stream.RecordError
+	require.ErrorAs(t, got[1].Err, &tooLarge)
+	require.Equal(t, "size", tooLarge.Reason)
+	require.EqualValues(t, 501, tooLarge.Size)
+	require.Len(t, got[1].Value, 99)
+	require.NoError(t, got[2].Err)
+	require.Equal(t, stream.Record{Offset: 2, Next: 3, Time: got[2].Time, Value: []byte("fits too")}, got[2])
+}
+
+// TestBomb: a batch that expands beyond the limit becomes one dead letter, and reading goes on behind it.
+func TestBomb(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	big := strings.Repeat("x", 300<<10)
+	produce(t, cl, "in", 0, 0, rec("", "before"))
+	produce(t, cl, "in", 0, kafkago.Zstd, rec("", big), rec("", big), rec("", big))
+	produce(t, cl, "in", 0, 0, rec("", "after"))
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", MaxBatchBytes: 512 << 10})
+	got := readN(t, src, 3)
+	require.Equal(t, "before  after", values(got))
+	var bomb *stream.RecordError
+	require.ErrorAs(t, got[1].Err, &bomb)
+	require.Equal(t, "compression", bomb.Reason)
+	require.EqualValues(t, 1, got[1].Offset)
+	require.EqualValues(t, 4, got[1].Next)
+}
+
+// TestFetchFaults: whatever the broker answers, nothing is lost or doubled.
+func TestFetchFaults(t *testing.T) {
+	e := openLog(t, Topic{Name: "in", Partitions: 2})
+	cl := reference(t, e)
+	opt := SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 200, ReadBytes: 50}
+	var r retries
+	opt.Events.Retry = r.event
+	src := newSource(t, opt)
+	want := map[int32]int{}
+	for i, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownServerError, kerr.UnknownTopicOrPartition,
+		kerr.OffsetOutOfRange, kerr.KafkaStorageError} {
+		h := e.Cluster.Fault(faultOn(kmsg.Fetch, fault, 2))
+		e.Cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+			return nil, fmt.Errorf("connection drops"), true
+		})
+		for p := range 2 {
+			for j := range 10 {
+				produce(t, cl, "in", p, 0, rec("", fmt.Sprintf("%d-%d", i, j)))
+			}
+		}
+		for _, got := range readN(t, src, 20) {
+			require.Equal(t, fmt.Sprintf("%d-%d", want[got.Partition]/10, want[got.Partition]%10), string(got.Value))
+			want[got.Partition]++
+		}
+		require.NoError(t, h.Wait(t.Context(), 1))
+		h.Remove()
+	}
+	require.Positive(t, r.of("fetch"))
+}
+
+// TestNotAuthorized: an error that no retry mends ends reading.
+func TestNotAuthorized(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	e.Cluster.Fault(faultOn(kmsg.Fetch, kerr.TopicAuthorizationFailed, -1))
+	_, err := newSource(t, SourceOptions{Client: fast(e), Topic: "in"}).Read(t.Context())
+	require.ErrorIs(t, err, kafkago.TopicAuthorizationFailed)
+}
+
+// TestBrokerDown: Read waits for a broker that is not there, until its context ends or the source is closed.
+func TestBrokerDown(t *testing.T) {
+	opt := SourceOptions{Client: Client{Brokers: []string{"127.0.0.1:1"}, RetryMin: time.Millisecond}, Topic: "in"}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt.Events.Retry = func(string, string, int32, int, error) { cancel() }
+	_, err := newSource(t, opt).Read(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+
+	retried := make(chan struct{}, 100)
+	opt.Events.Retry = func(string, string, int32, int, error) {
+		select {
+		case retried <- struct{}{}:
+		default:
+		}
+	}
+	src := newSource(t, opt)
+	done := make(chan error)
+	go func() {
+		_, err := src.Read(context.Background())
+		done <- err
+	}()
+	<-retried
+	require.NoError(t, src.Close())
+	require.ErrorIs(t, <-done, errClosed)
+}
+
+// transactional writes values in one transaction, which is then committed or aborted.
+func transactional(t *testing.T, e *Embedded, commit bool, values ...string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(e.Addr()), kgo.TransactionalID(fmt.Sprint("tx-", values[0])), kgo.DefaultProduceTopic("in"))
+	require.NoError(t, err)
+	defer cl.Close()
+	require.NoError(t, cl.BeginTransaction())
+	for _, v := range values {
+		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord(v)).FirstErr())
+	}
+	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+}
+
+func TestReadCommitted(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	produce(t, cl, "in", 0, 0, rec("", "plain"))
+	transactional(t, e, false, "aborted1", "aborted2")
+	transactional(t, e, true, "committed1", "committed2")
+	transactional(t, e, false, "aborted3")
+	produce(t, cl, "in", 0, 0, rec("", "end"))
+
+	for isolation, want := range map[string]string{
+		ReadCommitted:   "plain committed1 committed2 end",
+		ReadUncommitted: "plain aborted1 aborted2 committed1 committed2 aborted3 end",
+	} {
+		for _, size := range []int{1, 1 << 20} { // one batch to a response, or all in one
+			src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Isolation: isolation, FetchBytes: size})
+			require.Equal(t, want, values(readN(t, src, len(strings.Fields(want)))), "%s, %d bytes", isolation, size)
+			require.NoError(t, src.Close())
+		}
+	}
+}
+
+// TestGaps: offsets that compaction or a transaction has removed are passed over.
+func TestGaps(t *testing.T) {
+	e := openLog(t, Topic{Name: "in", Config: Compacted()})
+	cl := reference(t, e)
+	for i := range 20 {
+		produce(t, cl, "in", 0, 0, rec("a", fmt.Sprint("a", i)), rec("b", fmt.Sprint("b", i)), rec("a", fmt.Sprint("A", i)))
+	}
+	e.Cluster.Compact()
+	produce(t, cl, "in", 0, 0, rec("", "end"))
+	want := values(readAllReference(t, e))
+	got := readN(t, newSource(t, SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1}), len(strings.Fields(want)))
+	require.Equal(t, want, values(got))
+	require.Less(t, len(got), 61)
+}
+
+func readAllReference(t *testing.T, e *Embedded) (out []stream.Record) {
+	for _, s := range readTopic(t, reference(t, e), "in", 1) {
+		out = append(out, stream.Record{Value: s.Value})
+	}
+	return out
+}
+
+// TestAddedPartition: a partition that is added to the topic is read from its beginning.
+func TestAddedPartition(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in"})
+	src.interval = 10 * time.Millisecond
+	src.cl.transport.MetadataTTL = 10 * time.Millisecond
+	produce(t, cl, "in", 0, 0, rec("", "first"))
+	require.Equal(t, "first", values(readN(t, src, 1)))
+	res, err := cl.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
+		Topics: []kafkago.TopicPartitionsConfig{{Name: "in", Count: 2}}})
+	require.NoError(t, err)
+	require.NoError(t, res.Errors["in"])
+	fresh := reference(t, e)
+	produce(t, fresh, "in", 1, 0, rec("", "second"))
+	got := readN(t, src, 1)
+	require.Equal(t, "second", values(got))
+	require.EqualValues(t, 1, got[0].Partition)
+}
+
+// TestFairness: a partition with a backlog does not hold up another.
+func TestFairness(t *testing.T) {
+	e := openLog(t, Topic{Name: "in", Partitions: 2})
+	cl := reference(t, e)
+	for range 50 {
+		var recs []kafkago.Record
+		for range 100 {
+			recs = append(recs, rec("", "busy"))
+		}
+		produce(t, cl, "in", 0, 0, recs...)
+	}
+	produce(t, cl, "in", 1, 0, rec("", "rare"))
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", ReadBytes: 40, FetchBytes: 1 << 10})
+	reads := 0
+	for {
+		recs, err := src.Read(t.Context())
+		require.NoError(t, err)
+		if recs[0].Partition == 1 {
+			break
+		}
+		reads++
+	}
+	require.Less(t, reads, 400, "of 500")
+}
+
+func TestLag(t *testing.T) {
+	e := openLog(t, Topic{Name: "in"})
+	cl := reference(t, e)
+	opt := SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1}
+	type lag struct{ next, end int64 }
+	lags := make(chan lag, 100)
+	opt.Events.Lag = func(_ int32, next, end int64) {
+		select {
+		case lags <- lag{next, end}:
+		default:
+		}
+	}
+	for range 3 {
+		produce(t, cl, "in", 0, 0, rec("", "x"))
+	}
+	readN(t, newSource(t, opt), 3)
+	require.Equal(t, lag{1, 3}, <-lags)
+	require.Equal(t, lag{2, 3}, <-lags)
+	require.Equal(t, lag{3, 3}, <-lags)
+}
+
+func TestBigBatches(t *testing.T) {
+	const n = 200_000
+	e := openLog(t, Topic{Name: "in", Partitions: 3})
+	value := bytes.Repeat([]byte("v"), 100)
+	s := newSink(t, SinkOptions{Client: fast(e), Topic: "in"})
+	_, err := s.Open(t.Context(), "stream", 0, nil, true)
+	require.NoError(t, err)
+	require.NoError(t, s.Begin(t.Context(), 1))
+	recs := make([]stream.OutRecord, 1000)
+	for i := 0; i < n; i += len(recs) {
+		for j := range recs {
+			recs[j] = stream.OutRecord{Key: fmt.Appendf(nil, "key-%d", i+j), Value: value, Batch: 1, Index: uint64(i + j), Query: "q"}
+		}
+		require.NoError(t, s.Write(t.Context(), recs))
+	}
+	_, err = s.End(t.Context(), stream.Tail{})
+	require.NoError(t, err)
+
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in"})
+	keys := make(map[string]bool, n)
+	for _, r := range readN(t, src, n) {
+		keys[string(r.Key)] = true
+		require.Equal(t, partitionOf(r.Key, 3), r.Partition)
+	}
+	require.Len(t, keys, n)
+}
