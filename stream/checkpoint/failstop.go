@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -204,6 +205,16 @@ func (f *failStopFile) Preallocate(off, length int64) error {
 	return nil
 }
 
+// Stat is asked for files that were opened to be written: the recycled write-ahead log.
+func (f *failStopFile) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		f.fault.trip("stat", f.name, err)
+		return emptyFile{}, nil
+	}
+	return info, nil
+}
+
 func (f *failStopFile) Close() error {
 	if err := f.File.Close(); err != nil {
 		f.fault.trip("close", f.name, err)
@@ -220,12 +231,23 @@ func (sinkhole) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
 func (sinkhole) Write(p []byte) (int, error)            { return len(p), nil }
 func (sinkhole) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 func (sinkhole) Preallocate(_, _ int64) error           { return nil }
-func (sinkhole) Stat() (vfs.FileInfo, error)            { return nil, os.ErrNotExist }
+func (sinkhole) Stat() (vfs.FileInfo, error)            { return emptyFile{}, nil }
 func (sinkhole) Sync() error                            { return nil }
 func (sinkhole) SyncTo(int64) (bool, error)             { return false, nil }
 func (sinkhole) SyncData() error                        { return nil }
 func (sinkhole) Prefetch(_, _ int64) error              { return nil }
 func (sinkhole) Fd() uintptr                            { return vfs.InvalidFd }
+
+// emptyFile describes a sinkhole.
+type emptyFile struct{}
+
+func (emptyFile) Name() string           { return "" }
+func (emptyFile) Size() int64            { return 0 }
+func (emptyFile) Mode() os.FileMode      { return 0o644 }
+func (emptyFile) ModTime() time.Time     { return time.Time{} }
+func (emptyFile) IsDir() bool            { return false }
+func (emptyFile) Sys() any               { return nil }
+func (emptyFile) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
 // logger passes on what Pebble has to say about failures, and takes a fatal error as a failure of the store: it does
 // not end the process.

@@ -10,6 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
+
+	"motifd/stream"
 )
 
 // failing fails the write operations from one on, or only that one.
@@ -120,4 +122,49 @@ func TestSyncFailure(t *testing.T) {
 	require.ErrorIs(t, s.Intent(&h.batches[1]), ErrBroken)
 	require.ErrorIs(t, s.Close(), ErrBroken)
 	require.NotEmpty(t, said)
+}
+
+// TestRotationFailure: the write-ahead log cannot be closed, or a new one cannot be created, while a large intent is
+// written.
+func TestRotationFailure(t *testing.T) {
+	skip := func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }
+	large := func(n uint64) *stream.Batch {
+		b := &stream.Batch{DeadLetters: []stream.DeadLetter{{Value: make([]byte, memTableSize/2)}}}
+		b.Number = n
+		return b
+	}
+	live := func(f *failing) (acknowledged uint64, err error) {
+		fs := vfs.NewMem()
+		s, err := Open(testDir, Options{FS: errorfs.Wrap(fs, f)})
+		if err != nil {
+			return 0, err
+		}
+		for err == nil && acknowledged < 3 {
+			if err = s.Intent(large(acknowledged + 1)); err == nil {
+				acknowledged++
+			}
+		}
+		if cerr := s.Close(); err == nil {
+			err = cerr
+		}
+		c, ierr := Info(testDir, fs)
+		require.NoError(t, ierr)
+		require.GreaterOrEqual(t, uint64(len(c.Open)), acknowledged)
+		return acknowledged, err
+	}
+	f := &failing{skip: skip}
+	s, err := Open(testDir, Options{FS: errorfs.Wrap(vfs.NewMem(), f)})
+	require.NoError(t, err)
+	opened := f.n.Load()
+	require.NoError(t, s.Close())
+	for at := opened + 1; ; at++ {
+		n, err := live(&failing{at: at, skip: skip})
+		if err == nil {
+			require.Equal(t, uint64(3), n)
+			require.Greater(t, at, opened+5)
+			break
+		}
+		require.ErrorIs(t, err, ErrBroken)
+		require.ErrorIs(t, err, syscall.ENOSPC)
+	}
 }

@@ -96,14 +96,16 @@ func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*data
 	return d, nil
 }
 
+// memTableSize is how much is kept in memory, and in the write-ahead log, before it goes to tables.
+const memTableSize = 32 << 20
+
 func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 fs,
 		Logger:             logger{f},
 		FormatMajorVersion: pebble.FormatNewest,
-		// A commit may hold a large effect; what exceeds half of a memtable takes a slower path.
-		MemTableSize: 64 << 20,
-		CacheSize:    16 << 20,
+		MemTableSize:       memTableSize,
+		CacheSize:          16 << 20,
 	}
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range o.Levels {
