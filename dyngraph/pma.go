@@ -190,8 +190,13 @@ func (h *head) all() int { return int(h.degree[Out]) + int(h.degree[In]) }
 // lookup returns the slot of an entry.
 func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
 	h := &p.heads[row>>32]
-	if h.lacks(dirOf(row), labelOf(row)) {
+	d := dirOf(row)
+	if h.lacks(d, labelOf(row)) {
 		return 0, false
+	}
+	if h.mixed>>d&1 == 0 {
+		r := p.all(VertexID(row>>32), d)
+		return r.slot(nbr)
 	}
 	leaf := p.seek(int(h.start), row, nbr)
 	at, end := leaf*leafSize, leaf*leafSize+int(p.count[leaf])

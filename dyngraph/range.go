@@ -12,8 +12,9 @@ type Range struct {
 }
 
 // RangeAll returns the entries of all labels in one direction, in O(1) for a few leaves and O(log degree) for more.
-func (g *Graph) RangeAll(v VertexID, d Dir) Range {
-	p := &g.adj
+func (g *Graph) RangeAll(v VertexID, d Dir) Range { return g.adj.all(v, d) }
+
+func (p *pma) all(v VertexID, d Dir) Range {
 	h := &p.heads[v]
 	n := h.degree[d]
 	if n == 0 {
@@ -39,7 +40,7 @@ func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
 	if h.lacks(d, l) {
 		return Range{p: p}
 	}
-	r := g.RangeAll(v, d)
+	r := p.all(v, d)
 	if h.mixed>>d&1 == 0 {
 		return r
 	}
@@ -105,6 +106,15 @@ func (r *Range) Next() (nbr []VertexID, ent []Entry, ok bool) {
 
 // Find searches the whole range for a neighbour, in O(log Len). The range is of one label.
 func (r *Range) Find(nbr VertexID) (Entry, bool) {
+	at, ok := r.slot(nbr)
+	if !ok {
+		return 0, false
+	}
+	return r.p.ent[at], true
+}
+
+// slot returns the slot of a neighbour.
+func (r *Range) slot(nbr VertexID) (int, bool) {
 	p := r.p
 	lo, hi := r.leaf, r.last // the leaf is in [lo, hi]
 	if r.end == 0 {
@@ -137,7 +147,7 @@ func (r *Range) Find(nbr VertexID) (Entry, bool) {
 	if i == end || nbrs[i] != nbr {
 		return 0, false
 	}
-	return p.ent[lo*leafSize+i], true
+	return lo*leafSize + i, true
 }
 
 // limit returns where the range ends in a leaf of it.
