@@ -21,7 +21,7 @@ type folder struct {
 }
 
 type foldVertex struct {
-	key        string
+	key        string   // when it was absent before the batch
 	old        VertexID // NoVertex when the key was absent before the batch
 	id         VertexID // after the batch; NoVertex when absent
 	cur        int32    // incarnation, or none
@@ -130,6 +130,13 @@ func (f *folder) run(g *Graph, updates []Update) error {
 	return nil
 }
 
+func (f *folder) key(v int32) string {
+	if id := f.verts[v].old; id != NoVertex {
+		return f.g.vkey[id]
+	}
+	return f.verts[v].key
+}
+
 // known returns the vertex of a key that the graph or the batch knows, or none.
 func (f *folder) known(key string) int32 {
 	if id, ok := f.g.keys[key]; ok {
@@ -156,7 +163,7 @@ func (f *folder) byID(id VertexID) int32 {
 		return int32(m - 1)
 	}
 	v, inc := int32(len(f.verts)), int32(len(f.incs))
-	f.verts = append(f.verts, foldVertex{key: f.g.vkey[id], old: id, id: NoVertex, cur: inc, oldInc: inc, edges: none})
+	f.verts = append(f.verts, foldVertex{old: id, id: NoVertex, cur: inc, oldInc: inc, edges: none})
 	f.incs = append(f.incs, incarnation{vert: v, label: f.g.vlabel[id], old: true})
 	f.mark[id] = uint32(v) + 1
 	return v
@@ -191,7 +198,7 @@ func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
 		return nil
 	}
 	if has != NoLabel {
-		return conflict(f.verts[v].key, f.g.labels.names[has], f.g.labels.names[l])
+		return conflict(f.key(v), f.g.labels.names[has], f.g.labels.names[l])
 	}
 	f.enumerate(v)
 	list := f.detach(v)

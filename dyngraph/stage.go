@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // staged is the batch between Stage and Commit or Abort, and its buffers, which later batches use again.
@@ -159,6 +160,10 @@ func (g *Graph) stageVertices() {
 	}
 	for _, b := range s.births {
 		v := &f.verts[b.vert]
+		key := f.key(b.vert)
+		if v.old == NoVertex {
+			key = strings.Clone(key) // do not keep the record that it came in alive
+		}
 		id := VertexID(g.bound)
 		if free, ok := g.free.takeLowest(); ok {
 			id = VertexID(free)
@@ -168,7 +173,7 @@ func (g *Graph) stageVertices() {
 			g.growVertices()
 		}
 		v.id = id
-		g.putVertex(id, v.key, f.incs[v.cur].label, 1<<New)
+		g.putVertex(id, key, f.incs[v.cur].label, 1<<New)
 		s.delta.Created = append(s.delta.Created, id)
 	}
 }
