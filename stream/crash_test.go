@@ -1,0 +1,162 @@
+package stream_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/stream"
+	"motifd/stream/file"
+	"motifd/stream/streamtest"
+)
+
+var outputModes = map[string]streamtest.OutputMode{
+	"Truncated": streamtest.Truncated, "Tracked": streamtest.Tracked, "Blind": streamtest.Blind,
+}
+
+var crashPoints = []streamtest.CrashPoint{streamtest.CrashBefore, streamtest.CrashHalf, streamtest.CrashAfter}
+
+// TestS9CrashAtEveryCall crashes a run at each call to the store and the sink, starts again, and compares the output
+// with that of an undisturbed run.
+func TestS9CrashAtEveryCall(t *testing.T) {
+	input := updates(rand.New(rand.NewPCG(1, 2)), 50)
+	qs := queries(t)
+	for name, mode := range outputModes {
+		t.Run(name, func(t *testing.T) {
+			start := func() (*world, *streamtest.MemOutput) {
+				out := &streamtest.MemOutput{Mode: mode}
+				w := newWorld(t, out)
+				w.in.Add(input...)
+				w.change = func(o *stream.PipelineOptions) { o.Startup = startup(qs...) }
+				return w, out
+			}
+			w, out := start()
+			require.NoError(t, w.run(nil))
+			want := text(out.Visible(), false)
+			require.Greater(t, len(want), 100)
+			for _, point := range crashPoints {
+				for k := 1; ; k++ {
+					w, out := start()
+					f := streamtest.CrashAt(k, point)
+					err := w.run(f)
+					op, crashed := f.Crashed()
+					if !crashed {
+						require.NoError(t, err)
+						require.Greater(t, k, 20)
+						break
+					}
+					requireCrash(t, err)
+					require.NoError(t, w.run(nil), "restart after a crash at call %d, %s", k, op)
+					require.Equal(t, want, text(out.Visible(), mode == streamtest.Blind), "crash at call %d, %s", k, op)
+				}
+			}
+		})
+	}
+}
+
+// TestS9CrashAgainAndAgain crashes at random calls until the input is done.
+func TestS9CrashAgainAndAgain(t *testing.T) {
+	qs := queries(t)
+	for seed := range uint64(30) {
+		for name, mode := range outputModes {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			input := updates(rng, 40+rng.IntN(40))
+			out := &streamtest.MemOutput{Mode: mode}
+			start := func(out *streamtest.MemOutput) *world {
+				w := newWorld(t, out)
+				w.in.Add(input...)
+				w.change = func(o *stream.PipelineOptions) {
+					o.Startup = startup(qs...)
+					o.MaxInFlight = 1 + int(seed%3)
+				}
+				return w
+			}
+			whole := &streamtest.MemOutput{Mode: mode}
+			require.NoError(t, start(whole).run(nil))
+			w := start(out)
+			for {
+				err := w.run(streamtest.CrashAt(1+rng.IntN(25), crashPoints[rng.IntN(3)]))
+				if err == nil {
+					break
+				}
+				requireCrash(t, err)
+			}
+			require.Equal(t, text(whole.Visible(), false), text(out.Visible(), mode == streamtest.Blind),
+				"seed %d, %s", seed, name)
+		}
+	}
+}
+
+// TestS9FileOutputIsByteIdentical crashes runs that write files.
+func TestS9FileOutputIsByteIdentical(t *testing.T) {
+	input := updates(rand.New(rand.NewPCG(3, 4)), 60)
+	qs := queries(t)
+	start := func() (*world, func() string) {
+		dir := t.TempDir()
+		opt := file.SinkOptions{
+			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"), Control: filepath.Join(dir, "control"),
+			NoSync: true, BufferBytes: 512,
+		}
+		w := newWorld(t, nil)
+		w.in.Add(input...)
+		w.change = func(o *stream.PipelineOptions) { o.Startup = startup(qs...) }
+		w.sink = func() stream.Sink {
+			s, err := file.NewSink(opt)
+			require.NoError(t, err)
+			return s
+		}
+		return w, func() (all string) {
+			for _, path := range []string{opt.Output, opt.DeadLetters, opt.Control} {
+				data, err := os.ReadFile(path)
+				require.NoError(t, err)
+				all += string(data)
+			}
+			return all
+		}
+	}
+	w, read := start()
+	require.NoError(t, w.run(nil))
+	want := read()
+	for k := 1; ; k++ {
+		w, read := start()
+		f := streamtest.CrashAt(k, crashPoints[k%3])
+		err := w.run(f)
+		if op, crashed := f.Crashed(); crashed {
+			requireCrash(t, err)
+			require.NoError(t, w.run(nil), "restart after %s", op)
+			require.Equal(t, want, read(), "crash at call %d, %s", k, op)
+			continue
+		}
+		require.NoError(t, err)
+		break
+	}
+}
+
+// TestP2ReplayOfTheBatchLog steps the logged batches again, from nothing.
+func TestP2ReplayOfTheBatchLog(t *testing.T) {
+	out := &streamtest.MemOutput{}
+	w := newWorld(t, out)
+	w.in.Add(updates(rand.New(rand.NewPCG(5, 6)), 60)...)
+	w.change = func(o *stream.PipelineOptions) { o.Startup = startup(queries(t)...) }
+	require.NoError(t, w.run(nil))
+
+	again := &streamtest.MemOutput{}
+	r := newWorld(t, again)
+	log := w.store.Committed()
+	r.change = func(o *stream.PipelineOptions) {
+		o.Source, o.Decoder, o.Store = nil, nil, nil
+		o.EncodeThreads, o.ChunkRecords = 1, 100
+		o.Log = func(yield func(*stream.Batch, error) bool) {
+			for i := range log {
+				if !yield(&log[i], nil) {
+					return
+				}
+			}
+		}
+	}
+	require.NoError(t, r.run(nil))
+	require.Equal(t, text(out.Visible(), false), text(again.Visible(), false))
+}
