@@ -71,7 +71,15 @@ func (b *binder) place(t *token.Token) string {
 }
 
 func (b *binder) fail(n ast.Node, path, format string, args ...any) {
-	b.errs = append(b.errs, &Error{b.place(n.GetToken()), path, fmt.Sprintf(format, args...)})
+	b.errs = append(b.errs, &Error{b.nodePlace(n), path, fmt.Sprintf(format, args...)})
+}
+
+// nodePlace is where a node begins; a section's own token is its first colon.
+func (b *binder) nodePlace(n ast.Node) string {
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return b.place(m.Values[0].Key.GetToken())
+	}
+	return b.place(n.GetToken())
 }
 
 // bind sets v from node n.
@@ -99,7 +107,7 @@ func (b *binder) bind(path string, n ast.Node, v reflect.Value) {
 		return // as if it was left out
 	}
 	if path != "" {
-		b.src.at[path], b.src.nodes[path] = b.place(n.GetToken()), n
+		b.src.at[path], b.src.nodes[path] = b.nodePlace(n), n
 	}
 	if v.Kind() == reflect.Pointer {
 		v = allocate(v)
@@ -158,8 +166,25 @@ func scalarText(n ast.Node) (string, bool) {
 		return x.Value.Value, true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return n.GetToken().Value, true
+	case *ast.MappingNode:
+		return glued(x)
 	}
 	return "", false
+}
+
+// glued returns the text of host:9092 inside [ ], which the parser takes for a section although no space follows the
+// colon.
+func glued(m *ast.MappingNode) (string, bool) {
+	if len(m.Values) != 1 || m.IsFlowStyle {
+		return "", false
+	}
+	key, value := m.Values[0].Key.GetToken(), m.Values[0].Value.GetToken()
+	if value == nil || key.Position.Line != value.Position.Line ||
+		value.Position.Column != key.Position.Column+len(key.Value)+1 {
+		return "", false
+	}
+	text, ok := scalarText(m.Values[0].Value)
+	return key.Value + ":" + text, ok
 }
 
 func (b *binder) fields(path string, n ast.Node, v reflect.Value) {

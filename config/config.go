@@ -71,6 +71,8 @@ type Connection struct {
 	Brokers []string `yaml:"brokers"`
 	TLS     *TLS     `yaml:"tls"`
 	SASL    *SASL    `yaml:"sasl"`
+
+	inherited bool // from the input, where it is checked
 }
 
 // TLS is the client side of TLS.

@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Errors are all mistakes that Load found, in the order of the file.
+// Errors are all mistakes that Load found.
 type Errors []error
 
 // Error returns one mistake per line.

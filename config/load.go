@@ -68,13 +68,8 @@ func (c *Config) inherit() {
 			out.Brokers = []string{e.Addr()}
 		}
 	}
-	if in != nil && out != nil && len(out.Brokers) == 0 {
-		out.Brokers = in.Brokers
-		if out.TLS == nil {
-			out.TLS = in.TLS
-		}
-		if out.SASL == nil {
-			out.SASL = in.SASL
-		}
+	if in != nil && out != nil && len(out.Brokers) == 0 && out.TLS == nil && out.SASL == nil {
+		out.Brokers, out.inherited = in.Brokers, true
+		out.TLS, out.SASL = in.TLS, in.SASL
 	}
 }

@@ -23,7 +23,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 	var out []*matcher.Query
 	add := func(q *matcher.Query, path, from string) {
 		if first, ok := taken[q.Name]; ok {
-			v.fail(path, "%s: the query name %q is taken by %s; names are unique", from, q.Name, first)
+			v.fail(path, "the query name %q is taken by %s; names are unique", q.Name, first)
 			return
 		}
 		q.Origin = "config"
@@ -54,7 +54,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 			if c.Output.Mode == "upsert" {
 				q.Backfill = matcher.BackfillFull // the only choice there, and files cannot say it
 			}
-			add(q, "queries_dir", q.Name)
+			add(q, "queries_dir", "queries_dir")
 		}
 	}
 	slices.SortFunc(out, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })

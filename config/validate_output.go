@@ -21,7 +21,9 @@ func (v *validator) output() {
 }
 
 func (v *validator) kafkaOutput(k *KafkaOutput) {
-	v.connection("output.kafka", &k.Connection)
+	if !k.inherited {
+		v.connection("output.kafka", &k.Connection)
+	}
 	if k.Topic == "" {
 		v.fail("output.kafka.topic", "is missing")
 	}

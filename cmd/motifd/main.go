@@ -113,6 +113,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 const description = `motifd watches a stream of edge updates and reports, batch by batch, which subgraph patterns have just
 appeared (+) and which have just disappeared (-).
 
-To see it work:   motifd demo
-As a daemon:      motifd run -c motifd.yaml
-On files:         motifd replay --graph g.txt --updates u.txt --query ring.cypher`
+To see it work, as a daemon, and on files:
+
+    motifd demo
+    motifd run -c motifd.yaml
+    motifd replay --graph=graph.txt --updates=updates.txt --query=ring.cypher
+`

@@ -126,7 +126,7 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	}
 	s.log.Info().Str("stream", state.StreamID).Uint64("batch", state.Batch).Int("open", len(state.Open)).
 		Int("vertices", state.Graph.Vertices()).Int("edges", state.Graph.Edges()).
-		Dur("took", time.Since(begin)).Msg("recovered")
+		Stringer("took", time.Since(begin).Round(time.Millisecond)).Msg("recovered")
 	path := s.cfg.Graph.Bootstrap
 	switch {
 	case path == "" || store.Bootstrapped():
@@ -150,7 +150,7 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	if err := store.Bootstrap(ctx, g); err != nil {
 		return nil, err
 	}
-	s.log.Info().Str("file", path).Int("vertices", g.Vertices()).Int("edges", g.Edges()).Dur("took", took).Msg("initial graph loaded")
+	s.log.Info().Str("file", path).Int("vertices", g.Vertices()).Int("edges", g.Edges()).Stringer("took", took.Round(time.Millisecond)).Msg("initial graph loaded")
 	state.Graph = g
 	return state, nil
 }

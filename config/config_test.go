@@ -1,0 +1,241 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/matcher"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// sound is the smallest configuration that is complete.
+const sound = `
+input:
+  file: {path: testdata/updates.jsonl}
+output:
+  file: {path: out.jsonl}
+checkpoint: {dir: state}
+`
+
+func load(t *testing.T, text string, environ []string, set ...string) (*Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "motifd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	c, err := Load(LoadOptions{File: file, Environ: environ, Set: set})
+	if err != nil {
+		err = errors.New(strings.ReplaceAll(err.Error(), file, "motifd.yaml"))
+	}
+	return c, err
+}
+
+func TestDefaultsAreSound(t *testing.T) {
+	c, err := load(t, sound, nil)
+	require.NoError(t, err)
+	require.True(t, c.Graph.Directed)
+	require.Equal(t, "json", c.Input.Format)
+	require.Equal(t, "127.0.0.1:7475", c.Admin.Listen)
+	require.False(t, c.Admin.PProf)
+}
+
+// TestOverrides holds that the environment overrides the file, and flags override the environment.
+func TestOverrides(t *testing.T) {
+	text := sound + "batch: {max_updates: 10, max_bytes: 1KiB, linger: 1s}\n"
+	c, err := load(t, text, []string{"MOTIFD_BATCH_MAX_BYTES=2MiB", "MOTIFD_BATCH_LINGER=2s", "HOME=/"}, "batch.linger=3s")
+	require.NoError(t, err)
+	require.Equal(t, 10, c.Batch.MaxUpdates)
+	require.Equal(t, 2*MiB, c.Batch.MaxBytes)
+	require.Equal(t, 3*time.Second, c.Batch.Linger.Std())
+}
+
+func TestOverridesMakeSections(t *testing.T) {
+	c, err := Load(LoadOptions{
+		Environ: []string{"MOTIFD_INPUT_KAFKA_BROKERS=a:1, b:2", "MOTIFD_INPUT_KAFKA_PARTITIONS=3,4", "MOTIFD_SERVICE_HOST=10.0.0.1"},
+		Set:     []string{"input.kafka.topic=in", "output.kafka.topic=out", "checkpoint.dir=d"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a:1", "b:2"}, c.Input.Kafka.Brokers)
+	require.Equal(t, []int32{3, 4}, c.Input.Kafka.Partitions)
+	require.Equal(t, "earliest", c.Input.Kafka.Start, "a section that flags make has its defaults")
+	require.Equal(t, c.Input.Kafka.Brokers, c.Output.Kafka.Brokers, "the output takes the input's brokers")
+}
+
+// TestEnvironmentNamesAreUnique holds that no two fields have one variable.
+func TestEnvironmentNamesAreUnique(t *testing.T) {
+	seen := make(map[string]string)
+	for _, path := range Fields() {
+		name := EnvName(path)
+		require.Empty(t, seen[name], "%s and %s are both %s", path, seen[name], name)
+		seen[name] = path
+	}
+}
+
+// TestEveryFieldIsDocumented holds that docs/configuration.md tells of every field, and of no other.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
+	require.NoError(t, err)
+	documented := make(map[string]bool)
+	for line := range strings.Lines(string(text)) {
+		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") {
+			documented[cell] = true
+		}
+	}
+	known := Fields()
+	for _, f := range []string{"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget"} {
+		known = append(known, "queries[]."+f)
+	}
+	for _, path := range known {
+		require.True(t, documented[path], "docs/configuration.md does not tell of %s", path)
+	}
+	for path := range documented {
+		require.True(t, slices.Contains(known, path), "docs/configuration.md tells of %s, which there is not", path)
+	}
+}
+
+// TestS10BadConfigurations holds that every mistake is refused, with its place and what would be right. The corpus is
+// testdata/bad/*.yaml, the answers are beside it.
+func TestS10BadConfigurations(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			_, err := Load(LoadOptions{File: file})
+			require.Error(t, err)
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", err.Error()+"\n")
+			require.NotContains(t, err.Error(), "hunter2", "a secret was shown")
+		})
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestS10BadOverrides(t *testing.T) {
+	_, err := load(t, sound, []string{"MOTIFD_BATCH_LINGR=1s"}, "batch.max_update=3", "batch", "batch.linger=fast")
+	require.EqualError(t, err, `MOTIFD_BATCH_LINGR: no field has this variable; did you mean MOTIFD_BATCH_LINGER?
+--set batch.max_update=3: there is no field "batch.max_update"; did you mean "batch.max_updates"?
+--set batch: expected FIELD=VALUE, such as batch.linger=50ms
+--set batch.linger=fast: batch.linger: "fast" is no duration; write a number with a unit: 50ms, 2s, 1m`)
+}
+
+func TestQueries(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ring.cypher"), []byte("MATCH (a)-->(b)-->(c)-->(a)"), 0o644))
+	c, err := load(t, sound+`
+queries_dir: `+dir+`
+queries:
+  - {name: pair, cypher: "MATCH (a)-->(b)-->(a)", emit: counts, unit: subgraphs, backfill: full, work_budget: 7}
+  - name: tri
+    text: |
+      v 0 A
+      v 1 A
+      e 0 1
+`, nil)
+	require.NoError(t, err)
+	queries, err := c.BuildQueries()
+	require.NoError(t, err)
+	var names []string
+	for _, q := range queries {
+		names = append(names, q.Name)
+		require.Equal(t, "config", q.Origin)
+	}
+	require.Equal(t, []string{"pair", "ring", "tri"}, names)
+	require.Equal(t, matcher.EmitCounts, queries[0].Emit)
+	require.Equal(t, matcher.Subgraphs, queries[0].Unit)
+	require.Equal(t, matcher.BackfillFull, queries[0].Backfill)
+	require.Equal(t, uint64(7), queries[0].WorkBudget)
+}
+
+// TestP7SecretsStaySecret holds that a secret comes from a file or the environment and prints as ***.
+func TestP7SecretsStaySecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(file, []byte("hunter2\n"), 0o600))
+	text := `
+input:
+  kafka:
+    brokers: [k:9092]
+    topic: in
+    sasl: {mechanism: plain, username: u, password: {file: ` + file + `}}
+output: {kafka: {topic: out}}
+checkpoint: {dir: d}
+admin: {token: {env: TOKEN}}
+`
+	c, err := load(t, text, []string{"TOKEN=hunter3"})
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", c.Input.Kafka.SASL.Password.Reveal())
+	require.Equal(t, "hunter3", c.Admin.Token.Reveal())
+	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+		shown := fmt.Sprintf(format, c) + fmt.Sprintf(format, *c.Input.Kafka.SASL) + fmt.Sprintf(format, c.Admin)
+		require.NotContains(t, shown, "hunter")
+	}
+}
+
+func TestP7BeyondLoopback(t *testing.T) {
+	for listen, loopback := range map[string]bool{
+		"127.0.0.1:1": true, "localhost:1": true, "[::1]:1": true, "127.8.8.8:1": true,
+		"0.0.0.0:1": false, ":1": false, "example.org:1": false, "192.168.0.1:1": false, "[::]:1": false,
+	} {
+		require.Equal(t, loopback, IsLoopback(listen), listen)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	for text, want := range map[string]Size{"0": 0, "17": 17, "1KiB": KiB, "3 MiB": 3 * MiB, "2GiB": 2 * GiB, "5B": 5} {
+		var s Size
+		require.NoError(t, s.UnmarshalText([]byte(text)))
+		require.Equal(t, want, s)
+	}
+	for _, text := range []string{"", "-1", "1KB", "1.5MiB", "99999999999TiB", "MiB"} {
+		require.Error(t, new(Size).UnmarshalText([]byte(text)), text)
+	}
+	require.Equal(t, "8MiB", (8 * MiB).String())
+	require.Equal(t, "1025", Size(1025).String())
+}
+
+// FuzzLoad holds that no document makes Load panic, and that what is refused is refused with a message.
+func FuzzLoad(f *testing.F) {
+	f.Add(sound)
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Default()
+		c.src = newSources()
+		errs := bindFile(c, "f.yaml", []byte(text))
+		for _, err := range errs {
+			if err.Error() == "" {
+				t.Fatal("an error without a message")
+			}
+		}
+		if len(errs) == 0 {
+			c.inherit()
+			_ = c.validate(func(string) (string, bool) { return "", false })
+		}
+	})
+}
