@@ -124,21 +124,57 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 // pieces and threads overtake each other.
 func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 350, Edges: 800, Messages: 1000,
-			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 350, Edges: 900, Messages: 500, Full: true,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", ""}}}
+		msgs := matchertest.RandomStream(rng, shape)
+		full := matchertest.NewDriver(t, shape.Directed, newCPU(t, 1, false), plan.New())
+		full.Batch(msgs[:shape.Edges])
 		var queries []*matcher.Query
-		for i := range 5 {
-			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(8), fmt.Sprint("q", i), shape.Directed, shape.Labels)
-			for j := range q.Vertices { // no wildcards: there would be too many matches
-				if q.Vertices[j].Label == "" {
-					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
-				}
+		for i := 0; len(queries) < 5; i++ {
+			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(8), fmt.Sprintf("q%04d", i), shape.Directed, shape.Labels)
+			counted := *q
+			counted.Emit, counted.Backfill = matcher.EmitCounts, matcher.BackfillFull
+			n := full.Register(&counted).Summary.Queries[0].Positive
+			if !n.IsZero() && n.Cmp(matcher.CountOf(3000)) < 0 {
+				q.Unit = matcher.Unit(rng.IntN(2))
+				queries = append(queries, q)
 			}
-			q.Unit = matcher.Unit(rng.IntN(2))
-			queries = append(queries, q)
+			full.Remove(q.Name)
 		}
 		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
+		for batch := range slices.Chunk(msgs, 400) {
+			delta := bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+			}
+			bench.Commit()
+			checkEnumerate(t, bench, rng, ref, fast)
+		}
+	})
+}
+
+// TestBackendsAgreeOnHubs has a few vertices of high degree, and cyclic patterns, where neighbour lists are intersected.
+func TestBackendsAgreeOnHubs(t *testing.T) {
+	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: true, Vertices: 300, Edges: 900, Messages: 500, Full: true, Hubs: 2 + rng.IntN(2),
+			Labels: matchertest.Labels{Vertex: []string{"A", "B"}, Edge: []string{"", "T"}}}
+		w := &world{t: t, directed: true}
+		var queries []*matcher.Query
+		for i, cypher := range []string{
+			"MATCH (x)-->(y)-->(z)-->(x) RETURN x, y, z",
+			"MATCH (x:A)-[:T]->(y)-[:T]->(z), (x)-[:T]->(z) RETURN x, y, z",
+			"MATCH (w)-[:T]->(x)<-[:T]-(y)-[:T]->(z:B)<-[:T]-(w) RETURN w, x, y, z",
+			"MATCH (w:A)-[:T]-(x)-[:T]-(y:B)-[:T]-(w), (w)-[:T]-(z)-[:T]-(y) RETURN w, x, y, z",
+			"MATCH (w)-[:T]->(x), (w)-[:T]->(y), (x)-[:T]->(y), (z)-[:T]->(x), (z)-[:T]->(y) RETURN w, x, y, z",
+		} {
+			q := w.query(fmt.Sprint("q", i), cypher)
+			q.Unit = matcher.Unit(rng.IntN(2))
+			queries = append(queries, q)
+		}
+		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), false)
+		bench := matchertest.NewBench(t, true, plan.New(), queries, ref, fast)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })

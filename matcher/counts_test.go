@@ -24,6 +24,45 @@ func spokes(name string, labels ...string) *matcher.Query {
 	return q
 }
 
+// twoHubs returns two stars whose hubs are joined; leaf i is joined to hub i%2, some of them the other way round.
+func twoHubs(name string, rng *rand.Rand, labels ...string) *matcher.Query {
+	q := spokes(name, labels...)
+	for i := range q.Edges {
+		e := &q.Edges[i]
+		if e.From = len(q.Vertices); i%2 == 0 {
+			e.From = 0
+		}
+		if rng.IntN(4) == 0 {
+			e.From, e.To = e.To, e.From
+		}
+	}
+	q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "hub2"})
+	q.Edges = append(q.Edges, matcher.QueryEdge{Name: "axis", From: 0, To: len(q.Vertices) - 1})
+	return q
+}
+
+// axle returns messages that join two hubs, and leaves with random labels to either or both.
+func axle(rng *rand.Rand, n int, labels ...string) []dyngraph.Message {
+	edge := func(from, to string) dyngraph.Message {
+		return dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: from, To: to}}}
+	}
+	msgs := []dyngraph.Message{edge("hub", "hub2")}
+	for i := range n {
+		key := fmt.Sprint("k", i)
+		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{
+			{Op: dyngraph.InsertVertex, Key: key, Label: labels[rng.IntN(len(labels))]}}})
+		for _, hub := range []string{"hub", "hub2"} {
+			if rng.IntN(5) > 0 {
+				msgs = append(msgs, edge(hub, key))
+			}
+			if rng.IntN(3) == 0 {
+				msgs = append(msgs, edge(key, hub))
+			}
+		}
+	}
+	return msgs
+}
+
 // wheel returns messages that give hub n leaves with random labels, and join the leaves in a ring.
 func wheel(rng *rand.Rand, n int, labels ...string) []dyngraph.Message {
 	var msgs []dyngraph.Message
@@ -41,21 +80,29 @@ func wheel(rng *rand.Rand, n int, labels ...string) []dyngraph.Message {
 func TestS12LeavesAreCountedWithoutEnumeration(t *testing.T) {
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		var queries []*matcher.Query
+		two := rng.IntN(2) == 0
 		for i := range 4 {
 			labels := make([]string, 1+rng.IntN(8))
 			for j := range labels {
 				labels[j] = []string{"A", "A", "B", ""}[rng.IntN(4)]
 			}
 			q := spokes(fmt.Sprint("q", i), labels...)
+			if two {
+				q = twoHubs(fmt.Sprint("q", i), rng, labels...)
+			}
 			q.Unit = matcher.Unit(rng.IntN(2))
 			queries = append(queries, q)
 		}
 		msgs := wheel(rng, 7, "A", "A", "B")
+		if two {
+			msgs = axle(rng, 7, "A", "A", "B")
+		}
 		var away []dyngraph.Message
 		for _, m := range msgs {
-			u := m.Updates[0]
-			u.Op = dyngraph.DeleteEdge
-			away = append(away, dyngraph.Message{Updates: []dyngraph.Update{u}})
+			if u := m.Updates[0]; u.Op == dyngraph.InsertEdge {
+				u.Op = dyngraph.DeleteEdge
+				away = append(away, dyngraph.Message{Updates: []dyngraph.Update{u}})
+			}
 		}
 		c := &matchertest.Case{Directed: true, Queries: queries}
 		c.Batches = append(matchertest.Cut(rng, msgs), matchertest.Cut(rng, away)...)

@@ -14,6 +14,9 @@ type Shape struct {
 	Vertices int // keys that are drawn from
 	Edges    int // about how many the graph holds
 	Messages int // before everything is deleted
+	Hubs     int // keys that every other edge begins or ends at; 0 is a mild skew
+	// Full makes the stream begin with Edges insertions, before Messages.
+	Full bool
 }
 
 // RandomShape draws a small graph: what a full recomputation after each batch can keep up with.
@@ -35,7 +38,12 @@ func RandomStream(rng *rand.Rand, shape Shape) []dyngraph.Message {
 		s.keys = append(s.keys, fmt.Sprintf("k%d", i))
 	}
 	rng.Shuffle(len(s.keys), func(i, j int) { s.keys[i], s.keys[j] = s.keys[j], s.keys[i] })
-	for len(s.out) < shape.Messages {
+	if shape.Full {
+		for range shape.Edges {
+			s.add(s.insert())
+		}
+	}
+	for first := len(s.out); len(s.out) < first+shape.Messages; {
 		s.message()
 	}
 	s.clear()
@@ -73,6 +81,15 @@ func (s *streamer) key() string {
 // edge draws an edge operation between two different keys.
 func (s *streamer) edge(op dyngraph.Op) dyngraph.Update {
 	u := dyngraph.Update{Op: op, From: s.key(), To: s.key(), Label: pickLabel(s.rng, s.shape.Labels.Edge)}
+	if s.shape.Hubs > 0 {
+		u.From, u.To = s.keys[s.rng.IntN(len(s.keys))], s.keys[s.rng.IntN(len(s.keys))]
+		switch hub := s.keys[s.rng.IntN(s.shape.Hubs)]; s.rng.IntN(4) {
+		case 0:
+			u.From = hub
+		case 1:
+			u.To = hub
+		}
+	}
 	for u.From == u.To {
 		u.To = s.keys[s.rng.IntN(len(s.keys))]
 	}
@@ -110,7 +127,7 @@ func (s *streamer) present(op dyngraph.Op) (dyngraph.Update, bool) {
 }
 
 func (s *streamer) vertex(op dyngraph.Op, label string) dyngraph.Update {
-	return dyngraph.Update{Op: op, Key: s.key(), Label: label}
+	return dyngraph.Update{Op: op, Key: s.keys[s.rng.IntN(len(s.keys))], Label: label}
 }
 
 func (s *streamer) vertexLabel() string { return pickLabel(s.rng, s.shape.Labels.Vertex) }
@@ -191,7 +208,7 @@ func (s *streamer) parallel() {
 }
 
 // relabel deletes a vertex and declares it with another label, and puts some of its edges back.
-func (s *streamer) relabel() { s.replace(s.key(), s.vertexLabel()) }
+func (s *streamer) relabel() { s.replace(s.keys[s.rng.IntN(len(s.keys))], s.vertexLabel()) }
 
 // rebirth does the same with the label that it has.
 func (s *streamer) rebirth() {
