@@ -1,0 +1,108 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// parcel is a finished record batch on its way to a partition.
+type parcel struct {
+	to    *txnPart
+	count int32
+	raw   []byte // with its size prefix; nil when it is read from the spool's file
+	off   int64  // in the file
+	size  int
+}
+
+// spool keeps the parcels of the open transaction until its end is known: in memory up to a limit, the others in a
+// temporary file. It belongs to the sink's user; load is for everybody.
+type spool struct {
+	dir   string
+	limit int
+	mem   int
+	kept  []parcel
+	free  [][]byte // buffers of former parcels
+	file  *os.File
+	end   int64
+}
+
+// add keeps a parcel. The one that was added stays usable with its raw bytes, until reset.
+func (s *spool) add(p parcel) error {
+	p.size = len(p.raw)
+	if s.mem+p.size <= s.limit {
+		s.mem += p.size
+		s.kept = append(s.kept, p)
+		return nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp(s.dir, "motifd-transaction-*")
+		if err != nil {
+			return fmt.Errorf("kafka: spool of the open transaction: %w", err)
+		}
+		s.file = f
+	}
+	if _, err := s.file.WriteAt(p.raw, s.end); err != nil {
+		return fmt.Errorf("kafka: spool of the open transaction: %w", err)
+	}
+	p.raw, p.off = nil, s.end
+	s.end += int64(p.size)
+	s.kept = append(s.kept, p)
+	return nil
+}
+
+// load returns a parcel's bytes.
+func (s *spool) load(p *parcel) ([]byte, error) {
+	if p.raw != nil {
+		return p.raw, nil
+	}
+	raw := make([]byte, p.size)
+	if _, err := s.file.ReadAt(raw, p.off); err != nil {
+		return nil, fmt.Errorf("kafka: spool of the open transaction: %w", err)
+	}
+	return raw, nil
+}
+
+// all returns every parcel that is kept.
+func (s *spool) all() []parcel { return append([]parcel(nil), s.kept...) }
+
+// reset forgets everything. The file is emptied; it goes with close.
+func (s *spool) reset() error {
+	for _, p := range s.kept {
+		if p.raw != nil && len(s.free) < maxFree {
+			s.free = append(s.free, p.raw[:0])
+		}
+	}
+	clear(s.kept)
+	s.kept, s.mem = s.kept[:0], 0
+	if s.end == 0 {
+		return nil
+	}
+	s.end = 0
+	if err := s.file.Truncate(0); err != nil {
+		return fmt.Errorf("kafka: spool of the open transaction: %w", err)
+	}
+	return nil
+}
+
+// maxFree bounds the buffers that are kept for later parcels.
+const maxFree = 16
+
+// buffer returns an empty buffer for a parcel.
+func (s *spool) buffer() []byte {
+	if n := len(s.free); n > 0 {
+		b := s.free[n-1]
+		s.free = s.free[:n-1]
+		return b
+	}
+	return nil
+}
+
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	f := s.file
+	s.file = nil
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,237 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"motifd/stream"
+)
+
+// transactions is a transactional producer: what a Java producer does with a transactional.id, over kafka-go's client,
+// which has the calls but no producer of that kind. It keeps no records: when a transaction is lost, its user begins
+// again with init and sends them anew.
+//
+// The life of a transaction: add, produce and offsets in any number, then commit or abort. produce may be called from
+// several goroutines, also while offsets is under way; the other methods have one user at a time. errTxnLost from any of them means that the transaction was or will be aborted, or
+// that its end is unknown: init, then, and ask the log (here: the progress record) what became of it.
+type transactions struct {
+	cl      *client
+	id      string // transactional id
+	timeout time.Duration
+
+	producer int64
+	epoch    int16
+	added    map[topicPartition]bool // in the present transaction
+	group    bool                    // the group's offsets are in the present transaction
+
+	mu  sync.Mutex
+	seq map[topicPartition]int32 // next sequence number; guarded by mu
+}
+
+type topicPartition struct {
+	topic     string
+	partition int32
+}
+
+// errTxnLost: the transaction cannot go on, and how it ended or will end is not known here.
+var errTxnLost = errors.New("transaction lost")
+
+func newTransactions(cl *client, id string, timeout time.Duration) *transactions {
+	return &transactions{cl: cl, id: id, timeout: timeout, producer: -1, epoch: -1}
+}
+
+// begin forgets what was added.
+func (x *transactions) begin() {
+	x.added, x.group = map[topicPartition]bool{}, false
+}
+
+// init makes the producer ready: the broker aborts an open transaction of the same id, waits for the end of one that is
+// being completed, and raises the epoch. The first time (takeOver) that fences every other producer of the id.
+// Afterwards the present epoch is sent along, and stream.ErrFenced tells that another producer has taken over
+// (KIP-360; a broker older than 2.5, and the embedded log, do not check it: the sink's claim does).
+func (x *transactions) init(ctx context.Context, takeOver bool) error {
+	if takeOver {
+		x.producer, x.epoch = -1, -1
+	}
+	var got *kafkago.ProducerSession
+	err := x.call(ctx, "init producer", func(ctx context.Context) error {
+		res, err := x.cl.api.InitProducerID(ctx, &kafkago.InitProducerIDRequest{
+			TransactionalID: x.id, TransactionTimeoutMs: int(x.timeout.Milliseconds()),
+			ProducerID: int(x.producer), ProducerEpoch: int(x.epoch)})
+		if err != nil {
+			return err
+		}
+		got = res.Producer
+		return res.Error
+	})
+	switch {
+	case errors.Is(err, kafkago.InvalidTransactionTimeout):
+		return fmt.Errorf("kafka: transaction time-out of %v: %w: the broker's transaction.max.timeout.ms is less", x.timeout, err)
+	case errors.Is(err, errTxnLost):
+		return fmt.Errorf("kafka: transactional id %q: %w: %w", x.id, stream.ErrFenced, err)
+	case err != nil:
+		return err
+	}
+	x.producer, x.epoch = int64(got.ProducerID), int16(got.ProducerEpoch)
+	x.seq = map[topicPartition]int32{}
+	x.begin()
+	return nil
+}
+
+// add adds partitions to the transaction. What was added before costs nothing.
+func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
+	topics := map[string][]kafkago.AddPartitionToTxn{}
+	for _, p := range parts {
+		if !x.added[p] {
+			topics[p.topic] = append(topics[p.topic], kafkago.AddPartitionToTxn{Partition: int(p.partition)})
+		}
+	}
+	if len(topics) == 0 {
+		return nil
+	}
+	err := x.call(ctx, "add partitions to transaction", func(ctx context.Context) error {
+		res, err := x.cl.api.AddPartitionsToTxn(ctx, &kafkago.AddPartitionsToTxnRequest{
+			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), Topics: topics})
+		if err != nil {
+			return err
+		}
+		// One partition's error leaves all of them out; the others are then "not attempted".
+		var first error
+		n := 0
+		for _, ps := range res.Topics {
+			for _, p := range ps {
+				n++
+				if p.Error != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
+					first = p.Error
+				}
+			}
+		}
+		if first == nil && n == 0 {
+			first = protocol.ErrNoPartition
+		}
+		return first
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		x.added[p] = true
+	}
+	return nil
+}
+
+// produce appends a record batch, as batchBuilder.finish returned it, to a partition that add has added. raw is
+// stamped in place with the producer's id, epoch and sequence number. A partition has one produce at a time. The base
+// offset is -1 when the batch had been appended by an attempt whose answer was lost.
+func (x *transactions) produce(ctx context.Context, at topicPartition, raw []byte, count int32) (base int64, err error) {
+	x.mu.Lock()
+	seq := x.seq[at]
+	stamp(raw, x.producer, x.epoch, seq)
+	x.mu.Unlock()
+	err = x.call(ctx, "produce", func(ctx context.Context) error {
+		res, err := x.cl.api.RawProduce(ctx, &kafkago.RawProduceRequest{
+			Topic: at.topic, Partition: int(at.partition), RequiredAcks: kafkago.RequireAll, TransactionalID: x.id,
+			RawRecords: protocol.RawRecordSet{Reader: bytes.NewReader(raw)}})
+		if err != nil {
+			return err
+		}
+		base = res.BaseOffset
+		if errors.Is(res.Error, kafkago.DuplicateSequenceNumber) {
+			base = -1
+			return nil
+		}
+		return res.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("topic %q, partition %d: %w", at.topic, at.partition, err)
+	}
+	x.mu.Lock()
+	x.seq[at] = (seq + count) & 0x7fffffff // sequence numbers go round after 2^31 - 1
+	x.mu.Unlock()
+	return base, nil
+}
+
+// stamp writes what makes a record batch transactional, and its checksum.
+func stamp(raw []byte, producer int64, epoch int16, seq int32) {
+	h := raw[prefix:]
+	attributes := binary.BigEndian.Uint16(h[offAttributes:]) | attrTransactional
+	binary.BigEndian.PutUint16(h[offAttributes:], attributes)
+	binary.BigEndian.PutUint64(h[offProducer:], uint64(producer))
+	binary.BigEndian.PutUint16(h[offEpoch:], uint16(epoch))
+	binary.BigEndian.PutUint32(h[offSequence:], uint32(seq))
+	binary.BigEndian.PutUint32(h[offCRC:], crc32.Checksum(h[offAttributes:], castagnoli))
+}
+
+// offsets puts the offsets of a consumer group without members into the transaction.
+func (x *transactions) offsets(ctx context.Context, group, topic string, at stream.Positions) error {
+	if !x.group {
+		err := x.call(ctx, "add offsets to transaction", func(ctx context.Context) error {
+			res, err := x.cl.api.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
+				TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), GroupID: group})
+			if err != nil {
+				return err
+			}
+			return res.Error
+		})
+		if err != nil {
+			return err
+		}
+		x.group = true
+	}
+	commits := make([]kafkago.TxnOffsetCommit, 0, len(at))
+	for p, off := range at {
+		commits = append(commits, kafkago.TxnOffsetCommit{Partition: int(p), Offset: off})
+	}
+	return x.call(ctx, "offsets of transaction", func(ctx context.Context) error {
+		res, err := x.cl.api.TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
+			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch),
+			GroupID: group, GenerationID: -1, Topics: map[string][]kafkago.TxnOffsetCommit{topic: commits}})
+		if err != nil {
+			return err
+		}
+		for _, p := range res.Topics[topic] {
+			if p.Error != nil {
+				return p.Error
+			}
+		}
+		return nil
+	})
+}
+
+// commit ends the transaction. An answer that was lost is asked for again: a broker answers a repeated commit of the
+// same epoch like the first one.
+func (x *transactions) commit(ctx context.Context) error { return x.end(ctx, true) }
+
+// abort ends the transaction, if something was added to it, without a trace for readers under read_committed.
+func (x *transactions) abort(ctx context.Context) error { return x.end(ctx, false) }
+
+func (x *transactions) end(ctx context.Context, commit bool) error {
+	if len(x.added) == 0 && !x.group {
+		return nil
+	}
+	op := "abort transaction"
+	if commit {
+		op = "commit transaction"
+	}
+	err := x.call(ctx, op, func(ctx context.Context) error {
+		res, err := x.cl.api.EndTxn(ctx, &kafkago.EndTxnRequest{
+			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), Committed: commit})
+		if err != nil {
+			return err
+		}
+		return res.Error
+	})
+	if err == nil {
+		x.begin()
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package kafka
+
+import (
+	"testing"
+
+	"motifd/stream"
+	"motifd/stream/streamtest"
+)
+
+// txnConformance runs the conformance suite of sinks.
+func txnConformance(t *testing.T, newEnds func(t testing.TB) *ends, change func(opt *TxnSinkOptions)) {
+	streamtest.TestSink(t, func(t *testing.T) *streamtest.SinkHarness {
+		e := newEnds(t)
+		opt := e.txnOutput(t, 3)
+		change(&opt)
+		return &streamtest.SinkHarness{
+			ExactlyOnce: true, Headers: true, Keys: true, Tombstones: true, Exclusive: stream.ErrFenced,
+			New: func(t testing.TB, allowExisting bool) stream.Sink {
+				opt := opt
+				opt.AllowExisting = allowExisting
+				return newTxnSink(t, opt)
+			},
+			Crash: func(t testing.TB, s stream.Sink) { crashTxn(t, s.(*TxnSink)) },
+			Visible: func(t testing.TB) streamtest.Output {
+				return streamtest.Output{
+					Main:        outRecords(e.committed(t, opt.Topic)),
+					DeadLetters: outRecords(e.committed(t, opt.DeadLetters)),
+					Control:     outRecords(e.committed(t, opt.Control)),
+				}
+			},
+		}
+	})
+}
+
+func TestTxnSinkConformance(t *testing.T) {
+	for name, change := range map[string]func(opt *TxnSinkOptions){
+		"Plain":             func(*TxnSinkOptions) {},
+		"Zstd":              func(opt *TxnSinkOptions) { opt.Compression = "zstd" },
+		"SmallBatches":      func(opt *TxnSinkOptions) { opt.BatchBytes = 600 },
+		"SmallTransactions": func(opt *TxnSinkOptions) { opt.MaxTransactionRecords = 10 },
+		"Spooled":           func(opt *TxnSinkOptions) { opt.BatchBytes, opt.BufferBytes, opt.SpoolDir = 2000, 3000, t.TempDir() },
+	} {
+		t.Run(name, func(t *testing.T) { txnConformance(t, embedded, change) })
+	}
+}

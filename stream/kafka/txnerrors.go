@@ -1,0 +1,79 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// operationNotAttempted is the error of a partition that was not added because another one could not be.
+const operationNotAttempted = kafkago.Error(55)
+
+// Codes that kafka-go does not name.
+const (
+	producerFenced       = kafkago.Error(90)
+	transactionAbortable = kafkago.Error(120)
+)
+
+// lost tells whether an error means that the transaction cannot go on with this epoch: it was aborted by its time-out,
+// another producer has taken over, or the brokers and we do not agree on its state.
+func lost(err error) bool {
+	var code kafkago.Error
+	if !errors.As(err, &code) {
+		return false
+	}
+	switch code {
+	case kafkago.OutOfOrderSequenceNumber, kafkago.InvalidProducerEpoch, kafkago.InvalidTransactionState,
+		kafkago.InvalidProducerIDMapping, kafkago.UnknownProducerId, producerFenced, transactionAbortable:
+		return true
+	}
+	return false
+}
+
+// call makes one call of a transaction again and again until it succeeds, its transaction is lost, or it fails for
+// good. All that is repeated is idempotent: appends carry sequence numbers, the rest sets what is set already. The
+// broker's time-out of the transaction ends the repetition while others of its calls get through, and ctx otherwise.
+func (x *transactions) call(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		err := f(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case lost(err):
+			return fmt.Errorf("%w: %s: %w", errTxnLost, op, err)
+		case fatalTxn(err):
+			return fmt.Errorf("kafka: %s, transactional id %q: %w", op, x.id, err)
+		}
+		if errors.Is(err, kafkago.ConcurrentTransactions) {
+			// The transaction before is being completed, which takes milliseconds.
+			err = x.cl.sleep(ctx, min(5*time.Millisecond<<min(attempt-1, 5), 100*time.Millisecond))
+		} else {
+			x.cl.opt.Events.retry(op, x.id, -1, attempt, err)
+			err = x.cl.pause(ctx, attempt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// fatalTxn is fatal, with the errors that only transactions have.
+func fatalTxn(err error) bool {
+	return fatal(err) || errors.Is(err, kafkago.InvalidTransactionTimeout) || groupInUse(err)
+}
+
+// groupInUse tells whether a group refuses offsets because it has members of its own.
+func groupInUse(err error) bool {
+	for _, code := range []kafkago.Error{kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress,
+		kafkago.FencedInstanceID} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}

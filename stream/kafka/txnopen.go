@@ -1,0 +1,188 @@
+package kafka
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"motifd/stream"
+)
+
+// Open implements stream.Sink. It checks first that output and checkpoint belong together, so that a daemon that was
+// started by mistake harms nobody; then it initialises the producer, which fences any other, reads the progress record
+// again, and claims the output by writing it anew under its own session.
+//
+// Besides stream.ErrOutputNotEmpty it answers ErrNoTopic; ErrPartitions when the partition count of the output is not
+// the expected or the committed one, or the progress topic has more than one partition; stream.ErrMismatch when the
+// progress record is of another stream; stream.ErrOutputDamaged when the output ends before the committed mark or the
+// progress record is missing. It waits for the brokers until ctx is done.
+func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+	none := stream.Progress{Stream: streamID, Batch: batch + 1}
+	if s.open {
+		return none, errors.New("kafka: sink is already open")
+	}
+	var m mark
+	if len(committed) > 0 {
+		var err error
+		if m, err = parseMark(committed); err != nil {
+			return none, err
+		}
+	}
+	ctx, done := s.join(ctx)
+	defer done()
+	s.streamID, s.session = streamID, newSession()
+	if err := s.openTopics(ctx, m); err != nil {
+		return none, err
+	}
+	if _, err := s.whereToGoOn(ctx, batch, fresh, false); err != nil {
+		return none, err
+	}
+	if err := s.claim(ctx, batch, fresh); err != nil {
+		return none, err
+	}
+	s.open = true
+	return stream.Progress{Stream: streamID, Batch: s.at.batch, Index: s.at.index, Known: true}, nil
+}
+
+func newSession() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
+	return hex.EncodeToString(b[:])
+}
+
+// openTopics finds the topics and compares what they hold with what was committed.
+func (s *TxnSink) openTopics(ctx context.Context, m mark) error {
+	for _, t := range []struct {
+		topic **txnTopic
+		name  string
+		want  int32 // partitions, 0 for any number
+	}{
+		{&s.out, s.opt.Topic, s.opt.ExpectPartitions},
+		{&s.progress, s.opt.Progress, 1},
+		{&s.dead, s.opt.DeadLetters, 0},
+		{&s.control, s.opt.Control, 0},
+	} {
+		if t.name == "" {
+			continue
+		}
+		main := t.name == s.opt.Topic
+		n, err := s.cl.partitions(ctx, t.name)
+		if err != nil {
+			return err
+		}
+		if t.want != 0 && n != t.want {
+			return fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", t.name, ErrPartitions, n, t.want)
+		}
+		next := m.Next[t.name]
+		if main && len(next) > 0 && int32(len(next)) != n {
+			return fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
+				t.name, ErrPartitions, n, len(next))
+		}
+		byPart, err := s.cl.extents(ctx, t.name, allPartitions(n), kafkago.ReadUncommitted)
+		if err != nil {
+			return err
+		}
+		top := newTxnTopic(t.name, main && !s.opt.AllowExisting, n)
+		for p, off := range next[:min(len(next), int(n))] {
+			end := byPart[int32(p)].end
+			if off > end && (main || t.name == s.opt.Progress) && !s.opt.ResetProgress {
+				return fmt.Errorf("kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
+					t.name, p, stream.ErrOutputDamaged, end, off)
+			}
+			top.parts[p].end = min(off, end)
+		}
+		*t.topic = top
+	}
+	return nil
+}
+
+// whereToGoOn reads the progress record and decides where publishing goes on.
+func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, fresh, wait bool) (place, error) {
+	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, -1, wait)
+	if err != nil {
+		return place{}, err
+	}
+	switch {
+	case rec != nil && rec.Stream == s.streamID:
+		if fresh && rec.at() != (place{}) {
+			return place{}, fmt.Errorf("kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new", s.opt.Progress,
+				stream.ErrMismatch, rec.Batch)
+		}
+		return rec.at(), nil
+	case fresh && s.opt.AllowExisting:
+		return place{}, nil
+	case fresh && rec != nil:
+		return place{}, fmt.Errorf("kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
+			s.opt.Progress, stream.ErrOutputNotEmpty, s.opt.TransactionalID, rec.Stream, rec.Batch)
+	case fresh:
+		return place{}, s.requireEmpty(ctx)
+	case s.opt.ResetProgress:
+		return place{batch + 1, 0}, nil
+	case rec != nil:
+		return place{}, fmt.Errorf("kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of stream %s; "+
+			"restore the checkpoint that belongs to the output, or use a new output", s.opt.Progress, stream.ErrMismatch,
+			s.opt.TransactionalID, rec.Stream, s.streamID)
+	}
+	return place{}, fmt.Errorf("kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
+		s.opt.Progress, stream.ErrOutputDamaged, s.opt.TransactionalID, batch)
+}
+
+// requireEmpty refuses an output that holds something.
+func (s *TxnSink) requireEmpty(ctx context.Context) error {
+	byPart, err := s.cl.extents(ctx, s.opt.Topic, allPartitions(int32(len(s.out.parts))), kafkago.ReadUncommitted)
+	if err != nil {
+		return err
+	}
+	for p := range s.out.parts {
+		if e := byPart[int32(p)]; e.end > e.start {
+			return fmt.Errorf("kafka: output topic %q, partition %d holds %d records, but the checkpoint is new: %w", s.opt.Topic, p,
+				e.end-e.start, stream.ErrOutputNotEmpty)
+		}
+	}
+	return nil
+}
+
+// claim takes the output over from any other sink: it initialises the producer, finds out where to go on, and writes
+// that as a progress record of this session. It begins again when another sink does the same at the same time.
+func (s *TxnSink) claim(ctx context.Context, batch uint64, fresh bool) error {
+	for attempt := 1; ; attempt++ {
+		err := s.claimOnce(ctx, batch, fresh)
+		if !errors.Is(err, errTxnLost) {
+			return err
+		}
+		s.opt.Events.retry("claim output", s.opt.TransactionalID, -1, attempt, err)
+		if err := s.cl.pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, fresh bool) error {
+	if err := s.tx.init(ctx, true); err != nil {
+		return err
+	}
+	at, err := s.whereToGoOn(ctx, batch, fresh, true)
+	if err != nil {
+		return err
+	}
+	if err := s.addProgress(at); err != nil {
+		return err
+	}
+	if err := s.seal(&s.progress.parts[0]); err != nil {
+		return err
+	}
+	s.start(nil)
+	if err = s.await(ctx); err == nil {
+		err = s.tx.commit(ctx)
+	}
+	if err := errors.Join(err, s.spool.reset()); err != nil {
+		return err
+	}
+	s.at, s.offset = at, s.progress.parts[0].end-1
+	s.progress.parts[0].next, s.progress.parts[0].touched = -1, false
+	return nil
+}

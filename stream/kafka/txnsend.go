@@ -1,0 +1,287 @@
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"motifd/stream"
+)
+
+// txnTopic is a topic that a TxnSink writes to.
+type txnTopic struct {
+	name  string
+	parts []txnPart
+}
+
+// txnPart is a partition of it.
+type txnPart struct {
+	topicPartition
+	exclusive bool          // it has no other writer: what is appended must follow what was
+	builder   *batchBuilder // nil when it holds nothing
+	end       int64         // offset after the last record that was appended, as far as is known
+	next      int64         // offset that the next append must have; -1 when it is not known
+	touched   bool          // by the open transaction
+}
+
+func newTxnTopic(name string, exclusive bool, partitions int32) *txnTopic {
+	t := &txnTopic{name: name, parts: make([]txnPart, partitions)}
+	for p := range t.parts {
+		t.parts[p] = txnPart{topicPartition: topicPartition{name, int32(p)}, exclusive: exclusive, next: -1}
+	}
+	return t
+}
+
+// add puts a record into its partition's current record batch, and seals that when it is full. Nothing of the
+// arguments is kept.
+func (s *TxnSink) add(p *txnPart, key, value []byte, hs []header) error {
+	size := len(key) + len(value) + recordOverhead
+	for _, h := range hs {
+		size += len(h.key) + len(h.value) + recordOverhead
+	}
+	if p.builder != nil && p.builder.size()+size > s.opt.BatchBytes {
+		if err := s.seal(p); err != nil {
+			return err
+		}
+	}
+	if p.builder == nil {
+		p.builder = &batchBuilder{compression: s.compression, buf: s.spool.buffer()}
+		p.builder.reset()
+	}
+	p.builder.add(key, value, hs)
+	return nil
+}
+
+// seal closes a partition's current record batch and keeps it.
+func (s *TxnSink) seal(p *txnPart) error {
+	b := p.builder
+	if b == nil {
+		return nil
+	}
+	p.builder = nil
+	raw, err := b.finish(time.Now())
+	if err != nil {
+		return err
+	}
+	c := parcel{to: p, count: b.count, raw: raw}
+	if err := s.spool.add(c); err != nil {
+		return err
+	}
+	s.pending = append(s.pending, c)
+	s.waiting += len(raw)
+	return nil
+}
+
+// round sends some parcels of the open transaction, in the background.
+type round struct {
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// start sends what is pending, with the offsets if there are some. No other round is under way.
+func (s *TxnSink) start(at stream.Positions) {
+	r := &round{done: make(chan struct{})}
+	s.round = r
+	parcels := s.pending
+	s.pending, s.waiting = nil, 0
+	s.wg.Go(func() {
+		defer close(r.done)
+		r.err = s.send(parcels, at)
+	})
+}
+
+// await returns when no round is under way, with the error of the one that was.
+func (s *TxnSink) await(ctx context.Context) error {
+	if s.round == nil {
+		return nil
+	}
+	select {
+	case <-s.round.done:
+		err := s.round.err
+		s.round = nil
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// send publishes parcels: partitions side by side, the parcels of one in order.
+func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
+	var order []topicPartition
+	byPart := map[*txnPart][]parcel{}
+	for _, c := range parcels {
+		if byPart[c.to] == nil {
+			order = append(order, c.to.topicPartition)
+		}
+		byPart[c.to] = append(byPart[c.to], c)
+	}
+	if err := s.tx.add(s.ctx, order); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(s.ctx)
+	for p, cs := range byPart {
+		g.Go(func() error {
+			for i := range cs {
+				raw, err := s.spool.load(&cs[i])
+				if err != nil {
+					return err
+				}
+				base, err := s.tx.produce(ctx, p.topicPartition, raw, cs[i].count)
+				if err != nil {
+					return err
+				}
+				if err := p.appended(base, int64(cs[i].count)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if s.opt.Group != "" && len(at) > 0 {
+		g.Go(func() error {
+			err := s.tx.offsets(ctx, s.opt.Group, s.opt.InputTopic, at)
+			if groupInUse(err) { // they are for show: the checkpoint's positions are what counts
+				s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
+				return nil
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// appended checks where a record batch was appended.
+func (p *txnPart) appended(base, count int64) error {
+	p.touched = true
+	if base < 0 {
+		p.next = -1
+		return nil
+	}
+	want := p.next
+	p.next = base + count
+	p.end = max(p.end, p.next)
+	switch {
+	case want < 0 || base == want || !p.exclusive:
+		return nil
+	case base > want:
+		return fmt.Errorf("kafka: topic %q, partition %d: %w: %d records were appended before offset %d by somebody else",
+			p.topic, p.partition, stream.ErrFenced, base-want, base)
+	}
+	return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
+		p.topic, p.partition, stream.ErrOutputDamaged, base, want)
+}
+
+// dispatch sends what is pending, and returns when it is under way.
+func (s *TxnSink) dispatch(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := s.await(ctx)
+		if err == nil {
+			s.start(nil)
+			return nil
+		}
+		if _, err := s.recover(ctx, attempt, err, s.at); err != nil {
+			return err
+		}
+	}
+}
+
+// commit closes the open transaction with a progress record, and returns when it is committed.
+func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) error {
+	if err := s.addProgress(to); err != nil {
+		return err
+	}
+	for _, t := range s.topics() {
+		for p := range t.parts {
+			if err := s.seal(&t.parts[p]); err != nil {
+				return err
+			}
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		err := s.await(ctx)
+		if err == nil {
+			s.start(at)
+			err = s.await(ctx)
+		}
+		if err == nil {
+			err = s.tx.commit(ctx)
+		}
+		if err == nil {
+			break
+		}
+		committed, err := s.recover(ctx, attempt, err, to)
+		if err != nil {
+			return err
+		}
+		if committed {
+			break
+		}
+	}
+	s.at, s.count = to, 0
+	s.offset = s.progress.parts[0].end - 1
+	for _, t := range s.topics() {
+		for p := range t.parts {
+			if part := &t.parts[p]; part.touched {
+				part.touched = false
+				if part.next >= 0 {
+					part.next++ // the marker that ends the transaction
+				}
+			}
+		}
+	}
+	return s.spool.reset()
+}
+
+// addProgress adds the progress record.
+func (s *TxnSink) addProgress(to place) error {
+	value, err := json.Marshal(progressRecord{Version: progressVersion, Stream: s.streamID, Batch: to.batch, Next: to.index,
+		Session: s.session})
+	if err != nil {
+		return err
+	}
+	return s.add(&s.progress.parts[0], []byte(s.opt.TransactionalID), value, nil)
+}
+
+// recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
+// was committed, and if not has all of it sent again. to is what the progress record says if it was.
+func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to place) (committed bool, err error) {
+	if !errors.Is(cause, errTxnLost) {
+		return false, cause
+	}
+	s.opt.Events.retry("transaction", s.opt.TransactionalID, -1, attempt, cause)
+	if attempt > 1 {
+		if err := s.cl.pause(ctx, attempt-1); err != nil {
+			return false, err
+		}
+	}
+	if err := s.tx.init(ctx, false); err != nil {
+		return false, err
+	}
+	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
+	if err != nil {
+		return false, err
+	}
+	for _, t := range s.topics() {
+		for p := range t.parts {
+			t.parts[p].next = -1
+		}
+	}
+	switch {
+	case rec == nil:
+		return false, fmt.Errorf("kafka: topic %q: %w: the progress record is gone", s.opt.Progress, stream.ErrOutputDamaged)
+	case rec.Session != s.session:
+		return false, fmt.Errorf("kafka: transactional id %q: %w: another one has opened the output (stream %s, batch %d)",
+			s.opt.TransactionalID, stream.ErrFenced, rec.Stream, rec.Batch)
+	case rec.at() == s.at:
+		s.pending = s.spool.all()
+		return false, nil
+	case rec.at() == to:
+		return true, nil
+	}
+	return false, fmt.Errorf("kafka: topic %q: %w: the progress record is at batch %d, index %d; expected was %d, %d or %d, %d",
+		s.opt.Progress, stream.ErrMismatch, rec.Batch, rec.Next, s.at.batch, s.at.index, to.batch, to.index)
+}
