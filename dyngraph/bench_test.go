@@ -88,6 +88,34 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
+// BenchmarkGrow builds a graph from nothing by batches of 1,000, where every second edge brings a new vertex: its
+// entries go to the end of the array.
+func BenchmarkGrow(b *testing.B) {
+	const size, total = 1000, 500_000
+	rnd := rand.New(rand.NewPCG(6, 6))
+	for b.Loop() {
+		g := NewGraph(Options{Directed: true})
+		n := 2
+		for range total / size {
+			batch := make([]Update, size)
+			for j := range batch {
+				from, to := rnd.IntN(n), n
+				if j%2 == 0 {
+					n++
+				} else {
+					to = (from + 1 + rnd.IntN(n-1)) % n
+				}
+				batch[j] = Update{Op: InsertEdge, From: strconv.Itoa(from), To: strconv.Itoa(to), Label: "T"}
+			}
+			if _, err := g.Stage(batch); err != nil {
+				b.Fatal(err)
+			}
+			g.Commit()
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*total), "ns/update")
+}
+
 // BenchmarkAccept judges messages of one update.
 func BenchmarkAccept(b *testing.B) {
 	g := benchGraph(b, 3_000_000)

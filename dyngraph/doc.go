@@ -16,6 +16,16 @@
 //	   first; ids freed by batch n are free again from batch n+2 on (DESIGN S7, A12).
 //	3  The net edges of a batch are totally ordered by the place of the last operation that changed the edge's
 //	   presence, then by the edge's tuple of dense ids (DESIGN S3).
-//	4  A Graph has one owner: nothing here is safe for concurrent use, except that any number of goroutines may read
+//	4  A vertex in a batch is a key and a label; under another label it is another vertex with another id, and its
+//	   edges are other edges. An edge is its two ends and its label; id, timestamp and properties are attributes, and
+//	   an insertion of a present edge replaces them. Vertices live until they are deleted: the last edge going does not
+//	   take them along.
+//	5  Edge indexes are re-used as ids are, so what batch n deleted can be named until Stage of batch n+2.
+//	6  While a batch is staged, the counts (Vertices, Edges, degrees, triples) are of both graphs together.
+//	7  A Graph has one owner: nothing here is safe for concurrent use, except that any number of goroutines may read
 //	   views between Stage and Commit or Abort, and between batches.
+//
+// The way through the files: accept.go decides; fold.go and edgetable.go reduce a batch to its net effect; stage.go
+// orders it and puts it in; commit.go ends it; graph.go has the columns and the views. pma.go and the files named after
+// it are the array, range.go what is read from it; loader.go fills all from a checkpoint.
 package dyngraph
