@@ -113,10 +113,12 @@ func (f *framer) giveUpLine(b []byte) (frame, bool) {
 	return frame{}, false
 }
 
+// unclosed is the frame of a line that begins a quoted field which never ends.
 func (f *framer) unclosed(line []byte, msg string) frame {
 	v := trimLineEnd(line)
+	kept := min(len(v), f.limit)
 	return frame{
-		value: v[:len(v):len(v)], off: f.off, next: f.off + int64(len(line)),
+		value: v[:kept:kept], off: f.off, next: f.off + int64(len(line)),
 		err: &stream.RecordError{Reason: "framing", Size: int64(len(v)), Msg: msg},
 	}
 }

@@ -33,7 +33,6 @@ type Source struct {
 	at     stream.Positions
 	cur    int  // file
 	open   bool // it is
-	eof    bool // of it
 	fr     *framer
 	header []byte
 	pipe   *pipeReader
