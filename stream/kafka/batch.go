@@ -1,12 +1,10 @@
 package kafka
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 
 	kafkago "github.com/segmentio/kafka-go"
 )
@@ -89,33 +87,16 @@ func nextBatch(data []byte) (b recordBatch, rest []byte, ok bool, err error) {
 	return b, data[size:], true, nil
 }
 
-// payload verifies the checksum and returns the records' bytes, decompressed. limit bounds what a compressed batch
-// expands to.
-func (b *recordBatch) payload(limit int) ([]byte, error) {
+// payload verifies the checksum and returns the records' bytes, decompressed.
+func (b *recordBatch) payload(d *decompressor) ([]byte, error) {
 	if want, got := binary.BigEndian.Uint32(b.raw[offCRC:]), crc32.Checksum(b.raw[offAttributes:], castagnoli); want != got {
 		return nil, fmt.Errorf("%w: checksum is %08x, header says %08x", errDamaged, got, want)
 	}
-	body := b.raw[headerSize:]
 	kind := kafkago.Compression(b.attributes & attrCompression)
 	if kind == 0 {
-		return body, nil
+		return b.raw[headerSize:], nil
 	}
-	codec := kind.Codec()
-	if codec == nil {
-		return nil, fmt.Errorf("%w: unknown compression %d", errDamaged, kind)
-	}
-	r := codec.NewReader(bytes.NewReader(body))
-	defer func() { _ = r.Close() }() // nothing is lost with a reader
-	var out bytes.Buffer
-	out.Grow(min(4*len(body), limit))
-	n, err := out.ReadFrom(io.LimitReader(r, int64(limit)+1))
-	if n > int64(limit) {
-		return nil, fmt.Errorf("%w of %d bytes", errExpansion, limit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", errDamaged, codec.Name(), err)
-	}
-	return out.Bytes(), nil
+	return d.expand(kind, b.raw[headerSize:])
 }
 
 // record is one record of a batch; its slices point into the batch's payload.

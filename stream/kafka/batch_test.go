@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/snappy"
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,14 @@ func encodeBatch(t testing.TB, compression kafkago.Compression, values ...[]byte
 	require.NoError(t, err)
 	require.EqualValues(t, len(raw)-prefix, binary.BigEndian.Uint32(raw))
 	return bytes.Clone(raw[prefix:])
+}
+
+func limited(t testing.TB, limit int) *decompressor {
+	t.Helper()
+	d, err := newDecompressor(limit)
+	require.NoError(t, err)
+	t.Cleanup(d.close)
+	return d
 }
 
 func setCRC(raw []byte) {
@@ -64,7 +73,7 @@ func TestDecodeDifferential(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.Empty(t, rest)
-			payload, err := b.payload(1 << 20)
+			payload, err := b.payload(limited(t, 1<<20))
 			require.NoError(t, err)
 			i := 0
 			require.NoError(t, b.records(payload, func(r *record) error {
@@ -107,7 +116,7 @@ func TestDamagedBatch(t *testing.T) {
 	b, _, ok, err := nextBatch(good)
 	require.NoError(t, err)
 	require.True(t, ok)
-	_, err = b.payload(1 << 10)
+	_, err = b.payload(limited(t, 1<<10))
 	require.NoError(t, err)
 
 	for i := offAttributes; i < len(good); i++ { // the checksum covers every byte from here on
@@ -115,7 +124,7 @@ func TestDamagedBatch(t *testing.T) {
 		bad[i] ^= 0x55
 		b, _, ok, err := nextBatch(bad)
 		if err == nil && ok {
-			_, err = b.payload(1 << 10)
+			_, err = b.payload(limited(t, 1<<10))
 		}
 		require.ErrorIs(t, err, errDamaged, "byte %d", i)
 	}
@@ -136,9 +145,9 @@ func TestExpansionIsBounded(t *testing.T) {
 		bomb := encodeBatch(t, compression, make([]byte, 8<<20))
 		b, _, _, err := nextBatch(bomb)
 		require.NoError(t, err)
-		_, err = b.payload(1 << 20)
+		_, err = b.payload(limited(t, 1<<20))
 		require.ErrorIs(t, err, errExpansion, compression.String())
-		_, err = b.payload(9 << 20)
+		_, err = b.payload(limited(t, 9<<20))
 		require.NoError(t, err, compression.String())
 	}
 }
@@ -150,7 +159,7 @@ func TestLogAppendTime(t *testing.T) {
 	setCRC(raw)
 	b, _, _, err := nextBatch(raw)
 	require.NoError(t, err)
-	payload, err := b.payload(1 << 10)
+	payload, err := b.payload(limited(t, 1<<10))
 	require.NoError(t, err)
 	require.NoError(t, b.records(payload, func(r *record) error {
 		require.EqualValues(t, 42, r.time)
@@ -158,11 +167,40 @@ func TestLogAppendTime(t *testing.T) {
 	}))
 }
 
+// TestSnappyFramings: bare blocks, as librdkafka sends them, and claims of enormous sizes.
+func TestSnappyFramings(t *testing.T) {
+	d := limited(t, 1<<20)
+	text := bytes.Repeat([]byte("ring "), 1000)
+	out, err := d.expand(kafkago.Snappy, snappy.Encode(nil, text))
+	require.NoError(t, err)
+	require.Equal(t, text, out)
+	framed := append(bytes.Clone(xerialMagic), 0, 0, 0, 1, 0, 0, 0, 1)
+	for range 3 {
+		block := snappy.Encode(nil, text)
+		framed = binary.BigEndian.AppendUint32(framed, uint32(len(block)))
+		framed = append(framed, block...)
+	}
+	out, err = d.expand(kafkago.Snappy, framed)
+	require.NoError(t, err)
+	require.Equal(t, bytes.Repeat(text, 3), out)
+	for n := range framed[:len(framed)-1] {
+		out, err = d.expand(kafkago.Snappy, framed[:n])
+		require.True(t, errors.Is(err, errDamaged) || err == nil && len(out) < 3*len(text), "%d bytes", n)
+	}
+	_, err = d.expand(kafkago.Snappy, []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0})
+	require.ErrorIs(t, err, errExpansion)
+	_, err = d.expand(kafkago.Snappy, append(framed[:xerialHeader:xerialHeader], 0xff, 0xff, 0xff, 0xff))
+	require.ErrorIs(t, err, errDamaged)
+	_, err = d.expand(7, nil)
+	require.ErrorIs(t, err, errDamaged)
+}
+
 // FuzzBatch feeds the decoder with batches whose checksum is right, and everything else is not.
 func FuzzBatch(f *testing.F) {
 	for compression := kafkago.Compression(0); compression <= kafkago.Zstd; compression++ {
 		f.Add(encodeBatch(f, compression, []byte("one"), []byte("two"), nil))
 	}
+	dec := limited(f, 1<<16)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) >= headerSize {
 			setCRC(data)
@@ -174,7 +212,7 @@ func FuzzBatch(f *testing.F) {
 			}
 			require.Less(t, len(rest), len(data))
 			require.LessOrEqual(t, b.first, b.last)
-			payload, err := b.payload(1 << 16)
+			payload, err := b.payload(dec)
 			require.LessOrEqual(t, len(payload), max(1<<16, len(data)))
 			if err == nil {
 				prev := b.first - 1

@@ -150,7 +150,7 @@ func (f *fetcher) batch(ctx context.Context, b *recordBatch, aborted *abortedSet
 		f.next = b.last + 1
 		return nil
 	}
-	payload, err := b.payload(s.opt.MaxBatchBytes)
+	payload, err := b.payload(s.dec)
 	if err == nil && b.control() {
 		abort, cerr := b.abortMarker(payload)
 		if cerr == nil {

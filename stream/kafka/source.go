@@ -20,6 +20,7 @@ import (
 type Source struct {
 	opt SourceOptions
 	cl  *client
+	dec *decompressor
 	iso kafkago.IsolationLevel
 	// interval is how often the source looks for partitions that were added.
 	interval time.Duration
@@ -52,7 +53,11 @@ func NewSource(opt SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{opt: opt, cl: cl, chunks: make(chan chunk), interval: partitionInterval}
+	dec, err := newDecompressor(opt.MaxBatchBytes)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{opt: opt, cl: cl, dec: dec, chunks: make(chan chunk), interval: partitionInterval}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -254,5 +259,6 @@ func (s *Source) Close() error {
 	s.mu.Unlock()
 	s.cl.close()
 	s.wg.Wait()
+	s.dec.close()
 	return nil
 }

@@ -1,0 +1,114 @@
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// decompressor expands the records of compressed batches, up to a limit. It allocates no more than about twice the
+// limit, whatever a batch claims about itself: producers may be hostile, and brokers need not look inside. It is
+// safe for concurrent use.
+type decompressor struct {
+	limit int
+	zstd  *zstd.Decoder
+}
+
+// minWindow is the window that every zstd decoder must support (RFC 8878, section 3.1.1.1.2).
+const minWindow = 8 << 20
+
+func newDecompressor(limit int) (*decompressor, error) {
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(limit, minWindow))))
+	if err != nil {
+		return nil, fmt.Errorf("kafka: zstd: %w", err)
+	}
+	return &decompressor{limit: limit, zstd: dec}, nil
+}
+
+func (d *decompressor) close() { d.zstd.Close() }
+
+// expand returns src decompressed. The error is errExpansion or errDamaged.
+func (d *decompressor) expand(kind kafkago.Compression, src []byte) (out []byte, err error) {
+	switch kind {
+	case kafkago.Snappy:
+		out, err = d.snappy(src)
+	case kafkago.Zstd:
+		out, err = d.zstd.DecodeAll(src, nil)
+		if errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
+			err = errExpansion
+		}
+	case kafkago.Gzip, kafkago.Lz4:
+		out, err = d.stream(kind, src)
+	default:
+		return nil, fmt.Errorf("%w: unknown compression %d", errDamaged, kind)
+	}
+	switch {
+	case errors.Is(err, errExpansion) || err == nil && len(out) > d.limit:
+		return nil, fmt.Errorf("%w of %d bytes", errExpansion, d.limit)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %v", errDamaged, kind, err)
+	}
+	return out, nil
+}
+
+// stream expands formats whose decoders need little memory themselves.
+func (d *decompressor) stream(kind kafkago.Compression, src []byte) ([]byte, error) {
+	r := kind.Codec().NewReader(bytes.NewReader(src))
+	defer func() { _ = r.Close() }() // nothing is lost with a reader
+	var out bytes.Buffer
+	out.Grow(min(4*len(src), d.limit) + bytes.MinRead)
+	_, err := out.ReadFrom(io.LimitReader(r, int64(d.limit)+1))
+	return out.Bytes(), err
+}
+
+// xerialMagic begins the framing that Java clients put around snappy blocks; other clients send one bare block.
+var xerialMagic = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
+
+const xerialHeader = 16 // magic, version, compatible version
+
+func (d *decompressor) snappy(src []byte) ([]byte, error) {
+	if !bytes.HasPrefix(src, xerialMagic) {
+		return d.snappyBlock(nil, src)
+	}
+	if len(src) < xerialHeader {
+		return nil, errShort
+	}
+	var out []byte
+	for src = src[xerialHeader:]; len(src) > 0; {
+		if len(src) < 4 {
+			return nil, errShort
+		}
+		n := int64(binary.BigEndian.Uint32(src))
+		if src = src[4:]; n > int64(len(src)) {
+			return nil, errShort
+		}
+		var err error
+		if out, err = d.snappyBlock(out, src[:n]); err != nil {
+			return nil, err
+		}
+		src = src[n:]
+	}
+	return out, nil
+}
+
+// snappyBlock appends a block's content to dst.
+func (d *decompressor) snappyBlock(dst, block []byte) ([]byte, error) {
+	n, err := snappy.DecodedLen(block)
+	if err != nil {
+		return nil, err
+	}
+	if n > d.limit-len(dst) {
+		return nil, errExpansion
+	}
+	out, err := snappy.Decode(nil, block)
+	if dst == nil {
+		return out, err
+	}
+	return append(dst, out...), err
+}
