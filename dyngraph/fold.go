@@ -43,13 +43,31 @@ type foldEdge struct {
 	old              EdgeIndex // NoEdge when absent before the batch
 	source           EdgeIndex // whose attributes it takes when upd is none
 	upd              int32     // the update whose attributes it takes
-	place            uint32
+	place            uint32    // of the last update that changed its presence, or never
+	before           uint32    // the same, when that update came
 	nextFrom, nextTo int32
 	present          bool
 	inFrom, inTo     bool // in the list of that end's vertex
 }
 
-const none = int32(-1)
+const (
+	none  = int32(-1)
+	never = ^uint32(0)
+)
+
+// set makes the edge present or absent. One update can do both, when it labels first one end and then the other: then it
+// has changed nothing.
+func (e *foldEdge) set(present bool, place uint32) {
+	switch {
+	case e.present == present:
+		return
+	case e.place == place:
+		e.place = e.before
+	default:
+		e.before, e.place = e.place, place
+	}
+	e.present = present
+}
 
 func (f *folder) reset() {
 	for i := range f.verts {
@@ -111,9 +129,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			if !ok || from == none || to == none || from == to || f.verts[from].cur == none || f.verts[to].cur == none {
 				continue
 			}
-			if e := &f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)]; e.present {
-				e.present, e.place = false, place
-			}
+			f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)].set(false, place)
 		case InsertVertex:
 			l := g.labels.intern(u.Label)
 			if err := f.declare(f.vertex(u.Key), l, place, 0); err != nil {
@@ -208,7 +224,7 @@ func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
 		e := f.edges[i]
 		atFrom := f.incs[e.from].vert == v
 		if e.present {
-			f.edges[i].present, f.edges[i].place = false, place
+			f.edges[i].set(false, place)
 			from, to := e.from, now
 			if atFrom {
 				from, to = now, e.to
@@ -228,9 +244,7 @@ func (f *folder) kill(v int32, place uint32) {
 	list := f.detach(v)
 	for i := list; i != none; {
 		e := &f.edges[i]
-		if e.present {
-			e.present, e.place = false, place
-		}
+		e.set(false, place)
 		i = f.unlink(i, f.incs[e.from].vert == v)
 	}
 	f.verts[v].cur = none
@@ -291,7 +305,7 @@ func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32
 	i := int32(len(f.edges))
 	f.edges = append(f.edges, foldEdge{
 		from: from, to: to, label: l, old: old, source: old, upd: none,
-		nextFrom: none, nextTo: none, present: old != NoEdge,
+		place: never, before: never, nextFrom: none, nextTo: none, present: old != NoEdge,
 	})
 	f.table.put(f.edges, at, i)
 	f.link(i)
@@ -299,9 +313,7 @@ func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32
 }
 
 func (f *folder) setPresent(i int32, place uint32) {
-	if e := &f.edges[i]; !e.present {
-		e.present, e.place = true, place
-	}
+	f.edges[i].set(true, place)
 	f.link(i)
 }
 

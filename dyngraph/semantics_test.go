@@ -245,3 +245,14 @@ func TestStageRefusesWhatWasNotAccepted(t *testing.T) {
 	g.Abort()
 	wantNet(t, batch(t, g, ins("p", "q", "x")), "+ p: x q: @0")
 }
+
+// TestS3OneUpdateThatLabelsBothEnds: between the two labels an edge of before is back for a moment. That is no operation
+// on it, and does not move its place.
+func TestS3OneUpdateThatLabelsBothEnds(t *testing.T) {
+	g := NewGraph(Options{Directed: true})
+	batch(t, g, vert("b", "B"), ins("a", "b", "x"))
+	both := ins("b", "a", "y")
+	both.FromLabel, both.ToLabel = "B", "A"
+	wantNet(t, batch(t, g, del("a", "b", "x"), gone("b"), ins("a", "b", "x"), both),
+		"- a: x b:B @0", "+ b:B y a:A @3", "+ a:A x b:B @3")
+}
