@@ -52,6 +52,7 @@ func (p *Pipeline) read(ctx context.Context) error {
 func (p *Pipeline) decode(recs []Record, now time.Time, stats *ReadStats) []Decoded {
 	msgs := make([]Decoded, len(recs))
 	var arena []dyngraph.Update
+	need := 16 // a guess from the message before, so that no message outgrows the array
 	for i, rec := range recs {
 		stats.Bytes += len(rec.Key) + len(rec.Value)
 		m := &msgs[i]
@@ -59,8 +60,8 @@ func (p *Pipeline) decode(recs []Record, now time.Time, stats *ReadStats) []Deco
 		if rec.Err != nil {
 			continue
 		}
-		if cap(arena)-len(arena) < 16 {
-			arena = make([]dyngraph.Update, 0, arenaUpdates)
+		if cap(arena)-len(arena) < need {
+			arena = make([]dyngraph.Update, 0, max(arenaUpdates, need))
 		}
 		start := len(arena)
 		grown, err := p.opt.Decoder.Decode(rec, arena)
@@ -71,6 +72,7 @@ func (p *Pipeline) decode(recs []Record, now time.Time, stats *ReadStats) []Deco
 		arena = grown
 		m.Updates = arena[start:len(arena):len(arena)]
 		stats.Updates += len(m.Updates)
+		need = max(16, len(m.Updates))
 	}
 	return msgs
 }
