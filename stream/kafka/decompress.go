@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -17,21 +18,17 @@ import (
 // safe for concurrent use.
 type decompressor struct {
 	limit int
-	zstd  *zstd.Decoder
+	zstd  func() (*zstd.Decoder, error) // made with the first use
 }
 
 // minWindow is the window that every zstd decoder must support (RFC 8878, section 3.1.1.1.2).
 const minWindow = 8 << 20
 
-func newDecompressor(limit int) (*decompressor, error) {
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(limit, minWindow))))
-	if err != nil {
-		return nil, fmt.Errorf("kafka: zstd: %w", err)
-	}
-	return &decompressor{limit: limit, zstd: dec}, nil
+func newDecompressor(limit int) *decompressor {
+	return &decompressor{limit: limit, zstd: sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(uint64(max(limit, minWindow))))
+	})}
 }
-
-func (d *decompressor) close() { d.zstd.Close() }
 
 // expand returns src decompressed. The error is errExpansion or errDamaged.
 func (d *decompressor) expand(kind kafkago.Compression, src []byte) (out []byte, err error) {
@@ -39,7 +36,11 @@ func (d *decompressor) expand(kind kafkago.Compression, src []byte) (out []byte,
 	case kafkago.Snappy:
 		out, err = d.snappy(src)
 	case kafkago.Zstd:
-		out, err = d.zstd.DecodeAll(src, nil)
+		var dec *zstd.Decoder
+		if dec, err = d.zstd(); err != nil {
+			return nil, fmt.Errorf("kafka: zstd: %w", err)
+		}
+		out, err = dec.DecodeAll(src, nil)
 		if errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 			err = errExpansion
 		}

@@ -53,11 +53,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec, err := newDecompressor(opt.MaxBatchBytes)
-	if err != nil {
-		return nil, err
-	}
-	s := &Source{opt: opt, cl: cl, dec: dec, chunks: make(chan chunk), interval: partitionInterval}
+	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -259,6 +255,5 @@ func (s *Source) Close() error {
 	s.mu.Unlock()
 	s.cl.close()
 	s.wg.Wait()
-	s.dec.close()
 	return nil
 }

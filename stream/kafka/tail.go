@@ -108,11 +108,7 @@ func (s indexSet) gap() uint64 {
 
 // scan calls f with every record of a partition in [from, to), transactional or not. A record is borrowed.
 func (c *client) scan(ctx context.Context, topic string, partition int32, from, to int64, f func(r *record) error) error {
-	dec, err := newDecompressor(maxResponse)
-	if err != nil {
-		return err
-	}
-	defer dec.close()
+	dec := newDecompressor(maxResponse)
 	size := 1 << 20
 	for next := from; next < to; {
 		err := c.retry(ctx, "read back", topic, partition, func(ctx context.Context) error {

@@ -123,7 +123,7 @@ func (b *recordBatch) committed(aborted *abortedSet, f func(r *record) error) er
 	if aborted.skips(b) && !b.control() {
 		return nil
 	}
-	payload, err := b.payload(maxResponse)
+	payload, err := b.payload(newDecompressor(maxResponse))
 	if err != nil {
 		return err
 	}
