@@ -232,3 +232,15 @@ func cmpErr(errs ...error) error {
 	}
 	return nil
 }
+
+// TestS11RefusedMessagesCountForNothing: what a refused message asked for is not held against the next ones.
+func TestS11RefusedMessagesCountForNothing(t *testing.T) {
+	g := NewGraph(Options{Directed: true, MaxVertices: 2, MaxLabels: 2})
+	g.maxEdges = 1
+	good := []Update{ins("a", "b", "x")}
+	bad := []Update{ins("c", "d", "y"), del("e", "e", "")}
+	accepted, rejects := g.Accept([]Message{{Updates: bad}, {Updates: bad}, {Updates: good}})
+	if len(accepted) != 1 || len(rejects) != 2 || rejects[0].Update != 1 || rejects[1].Update != 1 {
+		t.Fatalf("accepted %v, refused %v", accepted, rejects)
+	}
+}
