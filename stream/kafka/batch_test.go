@@ -65,7 +65,7 @@ func TestDecodeDifferential(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.Empty(t, rest)
-			payload, err := b.payload(newDecompressor(1<<20))
+			payload, err := b.payload(newDecompressor(1 << 20))
 			require.NoError(t, err)
 			i := 0
 			require.NoError(t, b.records(payload, func(r *record) error {
@@ -108,7 +108,7 @@ func TestDamagedBatch(t *testing.T) {
 	b, _, ok, err := nextBatch(good)
 	require.NoError(t, err)
 	require.True(t, ok)
-	_, err = b.payload(newDecompressor(1<<10))
+	_, err = b.payload(newDecompressor(1 << 10))
 	require.NoError(t, err)
 
 	for i := offAttributes; i < len(good); i++ { // the checksum covers every byte from here on
@@ -116,7 +116,7 @@ func TestDamagedBatch(t *testing.T) {
 		bad[i] ^= 0x55
 		b, _, ok, err := nextBatch(bad)
 		if err == nil && ok {
-			_, err = b.payload(newDecompressor(1<<10))
+			_, err = b.payload(newDecompressor(1 << 10))
 		}
 		require.ErrorIs(t, err, errDamaged, "byte %d", i)
 	}
@@ -137,9 +137,9 @@ func TestExpansionIsBounded(t *testing.T) {
 		bomb := encodeBatch(t, compression, make([]byte, 8<<20))
 		b, _, _, err := nextBatch(bomb)
 		require.NoError(t, err)
-		_, err = b.payload(newDecompressor(1<<20))
+		_, err = b.payload(newDecompressor(1 << 20))
 		require.ErrorIs(t, err, errExpansion, compression.String())
-		_, err = b.payload(newDecompressor(9<<20))
+		_, err = b.payload(newDecompressor(9 << 20))
 		require.NoError(t, err, compression.String())
 	}
 }
@@ -151,7 +151,7 @@ func TestLogAppendTime(t *testing.T) {
 	setCRC(raw)
 	b, _, _, err := nextBatch(raw)
 	require.NoError(t, err)
-	payload, err := b.payload(newDecompressor(1<<10))
+	payload, err := b.payload(newDecompressor(1 << 10))
 	require.NoError(t, err)
 	require.NoError(t, b.records(payload, func(r *record) error {
 		require.EqualValues(t, 42, r.time)
@@ -161,7 +161,7 @@ func TestLogAppendTime(t *testing.T) {
 
 // TestSnappyFramings: bare blocks, as librdkafka sends them, and claims of enormous sizes.
 func TestSnappyFramings(t *testing.T) {
-	d := newDecompressor(1<<20)
+	d := newDecompressor(1 << 20)
 	text := bytes.Repeat([]byte("ring "), 1000)
 	out, err := d.expand(kafkago.Snappy, snappy.Encode(nil, text))
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func FuzzBatch(f *testing.F) {
 	for compression := kafkago.Compression(0); compression <= kafkago.Zstd; compression++ {
 		f.Add(encodeBatch(f, compression, []byte("one"), []byte("two"), nil))
 	}
-	dec := newDecompressor(1<<16)
+	dec := newDecompressor(1 << 16)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) >= headerSize {
 			setCRC(data)

@@ -3,6 +3,7 @@ package kafka
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -230,7 +231,7 @@ func TestBrokerDown(t *testing.T) {
 // transactional writes values in one transaction, which is then committed or aborted.
 func transactional(t *testing.T, e *Embedded, commit bool, values ...string) {
 	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(e.Addr()), kgo.TransactionalID(fmt.Sprint("tx-", values[0])), kgo.DefaultProduceTopic("in"))
+	cl, err := kgo.NewClient(kgo.SeedBrokers(e.Addr()), kgo.TransactionalID("tx"), kgo.DefaultProduceTopic("in"))
 	require.NoError(t, err)
 	defer cl.Close()
 	require.NoError(t, cl.BeginTransaction())
@@ -281,6 +282,40 @@ func readAllReference(t *testing.T, e *Embedded) (out []stream.Record) {
 		out = append(out, stream.Record{Value: s.Value})
 	}
 	return out
+}
+
+// TestGapAtTheEndOfABatch: a batch whose last records were removed by compaction says itself how far it reaches.
+func TestGapAtTheEndOfABatch(t *testing.T) {
+	src := newSource(t, SourceOptions{Client: Client{Brokers: []string{"b:9092"}}, Topic: "in"})
+	raw := encodeBatch(t, 0, []byte("0"), []byte("1"))
+	binary.BigEndian.PutUint32(raw[offLastDelta:], 9)
+	setCRC(raw)
+	empty := encodeBatch(t, 0, []byte("x"))[:headerSize] // and one that lost all its records
+	binary.BigEndian.PutUint64(empty, 10)
+	binary.BigEndian.PutUint32(empty[offLength:], headerSize-offLeader)
+	binary.BigEndian.PutUint32(empty[offLastDelta:], 4)
+	binary.BigEndian.PutUint32(empty[offCount:], 0)
+	setCRC(empty)
+	for _, from := range []int64{0, 1, 2, 7, 10, 14} {
+		f := newFetcher(src, 0, from)
+		got := make(chan chunk, 1)
+		go func() {
+			select {
+			case c := <-src.chunks:
+				got <- c
+			case <-t.Context().Done():
+			}
+			close(got)
+		}()
+		require.NoError(t, f.deliver(t.Context(), &fetched{end: 15, batches: append(bytes.Clone(raw), empty...)}))
+		require.EqualValues(t, 15, f.next)
+		if from < 2 {
+			require.Len(t, (<-got).recs, int(2-from))
+		} else {
+			src.chunks <- chunk{} // nothing was delivered
+			<-got
+		}
+	}
 }
 
 // TestAddedPartition: a partition that is added to the topic is read from its beginning.
