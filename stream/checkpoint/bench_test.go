@@ -87,6 +87,9 @@ func BenchmarkRecover(b *testing.B) {
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(*benchEdges)*float64(b.N)/b.Elapsed().Seconds(), "edges/s")
+			c, err := Info(dir, nil)
+			require.NoError(b, err)
+			b.ReportMetric(float64(c.DiskBytes)/float64(*benchEdges), "disk-B/edge")
 		})
 	}
 }

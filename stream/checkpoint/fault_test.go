@@ -39,7 +39,7 @@ func (f *failing) MaybeError(op errorfs.Op) error {
 // later one; nothing panics or exits; every later call fails; and what was acknowledged is there when the directory is
 // opened again.
 func TestDiskFullAtEveryWrite(t *testing.T) {
-	h := newHistory(newRand(11), 6, true)
+	h := newHistory(newRand(11), 4, true)
 	live := func(f *failing) (fs vfs.FS, step int, err error) {
 		mem := vfs.NewMem()
 		opt := testOptions(h, errorfs.Wrap(mem, f))
