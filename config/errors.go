@@ -47,8 +47,14 @@ func (e Errors) or() error {
 	return e
 }
 
+// maxNear bounds the words that are compared: what is longer is no slip of the keyboard.
+const maxNear = 64
+
 // nearest returns the candidate most like word, or "" when none is near.
 func nearest(word string, candidates []string) string {
+	if len(word) > maxNear {
+		return ""
+	}
 	best, found := "", len(word)/2+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < found {
@@ -85,6 +91,9 @@ func distance(a, b string) int {
 
 // unknown says that there is no such thing and what there is.
 func unknown(what, word string, candidates []string) string {
+	if len(word) > maxNear {
+		word = word[:maxNear] + "..."
+	}
 	slices.Sort(candidates)
 	if near := nearest(word, candidates); near != "" {
 		return fmt.Sprintf("there is no %s %q; did you mean %q?", what, word, near)

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"motifd/config"
+	"motifd/matcher"
+)
+
+// fakeDaemon is a daemon in a given state.
+type fakeDaemon struct {
+	ready error
+	err   error
+}
+
+func (f *fakeDaemon) Ready() error                  { return f.ready }
+func (f *fakeDaemon) Status() statusReport          { return statusReport{Version: "v"} }
+func (f *fakeDaemon) Queries() []matcher.QueryState { return nil }
+func (f *fakeDaemon) Directed() bool                { return true }
+func (f *fakeDaemon) Mode() string                  { return "changelog" }
+func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange) (changed, error) {
+	return changed{1, 1}, f.err
+}
+
+func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Host = "127.0.0.1:7475"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if edit != nil {
+		edit(r)
+	}
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	return w
+}
+
+func adminOf(cfg config.Admin, d daemon) http.Handler {
+	if cfg.Listen == "" {
+		cfg.Listen = "127.0.0.1:7475"
+	}
+	return newAdmin(cfg, d, newMetrics(0).registry, zerolog.Nop())
+}
+
+// TestP7Admin holds that the interface is closed by default.
+func TestP7Admin(t *testing.T) {
+	a := adminOf(config.Admin{}, &fakeDaemon{})
+	for host, code := range map[string]int{
+		"127.0.0.1:7475": 200, "localhost:1": 200, "LOCALHOST": 200, "[::1]:7475": 200,
+		"evil.example": 421, "evil.example:7475": 421, "127.0.0.1.evil.example": 421, "": 421,
+	} {
+		require.Equal(t, code, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = host }).Code, host)
+	}
+	const body = `{"name":"q","cypher":"MATCH (a)-->(b)"}`
+	require.Equal(t, 202, ask(a, "POST", "/api/v1/queries", body, nil).Code)
+	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"} {
+		got := ask(a, "POST", "/api/v1/queries", body, func(r *http.Request) { r.Header.Set("Content-Type", contentType) })
+		require.Equal(t, http.StatusUnsupportedMediaType, got.Code, contentType)
+	}
+	require.Equal(t, http.StatusRequestEntityTooLarge, ask(a, "POST", "/api/v1/queries", strings.Repeat(" ", adminMaxBody+1), nil).Code)
+	require.Equal(t, http.StatusNotFound, ask(a, "GET", "/debug/pprof/", "", nil).Code)
+	require.Equal(t, 200, ask(adminOf(config.Admin{PProf: true}, &fakeDaemon{}), "GET", "/debug/pprof/", "", nil).Code)
+}
+
+// TestP7Token holds that a token is asked for everywhere but by the probes.
+func TestP7Token(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
+	c, err := config.Load(config.LoadOptions{Set: []string{
+		"input.file.path=" + file, "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.file=" + file,
+	}})
+	require.NoError(t, err)
+	a := adminOf(c.Admin, &fakeDaemon{})
+	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/metrics": 401, "/api/v1/status": 401, "/api/v1/queries": 401} {
+		require.Equal(t, code, ask(a, "GET", path, "", nil).Code, path)
+	}
+	for auth, code := range map[string]int{"Bearer s3cret": 200, "Bearer s3cre": 401, "s3cret": 401, "Bearer ": 401, "Basic s3cret": 401} {
+		got := ask(a, "GET", "/api/v1/status", "", func(r *http.Request) { r.Header.Set("Authorization", auth) })
+		require.Equal(t, code, got.Code, auth)
+		require.NotContains(t, got.Body.String(), "s3cret")
+	}
+}
+
+func TestReadyz(t *testing.T) {
+	got := ask(adminOf(config.Admin{}, &fakeDaemon{ready: errors.New("recovering")}), "GET", "/readyz", "", nil)
+	require.Equal(t, http.StatusServiceUnavailable, got.Code)
+	require.Equal(t, "recovering\n", got.Body.String())
+}
+
+func TestAPIAnswers(t *testing.T) {
+	const body = `{"name":"q","cypher":"MATCH (a)-->(b)"}`
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{nil, 202}, {matcher.ErrQuery, 400}, {matcher.ErrUnchanged, 409}, {matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
+	} {
+		require.Equal(t, c.code, ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/queries", body, nil).Code)
+	}
+}
+
+// TestP5MetricsAreDocumented holds that docs/operations.md tells of every metric, and of no other.
+func TestP5MetricsAreDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for line := range strings.Lines(readFile(t, filepath.Join("..", "..", "docs", "operations.md"))) {
+		if m := regexp.MustCompile("^\\| `(motifd_[a-z_]+)").FindStringSubmatch(line); m != nil {
+			documented[m[1]] = true
+		}
+	}
+	known := map[string]bool{}
+	descs := make(chan *prometheus.Desc, 1000)
+	newMetrics(0).registry.Describe(descs)
+	close(descs)
+	for d := range descs {
+		name := regexp.MustCompile(`fqName: "([^"]+)"`).FindStringSubmatch(d.String())[1]
+		if strings.HasPrefix(name, "motifd_") {
+			known[name] = true
+		}
+	}
+	require.Equal(t, known, documented)
+}
+
+// FuzzDecodeStrict holds that no body makes the decoder panic.
+func FuzzDecodeStrict(f *testing.F) {
+	f.Add(`{"name":"q","cypher":"MATCH (a)-->(b)"}`)
+	f.Add(`{"name":"q","name":"r"}`)
+	f.Add(`[1`)
+	f.Fuzz(func(t *testing.T, body string) {
+		var q newQuery
+		if err := decodeStrict(strings.NewReader(body), &q); err == nil {
+			_, _ = q.build(true, "changelog")
+		}
+	})
+}

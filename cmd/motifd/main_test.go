@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+	binary  string // motifd, as `make build` builds it
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := withBinary(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// withBinary builds motifd, runs the tests and removes it again.
+func withBinary(run func() int) (code int, err error) {
+	dir, err := os.MkdirTemp("", "motifd-test-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	binary = filepath.Join(dir, "motifd")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("building motifd: %w\n%s", err, out)
+	}
+	return run(), nil
+}
+
+// result is what a run of motifd left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// motifd runs the binary in a directory.
+func motifd(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = dir
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// succeed runs motifd and requires status 0.
+func succeed(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	r := motifd(t, dir, args...)
+	require.Zero(t, r.code, "motifd %s\n%s", strings.Join(args, " "), r.stderr)
+	return r
+}
+
+// write writes files into a new directory.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	return dir
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(readFile(t, path)))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(v))
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+		return
+	}
+	require.Equal(t, readFile(t, file), got)
+}
+
+// freePort returns a TCP port that nobody listens on at present.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const fileConfig = `
+input: {file: {path: in.jsonl}}
+output: {file: {path: out.jsonl, dead_letter: dead.jsonl, control: control.jsonl}}
+batch: {max_updates: 3, linger: 10s}
+checkpoint: {dir: state}
+queries:
+  - {name: ring, cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)"}
+  - {name: pairs, cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", emit: counts}
+`
+
+func edgeJSON(op, from, to string) string {
+	return fmt.Sprintf(`{"op":%q,"from":%q,"to":%q,"label":"T"}`, op, from, to) + "\n"
+}
+
+// TestRunOnFiles runs the daemon to the end of a file, again with nothing new, and again with more: it carries on, and
+// the replay of its batch log is what it wrote (DESIGN P2).
+func TestRunOnFiles(t *testing.T) {
+	first := edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "a") + edgeJSON("+", "b", "a")
+	second := edgeJSON("-", "a", "b") + edgeJSON("+", "a", "b")
+	third := edgeJSON("-", "c", "a")
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": first})
+	out := func() string { return readFile(t, filepath.Join(dir, "out.jsonl")) }
+	run := func() { t.Helper(); succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=") }
+	run()
+	once := out()
+	require.Equal(t, 4, strings.Count(once, "\n"), once) // three turns of the ring, one count
+	run()
+	require.Equal(t, once, out(), "nothing new, nothing written")
+	appendFile(t, filepath.Join(dir, "in.jsonl"), second+third)
+	run()
+	more := out()
+	require.True(t, strings.HasPrefix(more, once))
+	require.Equal(t, 3, strings.Count(more[len(once):], "\n"), more)
+	require.Equal(t, more, succeed(t, dir, "replay", "--batch-log", "state").stdout)
+	require.Equal(t, more, succeed(t, dir, "replay", "--batch-log", "state", "--backend", "reference").stdout)
+	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
+	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "query")
+
+	// Another configuration of what the checkpoint depends on is refused, with what to do.
+	for set, field := range map[string]string{"input.unknown_fields=ignore": "decoding", "output.file.path=other.jsonl": "output"} {
+		r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", set)
+		require.NotZero(t, r.code)
+		require.Contains(t, r.stderr, field)
+		require.Contains(t, r.stderr, "checkpoint.dir")
+	}
+}
+
+func appendFile(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(text)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+// TestS8ConfiguredQueries holds that a difference between configured and stored queries is a batch, and that queries of
+// the API stay.
+func TestS8ConfiguredQueries(t *testing.T) {
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": edgeJSON("+", "a", "b")})
+	changes := func() (out []string) {
+		for line := range strings.Lines(readFile(t, filepath.Join(dir, "control.jsonl"))) {
+			var r struct {
+				Change *struct {
+					Op, Query string
+					Version   uint64
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(line), &r))
+			if r.Change != nil {
+				out = append(out, fmt.Sprint(r.Change.Op, " ", r.Change.Query, " ", r.Change.Version))
+			}
+		}
+		return out
+	}
+	run := func(set ...string) {
+		t.Helper()
+		succeed(t, dir, append([]string{"run", "-c", "motifd.yaml", "--set", "admin.listen="}, set...)...)
+	}
+	run()
+	require.Equal(t, []string{"add pairs 1", "add ring 1"}, changes())
+	changed := strings.Replace(fileConfig, "emit: counts", "emit: exists", 1)
+	changed = strings.Replace(changed, "name: ring", "name: circle", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(changed), 0o644))
+	run()
+	require.Equal(t, []string{"add pairs 1", "add ring 1", "remove ring 1", "add circle 1", "replace pairs 2"}, changes())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(fileConfig), 0o644))
+	run()
+	require.Equal(t, []string{"remove circle 1", "replace pairs 3", "add ring 2"}, changes()[5:])
+}
+
+// TestS10BrokenRecords feeds the daemon a corpus of broken records between good ones: each is a dead letter with its
+// reason, and none stops it.
+func TestS10BrokenRecords(t *testing.T) {
+	broken := []string{
+		"\xff\xfe", "{", "[]x", `{"op":"+"}`, `{"op":"+","from":"a","to":"a"}`, `{"op":"+","from":"a","to":"b","frm":1}`,
+		`{"op":"+","op":"-","from":"a","to":"b"}`, `{"op":"?","from":"a","to":"b"}`, `{"op":"+","from":"","to":"b"}`,
+		`{"op":"+","from":"a","to":"b","ts":1e400}`, `{"op":"+","from":"a","to":"b","ts":99999999999999999999}`,
+		`{"op":"+","from":"a","to":"b","props":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+		`[{"op":"+","from":"x","to":"y"},{"op":"+","from":"x"}]`, `{"op":"+v","key":"` + strings.Repeat("k", 2000) + `"}`,
+		`{"op":"+v","key":"l","label":"A"}` + "\n" + `{"op":"+v","key":"l","label":"B"}`, strings.Repeat("x", 5<<20),
+	}
+	var in strings.Builder
+	for i, b := range broken {
+		in.WriteString(b + "\n" + edgeJSON("+", "a", fmt.Sprint("n", i)))
+	}
+	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fileConfig, "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", "MATCH (a)-[:T]->(b)", 1), "in.jsonl": in.String()})
+	r := succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
+	require.Equal(t, len(broken), strings.Count(readFile(t, filepath.Join(dir, "out.jsonl")), "\n"), r.stderr)
+	dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
+	require.Equal(t, len(broken), strings.Count(dead, "\n"))
+	for line := range strings.Lines(dead) {
+		var d struct{ Reason, Error string }
+		require.NoError(t, json.Unmarshal([]byte(line), &d))
+		require.NotEmpty(t, d.Reason)
+		require.NotEmpty(t, d.Error)
+	}
+}
+
+// TestBootstrap loads an initial graph without emitting, once.
+func TestBootstrap(t *testing.T) {
+	dir := write(t, map[string]string{
+		"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c"), "in.jsonl": edgeJSON("+", "c", "a"),
+	})
+	for range 2 {
+		succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--graph", "graph.jsonl")
+		require.Equal(t, 3, strings.Count(readFile(t, filepath.Join(dir, "out.jsonl")), "\n"))
+	}
+	require.Equal(t, readFile(t, filepath.Join(dir, "out.jsonl")), succeed(t, dir, "replay", "--batch-log", "state").stdout)
+	// A mistake in the graph names file and line.
+	dir = write(t, map[string]string{"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + "\n{}\n", "in.jsonl": ""})
+	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--graph", "graph.jsonl")
+	require.NotZero(t, r.code)
+	require.Contains(t, r.stderr, "graph.jsonl:3: ")
+}
+
+const logConfig = `
+input: {kafka: {topic: payments, group: motifd}}
+output: {kafka: {topic: alerts, dead_letter: bad, control: batches}}
+batch: {linger: 5ms}
+checkpoint: {dir: state}
+embedded: {dir: log, port: PORT, sync: false}
+queries:
+  - {name: ring, cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)"}
+  - {name: pair, cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", unit: subgraphs}
+`
+
+func logDir(t *testing.T) (dir string, port int) {
+	t.Helper()
+	port = freePort(t)
+	return write(t, map[string]string{"motifd.yaml": strings.Replace(logConfig, "PORT", fmt.Sprint(port), 1)}), port
+}
+
+// TestAPI talks to a running daemon, by HTTP and by motifd query.
+func TestAPI(t *testing.T) {
+	dir, _ := logDir(t)
+	p := start(t, dir)
+	p.ready()
+	require.Equal(t, http.StatusOK, p.ask("GET", "/livez", "").code)
+	require.Equal(t, answer{202, `{"batch":3,"version":1}`}, p.ask("POST", "/api/v1/queries", `{"name":"x/y","cypher":"MATCH (a)-->(b)"}`))
+	require.Equal(t, http.StatusConflict, p.ask("POST", "/api/v1/queries", `{"name":"x/y","cypher":"MATCH (a)-->(b)"}`).code)
+	require.Equal(t, answer{202, `{"batch":4,"version":2}`}, p.ask("POST", "/api/v1/queries", `{"name":"x/y","cypher":"MATCH (a)-->(b)","emit":"counts"}`))
+	require.Equal(t, http.StatusConflict, p.ask("POST", "/api/v1/queries/x%2Fy/resume", "{}").code)
+	for body, want := range map[string]string{
+		`{"name":"z","cypher":"MATCH (a)-->(b) WHERE a.x"}`:  "1:17: WHERE",
+		`{"name":"z","cyfer":"MATCH (a)-->(b)"}`:             "cyfer",
+		`{"name":"z","name":"y","cypher":"MATCH (a)-->(b)"}`: "twice",
+		`{"name":"z"}`: "exactly one",
+		`{"name":"z","cypher":"MATCH (a)-->(b)"} x`: "after",
+		`[]`: "one JSON object",
+		`{"name":"z","cypher":"MATCH (a)-->(b)","emit":"delta"}`: "deltas",
+	} {
+		got := p.ask("POST", "/api/v1/queries", body)
+		require.Equal(t, http.StatusBadRequest, got.code, body)
+		require.Contains(t, got.body, want)
+	}
+	require.Equal(t, http.StatusNotFound, p.ask("DELETE", "/api/v1/queries/z", "").code)
+	require.Equal(t, http.StatusNotFound, p.ask("GET", "/debug/pprof/", "").code, "pprof is off by default")
+	metrics := p.ask("GET", "/metrics", "").body
+	require.Contains(t, metrics, "motifd_ready 1")
+
+	file := write(t, map[string]string{"wedge.cypher": "MATCH (a)-->(b)<--(c)"})
+	client := func(args ...string) result { t.Helper(); return succeed(t, file, append(args, "--url", p.url)...) }
+	require.Equal(t, "query wedge, version 1, from batch 5 on\n", client("query", "add", "wedge.cypher").stdout)
+	require.Contains(t, client("query", "list").stdout, "wedge")
+	require.Equal(t, "query x/y, version 2, removed in batch 6\n", client("query", "remove", "x/y").stdout)
+	require.Equal(t, 1, motifd(t, file, "query", "remove", "x/y", "--url", p.url).code)
+	p.stop()
+
+	p = start(t, dir) // queries of the API stay
+	p.ready()
+	list := p.ask("GET", "/api/v1/queries", "").body
+	require.Contains(t, list, `"wedge"`)
+	require.NotContains(t, list, `"x/y"`)
+	p.stop()
+	require.Equal(t, 1, motifd(t, file, "query", "list", "--url", p.url).code)
+}
+
+// TestS11MaxEdges holds that graph.max_edges pauses input and turns readiness off, visibly, while changes are served.
+func TestS11MaxEdges(t *testing.T) {
+	dir := write(t, map[string]string{
+		"motifd.yaml": strings.Replace(fileConfig, "linger: 10s", "linger: 1ms", 1),
+		"in.jsonl":    edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "d") + edgeJSON("+", "d", "e"),
+	})
+	p := start(t, dir, "--set", "graph.max_edges=3", "--set", "batch.max_updates=1")
+	p.until("it was paused", func() bool { return p.status().State == "paused" })
+	got := p.ask("GET", "/readyz", "")
+	require.Equal(t, http.StatusServiceUnavailable, got.code)
+	require.Contains(t, got.body, "graph.max_edges")
+	require.Equal(t, 3, p.status().Edges)
+	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"z","cypher":"MATCH (a)-->(b)"}`).code)
+	p.stop()
+}
