@@ -24,8 +24,16 @@ type groupOffsets struct {
 	wake chan struct{}
 }
 
-func newGroupOffsets(cl *client, group, topic string, interval time.Duration) *groupOffsets {
-	return &groupOffsets{cl: cl, group: group, topic: topic, interval: interval, wake: make(chan struct{}, 1)}
+// newGroupOffsets publishes over own, the sink's client, unless the input has brokers of its own.
+func newGroupOffsets(own *client, opt *SinkOptions) (*groupOffsets, error) {
+	g := &groupOffsets{cl: own, group: opt.Group, topic: opt.InputTopic, interval: opt.GroupInterval, wake: make(chan struct{}, 1)}
+	if opt.Input != nil {
+		var err error
+		if g.cl, err = newClient(*opt.Input, opt.InputTopic); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
 }
 
 // set hands over the positions to publish next; they are not kept beyond their publication.

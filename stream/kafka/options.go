@@ -219,6 +219,8 @@ type SinkOptions struct {
 	// (default 1 s) and at the end. "" publishes nothing.
 	Group, InputTopic string
 	GroupInterval     time.Duration
+	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
+	Input *Client
 }
 
 func (o *SinkOptions) setDefaults() error {
@@ -233,6 +235,13 @@ func (o *SinkOptions) setDefaults() error {
 	}
 	if o.Group != "" && o.InputTopic == "" {
 		return errors.New("kafka: a consumer group needs the input topic")
+	}
+	if o.Input != nil {
+		input := *o.Input
+		if err := input.setDefaults(); err != nil {
+			return fmt.Errorf("%w, of the input", err)
+		}
+		o.Input = &input
 	}
 	if _, err := codecOf(o.Compression); err != nil {
 		return err

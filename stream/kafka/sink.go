@@ -128,6 +128,11 @@ func (s *Sink) Open(ctx context.Context, streamID string, batch uint64, committe
 			f(tail.count)
 		}
 	}
+	if s.opt.Group != "" {
+		if s.group, err = newGroupOffsets(s.cl, &s.opt); err != nil {
+			return pr, err
+		}
+	}
 	s.run()
 	return pr, nil
 }
@@ -139,8 +144,7 @@ func (s *Sink) run() {
 			t.start(s.ctx, &s.wg, func(err error) { s.cancel(err) })
 		}
 	}
-	if s.opt.Group != "" {
-		s.group = newGroupOffsets(s.cl, s.opt.Group, s.opt.InputTopic, s.opt.GroupInterval)
+	if s.group != nil {
 		s.wg.Go(func() { s.group.run(s.ctx) })
 	}
 }
@@ -355,6 +359,7 @@ func (s *Sink) Close() error {
 			if err := s.group.publish(ctx); err != nil {
 				s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
 			}
+			s.group.cl.close()
 		}
 		s.cl.close()
 	})

@@ -331,6 +331,20 @@ func TestGroupOffsets(t *testing.T) {
 	require.Equal(t, map[int]int64{0: 8, 1: 9}, got)
 }
 
+// TestGroupOffsetsElsewhere: the input is on another cluster than the output.
+func TestGroupOffsetsElsewhere(t *testing.T) {
+	in, out := openLog(t, Topic{Name: "in"}), openLog(t, Topic{Name: "out"})
+	input := fast(in)
+	s, _ := openSink(t, SinkOptions{Client: fast(out), Topic: "out", Group: "lag", InputTopic: "in", Input: &input}, 0, nil, true)
+	require.NoError(t, s.Begin(t.Context(), 1))
+	_, err := s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 5}})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	res, err := reference(t, in).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
+	require.NoError(t, err)
+	require.EqualValues(t, 5, res.Topics["in"][0].CommittedOffset)
+}
+
 func TestSinkOptions(t *testing.T) {
 	ok := Client{Brokers: []string{"b:9092"}}
 	for want, opt := range map[string]SinkOptions{
