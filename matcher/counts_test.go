@@ -144,3 +144,45 @@ func TestS12CountsAreExactBeyond64Bits(t *testing.T) {
 		t.Fatalf("%v orbits, there are %v", out.Records[0].Count, new(big.Int).Binomial(30, 24))
 	}
 }
+
+// TestS12CountsOfDenseGraphs counts patterns of up to 9 vertices in small graphs with few labels, where the parts of a
+// pattern get in each other's way, and compares with enumeration by the reference.
+func TestS12CountsOfDenseGraphs(t *testing.T) {
+	const mostSteps = 100_000 // that the reference may take to enumerate the whole graph
+	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 8 + rng.IntN(12), Edges: 16 + rng.IntN(30), Messages: 60,
+			Full: true, Labels: matchertest.Labels{Vertex: []string{"A", "B"}[:1+rng.IntN(2)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
+		msgs := matchertest.RandomStream(rng, shape)
+		var queries []*matcher.Query
+		for i := 0; len(queries) < 4; i++ {
+			q := matchertest.RandomQueryOf(rng, 3+rng.IntN(7), fmt.Sprintf("q%05d", i), shape.Directed, shape.Labels)
+			ref := reference.New()
+			bench := matchertest.NewBench(t, shape.Directed, matchertest.BarePlanner{}, []*matcher.Query{q}, ref)
+			bench.Stage(msgs[:shape.Edges])
+			n := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) {
+				r.Want, r.Budget = matcher.WantCount, mostSteps
+			})).Results[0]
+			if !n.Suspended && !n.Count.IsZero() {
+				queries = append(queries, q)
+			}
+		}
+		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(2), false)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
+		batches := append([][]dyngraph.Message{msgs[:shape.Edges]}, matchertest.Cut(rng, msgs[shape.Edges:])...)
+		for _, batch := range batches[:min(len(batches), 25)] {
+			bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+			}
+			bench.Commit()
+			for _, p := range bench.Plans() {
+				want := len(reference.Matches(bench.Graph.View(dyngraph.New), p.Query))
+				got, err := fast.Enumerate(t.Context(), dyngraph.New, p, matcher.WantCount, 0, nil)
+				if err != nil || got.Count != matcher.CountOf(uint64(want)) {
+					t.Fatalf("%+v %+v: counts %v of %d, %v", p.Query.Vertices, p.Query.Edges, got.Count, want, err)
+				}
+			}
+		}
+	})
+}

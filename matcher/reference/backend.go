@@ -150,9 +150,9 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 func difference(rows, others []row) []row {
 	in := make(map[string]bool, len(others))
 	for _, r := range others {
-		in[fmt.Sprint(r)] = true
+		in[r.key()] = true
 	}
-	return slices.DeleteFunc(rows, func(r row) bool { return in[fmt.Sprint(r)] })
+	return slices.DeleteFunc(rows, func(r row) bool { return in[r.key()] })
 }
 
 // group sorts rows under their anchors: of a match that appears its inserted edge of the highest order, of one that

@@ -39,8 +39,13 @@ func cover(q *matcher.Query, r row) string {
 	sorted := slices.Clone(r)
 	slices.Sort(sorted[:len(q.Vertices)])
 	slices.Sort(sorted[len(q.Vertices):])
-	var key []byte
-	for _, x := range sorted {
+	return sorted.key()
+}
+
+// key returns the row as a map's key.
+func (r row) key() string {
+	key := make([]byte, 0, 4*len(r))
+	for _, x := range r {
 		key = binary.LittleEndian.AppendUint32(key, x)
 	}
 	return string(key)
