@@ -47,6 +47,8 @@ type pma struct {
 	segments []segment // scratch
 	pending  []slot
 	merged   []slot
+
+	changes leafChanges // see Columns
 }
 
 // head is what leads to a vertex's entries. It lies together, as it is looked at together.
@@ -221,6 +223,7 @@ func (p *pma) mark(ops []slot) {
 	for i := range ops {
 		if at, ok := p.lookup(ops[i].row, ops[i].nbr); ok {
 			p.ent[at] = ops[i].ent
+			p.changes.add(at / leafSize)
 		}
 	}
 }
@@ -243,6 +246,7 @@ func (p *pma) spread(a, b int, entries []slot) {
 	k, n := b-a, len(entries)
 	for i := range k {
 		leaf := a + i
+		p.changes.add(leaf)
 		part := entries[n*i/k : n*(i+1)/k]
 		p.count[leaf] = uint8(len(part))
 		if len(part) > 0 {

@@ -19,6 +19,7 @@ func (p *pma) build(total int) builder {
 	p.count = make([]uint8, leaves)
 	p.first = make([]uint64, leaves)
 	p.n = total
+	p.changes.addAll()
 	b := builder{p: p, total: total, leaf: -1, last: NoVertex}
 	b.next()
 	return b

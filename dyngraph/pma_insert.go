@@ -80,6 +80,7 @@ func (p *pma) enter(ops []slot) {
 
 // insertLeaf merges operations into a leaf that has room, from the back.
 func (p *pma) insertLeaf(leaf int, ops []slot) {
+	p.changes.add(leaf)
 	at, n := leaf*leafSize, int(p.count[leaf])
 	rows, nbrs, ents := p.row[at:at+leafSize], p.nbr[at:at+leafSize], p.ent[at:at+leafSize]
 	p.count[leaf] = uint8(n + len(ops))

@@ -43,6 +43,7 @@ func (p *pma) remove(ops []slot) {
 
 // removeLeaf takes entries out of a leaf and closes the gaps.
 func (p *pma) removeLeaf(leaf int, ops []slot) {
+	p.changes.add(leaf)
 	at, n := leaf*leafSize, int(p.count[leaf])
 	rows, nbrs, ents := p.row[at:at+n], p.nbr[at:at+n], p.ent[at:at+n]
 	w, r, changed := 0, 0, -1
