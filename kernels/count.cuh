@@ -1,0 +1,32 @@
+// Exact counts in 128 bits; what does not fit is the largest number (matcher.Count).
+#pragma once
+#include "state.cuh"
+
+constexpr u128 kMost = ~(u128)0;
+
+FN u128 plus(u128 a, u128 b) {
+    u128 c = a + b;
+    return c < a ? kMost : c;
+}
+
+FN u128 times(u128 a, u64 b) {
+    u128 low = (u128)(u64)a * b, high = (u128)(u64)(a >> 64) * b;
+    if (a == kMost || high >> 64 != 0) return kMost;
+    u128 c = low + (high << 64);
+    return c < low ? kMost : c;
+}
+
+// deliver adds what a warp has counted to the request's tally.
+FN void deliver(Tally& t, u128 n, u64 steps) {
+    if (laneId() != 0) return;
+    if (steps != 0) add(&t.steps, steps);
+    if (n == 0) return;
+    u64 low = (u64)n, high = (u64)(n >> 64);
+    u64 was = add(&t.low, low);
+    u64 carry = was + low < was;
+    if (high + carry < high) exchange(&t.over, 1);
+    high += carry;
+    if (high == 0) return;
+    was = add(&t.high, high);
+    if (was + high < was) exchange(&t.over, 1);
+}

@@ -1,0 +1,137 @@
+//go:build emu
+
+package kernels
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// Emulator is a Device that runs the kernels on this machine, in a process of the program that emu/build.sh makes. It is for
+// tests.
+type Emulator struct {
+	cmd *exec.Cmd
+	in  *bufio.Writer
+	out *bufio.Reader
+	end io.Closer
+	err error
+}
+
+// StartEmulator starts the program; seed decides in which order lanes run.
+func StartEmulator(program string, seed uint64) (*Emulator, error) {
+	cmd := exec.Command(program)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the emulator: %w", err)
+	}
+	e := &Emulator{cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), out: bufio.NewReaderSize(out, 1<<16), end: in}
+	_, err = e.ask('s', nil, seed)
+	return e, err
+}
+
+// ask sends a request, with bytes behind its operands, and returns the answer's number.
+func (e *Emulator) ask(op byte, data []byte, operands ...uint64) (uint64, error) {
+	e.send(op, operands...)
+	e.in.Write(data)
+	return e.number()
+}
+
+func (e *Emulator) send(op byte, operands ...uint64) {
+	e.in.WriteByte(op)
+	var b [8]byte
+	for _, x := range operands {
+		binary.LittleEndian.PutUint64(b[:], x)
+		e.in.Write(b[:])
+	}
+}
+
+func (e *Emulator) number() (uint64, error) {
+	var b [8]byte
+	err := e.answer(b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+func (e *Emulator) answer(dst []byte) error {
+	if e.err == nil {
+		e.err = e.in.Flush()
+	}
+	if e.err == nil {
+		_, e.err = io.ReadFull(e.out, dst)
+	}
+	if e.err != nil {
+		return fmt.Errorf("the emulator does not answer: %w", e.err)
+	}
+	return nil
+}
+
+// Info implements Device. The emulated device is small.
+func (e *Emulator) Info() Info {
+	return Info{Name: "emulator", Multiprocessors: 1, Memory: 1 << 30, BlocksEach: 2}
+}
+
+// Alloc implements Device.
+func (e *Emulator) Alloc(bytes int) (Ptr, error) {
+	p, err := e.ask('a', nil, uint64(bytes))
+	return Ptr(p), err
+}
+
+// Free implements Device.
+func (e *Emulator) Free(p Ptr) error {
+	_, err := e.ask('f', nil, uint64(p))
+	return err
+}
+
+// Write implements Device.
+func (e *Emulator) Write(dst Ptr, src []byte) error {
+	_, err := e.ask('w', src, uint64(dst), uint64(len(src)))
+	return err
+}
+
+// Read implements Device.
+func (e *Emulator) Read(dst []byte, src Ptr) error {
+	e.send('r', uint64(src), uint64(len(dst)))
+	return e.answer(dst)
+}
+
+// Clear implements Device.
+func (e *Emulator) Clear(dst Ptr, bytes int) error {
+	_, err := e.ask('c', nil, uint64(dst), uint64(bytes))
+	return err
+}
+
+// Launch implements Device.
+func (e *Emulator) Launch(kernel string, blocks, threads int, params []byte) error {
+	e.send('l', uint64(len(kernel)))
+	e.in.WriteString(kernel)
+	var b []byte
+	for _, x := range []int{blocks, threads, len(params)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(x))
+	}
+	e.in.Write(b)
+	e.in.Write(params)
+	if _, err := e.number(); err != nil {
+		return fmt.Errorf("kernel %s: %w", kernel, err)
+	}
+	return nil
+}
+
+// Sync implements Device.
+func (e *Emulator) Sync() error { return nil }
+
+// Close implements Device.
+func (e *Emulator) Close() error {
+	return errors.Join(e.end.Close(), e.cmd.Wait())
+}

@@ -1,0 +1,131 @@
+// The search of one warp (GAMMA Algorithm 1): a depth-first extension of a partial match, level by level.
+#pragma once
+#include "count.cuh"
+#include "emit.cuh"
+#include "setops.cuh"
+#include "steal.cuh"
+
+// shareEvery is the number of turns between looks at other blocks.
+constexpr u32 kShareEvery = 32;
+
+// Work is what a warp carries in registers.
+struct Work {
+    u32 request;  // that found and steps are of
+    u128 found;
+    u64 steps;
+    u32 turns;
+};
+
+enum Outcome : u32 { kDone = 0, kFull = 1 };
+
+// leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot meet.
+FN u128 leaves(const Params& p, const State& s, const Program& q, Work& work) {
+    u128 total = 1;
+    for (u32 i = 0; i < q.groups; i++) {
+        u32 n = countLeaf(p, s, q, q.step[q.leaf[i].step], work.steps), size = q.leaf[i].size;
+        if (n < size) return 0;
+        for (u32 k = 0; k < size; k++) total = times(total, n - k);
+    }
+    return total;
+}
+
+// finish ends the warp's part of a task.
+FN void finish(State& s) {
+    lockWarp(&s.lock);
+    if (laneId() == 0) s.live = kIdle;
+    unlockWarp(&s.lock);
+}
+
+// start maps the first steps by the task and looks what is next. The vertices have been tested.
+FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
+    if (laneId() == 0) {
+        if (q.anchor == kNone) {
+            s.m[0] = s.net;
+        } else {
+            Net n = p.net[s.net];
+            s.m[0] = n.from;
+            s.m[1] = n.to;
+            s.edge[q.anchor] = n.edge;
+        }
+        s.floor = s.depth = q.start;
+    }
+    warpSync();
+    work.steps++;
+    if (q.mode == kCount && q.start == q.leaves) {
+        work.found = plus(work.found, leaves(p, s, q, work));
+        return kDone;
+    }
+    if (q.start == q.steps) {
+        if (q.mode == kCount)
+            work.found = plus(work.found, 1);
+        else if (!emit(p, s, q, q.steps - 1, 1, s.m[q.steps - 1]))
+            return kFull;
+        return kDone;
+    }
+    if (openLevel(p, s, q, q.start) && laneId() == 0) {
+        fenceBlock();
+        post(&s.live, kRunning);
+    }
+    warpSync();
+    return kDone;
+}
+
+// descend maps step d to w and opens the next level, or counts the leaves.
+FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 w, Work& work) {
+    const Step& st = q.step[d];
+    if (laneId() == 0) s.m[d] = w;
+    if (q.mode != kCount && laneId() < st.backs) {
+        u32 k = st.back + laneId();
+        s.edge[q.back[k].edge] = find(p.g, s.range[k], w) & ~kStaged;
+    }
+    warpSync();
+    if (q.mode == kCount && d + 1 == q.leaves)
+        work.found = plus(work.found, leaves(p, s, q, work));
+    else
+        openLevel(p, s, q, d + 1);
+}
+
+// extend searches on from what is in s until nothing is left of it, or until there is no room for output.
+FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
+    while (true) {
+        if (p.queueSize != 0 && ++work.turns % kShareEvery == 0) share(p, s);
+        if (q.mode == kAny && broadcast(peek(&p.stop[s.request])) != 0) {
+            finish(s);
+            return kDone;
+        }
+        lockWarp(&s.lock);
+        u32 d = s.depth;
+        Frame f = s.frame[d];
+        while (f.mask == 0 && f.next >= f.end && d > s.floor) f = s.frame[--d];
+        bool read = f.mask == 0, done = read && f.next >= f.end;
+        warpSync();
+        if (laneId() == 0) {
+            s.depth = d;
+            if (done)
+                s.live = kIdle;
+            else if (read)
+                s.frame[d].next = (f.next & ~(kWarp - 1)) + kWarp;
+            else
+                s.frame[d].mask = f.mask & (f.mask - 1);
+        }
+        unlockWarp(&s.lock);
+        if (done) return kDone;
+        if (!read) {
+            descend(p, s, q, d, p.g.nbr[f.next - kWarp + lowestBit(f.mask)], work);
+            continue;
+        }
+        u32 w = 0;
+        u32 mask = candidates(p, s, q.step[d], f.next, f.end, f.best, w, work.steps);
+        if (mask == 0) continue;
+        if (d + 1 < q.steps) {
+            if (laneId() == 0) post(&s.frame[d].mask, mask);
+            warpSync();
+        } else if (q.mode == kCount) {
+            work.found = plus(work.found, popcount(mask));
+        } else if (!emit(p, s, q, d, mask, w)) {
+            if (laneId() == 0) post(&s.frame[d].next, f.next);  // this piece again
+            warpSync();
+            return kFull;
+        }
+    }
+}

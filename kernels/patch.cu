@@ -1,0 +1,15 @@
+// patch puts records into a table: record i of src becomes record at[i] of dst.
+#include "warp.cuh"
+
+struct Patch {
+    u32* dst;
+    const u32* src;
+    const u32* at;
+    u32 records, words;  // a record's size
+};
+
+KERNEL(patch, Patch, 256) {
+    u64 all = (u64)p.records * p.words, step = (u64)gridBlocks() * blockThreads();
+    for (u64 i = (u64)blockOf() * blockThreads() + threadInBlock(); i < all; i += step)
+        p.dst[(u64)p.at[i / p.words] * p.words + i % p.words] = p.src[i];
+}

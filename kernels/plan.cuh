@@ -1,0 +1,39 @@
+// Plans as data: a kernel is compiled once and reads the matching orders (GAMMA Algorithm 1) from these. The host writes
+// them; matcher/cuda/program.go has the same layout.
+#pragma once
+#include "device.cuh"
+
+constexpr u32 kMaxSteps = 32, kMaxBacks = 64;
+
+enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
+
+struct Back {
+    u32 step, label, dir, edge;
+};
+
+struct Step {
+    u32 vertex;     // pattern vertex
+    u32 word, unused;
+    u64 mask;       // of the candidate bits' word
+    u32 clash;      // steps whose vertices may coincide with this one's
+    u32 above;      // steps whose vertices must have lower ids: symmetry
+    u32 below;      // steps whose vertices must have higher ids
+    u32 back, backs;  // first and number of its back edges
+};
+
+// Leaf is a group of alike leaves, which a count multiplies: how many, and the step of one of them.
+struct Leaf {
+    u32 step, size;
+};
+
+struct Program {
+    u32 mode;
+    u32 steps, start;   // number of steps, and the first that is not mapped by the task: 1 or 2
+    u32 leaves;         // first of the steps that are counted as leaves; steps when there are none
+    u32 groups;         // of leaves
+    u32 anchor;         // pattern edge, or kNone
+    u32 vertices, edges;
+    Step step[kMaxSteps];
+    Back back[kMaxBacks];
+    Leaf leaf[kMaxSteps];
+};

@@ -1,0 +1,53 @@
+//go:build cuda || emu
+
+package kernels
+
+// Launch shapes, all in one place.
+
+// warp is the number of lanes.
+const warp = 32
+
+// maxBlockWarps is kBlockWarps of wbm.cuh, the most a block of the search has.
+const maxBlockWarps = 8
+
+// flatThreads is the block size of kernels without shared memory.
+const flatThreads = 256
+
+// Shape is the grid of the search kernel.
+type Shape struct {
+	Blocks, BlockWarps int
+}
+
+// Warps returns the number of warps.
+func (s Shape) Warps() int { return s.Blocks * s.BlockWarps }
+
+// Fill returns the grid that fills the device once: warps stay until there is no work left.
+func Fill(i Info) Shape {
+	return Shape{Blocks: i.Multiprocessors * max(1, i.BlocksEach), BlockWarps: maxBlockWarps}
+}
+
+// flat returns a number of blocks for n threads' work: a few for each multiprocessor at most.
+func flat(d Device, n int) int {
+	return max(1, min((n+flatThreads-1)/flatThreads, d.Info().Multiprocessors*8))
+}
+
+// RunPatch launches patch.
+func RunPatch(d Device, p Patch) error {
+	if p.Records == 0 {
+		return nil
+	}
+	return d.Launch("patch", flat(d, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
+}
+
+// RunSpans launches spans.
+func RunSpans(d Device, p Spans) error {
+	if p.Leaves == 0 {
+		return nil
+	}
+	return d.Launch("spans", flat(d, int(p.Leaves)*warp), flatThreads, BytesOf(&p))
+}
+
+// RunSearch launches wbm.
+func RunSearch(d Device, s Shape, p Search) error {
+	return d.Launch("wbm", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+}

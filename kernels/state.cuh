@@ -1,0 +1,112 @@
+// What a warp is in the middle of: the stack of Algorithm 1 of GAMMA. It lies in shared memory while its warp runs and is plain data,
+// so that it can be stolen from, queued for other blocks, and parked until there is room for output.
+#pragma once
+#include "search.cuh"
+#include "plan.cuh"
+#include "warp.cuh"
+
+enum Live : u32 { kIdle = 0, kRunning = 1, kFresh = 2 };  // kFresh: the task is to be started anew
+
+// Frame is one level: what is left of the slots that its vertex is chosen from, and which of the 32 slots before next are
+// candidates that have not been tried. Its owner alone raises next and sets a mask that is 0; under the lock, thieves
+// lower end and take bits of the mask.
+struct Frame {
+    u32 next, end, mask, best;
+};
+
+struct State {
+    u32 lock;
+    u32 live;
+    u32 program, net, request;
+    u32 floor, depth;  // levels that are the warp's: floor to depth
+    u32 pad;
+    u32 m[kMaxSteps];          // by step: data vertex
+    u32 edge[kMaxBacks];       // by pattern edge: data edge; when rows are wanted
+    Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
+    Frame frame[kMaxSteps];
+};
+
+struct Parked {
+    State state;
+    u32 base, mask;  // tasks that its warp has taken and not started
+};
+
+// Task is a search to be made: a program, with a net edge of the batch or, from a whole graph, a first vertex.
+struct Task {
+    u32 program, net;
+};
+
+struct Net {
+    u32 edge, from, to;
+};
+
+// Tally is what is counted for one request: matches, in 128 bits, and candidates tried.
+struct Tally {
+    u64 low, high, steps;
+    u32 over, unused;
+};
+
+// Control is shared by all warps, and by the launches of one search.
+struct Control {
+    u64 used;    // words of the ring that were asked for
+    u64 full;    // the first place that was not given
+    u32 next;    // task
+    u32 busy;    // warps that have work
+    u32 idle;    // warps that look for some
+    u32 lock;    // of the queue
+    u32 queued;
+    u32 parked;
+    u32 stolen, shared;  // how often, in a block and between blocks
+};
+
+enum Sign : u32 { kView = 0, kInserted = 1, kRemoved = 2 };
+
+struct Params {
+    Graph g;
+    const Program* program;
+    const u32* owner;  // by program: request
+    const Task* task;
+    const Net* net;
+    Tally* tally;      // by request
+    u32* stop;         // by request: a match was found and one was asked for
+    Control* control;
+    Parked* parked;    // by warp
+    State* queue;
+    u32* ring;
+    u64 ringWords;
+    u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
+    u32 sign;
+    u32 old;           // kView: the old graph's view
+    u32 queueSize;     // 0: no stealing between blocks
+    u32 steal;         // 0: no stealing in the block
+};
+
+// visible tells whether an entry belongs to what is searched: the graph just before the anchor (DESIGN A2), or a view.
+FN bool visible(const Params& p, const State& s, u32 entry) {
+    if (!(entry & kStaged)) return true;
+    u32 o = p.g.order[entry & ~kStaged];
+    bool deleted = o & kDeleted;
+    u32 order = (o & ~kDeleted) - 1;
+    if (p.sign == kInserted) return !deleted && order < s.net;
+    if (p.sign == kRemoved) return deleted && order > s.net;
+    return deleted == (p.old != 0);
+}
+
+FN bool candidate(const Graph& g, const Step& st, u32 w) { return g.bits[(u64)w * g.words + st.word] & st.mask; }
+
+// unused checks injectivity against the steps in a set.
+FN bool unused(const State& s, u32 clash, u32 w) {
+    for (; clash != 0; clash &= clash - 1)
+        if (s.m[lowestBit(clash)] == w) return false;
+    return true;
+}
+
+// fits checks injectivity and the constraints of symmetry.
+FN bool fits(const State& s, const Step& st, u32 w) {
+    if (!unused(s, st.clash, w)) return false;
+    for (u32 k = st.above; k != 0; k &= k - 1)
+        if (s.m[lowestBit(k)] >= w) return false;
+    for (u32 k = st.below; k != 0; k &= k - 1)
+        if (s.m[lowestBit(k)] <= w) return false;
+    return true;
+}

@@ -1,0 +1,110 @@
+// Work stealing: between the warps of a block through shared memory (GAMMA section V-A, active stealing), and between blocks
+// through a queue, which the paper left open (T-DFS).
+#pragma once
+#include "state.cuh"
+
+// chunks returns how many pieces of 32 slots are left in a frame.
+FN u32 chunks(const Frame& f) {
+    return f.next < f.end ? (f.end - (f.next & ~(kWarp - 1)) + kWarp - 1) / kWarp : 0;
+}
+
+// split moves half of what is left of the shallowest level of s that has anything to spare into t. The caller holds the
+// lock of s; t is nobody else's.
+FN bool split(State& s, State& t) {
+    u32 depth = peek(&s.depth), level = s.floor;
+    Frame f;
+    u32 rest = 0;
+    for (; level <= depth; level++) {
+        f = s.frame[level];
+        f.mask = peek(&s.frame[level].mask);
+        rest = chunks(f);
+        u32 more = popcount(f.mask) + (level < depth);
+        if (rest >= 2 || (rest == 1 && more > 0) || (f.mask != 0 && more >= 2)) break;
+    }
+    warpSync();
+    if (level > depth) return false;
+    Frame kept = f;
+    if (rest > 0) {
+        f.next = (f.next & ~(kWarp - 1)) + (rest - (rest + 1) / 2) * kWarp;
+        if (f.next < kept.next) f.next = kept.next;
+        f.mask = 0;
+        kept.end = f.next;
+    } else {
+        for (u32 n = popcount(f.mask) / 2; n > 0; n--) f.mask &= f.mask - 1;
+        kept.mask &= ~f.mask;
+        f.end = f.next;
+    }
+    for (u32 i = laneId() + 2; i < sizeof(State) / 4; i += kWarp) ((u32*)&t)[i] = ((u32*)&s)[i];
+    warpSync();
+    if (laneId() == 0) {
+        s.frame[level].end = kept.end;
+        if (rest == 0) s.frame[level].mask = kept.mask;
+        t.frame[level] = f;
+        t.floor = t.depth = level;
+        fence();
+        t.live = kRunning;
+    }
+    warpSync();
+    return true;
+}
+
+// stealInBlock takes half of the work of another warp of the block.
+FN bool stealInBlock(const Params& p, State* states, State& mine) {
+    u32 n = warpsInBlock();
+    for (u32 i = 1; i < n; i++) {
+        State& victim = states[(warpInBlock() + i) % n];
+        if (broadcast(peek(&victim.live)) != kRunning || !tryLockWarp(&victim.lock)) continue;
+        bool got = broadcast(peek(&victim.live)) == kRunning && split(victim, mine);
+        if (got && laneId() == 0) {
+            add(&p.control->busy, 1);
+            add(&p.control->stolen, 1);
+        }
+        unlockWarp(&victim.lock);
+        if (got) return true;
+    }
+    return false;
+}
+
+// share queues half of the warp's work when warps elsewhere are idle. Their number is looked at now and then.
+FN void share(const Params& p, State& mine) {
+    Control* c = p.control;
+    u32 want = laneId() == 0 ? (peek(&c->idle) > peek(&c->queued) && peek(&c->queued) < p.queueSize) : 0;
+    if (!broadcast(want) || !tryLockWarp(&c->lock)) return;
+    u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
+    if (n < p.queueSize) {
+        lockWarp(&mine.lock);
+        bool got = split(mine, p.queue[n]);
+        unlockWarp(&mine.lock);
+        if (got && laneId() == 0) {
+            fence();
+            post(&c->queued, n + 1);
+            add(&c->shared, 1);
+        }
+    }
+    warpSync();
+    fence();
+    unlockWarp(&c->lock);
+}
+
+// takeQueued takes work that another block queued.
+FN bool takeQueued(const Params& p, State& mine) {
+    Control* c = p.control;
+    if (broadcast(peek(&c->queued)) == 0 || !tryLockWarp(&c->lock)) return false;
+    fence();
+    u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
+    if (n > 0) {
+        u32* from = (u32*)&p.queue[n - 1];
+        for (u32 i = laneId() + 2; i < sizeof(State) / 4; i += kWarp) ((u32*)&mine)[i] = peek(from + i);
+        warpSync();
+        if (laneId() == 0) {
+            add(&c->busy, 1);
+            post(&c->queued, n - 1);
+            fenceBlock();
+            mine.live = kRunning;
+        }
+    }
+    warpSync();
+    fence();
+    unlockWarp(&c->lock);
+    return n > 0;
+}

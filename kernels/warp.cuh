@@ -1,0 +1,57 @@
+// Warps: the unit that does one task (GAMMA section IV-C, warp-centric assignment).
+#pragma once
+#include "device.cuh"
+
+FN u32 laneId() { return threadInBlock() & (kWarp - 1); }
+FN u32 warpInBlock() { return threadInBlock() / kWarp; }
+FN u32 warpsInBlock() { return blockThreads() / kWarp; }
+FN u32 lanesBelow() { return (1u << laneId()) - 1; }
+
+FN u32 warpMin(u32 x) {
+    for (u32 d = kWarp / 2; d > 0; d /= 2) {
+        u32 y = shuffleXor(x, d);
+        x = y < x ? y : x;
+    }
+    return x;
+}
+
+FN u32 warpSum(u32 x) {
+    for (u32 d = kWarp / 2; d > 0; d /= 2) x += shuffleXor(x, d);
+    return x;
+}
+
+// broadcast gives every lane what lane 0 has.
+FN u32 broadcast(u32 x) { return shuffle(x, 0); }
+
+// warpCopy copies words between memories that no lane writes meanwhile.
+FN void warpCopy(u32* dst, const u32* src, u32 words) {
+    for (u32 i = laneId(); i < words; i += kWarp) dst[i] = src[i];
+    warpSync();
+}
+
+// Locks are held by warps, in shared memory. Lane 0 speaks for its warp.
+FN void lockWarp(u32* lock) {
+    if (laneId() == 0) {
+        while (compareSwap(lock, 0, 1) != 0) pause(20);
+        fenceBlock();
+    }
+    warpSync();
+}
+
+FN bool tryLockWarp(u32* lock) {
+    u32 got = 0;
+    if (laneId() == 0) {
+        got = compareSwap(lock, 0, 1) == 0;
+        fenceBlock();
+    }
+    return broadcast(got) != 0;
+}
+
+FN void unlockWarp(u32* lock) {
+    warpSync();
+    if (laneId() == 0) {
+        fenceBlock();
+        exchange(lock, 0);
+    }
+    warpSync();
+}

@@ -1,0 +1,9 @@
+// wbm searches tasks (program, net edge): GAMMA's warp-centric batch-dynamic matching. Warps take tasks from a counter; those
+// that find none left steal. A warp that finds the ring full parks what it is in the middle of; the next launch, after
+// the ring was drained, goes on there.
+#include "wbm.cuh"
+
+KERNEL(wbm, Params, kBlockWarps * kWarp) {
+    SHARED(Block, block);
+    searchTasks(p, block);
+}
