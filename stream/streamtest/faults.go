@@ -28,6 +28,10 @@ const (
 // later one, returns ErrCrash. Reads are not counted, as nothing of them is durable, but fail after the crash; Close
 // always passes.
 type Faults struct {
+	// OnCrash, when set, is called at the crash, once as much of the call is done as is to be: to take an image of a
+	// disk, say.
+	OnCrash func()
+
 	mu    sync.Mutex
 	at    int // 0 never
 	point CrashPoint
@@ -75,6 +79,9 @@ func (f *Faults) do(op string, all, half func() error) error {
 		err = all()
 	case f.point == CrashHalf && half != nil:
 		err = half()
+	}
+	if f.OnCrash != nil {
+		f.OnCrash()
 	}
 	return errors.Join(fmt.Errorf("%w at call %d, %s", ErrCrash, f.at, op), err)
 }
