@@ -32,14 +32,21 @@ func txnConformance(t *testing.T, newEnds func(t testing.TB) *ends, change func(
 	})
 }
 
-func TestTxnSinkConformance(t *testing.T) {
-	for name, change := range map[string]func(opt *TxnSinkOptions){
+// txnVariants are settings that change how a batch is cut up, but not what readers see.
+func txnVariants(t *testing.T) map[string]func(opt *TxnSinkOptions) {
+	return map[string]func(opt *TxnSinkOptions){
 		"Plain":             func(*TxnSinkOptions) {},
 		"Zstd":              func(opt *TxnSinkOptions) { opt.Compression = "zstd" },
 		"SmallBatches":      func(opt *TxnSinkOptions) { opt.BatchBytes = 600 },
 		"SmallTransactions": func(opt *TxnSinkOptions) { opt.MaxTransactionRecords = 10 },
-		"Spooled":           func(opt *TxnSinkOptions) { opt.BatchBytes, opt.BufferBytes, opt.SpoolDir = 2000, 3000, t.TempDir() },
-	} {
+		"Spooled": func(opt *TxnSinkOptions) {
+			opt.BatchBytes, opt.BufferBytes, opt.SpoolDir = 2000, 3000, t.TempDir()
+		},
+	}
+}
+
+func TestTxnSinkConformance(t *testing.T) {
+	for name, change := range txnVariants(t) {
 		t.Run(name, func(t *testing.T) { txnConformance(t, embedded, change) })
 	}
 }

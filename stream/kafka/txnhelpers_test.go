@@ -51,7 +51,8 @@ func (e *ends) txnOutput(t testing.TB, partitions int) TxnSinkOptions {
 	return opt
 }
 
-// committed reads what a reader under read_committed sees of a topic, with franz-go: partition by partition.
+// committed reads what a reader under read_committed sees of a topic, with franz-go: partition by partition. It waits for
+// the end of the transactions that are open.
 func (e *ends) committed(t testing.TB, topic string) []seen {
 	t.Helper()
 	cl, err := newClient(func() Client { c := e.client(); _ = c.setDefaults(); return c }())
@@ -59,8 +60,17 @@ func (e *ends) committed(t testing.TB, topic string) []seen {
 	defer cl.close()
 	n, err := cl.partitions(t.Context(), topic)
 	require.NoError(t, err)
-	ext, err := cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadCommitted)
+	ends, err := cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadUncommitted)
 	require.NoError(t, err)
+	var ext map[int32]extent
+	for settled := false; !settled; { // a commit is answered before its markers are in the logs
+		ext, err = cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadCommitted)
+		require.NoError(t, err)
+		settled = true
+		for p := range n {
+			settled = settled && ext[p].end >= ends[p].end
+		}
+	}
 	from, left := map[int32]kgo.Offset{}, map[int32]int64{}
 	for p, x := range ext {
 		if x.end > x.start {

@@ -1,0 +1,39 @@
+//go:build kafka && unix
+
+package kafka
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/stream/kafka/brokertest"
+)
+
+var topicCount atomic.Int64
+
+// brokerEnds are topics on a real broker.
+func brokerEnds(b *brokertest.Broker) func(t testing.TB) *ends {
+	return func(testing.TB) *ends {
+		e := &ends{addr: b.Addr()}
+		e.topic = func(t testing.TB, prefix string, partitions int, config map[string]string) string {
+			name := fmt.Sprintf("%s-%d", prefix, topicCount.Add(1))
+			require.NoError(t, EnsureTopics(t.Context(), e.client(), Topic{Name: name, Partitions: partitions, Config: config}))
+			return name
+		}
+		return e
+	}
+}
+
+// TestBroker runs everything that has to hold on Apache Kafka, over one broker.
+func TestBroker(t *testing.T) {
+	b := brokertest.Start(t, nil)
+	broker := brokerEnds(b)
+	t.Run("Conformance", func(t *testing.T) {
+		for name, change := range txnVariants(t) {
+			t.Run(name, func(t *testing.T) { txnConformance(t, broker, change) })
+		}
+	})
+}
