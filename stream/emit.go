@@ -15,6 +15,9 @@ import (
 // chunkBytes is how many bytes of records go to the sink in one Write, about.
 const chunkBytes = 256 << 10
 
+// pieceRows is how many rows are encoded before their size is looked at: records may be large.
+const pieceRows = 16
+
 // recordCost estimates the memory of an encoded record.
 func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 128) }
 
@@ -29,6 +32,7 @@ type emitter struct {
 
 	chunk *[]OutRecord
 	cost  int64
+	mean  int64 // cost of a record, in the piece encoded last
 
 	tally        map[tallyKey]uint64
 	encode, wait time.Duration
@@ -58,18 +62,17 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	if e.mute || ev.FirstIndex+uint64(n) <= e.from {
 		return nil
 	}
-	i := 0
+	first := 0
 	if ev.FirstIndex < e.from {
-		i = int(e.from - ev.FirstIndex)
+		first = int(e.from - ev.FirstIndex)
 	}
-	size := e.p.opt.ChunkRecords
-	for i < n {
-		if e.p.opt.EncodeThreads > 1 && n-i >= 2*size {
+	for i := first; i < n; {
+		if share := e.share(); i > first && e.p.opt.EncodeThreads > 1 && n-i >= 2*share {
 			if err := e.flush(); err != nil {
 				return err
 			}
-			j := min(n, i+e.p.opt.EncodeThreads*size)
-			if err := e.parallel(ev, i, j); err != nil {
+			j := min(n, i+e.p.opt.EncodeThreads*share)
+			if err := e.parallel(ev, i, j, share); err != nil {
 				return err
 			}
 			i = j
@@ -78,14 +81,15 @@ func (e *emitter) emit(ev *matcher.Event) error {
 		if e.chunk == nil {
 			e.chunk = e.p.newChunk()
 		}
-		j := min(n, i+size-len(*e.chunk))
+		j := min(n, i+pieceRows, i+e.p.opt.ChunkRecords-len(*e.chunk))
 		cost, err := e.p.encode(e.chunk, e.batch, ev, i, j, &e.encode)
 		if err != nil {
 			return err
 		}
 		e.cost += cost
+		e.mean = cost / int64(j-i)
 		i = j
-		if len(*e.chunk) >= size || e.cost >= chunkBytes {
+		if len(*e.chunk) >= e.p.opt.ChunkRecords || e.cost >= chunkBytes {
 			if err := e.flush(); err != nil {
 				return err
 			}
@@ -94,9 +98,13 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	return nil
 }
 
-// parallel encodes rows i to j of an event in chunks, a goroutine each, and sends them in order.
-func (e *emitter) parallel(ev *matcher.Event, i, j int) error {
-	size := e.p.opt.ChunkRecords
+// share is how many rows a goroutine encodes at once: a chunk, as far as is known of their size.
+func (e *emitter) share() int {
+	return min(e.p.opt.ChunkRecords, int(chunkBytes/max(e.mean, 1))+1)
+}
+
+// parallel encodes rows i to j of an event in chunks of size, a goroutine each, and sends them in order.
+func (e *emitter) parallel(ev *matcher.Event, i, j, size int) error {
 	type part struct {
 		chunk *[]OutRecord
 		cost  int64
