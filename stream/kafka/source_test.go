@@ -3,7 +3,6 @@ package kafka
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -13,7 +12,6 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
@@ -226,96 +224,6 @@ func TestBrokerDown(t *testing.T) {
 	<-retried
 	require.NoError(t, src.Close())
 	require.ErrorIs(t, <-done, errClosed)
-}
-
-// transactional writes values in one transaction, which is then committed or aborted.
-func transactional(t *testing.T, e *Embedded, commit bool, values ...string) {
-	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(e.Addr()), kgo.TransactionalID("tx"), kgo.DefaultProduceTopic("in"))
-	require.NoError(t, err)
-	defer cl.Close()
-	require.NoError(t, cl.BeginTransaction())
-	for _, v := range values {
-		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord(v)).FirstErr())
-	}
-	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
-}
-
-func TestReadCommitted(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
-	cl := reference(t, e)
-	produce(t, cl, "in", 0, 0, rec("", "plain"))
-	transactional(t, e, false, "aborted1", "aborted2")
-	transactional(t, e, true, "committed1", "committed2")
-	transactional(t, e, false, "aborted3")
-	produce(t, cl, "in", 0, 0, rec("", "end"))
-
-	for isolation, want := range map[string]string{
-		ReadCommitted:   "plain committed1 committed2 end",
-		ReadUncommitted: "plain aborted1 aborted2 committed1 committed2 aborted3 end",
-	} {
-		for _, size := range []int{1, 1 << 20} { // one batch to a response, or all in one
-			src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Isolation: isolation, FetchBytes: size})
-			require.Equal(t, want, values(readN(t, src, len(strings.Fields(want)))), "%s, %d bytes", isolation, size)
-			require.NoError(t, src.Close())
-		}
-	}
-}
-
-// TestGaps: offsets that compaction or a transaction has removed are passed over.
-func TestGaps(t *testing.T) {
-	e := openLog(t, Topic{Name: "in", Config: Compacted()})
-	cl := reference(t, e)
-	for i := range 20 {
-		produce(t, cl, "in", 0, 0, rec("a", fmt.Sprint("a", i)), rec("b", fmt.Sprint("b", i)), rec("a", fmt.Sprint("A", i)))
-	}
-	e.Cluster.Compact()
-	produce(t, cl, "in", 0, 0, rec("", "end"))
-	want := values(readAllReference(t, e))
-	got := readN(t, newSource(t, SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1}), len(strings.Fields(want)))
-	require.Equal(t, want, values(got))
-	require.Less(t, len(got), 61)
-}
-
-func readAllReference(t *testing.T, e *Embedded) (out []stream.Record) {
-	for _, s := range readTopic(t, reference(t, e), "in", 1) {
-		out = append(out, stream.Record{Value: s.Value})
-	}
-	return out
-}
-
-// TestGapAtTheEndOfABatch: a batch whose last records were removed by compaction says itself how far it reaches.
-func TestGapAtTheEndOfABatch(t *testing.T) {
-	src := newSource(t, SourceOptions{Client: Client{Brokers: []string{"b:9092"}}, Topic: "in"})
-	raw := encodeBatch(t, 0, []byte("0"), []byte("1"))
-	binary.BigEndian.PutUint32(raw[offLastDelta:], 9)
-	setCRC(raw)
-	empty := encodeBatch(t, 0, []byte("x"))[:headerSize] // and one that lost all its records
-	binary.BigEndian.PutUint64(empty, 10)
-	binary.BigEndian.PutUint32(empty[offLength:], headerSize-offLeader)
-	binary.BigEndian.PutUint32(empty[offLastDelta:], 4)
-	binary.BigEndian.PutUint32(empty[offCount:], 0)
-	setCRC(empty)
-	for _, from := range []int64{0, 1, 2, 7, 10, 14} {
-		f := newFetcher(src, 0, from)
-		got := make(chan chunk, 1)
-		go func() {
-			select {
-			case c := <-src.chunks:
-				got <- c
-			case <-t.Context().Done():
-			}
-			close(got)
-		}()
-		require.NoError(t, f.deliver(t.Context(), &fetched{end: 15, batches: append(bytes.Clone(raw), empty...)}))
-		require.EqualValues(t, 15, f.next)
-		if from < 2 {
-			require.Len(t, (<-got).recs, int(2-from))
-		} else {
-			src.chunks <- chunk{} // nothing was delivered
-			<-got
-		}
-	}
 }
 
 // TestAddedPartition: a partition that is added to the topic is read from its beginning.
