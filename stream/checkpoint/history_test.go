@@ -60,7 +60,6 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 	}
 	h.graphs = append(h.graphs, dumpContent(g, pos, queries))
 	// Batches and their effects.
-	type event struct{ intent, suspend, commit string }
 	committed := []string{dumpCommitted(0, g, pos, nil, queries)}
 	for i := 1; i <= n; i++ {
 		b := stream.Batch{Messages: rng.IntN(9), Bytes: rng.IntN(999), OutputPartitions: int32(rng.IntN(3))}

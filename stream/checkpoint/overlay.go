@@ -14,9 +14,10 @@ import (
 // overlay is the content of a checkpoint with changes laid over it, which the checkpoint itself never sees. The
 // changes are kept in a database of their own, so that undoing a long log needs no more memory than a short one.
 type overlay struct {
-	db   *database
-	over *pebble.DB
-	tmp  string // directory to remove; "" when the changes are in memory
+	db    *database
+	over  *pebble.DB
+	fault fault  // of over
+	tmp   string // directory to remove; "" when the changes are in memory
 }
 
 // overlayInMemory is the size of a log whose effects are undone in memory; those of a larger one go to a temporary
@@ -39,8 +40,7 @@ func newOverlay(db *database, logBytes int64) (*overlay, error) {
 		}
 		o.tmp, fs, dir = tmp, vfs.Default, tmp
 	}
-	fault := &fault{}
-	opt := pebbleOptions(&failStop{FS: fs, fault: fault}, fault)
+	opt := pebbleOptions(&failStop{FS: fs, fault: &o.fault}, &o.fault)
 	opt.DisableWAL = true
 	var err error
 	if o.over, err = pebble.Open(dir, opt); err != nil {
@@ -64,12 +64,26 @@ func (o *overlay) put(key, value []byte) error {
 	if value != nil {
 		v = append([]byte{overPresent}, value...)
 	}
-	return o.over.Set(key, v, pebble.NoSync)
+	return errors.Join(o.over.Set(key, v, pebble.NoSync), o.failed())
+}
+
+// failed tells that changes could not be written to the temporary directory, so that nothing read from it counts.
+func (o *overlay) failed() error {
+	if err := o.fault.err(); err != nil {
+		return fmt.Errorf("temporary files of a replay: %w", err)
+	}
+	return nil
 }
 
 // get returns the value of a key, nil when there is none.
 func (o *overlay) get(key []byte) ([]byte, error) {
 	v, closer, err := o.over.Get(key)
+	if failed := o.failed(); failed != nil {
+		if err == nil {
+			_ = closer.Close()
+		}
+		return nil, failed
+	}
 	if err == nil {
 		v = append([]byte{}, v...)
 		if err := closer.Close(); err != nil {
@@ -102,7 +116,7 @@ func (o *overlay) scan(ctx context.Context, s byte, f func(key, value []byte) er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
+	defer func() { err = errors.Join(err, it.Close(), o.failed()) }()
 	ok := it.First()
 	// give passes on overlaid records up to a key of the database, and tells whether that key is overlaid too.
 	give := func(key []byte) (hidden bool, err error) {
@@ -147,7 +161,7 @@ func (o *overlay) changed(f func(key, over, stored []byte) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
+	defer func() { err = errors.Join(err, it.Close(), o.failed()) }()
 	for ok := it.First(); ok; ok = it.Next() {
 		v, err := it.ValueAndErr()
 		if err != nil {

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -136,5 +137,22 @@ func TestOverlayOnDisk(t *testing.T) {
 	requireSame(t, h.graphs[4], dumpContent(g, past.state.positions, past.queries))
 	require.NoError(t, past.content.close())
 	require.NoDirExists(t, past.content.tmp)
+	require.NoError(t, db.Close())
+}
+
+// TestOverlayFails: a temporary directory that is full does not lead to a wrong base.
+func TestOverlayFails(t *testing.T) {
+	h := newHistory(newRand(42), 10, true)
+	db, c, err := openExisting(testDir, lived(t, h, Retention{Batches: 6}, len(h.steps)))
+	require.NoError(t, err)
+	past, err := undoLog(context.Background(), db, c, nil)
+	require.NoError(t, err)
+	past.content.fault.trip("write", "tmp", syscall.ENOSPC)
+	_, err = loadGraph(context.Background(), past.content, dyngraph.Options{Directed: h.directed}, &past.state)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.ErrorIs(t, past.content.put(vertexKey(nil, 1), nil), syscall.ENOSPC)
+	_, err = past.content.get(vertexKey(nil, 1))
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, past.content.close())
 	require.NoError(t, db.Close())
 }
