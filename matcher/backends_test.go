@@ -57,7 +57,11 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
 		}
 	}
-	if rng.IntN(4) == 0 {
+	switch {
+	case rng.IntN(4) > 0:
+	case r.Want == matcher.WantCount: // of all anchors or of none
+		r.Before = 0
+	default:
 		r.Before = rng.Uint32N(uint32(orders) + 1)
 	}
 }
