@@ -11,4 +11,15 @@
 //
 // Decoding of batch n+1, search of n, and publishing and commit of n-1 overlap (GAMMA Figure 3; DESIGN A12). Records
 // are encoded before Step returns, so nothing that a record shows can change under the encoder.
+//
+// What is not obvious:
+//
+//  1. A crash may leave several open intents, as many as PipelineOptions.MaxInFlight. They are stepped again in order,
+//     and what the Sink's Progress says is published already is computed but not published.
+//  2. The engine's goroutine is also the batcher: while it searches, messages wait in the queue, and their time counts
+//     towards BatcherOptions.Linger. A batch that is late is cut as soon as the queue is empty.
+//  3. Messages without content (blank lines, comments) never make a batch; their positions move with the next one.
+//  4. A stop is graceful between two batches. What was decoded and not cut is dropped, and read again by the next
+//     start, whose cuts are then the same if they depend on size alone.
+//  5. An error of one part ends all others at once, the search included. The batch in hand stays an open intent.
 package stream

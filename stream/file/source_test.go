@@ -309,3 +309,34 @@ func TestSourceOptions(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// BenchmarkSource reads lines and quoted CSV, plain and compressed.
+func BenchmarkSource(b *testing.B) {
+	var data []byte
+	for i := range 200_000 {
+		data = fmt.Appendf(data, "\"account-%d\",account-%d,TRANSFER,%d\n", i*7919%50_000, i%50_000, i)
+	}
+	for _, ext := range []string{"", ".gz", ".zst"} {
+		for _, framing := range []Framing{FramingLines, FramingCSV} {
+			b.Run(string(framing)+ext, func(b *testing.B) {
+				path := filepath.Join(b.TempDir(), "in"+ext)
+				write(b, path, data)
+				b.SetBytes(int64(len(data)))
+				for b.Loop() {
+					s := newSource(b, SourceOptions{Path: path, Framing: framing, NoHeader: true})
+					n := 0
+					for {
+						recs, err := s.Read(b.Context())
+						n += len(recs)
+						if err != nil {
+							require.ErrorIs(b, err, io.EOF)
+							break
+						}
+					}
+					require.Equal(b, 200_000, n)
+					require.NoError(b, s.Close())
+				}
+			})
+		}
+	}
+}
