@@ -60,6 +60,7 @@ type Backend struct {
 type compiled struct {
 	rows, count       []*order
 	rowsAll, countAll *order // static
+	shape             *shape // nil when counting must enumerate
 }
 
 // New returns a backend without a graph.
@@ -99,7 +100,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
 		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
+		c.shape = newShape(p, b.filter, b.columns)
 		b.plans[p] = c
+		b.pool = sync.Pool{} // the workers' scratch refers to shapes
 	}
 	return nil
 }

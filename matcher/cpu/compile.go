@@ -6,14 +6,11 @@ import (
 	"motifd/matcher/plan"
 )
 
-// order is a matching order made ready to run: filter classes, constraints and the leaves that counting multiplies.
+// order is a matching order made ready to run, with filter classes and constraints.
 type order struct {
 	plan   *matcher.Plan
 	anchor int // pattern edge of the anchor, or -1
 	steps  []step
-	// leaves is the first of the trailing steps whose vertices have one neighbour in the pattern and one plain back
-	// edge: a count multiplies them. len(steps) when there are none.
-	leaves int
 }
 
 type step struct {
@@ -53,7 +50,7 @@ type less struct {
 //
 // columns numbers what neighbour lists are cached by, for all orders of a backend.
 func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[column]int, rows bool) *order {
-	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps)), leaves: len(o.Steps)}
+	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps))}
 	at := make([]int, len(p.Query.Vertices))
 	mapped := make([]bool, len(p.Query.Edges))
 	if o.Edge >= 0 {
@@ -107,13 +104,6 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[colu
 		}
 		c.steps[i] = s
 	}
-	first := 1
-	if o.Edge >= 0 {
-		first = 2
-	}
-	for c.leaves > first && isLeaf(p.Query, &c.steps[c.leaves-1]) {
-		c.leaves--
-	}
 	return c
 }
 
@@ -130,18 +120,4 @@ func before(o *matcher.Order, v, i int) bool {
 func parallel(q *matcher.Query, a, b int) bool {
 	x, y := q.Edges[a], q.Edges[b]
 	return a != b && (x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From)
-}
-
-// isLeaf reports whether the step's vertex has one neighbour in the pattern and its back edge is plain.
-func isLeaf(q *matcher.Query, s *step) bool {
-	if !s.plain || len(s.back) != 1 {
-		return false
-	}
-	n := 0
-	for _, e := range q.Edges {
-		if e.From == s.vertex || e.To == s.vertex {
-			n++
-		}
-	}
-	return n == 1
 }

@@ -37,6 +37,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		s := b.newSearch(&stop)
 		defer b.release(s)
 		s.counting = want == matcher.WantCount
+		shape := c.shape
+		if !s.counting {
+			shape = nil
+		}
+		if shape != nil {
+			s.counter.start(s, shape)
+		}
 		st := &sorter{order: all.order, dir: b.opt.SpillDir, memory: b.opt.GroupMemory}
 		if limit > 0 {
 			st.limit = limit + 1
@@ -59,8 +66,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				break
 			}
 			for v := from; v < min(from+rootChunk, bound) && !stop.Load(); v++ {
-				if view.HasVertex(dyngraph.VertexID(v)) {
-					s.fromRoot(o, which, dyngraph.VertexID(v))
+				switch id := dyngraph.VertexID(v); {
+				case !view.HasVertex(id):
+				case shape != nil:
+					s.total = s.total.Add(s.counter.fromRoot(which, o.steps[0].vertex, id))
+				default:
+					s.fromRoot(o, which, id)
 				}
 			}
 			if st.err != nil {
@@ -72,7 +83,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		mu.Lock()
 		defer mu.Unlock()
 		all.join(rows)
-		result.Count = result.Count.Add(s.total)
+		result.Count = result.Count.Add(s.counted(shape))
 		result.Steps += s.steps
 		result.SearchNS += took
 		if witness != nil && result.Witness == nil {

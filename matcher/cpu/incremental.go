@@ -102,6 +102,13 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		defer b.release(s)
 		s.budget = bud
 		s.counting = req.Want == matcher.WantCount
+		shape := b.plans[req.Plan].shape
+		if !s.counting {
+			shape = nil
+		}
+		if shape != nil {
+			s.counter.start(s, shape)
+		}
 		var witness []uint32
 		s.found = func() bool {
 			witness = s.appendRow(nil)
@@ -114,7 +121,11 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 				break
 			}
 			for _, t := range tasks[from:min(from+taskChunk, len(tasks))] {
-				s.fromAnchor(t.o, &b.delta.Net[t.order], t.order)
+				if shape != nil {
+					s.total = s.total.Add(s.counter.fromAnchor(t.o, &b.delta.Net[t.order]))
+				} else {
+					s.fromAnchor(t.o, &b.delta.Net[t.order], t.order)
+				}
 				if s.stopped {
 					break
 				}
@@ -126,7 +137,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		took := b.clock() - began
 		mu.Lock()
 		defer mu.Unlock()
-		result.Count = result.Count.Add(s.total)
+		result.Count = result.Count.Add(s.counted(shape))
 		result.Steps += s.steps
 		result.SearchNS += took
 		if s.tripped {
@@ -150,6 +161,14 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	}
 	result.Truncated = result.Count == matcher.MaxCount
 	return nil
+}
+
+// counted returns what the worker counted.
+func (s *search) counted(shape *shape) matcher.Count {
+	if shape != nil && s.counter.over {
+		return matcher.MaxCount
+	}
+	return s.total
 }
 
 // parallel runs work on n workers and waits for them. One worker runs on the caller's goroutine.

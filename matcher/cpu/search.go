@@ -29,10 +29,10 @@ type search struct {
 	joins [matcher.MaxVertices][]join            // scratch, by step
 	lists lists
 
-	counting bool
+	counting bool // without a shape
 	total    matcher.Count
 	found    func() bool // called for every match when not counting; false ends the search
-	leaf     leafCounter
+	counter  counter
 
 	steps   uint64 // candidates tried
 	polled  uint64
@@ -58,6 +58,7 @@ func (b *Backend) newSearch(stop *atomic.Bool) *search {
 	s.counting, s.total, s.found, s.budget = false, matcher.Count{}, nil, nil
 	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
 	s.lists.reset(b.g, b.filter)
+	s.counter.memo.reset()
 	return s
 }
 
@@ -154,10 +155,6 @@ func (s *search) poll() bool {
 // extend maps the vertex of step d and all after it; false ends the search.
 func (s *search) extend(d int) bool {
 	o := s.o
-	if s.counting && d == o.leaves {
-		s.total = s.total.Add(s.countLeaves())
-		return !s.stopped
-	}
 	if d == len(o.steps) {
 		return s.match()
 	}

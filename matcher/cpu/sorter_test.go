@@ -3,14 +3,11 @@ package cpu
 import (
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
-
-var never atomic.Bool // a stop flag that nobody sets
 
 // TestSorterAgainstSort plays the spilling, limited, merged sorter against one sort in memory.
 func TestSorterAgainstSort(t *testing.T) {
