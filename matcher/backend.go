@@ -26,7 +26,8 @@ type Request struct {
 	// Limit caps the rows emitted: a prefix in canonical order. 0 is no cap. Total then asks to count on past the cap.
 	Limit uint64
 	Total bool
-	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11).
+	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11). With WantCount
+	// and WantAny, which have no anchors, it is 0 or AllOrders.
 	Before uint32
 	// Budget bounds the search steps, 0 for no bound. When it is exceeded the backend stops the plan at a group.
 	Budget uint64

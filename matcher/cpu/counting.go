@@ -336,15 +336,7 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 		alike = alike && c.sameLeaf(first, u)
 	}
 	if alike {
-		n := c.countLeaf(first)
-		if n < uint64(len(p.leaves)) {
-			return matcher.Count{}
-		}
-		total := matcher.CountOf(1)
-		for k := range p.leaves {
-			total = c.times(total, matcher.CountOf(n-uint64(k)))
-		}
-		return total
+		return c.countAlike(p.leaves)
 	}
 	sets := make([][]dyngraph.VertexID, len(p.leaves))
 	for k, u := range p.leaves {
@@ -361,10 +353,35 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 	return n
 }
 
-// sameLeaf reports whether two leaves have the same candidates; they must then see the same edges too.
+// sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
 	a, b := &c.shape.edges[u][0], &c.shape.edges[v][0]
-	return a.from == b.from && a.back.column == b.back.column && (a.rank < c.rank) == (b.rank < c.rank)
+	return a.from == b.from && a.back.column == b.back.column
+}
+
+// countAlike counts leaves of one kind. Those whose edges see only what both graphs have choose from a subset of what
+// the others choose from: each choice, the narrow ones first, takes one candidate from all that follow.
+func (c *counter) countAlike(leaves []int) matcher.Count {
+	total, taken := matcher.CountOf(1), uint64(0)
+	for _, narrow := range []bool{true, false} {
+		n := uint64(0)
+		for k, u := range leaves {
+			if e := &c.shape.edges[u][0]; (e.rank < c.rank) != narrow {
+				continue
+			}
+			if n == 0 {
+				if n = c.countLeaf(leaves[k]); n == 0 {
+					return matcher.Count{}
+				}
+			}
+			if n <= taken {
+				return matcher.Count{}
+			}
+			total = c.times(total, matcher.CountOf(n-taken))
+			taken++
+		}
+	}
+	return total
 }
 
 // countLeaf counts the candidates of a leaf apart from what is mapped, in O(log degree) unless the batch changes
