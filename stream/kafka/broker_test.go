@@ -36,4 +36,11 @@ func TestBroker(t *testing.T) {
 			t.Run(name, func(t *testing.T) { txnConformance(t, broker, change) })
 		}
 	})
+	for name, test := range map[string]func(t *testing.T, e *ends){
+		"Transactions": txnTransactions, "Aborts": txnAborts, "Fencing": txnFencing, "StartTogether": txnStartTogether,
+		"TimesOut": txnTimesOut, "Refusals": txnRefusals,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, broker(t)) })
+	}
+	t.Run("ConnectionsBreak", func(t *testing.T) { cuts(t, broker) })
 }

@@ -130,8 +130,8 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 }
 
 // produce appends a record batch, as batchBuilder.finish returned it, to a partition that add has added. raw is
-// stamped in place with the producer's id, epoch and sequence number. A partition has one produce at a time. The base
-// offset is -1 when the batch had been appended by an attempt whose answer was lost.
+// stamped in place with the producer's id, epoch and sequence number. A partition has one produce at a time. A batch
+// that an earlier attempt had appended is recognised by its sequence number, and its offset comes back again.
 func (x *transactions) produce(ctx context.Context, at topicPartition, raw []byte, count int32) (base int64, err error) {
 	x.mu.Lock()
 	seq := x.seq[at]
@@ -145,10 +145,6 @@ func (x *transactions) produce(ctx context.Context, at topicPartition, raw []byt
 			return err
 		}
 		base = res.BaseOffset
-		if errors.Is(res.Error, kafkago.DuplicateSequenceNumber) {
-			base = -1
-			return nil
-		}
 		return res.Error
 	})
 	if err != nil {

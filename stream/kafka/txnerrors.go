@@ -19,15 +19,17 @@ const (
 )
 
 // lost tells whether an error means that the transaction cannot go on with this epoch: it was aborted by its time-out,
-// another producer has taken over, or the brokers and we do not agree on its state.
+// another producer has taken over, or the brokers and we do not agree on its state. (A duplicate that a broker has
+// seen a moment ago is no error: one that is refused as such is not known to be ours.)
 func lost(err error) bool {
 	var code kafkago.Error
 	if !errors.As(err, &code) {
 		return false
 	}
 	switch code {
-	case kafkago.OutOfOrderSequenceNumber, kafkago.InvalidProducerEpoch, kafkago.InvalidTransactionState,
-		kafkago.InvalidProducerIDMapping, kafkago.UnknownProducerId, producerFenced, transactionAbortable:
+	case kafkago.OutOfOrderSequenceNumber, kafkago.DuplicateSequenceNumber, kafkago.InvalidProducerEpoch,
+		kafkago.InvalidTransactionState, kafkago.InvalidProducerIDMapping, kafkago.UnknownProducerId, producerFenced,
+		transactionAbortable:
 		return true
 	}
 	return false

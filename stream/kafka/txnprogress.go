@@ -27,7 +27,7 @@ type progressRecord struct {
 
 const progressVersion = 1
 
-func (p *progressRecord) at() place { return place{p.Batch, p.Next} }
+func (p progressRecord) at() place { return place{p.Batch, p.Next} }
 
 // readProgress returns the last committed progress record of the transactional id, nil when there is none. from is an
 // offset at or before it, -1 for the log's start. With wait, it waits until every transaction that was open in the

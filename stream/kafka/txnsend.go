@@ -157,10 +157,6 @@ func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
 // appended checks where a record batch was appended.
 func (p *txnPart) appended(base, count int64) error {
 	p.touched = true
-	if base < 0 {
-		p.next = -1
-		return nil
-	}
 	want := p.next
 	p.next = base + count
 	p.end = max(p.end, p.next)

@@ -1,0 +1,65 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// newRun prepares an output for a run of batches.
+func newRun(t testing.TB, e *ends, partitions int, sizes ...int) *run {
+	t.Helper()
+	r := &run{opt: e.txnOutput(t, partitions), sizes: sizes}
+	r.opt.MaxTransactionRecords = 10
+	r.opt.Group, r.opt.InputTopic = "lag-"+r.opt.Topic, e.topic(t, "in", 1, nil)
+	return r
+}
+
+// connectionsBreak loses every request of a run once, and every answer once. The sink goes on by itself; where crash is
+// set its process ends at that point instead, and another one goes on.
+func connectionsBreak(t *testing.T, e *ends, answer, crash bool) {
+	for at := 1; ; at++ {
+		msg := fmt.Sprintf("cut at request %d, answer %v, crash %v", at, answer, crash)
+		r := newRun(t, e, 2, 12, 0, 4)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c := &cutter{at: at, answer: answer, dead: crash}
+		if crash {
+			c.onCut = func() { cancel(errCut) }
+		}
+		last := uint64(len(r.sizes))
+		err := r.goOn(t, ctx, last, c.install)
+		cancel(nil)
+		if crash && c.isCut {
+			if err == nil { // the cut came with Close
+				require.Equal(t, last, r.committed, msg)
+			} else {
+				require.ErrorIs(t, err, errCut, msg)
+			}
+			require.NoError(t, r.goOn(t, t.Context(), last, nil), msg)
+		} else {
+			require.NoError(t, err, msg)
+		}
+		r.check(t, e, msg)
+		if !c.isCut {
+			t.Logf("%d requests", at-1)
+			require.Greater(t, at, 15)
+			return
+		}
+	}
+}
+
+// cuts runs connectionsBreak in all its forms.
+func cuts(t *testing.T, newEnds func(t testing.TB) *ends) {
+	for _, answer := range []bool{false, true} {
+		for _, crash := range []bool{false, true} {
+			t.Run(fmt.Sprintf("answer=%v,crash=%v", answer, crash), func(t *testing.T) {
+				connectionsBreak(t, newEnds(t), answer, crash)
+			})
+		}
+	}
+}
+
+// TestTxnConnectionsBreak: DESIGN S9 at every step of a transaction.
+func TestTxnConnectionsBreak(t *testing.T) { cuts(t, embedded) }

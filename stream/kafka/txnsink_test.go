@@ -1,0 +1,246 @@
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/stream"
+)
+
+// progressOf returns what the progress topic says last of an output.
+func progressOf(t testing.TB, e *ends, opt TxnSinkOptions) progressRecord {
+	t.Helper()
+	recs := e.committed(t, opt.Progress)
+	require.NotEmpty(t, recs)
+	var p progressRecord
+	require.NoError(t, json.Unmarshal(recs[len(recs)-1].Value, &p))
+	return p
+}
+
+// txnTransactions: what is in a transaction, how a batch is cut into several, and the offsets of the group.
+func txnTransactions(t *testing.T, e *ends) {
+	r := newRun(t, e, 3, 25)
+	s, pr := openTxnSink(t, r.opt, 0, nil, true)
+	require.Equal(t, stream.Progress{Stream: "stream-1", Known: true}, pr, "the first start publishes (stream, 0, 0)")
+	require.EqualValues(t, 3, s.Partitions())
+	p := progressOf(t, e, r.opt)
+	require.Equal(t, "stream-1", p.Stream)
+	require.Equal(t, place{0, 0}, p.at())
+
+	recs, tail := r.input(1)
+	recs[3].Value, recs[4].Key, recs[5].Sign, recs[6].Snapshot = nil, nil, dyngraph.Deleted, true
+	require.NoError(t, s.Begin(t.Context(), 1))
+	require.NoError(t, s.Write(t.Context(), recs))
+	require.Equal(t, place{1, 20}, s.at, "cut at multiples of ten")
+	require.Len(t, e.committed(t, r.opt.Topic), 20)
+	require.Empty(t, e.committed(t, r.opt.DeadLetters))
+	_, err := s.End(t.Context(), tail)
+	require.NoError(t, err)
+	got := e.committed(t, r.opt.Topic)
+	require.Len(t, got, 25)
+	for _, g := range got {
+		want := recs[g.Index]
+		require.Equal(t, want, g.OutRecord)
+		key := want.Key
+		if key == nil {
+			key = []byte(want.Query)
+		}
+		require.EqualValues(t, partitionOf(key, 3), g.partition)
+		require.Equal(t, "stream-1", g.stream)
+	}
+	require.Len(t, e.committed(t, r.opt.DeadLetters), 1)
+	require.Len(t, e.committed(t, r.opt.Control), 1)
+	require.Equal(t, place{2, 0}, progressOf(t, e, r.opt).at())
+
+	tr := &kafkago.Transport{}
+	defer tr.CloseIdleConnections()
+	cl := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: tr}
+	res, err := cl.OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: r.opt.Group, Topics: map[string][]int{r.opt.InputTopic: {0}}})
+	require.NoError(t, err)
+	require.EqualValues(t, 10, res.Topics[r.opt.InputTopic][0].CommittedOffset)
+}
+
+// txnAborts: what a sink that was closed in a batch had published is not seen, and holds nobody up.
+func txnAborts(t *testing.T, e *ends) {
+	r := newRun(t, e, 1, 5, 5)
+	r.opt.BatchBytes = 200
+	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
+	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	require.NoError(t, s.Begin(t.Context(), 2))
+	recs, _ := r.input(2)
+	require.NoError(t, s.Write(t.Context(), recs[:4]))
+	require.NoError(t, s.dispatch(t.Context()))
+	require.NoError(t, s.await(t.Context()))
+	require.NoError(t, s.Close())
+	require.NoError(t, r.goOn(t, t.Context(), 2, nil))
+	r.check(t, e, "")
+}
+
+// txnFencing: the sink that opens last has the output, also when the other one is in the middle of a batch.
+func txnFencing(t *testing.T, e *ends) {
+	for _, middle := range []bool{false, true} {
+		r := newRun(t, e, 2, 5, 25, 5)
+		r.opt.BatchBytes = 200
+		require.NoError(t, r.goOn(t, t.Context(), 1, nil))
+		old, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+		recs, tail := r.input(2)
+		require.NoError(t, old.Begin(t.Context(), 2))
+		if middle {
+			require.NoError(t, old.Write(t.Context(), recs[:15])) // one transaction of the batch, and half of another
+			require.NoError(t, old.dispatch(t.Context()))
+			require.NoError(t, old.await(t.Context()))
+		}
+		require.NoError(t, r.goOn(t, t.Context(), 2, nil))
+		var err error
+		if middle {
+			err = old.Write(t.Context(), recs[15:])
+		} else {
+			err = old.Write(t.Context(), recs)
+		}
+		if err == nil {
+			_, err = old.End(t.Context(), tail)
+		}
+		require.ErrorIs(t, err, stream.ErrFenced)
+		require.ErrorIs(t, old.Begin(t.Context(), 3), stream.ErrFenced)
+		require.NoError(t, old.Close())
+		require.NoError(t, r.goOn(t, t.Context(), 3, nil))
+		r.check(t, e, fmt.Sprint("middle ", middle))
+	}
+}
+
+// txnStartTogether: of sinks that open the same output at once, one has it in the end, and nothing is doubled.
+func txnStartTogether(t *testing.T, e *ends) {
+	r := newRun(t, e, 2, 5, 5)
+	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
+	const n = 4
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			mine := *r
+			errs[i] = mine.goOn(t, t.Context(), 2, nil)
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			require.ErrorIs(t, err, stream.ErrFenced)
+		}
+	}
+	require.NotZero(t, won)
+	r.check(t, e, "")
+}
+
+// txnTimesOut: a transaction that the brokers abort because it took too long is done again.
+func txnTimesOut(t *testing.T, e *ends) {
+	r := newRun(t, e, 2, 5, 9)
+	r.opt.TransactionTimeout, r.opt.BatchBytes = 300*time.Millisecond, 200
+	lostCh := make(chan struct{}, 100)
+	r.opt.Events.Retry = func(op, _ string, _ int32, _ int, err error) {
+		if op == "transaction" && errors.Is(err, errTxnLost) {
+			lostCh <- struct{}{}
+		}
+	}
+	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
+	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	recs, tail := r.input(2)
+	require.NoError(t, s.Begin(t.Context(), 2))
+	require.NoError(t, s.Write(t.Context(), recs[:7]))
+	require.NoError(t, s.dispatch(t.Context()))
+	require.NoError(t, s.await(t.Context()))
+	require.NotEmpty(t, s.tx.added)
+	before := e.lastOffset(t, s.tx)
+	for e.lastOffset(t, s.tx) == before { // until the broker's abort marker is there
+		time.Sleep(20 * time.Millisecond)
+	}
+	require.NoError(t, s.Write(t.Context(), recs[7:]))
+	_, err := s.End(t.Context(), tail)
+	require.NoError(t, err)
+	require.NotEmpty(t, lostCh)
+	require.NoError(t, s.Close())
+	r.check(t, e, "")
+}
+
+// lastOffset sums the ends of the partitions that a transaction has added.
+func (e *ends) lastOffset(t testing.TB, x *transactions) int64 {
+	t.Helper()
+	var sum int64
+	for p := range x.added {
+		ext, err := x.cl.extents(t.Context(), p.topic, []int32{p.partition}, kafkago.ReadUncommitted)
+		require.NoError(t, err)
+		sum += ext[p.partition].end
+	}
+	return sum
+}
+
+// txnRefusals: output, progress and checkpoint that do not belong together (DESIGN P3).
+func txnRefusals(t *testing.T, e *ends) {
+	r := newRun(t, e, 2, 5, 5)
+	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
+	open := func(change func(o *TxnSinkOptions), id string, batch uint64, m stream.Mark, fresh bool) (stream.Progress, error) {
+		opt := r.opt
+		if change != nil {
+			change(&opt)
+		}
+		return newTxnSink(t, opt).Open(t.Context(), id, batch, m, fresh)
+	}
+	_, err := open(nil, "stream-2", 0, nil, true)
+	require.ErrorIs(t, err, stream.ErrOutputNotEmpty, "a new checkpoint")
+	_, err = open(nil, "stream-2", 1, nil, false)
+	require.ErrorIs(t, err, stream.ErrMismatch, "another stream's checkpoint")
+	_, err = open(nil, "stream-1", 0, nil, true)
+	require.ErrorIs(t, err, stream.ErrMismatch, "a checkpoint that is new again")
+	other := func(o *TxnSinkOptions) { o.TransactionalID = "another" }
+	_, err = open(other, "stream-1", 1, r.mark, false)
+	require.ErrorIs(t, err, stream.ErrOutputDamaged, "no progress record")
+	_, err = open(other, "stream-1", 0, nil, true)
+	require.ErrorIs(t, err, stream.ErrOutputNotEmpty, "another stream's output")
+	_, err = open(func(o *TxnSinkOptions) { o.ExpectPartitions = 3 }, "stream-1", 1, r.mark, false)
+	require.ErrorIs(t, err, ErrPartitions)
+	_, err = open(func(o *TxnSinkOptions) { o.Progress = r.opt.Topic + "-none" }, "stream-1", 1, r.mark, false)
+	require.ErrorIs(t, err, ErrNoTopic)
+	_, err = open(func(o *TxnSinkOptions) { o.TransactionTimeout = 24 * time.Hour }, "stream-1", 1, r.mark, false)
+	require.ErrorContains(t, err, "transaction.max.timeout.ms")
+	marked := func(next ...int64) stream.Mark {
+		m, err := mark{Next: map[string][]int64{r.opt.Topic: next}}.encode()
+		require.NoError(t, err)
+		return m
+	}
+	_, err = open(nil, "stream-1", 1, marked(0, 1000), false)
+	require.ErrorIs(t, err, stream.ErrOutputDamaged, "the output was created anew")
+	_, err = open(nil, "stream-1", 1, marked(0, 0, 0), false)
+	require.ErrorIs(t, err, ErrPartitions)
+	pr, err := open(func(o *TxnSinkOptions) { other(o); o.ResetProgress = true }, "stream-1", 1, r.mark, false)
+	require.NoError(t, err)
+	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Known: true}, pr)
+	require.NoError(t, r.goOn(t, t.Context(), 2, nil))
+	r.check(t, e, "")
+}
+
+func TestTxnTransactions(t *testing.T)  { txnTransactions(t, embedded(t)) }
+func TestTxnAborts(t *testing.T)        { txnAborts(t, embedded(t)) }
+func TestTxnFencing(t *testing.T)       { txnFencing(t, embedded(t)) }
+func TestTxnStartTogether(t *testing.T) { txnStartTogether(t, embedded(t)) }
+func TestTxnTimesOut(t *testing.T)      { txnTimesOut(t, embedded(t)) }
+func TestTxnRefusals(t *testing.T)      { txnRefusals(t, embedded(t)) }
+
+// TestTxnCancel: brokers that are gone hold nobody up whose context is done.
+func TestTxnCancel(t *testing.T) {
+	r := newRun(t, embedded(t), 1, 5)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("gone")
+	c := &cutter{at: 3, dead: true, onCut: func() { cancel(gone) }}
+	require.ErrorIs(t, r.goOn(t, ctx, 1, c.install), gone)
+}
