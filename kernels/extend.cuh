@@ -85,10 +85,12 @@ FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 w, Work&
         openLevel(p, s, q, d + 1);
 }
 
-// extend searches on from what is in s until nothing is left of it, or until there is no room for output.
+// extend searches on from what is in s until nothing is left of it, or until there is no room for output or the warp has made
+// its turns of this launch.
 FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
     while (true) {
-        if (p.queueSize != 0 && ++work.turns % kShareEvery == 0) share(p, s);
+        if (++work.turns > p.slice) return kFull;
+        if (p.queueSize != 0 && work.turns % kShareEvery == 0) share(p, s);
         if (q.mode == kAny && broadcast(peek(&p.stop[s.request])) != 0) {
             finish(s);
             return kDone;
@@ -123,8 +125,9 @@ FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
         } else if (q.mode == kCount) {
             work.found = plus(work.found, popcount(mask));
         } else if (!emit(p, s, q, d, mask, w)) {
-            if (laneId() == 0) post(&s.frame[d].next, f.next);  // this piece again
-            warpSync();
+            lockWarp(&s.lock);
+            if (laneId() == 0) s.frame[d].next = f.next;  // this piece again
+            unlockWarp(&s.lock);
             return kFull;
         }
     }

@@ -103,6 +103,7 @@ type Search struct {
 	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring Ptr
 	RingWords                                                            uint64
 	Tasks, Take, Sees, Old, QueueSize, Steal                             uint32
+	Slice, _                                                             uint32
 }
 
 // Patch is the parameters of kernel patch.

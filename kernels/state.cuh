@@ -79,6 +79,8 @@ struct Params {
     u32 old;           // kView: the old graph's view
     u32 queueSize;     // 0: no stealing between blocks
     u32 steal;         // 0: no stealing in the block
+    u32 slice;         // turns of a warp in one launch
+    u32 unused;
 };
 
 // visible tells whether an entry belongs to what is searched: the graph just before the anchor (DESIGN A2), or a view.

@@ -11,12 +11,12 @@ FN u32 chunks(const Frame& f) {
 // split moves half of what is left of the shallowest level of s that has anything to spare into t. The caller holds the
 // lock of s; t is nobody else's.
 FN bool split(State& s, State& t) {
-    u32 depth = peek(&s.depth), level = s.floor;
+    u32 depth = broadcast(peek(&s.depth)), level = s.floor;  // the owner may go deeper meanwhile
     Frame f;
     u32 rest = 0;
     for (; level <= depth; level++) {
         f = s.frame[level];
-        f.mask = peek(&s.frame[level].mask);
+        f.mask = broadcast(peek(&s.frame[level].mask));
         rest = chunks(f);
         u32 more = popcount(f.mask) + (level < depth);
         if (rest >= 2 || (rest == 1 && more > 0) || (f.mask != 0 && more >= 2)) break;

@@ -1,0 +1,195 @@
+//go:build cuda
+
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// MinDriver is the oldest driver, as cu.Version counts, that loads the kernels: CUDA 11.0, PTX ISA 7.0.
+const MinDriver = 11000
+
+// GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads, so that every call is made by one
+// goroutine that holds its thread.
+type GPU struct {
+	info      Info
+	calls     chan func()
+	closed    chan struct{}
+	functions map[string]cu.Function
+}
+
+// OpenGPU opens a device by its number and loads the kernels. Importing this package without a GPU ends the process: the CUDA
+// binding initialises the driver before main. What uses it is therefore a program of its own.
+func OpenGPU(number int) (*GPU, error) {
+	g := &GPU{calls: make(chan func()), closed: make(chan struct{}), functions: map[string]cu.Function{}}
+	opened := make(chan error, 1)
+	go g.own(number, opened)
+	if err := <-opened; err != nil {
+		return nil, fmt.Errorf("opening GPU %d: %w", number, err)
+	}
+	return g, nil
+}
+
+// own makes the calls, on one thread.
+func (g *GPU) own(number int, opened chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(g.closed)
+	ctx, err := g.open(number)
+	opened <- err
+	if err != nil {
+		return
+	}
+	for f := range g.calls {
+		f()
+	}
+	_ = ctx.Destroy() // nothing is left to lose
+}
+
+func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
+	if v := cu.Version(); v < MinDriver {
+		return ctx, fmt.Errorf("the driver is for CUDA %d.%d; at least 11.0 is needed", v/1000, v%1000/10)
+	}
+	n, err := cu.NumDevices()
+	if err != nil {
+		return ctx, err
+	}
+	if number < 0 || number >= n {
+		return ctx, fmt.Errorf("there are %d devices", n)
+	}
+	d, err := cu.GetDevice(number)
+	if err != nil {
+		return ctx, err
+	}
+	major, minor, err := d.ComputeCapability()
+	if err != nil {
+		return ctx, err
+	}
+	if 10*major+minor < 75 {
+		return ctx, fmt.Errorf("it has compute capability %d.%d; at least 7.5 is needed", major, minor)
+	}
+	if ctx, err = d.MakeContext(cu.SchedAuto); err != nil {
+		return ctx, err
+	}
+	if err = g.describe(d); err == nil {
+		err = g.load()
+	}
+	if err != nil {
+		return ctx, errors.Join(err, ctx.Destroy())
+	}
+	return ctx, nil
+}
+
+func (g *GPU) describe(d cu.Device) (err error) {
+	if g.info.Name, err = d.Name(); err != nil {
+		return err
+	}
+	if g.info.Multiprocessors, err = d.Attribute(cu.MultiprocessorCount); err != nil {
+		return err
+	}
+	_, total, err := cu.MemInfo()
+	g.info.Memory = total
+	return err
+}
+
+// load hands the PTX to the driver, which compiles it for the device.
+func (g *GPU) load() error {
+	for name, ptx := range map[string]string{"wbm": wbmPTX, "patch": patchPTX, "spans": spansPTX} {
+		m, err := cu.LoadData(ptx)
+		if err != nil {
+			return fmt.Errorf("loading kernel %s: %w", name, err)
+		}
+		if g.functions[name], err = m.Function(name); err != nil {
+			return fmt.Errorf("loading kernel %s: %w", name, err)
+		}
+	}
+	n, err := g.functions["wbm"].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0, cu.DefaultOccupancy)
+	g.info.BlocksEach = n
+	return err
+}
+
+// call has a function called on the context's thread.
+func (g *GPU) call(f func() error) error {
+	done := make(chan error, 1)
+	g.calls <- func() { done <- f() }
+	return <-done
+}
+
+// Info implements Device.
+func (g *GPU) Info() Info { return g.info }
+
+// Alloc implements Device.
+func (g *GPU) Alloc(bytes int) (p Ptr, err error) {
+	err = g.call(func() error {
+		d, err := cu.MemAlloc(int64(bytes))
+		if err != nil {
+			return &MemoryError{bytes, err}
+		}
+		p = Ptr(d)
+		return nil
+	})
+	return p, err
+}
+
+// Free implements Device.
+func (g *GPU) Free(p Ptr) error { return g.call(func() error { return cu.MemFree(cu.DevicePtr(p)) }) }
+
+// Write implements Device.
+func (g *GPU) Write(dst Ptr, src []byte) error {
+	if len(src) == 0 {
+		return nil
+	}
+	return g.call(func() error {
+		return cu.MemcpyHtoD(cu.DevicePtr(dst), unsafe.Pointer(unsafe.SliceData(src)), int64(len(src)))
+	})
+}
+
+// Read implements Device.
+func (g *GPU) Read(dst []byte, src Ptr) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	return g.call(func() error {
+		return cu.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(dst)), cu.DevicePtr(src), int64(len(dst)))
+	})
+}
+
+// Clear implements Device.
+func (g *GPU) Clear(dst Ptr, bytes int) error {
+	if bytes == 0 {
+		return nil
+	}
+	return g.call(func() error { return cu.MemsetD8(cu.DevicePtr(dst), 0, int64(bytes)) })
+}
+
+// Launch implements Device. The parameters are one structure of whole 64-bit words, as the binding hands over words.
+func (g *GPU) Launch(kernel string, blocks, threads int, params []byte) error {
+	f, ok := g.functions[kernel]
+	if !ok || len(params)%8 != 0 {
+		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
+	}
+	words := make([]unsafe.Pointer, len(params)/8)
+	for i := range words {
+		words[i] = unsafe.Pointer(&params[8*i])
+	}
+	err := g.call(func() error { return f.Launch(blocks, 1, 1, threads, 1, 1, 0, cu.NoStream, words) })
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", kernel, err)
+	}
+	return nil
+}
+
+// Sync implements Device.
+func (g *GPU) Sync() error { return g.call(cu.Synchronize) }
+
+// Close implements Device.
+func (g *GPU) Close() error {
+	close(g.calls)
+	<-g.closed
+	return nil
+}

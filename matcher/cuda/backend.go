@@ -1,0 +1,193 @@
+//go:build cuda || emu
+
+// Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's packed memory
+// array (GAMMA sections IV and V). It has the CPU backend beside it, over the same graph, for what the device does not do:
+//
+//   - plans with a step whose back edges may have several images between two vertices: wildcard labels that are not narrowed to
+//     one, parallel or opposite pattern edges, edges of a directed graph that match either way
+//   - requests with a work budget, which is measured in the CPU backend's steps
+//   - rows of a whole graph (Enumerate with WantRows), whose order is over all of them
+//   - a single group (anchor, query) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk
+//   - batches of fewer net edges than Options.MinNet
+//
+// The results are the same bytes either way.
+package cuda
+
+import (
+	"fmt"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/plan"
+)
+
+// Options configure a Backend.
+type Options struct {
+	// Device is where kernels run. The Backend owns it and closes it.
+	Device kernels.Device
+	// CPU configures the CPU backend that does what the device does not.
+	CPU cpu.Options
+	// Shape is the grid of the search; zero fills the device once.
+	Shape kernels.Shape
+	// MinNet is the number of net edges of a phase below which a batch is searched on the CPU. 0 searches all on the device.
+	MinNet int
+	// RowMemory bounds, in bytes, the rows of one wave of anchors in host memory. 0 is 1 GiB.
+	RowMemory int
+	// Ring is the size, in bytes, of the output ring on the device. 0 is 256 MiB.
+	Ring int
+	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
+	Slice int
+	// Queue is the length of the queue of work between blocks; 0 is 1024, negative is none. NoSteal turns stealing in the
+	// block off.
+	Queue   int
+	NoSteal bool
+	// Clock returns nanoseconds from any origin; nil measures nothing.
+	Clock func() int64
+}
+
+// EnsureDefaults fills in defaults.
+func (o *Options) EnsureDefaults() {
+	o.CPU.EnsureDefaults()
+	if o.Shape.Blocks <= 0 || o.Shape.BlockWarps <= 0 {
+		o.Shape = kernels.Fill(o.Device.Info())
+	}
+	if o.RowMemory <= 0 {
+		o.RowMemory = 1 << 30
+	}
+	if o.Ring <= 0 {
+		o.Ring = 256 << 20
+	}
+	o.Ring = max(o.Ring, minRing)
+	if o.Slice <= 0 {
+		o.Slice = 1 << 18
+	}
+	if o.Queue == 0 {
+		o.Queue = 1024
+	}
+	o.Queue = max(o.Queue, 0)
+}
+
+// minRing holds the widest rows of 32 lanes.
+const minRing = 4 * (3 + 32*(matcher.MaxVertices+matcher.MaxEdges))
+
+// Backend implements matcher.Backend.
+type Backend struct {
+	opt    Options
+	dev    kernels.Device
+	cpu    *cpu.Backend
+	g      *dyngraph.Graph
+	filter *plan.Filter
+	delta  *dyngraph.Delta
+	plans  map[*matcher.Plan]*compiled
+	mirror *mirror
+	run    runner
+}
+
+// New returns a backend without a graph.
+func New(opt Options) *Backend {
+	opt.EnsureDefaults()
+	return &Backend{opt: opt, dev: opt.Device, cpu: cpu.New(opt.CPU)}
+}
+
+// Name implements matcher.Backend.
+func (b *Backend) Name() string { return "cuda" }
+
+// Load implements matcher.Backend. The mirror is filled by the first search.
+func (b *Backend) Load(g *dyngraph.Graph) error {
+	if err := b.release(); err != nil {
+		return err
+	}
+	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
+	b.mirror = newMirror(b.dev, g, b.filter)
+	b.run.init(b.dev, b.opt)
+	b.plans = map[*matcher.Plan]*compiled{}
+	return b.cpu.Load(g)
+}
+
+// Prepare implements matcher.Backend.
+func (b *Backend) Prepare(plans []*matcher.Plan) error {
+	if err := b.cpu.Prepare(plans); err != nil {
+		return err
+	}
+	b.filter.Prepare(plans)
+	b.mirror.bitsStale = true
+	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
+	var programs []kernels.Program
+	for _, p := range plans {
+		if b.plans[p] == nil {
+			b.plans[p] = compile(p, b.filter, &programs)
+		}
+	}
+	b.run.programs = programs
+	b.run.uploaded = false
+	return nil
+}
+
+// Stage implements matcher.Backend.
+func (b *Backend) Stage(d *dyngraph.Delta) error {
+	if err := b.cpu.Stage(d); err != nil {
+		return err
+	}
+	b.delta = d
+	b.filter.Stage(d)
+	b.mirror.touch(d)
+	return nil
+}
+
+// Commit implements matcher.Backend.
+func (b *Backend) Commit() error {
+	b.filter.Commit()
+	b.end()
+	return b.cpu.Commit()
+}
+
+// Abort implements matcher.Backend.
+func (b *Backend) Abort() error {
+	b.filter.Abort()
+	b.end()
+	return b.cpu.Abort()
+}
+
+func (b *Backend) end() {
+	if b.delta != nil {
+		b.mirror.touch(b.delta)
+		b.delta = nil
+	}
+}
+
+// Close implements matcher.Backend.
+func (b *Backend) Close() error {
+	err := b.release()
+	if e := b.dev.Close(); err == nil {
+		err = e
+	}
+	if e := b.cpu.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (b *Backend) release() error {
+	if b.mirror == nil {
+		return nil
+	}
+	err := b.mirror.free()
+	if e := b.run.free(); err == nil {
+		err = e
+	}
+	b.mirror = nil
+	return err
+}
+
+func (b *Backend) clock() int64 {
+	if b.opt.Clock == nil {
+		return 0
+	}
+	return b.opt.Clock()
+}
+
+func unprepared(p *matcher.Plan) error {
+	return fmt.Errorf("query %q was searched without being prepared", p.Query.Name)
+}

@@ -1,0 +1,47 @@
+//go:build cuda || emu
+
+package cuda
+
+import "motifd/kernels"
+
+// buffer is device memory that grows. Growing loses the content.
+type buffer struct {
+	dev  kernels.Device
+	ptr  kernels.Ptr
+	size int // bytes
+}
+
+// reserve makes the buffer hold at least n bytes and tells whether it was replaced: then it holds zeros.
+func (b *buffer) reserve(n int) (fresh bool, err error) {
+	if n <= b.size && b.ptr != 0 {
+		return false, nil
+	}
+	if err := b.free(); err != nil {
+		return false, err
+	}
+	n = (n + n/4 + 255) &^ 255
+	n = max(n, 256)
+	if b.ptr, err = b.dev.Alloc(n); err != nil {
+		b.ptr = 0
+		return false, err
+	}
+	b.size = n
+	return true, b.dev.Clear(b.ptr, n)
+}
+
+// put reserves room for data and writes it.
+func (b *buffer) put(data []byte) error {
+	if _, err := b.reserve(len(data)); err != nil || len(data) == 0 {
+		return err
+	}
+	return b.dev.Write(b.ptr, data)
+}
+
+func (b *buffer) free() error {
+	if b.ptr == 0 {
+		return nil
+	}
+	p := b.ptr
+	b.ptr, b.size = 0, 0
+	return b.dev.Free(p)
+}

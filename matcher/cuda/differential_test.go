@@ -1,0 +1,174 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
+	t.Helper()
+	o := randomOptions(rng)
+	o.Device = newDevice(t, rng)
+	o.CPU = cpu.Options{Threads: 2, SpillDir: t.TempDir()}
+	b := cuda.New(o)
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something to do.
+func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
+	return c.With(func(q *matcher.Query) {
+		q.Unit = matcher.Unit(rng.IntN(2))
+		if rng.IntN(4) == 0 {
+			return
+		}
+		q.Edges = slices.Clone(q.Edges)
+		for i := range q.Edges {
+			if l := c.Labels.Edge; q.Edges[i].Label == "" {
+				q.Edges[i].Label = l[rng.IntN(len(l))]
+			}
+			if c.Directed {
+				q.Edges[i].Either = false
+			}
+		}
+	})
+}
+
+// TestP2BackendsAgree stages random batches and has cpu and cuda answer the same requests: rows with caps and totals, obeyed
+// suspensions, numbers, and whether there is any.
+func TestP2BackendsAgree(t *testing.T) {
+	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
+		play(t, rng, c.Directed, c.Queries, c.Batches)
+	})
+}
+
+// TestP2BackendsAgreeOnLargerGraphs does the same where vertices have hundreds of neighbours, over many leaves.
+func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
+	matchertest.ForSeeds(t, 1+rounds/3, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 900, Messages: 1000,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
+		var queries []*matcher.Query
+		for i := range 4 {
+			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(5), fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			for j := range q.Vertices {
+				if q.Vertices[j].Label == "" {
+					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
+				}
+			}
+			for j := range q.Edges {
+				q.Edges[j].Either = !shape.Directed
+				if q.Edges[j].Label == "" {
+					q.Edges[j].Label = shape.Labels.Edge[rng.IntN(2)]
+				}
+			}
+			q.Unit = matcher.Unit(rng.IntN(2))
+			queries = append(queries, q)
+		}
+		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 400))
+		play(t, rng, shape.Directed, queries, batches)
+	})
+}
+
+// play runs a stream past both backends.
+func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
+	t.Helper()
+	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+	bench := matchertest.NewBench(t, directed, plan.New(), queries, want, got)
+	for _, batch := range batches {
+		if rng.IntN(8) == 0 { // as if the first try had failed, before or after its search
+			delta := bench.Stage(batch)
+			if rng.IntN(2) == 0 {
+				bench.Search(got, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) }))
+			}
+			bench.Abort()
+		}
+		delta := bench.Stage(batch)
+		requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+		if rng.IntN(4) > 0 { // else the mirror sits out the batch
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+			}
+		}
+		if rng.IntN(4) == 0 {
+			compareEnumerations(t, bench, dyngraph.Which(rng.IntN(2)), want, got)
+		}
+		bench.Commit()
+		if rng.IntN(4) == 0 {
+			compareEnumerations(t, bench, dyngraph.New, want, got)
+		}
+	}
+}
+
+func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
+	switch rng.IntN(4) {
+	case 0:
+		r.Want = matcher.WantCount
+	case 1:
+		r.Want = matcher.WantAny
+	default:
+		if rng.IntN(3) == 0 {
+			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
+		}
+	}
+	switch {
+	case rng.IntN(4) > 0:
+	case r.Want == matcher.WantRows:
+		r.Before = rng.Uint32N(uint32(orders) + 1)
+	default: // a suspended query is not asked for
+		r.Before = 0
+	}
+}
+
+func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want, got *matchertest.Answer) {
+	t.Helper()
+	if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
+		t.Fatalf("sign %d, cpu against cuda: %s", sign, diff)
+	}
+	for i := range requests {
+		w, g := want.Results[i], got.Results[i]
+		if w.Count != g.Count || w.Truncated != g.Truncated || w.Suspended != g.Suspended || (w.Witness == nil) != (g.Witness == nil) {
+			t.Fatalf("sign %d, %s\n cpu %+v\ncuda %+v", sign, describe(&requests[i]), w, g)
+		}
+	}
+}
+
+func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
+	t.Helper()
+	for _, p := range bench.Plans() {
+		for _, w := range []matcher.Want{matcher.WantCount, matcher.WantAny} {
+			a, err := want.Enumerate(t.Context(), which, p, w, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := got.Enumerate(t.Context(), which, p, w, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Count != b.Count || a.Truncated != b.Truncated {
+				t.Fatalf("enumerating %+v %+v, want %d:\n cpu %+v\ncuda %+v", p.Query.Vertices, p.Query.Edges, w, a, b)
+			}
+		}
+	}
+}
+
+func describe(r *matcher.Request) string {
+	q := r.Plan.Query
+	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, total %v, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
+		r.Want, r.Limit, r.Total, r.Before)
+}

@@ -1,0 +1,76 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"context"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+)
+
+// Enumerate implements matcher.Backend: counts and existence on the device, from every vertex that the first step of the
+// static order admits; rows on the CPU, since their order is over all of them.
+func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
+	emit func(matcher.Rows) error) (matcher.Result, error) {
+	c := b.plans[p]
+	if c == nil {
+		return matcher.Result{}, unprepared(p)
+	}
+	if !c.plain || want == matcher.WantRows {
+		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+	}
+	began := b.clock()
+	if err := b.mirror.catchUp(b.delta); err != nil {
+		return matcher.Result{}, err
+	}
+	programs := c.of(want)
+	program := programs[len(programs)-1]
+	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1,
+		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.programs))}
+	j.owner[program] = 0
+	var r matcher.Result
+	j.piece = func(_, _ uint32, _ int, row []uint32) error {
+		if r.Witness == nil {
+			r.Witness, r.Count = slices.Clone(row), matcher.CountOf(1)
+		}
+		return nil
+	}
+	if err := b.run.begin(j); err != nil {
+		return matcher.Result{}, err
+	}
+	class := b.filter.Class(p, p.Static.Steps[0].Vertex)
+	bits, words := b.filter.Bits(), b.filter.Words()
+	var tasks []kernels.Task
+	flush := func() error {
+		err := b.run.search(ctx, j, tasks)
+		tasks = tasks[:0]
+		return err
+	}
+	for v := range b.g.View(which).VerticesSeq() {
+		if bits[int(v)*words+class>>6]>>(class&63)&1 == 0 {
+			continue
+		}
+		tasks = append(tasks, kernels.Task{Program: program, Net: uint32(v)})
+		if len(tasks) == maxTasks {
+			if err := flush(); err != nil {
+				return matcher.Result{}, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return matcher.Result{}, err
+	}
+	counts, steps, err := b.run.tallies(1)
+	if err != nil {
+		return matcher.Result{}, err
+	}
+	r.Steps, r.SearchNS = steps[0], b.clock()-began
+	if want == matcher.WantCount {
+		r.Count = perUnit(p, counts[0])
+		r.Truncated = r.Count == matcher.MaxCount
+	}
+	return r, nil
+}

@@ -1,0 +1,196 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"motifd/kernels"
+	"motifd/matcher"
+)
+
+// firstWave and maxWave bound the tasks of a wave.
+const (
+	firstWave = 1 << 14
+	maxWave   = 1 << 22
+)
+
+// piece is a run of rows of one group, in the order in which the device put them out.
+type piece struct {
+	net, request uint32
+	from, to     int // in wave.data
+}
+
+// wave is what a run of consecutive anchors gave.
+type wave struct {
+	pieces []piece
+	data   []uint32
+}
+
+// rows answers the requests that want rows. Anchors are searched in waves, so that groups can be put in order while memory is
+// bounded; a wave that gives too much is done again in halves, and a single anchor that does goes to the CPU with all after it.
+func (s *batchSearch) rows(ctx context.Context, here []int) error {
+	var of []int
+	for _, i := range here {
+		if s.reqs[i].Want == matcher.WantRows {
+			of = append(of, i)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	began := s.b.clock()
+	e := &emitter{s: s, of: of, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
+	var w wave
+	j := s.job(of)
+	j.rows = true
+	j.piece = func(request, net uint32, n int, rows []uint32) error {
+		if 4*(len(w.data)+len(rows)) > s.b.opt.RowMemory {
+			return errFull
+		}
+		w.pieces = append(w.pieces, piece{net, request, len(w.data), len(w.data) + len(rows)})
+		w.data = append(w.data, rows...)
+		return nil
+	}
+	run := &s.b.run
+	if err := run.begin(j); err != nil {
+		return err
+	}
+	all := s.starts(of)
+	size := firstWave
+	var tasks []kernels.Task
+	for from := 0; from < len(s.b.delta.Net); {
+		tasks = tasks[:0]
+		to, anchors := from, 0
+		for ; to < len(s.b.delta.Net) && len(tasks) < size; to++ {
+			n := &s.b.delta.Net[to]
+			if n.Sign != s.sign {
+				continue
+			}
+			before := len(tasks)
+			for _, st := range all.fitting(n) {
+				if uint32(to) < s.reqs[st.request].Before && !e.closed[st.request] {
+					tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(to)})
+				}
+			}
+			if len(tasks) > before {
+				anchors++
+			}
+		}
+		w.pieces, w.data = w.pieces[:0], w.data[:0]
+		err := run.search(ctx, j, tasks)
+		switch {
+		case errors.Is(err, errFull) && anchors > 1:
+			size = max(1, len(tasks)/2)
+			continue
+		case errors.Is(err, errFull):
+			return s.rowsOnCPU(ctx, of, uint32(from))
+		case err != nil:
+			return err
+		}
+		if err := e.wave(&w); err != nil {
+			return err
+		}
+		if 4*len(w.data) < s.b.opt.RowMemory/8 {
+			size = min(2*size, maxWave)
+		}
+		from = to
+	}
+	_, steps, err := run.tallies(len(s.reqs))
+	if err != nil {
+		return err
+	}
+	took := (s.b.clock() - began) / int64(len(of))
+	for _, i := range of {
+		s.results[i].Steps, s.results[i].SearchNS = steps[i], took
+	}
+	return nil
+}
+
+// rowsOnCPU has the CPU backend search the requests and emits the groups from an anchor on: those before it are out.
+func (s *batchSearch) rowsOnCPU(ctx context.Context, of []int, from uint32) error {
+	sub := make([]matcher.Request, len(of))
+	for k, i := range of {
+		sub[k] = s.reqs[i]
+	}
+	got, err := s.b.cpu.Search(ctx, s.sign, sub, func(g matcher.Group) error {
+		if g.Order < from {
+			return nil
+		}
+		g.Request = of[g.Request]
+		return s.emit(g)
+	}, func(int, uint32) error { return nil }) // there are no budgets
+	if err != nil {
+		return err
+	}
+	for k, i := range of {
+		s.results[i] = got[k]
+	}
+	return nil
+}
+
+// emitter emits groups in canonical order, up to limits.
+type emitter struct {
+	s       *batchSearch
+	of      []int
+	emitted []uint64
+	closed  []bool // by request: nothing of it is wanted any more
+	sorter  rowSorter
+}
+
+// wave emits what a wave gave.
+func (e *emitter) wave(w *wave) error {
+	slices.SortFunc(w.pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.net, b.net), cmp.Compare(a.request, b.request))
+	})
+	for len(w.pieces) > 0 {
+		n := 1
+		for n < len(w.pieces) && w.pieces[n].net == w.pieces[0].net && w.pieces[n].request == w.pieces[0].request {
+			n++
+		}
+		if err := e.group(w, w.pieces[:n]); err != nil {
+			return err
+		}
+		w.pieces = w.pieces[n:]
+	}
+	return nil
+}
+
+func (e *emitter) group(w *wave, pieces []piece) error {
+	i := pieces[0].request
+	req, r := &e.s.reqs[i], &e.s.results[i]
+	if e.closed[i] {
+		return nil
+	}
+	v, x := len(req.Plan.Query.Vertices), len(req.Plan.Query.Edges)
+	found := uint64(0)
+	for _, p := range pieces {
+		found += uint64((p.to - p.from) / (v + x))
+	}
+	take := found
+	if req.Limit > 0 {
+		take = min(take, req.Limit-e.emitted[i])
+	}
+	if take > 0 {
+		rows := matcher.Rows{Vertices: v, Edges: x, Data: e.sorter.sorted(w.data, pieces, v, v+x)}
+		if take < found {
+			rows = rows.Slice(0, int(take))
+		}
+		if err := e.s.emit(matcher.Group{Request: int(i), Order: pieces[0].net, Rows: rows}); err != nil {
+			return err
+		}
+	}
+	e.emitted[i] += take
+	if take < found {
+		r.Truncated = true
+		e.closed[i] = !req.Total
+	}
+	if req.Total {
+		take = found
+	}
+	r.Count = r.Count.Add(matcher.CountOf(take))
+	return nil
+}

@@ -1,0 +1,205 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"motifd/kernels"
+	"motifd/matcher"
+)
+
+// runner launches searches: it holds what they share on the device.
+type runner struct {
+	dev      kernels.Device
+	opt      Options
+	programs []kernels.Program
+	uploaded bool
+
+	program, owner, task, tally, stop, control, parked, queue, ring buffer
+
+	drained []uint32 // host copy of the ring
+	// Stolen and shared count splits of work, in blocks and between them, since Load.
+	stolen, shared uint64
+	launches       uint64
+}
+
+func (r *runner) init(dev kernels.Device, opt Options) {
+	*r = runner{dev: dev, opt: opt}
+	for _, b := range r.buffers() {
+		b.dev = dev
+	}
+}
+
+func (r *runner) buffers() []*buffer {
+	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring}
+}
+
+func (r *runner) free() error {
+	var first error
+	for _, b := range r.buffers() {
+		if err := b.free(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// job is one search: tasks of programs that belong to requests.
+type job struct {
+	graph    kernels.Graph
+	net      kernels.Ptr
+	sees     uint32
+	old      bool
+	requests int
+	owner    []uint32 // by program: request
+	rows     bool     // output is expected
+	// piece is called with what a launch put out: rows of one request and one net edge, borrowed.
+	piece func(request, net uint32, n int, rows []uint32) error
+}
+
+// errFull is returned by a piece callback that has enough: the search is given up.
+var errFull = errors.New("rows beyond the memory for them")
+
+// begin uploads what the tasks of a job share.
+func (r *runner) begin(j *job) error {
+	if !r.uploaded {
+		if err := r.program.put(kernels.Bytes(r.programs)); err != nil {
+			return err
+		}
+		r.uploaded = true
+	}
+	if err := r.owner.put(kernels.Bytes(j.owner)); err != nil {
+		return err
+	}
+	if err := r.tally.put(kernels.Bytes(make([]kernels.Tally, j.requests))); err != nil {
+		return err
+	}
+	if err := r.stop.put(kernels.Bytes(make([]uint32, j.requests))); err != nil {
+		return err
+	}
+	if _, err := r.control.reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
+		return err
+	}
+	if _, err := r.parked.reserve(r.opt.Shape.Warps() * kernels.ParkedSize); err != nil {
+		return err
+	}
+	if _, err := r.queue.reserve(max(1, r.opt.Queue) * kernels.StateSize); err != nil {
+		return err
+	}
+	ring := minRing
+	if j.rows {
+		ring = r.opt.Ring
+	}
+	_, err := r.ring.reserve(ring)
+	return err
+}
+
+// search does the tasks, in as many launches as output and patience need. Afterwards, also after an error, nothing of it is left.
+func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) (err error) {
+	if len(tasks) == 0 {
+		return nil
+	}
+	if err := r.task.put(kernels.Bytes(tasks)); err != nil {
+		return err
+	}
+	if err := r.dev.Clear(r.control.ptr, r.control.size); err != nil {
+		return err
+	}
+	if err := r.dev.Clear(r.parked.ptr, r.parked.size); err != nil {
+		return err
+	}
+	warps := r.opt.Shape.Warps()
+	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
+		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr,
+		RingWords: uint64(r.ring.size / 4), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
+		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice)}
+	if j.old {
+		p.Old = 1
+	}
+	if !r.opt.NoSteal {
+		p.Steal = 1
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := kernels.Control{Full: ^uint64(0)}
+		if err := r.dev.Read(kernels.BytesOf(&c), r.control.ptr); err != nil {
+			return err
+		}
+		c.Used, c.Full, c.Parked, c.Busy, c.Idle, c.Stolen, c.Shared = 0, ^uint64(0), 0, 0, 0, 0, 0
+		if err := r.dev.Write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
+			return err
+		}
+		if err := kernels.RunSearch(r.dev, r.opt.Shape, p); err != nil {
+			return err
+		}
+		if err := r.dev.Read(kernels.BytesOf(&c), r.control.ptr); err != nil {
+			return err
+		}
+		r.launches++
+		r.stolen += uint64(c.Stolen)
+		r.shared += uint64(c.Shared)
+		if err := r.drain(j, min(c.Used, c.Full)); err != nil {
+			return err
+		}
+		if c.Parked == 0 && c.Queued == 0 && c.Next >= p.Tasks {
+			return nil
+		}
+	}
+}
+
+// drain reads what a launch put into the ring.
+func (r *runner) drain(j *job, words uint64) error {
+	if words == 0 {
+		return nil
+	}
+	if uint64(cap(r.drained)) < words {
+		r.drained = make([]uint32, words)
+	}
+	data := r.drained[:words]
+	if err := r.dev.Read(kernels.Bytes(data), r.ring.ptr); err != nil {
+		return err
+	}
+	for len(data) > 0 {
+		net, request, n := data[0], data[1], int(data[2])
+		width := r.programWidth(j, request)
+		if len(data) < 3+n*width || n == 0 {
+			return fmt.Errorf("the device put out a piece of %d rows where %d words are left", n, len(data))
+		}
+		if err := j.piece(request, net, n, data[3:3+n*width]); err != nil {
+			return err
+		}
+		data = data[3+n*width:]
+	}
+	return nil
+}
+
+// programWidth returns the number of words of a request's rows.
+func (r *runner) programWidth(j *job, request uint32) int {
+	for i, o := range j.owner {
+		if o == request {
+			return int(r.programs[i].Vertices + r.programs[i].Edges)
+		}
+	}
+	return 0
+}
+
+// tallies returns what was counted, by request.
+func (r *runner) tallies(n int) ([]matcher.Count, []uint64, error) {
+	t := make([]kernels.Tally, n)
+	if err := r.dev.Read(kernels.Bytes(t), r.tally.ptr); err != nil {
+		return nil, nil, err
+	}
+	counts, steps := make([]matcher.Count, n), make([]uint64, n)
+	for i := range t {
+		counts[i], steps[i] = matcher.Count{Hi: t[i].High, Lo: t[i].Low}, t[i].Steps
+		if t[i].Over != 0 {
+			counts[i] = matcher.MaxCount
+		}
+	}
+	return counts, steps, nil
+}

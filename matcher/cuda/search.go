@@ -1,0 +1,269 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and merges
+// their groups.
+func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
+	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
+	net := 0
+	for i := range b.delta.Net {
+		if b.delta.Net[i].Sign == sign {
+			net++
+		}
+	}
+	var here, there []int // requests of the device, and of the CPU
+	for i := range reqs {
+		c := b.plans[reqs[i].Plan]
+		switch {
+		case c == nil:
+			return nil, unprepared(reqs[i].Plan)
+		case c.plain && reqs[i].Budget == 0 && net >= b.opt.MinNet:
+			here = append(here, i)
+		default:
+			there = append(there, i)
+		}
+	}
+	results := make([]matcher.Result, len(reqs))
+	m := newMerger(ctx, b, sign, reqs, there, results, emit, suspend)
+	defer m.close()
+	if err := m.peek(); err != nil { // also makes suspensions known
+		return nil, err
+	}
+	if len(here) > 0 && net > 0 {
+		if err := b.mirror.catchUp(b.delta); err != nil {
+			return nil, err
+		}
+		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: m.emitted}
+		if err := s.totals(ctx, here); err != nil {
+			return nil, err
+		}
+		if err := s.rows(ctx, here); err != nil {
+			return nil, err
+		}
+	}
+	return results, m.rest()
+}
+
+// merger merges the groups of the CPU backend's requests into those of the device's, by (anchor, query name).
+type merger struct {
+	next  func() (matcher.Group, error, bool)
+	stop  func()
+	head  matcher.Group
+	there []int
+	have  bool
+	emit  func(matcher.Group) error
+}
+
+// errStopped ends the CPU backend's search when nobody wants the rest.
+var errStopped = errors.New("stopped")
+
+func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
+	emit func(matcher.Group) error, suspend func(int, uint32) error) *merger {
+	m := &merger{there: there, emit: emit}
+	sub := make([]matcher.Request, len(there))
+	for k, i := range there {
+		sub[k] = reqs[i]
+	}
+	m.next, m.stop = iter.Pull2(func(yield func(matcher.Group, error) bool) {
+		if len(sub) == 0 {
+			return
+		}
+		got, err := b.cpu.Search(ctx, sign, sub, func(g matcher.Group) error {
+			g.Request = there[g.Request]
+			if !yield(g, nil) {
+				return errStopped
+			}
+			return nil
+		}, func(k int, order uint32) error { return suspend(there[k], order) })
+		if err == errStopped {
+			return
+		}
+		if err != nil {
+			yield(matcher.Group{}, err)
+			return
+		}
+		for k, i := range there {
+			results[i] = got[k]
+		}
+	})
+	return m
+}
+
+func (m *merger) close() { m.stop() }
+
+// peek makes head the next group of the CPU's, if there is one.
+func (m *merger) peek() (err error) {
+	m.head, err, m.have = m.next()
+	return err
+}
+
+// emitted emits a group of the device's, after those of the CPU's that come before it.
+func (m *merger) emitted(g matcher.Group) error {
+	for m.have && (m.head.Order < g.Order || m.head.Order == g.Order && m.head.Request < g.Request) {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	return m.emit(g)
+}
+
+func (m *merger) flush() error {
+	if err := m.emit(m.head); err != nil {
+		return err
+	}
+	return m.peek()
+}
+
+func (m *merger) rest() error {
+	for m.have {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batchSearch is one Search on the device.
+type batchSearch struct {
+	b       *Backend
+	sign    dyngraph.Sign
+	reqs    []matcher.Request
+	results []matcher.Result
+	emit    func(matcher.Group) error
+}
+
+// job returns a job for some requests.
+func (s *batchSearch) job(of []int) *job {
+	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net.ptr, sees: kernels.SeeInserted, requests: len(s.reqs),
+		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.programs))}
+	if s.sign == dyngraph.Deleted {
+		j.sees = kernels.SeeDeleted
+	}
+	for _, i := range of {
+		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
+			j.owner[p] = uint32(i)
+		}
+	}
+	return j
+}
+
+// start is a program that a net edge of some labels fits.
+type start struct {
+	request int
+	program uint32
+}
+
+// starts finds the programs of some requests that net edges fit, by labels (DESIGN A3).
+type starts struct {
+	s      *batchSearch
+	of     []int
+	byKind map[[3]dyngraph.LabelID][]start
+}
+
+func (s *batchSearch) starts(of []int) *starts {
+	return &starts{s, of, map[[3]dyngraph.LabelID][]start{}}
+}
+
+// fitting returns what a net edge fits, in the order of the requests.
+func (t *starts) fitting(n *dyngraph.NetEdge) []start {
+	view := t.s.b.g.View(dyngraph.New)
+	k := [3]dyngraph.LabelID{view.Label(n.From), n.Label, view.Label(n.To)}
+	all, ok := t.byKind[k]
+	if ok {
+		return all
+	}
+	for _, i := range t.of {
+		r := &t.s.reqs[i]
+		p := r.Plan
+		programs := t.s.b.plans[p].of(r.Want)
+		for a := range p.Anchored {
+			o := &p.Anchored[a]
+			if plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
+				plan.Fits(p.VertexLabels[o.Steps[1].Vertex], k[2]) {
+				all = append(all, start{i, programs[a]})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y start) int { return cmp.Compare(x.request, y.request) })
+	t.byKind[k] = all
+	return all
+}
+
+// maxTasks bounds the tasks that are uploaded together.
+const maxTasks = 1 << 24
+
+// totals answers the requests that want a count or a witness, all in the same launches.
+func (s *batchSearch) totals(ctx context.Context, here []int) error {
+	var of []int
+	for _, i := range here {
+		if s.reqs[i].Want != matcher.WantRows {
+			of = append(of, i)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	began := s.b.clock()
+	j := s.job(of)
+	j.piece = func(request, _ uint32, _ int, row []uint32) error {
+		r := &s.results[request]
+		if r.Witness == nil {
+			r.Witness, r.Count = slices.Clone(row), matcher.CountOf(1)
+		}
+		return nil
+	}
+	run := &s.b.run
+	if err := run.begin(j); err != nil {
+		return err
+	}
+	all := s.starts(of)
+	var tasks []kernels.Task
+	for i := range s.b.delta.Net {
+		n := &s.b.delta.Net[i]
+		if n.Sign != s.sign {
+			continue
+		}
+		for _, st := range all.fitting(n) {
+			if uint32(i) < s.reqs[st.request].Before {
+				tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(i)})
+			}
+		}
+		if len(tasks) >= maxTasks {
+			if err := run.search(ctx, j, tasks); err != nil {
+				return err
+			}
+			tasks = tasks[:0]
+		}
+	}
+	if err := run.search(ctx, j, tasks); err != nil {
+		return err
+	}
+	counts, steps, err := run.tallies(len(s.reqs))
+	if err != nil {
+		return err
+	}
+	took := (s.b.clock() - began) / int64(len(of))
+	for _, i := range of {
+		r, req := &s.results[i], &s.reqs[i]
+		r.Steps, r.SearchNS = steps[i], took
+		if req.Want == matcher.WantCount {
+			r.Count = perUnit(req.Plan, counts[i])
+			r.Truncated = r.Count == matcher.MaxCount
+		}
+	}
+	return nil
+}
