@@ -116,6 +116,7 @@ func TestS12UpsertRefusesOtherCombinations(t *testing.T) {
 		w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill, counts),
 		w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill, exists),
 		w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill, capped(1)),
+		w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill, func(q *matcher.Query) { q.WorkBudget = 1000 }),
 	} {
 		if _, err := d.Engine.PrepareChange(&matcher.QueryChange{Add: q}); !errors.Is(err, matcher.ErrQuery) {
 			t.Errorf("%+v: %v", q, err)
