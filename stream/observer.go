@@ -68,6 +68,13 @@ func (nopObserver) Read(ReadStats)     {}
 func (nopObserver) Step(StepStats)     {}
 func (nopObserver) Commit(CommitStats) {}
 
+// Positioner is implemented by sources that choose where partitions without a stored position start. Positions, after
+// Seek, tells where every partition stands, so that the first batch stores what was chosen: what arrives in an idle
+// partition meanwhile is then not skipped by a restart.
+type Positioner interface {
+	Positions() Positions
+}
+
 // Lagger is implemented by sources that know how far behind the end of the input they are. Lag is safe to call from
 // any goroutine: records (or bytes, for files) by partition that were not yet read.
 type Lagger interface {

@@ -46,6 +46,9 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		}
 		return fmt.Errorf("source: %w", err)
 	}
+	if src, ok := p.opt.Source.(Positioner); ok {
+		maps.Copy(p.positions, src.Positions())
+	}
 	read()
 	p.setState(StateRunning)
 	return p.batches(soft, hard)
