@@ -31,7 +31,7 @@ race: ## run them under the race detector, which needs cgo and a C compiler
 .PHONY: test-data
 test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
-	$(GO) test -tags data -timeout 30m -run 'Data' ./...
+	$(GO) test -tags data -timeout 30m -run 'Data|Shared' ./...
 
 .PHONY: vet
 vet: ## go vet, with every build tag

@@ -69,19 +69,22 @@ func (c *matchCmd) Run(a *app) (err error) {
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	s := &matchSummary{LoadS: rounded(load), Backend: backend.Name(), Threads: backend.threads}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
+	var apply time.Duration // planning, filters, writing
 	for i, q := range queries {
 		q.Emit, q.Backfill = matcher.EmitCounts, matcher.BackfillFull
 		if out != nil {
 			q.Emit = matcher.EmitDeltas
 		}
 		setUnit(q, c.Unit)
+		at, searched := time.Now(), backend.search
 		m, err := matchOne(a.ctx, engine, backend, q, uint64(2*i+1), enc, out)
 		if err != nil {
 			return err
 		}
 		s.Queries = append(s.Queries, m)
-		s.MatchS += m.MatchS
+		apply += time.Since(at) - (backend.search - searched)
 	}
+	s.ApplyS, s.MatchS = rounded(apply), rounded(backend.search)
 	s.WallS, s.PeakRSSMiB = rounded(time.Since(begin)), peakRSS()
 	if err := writeSummary(c.Summary, s); err != nil {
 		return err
