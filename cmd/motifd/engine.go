@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"runtime"
 	"time"
 
 	"motifd/dyngraph"
@@ -52,9 +51,6 @@ func newBackend(name string, opt cpu.Options) (*timedBackend, error) {
 	}
 	return nil, fmt.Errorf("there is no backend %q; there are auto, cpu and reference", name)
 }
-
-// defaultThreads is how many threads a backend has when nothing is said.
-func defaultThreads() int { return runtime.GOMAXPROCS(0) }
 
 // timedBackend measures the time that a backend spends searching, less what the receiver of its results takes.
 type timedBackend struct {

@@ -45,7 +45,7 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 	var opt codec.DecoderOptions
 	switch {
 	case format == codec.FormatCSV && columns == "":
-		return nil, refused{errors.New("--csv is missing; CSV needs it: from=COL,to=COL,label=COL,...")}
+		return nil, refused{errors.New("--csv is missing; CSV needs it, as in from=SOURCE,to=TARGET,label=KIND")}
 	case format == codec.FormatCSV:
 		m, err := codec.ParseMapping(columns)
 		if err != nil {
