@@ -239,3 +239,33 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestDocumentedConfigurations holds that what the documentation shows works: whole configurations load, and parts of
+// one have fields that there are.
+func TestDocumentedConfigurations(t *testing.T) {
+	docs, err := filepath.Glob("../docs/*.md")
+	require.NoError(t, err)
+	whole := 0
+	for _, file := range append(docs, "../README.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for i, block := range strings.Split(string(text), "```yaml\n") {
+			block, _, ok := strings.Cut(block, "```")
+			if i == 0 || !ok {
+				continue
+			}
+			if strings.Contains(block, "checkpoint:") && strings.Contains(block, "input:") {
+				_, err := load(t, block, nil)
+				require.NoError(t, err, "%s:\n%s", file, block)
+				whole++
+				continue
+			}
+			c := Default()
+			c.src = newSources()
+			require.Empty(t, bindFile(c, file, []byte(block)), block)
+		}
+	}
+	require.GreaterOrEqual(t, whole, 2)
+	_, err = Load(LoadOptions{File: "../.docker/motifd.yaml"})
+	require.NoError(t, err)
+}

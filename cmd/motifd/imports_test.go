@@ -20,6 +20,9 @@ import (
 var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},
+	"kernels":                 {},
+	"kernels/ptx":             {},
+	"matcher/cuda":            {"matcher", "dyngraph", "matcher/plan", "kernels", "kernels/ptx"},
 	"matcher/pattern":         {"matcher", "dyngraph"},
 	"matcher/plan":            {"matcher", "dyngraph"},
 	"matcher/cpu":             {"matcher", "dyngraph", "matcher/plan"},

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 var (
@@ -24,6 +26,10 @@ var (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code, err := withBinary(m.Run)
+	if err == nil && code == 0 {
+		http.DefaultClient.CloseIdleConnections()
+		err = goleak.Find()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -39,8 +45,12 @@ func withBinary(run func() int) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	binary = filepath.Join(dir, "motifd")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args, cgo := []string{"build", "-o", binary, "."}, "CGO_ENABLED=0"
+	if raceEnabled { // what the tests run is under the race detector too; it exits with status 66 on a race
+		args, cgo = []string{"build", "-race", "-o", binary, "."}, "CGO_ENABLED=1"
+	}
+	build := exec.Command("go", args...)
+	build.Env = append(os.Environ(), cgo)
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building motifd: %w\n%s", err, out)
 	}

@@ -225,3 +225,50 @@ func TestS11MaxEdges(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"z","cypher":"MATCH (a)-->(b)"}`).code)
 	p.stop()
 }
+
+// TestS11SuspendAndResume holds that a query which exceeds its work budget is suspended visibly, stays so over a restart,
+// and resumes as a new version.
+func TestS11SuspendAndResume(t *testing.T) {
+	dir, port := logDir(t)
+	p := start(t, dir)
+	p.ready()
+	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1}`).code)
+	var list []demoUpdate
+	for i := range 30 {
+		list = append(list, demoUpdate{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"}, demoUpdate{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
+	}
+	value, err := json.Marshal(list)
+	require.NoError(t, err)
+	require.NoError(t, produceOne(t.Context(), port, value))
+	suspended := func() bool {
+		return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"suspended":true`)
+	}
+	p.until("the query was suspended", suspended)
+	require.Contains(t, p.ask("GET", "/metrics", "").body, `motifd_query_suspensions_total{query="greedy"} 1`)
+	p.stop()
+	require.Contains(t, p.stderr.String(), "exceeded its work budget")
+	p = start(t, dir)
+	p.ready()
+	require.True(t, suspended())
+	got := p.ask("POST", "/api/v1/queries/greedy/resume", "{}")
+	require.Equal(t, http.StatusAccepted, got.code, got.body)
+	require.Contains(t, got.body, `"version":2`)
+	p.until("the query was resumed", func() bool { return !suspended() })
+	p.stop()
+}
+
+// TestUpsert writes tombstones for cancellations, to Kafka and to files.
+func TestUpsert(t *testing.T) {
+	text := strings.Replace(fileConfig, "output: {", "output: {mode: upsert, ", 1)
+	text = strings.Replace(text, ", emit: counts", ", backfill: full", 1)
+	text = strings.Replace(text, `->(a)"}`+"\n  - {name: pairs", `->(a)", backfill: full}`+"\n  - {name: pairs", 1)
+	dir := write(t, map[string]string{
+		"motifd.yaml": text,
+		"in.jsonl":    edgeJSON("+", "a", "b") + edgeJSON("+", "b", "a") + edgeJSON("+", "b", "c") + edgeJSON("-", "b", "a"),
+	})
+	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", "batch.max_updates=1")
+	out := readFile(t, filepath.Join(dir, "out.jsonl"))
+	require.Equal(t, 4, strings.Count(out, "\n"), out)
+	require.Equal(t, 2, strings.Count(out, `"value":null`), out)
+	require.Equal(t, out, succeed(t, dir, "replay", "--batch-log", "state").stdout)
+}
