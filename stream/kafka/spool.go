@@ -29,7 +29,6 @@ type spool struct {
 
 // add keeps a parcel. The one that was added stays usable with its raw bytes, until reset.
 func (s *spool) add(p parcel) error {
-	p.size = len(p.raw)
 	if s.mem+p.size <= s.limit {
 		s.mem += p.size
 		s.kept = append(s.kept, p)

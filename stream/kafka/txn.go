@@ -1,13 +1,9 @@
 package kafka
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -20,8 +16,7 @@ import (
 // which has the calls but no producer of that kind. It keeps no records: when a transaction is lost, its user begins
 // again with init and sends them anew.
 //
-// The life of a transaction: add, produce and offsets in any number, then commit or abort. produce may be called from
-// several goroutines, also while offsets is under way; the other methods have one user at a time. errTxnLost from any of them means that the transaction was or will be aborted, or
+// The life of a transaction: add, produce and offsets in any number, then commit or abort, by one user at a time. errTxnLost from any of them means that the transaction was or will be aborted, or
 // that its end is unknown: init, then, and ask the log (here: the progress record) what became of it.
 type transactions struct {
 	cl      *client
@@ -30,11 +25,9 @@ type transactions struct {
 
 	producer int64
 	epoch    int16
-	added    map[topicPartition]bool // in the present transaction
-	group    bool                    // the group's offsets are in the present transaction
-
-	mu  sync.Mutex
-	seq map[topicPartition]int32 // next sequence number; guarded by mu
+	seq      map[topicPartition]int32 // next sequence number
+	added    map[topicPartition]bool  // in the present transaction
+	group    bool                     // the group's offsets are in the present transaction
 }
 
 type topicPartition struct {
@@ -127,44 +120,6 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 		x.added[p] = true
 	}
 	return nil
-}
-
-// produce appends a record batch, as batchBuilder.finish returned it, to a partition that add has added. raw is
-// stamped in place with the producer's id, epoch and sequence number. A partition has one produce at a time. A batch
-// that an earlier attempt had appended is recognised by its sequence number, and its offset comes back again.
-func (x *transactions) produce(ctx context.Context, at topicPartition, raw []byte, count int32) (base int64, err error) {
-	x.mu.Lock()
-	seq := x.seq[at]
-	stamp(raw, x.producer, x.epoch, seq)
-	x.mu.Unlock()
-	err = x.call(ctx, "produce", func(ctx context.Context) error {
-		res, err := x.cl.api.RawProduce(ctx, &kafkago.RawProduceRequest{
-			Topic: at.topic, Partition: int(at.partition), RequiredAcks: kafkago.RequireAll, TransactionalID: x.id,
-			RawRecords: protocol.RawRecordSet{Reader: bytes.NewReader(raw)}})
-		if err != nil {
-			return err
-		}
-		base = res.BaseOffset
-		return res.Error
-	})
-	if err != nil {
-		return 0, fmt.Errorf("topic %q, partition %d: %w", at.topic, at.partition, err)
-	}
-	x.mu.Lock()
-	x.seq[at] = (seq + count) & 0x7fffffff // sequence numbers go round after 2^31 - 1
-	x.mu.Unlock()
-	return base, nil
-}
-
-// stamp writes what makes a record batch transactional, and its checksum.
-func stamp(raw []byte, producer int64, epoch int16, seq int32) {
-	h := raw[prefix:]
-	attributes := binary.BigEndian.Uint16(h[offAttributes:]) | attrTransactional
-	binary.BigEndian.PutUint16(h[offAttributes:], attributes)
-	binary.BigEndian.PutUint64(h[offProducer:], uint64(producer))
-	binary.BigEndian.PutUint16(h[offEpoch:], uint16(epoch))
-	binary.BigEndian.PutUint32(h[offSequence:], uint32(seq))
-	binary.BigEndian.PutUint32(h[offCRC:], crc32.Checksum(h[offAttributes:], castagnoli))
 }
 
 // offsets puts the offsets of a consumer group without members into the transaction.

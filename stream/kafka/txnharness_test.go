@@ -141,6 +141,7 @@ type run struct {
 	committed uint64
 	intended  bool
 	mark      stream.Mark
+	done      func(batch uint64) // called after each batch; may be nil
 }
 
 // input returns a batch and its tail.
@@ -188,6 +189,9 @@ func (r *run) publish(ctx context.Context, s *TxnSink, to uint64) error {
 			}
 		}
 		r.committed = batch
+		if r.done != nil {
+			r.done(batch)
+		}
 	}
 	return nil
 }

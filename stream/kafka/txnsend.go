@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"motifd/stream"
 )
 
@@ -67,7 +65,7 @@ func (s *TxnSink) seal(p *txnPart) error {
 	if err != nil {
 		return err
 	}
-	c := parcel{to: p, count: b.count, raw: raw}
+	c := parcel{to: p, count: b.count, raw: raw, size: len(raw)}
 	if err := s.spool.add(c); err != nil {
 		return err
 	}
@@ -109,49 +107,60 @@ func (s *TxnSink) await(ctx context.Context) error {
 	}
 }
 
-// send publishes parcels: partitions side by side, the parcels of one in order.
+// requestBytes bounds a produce request, unless one record batch alone has more.
+const requestBytes = 16 << 20
+
+// send publishes parcels, those of one partition in order, then the offsets.
 func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
-	var order []topicPartition
-	byPart := map[*txnPart][]parcel{}
+	var order []*txnPart
+	var parts []topicPartition
+	queues := map[*txnPart][]parcel{}
 	for _, c := range parcels {
-		if byPart[c.to] == nil {
-			order = append(order, c.to.topicPartition)
+		if queues[c.to] == nil {
+			order = append(order, c.to)
+			parts = append(parts, c.to.topicPartition)
 		}
-		byPart[c.to] = append(byPart[c.to], c)
+		queues[c.to] = append(queues[c.to], c)
 	}
-	if err := s.tx.add(s.ctx, order); err != nil {
+	if err := s.tx.add(s.ctx, parts); err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(s.ctx)
-	for p, cs := range byPart {
-		g.Go(func() error {
-			for i := range cs {
-				raw, err := s.spool.load(&cs[i])
-				if err != nil {
-					return err
-				}
-				base, err := s.tx.produce(ctx, p.topicPartition, raw, cs[i].count)
-				if err != nil {
-					return err
-				}
-				if err := p.appended(base, int64(cs[i].count)); err != nil {
-					return err
-				}
+	for left := len(parcels); left > 0; {
+		var wave []*shipment
+		var to []*txnPart
+		size := 0
+		for _, p := range order {
+			q := queues[p]
+			if len(q) == 0 || size > 0 && size+q[0].size > requestBytes {
+				continue
 			}
-			return nil
-		})
-	}
-	if s.opt.Group != "" && len(at) > 0 {
-		g.Go(func() error {
-			err := s.tx.offsets(ctx, s.opt.Group, s.opt.InputTopic, at)
-			if groupInUse(err) { // they are for show: the checkpoint's positions are what counts
-				s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
-				return nil
+			raw, err := s.spool.load(&q[0])
+			if err != nil {
+				return err
 			}
+			size += len(raw)
+			wave, to = append(wave, &shipment{at: p.topicPartition, raw: raw, count: q[0].count}), append(to, p)
+		}
+		if err := s.tx.produce(s.ctx, wave); err != nil {
 			return err
-		})
+		}
+		for i, p := range to {
+			if err := p.appended(wave[i].base, int64(wave[i].count)); err != nil {
+				return err
+			}
+			queues[p] = queues[p][1:]
+		}
+		left -= len(wave)
 	}
-	return g.Wait()
+	if s.opt.Group == "" || len(at) == 0 {
+		return nil
+	}
+	err := s.tx.offsets(s.ctx, s.opt.Group, s.opt.InputTopic, at)
+	if groupInUse(err) { // they are for show: the checkpoint's positions are what counts
+		s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
+		return nil
+	}
+	return err
 }
 
 // appended checks where a record batch was appended.
