@@ -16,8 +16,19 @@ FN u128 times(u128 a, u64 b) {
     return c < low ? kMost : c;
 }
 
+// warpTotal adds up what the lanes have.
+FN u128 warpTotal(u128 n) {
+    for (u32 d = kWarp / 2; d > 0; d /= 2) {
+        u128 other = 0;
+        for (u32 i = 0; i < 4; i++) other |= (u128)shuffleXor((u32)(n >> 32 * i), d) << 32 * i;
+        n = plus(n, other);
+    }
+    return n;
+}
+
 // deliver adds what a warp has counted to the request's tally.
 FN void deliver(Tally& t, u128 n, u64 steps) {
+    n = warpTotal(n);
     if (laneId() != 0) return;
     if (steps != 0) add(&t.steps, steps);
     if (n == 0) return;

@@ -44,7 +44,16 @@ const (
 // Back is a back edge of a step.
 type Back struct {
 	Step, Label, Dir, Edge uint32
+	Rule, _                uint32
 }
+
+// Rules of back edges: which staged edges they may map to. See plan.cuh.
+const (
+	RuleByOrder uint32 = iota
+	RuleUnchanged
+	RuleAnyEdge
+	RuleInView
+)
 
 // Step maps one pattern vertex. Sets of steps are bit masks.
 type Step struct {
@@ -55,9 +64,9 @@ type Step struct {
 	_                   uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them and how many there are.
+// Leaf is a group of alike leaves: the step of one of them, how many there are, and their column of the memo.
 type Leaf struct {
-	Step, Size uint32
+	Step, Size, Column, _ uint32
 }
 
 // Program is a matching order as data.
@@ -99,11 +108,11 @@ type Control struct {
 
 // Search is the parameters of kernel wbm.
 type Search struct {
-	Graph                                                                Graph
-	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring Ptr
-	RingWords                                                            uint64
-	Tasks, Take, Sees, Old, QueueSize, Steal                             uint32
-	Slice, _                                                             uint32
+	Graph                                                                      Graph
+	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring, Memo Ptr
+	RingWords                                                                  uint64
+	Tasks, Take, Sees, Old, QueueSize, Steal                                   uint32
+	Slice, Vertices                                                            uint32
 }
 
 // Patch is the parameters of kernel patch.

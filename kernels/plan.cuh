@@ -7,8 +7,15 @@ constexpr u32 kMaxSteps = 32, kMaxBacks = 64;
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 
+// Rule says which staged edges a back edge may map to. Rows are found from the update that completes them (DESIGN A2): kByOrder.
+// Counts need no cause, so the pattern's edges are ranked instead, and a match is counted from the first of its edges that the
+// batch changed: edges before the anchor are unchanged ones, those after it any of the graph. Then what a vertex offers does not
+// depend on the update.
+enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
+
 struct Back {
     u32 step, label, dir, edge;
+    u32 rule, unused;
 };
 
 struct Step {
@@ -21,9 +28,9 @@ struct Step {
     u32 back, backs;  // first and number of its back edges
 };
 
-// Leaf is a group of alike leaves, which a count multiplies: how many, and the step of one of them.
+// Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the memo.
 struct Leaf {
-    u32 step, size;
+    u32 step, size, column, unused;
 };
 
 struct Program {

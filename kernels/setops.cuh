@@ -30,38 +30,35 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
 
 // candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold vertices that step d can be
 // mapped to; w is the lane's. It counts the vertices looked at.
-FN u32 candidates(const Params& p, const State& s, const Step& st, u32 from, u32 end, u32 best, u32& w, u64& steps) {
+FN u32 candidates(const Params& p, const State& s, const Program& q, const Step& st, u32 from, u32 end, u32 best, u32& w, u64& steps) {
     u32 slot = (from & ~(kWarp - 1)) + laneId();
     bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
     steps += popcount(ballot(ok));
     if (ok) {
         w = p.g.nbr[slot];
-        ok = candidate(p.g, st, w) && fits(s, st, w) && visible(p, s, p.g.ent[slot]);
+        ok = candidate(p.g, st, w) && fits(s, st, w) && visible(p, s, p.g.ent[slot], q.back[best].rule);
     }
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         if (ok) {
             u32 e = find(p.g, s.range[k], w);
-            ok = e != kNone && visible(p, s, e);
+            ok = e != kNone && visible(p, s, e, q.back[k].rule);
         }
     }
     warpSync();
     return ballot(ok);
 }
 
-// countLeaf returns how many vertices a leaf's step can be mapped to.
-FN u32 countLeaf(const Params& p, const State& s, const Program& q, const Step& st, u64& steps) {
+// offers returns how many vertices a vertex v offers to a leaf's step, whatever else is mapped.
+FN u32 offers(const Params& p, const State& s, const Program& q, const Step& st, u32 v, u64& steps) {
     const Back& b = q.back[st.back];
-    Range r = rangeOf(p.g, s.m[b.step], b.dir, b.label);
+    Range r = rangeOf(p.g, v, b.dir, b.label);
     u32 n = 0;
     for (u32 at = r.begin & ~(kWarp - 1); at < r.end; at += kWarp) {
         u32 slot = at + laneId();
         bool ok = slot >= r.begin && slot < r.end && slot % kLeaf < p.g.count[slot / kLeaf];
         steps += popcount(ballot(ok));
-        if (ok) {
-            u32 w = p.g.nbr[slot];
-            n += candidate(p.g, st, w) && unused(s, st.clash, w) && visible(p, s, p.g.ent[slot]);
-        }
+        if (ok) n += candidate(p.g, st, p.g.nbr[slot]) && visible(p, s, p.g.ent[slot], b.rule);
     }
     return warpSum(n);
 }

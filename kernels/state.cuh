@@ -73,6 +73,7 @@ struct Params {
     Parked* parked;    // by warp
     State* queue;
     u32* ring;
+    u32* memo;         // by leaf column and vertex: 1 plus what the vertex offers, 0 unknown; or null
     u64 ringWords;
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 sign;
@@ -80,18 +81,19 @@ struct Params {
     u32 queueSize;     // 0: no stealing between blocks
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
-    u32 unused;
+    u32 vertices;      // a column of the memo
 };
 
-// visible tells whether an entry belongs to what is searched: the graph just before the anchor (DESIGN A2), or a view.
-FN bool visible(const Params& p, const State& s, u32 entry) {
+// visible tells whether an entry belongs to what is searched.
+FN bool visible(const Params& p, const State& s, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
+    if (rule == kUnchanged) return false;
     u32 o = p.g.order[entry & ~kStaged];
     bool deleted = o & kDeleted;
     u32 order = (o & ~kDeleted) - 1;
-    if (p.sign == kInserted) return !deleted && order < s.net;
-    if (p.sign == kRemoved) return deleted && order > s.net;
-    return deleted == (p.old != 0);
+    if (rule == kInView) return deleted == (p.old != 0);
+    if (deleted != (p.sign == kRemoved)) return false;
+    return rule == kAnyEdge || (deleted ? order > s.net : order < s.net);
 }
 
 FN bool candidate(const Graph& g, const Step& st, u32 w) { return g.bits[(u64)w * g.words + st.word] & st.mask; }

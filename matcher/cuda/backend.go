@@ -37,6 +37,9 @@ type Options struct {
 	RowMemory int
 	// Ring is the size, in bytes, of the output ring on the device. 0 is 256 MiB.
 	Ring int
+	// Memo bounds, in bytes, what the device keeps of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
+	// negative keeps nothing.
+	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
 	// Queue is the length of the queue of work between blocks; 0 is 1024, negative is none. NoSteal turns stealing in the
@@ -60,6 +63,9 @@ func (o *Options) EnsureDefaults() {
 		o.Ring = 256 << 20
 	}
 	o.Ring = max(o.Ring, minRing)
+	if o.Memo == 0 {
+		o.Memo = 4 << 30
+	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18
 	}
@@ -82,6 +88,7 @@ type Backend struct {
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
 	mirror *mirror
+	kinds  *kinds
 	run    runner
 }
 
@@ -114,14 +121,13 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	b.mirror.bitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
-	var programs []kernels.Program
+	t := &table{columns: map[column]uint32{}}
 	for _, p := range plans {
 		if b.plans[p] == nil {
-			b.plans[p] = compile(p, b.filter, &programs)
+			b.plans[p] = compile(p, b.filter, t)
 		}
 	}
-	b.run.programs = programs
-	b.run.uploaded = false
+	b.run.table, b.run.uploaded = t, false
 	return nil
 }
 
@@ -130,7 +136,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	if err := b.cpu.Stage(d); err != nil {
 		return err
 	}
-	b.delta = d
+	b.delta, b.kinds = d, nil
 	b.filter.Stage(d)
 	b.mirror.touch(d)
 	return nil

@@ -28,8 +28,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	programs := c.of(want)
 	program := programs[len(programs)-1]
-	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1,
-		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.programs))}
+	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
+		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
 	var r matcher.Result
 	j.piece = func(_, _ uint32, _ int, row []uint32) error {

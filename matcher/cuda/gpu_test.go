@@ -26,7 +26,7 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 		return cuda.Options{Ring: 1 << 20}
 	}
 	o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)}, Ring: 1,
-		Queue: []int{-1, 1, 64}[rng.IntN(3)], NoSteal: rng.IntN(4) == 0, Slice: []int{3, 50, 0}[rng.IntN(3)]}
+		Queue: []int{-1, 1, 64}[rng.IntN(3)], NoSteal: rng.IntN(4) == 0, Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)]}
 	if rng.IntN(4) == 0 {
 		o.RowMemory = 1 << (6 + rng.IntN(12))
 	}

@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"math/bits"
+
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/plan"
@@ -27,7 +29,18 @@ func (c *compiled) of(w matcher.Want) []uint32 {
 	return c.rows
 }
 
-func compile(p *matcher.Plan, f *plan.Filter, table *[]kernels.Program) *compiled {
+// column is what a leaf's step asks a vertex for: it numbers the columns of the device's memo.
+type column struct {
+	class, dir, label, rule uint32
+}
+
+// table are the programs of all prepared plans.
+type table struct {
+	programs []kernels.Program
+	columns  map[column]uint32
+}
+
+func compile(p *matcher.Plan, f *plan.Filter, t *table) *compiled {
 	c := &compiled{plain: isPlain(p)}
 	if !c.plain {
 		return c
@@ -37,8 +50,10 @@ func compile(p *matcher.Plan, f *plan.Filter, table *[]kernels.Program) *compile
 		if i < len(p.Anchored) {
 			o = &p.Anchored[i]
 		}
-		n := uint32(len(*table))
-		*table = append(*table, program(p, o, f, kernels.ModeRows), program(p, o, f, kernels.ModeCount), program(p, o, f, kernels.ModeAny))
+		n := uint32(len(t.programs))
+		for _, mode := range []uint32{kernels.ModeRows, kernels.ModeCount, kernels.ModeAny} {
+			t.programs = append(t.programs, t.program(p, o, f, mode))
+		}
 		c.rows, c.count, c.any = append(c.rows, n), append(c.count, n+1), append(c.any, n+2)
 	}
 	return c
@@ -60,7 +75,7 @@ func isPlain(p *matcher.Plan) bool {
 }
 
 // program makes data of a matching order.
-func program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32) kernels.Program {
+func (t *table) program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32) kernels.Program {
 	k := kernels.Program{Mode: mode, Steps: uint32(len(o.Steps)), Start: 1, Leaves: uint32(len(o.Steps)), Anchor: kernels.None,
 		Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}
 	if o.Edge >= 0 {
@@ -77,7 +92,8 @@ func program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32) ker
 		s.Vertex, s.Word, s.Mask = uint32(from.Vertex), uint32(class>>6), 1<<(class&63)
 		s.Back, s.Backs = next, uint32(len(from.Back))
 		for _, b := range from.Back {
-			k.Back[next] = kernels.Back{Step: uint32(b.Step), Label: uint32(b.Label), Dir: uint32(b.Dir), Edge: uint32(b.Edge)}
+			k.Back[next] = kernels.Back{Step: uint32(b.Step), Label: uint32(b.Label), Dir: uint32(b.Dir), Edge: uint32(b.Edge),
+				Rule: rule(o, b.Edge, mode)}
 			next++
 		}
 		for j := range i {
@@ -98,9 +114,23 @@ func program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32) ker
 		}
 	}
 	if mode == kernels.ModeCount {
-		leaves(p, &k)
+		t.leaves(p, &k)
 	}
 	return k
+}
+
+// rule says which staged edges the image of a pattern edge may be. Rows are found from the update that completes them; counts, from
+// the first pattern edge whose image the batch changed.
+func rule(o *matcher.Order, edge int, mode uint32) uint32 {
+	switch {
+	case o.Edge < 0:
+		return kernels.RuleInView
+	case mode != kernels.ModeCount:
+		return kernels.RuleByOrder
+	case edge < o.Edge:
+		return kernels.RuleUnchanged
+	}
+	return kernels.RuleAnyEdge
 }
 
 // mayMeet tells whether two pattern vertices could have one image, if that were not forbidden.
@@ -111,7 +141,7 @@ func mayMeet(p *matcher.Plan, a, b int) bool {
 
 // leaves finds the longest end of the order whose vertices have one neighbour each and, where two may meet, are alike: then
 // their numbers multiply (DESIGN S12). Alike ones choose from one set, in any order.
-func leaves(p *matcher.Plan, k *kernels.Program) {
+func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 	for k.Leaves > k.Start {
 		s := &k.Step[k.Leaves-1]
 		if !isLeaf(p, int(s.Vertex)) {
@@ -119,8 +149,8 @@ func leaves(p *matcher.Plan, k *kernels.Program) {
 		}
 		ok := true
 		for i := k.Leaves; i < k.Steps; i++ {
-			t := &k.Step[i]
-			ok = ok && (!mayMeet(p, int(s.Vertex), int(t.Vertex)) || alike(k, s, t))
+			other := &k.Step[i]
+			ok = ok && (!mayMeet(p, int(s.Vertex), int(other.Vertex)) || alike(k, s, other))
 		}
 		if !ok {
 			break
@@ -137,7 +167,12 @@ next:
 				continue next
 			}
 		}
-		k.Leaf[k.Groups] = kernels.Leaf{Step: i, Size: 1}
+		b := &k.Back[s.Back]
+		c := column{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule}
+		if _, ok := t.columns[c]; !ok {
+			t.columns[c] = uint32(len(t.columns))
+		}
+		k.Leaf[k.Groups] = kernels.Leaf{Step: i, Size: 1, Column: t.columns[c]}
 		k.Groups++
 	}
 }
@@ -154,5 +189,5 @@ func isLeaf(p *matcher.Plan, v int) bool {
 
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
-	return s.Word == t.Word && s.Mask == t.Mask && a.Step == b.Step && a.Label == b.Label && a.Dir == b.Dir
+	return s.Word == t.Word && s.Mask == t.Mask && a.Step == b.Step && a.Label == b.Label && a.Dir == b.Dir && a.Rule == b.Rule
 }

@@ -3,10 +3,8 @@
 package cuda
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"motifd/kernels"
 	"motifd/matcher"
@@ -43,7 +41,7 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 		return nil
 	}
 	began := s.b.clock()
-	e := &emitter{s: s, of: of, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
+	e := &emitter{s: s, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
 	var w wave
 	j := s.job(of)
 	j.rows = true
@@ -71,7 +69,7 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 				continue
 			}
 			before := len(tasks)
-			for _, st := range all.fitting(n) {
+			for _, st := range all[s.b.kinds.of[to]] {
 				if uint32(to) < s.reqs[st.request].Before && !e.closed[st.request] {
 					tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(to)})
 				}
@@ -129,68 +127,5 @@ func (s *batchSearch) rowsOnCPU(ctx context.Context, of []int, from uint32) erro
 	for k, i := range of {
 		s.results[i] = got[k]
 	}
-	return nil
-}
-
-// emitter emits groups in canonical order, up to limits.
-type emitter struct {
-	s       *batchSearch
-	of      []int
-	emitted []uint64
-	closed  []bool // by request: nothing of it is wanted any more
-	sorter  rowSorter
-}
-
-// wave emits what a wave gave.
-func (e *emitter) wave(w *wave) error {
-	slices.SortFunc(w.pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.net, b.net), cmp.Compare(a.request, b.request))
-	})
-	for len(w.pieces) > 0 {
-		n := 1
-		for n < len(w.pieces) && w.pieces[n].net == w.pieces[0].net && w.pieces[n].request == w.pieces[0].request {
-			n++
-		}
-		if err := e.group(w, w.pieces[:n]); err != nil {
-			return err
-		}
-		w.pieces = w.pieces[n:]
-	}
-	return nil
-}
-
-func (e *emitter) group(w *wave, pieces []piece) error {
-	i := pieces[0].request
-	req, r := &e.s.reqs[i], &e.s.results[i]
-	if e.closed[i] {
-		return nil
-	}
-	v, x := len(req.Plan.Query.Vertices), len(req.Plan.Query.Edges)
-	found := uint64(0)
-	for _, p := range pieces {
-		found += uint64((p.to - p.from) / (v + x))
-	}
-	take := found
-	if req.Limit > 0 {
-		take = min(take, req.Limit-e.emitted[i])
-	}
-	if take > 0 {
-		rows := matcher.Rows{Vertices: v, Edges: x, Data: e.sorter.sorted(w.data, pieces, v, v+x)}
-		if take < found {
-			rows = rows.Slice(0, int(take))
-		}
-		if err := e.s.emit(matcher.Group{Request: int(i), Order: pieces[0].net, Rows: rows}); err != nil {
-			return err
-		}
-	}
-	e.emitted[i] += take
-	if take < found {
-		r.Truncated = true
-		e.closed[i] = !req.Total
-	}
-	if req.Total {
-		take = found
-	}
-	r.Count = r.Count.Add(matcher.CountOf(take))
 	return nil
 }

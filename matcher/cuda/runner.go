@@ -15,10 +15,10 @@ import (
 type runner struct {
 	dev      kernels.Device
 	opt      Options
-	programs []kernels.Program
-	uploaded bool
+	table    *table
+	uploaded bool // the programs
 
-	program, owner, task, tally, stop, control, parked, queue, ring buffer
+	program, owner, task, tally, stop, control, parked, queue, ring, memo buffer
 
 	drained []uint32 // host copy of the ring
 	// Stolen and shared count splits of work, in blocks and between them, since Load.
@@ -27,14 +27,14 @@ type runner struct {
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
-	*r = runner{dev: dev, opt: opt}
+	*r = runner{dev: dev, opt: opt, table: &table{}}
 	for _, b := range r.buffers() {
 		b.dev = dev
 	}
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring}
+	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo}
 }
 
 func (r *runner) free() error {
@@ -56,6 +56,8 @@ type job struct {
 	requests int
 	owner    []uint32 // by program: request
 	rows     bool     // output is expected
+	vertices int      // bound of ids
+	widths   []int    // by request: words of a row
 	// piece is called with what a launch put out: rows of one request and one net edge, borrowed.
 	piece func(request, net uint32, n int, rows []uint32) error
 }
@@ -66,7 +68,7 @@ var errFull = errors.New("rows beyond the memory for them")
 // begin uploads what the tasks of a job share.
 func (r *runner) begin(j *job) error {
 	if !r.uploaded {
-		if err := r.program.put(kernels.Bytes(r.programs)); err != nil {
+		if err := r.program.put(kernels.Bytes(r.table.programs)); err != nil {
 			return err
 		}
 		r.uploaded = true
@@ -93,8 +95,28 @@ func (r *runner) begin(j *job) error {
 	if j.rows {
 		ring = r.opt.Ring
 	}
-	_, err := r.ring.reserve(ring)
-	return err
+	if _, err := r.ring.reserve(ring); err != nil {
+		return err
+	}
+	j.widths = make([]int, j.requests)
+	for i, o := range j.owner {
+		if o != kernels.None {
+			j.widths[o] = int(r.table.programs[i].Vertices + r.table.programs[i].Edges)
+		}
+	}
+	return r.forget(j)
+}
+
+// forget empties the memo: it holds for one phase of one batch. It takes no more memory than it may.
+func (r *runner) forget(j *job) error {
+	size := 4 * j.vertices * len(r.table.columns)
+	if j.rows || size == 0 || size > r.opt.Memo {
+		return r.memo.free()
+	}
+	if fresh, err := r.memo.reserve(size); err != nil || fresh {
+		return err
+	}
+	return r.dev.Clear(r.memo.ptr, size)
 }
 
 // search does the tasks, in as many launches as output and patience need. Afterwards, also after an error, nothing of it is left.
@@ -113,7 +135,7 @@ func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) (err 
 	}
 	warps := r.opt.Shape.Warps()
 	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
-		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr,
+		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr, Memo: r.memo.ptr, Vertices: uint32(j.vertices),
 		RingWords: uint64(r.ring.size / 4), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
 		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice)}
 	if j.old {
@@ -166,7 +188,10 @@ func (r *runner) drain(j *job, words uint64) error {
 	}
 	for len(data) > 0 {
 		net, request, n := data[0], data[1], int(data[2])
-		width := r.programWidth(j, request)
+		if int(request) >= j.requests {
+			return fmt.Errorf("the device put out rows of request %d of %d", request, j.requests)
+		}
+		width := j.widths[request]
 		if len(data) < 3+n*width || n == 0 {
 			return fmt.Errorf("the device put out a piece of %d rows where %d words are left", n, len(data))
 		}
@@ -176,16 +201,6 @@ func (r *runner) drain(j *job, words uint64) error {
 		data = data[3+n*width:]
 	}
 	return nil
-}
-
-// programWidth returns the number of words of a request's rows.
-func (r *runner) programWidth(j *job, request uint32) int {
-	for i, o := range j.owner {
-		if o == request {
-			return int(r.programs[i].Vertices + r.programs[i].Edges)
-		}
-	}
-	return 0
 }
 
 // tallies returns what was counted, by request.

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -12,7 +11,6 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 )
 
 // Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and merges
@@ -148,8 +146,8 @@ type batchSearch struct {
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net.ptr, sees: kernels.SeeInserted, requests: len(s.reqs),
-		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.programs))}
+	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net.ptr, sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
 	}
@@ -159,48 +157,6 @@ func (s *batchSearch) job(of []int) *job {
 		}
 	}
 	return j
-}
-
-// start is a program that a net edge of some labels fits.
-type start struct {
-	request int
-	program uint32
-}
-
-// starts finds the programs of some requests that net edges fit, by labels (DESIGN A3).
-type starts struct {
-	s      *batchSearch
-	of     []int
-	byKind map[[3]dyngraph.LabelID][]start
-}
-
-func (s *batchSearch) starts(of []int) *starts {
-	return &starts{s, of, map[[3]dyngraph.LabelID][]start{}}
-}
-
-// fitting returns what a net edge fits, in the order of the requests.
-func (t *starts) fitting(n *dyngraph.NetEdge) []start {
-	view := t.s.b.g.View(dyngraph.New)
-	k := [3]dyngraph.LabelID{view.Label(n.From), n.Label, view.Label(n.To)}
-	all, ok := t.byKind[k]
-	if ok {
-		return all
-	}
-	for _, i := range t.of {
-		r := &t.s.reqs[i]
-		p := r.Plan
-		programs := t.s.b.plans[p].of(r.Want)
-		for a := range p.Anchored {
-			o := &p.Anchored[a]
-			if plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
-				plan.Fits(p.VertexLabels[o.Steps[1].Vertex], k[2]) {
-				all = append(all, start{i, programs[a]})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(x, y start) int { return cmp.Compare(x.request, y.request) })
-	t.byKind[k] = all
-	return all
 }
 
 // maxTasks bounds the tasks that are uploaded together.
@@ -237,7 +193,7 @@ func (s *batchSearch) totals(ctx context.Context, here []int) error {
 		if n.Sign != s.sign {
 			continue
 		}
-		for _, st := range all.fitting(n) {
+		for _, st := range all[s.b.kinds.of[i]] {
 			if uint32(i) < s.reqs[st.request].Before {
 				tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(i)})
 			}

@@ -1,0 +1,82 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"cmp"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher/plan"
+)
+
+// kinds sorts the net edges of a batch by the labels of their ends and their own, once a batch: what fits one edge of a kind fits
+// all (DESIGN A3).
+type kinds struct {
+	of     []uint32 // by net edge: kind
+	labels [][3]dyngraph.LabelID
+}
+
+func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
+	k := &kinds{of: make([]uint32, len(d.Net))}
+	view := g.View(dyngraph.New)
+	seen := map[[3]dyngraph.LabelID]uint32{}
+	// Few labels are the rule: a table then finds a kind without hashing.
+	const side = 64
+	var small []uint32
+	if g.Labels() <= side {
+		small = make([]uint32, side*side*side)
+	}
+	for i := range d.Net {
+		n := &d.Net[i]
+		l := [3]dyngraph.LabelID{view.Label(n.From), n.Label, view.Label(n.To)}
+		if small != nil {
+			at := &small[(l[0]*side+l[1])*side+l[2]]
+			if *at == 0 {
+				k.labels = append(k.labels, l)
+				*at = uint32(len(k.labels))
+			}
+			k.of[i] = *at - 1
+			continue
+		}
+		at, ok := seen[l]
+		if !ok {
+			at = uint32(len(k.labels))
+			seen[l] = at
+			k.labels = append(k.labels, l)
+		}
+		k.of[i] = at
+	}
+	return k
+}
+
+// start is a program that the net edges of some kind fit.
+type start struct {
+	request int
+	program uint32
+}
+
+// starts returns, by kind, the programs of some requests that fit, in the order of the requests.
+func (s *batchSearch) starts(of []int) [][]start {
+	b := s.b
+	if b.kinds == nil {
+		b.kinds = newKinds(b.g, b.delta)
+	}
+	all := make([][]start, len(b.kinds.labels))
+	for kind, k := range b.kinds.labels {
+		for _, i := range of {
+			r := &s.reqs[i]
+			p := r.Plan
+			programs := b.plans[p].of(r.Want)
+			for a := range p.Anchored {
+				o := &p.Anchored[a]
+				if plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
+					plan.Fits(p.VertexLabels[o.Steps[1].Vertex], k[2]) {
+					all[kind] = append(all[kind], start{i, programs[a]})
+				}
+			}
+		}
+		slices.SortStableFunc(all[kind], func(x, y start) int { return cmp.Compare(x.request, y.request) })
+	}
+	return all
+}
