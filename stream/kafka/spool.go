@@ -4,31 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 )
 
-// parcel is a finished record batch on its way to a partition.
+// parcel is a record batch on its way to a partition.
 type parcel struct {
-	to    *txnPart
-	count int32
-	raw   []byte // with its size prefix; nil when it is read from the spool's file
-	off   int64  // in the file
-	size  int
+	to      *txnPart
+	count   int32
+	builder *batchBuilder // until it is finished
+	raw     []byte        // finished, with its size prefix; nil when it is read from the spool's file
+	off     int64         // in the file
+	size    int
 }
 
-// spool keeps the parcels of the open transaction until its end is known: in memory up to a limit, the others in a
-// temporary file. It belongs to the sink's user; load is for everybody.
+// spool keeps the finished parcels of the open transaction until its end is known: in memory up to a limit, the others
+// in a temporary file. It may be used by several goroutines.
 type spool struct {
 	dir   string
 	limit int
-	mem   int
-	kept  []parcel
-	free  [][]byte // buffers of former parcels
-	file  *os.File
-	end   int64
+
+	mu   sync.Mutex // guards what follows
+	mem  int
+	kept []parcel
+	free [][]byte // buffers of former parcels
+	file *os.File
+	end  int64
 }
 
 // add keeps a parcel. The one that was added stays usable with its raw bytes, until reset.
 func (s *spool) add(p parcel) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.mem+p.size <= s.limit {
 		s.mem += p.size
 		s.kept = append(s.kept, p)
@@ -55,18 +61,27 @@ func (s *spool) load(p *parcel) ([]byte, error) {
 	if p.raw != nil {
 		return p.raw, nil
 	}
+	s.mu.Lock()
+	f := s.file
+	s.mu.Unlock()
 	raw := make([]byte, p.size)
-	if _, err := s.file.ReadAt(raw, p.off); err != nil {
+	if _, err := f.ReadAt(raw, p.off); err != nil {
 		return nil, fmt.Errorf("kafka: spool of the open transaction: %w", err)
 	}
 	return raw, nil
 }
 
 // all returns every parcel that is kept.
-func (s *spool) all() []parcel { return append([]parcel(nil), s.kept...) }
+func (s *spool) all() []parcel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]parcel(nil), s.kept...)
+}
 
 // reset forgets everything. The file is emptied; it goes with close.
 func (s *spool) reset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, p := range s.kept {
 		if p.raw != nil && len(s.free) < maxFree {
 			s.free = append(s.free, p.raw[:0])
@@ -89,6 +104,8 @@ const maxFree = 16
 
 // buffer returns an empty buffer for a parcel.
 func (s *spool) buffer() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
 		b := s.free[n-1]
 		s.free = s.free[:n-1]
@@ -98,6 +115,8 @@ func (s *spool) buffer() []byte {
 }
 
 func (s *spool) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.file == nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ import (
 func brokerDies(t *testing.T, b *brokertest.Broker, e *ends) {
 	const batches = 40
 	r := newRun(t, e, 2, slices.Repeat([]int{25}, batches)...)
-	r.opt.BatchBytes = 400
+	r.opt.BatchBytes, r.opt.sendBytes = 400, 1
 	var mu sync.Mutex
 	done := make(chan uint64, batches)
 	seen := map[string]int{}
@@ -60,7 +60,7 @@ func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 	for range 200 {
 		r.sizes = append(r.sizes, rng.IntN(60))
 	}
-	r.opt.BatchBytes = 500
+	r.opt.BatchBytes, r.opt.sendBytes = 500, 1
 	deaths := 0
 	for last := uint64(len(r.sizes)); r.committed < last; {
 		ctx, cancel := context.WithCancelCause(t.Context())

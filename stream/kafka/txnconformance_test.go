@@ -37,10 +37,11 @@ func txnVariants(t *testing.T) map[string]func(opt *TxnSinkOptions) {
 	return map[string]func(opt *TxnSinkOptions){
 		"Plain":             func(*TxnSinkOptions) {},
 		"Zstd":              func(opt *TxnSinkOptions) { opt.Compression = "zstd" },
-		"SmallBatches":      func(opt *TxnSinkOptions) { opt.BatchBytes = 600 },
+		"SmallBatches":      func(opt *TxnSinkOptions) { opt.BatchBytes, opt.sendBytes = 600, 1000 },
 		"SmallTransactions": func(opt *TxnSinkOptions) { opt.MaxTransactionRecords = 10 },
 		"Spooled": func(opt *TxnSinkOptions) {
 			opt.BatchBytes, opt.BufferBytes, opt.SpoolDir = 2000, 3000, t.TempDir()
+			opt.sendBytes, opt.roundBytes = 1, 5000
 		},
 	}
 }

@@ -53,7 +53,7 @@ func (x *transactions) call(ctx context.Context, op string, f func(ctx context.C
 		}
 		if errors.Is(err, kafkago.ConcurrentTransactions) {
 			// The transaction before is being completed, which takes milliseconds.
-			err = x.cl.sleep(ctx, min(5*time.Millisecond<<min(attempt-1, 5), 100*time.Millisecond))
+			err = x.cl.sleep(ctx, min(time.Millisecond<<min(attempt-1, 6), 50*time.Millisecond))
 		} else {
 			x.cl.opt.Events.retry(op, x.id, -1, attempt, err)
 			err = x.cl.pause(ctx, attempt)

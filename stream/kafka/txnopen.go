@@ -172,9 +172,7 @@ func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, fresh bool) error
 	if err := s.addProgress(at); err != nil {
 		return err
 	}
-	if err := s.seal(&s.progress.parts[0]); err != nil {
-		return err
-	}
+	s.seal(&s.progress.parts[0])
 	s.start(nil)
 	if err = s.await(ctx); err == nil {
 		err = s.tx.commit(ctx)

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"motifd/stream"
 )
@@ -36,42 +39,30 @@ func newTxnTopic(name string, exclusive bool, partitions int32) *txnTopic {
 
 // add puts a record into its partition's current record batch, and seals that when it is full. Nothing of the
 // arguments is kept.
-func (s *TxnSink) add(p *txnPart, key, value []byte, hs []header) error {
+func (s *TxnSink) add(p *txnPart, key, value []byte, hs []header) {
 	size := len(key) + len(value) + recordOverhead
 	for _, h := range hs {
 		size += len(h.key) + len(h.value) + recordOverhead
 	}
 	if p.builder != nil && p.builder.size()+size > s.opt.BatchBytes {
-		if err := s.seal(p); err != nil {
-			return err
-		}
+		s.seal(p)
 	}
 	if p.builder == nil {
 		p.builder = &batchBuilder{compression: s.compression, buf: s.spool.buffer()}
 		p.builder.reset()
 	}
 	p.builder.add(key, value, hs)
-	return nil
 }
 
-// seal closes a partition's current record batch and keeps it.
-func (s *TxnSink) seal(p *txnPart) error {
+// seal closes a partition's current record batch, so that the next round sends it.
+func (s *TxnSink) seal(p *txnPart) {
 	b := p.builder
 	if b == nil {
-		return nil
+		return
 	}
 	p.builder = nil
-	raw, err := b.finish(time.Now())
-	if err != nil {
-		return err
-	}
-	c := parcel{to: p, count: b.count, raw: raw, size: len(raw)}
-	if err := s.spool.add(c); err != nil {
-		return err
-	}
-	s.pending = append(s.pending, c)
-	s.waiting += len(raw)
-	return nil
+	s.pending = append(s.pending, parcel{to: p, count: b.count, builder: b, size: b.size()})
+	s.waiting += b.size()
 }
 
 // round sends some parcels of the open transaction, in the background.
@@ -110,8 +101,43 @@ func (s *TxnSink) await(ctx context.Context) error {
 // requestBytes bounds a produce request, unless one record batch alone has more.
 const requestBytes = 16 << 20
 
+// finish makes record batches of the parcels that are new, and keeps them until the transaction's end is known.
+func (s *TxnSink) finish(parcels []parcel) error {
+	now := time.Now()
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parcels {
+		c := &parcels[i]
+		if c.builder == nil {
+			continue
+		}
+		g.Go(func() (err error) {
+			if c.raw, err = c.builder.finish(now); err != nil {
+				return err
+			}
+			c.size = len(c.raw)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i := range parcels {
+		if c := &parcels[i]; c.builder != nil {
+			c.builder = nil
+			if err := s.spool.add(*c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // send publishes parcels, those of one partition in order, then the offsets.
 func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
+	if err := s.finish(parcels); err != nil {
+		return err
+	}
 	var order []*txnPart
 	var parts []topicPartition
 	queues := map[*txnPart][]parcel{}
@@ -180,6 +206,22 @@ func (p *txnPart) appended(base, count int64) error {
 		p.topic, p.partition, stream.ErrOutputDamaged, base, want)
 }
 
+// gathered sends what is pending when it is worth a request and no round is under way. It waits for the one that is
+// when there is too much.
+func (s *TxnSink) gathered(ctx context.Context) error {
+	switch {
+	case s.waiting < s.opt.sendBytes:
+		return nil
+	case s.waiting < s.opt.roundBytes && s.round != nil:
+		select {
+		case <-s.round.done:
+		default:
+			return nil
+		}
+	}
+	return s.dispatch(ctx)
+}
+
 // dispatch sends what is pending, and returns when it is under way.
 func (s *TxnSink) dispatch(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
@@ -201,9 +243,7 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 	}
 	for _, t := range s.topics() {
 		for p := range t.parts {
-			if err := s.seal(&t.parts[p]); err != nil {
-				return err
-			}
+			s.seal(&t.parts[p])
 		}
 	}
 	for attempt := 1; ; attempt++ {
@@ -248,7 +288,8 @@ func (s *TxnSink) addProgress(to place) error {
 	if err != nil {
 		return err
 	}
-	return s.add(&s.progress.parts[0], []byte(s.opt.TransactionalID), value, nil)
+	s.add(&s.progress.parts[0], []byte(s.opt.TransactionalID), value, nil)
+	return nil
 }
 
 // recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
@@ -282,7 +323,7 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 		return false, fmt.Errorf("kafka: transactional id %q: %w: another one has opened the output (stream %s, batch %d)",
 			s.opt.TransactionalID, stream.ErrFenced, rec.Stream, rec.Batch)
 	case rec.at() == s.at:
-		s.pending = s.spool.all()
+		s.pending = append(s.spool.all(), s.pending...)
 		return false, nil
 	case rec.at() == to:
 		return true, nil

@@ -39,8 +39,8 @@ type TxnSink struct {
 	at      place // published and committed
 	count   int   // records of the main output in the open transaction
 	spool   spool
-	pending []parcel // of the spool, not yet handed to a round
-	waiting int      // bytes in pending
+	pending []parcel // not yet handed to a round
+	waiting int      // bytes in pending, before compression
 	round   *round   // under way, or nil
 
 	ctx    context.Context // done when the sink is closed
@@ -52,9 +52,6 @@ type TxnSink struct {
 	hs      []header // scratch
 	scratch []byte
 }
-
-// roundBytes is how much is gathered before it is sent while a batch goes on.
-const roundBytes = 4 << 20
 
 // closeTimeout bounds how long Close tries to abort the open transaction. Without it readers would wait for the
 // transaction's time-out.
@@ -113,7 +110,7 @@ func (s *TxnSink) Begin(_ context.Context, batch uint64) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	if len(s.spool.kept) > 0 || s.count > 0 {
+	if s.count > 0 {
 		return fmt.Errorf("kafka: batch %d begins before batch %d has ended", batch, s.batch)
 	}
 	s.batch = batch
@@ -150,14 +147,10 @@ func (s *TxnSink) write(ctx context.Context, recs []stream.OutRecord) error {
 			key = []byte(r.Query) // records without a match: those of a query stay in order
 		}
 		s.hs, s.scratch = headers(s.hs[:0], s.scratch[:0], s.streamID, r)
-		if err := s.add(&s.out.parts[partitionOf(key, n)], r.Key, r.Value, s.hs); err != nil {
-			return err
-		}
+		s.add(&s.out.parts[partitionOf(key, n)], r.Key, r.Value, s.hs)
 		s.count++
-		if s.waiting >= roundBytes {
-			if err := s.dispatch(ctx); err != nil {
-				return err
-			}
+		if err := s.gathered(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -183,33 +176,27 @@ func (s *TxnSink) end(ctx context.Context, t stream.Tail) error {
 	}
 	if s.dead != nil {
 		for i := range t.DeadLetters {
-			if err := s.aside(s.dead, uint64(i), &t.DeadLetters[i]); err != nil {
+			s.aside(s.dead, uint64(i), &t.DeadLetters[i])
+			if err := s.gathered(ctx); err != nil {
 				return err
-			}
-			if s.waiting >= roundBytes {
-				if err := s.dispatch(ctx); err != nil {
-					return err
-				}
 			}
 		}
 	}
 	if s.control != nil && t.BatchRecord != nil {
-		if err := s.aside(s.control, 0, t.BatchRecord); err != nil {
-			return err
-		}
+		s.aside(s.control, 0, t.BatchRecord)
 	}
 	return s.commit(ctx, to, t.Positions)
 }
 
 // aside adds a dead letter or a batch record.
-func (s *TxnSink) aside(t *txnTopic, index uint64, r *stream.OutRecord) error {
+func (s *TxnSink) aside(t *txnTopic, index uint64, r *stream.OutRecord) {
 	s.hs, s.scratch = nameHeaders(s.hs[:0], s.scratch[:0], s.streamID, s.batch, index)
 	n := int32(len(t.parts))
 	p := int32(index % uint64(n))
 	if r.Key != nil {
 		p = partitionOf(r.Key, n)
 	}
-	return s.add(&t.parts[p], r.Key, r.Value, s.hs)
+	s.add(&t.parts[p], r.Key, r.Value, s.hs)
 }
 
 // mark tells how far the topics reach, for Open to find out that they were cut or created anew.
