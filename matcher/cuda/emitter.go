@@ -16,6 +16,8 @@ type emitter struct {
 	closed  []bool // by request: nothing of it is wanted any more
 	groups  []group
 	sorted  []uint32
+	parted  []piece
+	starts  []int
 }
 
 // group is the rows of one net edge and request.
@@ -24,14 +26,12 @@ type group struct {
 	from, to int // in emitter.sorted
 }
 
-// wave emits what a wave gave. Groups are sorted on all cores, then emitted one after the other.
-func (e *emitter) wave(w *wave) error {
-	slices.SortFunc(w.pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.net, b.net), cmp.Compare(a.request, b.request))
-	})
+// wave emits what the anchors from one to before another gave. Groups are sorted on all cores, then emitted one after the other.
+func (e *emitter) wave(pieces []piece, data []uint32, from, to int) error {
+	e.part(pieces, from, to)
 	e.groups = e.groups[:0]
 	at := 0
-	for p := w.pieces; len(p) > 0; {
+	for p := e.parted; len(p) > 0; {
 		n, words := 0, 0
 		for n < len(p) && p[n].net == p[0].net && p[n].request == p[0].request {
 			words += p[n].to - p[n].from
@@ -50,7 +50,7 @@ func (e *emitter) wave(w *wave) error {
 		return func(i int) {
 			g := &e.groups[i]
 			q := e.s.reqs[g.pieces[0].request].Plan.Query
-			s.sort(e.sorted[g.from:g.to], w.data, g.pieces, len(q.Vertices), len(q.Vertices)+len(q.Edges))
+			s.sort(e.sorted[g.from:g.to], data, g.pieces, len(q.Vertices), len(q.Vertices)+len(q.Edges))
 		}
 	})
 	for i := range e.groups {
@@ -59,6 +59,29 @@ func (e *emitter) wave(w *wave) error {
 		}
 	}
 	return nil
+}
+
+// part brings pieces in the order of their groups: counted into buckets by anchor, as there are many.
+func (e *emitter) part(pieces []piece, from, to int) {
+	e.starts = append(e.starts[:0], make([]int, to-from+1)...)
+	for i := range pieces {
+		e.starts[int(pieces[i].net)-from+1]++
+	}
+	for i := range to - from {
+		e.starts[i+1] += e.starts[i]
+	}
+	e.parted = slices.Grow(e.parted[:0], len(pieces))[:len(pieces)]
+	for _, p := range pieces {
+		at := &e.starts[int(p.net)-from]
+		e.parted[*at] = p
+		*at++
+	}
+	begin := 0
+	for i := range to - from {
+		end := e.starts[i]
+		slices.SortFunc(e.parted[begin:end], func(a, b piece) int { return cmp.Compare(a.request, b.request) })
+		begin = end
+	}
 }
 
 func (e *emitter) group(g *group) error {

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"motifd/dyngraph"
@@ -32,11 +33,11 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
 	var r matcher.Result
-	j.piece = func(_, _ uint32, _ int, row []uint32) error {
+	j.limit = math.MaxInt
+	j.piece = func(_, _ uint32, from, to int) {
 		if r.Witness == nil {
-			r.Witness, r.Count = slices.Clone(row), matcher.CountOf(1)
+			r.Witness, r.Count = slices.Clone(j.data[from:to]), matcher.CountOf(1)
 		}
-		return nil
 	}
 	if err := b.run.begin(j); err != nil {
 		return matcher.Result{}, err

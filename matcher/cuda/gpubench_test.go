@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ var (
 	benchDegree   = flag.Int("motifd.edges", 11, "edges tried for each of its vertices")
 	benchLabels   = flag.Int("motifd.labels", 5, "labels of the benchmark's graph")
 	benchQueries  = flag.Int("motifd.queries", 5, "queries in each class")
+	benchBackends = flag.String("motifd.backends", "cpu,cuda,no-queue,no-steal", "backends of BenchmarkBatch, the first two at least")
 	benchLimit    = flag.Duration("motifd.limit", 10*time.Second, "time limit of one query on one backend")
 )
 
@@ -40,6 +43,9 @@ func BenchmarkBatch(b *testing.B) {
 		name string
 		opt  cuda.Options
 	}{{"cuda", cuda.Options{}}, {"no-queue", cuda.Options{Queue: -1}}, {"no-steal", cuda.Options{Queue: -1, NoSteal: true}}} {
+		if !slices.Contains(strings.Split(*benchBackends, ","), v.name) {
+			continue
+		}
 		g, err := kernels.OpenGPU(0)
 		if err != nil {
 			b.Fatal(err)

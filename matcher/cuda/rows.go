@@ -19,13 +19,7 @@ const (
 // piece is a run of rows of one group, in the order in which the device put them out.
 type piece struct {
 	net, request uint32
-	from, to     int // in wave.data
-}
-
-// wave is what a run of consecutive anchors gave.
-type wave struct {
-	pieces []piece
-	data   []uint32
+	from, to     int // in job.data
 }
 
 // rows answers the requests that want rows. Anchors are searched in waves, so that groups can be put in order while memory is
@@ -42,16 +36,11 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 	}
 	began := s.b.clock()
 	e := &emitter{s: s, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
-	var w wave
 	j := s.job(of)
-	j.rows = true
-	j.piece = func(request, net uint32, n int, rows []uint32) error {
-		if 4*(len(w.data)+len(rows)) > s.b.opt.RowMemory {
-			return errFull
-		}
-		w.pieces = append(w.pieces, piece{net, request, len(w.data), len(w.data) + len(rows)})
-		w.data = append(w.data, rows...)
-		return nil
+	j.rows, j.limit = true, s.b.opt.RowMemory/4
+	var pieces []piece
+	j.piece = func(request, net uint32, from, to int) {
+		pieces = append(pieces, piece{net, request, from, to})
 	}
 	run := &s.b.run
 	if err := run.begin(j); err != nil {
@@ -78,7 +67,7 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 				anchors++
 			}
 		}
-		w.pieces, w.data = w.pieces[:0], w.data[:0]
+		pieces = pieces[:0]
 		err := run.search(ctx, j, tasks)
 		switch {
 		case errors.Is(err, errFull) && anchors > 1:
@@ -89,10 +78,10 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 		case err != nil:
 			return err
 		}
-		if err := e.wave(&w); err != nil {
+		if err := e.wave(pieces, j.data, from, to); err != nil {
 			return err
 		}
-		if 4*len(w.data) < s.b.opt.RowMemory/8 {
+		if len(j.data) < j.limit/8 {
 			size = min(2*size, maxWave)
 		}
 		from = to

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"motifd/kernels"
 	"motifd/matcher"
@@ -20,7 +21,6 @@ type runner struct {
 
 	program, owner, task, tally, stop, control, parked, queue, ring, memo buffer
 
-	drained []uint32 // host copy of the ring
 	// Stolen and shared count splits of work, in blocks and between them, since Load.
 	stolen, shared uint64
 	launches       uint64
@@ -58,11 +58,14 @@ type job struct {
 	rows     bool     // output is expected
 	vertices int      // bound of ids
 	widths   []int    // by request: words of a row
-	// piece is called with what a launch put out: rows of one request and one net edge, borrowed.
-	piece func(request, net uint32, n int, rows []uint32) error
+	// data is what the present search has put out, up to limit words, as it lay in the ring; piece is called for each run of rows
+	// in it, of one request and one net edge.
+	data  []uint32
+	limit int
+	piece func(request, net uint32, from, to int)
 }
 
-// errFull is returned by a piece callback that has enough: the search is given up.
+// errFull is returned when a search puts out more than the job's limit: it is given up.
 var errFull = errors.New("rows beyond the memory for them")
 
 // begin uploads what the tasks of a job share.
@@ -120,7 +123,8 @@ func (r *runner) forget(j *job) error {
 }
 
 // search does the tasks, in as many launches as output and patience need. Afterwards, also after an error, nothing of it is left.
-func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) (err error) {
+func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) error {
+	j.data = j.data[:0]
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -179,26 +183,25 @@ func (r *runner) drain(j *job, words uint64) error {
 	if words == 0 {
 		return nil
 	}
-	if uint64(cap(r.drained)) < words {
-		r.drained = make([]uint32, words)
+	at := len(j.data)
+	if words > uint64(j.limit-at) {
+		return errFull
 	}
-	data := r.drained[:words]
-	if err := r.dev.Read(kernels.Bytes(data), r.ring.ptr); err != nil {
+	j.data = slices.Grow(j.data, int(words))[:at+int(words)]
+	if err := r.dev.Read(kernels.Bytes(j.data[at:]), r.ring.ptr); err != nil {
 		return err
 	}
-	for len(data) > 0 {
-		net, request, n := data[0], data[1], int(data[2])
-		if int(request) >= j.requests {
-			return fmt.Errorf("the device put out rows of request %d of %d", request, j.requests)
+	for at < len(j.data) {
+		if len(j.data)-at < 3 || int(j.data[at+1]) >= j.requests {
+			return fmt.Errorf("the device put out a piece that is none, %d words before the end", len(j.data)-at)
 		}
-		width := j.widths[request]
-		if len(data) < 3+n*width || n == 0 {
-			return fmt.Errorf("the device put out a piece of %d rows where %d words are left", n, len(data))
+		net, request, n := j.data[at], j.data[at+1], int(j.data[at+2])
+		from := at + 3
+		at = from + n*j.widths[request]
+		if n == 0 || at > len(j.data) {
+			return fmt.Errorf("the device put out a piece of %d rows, %d words before the end", n, len(j.data)-from)
 		}
-		if err := j.piece(request, net, n, data[3:3+n*width]); err != nil {
-			return err
-		}
-		data = data[3+n*width:]
+		j.piece(request, net, from, at)
 	}
 	return nil
 }

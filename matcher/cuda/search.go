@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 
 	"motifd/dyngraph"
@@ -175,12 +176,11 @@ func (s *batchSearch) totals(ctx context.Context, here []int) error {
 	}
 	began := s.b.clock()
 	j := s.job(of)
-	j.piece = func(request, _ uint32, _ int, row []uint32) error {
-		r := &s.results[request]
-		if r.Witness == nil {
-			r.Witness, r.Count = slices.Clone(row), matcher.CountOf(1)
+	j.limit = math.MaxInt
+	j.piece = func(request, _ uint32, from, to int) {
+		if r := &s.results[request]; r.Witness == nil {
+			r.Witness, r.Count = slices.Clone(j.data[from:to]), matcher.CountOf(1)
 		}
-		return nil
 	}
 	run := &s.b.run
 	if err := run.begin(j); err != nil {
