@@ -54,10 +54,13 @@ func (x *transactions) produce(ctx context.Context, ships []*shipment) error {
 		return err
 	}
 	for _, s := range ships {
-		x.seq[s.at] = (x.seq[s.at] + s.count) & 0x7fffffff // sequence numbers go round after 2^31 - 1
+		x.seq[s.at] = after(x.seq[s.at], s.count)
 	}
 	return nil
 }
+
+// after is the sequence number that follows n records from seq on: they go round after 2^31 - 1.
+func after(seq, n int32) int32 { return int32((uint32(seq) + uint32(n)) & 0x7fffffff) }
 
 // worst returns the error that decides what happens next: one that ends the attempts before one that does not.
 func worst(errs ...error) error {

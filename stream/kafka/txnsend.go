@@ -171,7 +171,7 @@ func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
 			return err
 		}
 		for i, p := range to {
-			if err := p.appended(wave[i].base, int64(wave[i].count)); err != nil {
+			if err := s.appended(p, wave[i].base, int64(wave[i].count)); err != nil {
 				return err
 			}
 			queues[p] = queues[p][1:]
@@ -189,8 +189,9 @@ func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
 	return err
 }
 
-// appended checks where a record batch was appended.
-func (p *txnPart) appended(base, count int64) error {
+// appended notes where a record batch was appended. What came between it and the one before must be markers: one as a
+// rule, more when a coordinator has moved.
+func (s *TxnSink) appended(p *txnPart, base, count int64) error {
 	p.touched = true
 	want := p.next
 	p.next = base + count
@@ -198,12 +199,13 @@ func (p *txnPart) appended(base, count int64) error {
 	switch {
 	case want < 0 || base == want || !p.exclusive:
 		return nil
-	case base > want:
-		return fmt.Errorf("kafka: topic %q, partition %d: %w: %d records were appended before offset %d by somebody else",
-			p.topic, p.partition, stream.ErrFenced, base-want, base)
+	case base < want:
+		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
+			p.topic, p.partition, stream.ErrOutputDamaged, base, want)
 	}
-	return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
-		p.topic, p.partition, stream.ErrOutputDamaged, base, want)
+	return s.cl.scan(s.ctx, p.topic, p.partition, want, base, func(r *record) error {
+		return fmt.Errorf("partition %d, offset %d: %w: the record is somebody else's", p.partition, r.offset, stream.ErrFenced)
+	})
 }
 
 // gathered sends what is pending when it is worth a request and no round is under way. It waits for the one that is

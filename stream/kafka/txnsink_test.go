@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -243,4 +245,66 @@ func TestTxnCancel(t *testing.T) {
 	gone := errors.New("gone")
 	c := &cutter{at: 3, dead: true, onCut: func() { cancel(gone) }}
 	require.ErrorIs(t, r.goOn(t, ctx, 1, c.install), gone)
+}
+
+// TestTxnForeignWriter: a record of somebody else between ours is not overlooked, unless it was allowed.
+func TestTxnForeignWriter(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		e := embedded(t)
+		r := newRun(t, e, 1, 3, 3)
+		r.opt.AllowExisting = allowed
+		s, _ := openTxnSink(t, r.opt, 0, nil, true)
+		recs, tail := r.input(1)
+		_, err := publishTxn(t.Context(), s, 1, recs, tail)
+		require.NoError(t, err)
+		cl := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: s.cl.transport}
+		produce(t, cl, r.opt.Topic, 0, 0, rec("", "intruder"))
+		recs, tail = r.input(2)
+		_, err = publishTxn(t.Context(), s, 2, recs, tail)
+		if allowed {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, stream.ErrFenced)
+		}
+	}
+}
+
+func TestSequenceNumbersGoRound(t *testing.T) {
+	const last = 1<<31 - 1
+	require.EqualValues(t, 7, after(4, 3))
+	require.EqualValues(t, last, after(last-1, 1))
+	require.EqualValues(t, 0, after(last, 1))
+	require.EqualValues(t, 2, after(last-2, 5))
+}
+
+func TestSpool(t *testing.T) {
+	dir := t.TempDir()
+	s := spool{dir: dir, limit: 25}
+	for range 3 {
+		var want [][]byte
+		for i := range 7 {
+			raw := []byte(fmt.Sprintf("parcel %03d", i))
+			want = append(want, raw)
+			require.NoError(t, s.add(parcel{raw: raw, size: len(raw)}))
+		}
+		require.LessOrEqual(t, s.mem, s.limit)
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		for i, p := range s.all() {
+			require.Equal(t, i >= 2, p.raw == nil, "parcel %d", i)
+			raw, err := s.load(&p)
+			require.NoError(t, err)
+			require.Equal(t, want[i], raw)
+		}
+		require.NoError(t, s.reset())
+		require.Empty(t, s.all())
+	}
+	require.NoError(t, s.close())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, files)
+
+	s = spool{dir: filepath.Join(dir, "none"), limit: 1}
+	require.ErrorContains(t, s.add(parcel{raw: []byte("too much"), size: 8}), "spool")
 }
