@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"motifd/dyngraph"
@@ -282,9 +283,19 @@ func (r *replay) Step(s stream.StepStats) {
 	r.sum.EffectiveUpdates += uint64(s.Summary.NetInserted + s.Summary.NetDeleted)
 	r.match += searched
 	r.apply += max(0, s.Accept+s.Step-s.Encode-s.Publish-searched)
-	if r.src != nil {
-		r.progress.update(r.sum.Updates, part(r.src))
+	r.progress.update(r.sum.Updates, r.part(s.Batch.Positions))
+}
+
+// part tells how much of the updates was stepped over, 0 when it is not known: positions are in decompressed bytes.
+func (r *replay) part(at stream.Positions) float64 {
+	if r.src == nil || len(r.src.Files()) != 1 {
+		return 0
 	}
+	_, total := r.src.Progress()
+	if name := r.src.Files()[0]; total == 0 || strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
+		return 0
+	}
+	return float64(at[0]) / float64(total)
 }
 
 // maxLogged is how many refused records are logged one by one; all are counted.
