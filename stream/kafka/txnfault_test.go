@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,3 +64,30 @@ func cuts(t *testing.T, newEnds func(t testing.TB) *ends) {
 
 // TestTxnConnectionsBreak: DESIGN S9 at every step of a transaction.
 func TestTxnConnectionsBreak(t *testing.T) { cuts(t, embedded) }
+
+// unknownOutcomes: the broker commits, and then answers a question about it as if it did not know the transaction. The
+// sink has to find out by itself that all of it is published.
+func unknownOutcomes(t *testing.T, e *ends) {
+	for at := 1; ; at++ {
+		r := newRun(t, e, 2, 25, 0, 4)
+		var causes []error
+		r.opt.Events.Retry = func(op, _ string, _ int32, _ int, err error) {
+			if op == "transaction" {
+				causes = append(causes, err)
+			}
+		}
+		c := &cutter{at: at, kinds: []int16{apiEndTxn}, code: int16(kafkago.InvalidTransactionState)}
+		require.NoError(t, r.goOn(t, t.Context(), 3, c.install))
+		r.check(t, e, fmt.Sprint("end of transaction ", at))
+		if !c.isCut {
+			require.Equal(t, 7, at, "the claim, and five transactions of three batches")
+			return
+		}
+		if at > 1 { // the first one is the claim
+			require.Len(t, causes, 1)
+			require.ErrorIs(t, causes[0], errTxnLost)
+		}
+	}
+}
+
+func TestTxnUnknownOutcome(t *testing.T) { unknownOutcomes(t, embedded(t)) }

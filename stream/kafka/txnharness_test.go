@@ -37,6 +37,10 @@ type cutter struct {
 	answer bool // the request reaches the broker and its answer is lost; otherwise the request is lost
 	dead   bool // nothing gets through afterwards
 	onCut  func()
+	kinds  []int16 // what is counted; nil for all that matter
+	// code, when it is not 0, lets the request and the answer through, the answer with this error code in place of what
+	// it says: for EndTxn in version 3 alone.
+	code int16
 
 	mu    sync.Mutex
 	n     int
@@ -70,7 +74,11 @@ func (c *cutter) gone() bool {
 func (c *cutter) request(key int16) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Contains(counted, key) {
+	kinds := c.kinds
+	if kinds == nil {
+		kinds = counted
+	}
+	if !slices.Contains(kinds, key) {
 		return false
 	}
 	c.n++
@@ -87,6 +95,8 @@ type cutConn struct {
 	c    *cutter
 	buf  []byte // of a request that is not complete
 	lose bool   // the next answer
+	// forge is an answer that is being handed on with another error code.
+	forge []byte
 }
 
 func (n *cutConn) Write(p []byte) (int, error) {
@@ -102,7 +112,7 @@ func (n *cutConn) Write(p []byte) (int, error) {
 		request := n.buf[:size]
 		n.buf = n.buf[size:]
 		if cut := n.c.request(int16(binary.BigEndian.Uint16(request[4:]))); cut {
-			if !n.c.answer {
+			if !n.c.answer && n.c.code == 0 {
 				n.cut()
 				return 0, errCut
 			}
@@ -123,6 +133,23 @@ func (n *cutConn) cut() {
 }
 
 func (n *cutConn) Read(p []byte) (int, error) {
+	if len(n.forge) > 0 {
+		k := copy(p, n.forge)
+		n.forge = n.forge[k:]
+		return k, nil
+	}
+	if n.lose && n.c.code != 0 {
+		// size, correlation id, tags, throttle time, error code, tags
+		n.lose, n.forge = false, make([]byte, 4+4+1+4+2+1)
+		if _, err := io.ReadFull(n.Conn, n.forge); err != nil {
+			return 0, err
+		}
+		if size := binary.BigEndian.Uint32(n.forge); int(size) != len(n.forge)-4 {
+			return 0, fmt.Errorf("answer to EndTxn has %d bytes", size)
+		}
+		binary.BigEndian.PutUint16(n.forge[13:], uint16(n.c.code))
+		return n.Read(p)
+	}
 	if n.lose {
 		_, err := io.ReadFull(n.Conn, make([]byte, 8)) // the broker has done it
 		n.cut()
