@@ -48,13 +48,24 @@ func (c *client) readProgress(ctx context.Context, topic, id string, from int64,
 	if err != nil || len(value) == 0 {
 		return nil, err
 	}
-	rec = &progressRecord{}
+	rec, err = parseProgress(value)
+	if err != nil {
+		return nil, fmt.Errorf("kafka: topic %q, key %q: %w: %w", topic, id, stream.ErrMismatch, err)
+	}
+	return rec, nil
+}
+
+// parseProgress reads the value of a progress record.
+func parseProgress(value []byte) (*progressRecord, error) {
+	rec := &progressRecord{}
 	if err := json.Unmarshal(value, rec); err != nil {
-		return nil, fmt.Errorf("kafka: topic %q: %w: the record of key %q is no progress record: %w", topic, stream.ErrMismatch, id, err)
+		return nil, fmt.Errorf("not a progress record: %w", err)
 	}
 	if rec.Version != progressVersion {
-		return nil, fmt.Errorf("kafka: topic %q: %w: the progress record of key %q has version %d, supported is %d", topic,
-			stream.ErrMismatch, id, rec.Version, progressVersion)
+		return nil, fmt.Errorf("the progress record has version %d, supported is %d", rec.Version, progressVersion)
+	}
+	if rec.Stream == "" || rec.Session == "" {
+		return nil, errors.New("the progress record names no stream or no session")
 	}
 	return rec, nil
 }

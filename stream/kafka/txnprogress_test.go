@@ -1,0 +1,77 @@
+package kafka
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+
+	"motifd/stream"
+)
+
+func FuzzProgress(f *testing.F) {
+	f.Add([]byte(`{"v":1,"stream":"s","batch":3,"next":0,"session":"x"}`))
+	f.Add([]byte(`{"v":2}`))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		rec, err := parseProgress(value)
+		require.Equal(t, err == nil, rec != nil)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(rec)
+		require.NoError(t, err)
+		same, err := parseProgress(again)
+		require.NoError(t, err)
+		require.Equal(t, rec, same)
+	})
+}
+
+// TestProgressIsRead: the last committed record of the key, whatever else is in a topic that is shared.
+func TestProgressIsRead(t *testing.T) {
+	e := embedded(t)
+	r := newRun(t, e, 1, 2, 2)
+	require.NoError(t, r.goOn(t, t.Context(), 2, nil))
+	other := newRun(t, e, 1, 2, 2, 2)
+	other.opt.Progress = r.opt.Progress
+	require.NoError(t, other.goOn(t, t.Context(), 3, nil))
+
+	opt := r.opt.Client
+	require.NoError(t, opt.setDefaults())
+	cl, err := newClient(opt)
+	require.NoError(t, err)
+	t.Cleanup(cl.close)
+	at := func(id string) place {
+		rec, err := cl.readProgress(t.Context(), r.opt.Progress, id, -1, true)
+		require.NoError(t, err)
+		if rec == nil {
+			return place{}
+		}
+		require.Equal(t, "stream-1", rec.Stream)
+		return rec.at()
+	}
+	require.Equal(t, place{3, 0}, at("motifd-"+r.opt.Topic))
+	require.Equal(t, place{4, 0}, at("motifd-"+other.opt.Topic))
+	require.Equal(t, place{}, at("nobody"))
+
+	// An open transaction of a neighbour hides what comes after it, so reading waits for its end.
+	x := newTransactions(cl, "neighbour", 300*time.Millisecond)
+	require.NoError(t, x.init(t.Context(), true))
+	to := topicPartition{r.opt.Progress, 0}
+	require.NoError(t, x.add(t.Context(), []topicPartition{to}))
+	b := &batchBuilder{}
+	b.reset()
+	b.add([]byte("neighbour"), []byte("{}"), nil)
+	raw, err := b.finish(time.Now())
+	require.NoError(t, err)
+	require.NoError(t, x.produce(t.Context(), []*shipment{{at: to, raw: raw, count: 1}}))
+	r.sizes = append(r.sizes, 2)
+	require.NoError(t, r.goOn(t, t.Context(), 3, nil))
+	require.Equal(t, place{4, 0}, at("motifd-"+r.opt.Topic))
+
+	reference := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: cl.transport}
+	produce(t, reference, r.opt.Progress, 0, 0, rec("motifd-"+r.opt.Topic, "no record of ours"))
+	_, err = cl.readProgress(t.Context(), r.opt.Progress, "motifd-"+r.opt.Topic, -1, true)
+	require.ErrorIs(t, err, stream.ErrMismatch)
+}
