@@ -114,7 +114,7 @@ FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
     while (true) {
         if (++work.turns > p.slice) return kFull;
         if (p.queueSize != 0 && work.turns % kShareEvery == 0) share(p, s);
-        if (q.mode == kAny && broadcast(peek(&p.stop[s.request])) != 0) {
+        if (q.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             return kDone;
         }

@@ -8,15 +8,33 @@ FN u32 chunks(const Frame& f) {
     return f.next < f.end ? (f.end - (f.next & ~(kWarp - 1)) + kWarp - 1) / kWarp : 0;
 }
 
+// copyPrefix copies the match below a level and the level's ranges: what the owner of s does not write while it has work there.
+FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
+    u32 lane = laneId();
+    if (lane < level) t.m[lane] = s.m[lane];
+    for (u32 i = 0; i < level && q.mode != kCount; i++) {
+        u32 e = q.step[i].back + lane;
+        if (lane < q.step[i].backs) t.edge[q.back[e].edge] = s.edge[q.back[e].edge];
+    }
+    const Step& st = q.step[level];
+    if (lane < st.backs) t.range[st.back + lane] = s.range[st.back + lane];
+    if (lane == 0) {
+        t.program = s.program;
+        t.net = s.net;
+        t.request = s.request;
+        if (q.anchor != kNone) t.edge[q.anchor] = s.edge[q.anchor];
+    }
+    warpSync();
+}
+
 // split moves half of what is left of the shallowest level of s that has anything to spare into t. The caller holds the
 // lock of s; t is nobody else's.
-FN bool split(State& s, State& t) {
-    u32 depth = broadcast(peek(&s.depth)), level = s.floor;  // the owner may go deeper meanwhile
+FN bool split(const Params& p, State& s, State& t) {
+    u32 depth = peekWarp(&s.depth), level = s.floor;  // the owner may go deeper meanwhile
     Frame f;
     u32 rest = 0;
     for (; level <= depth; level++) {
-        f = s.frame[level];
-        f.mask = broadcast(peek(&s.frame[level].mask));
+        f = Frame{s.frame[level].next, s.frame[level].end, peekWarp(&s.frame[level].mask), s.frame[level].best};
         rest = chunks(f);
         u32 more = popcount(f.mask) + (level < depth);
         if (rest >= 2 || (rest == 1 && more > 0) || (f.mask != 0 && more >= 2)) break;
@@ -34,8 +52,8 @@ FN bool split(State& s, State& t) {
         kept.mask &= ~f.mask;
         f.end = f.next;
     }
-    for (u32 i = laneId() + 2; i < sizeof(State) / 4; i += kWarp) ((u32*)&t)[i] = ((u32*)&s)[i];
-    warpSync();
+    const Program& q = p.program[s.program];
+    copyPrefix(s, t, q, level);
     if (laneId() == 0) {
         s.frame[level].end = kept.end;
         if (rest == 0) s.frame[level].mask = kept.mask;
@@ -53,8 +71,8 @@ FN bool stealInBlock(const Params& p, State* states, State& mine) {
     u32 n = warpsInBlock();
     for (u32 i = 1; i < n; i++) {
         State& victim = states[(warpInBlock() + i) % n];
-        if (broadcast(peek(&victim.live)) != kRunning || !tryLockWarp(&victim.lock)) continue;
-        bool got = broadcast(peek(&victim.live)) == kRunning && split(victim, mine);
+        if (peekWarp(&victim.live) != kRunning || !tryLockWarp(&victim.lock)) continue;
+        bool got = peekWarp(&victim.live) == kRunning && split(p, victim, mine);
         if (got && laneId() == 0) {
             add(&p.control->busy, 1);
             add(&p.control->stolen, 1);
@@ -73,7 +91,7 @@ FN void share(const Params& p, State& mine) {
     u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
     if (n < p.queueSize) {
         lockWarp(&mine.lock);
-        bool got = split(mine, p.queue[n]);
+        bool got = split(p, mine, p.queue[n]);
         unlockWarp(&mine.lock);
         if (got && laneId() == 0) {
             fence();
@@ -89,7 +107,7 @@ FN void share(const Params& p, State& mine) {
 // takeQueued takes work that another block queued.
 FN bool takeQueued(const Params& p, State& mine) {
     Control* c = p.control;
-    if (broadcast(peek(&c->queued)) == 0 || !tryLockWarp(&c->lock)) return false;
+    if (peekWarp(&c->queued) == 0 || !tryLockWarp(&c->lock)) return false;
     fence();
     u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
     if (n > 0) {

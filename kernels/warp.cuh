@@ -23,6 +23,9 @@ FN u32 warpSum(u32 x) {
 // broadcast gives every lane what lane 0 has.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 
+// peekWarp gives every lane one look at what other warps write.
+FN u32 peekWarp(const u32* a) { return broadcast(laneId() == 0 ? peek(a) : 0); }
+
 // warpCopy copies words between memories that no lane writes meanwhile.
 FN void warpCopy(u32* dst, const u32* src, u32 words) {
     for (u32 i = laneId(); i < words; i += kWarp) dst[i] = src[i];

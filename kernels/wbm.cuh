@@ -76,7 +76,7 @@ FN void searchTasks(const Params& p, Block& block) {
         warpSync();
     }
     while (true) {
-        if (broadcast(peek(&s.live)) == kIdle) {
+        if (peekWarp(&s.live) == kIdle) {
             while (mask == 0) {
                 mask = takeTasks(p, base);
                 if (base >= p.tasks) break;
@@ -101,13 +101,13 @@ FN void searchTasks(const Params& p, Block& block) {
             work = {s.request, 0, 0, work.turns};
         }
         Outcome out = kDone;
-        if (q.mode == kAny && broadcast(peek(&p.stop[s.request])) != 0) {
+        if (q.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             continue;
         }
-        if (broadcast(peek(&s.live)) == kFresh) {
+        if (peekWarp(&s.live) == kFresh) {
             out = start(p, s, q, work);
-            if (out == kDone && broadcast(peek(&s.live)) == kFresh) {
+            if (out == kDone && peekWarp(&s.live) == kFresh) {
                 finish(s);
                 continue;
             }

@@ -14,6 +14,8 @@ import (
 // all (DESIGN A3).
 type kinds struct {
 	of     []uint32 // by net edge: kind
+	starts []int    // by kind, and one more: where its net edges are in net
+	net    []uint32 // net edges by kind, ascending
 	labels [][3]dyngraph.LabelID
 }
 
@@ -47,7 +49,24 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
 		}
 		k.of[i] = at
 	}
+	k.bucket()
 	return k
+}
+
+// bucket lists the net edges of every kind.
+func (k *kinds) bucket() {
+	k.starts = make([]int, len(k.labels)+2)
+	for _, kind := range k.of {
+		k.starts[kind+2]++
+	}
+	for i := range k.labels {
+		k.starts[i+2] += k.starts[i+1]
+	}
+	k.net = make([]uint32, len(k.of))
+	for i, kind := range k.of {
+		k.net[k.starts[kind+1]] = uint32(i)
+		k.starts[kind+1]++
+	}
 }
 
 // start is a program that the net edges of some kind fit.

@@ -188,21 +188,20 @@ func (s *batchSearch) totals(ctx context.Context, here []int) error {
 	}
 	all := s.starts(of)
 	var tasks []kernels.Task
-	for i := range s.b.delta.Net {
-		n := &s.b.delta.Net[i]
-		if n.Sign != s.sign {
-			continue
-		}
-		for _, st := range all[s.b.kinds.of[i]] {
-			if uint32(i) < s.reqs[st.request].Before {
-				tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(i)})
+	k := s.b.kinds
+	for kind, fitting := range all {
+		for _, st := range fitting {
+			for _, i := range k.net[k.starts[kind]:k.starts[kind+1]] {
+				if s.b.delta.Net[i].Sign == s.sign && i < s.reqs[st.request].Before {
+					tasks = append(tasks, kernels.Task{Program: st.program, Net: i})
+				}
 			}
-		}
-		if len(tasks) >= maxTasks {
-			if err := run.search(ctx, j, tasks); err != nil {
-				return err
+			if len(tasks) >= maxTasks {
+				if err := run.search(ctx, j, tasks); err != nil {
+					return err
+				}
+				tasks = tasks[:0]
 			}
-			tasks = tasks[:0]
 		}
 	}
 	if err := run.search(ctx, j, tasks); err != nil {
