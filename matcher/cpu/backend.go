@@ -51,9 +51,12 @@ type Backend struct {
 	filter *plan.Filter
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
-	// columns numbers the neighbour lists of all plans; pool keeps the workers' caches of them between searches.
+	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns map[column]int
-	pool    sync.Pool
+	fresh   freshness
+
+	mu   sync.Mutex
+	idle []*search // workers between searches, with their caches
 }
 
 // compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
@@ -76,6 +79,8 @@ func (b *Backend) Name() string { return "cpu" }
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
 	b.plans, b.columns = map[*matcher.Plan]*compiled{}, map[column]int{}
+	b.fresh, b.idle = freshness{}, nil
+	b.fresh.grow(g)
 	return nil
 }
 
@@ -102,7 +107,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
 		c.shape = newShape(p, b.filter, b.columns)
 		b.plans[p] = c
-		b.pool = sync.Pool{} // the workers' scratch refers to shapes
+		b.idle = nil // the workers' caches refer to columns and shapes
 	}
 	return nil
 }
@@ -111,21 +116,30 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta = d
 	b.filter.Stage(d)
+	b.fresh.outdate(b.g, d.Touched, b.filter.Changed())
 	return nil
 }
 
 // Commit implements matcher.Backend.
 func (b *Backend) Commit() error {
 	b.filter.Commit()
-	b.delta = nil
+	b.end()
 	return nil
 }
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
 	b.filter.Abort()
-	b.delta = nil
+	b.end()
 	return nil
+}
+
+// end outdates what was built while the batch was staged.
+func (b *Backend) end() {
+	if b.delta != nil {
+		b.fresh.outdate(b.g, b.delta.Touched, b.filter.Changed())
+		b.delta = nil
+	}
 }
 
 // Close implements matcher.Backend.

@@ -61,6 +61,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 		if len(a.orders) == 0 {
 			continue
 		}
+		began := b.clock()
 		tasks := make([][]task, len(reqs))
 		for i := range b.delta.Net {
 			n := &b.delta.Net[i]
@@ -74,7 +75,17 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				tasks[s.request] = append(tasks[s.request], task{uint32(i), s.order})
 			}
 		}
+		asked := int64(0)
 		for r := range reqs {
+			if reqs[r].Want == want {
+				asked++
+			}
+		}
+		prepared := (b.clock() - began) / asked
+		for r := range reqs {
+			if reqs[r].Want == want {
+				results[r].SearchNS += prepared
+			}
 			if len(tasks[r]) == 0 {
 				continue
 			}

@@ -19,13 +19,14 @@ type column struct {
 	class int
 }
 
-// lists caches filtered neighbour lists during one search: the graph, its staged edges and the candidate bits do not
-// change meanwhile. Searches come by the same vertices again and again, so a list is read from the packed memory array once
-// and is then contiguous, without gaps and without neighbours that cannot match.
+// lists caches filtered neighbour lists of one worker. Searches come by the same vertices again and again, so a list is
+// read from the packed memory array once and is then contiguous, without gaps and without neighbours that cannot match.
+// A list outlives the search: it holds as long as its vertex keeps the stamp that it was built under (see freshness).
 type lists struct {
-	g     *dyngraph.Graph
-	bits  []uint64
-	words int
+	g      *dyngraph.Graph
+	bits   []uint64
+	words  int
+	stamps []uint32
 
 	gen   uint32 // slots of other generations are free
 	used  int
@@ -37,49 +38,55 @@ type lists struct {
 type slot struct {
 	key    uint64
 	gen    uint32
+	stamp  uint32
 	visits uint32 // asked for, while not built
 	off, n uint32
 	staged uint32
 	built  bool
 }
 
-// maxListEntries bounds the entries that one worker caches, at 8 bytes each; beyond it the cache starts over.
+// maxListEntries bounds the entries that one worker caches, at 8 bytes each, outdated ones included; beyond it the cache
+// starts over.
 const maxListEntries = 8 << 20
 
-// reset empties the cache for another search.
-func (c *lists) reset(g *dyngraph.Graph, f *plan.Filter) {
-	c.g, c.bits, c.words = g, f.Bits(), f.Words()
-	c.forget()
+// attach makes the cache read the present graph and bits.
+func (c *lists) attach(g *dyngraph.Graph, f *plan.Filter, stamps []uint32) {
+	c.g, c.bits, c.words, c.stamps = g, f.Bits(), f.Words(), stamps
+	if c.slots == nil || len(c.nbr) >= maxListEntries {
+		c.forget()
+	}
 }
 
-// forget drops all lists. Those that are in use stay valid, as their memory is not written again.
+// forget drops all lists, and with them what outdated ones still occupy. Those that are in use stay valid, as their
+// memory is not written again.
 func (c *lists) forget() {
 	c.gen++
 	c.used = 0
 	if c.gen == 0 || c.slots == nil {
 		c.gen, c.slots = 1, make([]slot, 256)
 	}
-	if len(c.nbr) >= maxListEntries {
-		c.nbr, c.ent = nil, nil
-	}
-	c.nbr, c.ent = c.nbr[:0], c.ent[:0]
+	c.nbr, c.ent = nil, nil
 }
 
-// find returns the slot of a key, taking a free one if there is none.
-func (c *lists) find(key uint64) *slot {
+// find returns the slot of a vertex's list in a column, taking a free one if there is none.
+func (c *lists) find(v dyngraph.VertexID, column int) *slot {
+	key, stamp := uint64(column)<<32|uint64(v), c.stamps[v]
 	mask := uint64(len(c.slots) - 1)
 	for i := key * 0x9e3779b97f4a7c15 >> 32 & mask; ; i = (i + 1) & mask {
 		s := &c.slots[i]
 		if s.gen != c.gen {
 			if 4*c.used >= 3*len(c.slots) {
 				c.grow()
-				return c.find(key)
+				return c.find(v, column)
 			}
 			c.used++
-			*s = slot{key: key, gen: c.gen}
+			*s = slot{key: key, gen: c.gen, stamp: stamp}
 			return s
 		}
 		if s.key == key {
+			if s.stamp != stamp {
+				*s = slot{key: key, gen: c.gen, stamp: stamp}
+			}
 			return s
 		}
 	}
@@ -111,9 +118,8 @@ func (c *lists) of(s *slot) list {
 func (c *lists) build(s *slot, r dyngraph.Range, st *step) list {
 	if len(c.nbr)+r.AtMost() > maxListEntries && len(c.nbr) > 0 {
 		key := s.key
-		c.nbr, c.ent = nil, nil
 		c.forget()
-		s = c.find(key)
+		s = c.find(dyngraph.VertexID(uint32(key)), int(key>>32))
 	}
 	s.off = uint32(len(c.nbr))
 	staged := uint32(0)
@@ -136,7 +142,7 @@ func (c *lists) build(s *slot, r dyngraph.Range, st *step) list {
 
 // neighbours returns the list of vertex v along a back edge of step st.
 func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
-	s := c.find(uint64(b.column)<<32 | uint64(v))
+	s := c.find(v, b.column)
 	if s.built {
 		return c.of(s)
 	}
@@ -148,7 +154,7 @@ const buildAfter = 8
 
 // peek returns the list if it is there or worth building at once, else the range to search in place.
 func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph.Range, built bool) {
-	s := c.find(uint64(b.column)<<32 | uint64(v))
+	s := c.find(v, b.column)
 	if s.built {
 		return c.of(s), r, true
 	}

@@ -50,22 +50,28 @@ type budget struct {
 
 // newSearch returns a worker's search. It ends with release.
 func (b *Backend) newSearch(stop *atomic.Bool) *search {
-	s, _ := b.pool.Get().(*search)
-	if s == nil {
+	b.mu.Lock()
+	var s *search
+	if n := len(b.idle); n > 0 {
+		s, b.idle = b.idle[n-1], b.idle[:n-1]
+	} else {
 		s = &search{}
 	}
+	b.mu.Unlock()
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.counting, s.total, s.found, s.budget = false, matcher.Count{}, nil, nil
 	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
-	s.lists.reset(b.g, b.filter)
+	s.lists.attach(b.g, b.filter, b.fresh.stamps)
 	s.counter.memo.reset()
 	return s
 }
 
-// release keeps the search's memory for another one.
+// release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
 	s.found, s.stop, s.budget = nil, nil, nil
-	b.pool.Put(s)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.idle = append(b.idle, s)
 }
 
 // visible reports whether a staged edge belongs to what is searched. In an incremental search the view is that of

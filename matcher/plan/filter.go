@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
@@ -25,8 +27,9 @@ type Filter struct {
 	bits       []uint64
 	byKind     map[Column][]int // adjacency kind -> columns that it counts in
 
-	delta *dyngraph.Delta
-	saved []uint64 // bits of delta.Touched before the batch
+	delta   *dyngraph.Delta
+	saved   []uint64 // bits of delta.Touched before the batch
+	changed []dyngraph.VertexID
 }
 
 // NewFilter returns a filter over g without classes. Nothing is counted before Prepare.
@@ -193,10 +196,14 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.delta = d
 	f.grow()
 	f.count(d, 1)
-	f.saved = f.saved[:0]
+	f.saved, f.changed = f.saved[:0], f.changed[:0]
 	for _, v := range d.Touched {
-		f.saved = append(f.saved, f.bits[int(v)*f.words:(int(v)+1)*f.words]...)
+		bits := f.bits[int(v)*f.words : (int(v)+1)*f.words]
+		f.saved = append(f.saved, bits...)
 		f.encode(v, 0)
+		if !slices.Equal(bits, f.saved[len(f.saved)-f.words:]) {
+			f.changed = append(f.changed, v)
+		}
 	}
 }
 
@@ -232,9 +239,16 @@ func (f *Filter) Commit() {
 	if f.delta == nil {
 		return
 	}
+	f.changed = f.changed[:0]
+	f.saved = append(f.saved[:0], make([]uint64, f.words)...)
 	for _, v := range f.delta.Touched {
-		clear(f.bits[int(v)*f.words : (int(v)+1)*f.words])
+		bits := f.bits[int(v)*f.words : (int(v)+1)*f.words]
+		copy(f.saved, bits)
+		clear(bits)
 		f.encode(v, 0)
+		if !slices.Equal(bits, f.saved) {
+			f.changed = append(f.changed, v)
+		}
 	}
 	f.delta = nil
 }
@@ -245,6 +259,7 @@ func (f *Filter) Abort() {
 		return
 	}
 	f.count(f.delta, -1)
+	// Stage's list of changed vertices holds: their bits change back.
 	for i, v := range f.delta.Touched {
 		copy(f.bits[int(v)*f.words:(int(v)+1)*f.words], f.saved[i*f.words:])
 	}
@@ -255,6 +270,9 @@ func (f *Filter) Abort() {
 func (f *Filter) Class(p *matcher.Plan, v int) int {
 	return f.clsIndex[Requirement(p, v).key()]
 }
+
+// Changed returns the vertices whose bits the last Stage, Commit or Abort changed, until the next.
+func (f *Filter) Changed() []dyngraph.VertexID { return f.changed }
 
 // Generation changes when Prepare numbers the classes anew; until then a class keeps its number.
 func (f *Filter) Generation() int { return f.generation }
