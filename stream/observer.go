@@ -76,7 +76,7 @@ type Positioner interface {
 }
 
 // Lagger is implemented by sources that know how far behind the end of the input they are. Lag is safe to call from
-// any goroutine: records (or bytes, for files) by partition that were not yet read.
+// any goroutine: records by partition that were not yet read.
 type Lagger interface {
 	Lag() map[int32]int64
 }

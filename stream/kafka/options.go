@@ -91,8 +91,6 @@ func TLSConfig(ca, cert, key []byte, serverName string) (*tls.Config, error) {
 type Events struct {
 	// Retry tells of an error after which the operation is tried again. partition is -1 when it concerns none.
 	Retry func(op, topic string, partition int32, attempt int, err error)
-	// Lag tells after each fetch where reading stands and where the readable part of the partition ends.
-	Lag func(partition int32, next, end int64)
 	// Loss tells that the records from one offset up to another are gone and reading goes on after them
 	// (SourceOptions.AllowDataLoss).
 	Loss func(partition int32, from, to int64)

@@ -34,6 +34,9 @@ type Source struct {
 	started bool
 	closed  bool
 	start   stream.Positions // resolved by Seek
+
+	lagMu sync.Mutex // not mu, which a Seek that waits for the brokers holds
+	lag   map[int32]int64
 }
 
 // chunk is what one Read returns.
@@ -53,7 +56,8 @@ func NewSource(opt SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval}
+	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
+		lag: map[int32]int64{}}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -147,6 +151,20 @@ func (s *Source) Positions() stream.Positions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.start)
+}
+
+// Lag returns how many offsets each partition has, by its latest answer, that were not handed to Read yet. Under
+// ReadCommitted they end where the first open transaction begins. Safe to call from any goroutine.
+func (s *Source) Lag() map[int32]int64 {
+	s.lagMu.Lock()
+	defer s.lagMu.Unlock()
+	return maps.Clone(s.lag)
+}
+
+func (s *Source) setLag(partition int32, lag int64) {
+	s.lagMu.Lock()
+	defer s.lagMu.Unlock()
+	s.lag[partition] = max(lag, 0)
 }
 
 // Read returns the next records of one partition: at least one, and no more than ReadBytes of them unless the first

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -272,24 +273,19 @@ func TestFairness(t *testing.T) {
 }
 
 func TestLag(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
+	e := openLog(t, Topic{Name: "in", Partitions: 2})
 	cl := reference(t, e)
-	opt := SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1}
-	type lag struct{ next, end int64 }
-	lags := make(chan lag, 100)
-	opt.Events.Lag = func(_ int32, next, end int64) {
-		select {
-		case lags <- lag{next, end}:
-		default:
-		}
-	}
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1})
+	var _ stream.Lagger = src
+	require.Empty(t, src.Lag())
 	for range 3 {
 		produce(t, cl, "in", 0, 0, rec("", "x"))
 	}
-	readN(t, newSource(t, opt), 3)
-	require.Equal(t, lag{1, 3}, <-lags)
-	require.Equal(t, lag{2, 3}, <-lags)
-	require.Equal(t, lag{3, 3}, <-lags)
+	readN(t, src, 1)
+	// One record to a fetch: the second waits for its Read.
+	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 2}) }, time.Minute, time.Millisecond)
+	readN(t, src, 2)
+	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
 }
 
 func TestBigBatches(t *testing.T) {
