@@ -62,9 +62,11 @@ func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 	}
 	r.opt.BatchBytes, r.opt.sendBytes = 500, 1
 	deaths := 0
+	life := 200 * time.Millisecond // longer after one in which nothing was done, so that a slow machine gets there, too
 	for last := uint64(len(r.sizes)); r.committed < last; {
+		before, prev := r.committed, life
 		ctx, cancel := context.WithCancelCause(t.Context())
-		timer := time.AfterFunc(time.Duration(rng.IntN(200))*time.Millisecond, func() { cancel(errCut) })
+		timer := time.AfterFunc(time.Duration(rng.Int64N(int64(life))), func() { cancel(errCut) })
 		c := &cutter{dead: true}
 		stop := context.AfterFunc(ctx, func() { // connections die with their process
 			c.mu.Lock()
@@ -78,6 +80,9 @@ func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 		if err != nil {
 			require.ErrorIs(t, err, errCut)
 			deaths++
+		}
+		if life = 200 * time.Millisecond; r.committed == before {
+			life = min(2*prev, 10*time.Second)
 		}
 		if deaths == 10 {
 			deaths++
