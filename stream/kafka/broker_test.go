@@ -43,6 +43,7 @@ func TestBroker(t *testing.T) {
 		t.Run(name, func(t *testing.T) { test(t, broker(t)) })
 	}
 	t.Run("ConnectionsBreak", func(t *testing.T) { cuts(t, broker) })
+	t.Run("ProcessesKilled", func(t *testing.T) { processesKilled(t, broker(t)) })
 	t.Run("ConsoleConsumer", func(t *testing.T) { consoleConsumer(t, b, broker(t)) })
 	t.Run("Compacted", func(t *testing.T) { compacted(t, broker(t)) })
 	t.Run("BrokerDies", func(t *testing.T) { brokerDies(t, b, broker(t)) })

@@ -168,7 +168,9 @@ type run struct {
 	committed uint64
 	intended  bool
 	mark      stream.Mark
-	done      func(batch uint64) // called after each batch; may be nil
+	// save is called whenever what is above has changed, done after each batch; both may be nil.
+	save func()
+	done func(batch uint64)
 }
 
 // input returns a batch and its tail.
@@ -205,7 +207,10 @@ func (r *run) publish(ctx context.Context, s *TxnSink, to uint64) error {
 	}
 	for r.committed < to {
 		batch := r.committed + 1
-		r.intended = true
+		if !r.intended {
+			r.intended = true
+			r.saved()
+		}
 		if at.Batch <= batch {
 			recs, tail := r.input(batch)
 			if at.Batch == batch {
@@ -216,11 +221,18 @@ func (r *run) publish(ctx context.Context, s *TxnSink, to uint64) error {
 			}
 		}
 		r.committed = batch
+		r.saved()
 		if r.done != nil {
 			r.done(batch)
 		}
 	}
 	return nil
+}
+
+func (r *run) saved() {
+	if r.save != nil {
+		r.save()
+	}
 }
 
 // check compares what a reader sees with what was to be published: each record once, in order.
