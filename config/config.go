@@ -4,6 +4,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"motifd/stream/kafka"
 )
 
 // Config is the whole configuration. docs/configuration.md describes every field with its default and unit.
@@ -129,6 +131,19 @@ type KafkaOutput struct {
 	DeadLetter  string `yaml:"dead_letter"` // topic; "": dead letters are counted and logged only
 	Control     string `yaml:"control"`     // topic of batch records; "": none
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4 or zstd
+
+	Transactions          string   `yaml:"transactions"`            // auto, on or off
+	MaxTransactionRecords int      `yaml:"max_transaction_records"` // a larger batch takes several transactions
+	TransactionTimeout    Duration `yaml:"transaction_timeout"`     // after which brokers abort an open transaction
+	ProgressTopic         string   `yaml:"progress_topic"`          // "": the output topic and "-progress"
+}
+
+// Progress is the topic of the progress records.
+func (k *KafkaOutput) Progress() string {
+	if k.ProgressTopic != "" {
+		return k.ProgressTopic
+	}
+	return k.Topic + "-progress"
 }
 
 // FileOutput writes to files.
@@ -248,7 +263,10 @@ func (k *KafkaInput) setDefaults() {
 	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"
 }
 
-func (k *KafkaOutput) setDefaults() { k.Compression = "none" }
+func (k *KafkaOutput) setDefaults() {
+	k.Compression, k.Transactions = "none", kafka.TransactionsAuto
+	k.MaxTransactionRecords, k.TransactionTimeout = 100_000, Duration(time.Minute)
+}
 
 func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"motifd/dyngraph"
@@ -85,18 +86,33 @@ func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
 	}, err
 }
 
-// SinkOptions returns the options of a Kafka sink.
-func (c *Config) SinkOptions() (kafka.SinkOptions, error) {
+// SinkOptions returns the options of a Kafka output; output.kafka.transactions tells whether the part that is about
+// transactions counts.
+func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 	k := c.Output.Kafka
 	client, err := k.client()
-	o := kafka.SinkOptions{
-		Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
-		AllowExisting: c.Output.AllowExisting, Compression: k.Compression,
+	o := kafka.TxnSinkOptions{
+		SinkOptions: kafka.SinkOptions{
+			Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
+			AllowExisting: c.Output.AllowExisting, Compression: k.Compression,
+		},
+		Progress: k.Progress(), TransactionTimeout: k.TransactionTimeout.Std(),
+		MaxTransactionRecords: k.MaxTransactionRecords, SpoolDir: c.Engine.SpillDir,
+	}
+	if err != nil {
+		return o, err
 	}
 	if in := c.Input.Kafka; in != nil && in.Group != "" {
 		o.Group, o.InputTopic = in.Group, in.Topic
+		if !slices.Equal(in.Brokers, k.Brokers) {
+			input, err := in.client()
+			if err != nil {
+				return o, err
+			}
+			o.Input = &input
+		}
 	}
-	return o, err
+	return o, nil
 }
 
 // FileSourceOptions returns the options of a file source.

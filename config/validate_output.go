@@ -3,6 +3,9 @@ package config
 import (
 	"net"
 	"net/netip"
+	"time"
+
+	"motifd/stream/kafka"
 )
 
 func (v *validator) output() {
@@ -28,7 +31,15 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 		v.fail("output.kafka.topic", "is missing")
 	}
 	v.oneOf("output.kafka.compression", k.Compression, "none", "gzip", "snappy", "lz4", "zstd")
+	v.oneOf("output.kafka.transactions", k.Transactions, kafka.TransactionsAuto, kafka.TransactionsOn, kafka.TransactionsOff)
+	v.positive("output.kafka.max_transaction_records", int64(k.MaxTransactionRecords))
+	if d := k.TransactionTimeout.Std(); d < time.Second || d > 24*time.Hour {
+		v.fail("output.kafka.transaction_timeout", "is %s; it is 1s to 24h, and no more than the brokers' transaction.max.timeout.ms", d)
+	}
 	names := []pathName{{"output.kafka.topic", k.Topic}, {"output.kafka.dead_letter", k.DeadLetter}, {"output.kafka.control", k.Control}}
+	if k.Transactions != kafka.TransactionsOff && k.Topic != "" {
+		names = append(names, pathName{"output.kafka.progress_topic", k.Progress()})
+	}
 	if in := v.c.Input.Kafka; in != nil {
 		names = append([]pathName{{"input.kafka.topic", in.Topic}}, names...)
 	}

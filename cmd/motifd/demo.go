@@ -185,7 +185,9 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 	}
 	cfg.Input.Format = "json"
 	cfg.Batch.MaxUpdates, cfg.Batch.Linger = demoBatch, config.Duration(demoLinger)
-	cfg.Output.Kafka = &config.KafkaOutput{Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none"}
+	cfg.Output.Kafka = &config.KafkaOutput{
+		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none", Transactions: kafka.TransactionsOff,
+	}
 	for _, q := range demoQueries() {
 		cfg.Queries = append(cfg.Queries, config.Query{
 			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",

@@ -13,6 +13,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
+
+	"motifd/stream"
 )
 
 // cli is the command line: one field per subcommand.
@@ -45,6 +47,7 @@ const (
 	exitOK      = 0
 	exitFailed  = 1 // something went wrong while working
 	exitRefused = 2 // the command line, the configuration or a pattern is wrong: nothing was started
+	exitFenced  = 3 // another daemon has taken over the output: a restart would take it back
 )
 
 // refused marks an error as the user's input being wrong, found before anything was started.
@@ -107,6 +110,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return exitRefused
 	}
 	fmt.Fprintf(stderr, "motifd: %v\n", err)
+	if errors.Is(err, stream.ErrFenced) {
+		return exitFenced
+	}
 	return exitFailed
 }
 

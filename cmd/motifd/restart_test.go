@@ -136,31 +136,12 @@ func lastOffset(t *testing.T, client *kafkago.Client, topic string) int64 {
 	return resp.Topics[topic][0].LastOffset
 }
 
-// topicRecords reads a topic from its beginning to its present end.
-func topicRecords(t *testing.T, addr, topic string) (out []stream.Record) {
-	t.Helper()
-	transport := &kafkago.Transport{}
-	defer transport.CloseIdleConnections()
-	end := lastOffset(t, &kafkago.Client{Addr: kafkago.TCP(addr), Transport: transport}, topic)
-	src, err := newDemoConsumer(addr, topic)
-	require.NoError(t, err)
-	defer src.Close()
-	require.NoError(t, src.Seek(t.Context(), stream.Positions{}))
-	for next := int64(0); next < end; {
-		recs, err := src.Read(t.Context())
-		require.NoError(t, err)
-		out = append(out, recs...)
-		next = recs[len(recs)-1].Next
-	}
-	return out
-}
-
 // outputOf returns the lines of the output topic, each record once, in the order of (batch, index).
 func outputOf(t *testing.T, addr string) []string {
 	t.Helper()
 	type place struct{ batch, index uint64 }
 	lines := make(map[place]string)
-	for _, r := range topicRecords(t, addr, "alerts") {
+	for _, r := range committed(t, addr, "alerts") {
 		var a demoAlert
 		require.NoError(t, json.Unmarshal(r.Value, &a))
 		at := place{a.Batch, a.Index}
@@ -205,8 +186,8 @@ func oracleIDs(t *testing.T, addr string) []string {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
-	for _, r := range topicRecords(t, addr, "payments") {
-		updates, err := dec.Decode(r, nil)
+	for _, r := range committed(t, addr, "payments") {
+		updates, err := dec.Decode(stream.Record{Value: r.Value, Offset: r.Offset}, nil)
 		require.NoError(t, err)
 		accepted, rejects := g.Accept([]dyngraph.Message{{Updates: updates}})
 		require.Empty(t, rejects)

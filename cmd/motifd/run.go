@@ -21,6 +21,8 @@ type runCmd struct {
 	Threads    string   `help:"Search threads: engine.threads." placeholder:"N"`
 	Listen     string   `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`
+
+	ResetProgress bool `help:"Go on behind the checkpoint although the output or its progress topic was lost, replaced or written by others. For one start: records of the batch in hand may appear twice."`
 }
 
 func (runCmd) Help() string {
@@ -66,13 +68,17 @@ func (c *runCmd) Run(a *app) error {
 		return err
 	}
 	log := newLogger(a.stderr, cfg.Log.Level, cfg.Log.Format)
-	return runDaemon(a, cfg, log)
+	if c.ResetProgress && cfg.Output.Kafka == nil {
+		return refused{errors.New("--reset-progress: goes with an output to Kafka")}
+	}
+	return runDaemon(a, cfg, log, c.ResetProgress)
 }
 
 // runDaemon runs the admin interface beside the service.
-func runDaemon(a *app, cfg *config.Config, log zerolog.Logger) error {
+func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, resetProgress bool) error {
 	m := newMetrics(cfg.Graph.MaxEdges)
 	s := newService(a, cfg, m, log)
+	s.resetProgress = resetProgress
 	log.Info().Str("version", version).Msg("motifd starts")
 	if cfg.Admin.Listen == "" {
 		return s.run(a.ctx)

@@ -30,6 +30,8 @@ type service struct {
 	started  time.Time
 	doing    atomic.Pointer[string] // before there is a pipeline
 	pipeline atomic.Pointer[stream.Pipeline]
+	// resetProgress lets the daemon go on behind its checkpoint whatever the output's progress record says.
+	resetProgress bool
 }
 
 func newService(a *app, cfg *config.Config, m *metrics, log zerolog.Logger) *service {
@@ -78,7 +80,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	s.pipeline.Store(p)
 	s.metrics.pipeline.Store(p)
-	err = p.Run(ctx)
+	err = s.advise(p.Run(ctx))
 	st := p.Status()
 	done := s.log.Info().Uint64("batch", st.Batch)
 	if err == nil {
@@ -107,6 +109,9 @@ func (s *service) embedded() (*kafka.Embedded, error) {
 		}
 		add(out.DeadLetter, nil)
 		add(out.Control, nil)
+		if out.Transactions != kafka.TransactionsOff {
+			topics = append(topics, kafka.ProgressTopic(out.Progress()))
+		}
 	}
 	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: e.Dir, Port: e.Port, Sync: e.Sync, Topics: topics})
 	if err != nil {
@@ -226,7 +231,8 @@ func (s *service) sink() (stream.Sink, error) {
 			return nil, err
 		}
 		opt.Events = s.events()
-		return kafka.NewSink(opt)
+		opt.ResetProgress = s.resetProgress
+		return kafka.NewOutput(opt, s.cfg.Output.Kafka.Transactions)
 	}
 	return file.NewSink(s.cfg.FileSinkOptions())
 }

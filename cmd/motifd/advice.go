@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"motifd/stream"
+	"motifd/stream/kafka"
+)
+
+// advice says what an operator can do when output, progress and checkpoint do not fit together.
+var advice = []struct {
+	is   error
+	text string
+}{
+	{stream.ErrFenced, "another daemon with the same output topic was started; leave one of them stopped, or give them topics of their own"},
+	{stream.ErrOutputNotEmpty, "give the new checkpoint a new output topic, restore the checkpoint that belongs to this one, " +
+		"or set output.allow_existing to go on behind what is there"},
+	{stream.ErrOutputDamaged, "restore the topics, or start once with --reset-progress to go on behind the checkpoint: what is gone " +
+		"from the output stays gone, and records of the batch in hand may appear twice"},
+	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
+		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
+	{kafka.ErrPartitions, "a match and its cancellation share a partition only while the count stays: give a new checkpoint a new output topic, " +
+		"or create the topic again with the former count"},
+	{kafka.ErrNoTopic, "motifd topics create -c FILE creates what is missing"},
+	{kafka.ErrNoTransactions, "set output.kafka.transactions: off"},
+	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
+}
+
+// advise adds to an error of a Kafka end what can be done about it.
+func (s *service) advise(err error) error {
+	if err == nil || s.cfg.Input.Kafka == nil && s.cfg.Output.Kafka == nil {
+		return err
+	}
+	for _, a := range advice {
+		if errors.Is(err, a.is) {
+			return fmt.Errorf("%w\n  what to do: %s", err, a.text)
+		}
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"motifd/stream"
+)
+
+// When an Output uses transactions.
+const (
+	TransactionsAuto = "auto" // when the brokers have them
+	TransactionsOn   = "on"
+	TransactionsOff  = "off"
+)
+
+// Output is the sink that a daemon publishes through: a TxnSink, or a Sink when the brokers have no transactions or it
+// was told so. Which one is decided by Open.
+type Output struct {
+	opt  TxnSinkOptions
+	mode string
+	ctx  context.Context // done when the output is closed
+	stop context.CancelFunc
+
+	sink  stream.Sink   // nil before Open
+	group *groupOffsets // of an input on other brokers than the output, beside a TxnSink; else nil
+	ended chan struct{} // closed when the group's goroutine has ended
+}
+
+var _ stream.Sink = (*Output)(nil)
+
+// NewOutput checks the options and returns an output; it connects with Open. mode is TransactionsAuto, TransactionsOn or
+// TransactionsOff.
+func NewOutput(opt TxnSinkOptions, mode string) (*Output, error) {
+	switch mode {
+	case TransactionsAuto, TransactionsOn, TransactionsOff:
+	default:
+		return nil, fmt.Errorf("kafka: transactions %q are not auto, on or off", mode)
+	}
+	if err := opt.setDefaults(); err != nil {
+		return nil, err
+	}
+	o := &Output{opt: opt, mode: mode}
+	o.ctx, o.stop = context.WithCancel(context.Background())
+	return o, nil
+}
+
+// ErrNoTransactions: the brokers have no transactions, but the output was told to use them.
+var ErrNoTransactions = errors.New("the brokers have no transactions")
+
+// Open implements stream.Sink; see TxnSink.Open and Sink.Open. It waits for the brokers until ctx is done.
+func (o *Output) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+	if o.sink != nil {
+		return stream.Progress{}, errors.New("kafka: output is already open")
+	}
+	on := o.mode == TransactionsOn
+	if o.mode != TransactionsOff {
+		has, err := o.hasTransactions(ctx)
+		if err != nil {
+			return stream.Progress{}, err
+		}
+		if on && !has {
+			return stream.Progress{}, fmt.Errorf("kafka: %w: turn them off, which lessens the promise to at-least-once, or use other brokers",
+				ErrNoTransactions)
+		}
+		on = has
+	}
+	if on {
+		opt := o.opt
+		if opt.Input != nil && opt.Group != "" { // a transaction holds offsets of groups on its own brokers alone
+			var err error
+			if o.group, err = newGroupOffsets(nil, &opt.SinkOptions); err != nil {
+				return stream.Progress{}, err
+			}
+			opt.Group, opt.Input = "", nil
+			o.ended = make(chan struct{})
+			go func() {
+				defer close(o.ended)
+				o.group.run(o.ctx)
+			}()
+		}
+		s, err := NewTxnSink(opt)
+		if err != nil {
+			return stream.Progress{}, err
+		}
+		o.sink = s
+	} else {
+		s, err := NewSink(o.opt.SinkOptions)
+		if err != nil {
+			return stream.Progress{}, err
+		}
+		o.sink = s
+	}
+	return o.sink.Open(ctx, streamID, batch, committed, fresh)
+}
+
+// Transactional tells whether the output uses transactions, once it is open.
+func (o *Output) Transactional() bool {
+	_, ok := o.sink.(*TxnSink)
+	return ok
+}
+
+// hasTransactions asks a broker which requests it knows.
+func (o *Output) hasTransactions(ctx context.Context) (bool, error) {
+	cl, err := newClient(o.opt.Client, o.opt.Topic)
+	if err != nil {
+		return false, err
+	}
+	defer cl.close()
+	wanted := map[int]bool{
+		int(protocol.InitProducerId): true, int(protocol.AddPartitionsToTxn): true, int(protocol.EndTxn): true,
+		int(protocol.AddOffsetsToTxn): true, int(protocol.TxnOffsetCommit): true,
+	}
+	err = cl.retry(ctx, "api versions", o.opt.Topic, -1, func(ctx context.Context) error {
+		res, err := cl.api.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+		if err != nil {
+			return err
+		}
+		if res.Error != nil {
+			return res.Error
+		}
+		for _, k := range res.ApiKeys {
+			delete(wanted, k.ApiKey)
+		}
+		return nil
+	})
+	return len(wanted) == 0, err
+}
+
+// Begin implements stream.Sink.
+func (o *Output) Begin(ctx context.Context, batch uint64) error {
+	if o.sink == nil {
+		return errors.New("kafka: output is not open")
+	}
+	return o.sink.Begin(ctx, batch)
+}
+
+// Write implements stream.Sink.
+func (o *Output) Write(ctx context.Context, recs []stream.OutRecord) error {
+	return o.sink.Write(ctx, recs)
+}
+
+// End implements stream.Sink.
+func (o *Output) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
+	m, err := o.sink.End(ctx, t)
+	if err == nil && o.group != nil {
+		o.group.set(t.Positions)
+	}
+	return m, err
+}
+
+// Partitions implements stream.Sink.
+func (o *Output) Partitions() int32 {
+	if o.sink == nil {
+		return 0
+	}
+	return o.sink.Partitions()
+}
+
+// Close implements stream.Sink.
+func (o *Output) Close() error {
+	o.stop()
+	var err error
+	if o.sink != nil {
+		err = o.sink.Close()
+	}
+	if o.group != nil {
+		<-o.ended
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := o.group.publish(ctx); err != nil {
+			o.opt.Events.retry("group offsets", o.opt.InputTopic, -1, 1, err)
+		}
+		o.group.cl.close()
+	}
+	return err
+}
