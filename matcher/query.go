@@ -51,9 +51,10 @@ type QueryVertex struct {
 
 // QueryEdge is an edge of a pattern.
 type QueryEdge struct {
-	Name     string `json:"name"`
-	From, To int    // indexes into Query.Vertices
-	Label    string `json:"label,omitempty"` // "" matches any label, or none
+	Name  string `json:"name"`
+	From  int    `json:"from"` // index into Query.Vertices
+	To    int    `json:"to"`
+	Label string `json:"label,omitempty"` // "" matches any label, or none
 	// Either lets the edge match in both directions. It is set on every edge of a pattern for an undirected graph.
 	Either bool `json:"either,omitempty"`
 }
