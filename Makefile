@@ -33,10 +33,16 @@ test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
 	$(GO) test -tags data -timeout 30m -run 'Data|Shared' ./...
 
+.PHONY: test-kafka
+test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
+	.ci/kafka/fetch
+	$(GO) test -tags kafka -timeout 20m ./stream/kafka/...
+
 .PHONY: vet
 vet: ## go vet, with every build tag
 	$(GO) vet ./...
 	$(GO) vet -tags data ./...
+	$(GO) vet -tags kafka ./stream/kafka/...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck and gofmt
