@@ -71,7 +71,7 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 		err := run.search(ctx, j, tasks)
 		switch {
 		case errors.Is(err, errFull) && anchors > 1:
-			size = max(1, len(tasks)/2)
+			size = max(1, min(size, len(tasks))/2) // down to 1, which is one anchor
 			continue
 		case errors.Is(err, errFull):
 			return s.rowsOnCPU(ctx, of, uint32(from))
