@@ -114,6 +114,44 @@ func TestS12LeavesAreCountedWithoutEnumeration(t *testing.T) {
 	})
 }
 
+// TestS12CountsAreExactBeyond128Bits counts 31 of 60 leaves in order, which are 170 bits, and as sets, which are 57 bits, by
+// a stream and by enumeration; and takes a leaf away again.
+func TestS12CountsAreExactBeyond128Bits(t *testing.T) {
+	for _, unit := range []matcher.Unit{matcher.Embeddings, matcher.Subgraphs} {
+		of := func(n int64) *big.Int {
+			if unit == matcher.Subgraphs {
+				return new(big.Int).Binomial(n, 31)
+			}
+			return new(big.Int).MulRange(n-30, n)
+		}
+		q := spokes("q", make([]string, 31)...)
+		q.Unit = unit
+		d := matchertest.NewDriver(t, true, newCPU(t, 2, false), plan.New())
+		d.Register(q)
+		all := *q
+		all.Name = "all"
+		away := star(60)[59:]
+		away[0].Updates[0].Op = dyngraph.DeleteEdge
+		for i, c := range []struct {
+			out  *matchertest.Output
+			want *big.Int
+		}{
+			{d.Batch(star(60)), of(60)},
+			{d.Register(&all), of(60)},
+			{d.Batch(away), new(big.Int).Sub(of(60), of(59))},
+		} {
+			if len(c.out.Records) == 0 || c.out.Records[0].Count.Big().Cmp(c.want) != 0 {
+				t.Fatalf("unit %v, step %d: want %v, got %+v", unit, i, c.want, c.out.Records)
+			}
+			for _, s := range c.out.Summary.Queries {
+				if s.Truncated {
+					t.Fatalf("unit %v, step %d: truncated", unit, i)
+				}
+			}
+		}
+	}
+}
+
 // TestS12CountsAreExactBeyond64Bits counts what nobody can enumerate: 24 of 30 leaves in order are 30!/6!.
 func TestS12CountsAreExactBeyond64Bits(t *testing.T) {
 	labels := make([]string, 24)

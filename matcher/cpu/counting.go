@@ -29,7 +29,6 @@ type counter struct {
 	joins [matcher.MaxVertices + 1][]join
 	depth int
 	leaf  leafCounter
-	over  bool // a number did not fit
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
@@ -37,7 +36,7 @@ func (c *counter) start(se *search, s *shape) {
 	if c.cache == nil {
 		c.se, c.step, c.cache = se, se.step, map[*shape]*pieces{}
 	}
-	c.shape, c.over = s, false
+	c.shape = s
 	c.pieces = c.cache[s]
 	if c.pieces == nil {
 		c.pieces = newPieces(s)
@@ -98,7 +97,7 @@ func (c *counter) product(ps []*piece) matcher.Count {
 		if n.IsZero() {
 			return n
 		}
-		total = c.times(total, n)
+		total = total.Mul(n)
 	}
 	return total
 }
@@ -126,7 +125,7 @@ func (c *counter) count(p *piece) matcher.Count {
 	c.mapped = p.boundary
 	less := c.hits(p, others, 0)
 	c.mapped = mapped
-	return addMod(total, negate(less))
+	return total.Sub(less)
 }
 
 // remember returns the count of a piece apart from its boundary only.
@@ -181,8 +180,7 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 		c.image[u], c.mapped = c.image[x], mapped|1<<u
 		// Mappings with u on x: those that hit nothing more of the others, and those that do.
 		n := c.product(c.pieces.split(p.mask &^ taken &^ (1 << u)))
-		n = addMod(n, negate(c.hits(p, others, taken|1<<u)))
-		total = addMod(total, n)
+		total = total.Add(n.Sub(c.hits(p, others, taken|1<<u)))
 		c.mapped = mapped
 	}
 	return total
@@ -217,7 +215,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 				return matcher.Count{}
 			}
 			if c.sees(l.ent[i], e.rank) && c.free(p.next, w) {
-				total = c.plus(total, c.with(p, w))
+				total = total.Add(c.with(p, w))
 			}
 		}
 		return total
@@ -238,7 +236,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		}
 		switch c.joined(js, best, p.from, w) {
 		case 1:
-			total = c.plus(total, c.with(p, w))
+			total = total.Add(c.with(p, w))
 		case -1:
 			return total
 		}
@@ -346,11 +344,7 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 			return matcher.Count{}
 		}
 	}
-	n := c.leaf.injective(sets, c.step)
-	if n == matcher.MaxCount {
-		c.over = true
-	}
-	return n
+	return c.leaf.injective(sets, c.step)
 }
 
 // sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
@@ -377,7 +371,7 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 			if n <= taken {
 				return matcher.Count{}
 			}
-			total = c.times(total, matcher.CountOf(n-taken))
+			total = total.Mul(matcher.CountOf(n - taken))
 			taken++
 		}
 	}
@@ -456,20 +450,4 @@ func (c *counter) leafSet(u int, dst []dyngraph.VertexID) []dyngraph.VertexID {
 	}
 	c.se.step()
 	return dst
-}
-
-// times and plus note when a number does not fit; the total is then matcher.MaxCount.
-func (c *counter) times(a, b matcher.Count) matcher.Count {
-	if a == matcher.CountOf(1) {
-		return b
-	}
-	n := mul(a, b)
-	c.over = c.over || n == matcher.MaxCount
-	return n
-}
-
-func (c *counter) plus(a, b matcher.Count) matcher.Count {
-	n := a.Add(b)
-	c.over = c.over || n == matcher.MaxCount
-	return n
 }

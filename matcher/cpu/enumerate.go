@@ -83,7 +83,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		mu.Lock()
 		defer mu.Unlock()
 		all.join(rows)
-		result.Count = result.Count.Add(s.counted(shape))
+		result.Count = result.Count.Add(s.total)
 		result.Steps += s.steps
 		result.SearchNS += took
 		if witness != nil && result.Witness == nil {
@@ -102,7 +102,6 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if p.Query.Unit == matcher.Subgraphs {
 			result.Count = orbits(result.Count, p.Automorphisms)
 		}
-		result.Truncated = result.Count == matcher.MaxCount
 		return result, nil
 	}
 	take := all.count

@@ -148,7 +148,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		took := b.clock() - began
 		mu.Lock()
 		defer mu.Unlock()
-		result.Count = result.Count.Add(s.counted(shape))
+		result.Count = result.Count.Add(s.total)
 		result.Steps += s.steps
 		result.SearchNS += took
 		if s.tripped {
@@ -170,16 +170,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	if req.Want == matcher.WantCount && req.Plan.Query.Unit == matcher.Subgraphs {
 		result.Count = orbits(result.Count, req.Plan.Automorphisms)
 	}
-	result.Truncated = result.Count == matcher.MaxCount
 	return nil
-}
-
-// counted returns what the worker counted.
-func (s *search) counted(shape *shape) matcher.Count {
-	if shape != nil && s.counter.over {
-		return matcher.MaxCount
-	}
-	return s.total
 }
 
 // parallel runs work on n workers and waits for them. One worker runs on the caller's goroutine.

@@ -20,8 +20,8 @@ type leafCounter struct {
 
 // injective counts the ways to choose distinct members, one of each set: the sum over all partitions of the sets into
 // blocks of the product, over the blocks, of (-1)^(b-1) (b-1)! times the size of the block's intersection. Partial
-// sums may be negative; modulo 2^128 that does not matter. Sets whose sizes have more than 120 bits together are
-// answered with matcher.MaxCount. step is called now and then and ends the count when it returns false.
+// sums may be negative; modulo 2^128 that does not matter, unless the sizes have more than 120 bits together, which is
+// slower. step is called now and then and ends the count when it returns false.
 func (c *leafCounter) injective(sets [][]dyngraph.VertexID, step func() bool) matcher.Count {
 	if len(sets) > maxTogether {
 		var sum matcher.Count
@@ -45,9 +45,7 @@ func (c *leafCounter) injective(sets [][]dyngraph.VertexID, step func() bool) ma
 	for _, t := range sets {
 		width += bits.Len(uint(len(t)))
 	}
-	if width > 120 { // the terms could leave 128 bits
-		return matcher.MaxCount
-	}
+	exact := width > 120 // the terms could leave 128 bits
 	inter := &c.inter
 	var size [1 << maxTogether]uint64
 	for mask := 1; mask < 1<<n; mask++ {
@@ -71,11 +69,18 @@ func (c *leafCounter) injective(sets [][]dyngraph.VertexID, step func() bool) ma
 		var sum matcher.Count
 		for sub := rest; ; sub = (sub - 1) & rest {
 			block := sub | low
-			term := mulMod(ways[mask&^block], matcher.CountOf(size[block]*blockFactor(block)))
-			if bits.OnesCount(uint(block))%2 == 0 {
-				term = negate(term)
+			a, b := ways[mask&^block], matcher.CountOf(size[block]*blockFactor(block))
+			negative := bits.OnesCount(uint(block))%2 == 0
+			switch {
+			case exact && negative:
+				sum = sum.Sub(a.Mul(b))
+			case exact:
+				sum = sum.Add(a.Mul(b))
+			case negative:
+				sum = addMod(sum, negate(mulMod(a, b)))
+			default:
+				sum = addMod(sum, mulMod(a, b))
 			}
-			sum = addMod(sum, term)
 			if sub == 0 {
 				break
 			}

@@ -24,7 +24,7 @@ func symmetry(p *matcher.Plan) {
 				p.VertexLess = append(p.VertexLess, [2]int{i, j})
 			}
 		}
-		p.Automorphisms = mulSmall(p.Automorphisms, orbit)
+		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(orbit))
 	}
 	// Parallel pattern edges of the same kind are interchangeable while all vertices are fixed.
 	for i := range p.Query.Edges {
@@ -37,15 +37,8 @@ func symmetry(p *matcher.Plan) {
 				same++
 			}
 		}
-		p.Automorphisms = mulSmall(p.Automorphisms, same)
+		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(same))
 	}
-}
-
-// mulSmall multiplies by an orbit's size. 32! * 64! does not fit into 128 bits, but a pattern of 32 vertices and 64
-// edges cannot be that symmetric: 31 edges are spent on being connected.
-func mulSmall(c matcher.Count, n uint64) matcher.Count {
-	hi, lo := bits.Mul64(c.Lo, n)
-	return matcher.Count{Hi: c.Hi*n + hi, Lo: lo}
 }
 
 // edgeKind tells pattern edges between the same vertices apart, or not.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"maps"
+	"math/big"
 	"slices"
 
 	"motifd/dyngraph"
@@ -83,6 +84,7 @@ const (
 	reportTruncated = 1 << iota
 	reportSuspended
 	reportSnapshot
+	reportWide
 )
 
 func appendCount(b []byte, c matcher.Count) []byte {
@@ -90,6 +92,29 @@ func appendCount(b []byte, c matcher.Count) []byte {
 }
 
 func (d *decoder) matches() matcher.Count { return matcher.Count{Hi: d.uvarint(), Lo: d.uvarint()} }
+
+// wide reports whether a count has more than 128 bits. It follows as a string then, and its narrow place holds 0.
+func wide(c matcher.Count) bool { return matcher.MaxCount.Cmp(c) < 0 }
+
+func appendWide(b []byte, c matcher.Count) []byte {
+	if !wide(c) {
+		return appendString(b, "")
+	}
+	return appendString(b, string(c.Big().Bytes()))
+}
+
+func (d *decoder) wide(c *matcher.Count) (found bool) {
+	s := d.string()
+	if s == "" {
+		return false
+	}
+	n := matcher.CountOfBig(new(big.Int).SetBytes([]byte(s)))
+	if !wide(n) || s[0] == 0 || !c.IsZero() {
+		d.fail()
+	}
+	*c = n
+	return true
+}
 
 func appendReport(b []byte, r *stream.BatchReport) []byte {
 	b = appendString(b, r.Stream)
@@ -121,7 +146,11 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		if q.Snapshot {
 			flags |= reportSnapshot
 		}
-		b = append(b, flags)
+		if !wide(q.Positive) && !wide(q.Negative) {
+			b = append(b, flags)
+			continue
+		}
+		b = appendWide(appendWide(append(b, flags|reportWide), q.Positive), q.Negative)
 	}
 	return b
 }
@@ -152,12 +181,18 @@ func (d *decoder) report() *stream.BatchReport {
 			q.Query, q.Version = d.string(), d.uvarint()
 			q.Positive, q.Negative = d.matches(), d.matches()
 			flags := d.byte()
-			if flags&^(reportTruncated|reportSuspended|reportSnapshot) != 0 {
+			if flags&^(reportTruncated|reportSuspended|reportSnapshot|reportWide) != 0 {
 				d.fail()
 			}
 			q.Truncated = flags&reportTruncated != 0
 			q.Suspended = flags&reportSuspended != 0
 			q.Snapshot = flags&reportSnapshot != 0
+			if flags&reportWide != 0 {
+				p, n := d.wide(&q.Positive), d.wide(&q.Negative)
+				if !p && !n {
+					d.fail()
+				}
+			}
 		}
 	}
 	return r

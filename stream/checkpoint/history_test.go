@@ -242,10 +242,19 @@ func randomReport(rng *rand.Rand, batch uint64) *stream.BatchReport {
 	}
 	for i := range rng.IntN(3) {
 		r.Queries = append(r.Queries, stream.QueryReport{Query: fmt.Sprint("q", i), Version: 2,
-			Positive: matcher.Count{Hi: rng.Uint64N(2), Lo: rng.Uint64()}, Truncated: rng.IntN(2) == 0,
+			Positive: someCount(rng), Negative: someCount(rng), Truncated: rng.IntN(2) == 0,
 			Suspended: rng.IntN(2) == 0, Snapshot: rng.IntN(2) == 0})
 	}
 	return r
+}
+
+// someCount returns a count of up to 64, 128 or far more bits.
+func someCount(rng *rand.Rand) matcher.Count {
+	c := matcher.Count{Hi: rng.Uint64N(2), Lo: rng.Uint64()}
+	for range rng.IntN(4) {
+		c = c.Mul(c)
+	}
+	return c
 }
 
 func clonePositions(p stream.Positions) stream.Positions {

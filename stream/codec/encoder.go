@@ -138,8 +138,8 @@ func (e *Encoder) appendScalar(dst []stream.OutRecord, batch uint64, ev *matcher
 	switch ev.Kind {
 	case matcher.EventCount:
 		b = append(b, `","emit":"counts","count":`...)
-		if ev.Count.Hi == 0 {
-			b = strconv.AppendUint(b, ev.Count.Lo, 10)
+		if n, fits := ev.Count.Uint64(); fits {
+			b = strconv.AppendUint(b, n, 10)
 		} else {
 			b = append(b, ev.Count.String()...)
 		}
