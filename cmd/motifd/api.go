@@ -51,6 +51,19 @@ type queryInfo struct {
 	WorkBudget         uint64 `json:"work_budget,omitempty"`
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
+	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
+	Removed bool `json:"removed,omitempty"`
+}
+
+// describeQuery returns what is shown of a query.
+func describeQuery(s *matcher.QueryState) queryInfo {
+	q := s.Query
+	return queryInfo{
+		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
+		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
+		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
+		Origin: q.Origin, Suspended: s.Suspended, Removed: s.Removed,
+	}
 }
 
 // queryList is the answer to GET /api/v1/queries.
@@ -114,13 +127,7 @@ func (a *api) list(w http.ResponseWriter, _ *http.Request) {
 		if s.Removed {
 			continue
 		}
-		q := s.Query
-		list.Queries = append(list.Queries, queryInfo{
-			Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
-			Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
-			MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
-			Origin: q.Origin, Suspended: s.Suspended,
-		})
+		list.Queries = append(list.Queries, describeQuery(&s))
 	}
 	writeJSON(w, http.StatusOK, list)
 }

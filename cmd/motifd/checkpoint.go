@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,9 +42,14 @@ func (c *checkpointInfoCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(info)
+		queries := make([]queryInfo, len(info.Queries))
+		for i := range info.Queries {
+			queries[i] = describeQuery(&info.Queries[i])
+		}
+		return printJSON(a.stdout, struct {
+			*checkpoint.Contents
+			Queries []queryInfo `json:"queries"` // in place of those of Contents
+		}{info, queries})
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }

@@ -23,7 +23,7 @@ var (
 	descBytes    = describeMetric("queue_bytes", "Memory of decoded records that wait for the engine, estimated.")
 	descPublish  = describeMetric("publish_queue_bytes", "Encoded records that wait for the output.")
 	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.", "partition")
-	descLag      = describeMetric("input_lag", "Records (bytes, for files) that were not read yet.", "partition")
+	descLag      = describeMetric("input_lag", "Offsets of the Kafka input that were not read yet.", "partition")
 	descQueries  = describeMetric("queries", "Registered queries.", "state")
 )
 

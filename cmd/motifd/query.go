@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,9 +106,7 @@ func (c *queryListCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(list)
+		return printJSON(a.stdout, list)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tVERSION\tEMIT\tUNIT\tORIGIN\tSTATE")

@@ -49,6 +49,9 @@ func TestRunOnFiles(t *testing.T) {
 	require.Equal(t, more, succeed(t, dir, "replay", "--batch-log", "state", "--backend", "reference").stdout)
 	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "query")
+	info := succeed(t, dir, "checkpoint", "info", "--json", "state").stdout
+	require.Contains(t, info, `"emit": "deltas"`)
+	require.Contains(t, info, "]->(", "patterns are readable")
 
 	// Another configuration of what the checkpoint depends on is refused, with what to do.
 	for set, field := range map[string]string{"input.unknown_fields=ignore": "decoding", "output.file.path=other.jsonl": "output"} {

@@ -62,6 +62,14 @@ type matchQuery struct {
 // rounded is a duration in seconds, to the microsecond.
 func rounded(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
 
+// printJSON writes v as JSON for people and programs: indented, and with > in patterns as it is.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // writeSummary writes v as JSON to a file.
 func writeSummary(path string, v any) error {
 	if path == "" {
