@@ -59,6 +59,30 @@ fuzz: ## run every fuzz target for FUZZTIME (5s)
 		done; \
 	done
 
+# The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit.
+CUDA_DIR ?= build/cuda
+CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
+
+.PHONY: cuda
+cuda: ## build and vet the GPU backend (build tag cuda); needs a C compiler, and Python's pip for cuda.h
+	$(CUDA_ENV) && $(GO) vet -tags cuda ./kernels ./matcher/cuda && $(GO) build -tags cuda ./kernels ./matcher/cuda
+
+.PHONY: ptx
+ptx: ## compile the kernels anew (clang-19)
+	kernels/ptx/generate.sh
+
+.PHONY: test-gpu-code
+test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
+	$(GO) vet -tags emu ./kernels ./matcher/cuda
+	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -tags emu ./kernels ./matcher/cuda
+	$(GO) test -tags ptx ./kernels
+
+.PHONY: gpu-bundle
+gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
+	mkdir -p gpu-bundle
+	$(CUDA_ENV) && $(GO) test -c -tags cuda -o gpu-bundle/cuda.test ./matcher/cuda
+	cp kernels/gpu-check.sh gpu-bundle/
+
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin gpu-bundle
