@@ -269,3 +269,16 @@ func TestDocumentedConfigurations(t *testing.T) {
 	_, err = Load(LoadOptions{File: "../.docker/motifd.yaml"})
 	require.NoError(t, err)
 }
+
+// TestUnknownSet: what there is in place of a field that no one knows is said at a length that can be read.
+func TestUnknownSet(t *testing.T) {
+	for set, want := range map[string]string{
+		"batch.lingr=1ms":    `there is no field "batch.lingr"; did you mean "batch.linger"?`,
+		"batch.frequency=1s": `there is no field "batch.frequency"; there are batch.linger, batch.max_bytes, batch.max_updates`,
+		"foo.bar=1":          `there is no section "foo"; there are admin, batch, checkpoint,`,
+		"queries=x":          "queries are set in the file alone",
+	} {
+		_, err := Load(LoadOptions{Set: []string{set}})
+		require.ErrorContains(t, err, "--set "+set+": "+want)
+	}
+}

@@ -88,7 +88,7 @@ func overrideFlags(c *Config, pairs []string) Errors {
 			continue
 		}
 		if !slices.Contains(Fields(), path) {
-			errs = append(errs, &Error{Where: where, Msg: unknown("field", path, Fields())})
+			errs = append(errs, &Error{Where: where, Msg: unknownField(path)})
 			continue
 		}
 		if err := set(c, path, value, where); err != nil {
@@ -96,6 +96,27 @@ func overrideFlags(c *Config, pairs []string) Errors {
 		}
 	}
 	return errs
+}
+
+// unknownField says what there is in place of a field that --set names: the one that was probably meant, else the fields
+// of its section, else the sections.
+func unknownField(path string) string {
+	fields := Fields()
+	section, _, _ := strings.Cut(path, ".")
+	switch inside := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return !strings.HasPrefix(f, section+".") }); {
+	case nearest(path, fields) != "":
+		return unknown("field", path, fields)
+	case section == "queries":
+		return "queries are set in the file alone"
+	case len(inside) > 0:
+		return unknown("field", path, inside)
+	}
+	var sections []string
+	for _, f := range fields {
+		s, _, _ := strings.Cut(f, ".")
+		sections = append(sections, s)
+	}
+	return unknown("section", section, slices.Compact(sections))
 }
 
 // set gives the field of a known path the value that text stands for. Lists are written a,b and maps k=v,k=v.

@@ -195,6 +195,9 @@ func TestAPI(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, p.ask("GET", "/debug/pprof/", "").code, "pprof is off by default")
 	metrics := p.ask("GET", "/metrics", "").body
 	require.Contains(t, metrics, "motifd_ready 1")
+	p.until("the lag", func() bool { // once the first fetch has been answered
+		return strings.Contains(p.ask("GET", "/metrics", "").body, `motifd_input_lag{partition="0"} 0`)
+	})
 
 	file := write(t, map[string]string{"wedge.cypher": "MATCH (a)-->(b)<--(c)"})
 	client := func(args ...string) result { t.Helper(); return succeed(t, file, append(args, "--url", p.url)...) }
