@@ -1,4 +1,4 @@
-//go:build cuda || emu
+//go:build cuda
 
 package cuda_test
 

@@ -76,8 +76,16 @@ func (m *mirror) dirs() int {
 	return 1
 }
 
-// catchUp brings the mirror to the graph's present state; d is the staged batch or nil.
+// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything.
 func (m *mirror) catchUp(d *dyngraph.Delta) error {
+	err := m.follow(d)
+	if err != nil {
+		m.loaded, m.bitsStale, m.netStale = false, true, true
+	}
+	return err
+}
+
+func (m *mirror) follow(d *dyngraph.Delta) error {
 	slices.Sort(m.touched)
 	m.touched = slices.Compact(m.touched)
 	leaves, all := m.g.ChangedLeaves()

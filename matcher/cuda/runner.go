@@ -71,6 +71,7 @@ var errFull = errors.New("rows beyond the memory for them")
 // begin uploads what the tasks of a job share.
 func (r *runner) begin(j *job) error {
 	if !r.uploaded {
+		// A search that failed leaves nothing that the next one would not write again.
 		if err := r.program.put(kernels.Bytes(r.table.programs)); err != nil {
 			return err
 		}
