@@ -59,7 +59,7 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 	}
 	on := o.mode == TransactionsOn
 	if o.mode != TransactionsOff {
-		has, err := o.hasTransactions(ctx)
+		has, err := HasTransactions(ctx, o.opt.Client)
 		if err != nil {
 			return stream.Progress{}, err
 		}
@@ -104,18 +104,16 @@ func (o *Output) Transactional() bool {
 	return ok
 }
 
-// hasTransactions asks a broker which requests it knows.
-func (o *Output) hasTransactions(ctx context.Context) (bool, error) {
-	cl, err := newClient(o.opt.Client, o.opt.Topic)
+// HasTransactions asks a broker whether it knows the requests of transactions. It waits for the brokers until ctx is
+// done.
+func HasTransactions(ctx context.Context, opt Client) (bool, error) {
+	cl, err := describer(opt)
 	if err != nil {
 		return false, err
 	}
 	defer cl.close()
-	wanted := map[int]bool{
-		int(protocol.InitProducerId): true, int(protocol.AddPartitionsToTxn): true, int(protocol.EndTxn): true,
-		int(protocol.AddOffsetsToTxn): true, int(protocol.TxnOffsetCommit): true,
-	}
-	err = cl.retry(ctx, "api versions", o.opt.Topic, -1, func(ctx context.Context) error {
+	missing := 0
+	err = cl.retry(ctx, "api versions", "", -1, func(ctx context.Context) error {
 		res, err := cl.api.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
 		if err != nil {
 			return err
@@ -123,12 +121,20 @@ func (o *Output) hasTransactions(ctx context.Context) (bool, error) {
 		if res.Error != nil {
 			return res.Error
 		}
+		known := map[protocol.ApiKey]bool{}
 		for _, k := range res.ApiKeys {
-			delete(wanted, k.ApiKey)
+			known[protocol.ApiKey(k.ApiKey)] = true
+		}
+		missing = 0
+		for _, k := range []protocol.ApiKey{protocol.InitProducerId, protocol.AddPartitionsToTxn, protocol.EndTxn,
+			protocol.AddOffsetsToTxn, protocol.TxnOffsetCommit} {
+			if !known[k] {
+				missing++
+			}
 		}
 		return nil
 	})
-	return len(wanted) == 0, err
+	return missing == 0, err
 }
 
 // Begin implements stream.Sink.

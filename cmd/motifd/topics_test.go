@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"motifd/stream/kafka"
+)
+
+const topicsConfig = `
+input: {kafka: {brokers: ["ADDR"], topic: in}}
+output: {mode: MODE, kafka: {topic: out, dead_letter: dead, control: control}}
+checkpoint: {dir: state}
+`
+
+// topicsDir is a directory with a configuration, and an empty log that it names.
+func topicsDir(t *testing.T, mode string, fake ...kfake.Opt) (dir string, client kafka.Client) {
+	t.Helper()
+	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Fake: fake})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, log.Close()) })
+	text := strings.NewReplacer("ADDR", log.Addr(), "MODE", mode).Replace(topicsConfig)
+	return write(t, map[string]string{"motifd.yaml": text}), kafka.Client{Brokers: []string{log.Addr()}}
+}
+
+// TestTopicsCreate holds that what is missing is created such that the check finds nothing wrong, and that what exists
+// stays as it is.
+func TestTopicsCreate(t *testing.T) {
+	for mode, policy := range map[string]string{"changelog": "delete", "upsert": "compact"} {
+		dir, client := topicsDir(t, mode)
+		r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
+		require.Equal(t, 1, r.code)
+		require.Equal(t, 5, strings.Count(r.stdout, "does not exist"), r.stdout)
+		require.Contains(t, r.stderr, "5 problems")
+		require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: "control", Partitions: 2}))
+		r = succeed(t, dir, "topics", "create", "-c", "motifd.yaml", "--partitions=3")
+		require.Contains(t, r.stdout, "control: exists, with 2 partitions")
+		require.Contains(t, r.stdout, "out: created for output, with 3 partitions, cleanup.policy="+policy)
+		require.Contains(t, r.stdout, "out-progress: created for progress, with 1 partition, cleanup.policy=compact")
+		r = succeed(t, dir, "topics", "check", "-c", "motifd.yaml")
+		require.NotContains(t, r.stdout, "wrong")
+		infos, err := kafka.DescribeTopics(t.Context(), client, "in", "out", "dead", "out-progress", "nosuch")
+		require.NoError(t, err)
+		got := map[string]string{}
+		for name, info := range infos {
+			got[name] = fmt.Sprint(info.Partitions, " ", info.Config["cleanup.policy"])
+		}
+		require.Equal(t, map[string]string{"in": "3 delete", "out": "3 " + policy, "dead": "1 delete", "out-progress": "1 compact"}, got)
+		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "-c", "motifd.yaml").stdout, "exists")-1)
+	}
+}
+
+// TestTopicsCheck holds that each thing that is wrong is found, with what would be right.
+func TestTopicsCheck(t *testing.T) {
+	good := func() map[string]kafka.Topic {
+		return map[string]kafka.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {}, "out-progress": {Config: kafka.Compacted()}}
+	}
+	for what, c := range map[string]struct {
+		mode, topic string
+		config      map[string]string
+		partitions  int
+		set, want   string
+	}{
+		"compacted input":     {topic: "in", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
+		"compacted changelog": {topic: "out", config: kafka.Compacted(), want: "or output.mode: upsert"},
+		"deleted upsert":      {mode: "upsert", topic: "out", want: "matches that stand would be removed"},
+		"upsert with retention": {mode: "upsert", topic: "out", config: map[string]string{"cleanup.policy": "compact,delete"},
+			want: "retention would remove matches that stand"},
+		"compacted dead letters": {topic: "dead", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
+		"compacted control":      {topic: "control", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
+		"progress partitions":    {topic: "out-progress", partitions: 2, config: kafka.Compacted(), want: "a progress topic has 1"},
+		"deleted progress":       {topic: "out-progress", want: "the progress record would be removed"},
+		"short retention":        {topic: "out", config: map[string]string{"retention.ms": "1000"}, want: "make it longer than 2m0s"},
+		"small messages":         {topic: "out", config: map[string]string{"max.message.bytes": "1000"}, want: "make it at least 1048576"},
+		"in-sync replicas":       {topic: "out", config: map[string]string{"min.insync.replicas": "2"}, want: "nothing can be written"},
+		"time-out":               {set: "output.kafka.transaction_timeout=1h", want: "transaction.max.timeout.ms is"},
+	} {
+		mode := "changelog"
+		if c.mode != "" {
+			mode = c.mode
+		}
+		dir, client := topicsDir(t, mode)
+		topics := good()
+		if mode == "upsert" {
+			topics["out"] = kafka.Topic{Config: kafka.Compacted()}
+		}
+		if c.topic != "" {
+			topics[c.topic] = kafka.Topic{Partitions: c.partitions, Config: c.config}
+		}
+		for name, topic := range topics {
+			topic.Name = name
+			require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic), what)
+		}
+		args := []string{"topics", "check", "-c", "motifd.yaml"}
+		if c.set != "" {
+			args = append(args, "--set", c.set)
+		}
+		r := motifd(t, dir, args...)
+		require.Equal(t, 1, r.code, "%s\n%s", what, r.stdout)
+		require.Equal(t, 1, strings.Count(r.stdout, "wrong: "), "%s\n%s", what, r.stdout)
+		require.Contains(t, r.stdout, c.want, what)
+	}
+}
+
+// TestTopicsRefusals: what has no topics to set up, and brokers that do not answer.
+func TestTopicsRefusals(t *testing.T) {
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": ""})
+	r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.stderr, "there are no topics")
+	dir, _ = logDir(t)
+	r = motifd(t, dir, "topics", "create", "-c", "motifd.yaml")
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.stderr, "the embedded log creates its topics itself")
+	dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert").Replace(topicsConfig)})
+	r = motifd(t, dir, "topics", "check", "-c", "motifd.yaml", "--timeout=200ms")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stderr, "the brokers did not answer within 200ms")
+}

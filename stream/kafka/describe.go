@@ -1,0 +1,125 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// TopicInfo is what a topic is like.
+type TopicInfo struct {
+	Partitions int
+	Replicas   int               // the fewest of a partition
+	Config     map[string]string // all settings, defaults among them
+}
+
+// describer returns a client for questions.
+func describer(opt Client, topics ...string) (*client, error) {
+	if err := opt.setDefaults(); err != nil {
+		return nil, err
+	}
+	return newClient(opt, topics...)
+}
+
+// DescribeTopics tells about topics, by name; those that do not exist are left out. It waits for the brokers until ctx is
+// done.
+func DescribeTopics(ctx context.Context, opt Client, names ...string) (map[string]*TopicInfo, error) {
+	cl, err := describer(opt, names...)
+	if err != nil {
+		return nil, err
+	}
+	defer cl.close()
+	out := map[string]*TopicInfo{}
+	for _, name := range names {
+		info, err := cl.describe(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if info != nil {
+			out[name] = info
+		}
+	}
+	return out, nil
+}
+
+// describe tells about one topic, nil when it does not exist.
+func (c *client) describe(ctx context.Context, name string) (*TopicInfo, error) {
+	var info *TopicInfo
+	err := c.retry(ctx, "metadata", name, -1, func(ctx context.Context) error {
+		res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{name}})
+		if err != nil {
+			return err
+		}
+		t := res.Topics[0]
+		if errors.Is(t.Error, kafkago.UnknownTopicOrPartition) {
+			info = nil
+			return nil
+		}
+		if t.Error != nil {
+			return t.Error
+		}
+		info = &TopicInfo{Partitions: len(t.Partitions)}
+		for i, p := range t.Partitions {
+			if n := len(p.Replicas); i == 0 || n < info.Replicas {
+				info.Replicas = n
+			}
+		}
+		return nil
+	})
+	if err != nil || info == nil {
+		return nil, err
+	}
+	info.Config, err = c.settings(ctx, kafkago.ResourceTypeTopic, name)
+	return info, err
+}
+
+// DescribeBroker returns the settings of a broker, those that it shows. It waits for the brokers until ctx is done.
+func DescribeBroker(ctx context.Context, opt Client) (map[string]string, error) {
+	cl, err := describer(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer cl.close()
+	id := ""
+	err = cl.retry(ctx, "metadata", "", -1, func(ctx context.Context) error {
+		res, err := cl.api.Metadata(ctx, &kafkago.MetadataRequest{})
+		if err != nil {
+			return err
+		}
+		if len(res.Brokers) == 0 {
+			return kafkago.BrokerNotAvailable
+		}
+		id = fmt.Sprint(res.Brokers[0].ID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return cl.settings(ctx, kafkago.ResourceTypeBroker, id)
+}
+
+// settings asks for the configuration of a topic or a broker.
+func (c *client) settings(ctx context.Context, kind kafkago.ResourceType, name string) (map[string]string, error) {
+	out := map[string]string{}
+	err := c.retry(ctx, "describe configs", name, -1, func(ctx context.Context) error {
+		res, err := c.api.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+			Resources: []kafkago.DescribeConfigRequestResource{{ResourceType: kind, ResourceName: name}},
+		})
+		if err != nil {
+			return err
+		}
+		clear(out)
+		for _, r := range res.Resources {
+			if r.Error != nil {
+				return r.Error
+			}
+			for _, e := range r.ConfigEntries {
+				out[e.ConfigName] = e.ConfigValue
+			}
+		}
+		return nil
+	})
+	return out, err
+}
