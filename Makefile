@@ -38,16 +38,33 @@ test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Mave
 	.ci/kafka/fetch
 	$(GO) test -tags kafka -timeout 20m ./stream/kafka/...
 
+KILLS       ?= 50
+RESTARTS    ?= 5
+
+.PHONY: test-kafka
+test-kafka: ## run the tests against a real Kafka broker, which need Java 17 and Maven
+	@.ci/kafka/fetch
+	$(GO) test -tags kafka -timeout 30m ./stream/kafka/...
+	$(GO) test -tags kafka -timeout 30m -count 1 -run P3 ./cmd/motifd
+
+.PHONY: torture
+torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, and compare; SEED repeats
+	@.ci/kafka/fetch
+	TORTURE_KILLS=$(KILLS) TORTURE_RESTARTS=$(RESTARTS) TORTURE_SEED=$(SEED) \
+		$(GO) test -tags kafka -timeout 60m -count 1 -v -run 'P3Torture' ./cmd/motifd
+
 .PHONY: vet
 vet: ## go vet, with every build tag
 	$(GO) vet ./...
 	$(GO) vet -tags data ./...
+	$(GO) vet -tags kafka ./...
 	$(GO) vet -tags kafka ./stream/kafka/...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck and gofmt
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags data ./cmd/motifd
+	$(GO) run $(STATICCHECK) -tags kafka ./cmd/motifd ./stream/kafka/...
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
 .PHONY: fuzz
@@ -80,8 +97,10 @@ test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare t
 .PHONY: gpu-bundle
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
 	mkdir -p gpu-bundle
-	$(CUDA_ENV) && $(GO) test -c -tags cuda -o gpu-bundle/cuda.test ./matcher/cuda
+	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	cp kernels/gpu-check.sh gpu-bundle/
+	rm -rf gpu-bundle/data && mkdir gpu-bundle/data
+	for set in tiny_s1 tiny_s2 tiny_s3 synth; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done
 
 .PHONY: clean
 clean: ## remove what was built

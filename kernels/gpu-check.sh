@@ -34,6 +34,9 @@ few() {
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
+if [ -d data ]; then
+	check known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v
+fi
 if command -v compute-sanitizer >/dev/null; then
 	check memcheck few "${CHECKED:-20}" TestP2BackendsAgree$ compute-sanitizer --tool memcheck --error-exitcode 9
 	# The tool knows barriers and no locks, so it would take stealing inside a block, which works under locks, for races.

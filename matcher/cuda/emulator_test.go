@@ -67,3 +67,6 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 
 // rounds is the number of random cases of a test: lanes are emulated one after the other.
 const rounds = 6
+
+// large cases are left out.
+const large = false

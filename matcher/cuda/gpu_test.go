@@ -40,3 +40,6 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 
 // rounds is the number of random cases of a test.
 const rounds = 60
+
+// large cases are played.
+const large = true

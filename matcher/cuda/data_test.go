@@ -1,0 +1,104 @@
+//go:build (cuda || emu) && data
+
+package cuda_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/pattern"
+	"motifd/matcher/plan"
+)
+
+// dataFolder returns the folder of cases with known answers: MOTIFD_DATA, or where it lies beside a checkout.
+func dataFolder() string {
+	if dir := os.Getenv("MOTIFD_DATA"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "..", "..", "shared", "data")
+}
+
+// messages reads a file of the papers' text, a message a line.
+func messages(t *testing.T, path string) (msgs []dyngraph.Message) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		f := append(strings.Fields(line), "", "", "", "")
+		u := dyngraph.Update{Pos: dyngraph.Position{Offset: int64(len(msgs))}}
+		switch f[0] {
+		case "v":
+			u.Op, u.Key, u.Label = dyngraph.InsertVertex, f[1], f[2]
+		case "e":
+			u.Op, u.From, u.To, u.Label = dyngraph.InsertEdge, f[1], f[2], f[3]
+		case "-e":
+			u.Op, u.From, u.To, u.Label = dyngraph.DeleteEdge, f[1], f[2], f[3]
+		default:
+			continue
+		}
+		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u}})
+	}
+	return msgs
+}
+
+// TestDataBackendsAgree plays both backends on the incremental cases with known answers, in batches of several sizes: all numbers, and
+// rows up to a cap.
+func TestDataBackendsAgree(t *testing.T) {
+	cases := []struct {
+		folder string
+		sizes  []int
+	}{{"tiny_s1", []int{1, 10, 1 << 30}}, {"tiny_s2", []int{1, 10, 1 << 30}}, {"tiny_s3", []int{1, 10, 1 << 30}}}
+	if large {
+		cases = append(cases, struct {
+			folder string
+			sizes  []int
+		}{"synth", []int{500, 1 << 30}})
+	}
+	for _, c := range cases {
+		queries, err := pattern.Load(filepath.Join(dataFolder(), c.folder, "queries"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(queries, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
+		graph := messages(t, filepath.Join(dataFolder(), c.folder, "graph.txt"))
+		for _, stream := range []string{"insert.txt", "mixed.txt"} {
+			updates := messages(t, filepath.Join(dataFolder(), c.folder, stream))
+			for _, size := range c.sizes {
+				want, got := cpu.New(cpu.Options{SpillDir: t.TempDir()}), newBackend(t, rand.New(rand.NewPCG(1, uint64(size))))
+				bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
+				bench.Stage(graph)
+				bench.Commit()
+				batches, matches := 0, 0
+				for batch := range slices.Chunk(updates, min(size, len(updates))) {
+					bench.Stage(batch)
+					for _, w := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
+						requests := bench.Requests(func(_ int, r *matcher.Request) {
+							r.Want = w
+							if w == matcher.WantRows {
+								r.Limit, r.Total = 2000, c.folder != "synth"
+							}
+						})
+						for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+							a := bench.Search(want, sign, requests)
+							compareAnswers(t, bench, sign, requests, a, bench.Search(got, sign, requests))
+							matches += len(a.Rows)
+						}
+					}
+					bench.Commit()
+					batches++
+				}
+				t.Logf("%s %s: %d batches, %d rows compared", c.folder, stream, batches, matches)
+			}
+		}
+	}
+}
