@@ -33,19 +33,14 @@ test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
 	$(GO) test -tags data -timeout 30m -run 'Data|Shared' ./...
 
-.PHONY: test-kafka
-test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
-	.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 20m ./stream/kafka/...
-
 KILLS       ?= 50
 RESTARTS    ?= 5
 
 .PHONY: test-kafka
-test-kafka: ## run the tests against a real Kafka broker, which need Java 17 and Maven
+test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 30m ./stream/kafka/...
-	$(GO) test -tags kafka -timeout 30m -count 1 -run P3 ./cmd/motifd
+	$(GO) test -tags kafka -timeout 20m ./stream/kafka/...
+	$(GO) test -tags kafka -timeout 20m -run 'P3Torture|Broker' -v ./cmd/motifd
 
 .PHONY: torture
 torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, and compare; SEED repeats
