@@ -160,49 +160,53 @@ func (v *validator) detectFormat(in *Input) {
 		v.fail("input.format", "standard input has no extension to tell the format by; set json, csv or text")
 		return
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		v.fail("input.file.path", "%v", err)
 		return
 	}
-	names := []string{path}
-	if info.IsDir() {
-		names = nil
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			v.fail("input.file.path", "%v", err)
-			return
-		}
-		for _, e := range entries {
-			if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-				names = append(names, filepath.Join(path, e.Name()))
-			}
-		}
-		if len(names) == 0 {
-			v.fail("input.file.path", "the directory is empty, so that the format is unknown; set input.format")
-			return
-		}
+	f, err := FormatOf(path)
+	if err != nil {
+		v.fail("input.file.path", "%v; or set input.format", err)
+		return
 	}
-	for _, name := range names {
-		f, err := FormatOf(name)
-		switch {
-		case err != nil:
-			v.fail("input.file.path", "%v; or set input.format", err)
-			return
-		case in.Format != "auto" && in.Format != f:
-			v.fail("input.file.path", "the directory holds files of the formats %s and %s; one input has one format", in.Format, f)
-			return
-		}
-		in.Format = f
-	}
+	in.Format = f
 }
 
-// FormatOf tells the format of an update or graph file by its extension, .gz and .zst aside.
-func FormatOf(name string) (string, error) {
-	if f := codec.FormatOf(name); f != "" {
-		return f, nil
+// FormatOf tells the format of an update or graph file by its extension, .gz and .zst aside. The files of a directory
+// have one format.
+func FormatOf(path string) (string, error) {
+	byName := func(name string) (string, error) {
+		if f := codec.FormatOf(name); f != "" {
+			return f, nil
+		}
+		return "", fmt.Errorf("%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst", name)
 	}
-	return "", fmt.Errorf("%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst", name)
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() { // a file that is not there is for its reader to tell
+		return byName(path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", err
+	}
+	format := ""
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		f, err := byName(filepath.Join(path, e.Name()))
+		switch {
+		case err != nil:
+			return "", err
+		case format != "" && format != f:
+			return "", fmt.Errorf("%s: the directory holds files of the formats %s and %s; one input has one format", path, format, f)
+		}
+		format = f
+	}
+	if format == "" {
+		return "", fmt.Errorf("%s: the directory is empty, so that the format is unknown", path)
+	}
+	return format, nil
 }
 
 func (v *validator) kafkaInput(k *KafkaInput) {

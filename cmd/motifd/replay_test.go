@@ -53,6 +53,11 @@ func TestReplay(t *testing.T) {
 	first := succeed(t, dir, append(args, "--summary", "s.json", "--threads", "1")...)
 	require.Equal(t, first.stdout, succeed(t, dir, append(args, "--threads", "4")...).stdout)
 	require.Equal(t, first.stdout, succeed(t, dir, append(args, "--backend", "reference")...).stdout)
+	half := len(updates)/2 + strings.Index(updates[len(updates)/2:], "\n") + 1 // the same stream in two files of a directory
+	parts := write(t, map[string]string{"1.txt": updates[:half], "2.graph": updates[half:], ".hidden": "x"})
+	require.Equal(t, strings.Count(first.stdout, "\n"), strings.Count(succeed(t, dir, append(args, "--updates", parts)...).stdout, "\n"))
+	mixed := write(t, map[string]string{"1.txt": "", "2.jsonl": ""})
+	require.Contains(t, motifd(t, dir, append(args, "--updates", mixed)...).stderr, "files of the formats text and json")
 	succeed(t, dir, append(args, "--out", "deltas.jsonl")...)
 	require.Equal(t, first.stdout, readFile(t, filepath.Join(dir, "deltas.jsonl")))
 
