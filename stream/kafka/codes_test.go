@@ -55,35 +55,33 @@ func TestSourceErrorCodes(t *testing.T) {
 		}
 		return nil
 	}
-	n, hits, gaveUp := 0, 0, 0
+	n, gaveUp := 0, 0
 	for _, code := range everyCode() {
 		for _, key := range []kmsg.Key{kmsg.Fetch, kmsg.ListOffsets} {
 			if key == kmsg.ListOffsets && src != nil { // asked when a source is opened
 				require.NoError(t, src.Close())
 				src = nil
 			}
-			produce(t, ref, "in", 0, 0, rec("", fmt.Sprint(sent)))
-			sent++
 			h := log.Cluster.Fault(faultOn(key, code, 1))
-			for attempt := 0; ; attempt++ {
-				err := read()
-				if err == nil {
-					break
+			for h.Hits() == 0 { // a fetch that waits at the broker already is not failed
+				produce(t, ref, "in", 0, 0, rec("", fmt.Sprint(sent)))
+				sent++
+				for attempt := 0; ; attempt++ {
+					err := read()
+					if err == nil {
+						break
+					}
+					require.Zero(t, attempt, "%v, %v: %v", key, code, err)
+					require.True(t, fatal(err), "%v, %v: %v", key, code, err)
+					gaveUp++
 				}
-				require.Zero(t, attempt, "%v, %v: %v", key, code, err)
-				require.True(t, fatal(err), "%v, %v: %v", key, code, err)
-				gaveUp++
-			}
-			if h.Hits() > 0 {
-				hits++
 			}
 			h.Remove()
 			n++
 		}
 	}
-	t.Logf("%d faults, %d hit, %d times the source gave up", n, hits, gaveUp)
+	t.Logf("%d faults, %d times the source gave up", n, gaveUp)
 	require.Equal(t, int64(sent), next)
-	require.Equal(t, n, hits)
 }
 
 // TestPlainSinkErrorCodes: each code, once to the produce calls of a sink without transactions. Every record is there,
