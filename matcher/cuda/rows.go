@@ -10,10 +10,12 @@ import (
 	"motifd/matcher"
 )
 
-// firstWave and maxWave bound the tasks of a wave.
+// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then the first
+// wave is cappedWave.
 const (
-	firstWave = 1 << 14
-	maxWave   = 1 << 22
+	firstWave  = 1 << 14
+	cappedWave = 1 << 8
+	maxWave    = 1 << 22
 )
 
 // piece is a run of rows of one group, in the order in which the device put them out.
@@ -48,6 +50,11 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 	}
 	all := s.starts(of)
 	size := firstWave
+	for _, i := range of {
+		if s.reqs[i].Limit > 0 && !s.reqs[i].Total {
+			size = cappedWave
+		}
+	}
 	var tasks []kernels.Task
 	for from := 0; from < len(s.b.delta.Net); {
 		tasks = tasks[:0]
