@@ -29,7 +29,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 d, u32 w, 
         const Back& b = q.back[st.back];
         bool wanted = total != 0;
         u32 v = wanted ? b.step == d ? w : s.m[b.step] : 0, n = 0;
-        u64 place = (u64)l.column * p.vertices + v;
+        u64 place = (u64)p.column[l.column] * p.vertices + v;
         if (wanted && p.memo != nullptr) n = peek(p.memo + place);
         for (u32 todo = ballot(wanted && n == 0); todo != 0;) {
             u32 lane = lowestBit(todo), x = shuffle(v, lane);

@@ -108,11 +108,11 @@ type Control struct {
 
 // Search is the parameters of kernel wbm.
 type Search struct {
-	Graph                                                                      Graph
-	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring, Memo Ptr
-	RingWords                                                                  uint64
-	Tasks, Take, Sees, Old, QueueSize, Steal                                   uint32
-	Slice, Vertices                                                            uint32
+	Graph                                                                              Graph
+	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring, Memo, Column Ptr
+	RingWords                                                                          uint64
+	Tasks, Take, Sees, Old, QueueSize, Steal                                           uint32
+	Slice, Vertices                                                                    uint32
 }
 
 // Patch is the parameters of kernel patch.

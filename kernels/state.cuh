@@ -73,7 +73,8 @@ struct Params {
     Parked* parked;    // by warp
     State* queue;
     u32* ring;
-    u32* memo;         // by leaf column and vertex: 1 plus what the vertex offers, 0 unknown; or null
+    u32* memo;         // by column and vertex: 1 plus what the vertex offers to a leaf, 0 unknown; or null
+    const u32* column; // by column of the programs: that of the memo
     u64 ringWords;
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 sign;

@@ -16,7 +16,9 @@ type kinds struct {
 	of     []uint32 // by net edge: kind
 	starts []int    // by kind, and one more: where its net edges are in net
 	net    []uint32 // net edges by kind, ascending
-	labels [][3]dyngraph.LabelID
+
+	inserted, deleted int
+	labels            [][3]dyngraph.LabelID
 }
 
 func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
@@ -31,6 +33,11 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
 	}
 	for i := range d.Net {
 		n := &d.Net[i]
+		if n.Sign == dyngraph.Inserted {
+			k.inserted++
+		} else {
+			k.deleted++
+		}
 		l := [3]dyngraph.LabelID{view.Label(n.From), n.Label, view.Label(n.To)}
 		if small != nil {
 			at := &small[(l[0]*side+l[1])*side+l[2]]
@@ -78,9 +85,6 @@ type start struct {
 // starts returns, by kind, the programs of some requests that fit, in the order of the requests.
 func (s *batchSearch) starts(of []int) [][]start {
 	b := s.b
-	if b.kinds == nil {
-		b.kinds = newKinds(b.g, b.delta)
-	}
 	all := make([][]start, len(b.kinds.labels))
 	for kind, k := range b.kinds.labels {
 		for _, i := range of {

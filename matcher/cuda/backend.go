@@ -37,7 +37,7 @@ type Options struct {
 	RowMemory int
 	// Ring is the size, in bytes, of the output ring on the device. 0 is 256 MiB.
 	Ring int
-	// Memo bounds, in bytes, what the device keeps of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
+	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
 	// negative keeps nothing.
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.

@@ -19,7 +19,7 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs
 
-	program, owner, task, tally, stop, control, parked, queue, ring, memo buffer
+	program, owner, task, tally, stop, control, parked, queue, ring, memo, column buffer
 
 	// Stolen and shared count splits of work, in blocks and between them, since Load.
 	stolen, shared uint64
@@ -34,7 +34,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo}
+	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo, &r.column}
 }
 
 func (r *runner) free() error {
@@ -58,6 +58,7 @@ type job struct {
 	rows     bool     // output is expected
 	vertices int      // bound of ids
 	widths   []int    // by request: words of a row
+	memo     bool     // there is room for one
 	// data is what the present search has put out, up to limit words, as it lay in the ring; piece is called for each run of rows
 	// in it, of one request and one net edge.
 	data  []uint32
@@ -113,9 +114,24 @@ func (r *runner) begin(j *job) error {
 
 // forget empties the memo: it holds for one phase of one batch. It takes no more memory than it may.
 func (r *runner) forget(j *job) error {
-	size := 4 * j.vertices * len(r.table.columns)
-	if j.rows || size == 0 || size > r.opt.Memo {
-		return r.memo.free()
+	columns := slices.Repeat([]uint32{kernels.None}, max(1, len(r.table.columns)))
+	used := 0
+	for i, o := range j.owner {
+		p := &r.table.programs[i]
+		for g := range p.Groups {
+			if c := p.Leaf[g].Column; o != kernels.None && columns[c] == kernels.None {
+				columns[c] = uint32(used)
+				used++
+			}
+		}
+	}
+	if err := r.column.put(kernels.Bytes(columns)); err != nil {
+		return err
+	}
+	size := 4 * j.vertices * used
+	j.memo = size > 0 && size <= r.opt.Memo
+	if !j.memo {
+		return nil
 	}
 	if fresh, err := r.memo.reserve(size); err != nil || fresh {
 		return err
@@ -140,11 +156,14 @@ func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) error
 	}
 	warps := r.opt.Shape.Warps()
 	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
-		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr, Memo: r.memo.ptr, Vertices: uint32(j.vertices),
+		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr, Column: r.column.ptr, Vertices: uint32(j.vertices),
 		RingWords: uint64(r.ring.size / 4), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
 		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice)}
 	if j.old {
 		p.Old = 1
+	}
+	if j.memo {
+		p.Memo = r.memo.ptr
 	}
 	if !r.opt.NoSteal {
 		p.Steal = 1

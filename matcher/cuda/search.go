@@ -18,11 +18,12 @@ import (
 // their groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
-	net := 0
-	for i := range b.delta.Net {
-		if b.delta.Net[i].Sign == sign {
-			net++
-		}
+	if b.kinds == nil {
+		b.kinds = newKinds(b.g, b.delta)
+	}
+	net := b.kinds.inserted
+	if sign == dyngraph.Deleted {
+		net = b.kinds.deleted
 	}
 	var here, there []int // requests of the device, and of the CPU
 	for i := range reqs {
