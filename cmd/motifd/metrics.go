@@ -33,6 +33,7 @@ type metrics struct {
 
 	publishSeconds, commitSeconds, latency prometheus.Histogram
 	inputTime                              prometheus.Gauge
+	backend                                *prometheus.GaugeVec
 
 	retries          *prometheus.CounterVec
 	lost, duplicates *prometheus.CounterVec
@@ -91,7 +92,8 @@ func newMetrics(maxEdges uint64) *metrics {
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges", Help: "graph.max_edges; 0 is no bound."})
 	limit.Set(float64(maxEdges))
-	m.registry.MustRegister(m.inputTime, build, limit, &statusCollector{m},
+	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info", Help: "1, with what searches and its threads as labels."}, []string{"backend", "threads"})
+	m.registry.MustRegister(m.backend, m.inputTime, build, limit, &statusCollector{m},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
 	for _, c := range []*prometheus.CounterVec{m.records, m.updates, m.bytes, m.committed, m.lost} {

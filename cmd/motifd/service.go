@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -167,6 +168,7 @@ func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher
 	if err != nil {
 		return nil, err
 	}
+	s.metrics.backend.WithLabelValues(backend.Name(), strconv.Itoa(backend.threads)).Set(1)
 	e, err := newEngine(state.Graph, backend, s.cfg.Output.Mode == "upsert", store.Suspend)
 	if err != nil {
 		return nil, err
