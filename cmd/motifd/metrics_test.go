@@ -147,3 +147,18 @@ func TestP5MetricsMove(t *testing.T) {
 		require.Greater(t, len(m[name]), 1, name)
 	}
 }
+
+// TestDashboard holds that the dashboard asks for metrics that there are.
+func TestDashboard(t *testing.T) {
+	docs := readFile(t, filepath.Join("..", "..", "docs", "operations.md"))
+	text := readFile(t, filepath.Join("..", "..", ".docker", "grafana", "dashboards", "motifd.json"))
+	require.True(t, json.Valid([]byte(text)))
+	asked := regexp.MustCompile(`motifd_\w+`).FindAllString(text, -1)
+	require.Greater(t, len(asked), 20)
+	for _, name := range asked {
+		for _, suffix := range []string{"_bucket", "_sum"} {
+			name = strings.TrimSuffix(name, suffix)
+		}
+		require.Contains(t, docs, "`"+name+"`")
+	}
+}
