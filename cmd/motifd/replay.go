@@ -19,7 +19,7 @@ type replayCmd struct {
 	Updates    string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
 	Format     string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
 	Query      []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
-	Batch      int      `help:"Updates per batch (default 1000)." placeholder:"N"`
+	Batch      int      `help:"Updates per batch." default:"1000" placeholder:"N"`
 	Emit       string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
 	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
 	Out        string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard." default:"-" placeholder:"FILE"`
@@ -32,7 +32,7 @@ type replayCmd struct {
 	backendFlags `embed:""`
 }
 
-// defaultReplayBatch is the number of updates per batch.
+// defaultReplayBatch is the default of --batch.
 const defaultReplayBatch = 1000
 
 func (replayCmd) Help() string {
@@ -52,7 +52,7 @@ func (c *replayCmd) check() error {
 	if c.BatchLog != "" {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
-			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != 0, "--emit": c.Emit != "deltas",
+			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch, "--emit": c.Emit != "deltas",
 			"--unit": c.Unit != "embeddings",
 		} {
 			if set {
@@ -66,7 +66,7 @@ func (c *replayCmd) check() error {
 		return fail("--updates is missing; name the update stream, or a checkpoint with --batch-log")
 	case len(c.Query) == 0:
 		return fail("--query is missing; name a pattern file or a directory of them")
-	case c.Batch < 0:
+	case c.Batch < 1:
 		return fail("--batch: %d is out of range; it is at least 1", c.Batch)
 	case c.Updates == "-" && c.Format == "":
 		return fail("--format is missing; standard input has no extension to tell it by")
@@ -125,9 +125,6 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 			return additions(queries), nil
 		},
 	}
-	if c.Batch == 0 {
-		opt.Batch.MaxUpdates = defaultReplayBatch
-	}
 	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
 	r.src = src
 	for _, q := range queries {
@@ -157,7 +154,7 @@ type replay struct {
 	apply    time.Duration
 	match    time.Duration
 	before   time.Duration // backend.search before the batch in hand
-	refused  uint64
+	lost     string        // where the rest of a compressed file could not be read
 	progress *progress
 	src      *file.Source // nil for a batch log
 }
@@ -203,14 +200,20 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	if err := writeSummary(c.Summary, &r.sum); err != nil {
 		return err
 	}
-	if r.refused > 0 && c.DeadLetter == "" {
-		r.app.log.Warn().Uint64("records", r.refused).Msg("records were refused; --dead-letter FILE keeps them")
+	if r.sum.Refused > 0 && c.DeadLetter == "" {
+		r.app.log.Warn().Uint64("records", r.sum.Refused).Msg("records were refused; --dead-letter FILE keeps them")
 	}
 	if err := r.sum.print(r.app.stderr); err != nil {
 		return err
 	}
 	if r.app.ctx.Err() != nil {
 		return fmt.Errorf("interrupted after %d batches", r.sum.Batches)
+	}
+	if r.lost != "" {
+		return fmt.Errorf("%s: the rest of the file could not be read; the deltas are of what is before it", r.lost)
+	}
+	if r.sum.Refused > 0 && r.sum.Updates == 0 {
+		return fmt.Errorf("every record was refused (%d); the warnings say why", r.sum.Refused)
 	}
 	return nil
 }
@@ -259,8 +262,11 @@ func (r *replay) Step(s stream.StepStats) {
 	searched := r.backend.search - r.before
 	r.before = r.backend.search
 	for _, d := range s.Batch.DeadLetters {
-		r.refused++
-		if r.cmd.DeadLetter == "" && r.refused <= maxLogged {
+		r.sum.Refused++
+		if d.Reason == file.ReasonCompression {
+			r.lost = r.place(d)
+		}
+		if r.cmd.DeadLetter == "" && r.sum.Refused <= maxLogged {
 			r.app.log.Warn().Str("at", r.place(d)).Str("reason", d.Reason).Msg(d.Error)
 		}
 	}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -211,4 +215,35 @@ func TestReplayTellsOfRefusedRecords(t *testing.T) {
 	r = succeed(t, dir, "replay", "--updates", "u.txt", "--query", "edge.cypher")
 	require.Contains(t, r.stderr, "u.txt:2")
 	require.Contains(t, r.stderr, "u.txt:3")
+}
+
+// TestReplayTellsWhenInputIsLost: a stream that could not be read, or not to its end, is no success.
+func TestReplayTellsWhenInputIsLost(t *testing.T) {
+	dir := t.TempDir()
+	query := filepath.Join(dir, "edge.cypher")
+	require.NoError(t, os.WriteFile(query, []byte("MATCH (a)-->(b)"), 0o644))
+
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 5000 {
+		fmt.Fprintf(z, "{\"op\":\"+\",\"from\":\"a%d\",\"to\":\"b%d\"}\n", i*7919, i*104729)
+	}
+	require.NoError(t, z.Close())
+	cut := filepath.Join(dir, "cut.jsonl.gz")
+	require.NoError(t, os.WriteFile(cut, packed.Bytes()[:packed.Len()/2], 0o644))
+	wrong := filepath.Join(dir, "wrong.csv")
+	require.NoError(t, os.WriteFile(wrong, []byte("x,y\n1,2\n3,4\n"), 0o644))
+
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--updates", cut}, "the rest of the file could not be read"},
+		{[]string{"--updates", wrong, "--csv", "from=a,to=b"}, "every record was refused"},
+		{[]string{"--updates", cut, "--batch", "0"}, "at least 1"},
+	} {
+		out, err := exec.Command(binary, append([]string{"replay", "--query", query, "--out", "none"}, c.args...)...).CombinedOutput()
+		require.Error(t, err, "%s", out)
+		require.Contains(t, string(out), c.says)
+	}
 }

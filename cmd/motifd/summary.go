@@ -16,6 +16,7 @@ type replaySummary struct {
 	Updates          uint64        `json:"updates"`           // accepted
 	EffectiveUpdates uint64        `json:"effective_updates"` // net edges: really inserted or deleted
 	Batches          uint64        `json:"batches"`
+	Refused          uint64        `json:"-"` // records
 	LoadS            float64       `json:"load_s"`
 	ApplyS           float64       `json:"apply_s"`
 	MatchS           float64       `json:"match_s"`
@@ -103,8 +104,8 @@ func (s *replaySummary) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches; load %.2f s, apply %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
-		s.Updates, s.EffectiveUpdates, s.Batches, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
+	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches, %d records refused; load %.2f s, apply %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
+		s.Updates, s.EffectiveUpdates, s.Batches, s.Refused, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
 	return err
 }
 

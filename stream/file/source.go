@@ -16,6 +16,9 @@ import (
 	"motifd/stream"
 )
 
+// ReasonCompression is the reason of the dead letter that stands for the rest of an unreadable compressed file.
+const ReasonCompression = "compression"
+
 // Abandoned is the position of a compressed file that turned out to be unreadable in the middle: it is not read again.
 const Abandoned = math.MaxInt64
 
@@ -196,7 +199,7 @@ func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	rec := stream.Record{
 		Partition: int32(s.cur), Offset: s.fr.off, Next: Abandoned, Value: s.fr.rest(), Header: s.header,
 		Err: &stream.RecordError{
-			Reason: "compression",
+			Reason: ReasonCompression,
 			Msg:    fmt.Sprintf("the rest of %s from byte %d on cannot be decompressed: %v", name, s.fr.off, corrupt),
 		},
 	}
