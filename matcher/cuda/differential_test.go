@@ -18,7 +18,11 @@ import (
 
 func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 	t.Helper()
-	o := randomOptions(rng)
+	return newBackendWith(t, rng, randomOptions(rng))
+}
+
+func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
+	t.Helper()
 	o.Device = newDevice(t, rng)
 	o.CPU = cpu.Options{Threads: 2, SpillDir: t.TempDir()}
 	b := cuda.New(o)
