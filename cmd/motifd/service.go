@@ -202,7 +202,11 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	opt.Encoder = codec.NewEncoder(codec.EncoderOptions{
 		StreamID: state.StreamID, Upsert: s.cfg.Output.Mode == "upsert", EchoProps: s.cfg.Output.EchoProps,
 	})
-	opt.Engine, opt.Store, opt.State, opt.Observer = engine, store, state, &observer{s.metrics, s.log}
+	opt.Engine, opt.Store, opt.State = engine, store, state
+	opt.Observer = &observer{
+		metrics: s.metrics, log: s.log,
+		often: s.log.Sample(&zerolog.BurstSampler{Burst: 5, Period: 10 * time.Second}),
+	}
 	opt.Control = s.cfg.Control()
 	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {
 		return startup(stored, queries), nil
@@ -308,6 +312,8 @@ func definition(q *matcher.Query) string {
 type observer struct {
 	*metrics
 	log zerolog.Logger
+	// often logs what may happen in every batch: five lines in ten seconds. The metrics count all.
+	often zerolog.Logger
 }
 
 // Step implements stream.Observer.
@@ -318,7 +324,7 @@ func (o *observer) Step(s stream.StepStats) {
 	}
 	if n := len(s.Batch.DeadLetters); n > 0 {
 		d := s.Batch.DeadLetters[0]
-		o.log.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).Int64("offset", d.Offset).
+		o.often.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).Int64("offset", d.Offset).
 			Str("first", d.Error).Msg("records were refused")
 	}
 	for i := range s.Summary.Queries {
@@ -328,7 +334,7 @@ func (o *observer) Step(s stream.StepStats) {
 				Msg("the query exceeded its work budget and is suspended; resume it with motifd query resume")
 		}
 		if q.Truncated {
-			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("max_matches_per_batch was reached; the rest was left out")
+			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("max_matches_per_batch was reached; the rest was left out")
 		}
 	}
 	if ch := s.Batch.Change; ch != nil {
