@@ -18,7 +18,7 @@ import (
 
 // process is a `motifd run` under test.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	url    string
 	stderr lockedBuffer
@@ -44,7 +44,7 @@ func (l *lockedBuffer) String() string {
 }
 
 // start starts motifd run on motifd.yaml in a directory.
-func start(t *testing.T, dir string, args ...string) *process {
+func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
 	port := freePort(t)
 	p := &process{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port), done: make(chan struct{})}

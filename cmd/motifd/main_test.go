@@ -120,7 +120,7 @@ func golden(t *testing.T, file, got string) {
 }
 
 // freePort returns a TCP port that nobody listens on at present.
-func freePort(t *testing.T) int {
+func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
