@@ -26,6 +26,7 @@ output: {kafka: {topic: out-N, control: control-N, transactions: "MODE"}}
 batch: {linger: LINGER, max_updates: 10000}
 checkpoint: {dir: state}
 queries:
+  - {name: watched, cypher: "MATCH (a:Account)-[:WATCHED]->(b:Account)"}
   - {name: ring3, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)"}
   - {name: ring4, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)-[:TRANSFER]->(a)"}
 `
@@ -54,6 +55,7 @@ func demoMessages(b *testing.B, gen *demoGen, messages, updates int) (out []*kgo
 			list[i] = newDemoUpdate(&e.Update)
 			list[i].TS = now
 		}
+		list[0].Label = "WATCHED" // so that some updates make a match by themselves
 		value, err := json.Marshal(list)
 		require.NoError(b, err)
 		out = append(out, &kgo.Record{Value: value})

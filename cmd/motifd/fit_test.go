@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,4 +152,29 @@ func TestP3OutputDoesNotFit(t *testing.T) {
 	p.stop()
 	require.Contains(t, f.refuse(), "--reset-progress")
 	restart("--reset-progress")
+}
+
+// TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface
+// tells so.
+func TestBrokersUnreachable(t *testing.T) {
+	port := freePort(t)
+	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fitConfig, "ADDR", fmt.Sprintf("127.0.0.1:%d", port), 1)})
+	p := start(t, dir)
+	p.until("it said that it waits", func() bool {
+		resp, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode == http.StatusServiceUnavailable
+	})
+	p.until("it had tried again", func() bool {
+		return strings.Contains(p.ask("GET", "/metrics", "").body, "motifd_kafka_retries_total{")
+	})
+	require.Contains(t, p.ask("GET", "/readyz", "").body, "recovering")
+	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Port: port, Topics: []kafka.Topic{{Name: "in"}, {Name: "out"}, kafka.ProgressTopic("out-progress")}})
+	require.NoError(t, err)
+	defer log.Close()
+	p.ready()
+	p.stop()
 }

@@ -202,7 +202,8 @@ func (s *Sink) readBack(ctx context.Context, topic string, main bool, batch uint
 		case next != nil:
 			from = 0 // a partition of a side topic that was added since
 		}
-		err := s.cl.scan(ctx, topic, int32(p), max(from, e.start), e.end, func(r *record) error {
+		// What a sink with transactions left open or aborted is not published: its end is waited for.
+		err := s.cl.scanCommitted(ctx, topic, int32(p), max(from, e.start), e.end, true, func(r *record) error {
 			name, err := nameOf(r)
 			if err != nil {
 				return err

@@ -1,0 +1,72 @@
+package kafka
+
+import (
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+
+	"motifd/stream"
+)
+
+// TestTransactionsTurnedOff: a sink without transactions goes on where one with transactions ended in the middle of a
+// batch. What that one had aborted does not count as published.
+func TestTransactionsTurnedOff(t *testing.T) {
+	e := embedded(t)
+	opt := e.txnOutput(t, 2)
+	opt.TransactionTimeout = 200 * time.Millisecond
+	s, _ := openTxnSink(t, opt, 0, nil, true)
+	m, err := publishTxn(t.Context(), s, 1, deltas(1, 0, 5), stream.Tail{})
+	require.NoError(t, err)
+	require.NoError(t, s.Begin(t.Context(), 2))
+	require.NoError(t, s.Write(t.Context(), deltas(2, 0, 9)))
+	require.NoError(t, s.dispatch(t.Context()))
+	require.NoError(t, s.await(t.Context()))
+	crashTxn(t, s)
+	plain, pr := openSink(t, opt.SinkOptions, 1, m, false)
+	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Known: true}, pr)
+	publish(t, plain, 2, deltas(2, 0, 9))
+	require.Len(t, e.committed(t, opt.Topic), 14)
+}
+
+// TestOutput: an output chooses by what the brokers have, and keeps to what it was told.
+func TestOutput(t *testing.T) {
+	for mode, transactional := range map[string]bool{TransactionsAuto: true, TransactionsOn: true, TransactionsOff: false} {
+		e := embedded(t)
+		o, err := NewOutput(e.txnOutput(t, 1), mode)
+		require.NoError(t, err)
+		require.Error(t, o.Begin(t.Context(), 1))
+		_, err = o.Open(t.Context(), "stream-1", 0, nil, true)
+		require.NoError(t, err)
+		require.Equal(t, transactional, o.Transactional())
+		require.NoError(t, o.Begin(t.Context(), 1))
+		require.NoError(t, o.Write(t.Context(), deltas(1, 0, 3)))
+		_, err = o.End(t.Context(), stream.Tail{})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, o.Partitions())
+		require.NoError(t, o.Close())
+		require.Len(t, e.committed(t, o.opt.Topic), 3)
+	}
+	_, err := NewOutput(TxnSinkOptions{}, "maybe")
+	require.Error(t, err)
+}
+
+// TestOutputGroupElsewhere: the offsets of an input on other brokers than the output are published there.
+func TestOutputGroupElsewhere(t *testing.T) {
+	e, other := embedded(t), openLog(t, Topic{Name: "in"})
+	opt := e.txnOutput(t, 1)
+	input := fast(other)
+	opt.Group, opt.InputTopic, opt.Input = "lag", "in", &input
+	o, err := NewOutput(opt, TransactionsOn)
+	require.NoError(t, err)
+	_, err = o.Open(t.Context(), "stream-1", 0, nil, true)
+	require.NoError(t, err)
+	require.NoError(t, o.Begin(t.Context(), 1))
+	_, err = o.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7}})
+	require.NoError(t, err)
+	require.NoError(t, o.Close())
+	res, err := reference(t, other).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
+	require.NoError(t, err)
+	require.EqualValues(t, 7, res.Topics["in"][0].CommittedOffset)
+}
