@@ -98,7 +98,7 @@ func (f *fetcher) outOfRange(ctx context.Context) error {
 func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	aborted := newAbortedSet(res.aborted)
 	data, whole, from := res.batches, 0, f.next
-	f.s.setLag(f.partition, res.end-f.next) // seen while the records wait to be read
+	f.s.setLag(f.partition, f.next, res.end) // seen while the records wait to be read
 	for {
 		b, rest, ok, err := nextBatch(data)
 		if err != nil {
@@ -128,7 +128,7 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	if err := f.flush(ctx); err != nil {
 		return err
 	}
-	f.s.setLag(f.partition, res.end-f.next)
+	f.s.setLag(f.partition, f.next, res.end)
 	if whole > 0 && f.next == from {
 		return fmt.Errorf("the broker answered with records before offset %d only", from)
 	}

@@ -22,7 +22,7 @@ type Source struct {
 	cl  *client
 	dec *decompressor
 	iso kafkago.IsolationLevel
-	// interval is how often the source looks for partitions that were added.
+	// interval is how often the source looks for partitions that were added, and where they end.
 	interval time.Duration
 
 	ctx    context.Context // done when the source is closed
@@ -35,8 +35,8 @@ type Source struct {
 	closed  bool
 	start   stream.Positions // resolved by Seek
 
-	lagMu sync.Mutex // not mu, which a Seek that waits for the brokers holds
-	lag   map[int32]int64
+	lagMu sync.Mutex       // not mu, which a Seek that waits for the brokers holds
+	ends  map[int32]extent // where reading stands, and where the readable part of the partition ends
 }
 
 // chunk is what one Read returns.
@@ -57,7 +57,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
-		lag: map[int32]int64{}}
+		ends: map[int32]extent{}}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -153,18 +153,42 @@ func (s *Source) Positions() stream.Positions {
 	return maps.Clone(s.start)
 }
 
-// Lag returns how many offsets each partition has, by its latest answer, that were not handed to Read yet. Under
-// ReadCommitted they end where the first open transaction begins. Safe to call from any goroutine.
+// Lag returns how many offsets each partition has that were not handed to Read yet. The ends are asked for anew now and
+// then, so that it grows while nobody reads. Under ReadCommitted they are where the first open transaction begins. Safe
+// to call from any goroutine.
 func (s *Source) Lag() map[int32]int64 {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
-	return maps.Clone(s.lag)
+	out := make(map[int32]int64, len(s.ends))
+	for p, e := range s.ends {
+		out[p] = max(e.end-e.start, 0)
+	}
+	return out
 }
 
-func (s *Source) setLag(partition int32, lag int64) {
+// setLag notes where reading stands and where the partition ends.
+func (s *Source) setLag(partition int32, next, end int64) {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
-	s.lag[partition] = max(lag, 0)
+	s.ends[partition] = extent{next, end}
+}
+
+// watchEnds asks where the partitions end, for Lag: a fetcher does not while what it has fetched waits to be read.
+func (s *Source) watchEnds() {
+	for s.cl.sleep(s.ctx, s.interval) == nil {
+		s.lagMu.Lock()
+		parts := slices.Collect(maps.Keys(s.ends))
+		s.lagMu.Unlock()
+		ext, err := s.cl.extents(s.ctx, s.opt.Topic, parts, s.iso)
+		if err != nil { // closed; or not allowed, which the fetchers find out
+			return
+		}
+		s.lagMu.Lock()
+		for p, e := range ext {
+			s.ends[p] = extent{s.ends[p].start, e.end}
+		}
+		s.lagMu.Unlock()
+	}
 }
 
 // Read returns the next records of one partition: at least one, and no more than ReadBytes of them unless the first
@@ -211,6 +235,7 @@ func (s *Source) run(ctx context.Context) error {
 		return errClosed
 	}
 	s.started = true
+	s.wg.Go(s.watchEnds)
 	for p, pos := range s.start {
 		s.goFetch(p, pos)
 	}

@@ -277,6 +277,7 @@ func TestLag(t *testing.T) {
 	cl := reference(t, e)
 	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1})
 	var _ stream.Lagger = src
+	src.interval = 10 * time.Millisecond
 	require.Empty(t, src.Lag())
 	for range 3 {
 		produce(t, cl, "in", 0, 0, rec("", "x"))
@@ -284,7 +285,9 @@ func TestLag(t *testing.T) {
 	readN(t, src, 1)
 	// One record to a fetch: the second waits for its Read.
 	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 2}) }, time.Minute, time.Millisecond)
-	readN(t, src, 2)
+	produce(t, cl, "in", 0, 0, rec("", "x")) // while nobody reads
+	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 3}) }, time.Minute, time.Millisecond)
+	readN(t, src, 3)
 	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
 }
 
