@@ -46,7 +46,7 @@ type binder struct {
 // bindFile sets what the document says.
 func bindFile(c *Config, file string, text []byte) Errors {
 	b := &binder{file: file, src: c.src, anchors: make(map[string]ast.Node)}
-	doc, err := parser.ParseBytes(text, 0)
+	doc, err := parse(text)
 	if err != nil {
 		var at yaml.Error
 		if errors.As(err, &at) {
@@ -56,11 +56,29 @@ func bindFile(c *Config, file string, text []byte) Errors {
 	}
 	switch n := len(doc.Docs); {
 	case n > 1:
-		return Errors{&Error{Where: b.place(doc.Docs[1].GetToken()), Msg: "a second document; the configuration is one document"}}
+		return Errors{&Error{Where: b.docPlace(doc.Docs[1]), Msg: "a second document; the configuration is one document"}}
 	case n == 1 && doc.Docs[0].Body != nil:
 		b.bind("", doc.Docs[0].Body, reflect.ValueOf(c).Elem())
 	}
 	return b.errs
+}
+
+// parse reads YAML. The parser has been seen to panic on damaged documents; that is an error like any other.
+func parse(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the YAML cannot be read: %v", r)
+		}
+	}()
+	return parser.ParseBytes(text, 0)
+}
+
+// docPlace is where a document begins; an empty one has nothing but its separator.
+func (b *binder) docPlace(d *ast.DocumentNode) string {
+	if d.Body != nil {
+		return b.nodePlace(d.Body)
+	}
+	return b.place(d.Start)
 }
 
 func (b *binder) place(t *token.Token) string {
