@@ -20,6 +20,7 @@ type client struct {
 	opt       Client
 	addr      net.Addr
 	transport *kafkago.Transport
+	end       context.CancelFunc
 	api       *kafkago.Client
 
 	mu     sync.Mutex
@@ -34,7 +35,11 @@ func newClient(opt Client, topics ...string) (*client, error) {
 		return nil, err
 	}
 	c := &client{opt: opt, addr: kafkago.TCP(opt.Brokers...), conns: map[net.Conn]struct{}{}}
+	// The transport's goroutines end with this context, also those of a pool that a late request makes.
+	life, end := context.WithCancel(context.Background())
+	c.end = end
 	c.transport = &kafkago.Transport{
+		Context:        life,
 		Dial:           c.dial,
 		DialTimeout:    min(opt.RequestTimeout, 10*time.Second),
 		IdleTimeout:    5 * time.Minute,
@@ -80,6 +85,7 @@ func (t *trackedConn) Close() error {
 
 func (c *client) close() {
 	c.transport.CloseIdleConnections()
+	c.end()
 	c.mu.Lock()
 	c.closed = true
 	conns := c.conns
