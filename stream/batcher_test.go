@@ -111,6 +111,7 @@ func TestS2Linger(t *testing.T) {
 			w.in.Add(stream.Record{Value: []byte(`{"op":"+","from":"a","to":"` + v + `"}`)})
 		}
 		edge("b")
+		// The clock is synctest's: these sleeps take no time and are exact.
 		time.Sleep(60 * time.Millisecond)
 		edge("c")
 		synctest.Wait()

@@ -47,6 +47,7 @@ func TestP3KillAndRestart(t *testing.T) {
 		// At least one batch more than at the last kill, then at any moment.
 		p.until("there was progress", func() bool { return p.status().Batch > batch+1 })
 		batch = p.status().Batch
+		// No wait for anything: the kill comes at a random moment, which is what is tested.
 		time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond)
 		p.kill()
 		p = start(t, dir)

@@ -193,6 +193,7 @@ func (x *torture) cycle() {
 			wg.Go(func() { _, _ = send(x.p.url, method, path, body) }) // it may be killed before it answers
 		}
 	}
+	// No wait for anything: the kill comes at a random moment, which is what is tested.
 	time.Sleep(time.Duration(x.rng.IntN(400)) * time.Millisecond)
 	x.kill()
 	wg.Wait()
@@ -241,6 +242,7 @@ func (x *torture) restartBroker() {
 	}
 	x.figures.brokerDown++
 	x.b.Kill()
+	// The daemon is without a broker for a random while before it dies as well.
 	time.Sleep(time.Duration(x.rng.IntN(300)) * time.Millisecond)
 	x.kill()
 	x.start()

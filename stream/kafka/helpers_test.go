@@ -174,7 +174,7 @@ func crash(t testing.TB, s *Sink) {
 		if n == 0 {
 			break
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // between two looks: kafka-go does not tell when a connection is closed
 	}
 	s.group = nil
 	require.NoError(t, s.Close())

@@ -165,7 +165,7 @@ func txnTimesOut(t *testing.T, e *ends) {
 	require.NotEmpty(t, s.tx.added)
 	before := e.lastOffset(t, s.tx)
 	for e.lastOffset(t, s.tx) == before { // until the broker's abort marker is there
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // between two looks: only the log shows that the broker gave up
 	}
 	require.NoError(t, s.Write(t.Context(), recs[7:]))
 	_, err := s.End(t.Context(), tail)
