@@ -31,6 +31,12 @@ func brokerEnds(b *brokertest.Broker) func(t testing.TB) *ends {
 func TestBroker(t *testing.T) {
 	b := brokertest.Start(t, nil)
 	broker := brokerEnds(b)
+	t.Run("SourceConformance", func(t *testing.T) { sourceConformance(t, broker) })
+	t.Run("SinkConformance", func(t *testing.T) {
+		for _, name := range []string{"Plain", "SmallBatches"} {
+			t.Run(name, func(t *testing.T) { sinkConformance(t, broker, sinkVariants[name]) })
+		}
+	})
 	t.Run("Conformance", func(t *testing.T) {
 		for name, change := range txnVariants(t) {
 			t.Run(name, func(t *testing.T) { txnConformance(t, broker, change) })

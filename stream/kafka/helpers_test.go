@@ -43,12 +43,27 @@ func reference(t testing.TB, e *Embedded) *kafkago.Client {
 	return &kafkago.Client{Addr: kafkago.TCP(e.Addr()), Transport: tr, Timeout: 10 * time.Second}
 }
 
+// produce appends records as one record batch. A topic that was created a moment ago may not have its leaders yet.
 func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, compression kafkago.Compression, recs ...kafkago.Record) {
 	t.Helper()
-	res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
-		Records: kafkago.NewRecordReader(recs...), Compression: compression})
-	require.NoError(t, err)
-	require.NoError(t, res.Error)
+	for {
+		for i := range recs { // those of an attempt before were read
+			for _, b := range []kafkago.Bytes{recs[i].Key, recs[i].Value} {
+				if s, ok := b.(io.Seeker); ok {
+					_, err := s.Seek(0, io.SeekStart)
+					require.NoError(t, err)
+				}
+			}
+		}
+		res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
+			Records: kafkago.NewRecordReader(recs...), Compression: compression})
+		require.NoError(t, err)
+		if errors.Is(res.Error, kafkago.NotLeaderForPartition) || errors.Is(res.Error, kafkago.UnknownTopicOrPartition) {
+			continue
+		}
+		require.NoError(t, res.Error)
+		return
+	}
 }
 
 func rec(key, value string) kafkago.Record {

@@ -1,0 +1,48 @@
+package kafka
+
+import (
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// reference is a client of kafka-go alone.
+func (e *ends) reference(t testing.TB) *kafkago.Client {
+	t.Helper()
+	tr := &kafkago.Transport{MetadataTTL: 50 * time.Millisecond}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: tr, Timeout: 10 * time.Second}
+}
+
+// franz is a client of franz-go.
+func (e *ends) franz(t testing.TB, opts ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(e.addr), kgo.MetadataMinAge(10 * time.Millisecond)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(cl.Close)
+	return cl
+}
+
+// deleteRecords moves a partition's log start up to an offset.
+func (e *ends) deleteRecords(t testing.TB, topic string, partition int32, offset int64) {
+	t.Helper()
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
+	rp.Partition, rp.Offset = partition, offset
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
+	for _, shard := range e.franz(t).RequestSharded(t.Context(), req) {
+		require.NoError(t, shard.Err)
+		for _, topic := range shard.Resp.(*kmsg.DeleteRecordsResponse).Topics {
+			for _, p := range topic.Partitions {
+				require.Zero(t, p.ErrorCode)
+			}
+		}
+	}
+}
