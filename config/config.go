@@ -73,6 +73,9 @@ type Connection struct {
 	Brokers []string `yaml:"brokers"`
 	TLS     *TLS     `yaml:"tls"`
 	SASL    *SASL    `yaml:"sasl"`
+	// RequestTimeout is how long an answer is waited for, before the request is made again. An output without takes the
+	// input's.
+	RequestTimeout Duration `yaml:"request_timeout"`
 
 	inherited bool // from the input, where it is checked
 }
@@ -135,6 +138,7 @@ type KafkaOutput struct {
 	Transactions          string   `yaml:"transactions"`            // auto, on or off
 	MaxTransactionRecords int      `yaml:"max_transaction_records"` // a larger batch takes several transactions
 	TransactionTimeout    Duration `yaml:"transaction_timeout"`     // after which brokers abort an open transaction
+	TransactionMemory     Size     `yaml:"transaction_memory"`      // of the open transaction; what is beyond is on disk
 	ProgressTopic         string   `yaml:"progress_topic"`          // "": the output topic and "-progress"
 }
 
@@ -256,16 +260,20 @@ func Default() *Config {
 	}
 }
 
+// requestTimeout is the default of Connection.RequestTimeout.
+const requestTimeout = Duration(30 * time.Second)
+
 // defaulter sets the defaults of a section or list element that is there only when it is named.
 type defaulter interface{ setDefaults() }
 
 func (k *KafkaInput) setDefaults() {
 	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"
+	k.RequestTimeout = requestTimeout
 }
 
 func (k *KafkaOutput) setDefaults() {
 	k.Compression, k.Transactions = "none", kafka.TransactionsAuto
-	k.MaxTransactionRecords, k.TransactionTimeout = 100_000, Duration(time.Minute)
+	k.MaxTransactionRecords, k.TransactionTimeout, k.TransactionMemory = 100_000, Duration(time.Minute), 64<<20
 }
 
 func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }

@@ -67,6 +67,7 @@ func TestOverridesMakeSections(t *testing.T) {
 	require.Equal(t, []int32{3, 4}, c.Input.Kafka.Partitions)
 	require.Equal(t, "earliest", c.Input.Kafka.Start, "a section that flags make has its defaults")
 	require.Equal(t, c.Input.Kafka.Brokers, c.Output.Kafka.Brokers, "the output takes the input's brokers")
+	require.Equal(t, 30*time.Second, c.Output.Kafka.RequestTimeout.Std(), "and its time-out")
 }
 
 // TestEnvironmentNamesAreUnique holds that no two fields have one variable.

@@ -72,4 +72,9 @@ func (c *Config) inherit() {
 		out.Brokers, out.inherited = in.Brokers, true
 		out.TLS, out.SASL = in.TLS, in.SASL
 	}
+	if out != nil && out.RequestTimeout == 0 {
+		if out.RequestTimeout = requestTimeout; in != nil {
+			out.RequestTimeout = in.RequestTimeout
+		}
+	}
 }

@@ -51,7 +51,7 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 
 // client maps a connection.
 func (c *Connection) client() (kafka.Client, error) {
-	out := kafka.Client{Brokers: c.Brokers}
+	out := kafka.Client{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
 	if t := c.TLS; t != nil {
 		var pem [3][]byte
 		for i, name := range []string{t.CAFile, t.CertFile, t.KeyFile} {
@@ -97,7 +97,7 @@ func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 			AllowExisting: c.Output.AllowExisting, Compression: k.Compression,
 		},
 		Progress: k.Progress(), TransactionTimeout: k.TransactionTimeout.Std(),
-		MaxTransactionRecords: k.MaxTransactionRecords, SpoolDir: c.Engine.SpillDir,
+		MaxTransactionRecords: k.MaxTransactionRecords, BufferBytes: int(k.TransactionMemory), SpoolDir: c.Engine.SpillDir,
 	}
 	if err != nil {
 		return o, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"motifd/stream/codec"
 )
@@ -211,6 +212,7 @@ func FormatOf(path string) (string, error) {
 
 func (v *validator) kafkaInput(k *KafkaInput) {
 	v.connection("input.kafka", &k.Connection)
+	v.requestTimeout("input.kafka", &k.Connection)
 	if k.Topic == "" {
 		v.fail("input.kafka.topic", "is missing")
 	}
@@ -222,6 +224,13 @@ func (v *validator) kafkaInput(k *KafkaInput) {
 		if p < 0 || i > 0 && p == sorted[i-1] {
 			v.fail("input.kafka.partitions", "%d is negative or named twice", p)
 		}
+	}
+}
+
+// requestTimeout checks a bound on answers: below a second a broker that syncs its disk is taken for one that is away.
+func (v *validator) requestTimeout(path string, c *Connection) {
+	if d := c.RequestTimeout.Std(); d < time.Second || d > 10*time.Minute {
+		v.fail(path+".request_timeout", "is %s; it is 1s to 10m", d)
 	}
 }
 

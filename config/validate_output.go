@@ -27,12 +27,14 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 	if !k.inherited {
 		v.connection("output.kafka", &k.Connection)
 	}
+	v.requestTimeout("output.kafka", &k.Connection)
 	if k.Topic == "" {
 		v.fail("output.kafka.topic", "is missing")
 	}
 	v.oneOf("output.kafka.compression", k.Compression, "none", "gzip", "snappy", "lz4", "zstd")
 	v.oneOf("output.kafka.transactions", k.Transactions, kafka.TransactionsAuto, kafka.TransactionsOn, kafka.TransactionsOff)
 	v.positive("output.kafka.max_transaction_records", int64(k.MaxTransactionRecords))
+	v.positive("output.kafka.transaction_memory", int64(k.TransactionMemory))
 	if d := k.TransactionTimeout.Std(); d < time.Second || d > 24*time.Hour {
 		v.fail("output.kafka.transaction_timeout", "is %s; it is 1s to 24h, and no more than the brokers' transaction.max.timeout.ms", d)
 	}
