@@ -27,7 +27,9 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 	if !k.inherited {
 		v.connection("output.kafka", &k.Connection)
 	}
-	v.requestTimeout("output.kafka", &k.Connection)
+	if in := v.c.Input.Kafka; in == nil || in.RequestTimeout != k.RequestTimeout { // the input's is checked there
+		v.requestTimeout("output.kafka", &k.Connection)
+	}
 	if k.Topic == "" {
 		v.fail("output.kafka.topic", "is missing")
 	}
