@@ -3,6 +3,7 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 )
@@ -22,7 +23,7 @@ type Info struct {
 // else that follows it does. A failed Launch may be reported by the call after it.
 type Device interface {
 	Info() Info
-	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. ErrMemory is wrapped when there is too little.
+	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is too little.
 	Alloc(bytes int) (Ptr, error)
 	Free(p Ptr) error
 	Write(dst Ptr, src []byte) error
@@ -34,15 +35,45 @@ type Device interface {
 	Close() error
 }
 
+// Why a GPU cannot be opened.
+var (
+	ErrNoDriver  = errors.New("there is no usable NVIDIA driver")
+	ErrOldDriver = errors.New("the NVIDIA driver is too old; one for CUDA 11.0 or later is needed")
+	ErrNoDevice  = errors.New("there is no NVIDIA GPU")
+	ErrOldDevice = errors.New("the GPU is too old; compute capability 7.5 or later is needed")
+)
+
+// Error is the failure of a device that was opened: of a copy, or of a kernel. The device may be of no use afterwards.
+type Error struct {
+	Op  string
+	Err error
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("the GPU failed in %s: %v", e.Op, e.Err) }
+
+// Unwrap returns the driver's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// OfDevice tells whether an error, or one that it wraps, is a device's: an Error or a MemoryError.
+func OfDevice(err error) bool {
+	var failed *Error
+	var memory *MemoryError
+	return errors.As(err, &failed) || errors.As(err, &memory)
+}
+
 // MemoryError says that the device has too little memory.
 type MemoryError struct {
-	Wanted int // bytes
+	Wanted int // bytes; 0 when it is the driver that wants some
 	Err    error
 }
 
 // Error implements error.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("the device has no room for another %d MiB: %v", e.Wanted>>20, e.Err)
+	if e.Wanted == 0 {
+		return fmt.Sprintf("the GPU has too little free memory: %v", e.Err)
+	}
+	return fmt.Sprintf("the GPU has no room for another %d MiB: %v", (e.Wanted+1<<20-1)>>20, e.Err)
 }
 
 // Unwrap returns the driver's error.

@@ -2,6 +2,14 @@
 
 package kernels
 
+// #cgo LDFLAGS: -ldl
+// #pragma weak motifdDriver
+// extern int motifdDriver(const char **why);
+//
+// // driver returns what the driver's initialisation gave. Built without loader.c, the program would not be here after a failure.
+// static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
+import "C"
+
 import (
 	"errors"
 	"fmt"
@@ -23,9 +31,15 @@ type GPU struct {
 	functions map[string]cu.Function
 }
 
-// OpenGPU opens a device by its number and loads the kernels. Importing this package without a GPU ends the process: the CUDA
-// binding initialises the driver before main. What uses it is therefore a program of its own.
+// OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice and
+// MemoryError say what is missing; other errors are the driver's.
+//
+// The CUDA binding initialises the driver before main, and ends the process when that fails. Linked against loader/loader.c in
+// place of the driver's library, as headers.sh has it, the program lives on and gets its error here.
 func OpenGPU(number int) (*GPU, error) {
+	if err := driverError(); err != nil {
+		return nil, err
+	}
 	g := &GPU{calls: make(chan func()), closed: make(chan struct{}), functions: map[string]cu.Function{}}
 	opened := make(chan error, 1)
 	go g.own(number, opened)
@@ -51,16 +65,34 @@ func (g *GPU) own(number int, opened chan<- error) {
 	_ = ctx.Destroy() // nothing is left to lose
 }
 
-func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
-	if v := cu.Version(); v < MinDriver {
-		return ctx, fmt.Errorf("the driver is for CUDA %d.%d; at least 11.0 is needed", v/1000, v%1000/10)
+// driverError tells why there is no driver to work with.
+func driverError() error {
+	var why *C.char
+	status := int(C.driver(&why))
+	switch {
+	case why != nil:
+		return fmt.Errorf("%w: %s", ErrNoDriver, C.GoString(why))
+	case status == int(cu.NoDevice):
+		return ErrNoDevice
+	case status != 0: // the name is in a table of the binding's
+		return fmt.Errorf("%w: its initialisation failed with CUDA error %d", ErrNoDriver, status)
 	}
+	if v := cu.Version(); v < MinDriver {
+		return fmt.Errorf("%w: it is for CUDA %d.%d", ErrOldDriver, v/1000, v%1000/10)
+	}
+	return nil
+}
+
+func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
 	n, err := cu.NumDevices()
 	if err != nil {
 		return ctx, err
 	}
+	if n == 0 {
+		return ctx, ErrNoDevice
+	}
 	if number < 0 || number >= n {
-		return ctx, fmt.Errorf("there are %d devices", n)
+		return ctx, fmt.Errorf("%w of this number; there are %d, the first is 0", ErrNoDevice, n)
 	}
 	d, err := cu.GetDevice(number)
 	if err != nil {
@@ -71,9 +103,12 @@ func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
 		return ctx, err
 	}
 	if 10*major+minor < 75 {
-		return ctx, fmt.Errorf("it has compute capability %d.%d; at least 7.5 is needed", major, minor)
+		return ctx, fmt.Errorf("%w: %d.%d", ErrOldDevice, major, minor)
 	}
 	if ctx, err = d.MakeContext(cu.SchedAuto); err != nil {
+		if err == cu.OutOfMemory {
+			err = &MemoryError{Err: err}
+		}
 		return ctx, err
 	}
 	if err = g.describe(d); err == nil {

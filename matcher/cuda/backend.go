@@ -48,6 +48,9 @@ type Options struct {
 	NoSteal bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
+	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all later ones
+	// are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the error.
+	Lost func(error)
 }
 
 // EnsureDefaults fills in defaults.
@@ -90,12 +93,13 @@ type Backend struct {
 	mirror *mirror
 	kinds  *kinds
 	run    runner
+	lost   bool // the device failed and is not asked any more
 }
 
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	return &Backend{opt: opt, dev: opt.Device, cpu: cpu.New(opt.CPU)}
+	return &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU)}
 }
 
 // Name implements matcher.Backend.
@@ -106,11 +110,14 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.release(); err != nil {
 		return err
 	}
-	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
+	if err := b.cpu.Load(g); err != nil {
+		return err
+	}
+	b.g, b.filter, b.delta = g, b.cpu.Filter(), nil
 	b.mirror = newMirror(b.dev, g, b.filter)
 	b.run.init(b.dev, b.opt)
 	b.plans = map[*matcher.Plan]*compiled{}
-	return b.cpu.Load(g)
+	return nil
 }
 
 // Prepare implements matcher.Backend.
@@ -118,7 +125,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	if err := b.cpu.Prepare(plans); err != nil {
 		return err
 	}
-	b.filter.Prepare(plans)
 	b.mirror.bitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	t := &table{columns: map[column]uint32{}}
@@ -137,36 +143,53 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		return err
 	}
 	b.delta, b.kinds = d, nil
-	b.filter.Stage(d)
-	b.mirror.touch(d)
+	b.touch(d)
 	return nil
 }
 
 // Commit implements matcher.Backend.
 func (b *Backend) Commit() error {
-	b.filter.Commit()
 	b.end()
 	return b.cpu.Commit()
 }
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
-	b.filter.Abort()
 	b.end()
 	return b.cpu.Abort()
 }
 
 func (b *Backend) end() {
 	if b.delta != nil {
-		b.mirror.touch(b.delta)
+		b.touch(b.delta)
 		b.delta = nil
 	}
+}
+
+func (b *Backend) touch(d *dyngraph.Delta) {
+	if !b.lost {
+		b.mirror.touch(d)
+	}
+}
+
+// failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know of.
+func (b *Backend) failed(err error) bool {
+	if b.opt.Lost == nil || !kernels.OfDevice(err) {
+		return false
+	}
+	if !b.lost {
+		b.lost = true
+		_ = b.mirror.free() // a device that failed may keep its memory; what it frees is for others
+		_ = b.run.free()
+		b.opt.Lost(err)
+	}
+	return true
 }
 
 // Close implements matcher.Backend.
 func (b *Backend) Close() error {
 	err := b.release()
-	if e := b.dev.Close(); err == nil {
+	if e := b.dev.Close(); err == nil && !b.lost {
 		err = e
 	}
 	if e := b.cpu.Close(); err == nil {
@@ -184,6 +207,9 @@ func (b *Backend) release() error {
 		err = e
 	}
 	b.mirror = nil
+	if b.lost {
+		return nil
+	}
 	return err
 }
 

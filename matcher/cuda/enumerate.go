@@ -20,19 +20,27 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if c == nil {
 		return matcher.Result{}, unprepared(p)
 	}
-	if !c.plain || want == matcher.WantRows {
+	if b.lost || !c.plain || want == matcher.WantRows {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
 	}
+	r, over, err := b.total(ctx, which, p, want)
+	if over || b.failed(err) {
+		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+	}
+	return r, err
+}
+
+// total answers Enumerate for a count or existence; over tells that the count is beyond what the device counts.
+func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want) (r matcher.Result, over bool, err error) {
 	began := b.clock()
 	if err := b.mirror.catchUp(b.delta); err != nil {
-		return matcher.Result{}, err
+		return r, false, err
 	}
-	programs := c.of(want)
+	programs := b.plans[p].of(want)
 	program := programs[len(programs)-1]
 	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
-	var r matcher.Result
 	j.limit = math.MaxInt
 	j.piece = func(_, _ uint32, from, to int) {
 		if r.Witness == nil {
@@ -40,7 +48,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 	}
 	if err := b.run.begin(j); err != nil {
-		return matcher.Result{}, err
+		return r, false, err
 	}
 	class := b.filter.Class(p, p.Static.Steps[0].Vertex)
 	bits, words := b.filter.Bits(), b.filter.Words()
@@ -57,21 +65,20 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		tasks = append(tasks, kernels.Task{Program: program, Net: uint32(v)})
 		if len(tasks) == maxTasks {
 			if err := flush(); err != nil {
-				return matcher.Result{}, err
+				return r, false, err
 			}
 		}
 	}
 	if err := flush(); err != nil {
-		return matcher.Result{}, err
+		return r, false, err
 	}
-	counts, steps, err := b.run.tallies(1)
+	counts, err := b.run.tallies(1)
 	if err != nil {
-		return matcher.Result{}, err
+		return r, false, err
 	}
-	r.Steps, r.SearchNS = steps[0], b.clock()-began
+	r.Steps, r.SearchNS = counts[0].steps, b.clock()-began
 	if want == matcher.WantCount {
-		r.Count = perUnit(p, counts[0])
-		r.Truncated = r.Count == matcher.MaxCount
+		r.Count = perUnit(p, counts[0].count)
 	}
-	return r, nil
+	return r, want == matcher.WantCount && counts[0].over, nil
 }

@@ -97,3 +97,39 @@ func TestFaultsAreErrors(t *testing.T) {
 		t.Logf("%d of %d searches failed", failed, len(c.Batches))
 	})
 }
+
+// TestP2LostDevice has a device fail for good, anywhere in a stream, with a backend that may go on without it: every batch gives what
+// the CPU backend gives, in its order, and the loss is told once.
+func TestP2LostDevice(t *testing.T) {
+	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
+		dev := &faulty{Device: newDevice(t, rng), left: rng.IntN(400)}
+		o := randomOptions(rng)
+		lost := 0
+		o.Device, o.CPU = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		o.Lost = func(err error) {
+			if !errors.Is(err, errFault) || !kernels.OfDevice(err) {
+				t.Errorf("lost by %v", err)
+			}
+			lost++
+		}
+		want, got := cpu.New(o.CPU), cuda.New(o)
+		defer got.Close()
+		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
+		for _, batch := range c.Batches {
+			delta := bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+			}
+			if rng.IntN(2) == 0 {
+				compareEnumerations(t, bench, dyngraph.New, want, got)
+			}
+			bench.Commit()
+		}
+		if failed := dev.left == 0; lost > 1 || failed != (lost == 1) {
+			t.Errorf("the loss was told %d times; the device failed: %v", lost, failed)
+		}
+		t.Logf("lost %d times", lost)
+	})
+}

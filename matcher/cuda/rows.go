@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"motifd/kernels"
-	"motifd/matcher"
 )
 
 // firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then the first
@@ -26,15 +25,10 @@ type piece struct {
 
 // rows answers the requests that want rows. Anchors are searched in waves, so that groups can be put in order while memory is
 // bounded; a wave that gives too much is done again in halves, and a single anchor that does goes to the CPU with all after it.
-func (s *batchSearch) rows(ctx context.Context, here []int) error {
-	var of []int
-	for _, i := range here {
-		if s.reqs[i].Want == matcher.WantRows {
-			of = append(of, i)
-		}
-	}
+// Groups of anchors before the one that is returned are out.
+func (s *batchSearch) rows(ctx context.Context, of []int) (done uint32, err error) {
 	if len(of) == 0 {
-		return nil
+		return 0, nil
 	}
 	began := s.b.clock()
 	e := &emitter{s: s, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
@@ -46,7 +40,7 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 	}
 	run := &s.b.run
 	if err := run.begin(j); err != nil {
-		return err
+		return 0, err
 	}
 	all := s.starts(of)
 	size := firstWave
@@ -81,47 +75,25 @@ func (s *batchSearch) rows(ctx context.Context, here []int) error {
 			size = max(1, min(size, len(tasks))/2) // down to 1, which is one anchor
 			continue
 		case errors.Is(err, errFull):
-			return s.rowsOnCPU(ctx, of, uint32(from))
+			return 0, s.onCPU(ctx, of, uint32(from))
 		case err != nil:
-			return err
+			return uint32(from), err
 		}
 		if err := e.wave(pieces, j.data, from, to); err != nil {
-			return err
+			return 0, err
 		}
 		if len(j.data) < j.limit/8 {
 			size = min(2*size, maxWave)
 		}
 		from = to
 	}
-	_, steps, err := run.tallies(len(s.reqs))
+	counts, err := run.tallies(len(s.reqs))
 	if err != nil {
-		return err
+		return uint32(len(s.b.delta.Net)), err
 	}
 	took := (s.b.clock() - began) / int64(len(of))
 	for _, i := range of {
-		s.results[i].Steps, s.results[i].SearchNS = steps[i], took
+		s.results[i].Steps, s.results[i].SearchNS = counts[i].steps, took
 	}
-	return nil
-}
-
-// rowsOnCPU has the CPU backend search the requests and emits the groups from an anchor on: those before it are out.
-func (s *batchSearch) rowsOnCPU(ctx context.Context, of []int, from uint32) error {
-	sub := make([]matcher.Request, len(of))
-	for k, i := range of {
-		sub[k] = s.reqs[i]
-	}
-	got, err := s.b.cpu.Search(ctx, s.sign, sub, func(g matcher.Group) error {
-		if g.Order < from {
-			return nil
-		}
-		g.Request = of[g.Request]
-		return s.emit(g)
-	}, func(int, uint32) error { return nil }) // there are no budgets
-	if err != nil {
-		return err
-	}
-	for k, i := range of {
-		s.results[i] = got[k]
-	}
-	return nil
+	return 0, nil
 }

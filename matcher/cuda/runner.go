@@ -133,7 +133,13 @@ func (r *runner) forget(j *job) error {
 	if !j.memo {
 		return nil
 	}
-	if fresh, err := r.memo.reserve(size); err != nil || fresh {
+	fresh, err := r.memo.reserve(size)
+	var short *kernels.MemoryError
+	if errors.As(err, &short) { // the search does without
+		j.memo = false
+		return nil
+	}
+	if err != nil || fresh {
 		return err
 	}
 	return r.dev.Clear(r.memo.ptr, size)
@@ -213,31 +219,41 @@ func (r *runner) drain(j *job, words uint64) error {
 	}
 	for at < len(j.data) {
 		if len(j.data)-at < 3 || int(j.data[at+1]) >= j.requests {
-			return fmt.Errorf("the device put out a piece that is none, %d words before the end", len(j.data)-at)
+			return badOutput("a piece that is none, %d words before the end", len(j.data)-at)
 		}
 		net, request, n := j.data[at], j.data[at+1], int(j.data[at+2])
 		from := at + 3
 		at = from + n*j.widths[request]
 		if n == 0 || at > len(j.data) {
-			return fmt.Errorf("the device put out a piece of %d rows, %d words before the end", n, len(j.data)-from)
+			return badOutput("a piece of %d rows, %d words before the end", n, len(j.data)-from)
 		}
 		j.piece(request, net, from, at)
 	}
 	return nil
 }
 
+func badOutput(format string, args ...any) error {
+	return &kernels.Error{Op: "a search", Err: fmt.Errorf("it put out "+format, args...)}
+}
+
+// tally is what was counted for a request. Numbers beyond 128 bits are not the device's: over tells that the count is void.
+type tally struct {
+	count matcher.Count
+	steps uint64
+	over  bool
+}
+
 // tallies returns what was counted, by request.
-func (r *runner) tallies(n int) ([]matcher.Count, []uint64, error) {
+func (r *runner) tallies(n int) ([]tally, error) {
 	t := make([]kernels.Tally, n)
 	if err := r.dev.Read(kernels.Bytes(t), r.tally.ptr); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	counts, steps := make([]matcher.Count, n), make([]uint64, n)
+	out := make([]tally, n)
 	for i := range t {
-		counts[i], steps[i] = matcher.Count{Hi: t[i].High, Lo: t[i].Low}, t[i].Steps
-		if t[i].Over != 0 {
-			counts[i] = matcher.MaxCount
-		}
+		// A warp whose own sum does not fit has given the largest number.
+		most := t[i].High == ^uint64(0) && t[i].Low == ^uint64(0)
+		out[i] = tally{matcher.Count{Hi: t[i].High, Lo: t[i].Low}, t[i].Steps, t[i].Over != 0 || most}
 	}
-	return counts, steps, nil
+	return out, nil
 }

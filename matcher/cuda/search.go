@@ -31,7 +31,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		switch {
 		case c == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case c.plain && reqs[i].Budget == 0 && net >= b.opt.MinNet:
+		case !b.lost && c.plain && reqs[i].Budget == 0 && net >= b.opt.MinNet:
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -44,14 +44,8 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		return nil, err
 	}
 	if len(here) > 0 && net > 0 {
-		if err := b.mirror.catchUp(b.delta); err != nil {
-			return nil, err
-		}
 		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: m.emitted}
-		if err := s.totals(ctx, here); err != nil {
-			return nil, err
-		}
-		if err := s.rows(ctx, here); err != nil {
+		if err := s.onDevice(ctx, here); err != nil {
 			return nil, err
 		}
 	}
@@ -161,17 +155,64 @@ func (s *batchSearch) job(of []int) *job {
 	return j
 }
 
+// onDevice answers requests. When the device fails and that is not the caller's to know of, the CPU backend goes on where it
+// stopped.
+func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
+	var totals, rows []int
+	for _, i := range here {
+		if s.reqs[i].Want == matcher.WantRows {
+			rows = append(rows, i)
+		} else {
+			totals = append(totals, i)
+		}
+	}
+	if err := s.b.mirror.catchUp(s.b.delta); s.b.failed(err) {
+		return s.onCPU(ctx, here, 0)
+	} else if err != nil {
+		return err
+	}
+	if err := s.totals(ctx, totals); s.b.failed(err) {
+		return s.onCPU(ctx, here, 0) // rows come after totals
+	} else if err != nil {
+		return err
+	}
+	from, err := s.rows(ctx, rows)
+	if s.b.failed(err) {
+		return s.onCPU(ctx, rows, from)
+	}
+	return err
+}
+
+// onCPU has the CPU backend search the requests and emits the groups from an anchor on: those before it are out.
+func (s *batchSearch) onCPU(ctx context.Context, of []int, from uint32) error {
+	if len(of) == 0 {
+		return nil
+	}
+	sub := make([]matcher.Request, len(of))
+	for k, i := range of {
+		sub[k] = s.reqs[i]
+	}
+	got, err := s.b.cpu.Search(ctx, s.sign, sub, func(g matcher.Group) error {
+		if g.Order < from {
+			return nil
+		}
+		g.Request = of[g.Request]
+		return s.emit(g)
+	}, func(int, uint32) error { return nil }) // there are no budgets
+	if err != nil {
+		return err
+	}
+	for k, i := range of {
+		s.results[i] = got[k]
+	}
+	return nil
+}
+
 // maxTasks bounds the tasks that are uploaded together.
 const maxTasks = 1 << 24
 
 // totals answers the requests that want a count or a witness, all in the same launches.
-func (s *batchSearch) totals(ctx context.Context, here []int) error {
-	var of []int
-	for _, i := range here {
-		if s.reqs[i].Want != matcher.WantRows {
-			of = append(of, i)
-		}
-	}
+func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
 		return nil
 	}
@@ -208,18 +249,22 @@ func (s *batchSearch) totals(ctx context.Context, here []int) error {
 	if err := run.search(ctx, j, tasks); err != nil {
 		return err
 	}
-	counts, steps, err := run.tallies(len(s.reqs))
+	counts, err := run.tallies(len(s.reqs))
 	if err != nil {
 		return err
 	}
 	took := (s.b.clock() - began) / int64(len(of))
+	var wide []int
 	for _, i := range of {
-		r, req := &s.results[i], &s.reqs[i]
-		r.Steps, r.SearchNS = steps[i], took
-		if req.Want == matcher.WantCount {
-			r.Count = perUnit(req.Plan, counts[i])
-			r.Truncated = r.Count == matcher.MaxCount
+		r, req, c := &s.results[i], &s.reqs[i], &counts[i]
+		r.Steps, r.SearchNS = c.steps, took
+		switch {
+		case req.Want != matcher.WantCount:
+		case c.over:
+			wide = append(wide, i)
+		default:
+			r.Count = perUnit(req.Plan, c.count)
 		}
 	}
-	return nil
+	return s.onCPU(ctx, wide, 0)
 }
