@@ -29,8 +29,10 @@ func brokerEnds(b *brokertest.Broker) func(t testing.TB) *ends {
 
 // TestBroker runs everything that has to hold on Apache Kafka, over one broker.
 func TestBroker(t *testing.T) {
-	b := brokertest.Start(t, nil)
+	secured := brokertest.StartSecured(t, nil)
+	b := secured.Broker
 	broker := brokerEnds(b)
+	t.Run("Security", func(t *testing.T) { security(t, secured, broker(t)) })
 	t.Run("SourceConformance", func(t *testing.T) { sourceConformance(t, broker) })
 	t.Run("SinkConformance", func(t *testing.T) {
 		for _, name := range []string{"Plain", "SmallBatches"} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -147,7 +148,7 @@ func fatal(err error) bool {
 	var perm permanent
 	var cert *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
-	if errors.As(err, &perm) || errors.As(err, &cert) || errors.As(err, &notTLS) {
+	if errors.As(err, &perm) || errors.As(err, &cert) || errors.As(err, &notTLS) || refusedByTLS(err) {
 		return true
 	}
 	var code kafkago.Error
@@ -165,6 +166,20 @@ func fatal(err error) bool {
 		return true
 	}
 	return false
+}
+
+// refusals are the TLS alerts by which a broker says that this client's certificate, or the lack of one, or what it offers
+// will not do (RFC 8446, section 6.2).
+var refusals = []tls.AlertError{
+	40, 42, 43, 44, 45, 46, // handshake failure; bad, unsupported, revoked, expired, unknown certificate
+	48, 49, 70, 71, 112, 116, // unknown authority, access denied, version, security, name, certificate required
+}
+
+// refusedByTLS tells whether a broker has ended the handshake for good. (The alert's own type is not exported.)
+func refusedByTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" &&
+		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
 // partitions asks how many partitions a topic has. A topic that does not exist is an error after a few attempts: it

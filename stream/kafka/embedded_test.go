@@ -158,3 +158,21 @@ func TestTLSAndSASL(t *testing.T) {
 		require.NotContains(t, fmt.Sprintf(format, struct{ O SASL }{wrong}), "secret", format)
 	}
 }
+
+// TestClientCertificate: brokers that want a certificate say so by an alert, which no retry mends.
+func TestClientCertificate(t *testing.T) {
+	cert, ca := selfSigned(t)
+	e, err := OpenEmbedded(EmbeddedOptions{Fake: []kfake.Opt{kfake.SeedTopics(1, "t"),
+		kfake.TLS(&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert})}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	cl := fast(e)
+	cl.TLS, err = TLSConfig(ca, nil, nil, "")
+	require.NoError(t, err)
+	_, err = newSource(t, SourceOptions{Client: cl, Topic: "t"}).Read(t.Context())
+	require.ErrorContains(t, err, "certificate required")
+	require.True(t, refusedByTLS(err))
+	cl.TLS.Certificates = []tls.Certificate{cert}
+	require.NoError(t, newSource(t, SourceOptions{Client: cl, Topic: "t"}).Seek(t.Context(), nil))
+	require.False(t, refusedByTLS(&net.OpError{Op: "remote error", Err: tls.AlertError(80)}), "an internal error may pass")
+}

@@ -32,8 +32,12 @@ const startTimeout = 3 * time.Minute
 type Broker struct {
 	dir    string
 	addr   string
+	inner  string                        // see StartBehind
+	adjust func(lines map[string]string) // of server.properties; nil for none
 	lib    string
 	config string
+	// listeners are those beside the one without security.
+	listeners []listener
 
 	stdin  *os.File // of the shell around the broker: a line is a signal to send, its end is KILL
 	exited chan struct{}
@@ -58,7 +62,11 @@ var javaOptions = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xsha
 // server.properties. The broker is killed when the test ends.
 func Start(t testing.TB, properties map[string]string) *Broker {
 	t.Helper()
-	b := &Broker{dir: t.TempDir(), lib: findLib(t)}
+	return start(t, &Broker{dir: t.TempDir(), lib: findLib(t)}, properties)
+}
+
+func start(t testing.TB, b *Broker, properties map[string]string) *Broker {
+	t.Helper()
 	ports := freePorts(t, 2)
 	b.addr = fmt.Sprintf("127.0.0.1:%d", ports[0])
 	b.config = filepath.Join(b.dir, "server.properties")
@@ -88,6 +96,12 @@ func Start(t testing.TB, properties map[string]string) *Broker {
 		"transaction.abort.timed.out.transaction.cleanup.interval.ms": "250",
 	}
 	maps.Copy(lines, properties)
+	for _, l := range b.listeners {
+		l.add(lines)
+	}
+	if b.adjust != nil {
+		b.adjust(lines)
+	}
 	var text strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(lines)) {
 		fmt.Fprintf(&text, "%s=%s\n", k, lines[k])
