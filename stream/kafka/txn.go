@@ -8,6 +8,10 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/addoffsetstotxn"
+	"github.com/segmentio/kafka-go/protocol/addpartitionstotxn"
+	"github.com/segmentio/kafka-go/protocol/endtxn"
+	"github.com/segmentio/kafka-go/protocol/txnoffsetcommit"
 
 	"motifd/stream"
 )
@@ -19,9 +23,10 @@ import (
 // The life of a transaction: add, produce and offsets in any number, then commit or abort, by one user at a time. errTxnLost from any of them means that the transaction was or will be aborted, or
 // that its end is unknown: init, then, and ask the log (here: the progress record) what became of it.
 type transactions struct {
-	cl      *client
-	id      string // transactional id
-	timeout time.Duration
+	cl           *client
+	id           string // transactional id
+	timeout      time.Duration
+	coordinators coordinators
 
 	producer int64
 	epoch    int16
@@ -39,7 +44,7 @@ type topicPartition struct {
 var errTxnLost = errors.New("transaction lost")
 
 func newTransactions(cl *client, id string, timeout time.Duration) *transactions {
-	return &transactions{cl: cl, id: id, timeout: timeout, producer: -1, epoch: -1}
+	return &transactions{cl: cl, id: id, timeout: timeout, coordinators: coordinators{cl: cl}, producer: -1, epoch: -1}
 }
 
 // begin forgets what was added.
@@ -82,29 +87,39 @@ func (x *transactions) init(ctx context.Context, takeOver bool) error {
 
 // add adds partitions to the transaction. What was added before costs nothing.
 func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
-	topics := map[string][]kafkago.AddPartitionToTxn{}
+	var topics []addpartitionstotxn.RequestTopic
+	index := map[string]int{}
+	seen := map[topicPartition]bool{}
 	for _, p := range parts {
-		if !x.added[p] {
-			topics[p.topic] = append(topics[p.topic], kafkago.AddPartitionToTxn{Partition: int(p.partition)})
+		if x.added[p] || seen[p] {
+			continue
 		}
+		seen[p] = true
+		i, ok := index[p.topic]
+		if !ok {
+			i = len(topics)
+			index[p.topic] = i
+			topics = append(topics, addpartitionstotxn.RequestTopic{Name: p.topic})
+		}
+		topics[i].Partitions = append(topics[i].Partitions, p.partition)
 	}
 	if len(topics) == 0 {
 		return nil
 	}
-	err := x.call(ctx, "add partitions to transaction", func(ctx context.Context) error {
-		res, err := x.cl.api.AddPartitionsToTxn(ctx, &kafkago.AddPartitionsToTxnRequest{
-			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), Topics: topics})
+	err := x.coordinated(ctx, "add partitions to transaction", x.self(), func(ctx context.Context, to toCoordinator) error {
+		res, err := ask[*addpartitionstotxn.Response](ctx, x.cl, &addPartitionsRequest{
+			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Topics: topics, toCoordinator: to})
 		if err != nil {
 			return err
 		}
 		// One partition's error leaves all of them out; the others are then "not attempted".
 		var first error
 		n := 0
-		for _, ps := range res.Topics {
-			for _, p := range ps {
+		for _, t := range res.Results {
+			for _, p := range t.Results {
 				n++
-				if p.Error != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
-					first = p.Error
+				if err := failure(p.ErrorCode); err != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
+					first = err
 				}
 			}
 		}
@@ -122,36 +137,42 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 	return nil
 }
 
-// offsets puts the offsets of a consumer group without members into the transaction.
+// addGroup adds a consumer group to the transaction, so that it takes offsets of it.
+func (x *transactions) addGroup(ctx context.Context, group string) error {
+	if x.group {
+		return nil
+	}
+	err := x.coordinated(ctx, "add offsets to transaction", x.self(), func(ctx context.Context, to toCoordinator) error {
+		res, err := ask[*addoffsetstotxn.Response](ctx, x.cl, &addOffsetsRequest{
+			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, GroupID: group, toCoordinator: to})
+		if err != nil {
+			return err
+		}
+		return failure(res.ErrorCode)
+	})
+	x.group = err == nil
+	return err
+}
+
+// offsets puts the offsets of a consumer group without members into the transaction; addGroup comes before.
 func (x *transactions) offsets(ctx context.Context, group, topic string, at stream.Positions) error {
-	if !x.group {
-		err := x.call(ctx, "add offsets to transaction", func(ctx context.Context) error {
-			res, err := x.cl.api.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
-				TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), GroupID: group})
-			if err != nil {
-				return err
-			}
-			return res.Error
-		})
-		if err != nil {
-			return err
-		}
-		x.group = true
-	}
-	commits := make([]kafkago.TxnOffsetCommit, 0, len(at))
+	commits := make([]txnoffsetcommit.RequestPartition, 0, len(at))
 	for p, off := range at {
-		commits = append(commits, kafkago.TxnOffsetCommit{Partition: int(p), Offset: off})
+		commits = append(commits, txnoffsetcommit.RequestPartition{Partition: p, CommittedOffset: off, CommittedLeaderEpoch: -1})
 	}
-	return x.call(ctx, "offsets of transaction", func(ctx context.Context) error {
-		res, err := x.cl.api.TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
-			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch),
-			GroupID: group, GenerationID: -1, Topics: map[string][]kafkago.TxnOffsetCommit{topic: commits}})
+	coordinator := coordinated{kafkago.CoordinatorKeyTypeConsumer, group}
+	return x.coordinated(ctx, "offsets of transaction", coordinator, func(ctx context.Context, to toCoordinator) error {
+		res, err := ask[*txnoffsetcommit.Response](ctx, x.cl, &txnOffsetsRequest{
+			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, GroupID: group, GenerationID: -1,
+			Topics: []txnoffsetcommit.RequestTopic{{Name: topic, Partitions: commits}}, toCoordinator: to})
 		if err != nil {
 			return err
 		}
-		for _, p := range res.Topics[topic] {
-			if p.Error != nil {
-				return p.Error
+		for _, t := range res.Topics {
+			for _, p := range t.Partitions {
+				if p.ErrorCode != 0 {
+					return failure(p.ErrorCode)
+				}
 			}
 		}
 		return nil
@@ -173,16 +194,32 @@ func (x *transactions) end(ctx context.Context, commit bool) error {
 	if commit {
 		op = "commit transaction"
 	}
-	err := x.call(ctx, op, func(ctx context.Context) error {
-		res, err := x.cl.api.EndTxn(ctx, &kafkago.EndTxnRequest{
-			TransactionalID: x.id, ProducerID: int(x.producer), ProducerEpoch: int(x.epoch), Committed: commit})
+	err := x.coordinated(ctx, op, x.self(), func(ctx context.Context, to toCoordinator) error {
+		res, err := ask[*endtxn.Response](ctx, x.cl, &endRequest{
+			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Committed: commit, toCoordinator: to})
 		if err != nil {
 			return err
 		}
-		return res.Error
+		return failure(res.ErrorCode)
 	})
 	if err == nil {
 		x.begin()
 	}
 	return err
+}
+
+// self is what the coordinator of the transactions coordinates.
+func (x *transactions) self() coordinated {
+	return coordinated{kafkago.CoordinatorKeyTypeTransaction, x.id}
+}
+
+// coordinated makes a call that is for a coordinator.
+func (x *transactions) coordinated(ctx context.Context, op string, what coordinated, f func(ctx context.Context, to toCoordinator) error) error {
+	return x.call(ctx, op, func(ctx context.Context) error {
+		to, err := x.coordinators.of(ctx, what)
+		if err != nil {
+			return err
+		}
+		return f(ctx, to)
+	})
 }

@@ -81,12 +81,12 @@ func TestTxnErrorCodes(t *testing.T) {
 			continue
 		}
 		for _, key := range []kmsg.Key{kmsg.Produce, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn, kmsg.EndTxn,
-			kmsg.TxnOffsetCommit, kmsg.FindCoordinator} {
+			kmsg.TxnOffsetCommit} {
 			r.sizes = append(r.sizes, 2)
 			fault(key, err, publish)
 			n++
 		}
-		for _, key := range []kmsg.Key{kmsg.InitProducerID, kmsg.Fetch, kmsg.ListOffsets} {
+		for _, key := range []kmsg.Key{kmsg.FindCoordinator, kmsg.InitProducerID, kmsg.Fetch, kmsg.ListOffsets} {
 			require.NoError(t, s.Close())
 			s = nil
 			fault(key, err, open)

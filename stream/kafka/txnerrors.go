@@ -18,6 +18,14 @@ const (
 	transactionAbortable = kafkago.Error(120)
 )
 
+// failure is the error of a code, nil for none.
+func failure(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return kafkago.Error(code)
+}
+
 // lost tells whether an error means that the transaction cannot go on with this epoch: it was aborted by its time-out,
 // another producer has taken over, or the brokers and we do not agree on its state. (A duplicate that a broker has
 // seen a moment ago is no error: one that is refused as such is not known to be ours.)
@@ -38,9 +46,17 @@ func lost(err error) bool {
 // call makes one call of a transaction again and again until it succeeds, its transaction is lost, or it fails for
 // good. All that is repeated is idempotent: appends carry sequence numbers, the rest sets what is set already. The
 // broker's time-out of the transaction ends the repetition while others of its calls get through, and ctx otherwise.
+//
+// What is known of leaders, coordinators and connections is dropped after every error, whatever it is, but for the one
+// that says that the coordinator has not done with the transaction before.
 func (x *transactions) call(ctx context.Context, op string, f func(ctx context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		err := f(ctx)
+		busy := errors.Is(err, kafkago.ConcurrentTransactions)
+		if err != nil && !busy {
+			x.coordinators.forget()
+			x.cl.transport.CloseIdleConnections()
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -51,8 +67,7 @@ func (x *transactions) call(ctx context.Context, op string, f func(ctx context.C
 		case fatalTxn(err):
 			return fmt.Errorf("kafka: %s, transactional id %q: %w", op, x.id, err)
 		}
-		if errors.Is(err, kafkago.ConcurrentTransactions) {
-			// The transaction before is being completed, which takes milliseconds.
+		if busy { // for milliseconds
 			err = x.cl.sleep(ctx, min(time.Millisecond<<min(attempt-1, 6), 50*time.Millisecond))
 		} else {
 			x.cl.opt.Events.retry(op, x.id, -1, attempt, err)

@@ -45,6 +45,7 @@ type cutter struct {
 	mu    sync.Mutex
 	n     int
 	isCut bool
+	seen  []int16 // the requests that were counted
 }
 
 var counted = []int16{apiProduce, apiInitProducer, apiAddPartitions, apiAddOffsets, apiEndTxn, apiTxnOffsets}
@@ -70,6 +71,20 @@ func (c *cutter) gone() bool {
 	return c.isCut && c.dead
 }
 
+// watch begins anew, with other requests.
+func (c *cutter) watch(at int, kinds ...int16) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.kinds, c.n, c.seen = at, kinds, 0, nil
+}
+
+// requests returns those that were counted.
+func (c *cutter) requests() []int16 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.seen)
+}
+
 // request counts a request and tells whether to cut here.
 func (c *cutter) request(key int16) bool {
 	c.mu.Lock()
@@ -82,6 +97,7 @@ func (c *cutter) request(key int16) bool {
 		return false
 	}
 	c.n++
+	c.seen = append(c.seen, key)
 	if c.n != c.at {
 		return false
 	}

@@ -19,6 +19,7 @@ import (
 // ends is a cluster that tests of transactions run against.
 type ends struct {
 	addr string
+	real bool // a broker
 	// topic names a new topic after a prefix and creates it; the embedded log is new for each test, a broker is not.
 	topic func(t testing.TB, prefix string, partitions int, config map[string]string) string
 }
@@ -28,8 +29,9 @@ func (e *ends) client() Client {
 }
 
 // embedded is a new embedded log.
-func embedded(t testing.TB) *ends {
-	e := openLog(t)
+func embedded(t testing.TB) *ends { return endsOf(openLog(t)) }
+
+func endsOf(e *Embedded) *ends {
 	n := 0
 	return &ends{addr: e.Addr(), topic: func(t testing.TB, prefix string, partitions int, config map[string]string) string {
 		n++

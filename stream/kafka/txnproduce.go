@@ -116,8 +116,6 @@ func (x *transactions) byLeader(ctx context.Context, ships []*shipment) ([][]*sh
 
 // ship sends one request and marks what was appended.
 func (x *transactions) ship(ctx context.Context, ships []*shipment) error {
-	ctx, cancel := context.WithTimeout(ctx, x.cl.opt.RequestTimeout)
-	defer cancel()
 	req := &rawproduce.Request{TransactionalID: x.id, Acks: int16(kafkago.RequireAll),
 		Timeout: int32(x.cl.opt.RequestTimeout.Milliseconds() / 2)} // so that the broker's answer comes before our own time-out
 	byTopic := map[string]int{}
@@ -133,13 +131,9 @@ func (x *transactions) ship(ctx context.Context, ships []*shipment) error {
 			Partition: s.at.partition, RecordSet: protocol.RawRecordSet{Reader: bytes.NewReader(s.raw)}})
 		byPart[s.at] = s
 	}
-	m, err := x.cl.transport.RoundTrip(ctx, x.cl.addr, req)
+	res, err := ask[*produceapi.Response](ctx, x.cl, req)
 	if err != nil {
 		return err
-	}
-	res, ok := m.(*produceapi.Response)
-	if !ok {
-		return permanent{fmt.Errorf("produce was answered with a %T", m)}
 	}
 	var errs []error
 	for _, t := range res.Topics {

@@ -75,11 +75,11 @@ type round struct {
 func (s *TxnSink) start(at stream.Positions) {
 	r := &round{done: make(chan struct{})}
 	s.round = r
-	parcels := s.pending
+	parcels, parts := s.pending, s.expected(s.pending)
 	s.pending, s.waiting = nil, 0
 	s.wg.Go(func() {
 		defer close(r.done)
-		r.err = s.send(parcels, at)
+		r.err = s.send(parcels, parts, at)
 	})
 }
 
@@ -133,23 +133,61 @@ func (s *TxnSink) finish(parcels []parcel) error {
 	return nil
 }
 
-// send publishes parcels, those of one partition in order, then the offsets.
-func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
+// send publishes parcels, those of one partition in order, then the offsets if there are some. parts are the partitions
+// to add to the transaction.
+//
+// The group is added while the records are on their way, but its offsets follow them: a broker asks the coordinator
+// whether a partition is in the transaction before it takes the first of it, and of two such questions at once for
+// one producer it fails one (KIP-890).
+func (s *TxnSink) send(parcels []parcel, parts []topicPartition, at stream.Positions) error {
 	if err := s.finish(parcels); err != nil {
 		return err
 	}
-	var order []*txnPart
+	if err := s.tx.add(s.ctx, parts); err != nil {
+		return err
+	}
+	if s.opt.Group == "" || len(at) == 0 {
+		return s.sendParcels(parcels)
+	}
+	added := make(chan error, 1)
+	go func() { added <- s.tx.addGroup(s.ctx, s.opt.Group) }()
+	err := s.sendParcels(parcels)
+	group := <-added
+	if err == nil && group == nil {
+		group = s.tx.offsets(s.ctx, s.opt.Group, s.opt.InputTopic, at)
+	}
+	if groupInUse(group) { // they are for show: the checkpoint's positions are what counts
+		s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, group)
+		group = nil
+	}
+	return worst(err, group)
+}
+
+// expected returns the partitions that the open transaction will touch, as far as is known, so that one request adds
+// them all: those of the parcels, those that hold something, and those of the records that come last.
+func (s *TxnSink) expected(parcels []parcel) []topicPartition {
 	var parts []topicPartition
+	for _, c := range parcels {
+		parts = append(parts, c.to.topicPartition)
+	}
+	for _, t := range s.topics() {
+		for p := range t.parts {
+			if t.parts[p].builder != nil || len(t.parts) == 1 && t == s.control {
+				parts = append(parts, t.parts[p].topicPartition)
+			}
+		}
+	}
+	return append(parts, s.progress.parts[0].topicPartition)
+}
+
+func (s *TxnSink) sendParcels(parcels []parcel) error {
+	var order []*txnPart
 	queues := map[*txnPart][]parcel{}
 	for _, c := range parcels {
 		if queues[c.to] == nil {
 			order = append(order, c.to)
-			parts = append(parts, c.to.topicPartition)
 		}
 		queues[c.to] = append(queues[c.to], c)
-	}
-	if err := s.tx.add(s.ctx, parts); err != nil {
-		return err
 	}
 	for left := len(parcels); left > 0; {
 		var wave []*shipment
@@ -178,15 +216,7 @@ func (s *TxnSink) send(parcels []parcel, at stream.Positions) error {
 		}
 		left -= len(wave)
 	}
-	if s.opt.Group == "" || len(at) == 0 {
-		return nil
-	}
-	err := s.tx.offsets(s.ctx, s.opt.Group, s.opt.InputTopic, at)
-	if groupInUse(err) { // they are for show: the checkpoint's positions are what counts
-		s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
-		return nil
-	}
-	return err
+	return nil
 }
 
 // appended notes where a record batch was appended. What came between it and the one before must be markers: one as a
