@@ -47,7 +47,7 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		return fmt.Errorf("source: %w", err)
 	}
 	if src, ok := p.opt.Source.(Positioner); ok {
-		maps.Copy(p.positions, src.Positions())
+		p.positions = src.Positions() // of all partitions that are read; one that is gone has no position any more
 	}
 	read()
 	p.setState(StateRunning)

@@ -17,7 +17,7 @@ var topicCount atomic.Int64
 // brokerEnds are topics on a real broker.
 func brokerEnds(b *brokertest.Broker) func(t testing.TB) *ends {
 	return func(testing.TB) *ends {
-		e := &ends{addr: b.Addr()}
+		e := &ends{addr: b.Addr(), real: true}
 		e.topic = func(t testing.TB, prefix string, partitions int, config map[string]string) string {
 			name := fmt.Sprintf("%s-%d", prefix, topicCount.Add(1))
 			require.NoError(t, EnsureTopics(t.Context(), e.client(), Topic{Name: name, Partitions: partitions, Config: config}))
@@ -33,6 +33,11 @@ func TestBroker(t *testing.T) {
 	b := secured.Broker
 	broker := brokerEnds(b)
 	t.Run("Security", func(t *testing.T) { security(t, secured, broker(t)) })
+	t.Run("Reading", func(t *testing.T) {
+		for name, test := range readings {
+			t.Run(name, func(t *testing.T) { test(t, broker(t)) })
+		}
+	})
 	t.Run("SourceConformance", func(t *testing.T) { sourceConformance(t, broker) })
 	t.Run("SinkConformance", func(t *testing.T) {
 		for _, name := range []string{"Plain", "SmallBatches"} {

@@ -46,3 +46,37 @@ func (e *ends) deleteRecords(t testing.TB, topic string, partition int32, offset
 		}
 	}
 }
+
+// addPartitions raises a topic's partition count.
+func (e *ends) addPartitions(t testing.TB, topic string, n int32) {
+	t.Helper()
+	req := kmsg.NewPtrCreatePartitionsRequest()
+	rt := kmsg.NewCreatePartitionsRequestTopic()
+	rt.Topic, rt.Count = topic, n
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
+	resp, err := req.RequestWith(t.Context(), e.franz(t))
+	require.NoError(t, err)
+	require.Zero(t, resp.Topics[0].ErrorCode)
+}
+
+// deleteTopic deletes a topic and returns when it is gone.
+func (e *ends) deleteTopic(t testing.TB, topic string) {
+	t.Helper()
+	req := kmsg.NewPtrDeleteTopicsRequest()
+	rt := kmsg.NewDeleteTopicsRequestTopic()
+	rt.Topic = &topic
+	req.TopicNames, req.Topics, req.TimeoutMillis = []string{topic}, append(req.Topics, rt), 10_000
+	resp, err := req.RequestWith(t.Context(), e.franz(t))
+	require.NoError(t, err)
+	require.Zero(t, resp.Topics[0].ErrorCode)
+	require.Eventually(t, func() bool {
+		infos, err := DescribeTopics(t.Context(), e.client(), topic)
+		return err == nil && infos[topic] == nil
+	}, time.Minute, 20*time.Millisecond)
+}
+
+// createAgain creates a topic of a name that was deleted.
+func (e *ends) createAgain(t testing.TB, topic Topic) {
+	t.Helper()
+	require.NoError(t, EnsureTopics(t.Context(), e.client(), topic))
+}

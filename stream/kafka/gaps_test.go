@@ -8,44 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream"
 )
-
-// transactional writes values in one transaction, which is then committed or aborted.
-func transactional(t *testing.T, e *Embedded, commit bool, values ...string) {
-	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(e.Addr()), kgo.TransactionalID("tx"), kgo.DefaultProduceTopic("in"))
-	require.NoError(t, err)
-	defer cl.Close()
-	require.NoError(t, cl.BeginTransaction())
-	for _, v := range values {
-		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord(v)).FirstErr())
-	}
-	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
-}
-
-func TestReadCommitted(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
-	cl := reference(t, e)
-	produce(t, cl, "in", 0, 0, rec("", "plain"))
-	transactional(t, e, false, "aborted1", "aborted2")
-	transactional(t, e, true, "committed1", "committed2")
-	transactional(t, e, false, "aborted3")
-	produce(t, cl, "in", 0, 0, rec("", "end"))
-
-	for isolation, want := range map[string]string{
-		ReadCommitted:   "plain committed1 committed2 end",
-		ReadUncommitted: "plain aborted1 aborted2 committed1 committed2 aborted3 end",
-	} {
-		for _, size := range []int{1, 1 << 20} { // one batch to a response, or all in one
-			src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Isolation: isolation, FetchBytes: size})
-			require.Equal(t, want, values(readN(t, src, len(strings.Fields(want)))), "%s, %d bytes", isolation, size)
-			require.NoError(t, src.Close())
-		}
-	}
-}
 
 // TestGaps: offsets that compaction or a transaction has removed are passed over.
 func TestGaps(t *testing.T) {

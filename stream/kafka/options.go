@@ -91,9 +91,11 @@ func TLSConfig(ca, cert, key []byte, serverName string) (*tls.Config, error) {
 type Events struct {
 	// Retry tells of an error after which the operation is tried again. partition is -1 when it concerns none.
 	Retry func(op, topic string, partition int32, attempt int, err error)
-	// Loss tells that the records from one offset up to another are gone and reading goes on after them
-	// (SourceOptions.AllowDataLoss).
+	// Loss tells that the records from one offset up to another, which is higher, are gone (SourceOptions.AllowDataLoss).
+	// Reading goes on after them, or, when the log ends before the position (it was cut or created anew), where they were.
 	Loss func(partition int32, from, to int64)
+	// Partitions tells that a topic has more partitions than it had, and that all of them are used.
+	Partitions func(topic string, from, to int32)
 	// Duplicates tells that records were probably published more than once by a retry, or by a request of a former
 	// process that arrived late.
 	Duplicates func(topic string, partition int32, n int64)
@@ -104,6 +106,18 @@ type Events struct {
 func (e *Events) retry(op, topic string, partition int32, attempt int, err error) {
 	if e.Retry != nil {
 		e.Retry(op, topic, partition, attempt, err)
+	}
+}
+
+func (e *Events) loss(partition int32, a, b int64) {
+	if e.Loss != nil && a != b {
+		e.Loss(partition, min(a, b), max(a, b))
+	}
+}
+
+func (e *Events) partitions(topic string, from, to int32) {
+	if e.Partitions != nil {
+		e.Partitions(topic, from, to)
 	}
 }
 

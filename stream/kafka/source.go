@@ -67,8 +67,11 @@ func NewSource(opt SourceOptions) (*Source, error) {
 
 // Seek resolves where each partition is read from, and checks that the positions are available: one below the log
 // start (retention has removed the records) or beyond the end (the topic was created anew, or cut) is
-// stream.ErrDataLoss, unless AllowDataLoss is set; reading then goes on at the nearest offset that exists. A
-// position of a partition that is not read is an error. It waits for the brokers until ctx is done.
+// stream.ErrDataLoss, unless AllowDataLoss is set; reading then goes on at the nearest offset that exists, and a
+// partition that is gone is forgotten. A position of a partition that is not to be read is an error.
+//
+// Start is for partitions without a position. When others have one, and all are read, these were added to the topic
+// since, and are read from their beginning: nothing in them is old. It waits for the brokers until ctx is done.
 func (s *Source) Seek(ctx context.Context, at stream.Positions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,10 +97,14 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 			return fmt.Errorf("kafka: topic %q has %d partitions; there is no partition %d", s.opt.Topic, n, p)
 		}
 	}
-	for p := range at {
+	for p, pos := range at {
 		if p >= n {
-			return fmt.Errorf("%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
-				stream.ErrDataLoss, p, s.opt.Topic, n)
+			if !s.opt.AllowDataLoss {
+				return fmt.Errorf("%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
+					stream.ErrDataLoss, p, s.opt.Topic, n)
+			}
+			s.opt.Events.loss(p, 0, pos)
+			continue
 		}
 		if !slices.Contains(parts, p) {
 			return fmt.Errorf("kafka: the checkpoint has a position in partition %d of topic %q, which is not among the partitions to read", p, s.opt.Topic)
@@ -110,10 +117,14 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		return err
 	}
 	start := make(stream.Positions, len(parts))
+	grown := s.opt.Partitions == nil && len(at) > 0
+	added := int32(0)
 	for _, p := range parts {
 		e := ext[p]
 		pos, ok := at[p]
 		switch {
+		case !ok && grown:
+			pos, added = e.start, added+1
 		case !ok && s.opt.Start == Latest:
 			pos = e.end
 		case !ok:
@@ -126,6 +137,9 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		start[p] = pos
 	}
 	s.start = start
+	if added > 0 {
+		s.opt.Events.partitions(s.opt.Topic, n-added, n)
+	}
 	return nil
 }
 
@@ -139,9 +153,7 @@ func (s *Source) available(p int32, pos int64, e extent) (int64, error) {
 		return 0, fmt.Errorf("%w: topic %q, partition %d: offset %d is wanted, offsets %d to %d are available", stream.ErrDataLoss,
 			s.opt.Topic, p, pos, e.start, e.end)
 	}
-	if f := s.opt.Events.Loss; f != nil {
-		f(p, pos, to)
-	}
+	s.opt.Events.loss(p, pos, to)
 	return to, nil
 }
 
@@ -264,8 +276,14 @@ func (s *Source) send(ctx context.Context, c chunk) error {
 	}
 }
 
-// watchPartitions starts to read partitions that are added to the topic, from their beginning.
+// fewerLooks is how often the topic must have been seen with fewer partitions before that is believed: a broker that has
+// just started may not know all of them.
+const fewerLooks = 3
+
+// watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer than
+// before was created anew.
 func (s *Source) watchPartitions(n int32) {
+	fewer := 0
 	for s.cl.sleep(s.ctx, s.interval) == nil {
 		res, err := s.cl.api.Metadata(s.ctx, &kafkago.MetadataRequest{Topics: []string{s.opt.Topic}})
 		if err == nil {
@@ -277,7 +295,18 @@ func (s *Source) watchPartitions(n int32) {
 			}
 			continue
 		}
-		for ; n < int32(len(res.Topics[0].Partitions)); n++ {
+		has := int32(len(res.Topics[0].Partitions))
+		if has >= n {
+			fewer = 0
+		} else if fewer++; fewer == fewerLooks && !s.opt.AllowDataLoss {
+			_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", // fails only when the source is closed
+				stream.ErrDataLoss, s.opt.Topic, has, n)})
+			return
+		}
+		if has > n {
+			s.opt.Events.partitions(s.opt.Topic, n, has)
+		}
+		for ; n < has; n++ {
 			s.goFetch(n, 0)
 		}
 	}

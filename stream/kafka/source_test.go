@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,74 +60,6 @@ func TestNoTopic(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoTopic)
 }
 
-func TestDataLoss(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
-	cl := reference(t, e)
-	for i := range 10 {
-		produce(t, cl, "in", 0, 0, rec("", fmt.Sprint(i)))
-	}
-	require.NoError(t, e.Cluster.DeleteRecords("in", 0, 4))
-	for at, goesOn := range map[int64]string{2: "4 5 6 7 8 9", 12: "later"} {
-		strict := newSource(t, SourceOptions{Client: fast(e), Topic: "in"})
-		require.ErrorIs(t, strict.Seek(t.Context(), stream.Positions{0: at}), stream.ErrDataLoss)
-		require.ErrorIs(t, strict.Seek(t.Context(), stream.Positions{1: 0}), stream.ErrDataLoss, "a partition that is gone")
-
-		opt := SourceOptions{Client: fast(e), Topic: "in", AllowDataLoss: true}
-		var from, to int64
-		opt.Events.Loss = func(_ int32, f, t int64) { from, to = f, t }
-		src := newSource(t, opt)
-		require.NoError(t, src.Seek(t.Context(), stream.Positions{0: at}))
-		require.Equal(t, at, from)
-		if at < 4 {
-			require.EqualValues(t, 4, to)
-		} else {
-			require.EqualValues(t, 10, to)
-			produce(t, cl, "in", 0, 0, rec("", "later"))
-		}
-		require.Equal(t, goesOn, values(readN(t, src, len(strings.Fields(goesOn)))))
-		require.NoError(t, src.Close())
-		if at == 12 {
-			break
-		}
-	}
-}
-
-// TestDataLossWhileReading: retention overtakes a reader.
-func TestDataLossWhileReading(t *testing.T) {
-	for _, allow := range []bool{false, true} {
-		e := openLog(t, Topic{Name: "in"})
-		cl := reference(t, e)
-		for i := range 10 {
-			produce(t, cl, "in", 0, 0, rec("", fmt.Sprint(i)))
-		}
-		opt := SourceOptions{Client: fast(e), Topic: "in", FetchBytes: 1, ReadBytes: 1, AllowDataLoss: allow}
-		var lost atomic.Int64
-		opt.Events.Loss = func(_ int32, f, t int64) { lost.Store(t - f) }
-		src := newSource(t, opt)
-		require.Equal(t, "0", values(readN(t, src, 1))) // one more may be on its way
-		require.NoError(t, e.Cluster.DeleteRecords("in", 0, 8))
-		var err error
-		var got []stream.Record
-		for err == nil && len(got) < 8 {
-			var recs []stream.Record
-			recs, err = src.Read(t.Context())
-			got = append(got, recs...)
-			if len(got) > 0 && string(got[len(got)-1].Value) == "9" {
-				break
-			}
-		}
-		if allow {
-			require.NoError(t, err)
-			require.Equal(t, "9", string(got[len(got)-1].Value))
-			require.Positive(t, lost.Load())
-			continue
-		}
-		require.ErrorIs(t, err, stream.ErrDataLoss)
-		_, err = src.Read(t.Context())
-		require.ErrorIs(t, err, stream.ErrDataLoss, "the error stays")
-	}
-}
-
 func TestRecordTooLarge(t *testing.T) {
 	e := openLog(t, Topic{Name: "in"})
 	cl := reference(t, e)
@@ -143,24 +74,6 @@ func TestRecordTooLarge(t *testing.T) {
 	require.Len(t, got[1].Value, 99)
 	require.NoError(t, got[2].Err)
 	require.Equal(t, stream.Record{Offset: 2, Next: 3, Time: got[2].Time, Value: []byte("fits too")}, got[2])
-}
-
-// TestBomb: a batch that expands beyond the limit becomes one dead letter, and reading goes on behind it.
-func TestBomb(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
-	cl := reference(t, e)
-	big := strings.Repeat("x", 300<<10)
-	produce(t, cl, "in", 0, 0, rec("", "before"))
-	produce(t, cl, "in", 0, kafkago.Zstd, rec("", big), rec("", big), rec("", big))
-	produce(t, cl, "in", 0, 0, rec("", "after"))
-	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", MaxBatchBytes: 512 << 10})
-	got := readN(t, src, 3)
-	require.Equal(t, "before  after", values(got))
-	var bomb *stream.RecordError
-	require.ErrorAs(t, got[1].Err, &bomb)
-	require.Equal(t, "compression", bomb.Reason)
-	require.EqualValues(t, 1, got[1].Offset)
-	require.EqualValues(t, 4, got[1].Next)
 }
 
 // TestFetchFaults: whatever the broker answers, nothing is lost or doubled.
@@ -225,26 +138,6 @@ func TestBrokerDown(t *testing.T) {
 	<-retried
 	require.NoError(t, src.Close())
 	require.ErrorIs(t, <-done, errClosed)
-}
-
-// TestAddedPartition: a partition that is added to the topic is read from its beginning.
-func TestAddedPartition(t *testing.T) {
-	e := openLog(t, Topic{Name: "in"})
-	cl := reference(t, e)
-	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in"})
-	src.interval = 10 * time.Millisecond
-	src.cl.transport.MetadataTTL = 10 * time.Millisecond
-	produce(t, cl, "in", 0, 0, rec("", "first"))
-	require.Equal(t, "first", values(readN(t, src, 1)))
-	res, err := cl.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: "in", Count: 2}}})
-	require.NoError(t, err)
-	require.NoError(t, res.Errors["in"])
-	fresh := reference(t, e)
-	produce(t, fresh, "in", 1, 0, rec("", "second"))
-	got := readN(t, src, 1)
-	require.Equal(t, "second", values(got))
-	require.EqualValues(t, 1, got[0].Partition)
 }
 
 // TestFairness: a partition with a backlog does not hold up another.

@@ -1,0 +1,289 @@
+package kafka
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"motifd/stream"
+)
+
+// readings is what has to hold for a source on the embedded log and on a real broker.
+var readings = map[string]func(t *testing.T, e *ends){
+	"Codecs": readCodecs, "Contents": readContents, "TooLarge": readTooLarge, "Transactions": readTransactions,
+	"OpenTransaction": readOpenTransaction, "AddedPartitions": readAddedPartitions, "DataLoss": readDataLoss,
+	"LossWhileReading": readLossWhileReading, "CreatedAnew": readCreatedAnew, "FewerPartitions": readFewerPartitions,
+}
+
+func TestReading(t *testing.T) {
+	for name, test := range readings {
+		t.Run(name, func(t *testing.T) { test(t, embedded(t)) })
+	}
+}
+
+// write appends records to a partition, as one record batch if they fit, and returns when they can be read.
+func (e *ends) write(t testing.TB, topic string, partition int32, recs ...*kgo.Record) {
+	t.Helper()
+	cl := e.franz(t, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchMaxBytes(8<<20), kgo.ProducerLinger(5*time.Millisecond))
+	for _, r := range recs {
+		r.Topic, r.Partition = topic, partition
+	}
+	require.NoError(t, cl.ProduceSync(t.Context(), recs...).FirstErr())
+}
+
+func texts(values ...string) (out []*kgo.Record) {
+	for _, v := range values {
+		out = append(out, kgo.StringRecord(v))
+	}
+	return out
+}
+
+// batches lists the record batches of a partition as the cluster keeps them.
+func (e *ends) batches(t testing.TB, topic string, end int64) (out []recordBatch) {
+	t.Helper()
+	opt := e.client()
+	require.NoError(t, opt.setDefaults())
+	cl, err := newClient(opt, topic)
+	require.NoError(t, err)
+	defer cl.close()
+	for next := int64(0); next < end; {
+		res, err := cl.fetch(t.Context(), topic, 0, next, 16<<20, time.Second, kafkago.ReadUncommitted)
+		require.NoError(t, err)
+		for data := res.batches; ; {
+			b, rest, ok, err := nextBatch(data)
+			require.NoError(t, err)
+			if !ok {
+				break
+			}
+			data, next, out = rest, b.last+1, append(out, b)
+		}
+	}
+	return out
+}
+
+// readCodecs: record batches that franz-go has compressed, and those that the broker has, which is to say Java.
+func readCodecs(t *testing.T, e *ends) {
+	codecs := map[kafkago.Compression]kgo.CompressionCodec{0: kgo.NoCompression(), kafkago.Gzip: kgo.GzipCompression(),
+		kafkago.Snappy: kgo.SnappyCompression(), kafkago.Lz4: kgo.Lz4Compression(), kafkago.Zstd: kgo.ZstdCompression()}
+	rng := rand.New(rand.NewPCG(5, 1))
+	var want []string
+	for i := range 300 { // some that shrink, some that do not
+		v := strings.Repeat(fmt.Sprint("ring ", i), 1+i%50)
+		if i%7 == 0 {
+			noise := make([]byte, 400)
+			for j := range noise {
+				noise[j] = byte(rng.Uint32())
+			}
+			v = string(noise)
+		}
+		want = append(want, v)
+	}
+	want = append(want, strings.Repeat("0123456789", 60_000)) // several blocks of every codec
+	for kind, codec := range codecs {
+		byProducer, byBroker := e.topic(t, "in", 1, nil), ""
+		cl := e.franz(t, kgo.ProducerBatchCompression(codec), kgo.DefaultProduceTopic(byProducer), kgo.ProducerBatchMaxBytes(4<<20),
+			kgo.ProducerLinger(5*time.Millisecond))
+		require.NoError(t, cl.ProduceSync(t.Context(), texts(want...)...).FirstErr())
+		if kind != 0 {
+			byBroker = e.topic(t, "in", 1, map[string]string{"compression.type": kind.String()})
+			produce(t, e.reference(t), byBroker, 0, 0, func() (out []kafkago.Record) {
+				for _, v := range want {
+					out = append(out, rec("", v))
+				}
+				return out
+			}()...)
+		}
+		for _, topic := range []string{byProducer, byBroker} {
+			if topic == "" {
+				continue
+			}
+			src := newSource(t, SourceOptions{Client: e.client(), Topic: topic})
+			got := readN(t, src, len(want))
+			require.Len(t, got, len(want))
+			for i := range want {
+				require.NoError(t, got[i].Err, "%v, record %d", kind, i)
+				require.True(t, want[i] == string(got[i].Value), "%v, record %d", kind, i)
+			}
+			require.NoError(t, src.Close())
+			if topic == byBroker && !e.real {
+				continue // the embedded log does not compress
+			}
+			for _, b := range e.batches(t, topic, int64(len(want))) {
+				require.Equal(t, kind, kafkago.Compression(b.attributes&attrCompression))
+			}
+		}
+	}
+}
+
+// readContents: keys, values and timestamps as they are, what is absent and what is empty told apart; headers change
+// nothing.
+func readContents(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	at := time.UnixMilli(1_700_000_000_000)
+	e.write(t, topic, 0,
+		&kgo.Record{Key: []byte("k"), Value: []byte("v"), Timestamp: at},
+		&kgo.Record{Key: []byte("gone"), Timestamp: at.Add(1)}, // a tombstone
+		&kgo.Record{Key: []byte{}, Value: []byte{}, Timestamp: at},
+		&kgo.Record{Value: []byte("headers"), Timestamp: at, Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")},
+			{Key: "", Value: nil}, {Key: "a", Value: bytes.Repeat([]byte("x"), 100_000)}, {Key: HeaderBatch, Value: []byte("no number")}}},
+		&kgo.Record{Key: []byte{0, 0xff, '\n'}, Value: []byte{0xfe}, Timestamp: time.UnixMilli(0)},
+	)
+	got := readN(t, newSource(t, SourceOptions{Client: e.client(), Topic: topic}), 5)
+	want := []stream.Record{
+		{Key: []byte("k"), Value: []byte("v"), Time: at},
+		{Key: []byte("gone"), Time: at.Add(time.Millisecond)},
+		{Key: []byte{}, Value: []byte{}, Time: at},
+		{Value: []byte("headers"), Time: at},
+		{Key: []byte{0, 0xff, '\n'}, Value: []byte{0xfe}, Time: time.UnixMilli(0)},
+	}
+	want[1].Time = at // a part of a millisecond is cut off
+	for i := range want {
+		want[i].Offset, want[i].Next = int64(i), int64(i)+1
+		want[i].Time, got[i].Time = want[i].Time.UTC(), got[i].Time.UTC()
+	}
+	require.Equal(t, want, got)
+}
+
+// readTooLarge: records above our limit, which the broker took, and record batches above what is asked of it at once.
+func readTooLarge(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, map[string]string{"max.message.bytes": "10000000"})
+	big := strings.Repeat("x", 3<<20)
+	e.write(t, topic, 0, texts("first")...)
+	e.write(t, topic, 0, texts("a", big, "b")...)
+	e.write(t, topic, 0, texts("last")...)
+	src := newSource(t, SourceOptions{Client: e.client(), Topic: topic, FetchBytes: 1000, ReadBytes: 1000, MaxRecordBytes: 2 << 20})
+	got := readN(t, src, 5)
+	require.Equal(t, []string{"first", "a", "b", "last"}, []string{string(got[0].Value), string(got[1].Value), string(got[3].Value), string(got[4].Value)})
+	var tooLarge *stream.RecordError
+	require.ErrorAs(t, got[2].Err, &tooLarge)
+	require.Equal(t, stream.RecordError{Reason: "size", Size: 3 << 20, Msg: tooLarge.Msg}, *tooLarge)
+	require.Contains(t, tooLarge.Msg, "the limit is 2097152")
+	require.Len(t, got[2].Value, 2<<20)
+	require.NoError(t, src.Close())
+	// The same batch, compressed, and more of it than is allowed.
+	zipped := e.franz(t, kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.DefaultProduceTopic(topic), kgo.ProducerBatchMaxBytes(8<<20),
+		kgo.ProducerLinger(5*time.Millisecond))
+	require.NoError(t, zipped.ProduceSync(t.Context(), texts("c", big, "d")...).FirstErr())
+	e.write(t, topic, 0, texts("end")...)
+	src = newSource(t, SourceOptions{Client: e.client(), Topic: topic, MaxRecordBytes: 1 << 20, MaxBatchBytes: 2 << 20})
+	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 5}))
+	got = readN(t, src, 2)
+	require.ErrorAs(t, got[0].Err, &tooLarge)
+	require.Equal(t, "compression", tooLarge.Reason)
+	require.Contains(t, tooLarge.Msg, "offsets 5 to 7")
+	require.Equal(t, "end", string(got[1].Value))
+}
+
+// readTransactions: what two producers wrote in transactions that lie across each other, committed and aborted, amid what
+// a third one wrote without.
+func readTransactions(t *testing.T, e *ends) {
+	const seed = 7
+	rng := rand.New(rand.NewPCG(seed, 1))
+	topic := e.topic(t, "in", 1, nil)
+	var producers []*kgo.Client
+	for i := range 2 {
+		producers = append(producers, e.franz(t, kgo.TransactionalID(fmt.Sprint(topic, "-", i)), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0)))
+	}
+	plain := e.franz(t, kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
+	open := [2]bool{}
+	mine := [2][]string{}
+	var all []string
+	committed := map[string]bool{}
+	end := func(i int, commit bool) {
+		require.NoError(t, producers[i].EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+		for _, v := range mine[i] {
+			committed[v] = commit
+		}
+		open[i], mine[i] = false, nil
+	}
+	for n := range 60 {
+		v := fmt.Sprint("value-", n)
+		all = append(all, v)
+		i := rng.IntN(3)
+		if i == 2 {
+			committed[v] = true
+			require.NoError(t, plain.ProduceSync(t.Context(), kgo.StringRecord(v)).FirstErr())
+			continue
+		}
+		if !open[i] {
+			require.NoError(t, producers[i].BeginTransaction())
+			open[i] = true
+		}
+		mine[i] = append(mine[i], v)
+		require.NoError(t, producers[i].ProduceSync(t.Context(), kgo.StringRecord(v)).FirstErr())
+		if rng.IntN(4) == 0 {
+			end(i, rng.IntN(2) == 0)
+		}
+	}
+	for i := range open {
+		if open[i] {
+			end(i, i == 0)
+		}
+	}
+	require.NoError(t, plain.ProduceSync(t.Context(), kgo.StringRecord("end")).FirstErr())
+	all, committed["end"] = append(all, "end"), true
+	for isolation, want := range map[string][]string{
+		ReadCommitted:   slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !committed[v] }),
+		ReadUncommitted: all,
+	} {
+		for _, size := range []int{1, 700, 1 << 20} {
+			opt := SourceOptions{Client: e.client(), Topic: topic, Isolation: isolation, FetchBytes: size}
+			src := newSource(t, opt)
+			got := readN(t, src, len(want))
+			require.Equal(t, strings.Join(want, " "), values(got), "seed %d, %s, %d bytes", seed, isolation, size)
+			require.NoError(t, src.Close())
+			if size > 1 {
+				continue
+			}
+			for k := range got { // and from any position on, markers and aborted transactions before it
+				src := newSource(t, opt)
+				require.NoError(t, src.Seek(t.Context(), stream.Positions{0: got[k].Offset}))
+				require.Equal(t, strings.Join(want[k:], " "), values(readN(t, src, len(want)-k)))
+				require.NoError(t, src.Close())
+			}
+		}
+	}
+}
+
+// readOpenTransaction: reading waits at the first open transaction, and the lag does not count what is behind it.
+func readOpenTransaction(t *testing.T, e *ends) {
+	for _, commit := range []bool{true, false} {
+		topic := e.topic(t, "in", 1, nil)
+		tx := e.franz(t, kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
+		e.write(t, topic, 0, texts("before")...)
+		require.NoError(t, tx.BeginTransaction())
+		require.NoError(t, tx.ProduceSync(t.Context(), texts("in1", "in2")...).FirstErr())
+		e.write(t, topic, 0, texts("behind")...)
+		src := newSource(t, SourceOptions{Client: e.client(), Topic: topic})
+		require.Equal(t, "before", values(readN(t, src, 1)))
+		got := make(chan []stream.Record, 1)
+		go func() {
+			want := 1
+			if commit {
+				want = 3
+			}
+			got <- readN(t, src, want)
+		}()
+		// While it is open, several fetches are answered with nothing: the broker holds each for MaxWait, 20 ms.
+		select {
+		case recs := <-got:
+			t.Fatalf("read %s", values(recs))
+		case <-time.After(200 * time.Millisecond):
+		}
+		require.Equal(t, map[int32]int64{0: 0}, src.Lag())
+		require.NoError(t, tx.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+		if commit {
+			require.Equal(t, "in1 in2 behind", values(<-got))
+		} else {
+			require.Equal(t, "behind", values(<-got))
+		}
+	}
+}

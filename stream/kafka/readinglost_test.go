@@ -1,0 +1,146 @@
+package kafka
+
+import (
+	"fmt"
+	"maps"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/stream"
+)
+
+// quick makes a source that notices added partitions soon.
+func quick(t testing.TB, opt SourceOptions) *Source {
+	t.Helper()
+	src := newSource(t, opt)
+	src.interval, src.cl.transport.MetadataTTL = 20*time.Millisecond, 20*time.Millisecond
+	return src
+}
+
+// readAddedPartitions: partitions that are added while the source runs are read from their beginning, and so are those that
+// were added while it did not, wherever reading was to start.
+func readAddedPartitions(t *testing.T, e *ends) {
+	for _, start := range []string{Earliest, Latest} {
+		topic := e.topic(t, "in", 1, nil)
+		opt := SourceOptions{Client: e.client(), Topic: topic, Start: start}
+		var added atomic.Int32
+		opt.Events.Partitions = func(topic string, from, to int32) { added.Store(to) }
+		src := quick(t, opt)
+		require.NoError(t, src.Seek(t.Context(), nil))
+		e.write(t, topic, 0, texts("p0")...)
+		require.Equal(t, "p0", values(readN(t, src, 1)))
+		e.addPartitions(t, topic, 3)
+		e.write(t, topic, 1, texts("p1")...)
+		e.write(t, topic, 2, texts("p2")...)
+		got := map[int32]string{}
+		for _, r := range readN(t, src, 2) {
+			got[r.Partition] = string(r.Value)
+		}
+		require.Equal(t, map[int32]string{1: "p1", 2: "p2"}, got)
+		require.EqualValues(t, 3, added.Load())
+		require.NoError(t, src.Close())
+		e.addPartitions(t, topic, 4)
+		e.write(t, topic, 3, texts("p3")...)
+		src = quick(t, opt)
+		require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 1, 1: 1, 2: 1}))
+		require.Equal(t, "p3", values(readN(t, src, 1)))
+		require.EqualValues(t, 4, added.Load())
+	}
+}
+
+// readDataLoss: a position below the log's start, above its end, or of a partition that is gone.
+func readDataLoss(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	e.write(t, topic, 0, texts("0", "1", "2", "3", "4")...)
+	e.deleteRecords(t, topic, 0, 3)
+	type loss struct{ from, to int64 }
+	for at, want := range map[int64]loss{1: {1, 3}, 9: {5, 9}} {
+		opt := SourceOptions{Client: e.client(), Topic: topic}
+		err := newSource(t, opt).Seek(t.Context(), stream.Positions{0: at})
+		require.ErrorIs(t, err, stream.ErrDataLoss)
+		require.ErrorContains(t, err, fmt.Sprintf("offset %d is wanted, offsets 3 to 5 are available", at))
+		opt.AllowDataLoss = true
+		var got []loss
+		opt.Events.Loss = func(_ int32, from, to int64) { got = append(got, loss{from, to}) }
+		src := newSource(t, opt)
+		require.NoError(t, src.Seek(t.Context(), stream.Positions{0: at}))
+		require.Equal(t, []loss{want}, got)
+		require.Equal(t, stream.Positions{0: map[int64]int64{1: 3, 9: 5}[at]}, src.Positions())
+	}
+}
+
+// readLossWhileReading: records are deleted while the source is at them.
+func readLossWhileReading(t *testing.T, e *ends) {
+	for _, allow := range []bool{false, true} {
+		topic := e.topic(t, "in", 1, nil)
+		for i := range 10 {
+			e.write(t, topic, 0, texts(fmt.Sprint(i))...)
+		}
+		opt := SourceOptions{Client: e.client(), Topic: topic, FetchBytes: 1, ReadBytes: 1, AllowDataLoss: allow}
+		lost := make(chan int64, 10)
+		opt.Events.Loss = func(_ int32, from, to int64) { lost <- to - from }
+		src := newSource(t, opt)
+		require.Equal(t, "0", values(readN(t, src, 1)))
+		e.deleteRecords(t, topic, 0, 8)
+		var err error
+		var last string
+		for err == nil && last != "9" {
+			var recs []stream.Record
+			if recs, err = src.Read(t.Context()); err == nil {
+				last = string(recs[len(recs)-1].Value)
+			}
+		}
+		if !allow {
+			require.ErrorIs(t, err, stream.ErrDataLoss)
+			continue
+		}
+		require.NoError(t, err)
+		require.Greater(t, <-lost, int64(4))
+	}
+}
+
+// readCreatedAnew: the topic is deleted and created again under a running source; what is in it is not what was there.
+func readCreatedAnew(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	e.write(t, topic, 0, texts("0", "1", "2")...)
+	src := quick(t, SourceOptions{Client: e.client(), Topic: topic})
+	readN(t, src, 3)
+	e.deleteTopic(t, topic)
+	e.createAgain(t, Topic{Name: topic, Partitions: 1})
+	e.write(t, topic, 0, texts("another")...)
+	_, err := src.Read(t.Context())
+	require.ErrorIs(t, err, stream.ErrDataLoss)
+}
+
+// readFewerPartitions: a topic that was created again with fewer partitions.
+func readFewerPartitions(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 3, nil)
+	e.write(t, topic, 2, texts("p2")...)
+	running := quick(t, SourceOptions{Client: e.client(), Topic: topic})
+	readN(t, running, 1)
+	e.deleteTopic(t, topic)
+	e.createAgain(t, Topic{Name: topic, Partitions: 1})
+	e.write(t, topic, 0, texts("p0", "p0")...)
+	var err error
+	for err == nil { // what partition 0 holds may be read before
+		_, err = running.Read(t.Context())
+	}
+	require.ErrorIs(t, err, stream.ErrDataLoss)
+	require.ErrorContains(t, err, "created anew")
+
+	at := stream.Positions{0: 1, 1: 0, 2: 7}
+	opt := SourceOptions{Client: e.client(), Topic: topic}
+	err = newSource(t, opt).Seek(t.Context(), at)
+	require.ErrorIs(t, err, stream.ErrDataLoss)
+	require.ErrorContains(t, err, "created anew")
+	opt.AllowDataLoss = true
+	lost := map[int32]int64{}
+	opt.Events.Loss = func(p int32, from, to int64) { lost[p] = to - from }
+	src := newSource(t, opt)
+	require.NoError(t, src.Seek(t.Context(), at))
+	require.True(t, maps.Equal(map[int32]int64{2: 7}, lost), lost)
+	require.Equal(t, "p0", values(readN(t, src, 1)))
+}
