@@ -48,6 +48,17 @@ torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, and com
 	TORTURE_KILLS=$(KILLS) TORTURE_RESTARTS=$(RESTARTS) TORTURE_SEED=$(SEED) \
 		$(GO) test -tags kafka -timeout 60m -count 1 -v -run 'P3Torture' ./cmd/motifd
 
+BENCHFLAGS  ?=
+
+.PHONY: bench
+bench: build ## measure counts, deltas, exists by class of patterns, 1 and 2 threads; BENCHFLAGS: see bin/motifd bench --help
+	./bin/motifd bench $(BENCHFLAGS)
+
+.PHONY: bench-peer
+bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated case or on that in the directory CASE
+	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
+	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") --runs 5 $(BENCHFLAGS)
+
 .PHONY: vet
 vet: ## go vet, with every build tag
 	$(GO) vet ./...

@@ -72,7 +72,7 @@ func TestS10Refusals(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"run", "demo", "replay", "match", "explain", "query", "query add", "query list", "query remove", "query resume",
-		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "topics", "topics create", "topics check", "version",
+		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "topics", "topics create", "topics check", "bench", "version",
 	} {
 		r := succeed(t, ".", append(strings.Fields(command), "--help")...)
 		require.Contains(t, r.stdout, "Example", command)

@@ -28,6 +28,7 @@ type cli struct {
 	Match      matchCmd      `cmd:"" help:"Find the matches in a graph that does not change."`
 	Explain    explainCmd    `cmd:"" help:"Print how a pattern is searched."`
 	Query      queryCmd      `cmd:"" help:"List and change the queries of a running daemon."`
+	Bench      benchCmd      `cmd:"" help:"Measure motifd on a generated case, alone or beside a peer."`
 	Topics     topicsCmd     `cmd:"" help:"Create and check the Kafka topics of a configuration."`
 	Checkpoint checkpointCmd `cmd:"" help:"Look into a checkpoint."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// benchCmd measures motifd on a generated case, or beside a peer.
+type benchCmd struct {
+	Preset   string   `help:"What is not given below: synth, 20,000 vertices and 150,000 edges; or github, the size and skew of that graph, with trees that have very many matches." enum:"synth,github" default:"synth"`
+	Seed     uint64   `help:"Seed of the generator: the same flags make the same case." default:"1"`
+	Vertices int      `help:"Vertices of the graph." placeholder:"N"`
+	Edges    int      `help:"Edges of the graph, those that the stream inserts included." placeholder:"N"`
+	Labels   int      `help:"Vertex labels, given at random." placeholder:"N"`
+	Exponent float64  `help:"Exponent of the degrees' power law: the nearer to 2, the larger the hubs." placeholder:"X"`
+	Updates  int      `help:"Updates in the stream." placeholder:"N"`
+	Stream   string   `help:"What the stream does: insert, or mixed, two insertions to a deletion." enum:"insert,mixed" default:"insert"`
+	Classes  []string `help:"Classes of patterns: dense (mean degree of 3 or more), sparse (less, with a cycle), tree." placeholder:"CLASS,..."`
+	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N,..."`
+	Queries  int      `help:"Patterns of each class and size." placeholder:"N"`
+	Case     string   `help:"Use the case in a directory instead: graph.txt, insert.txt or mixed.txt, queries/." placeholder:"DIR"`
+	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
+
+	Emit      []string      `help:"What is measured: of the stream counts, deltas, exists; or static, the counts of the graph before it." placeholder:"MODE,..."`
+	Threads   []int         `help:"Search threads; the first is what the others are compared with." default:"1,2" placeholder:"N,..."`
+	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn." default:"3" placeholder:"N"`
+	Batch     int           `help:"Updates per batch." default:"1000" placeholder:"N"`
+	Each      bool          `help:"Measure query by query instead of a class at a time."`
+	MaxDeltas uint64        `help:"With --emit=deltas, leave out queries with more matches than that; what is left out is told." default:"20000000" placeholder:"N"`
+	Peer      string        `help:"Compare with a binary of RapidFlow: counts, one thread, query by query, by turns." placeholder:"FILE"`
+	TimeLimit time.Duration `help:"What the peer gets for a query." default:"60s"`
+	JSON      string        `name:"json" help:"Write the results, with every run, as JSON to a file." placeholder:"FILE"`
+}
+
+func (benchCmd) Help() string {
+	return `A graph whose degrees follow a power law is generated, with a stream of updates and with patterns taken from it. Each
+cell of the table is a motifd replay (static: a motifd match) in a process of its own, so that its peak memory is its own:
+
+  matches     found, positive and negative; of exists, transitions
+  match s     time of the search alone
+  updates/s   updates by the time of the search and of keeping the graph
+  matches/s   matches by the time of the search; counts and static count them without making them
+  speed-up    against the first number of threads: match s by match s
+
+Times depend on the machine and on what else it does; compare what was measured in one run of this command. Deltas are
+made in their order and discarded. The counts of all runs are compared with each other, and with the peer's.
+
+Examples:
+  motifd bench
+  motifd bench --preset=github --runs=5
+  motifd bench --vertices=100000 --edges=1000000 --updates=100000 --stream=mixed --classes=tree --sizes=4,5 --json=b.json
+  motifd bench --peer=RapidFlow.out --runs=5
+  motifd bench --peer=RapidFlow.out --case=data/synth
+  motifd bench --write=case`
+}
+
+// benchPresets are the cases that have names.
+var benchPresets = map[string]struct {
+	benchSizes
+	emit []string
+}{
+	"synth": {
+		benchSizes{
+			Vertices: 20_000, Edges: 150_000, Labels: 5, Exponent: 3, Updates: 15_000,
+			Classes: benchClasses, Sizes: []int{4, 5, 6, 7, 8}, Queries: 1,
+		},
+		[]string{"counts", "deltas", "exists"},
+	},
+	"github": {
+		benchSizes{
+			Vertices: 37_700, Edges: 289_003, Labels: 5, Exponent: 2.43, Updates: 28_900,
+			Classes: []string{benchTree}, Sizes: []int{6}, Queries: 5,
+		},
+		[]string{"static", "counts", "exists"},
+	},
+}
+
+// sizes are the preset's, but for what the flags say.
+func (c *benchCmd) sizes() benchSizes {
+	s := benchPresets[c.Preset].benchSizes
+	s.Seed, s.Stream = c.Seed, c.Stream
+	for _, f := range []struct {
+		to   *int
+		from int
+	}{{&s.Vertices, c.Vertices}, {&s.Edges, c.Edges}, {&s.Labels, c.Labels}, {&s.Updates, c.Updates}, {&s.Queries, c.Queries}} {
+		if f.from != 0 {
+			*f.to = f.from
+		}
+	}
+	if c.Exponent != 0 {
+		s.Exponent = c.Exponent
+	}
+	if len(c.Classes) > 0 {
+		s.Classes = c.Classes
+	}
+	if len(c.Sizes) > 0 {
+		s.Sizes = c.Sizes
+	}
+	return s
+}
+
+// check refuses flags that make no sense; what the generator is asked for it checks itself.
+func (c *benchCmd) check() error {
+	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
+	switch {
+	case c.Runs < 1 || c.Runs > 1000:
+		return fail("--runs: %d is out of range; it is 1 to 1000", c.Runs)
+	case c.Batch < 1:
+		return fail("--batch: %d is out of range; it is at least 1", c.Batch)
+	case c.Case != "" && c.Write != "":
+		return fail("--write does not go with --case: the case is there")
+	case c.TimeLimit < time.Second:
+		return fail("--time-limit: %s is out of range; it is at least 1s", c.TimeLimit)
+	case c.Peer != "" && c.Stream == "mixed" && c.Batch != 1:
+		return fail("--peer with --stream=mixed: the peer counts update by update, so that its counts are those of --batch=1 alone")
+	}
+	for _, m := range c.Emit {
+		if !slices.Contains([]string{"counts", "deltas", "exists", "static"}, m) {
+			return fail("--emit: there is no mode %q; there are counts, deltas, exists and static", m)
+		}
+	}
+	for _, n := range c.Threads {
+		if n < 1 || n > 1024 {
+			return fail("--threads: %d is out of range; it is 1 to 1024", n)
+		}
+	}
+	return nil
+}
+
+// Run makes the case and measures.
+func (c *benchCmd) Run(a *app) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if len(c.Emit) == 0 {
+		c.Emit = benchPresets[c.Preset].emit
+	}
+	work, err := os.MkdirTemp("", "motifd-bench-")
+	if err != nil {
+		return fmt.Errorf("a directory for the case: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	b := &bench{cmd: c, app: a, dir: work, report: benchReport{Machine: machine(), Batch: c.Batch, Runs: c.Runs, Case: c.Case}}
+	dir := c.Case
+	if dir == "" {
+		s := c.sizes()
+		b.report.Sizes = &s
+		made, err := s.generate()
+		if err != nil {
+			return err
+		}
+		if dir = c.Write; dir == "" {
+			dir = filepath.Join(work, "case")
+		}
+		if err := made.write(dir, c.Stream); err != nil {
+			return err
+		}
+		if c.Write != "" {
+			return nil
+		}
+	}
+	in, err := openBenchCase(dir, c.Stream)
+	if err != nil {
+		return err
+	}
+	b.in = in
+	if b.binary, err = os.Executable(); err != nil {
+		return fmt.Errorf("finding motifd itself: %w", err)
+	}
+	if c.Peer != "" {
+		err = b.comparePeer()
+	} else {
+		err = b.measure()
+	}
+	// What was measured is shown even where counts differ.
+	return errors.Join(b.finish(), err)
+}
+
+// finish prints and writes the results, if there are any.
+func (b *bench) finish() error {
+	r := &b.report
+	if len(r.Rows) == 0 && len(r.Peer) == 0 {
+		return nil
+	}
+	if b.cmd.JSON != "" {
+		if err := writeSummary(b.cmd.JSON, r); err != nil {
+			return err
+		}
+	}
+	return r.print(b.app.stdout)
+}

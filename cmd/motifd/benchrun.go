@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// bench is a measurement under way.
+type bench struct {
+	cmd    *benchCmd
+	app    *app
+	in     *benchInput
+	dir    string // for files of its own
+	binary string // motifd
+	report benchReport
+
+	counts map[string]*big.Int // by query: matches of the stream, of either sign
+
+}
+
+// benchSample is one process's figures.
+type benchSample struct {
+	MatchS  float64 `json:"match_s"`
+	ApplyS  float64 `json:"apply_s"`
+	PeakMiB float64 `json:"peak_rss_mib"`
+}
+
+// benchCell is a row of the table before it is summed up: what is measured together, and how.
+type benchCell struct {
+	name    string // class or query
+	class   string
+	emit    string
+	threads int
+	queries []benchPattern
+	left    []string // names of queries that are left out
+	matches *big.Int // found in all; of exists, transitions
+	updates uint64
+	samples []benchSample
+}
+
+// measure runs all cells by turns.
+func (b *bench) measure() error {
+	if err := b.count(); err != nil {
+		return err
+	}
+	cells := b.cells()
+	for run := range b.cmd.Runs {
+		for i := range cells {
+			c := &cells[i]
+			b.progress("run %d of %d: %s, %s, %d threads", run+1, b.cmd.Runs, c.name, c.emit, c.threads)
+			if len(c.queries) == 0 {
+				continue
+			}
+			if err := b.sample(c); err != nil {
+				b.endProgress()
+				return err
+			}
+		}
+	}
+	b.endProgress()
+	b.report.add(cells)
+	return nil
+}
+
+// count learns what the queries count.
+func (b *bench) count() error {
+	b.counts = make(map[string]*big.Int)
+	b.progress("counting")
+	defer b.endProgress()
+	s, err := b.replay(b.in.queries, "counts", 1)
+	if err != nil {
+		return err
+	}
+	for i := range s.Queries {
+		b.counts[s.Queries[i].Name] = s.Queries[i].sum()
+	}
+	return nil
+}
+
+// cells lists what is measured.
+func (b *bench) cells() []benchCell {
+	var groups []benchCell
+	for _, class := range benchClasses {
+		g := benchCell{name: class, class: class}
+		for _, q := range b.in.queries {
+			switch {
+			case q.class != class:
+			case b.cmd.Each:
+				groups = append(groups, benchCell{name: q.name, class: class, queries: []benchPattern{q}})
+			default:
+				g.queries = append(g.queries, q)
+			}
+		}
+		if len(g.queries) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	most := new(big.Int).SetUint64(b.cmd.MaxDeltas)
+	var out []benchCell
+	for _, g := range groups {
+		for _, emit := range b.cmd.Emit {
+			c := g
+			c.emit, c.queries = emit, nil
+			for _, q := range g.queries {
+				if emit == "deltas" && b.counts[q.name].Cmp(most) > 0 {
+					c.left = append(c.left, q.name)
+					continue
+				}
+				c.queries = append(c.queries, q)
+			}
+			for _, c.threads = range b.cmd.Threads {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// sample measures a cell once. What it counts has to be what was counted before.
+func (b *bench) sample(c *benchCell) error {
+	s, err := b.replay(c.queries, c.emit, c.threads)
+	if err != nil {
+		return err
+	}
+	c.updates = s.Updates
+	c.samples = append(c.samples, benchSample{MatchS: s.MatchS, ApplyS: s.ApplyS, PeakMiB: s.PeakRSSMiB})
+	sum := new(big.Int)
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		sum.Add(sum, q.sum())
+		if before := b.counts[q.Name]; (c.emit == "counts" || c.emit == "deltas") && q.sum().Cmp(before) != 0 {
+			return fmt.Errorf("query %s, %s, %d threads: %s matches, but %s were counted before; this is a defect of motifd",
+				q.Name, c.emit, c.threads, q.sum(), before)
+		}
+	}
+	if c.matches != nil && c.matches.Cmp(sum) != 0 {
+		return fmt.Errorf("%s, %s, %d threads: %s in all, but %s before; this is a defect of motifd", c.name, c.emit, c.threads, sum, c.matches)
+	}
+	c.matches = sum
+	return nil
+}
+
+// benchReplay is what is read of a replay's summary.
+type benchReplay struct {
+	Queries    []benchCounts `json:"queries"`
+	Updates    uint64        `json:"updates"`
+	ApplyS     float64       `json:"apply_s"`
+	MatchS     float64       `json:"match_s"`
+	PeakRSSMiB float64       `json:"peak_rss_mib"`
+}
+
+type benchCounts struct {
+	Name     string  `json:"name"`
+	Positive big.Int `json:"positive"`
+	Negative big.Int `json:"negative"`
+	Matches  big.Int `json:"matches"` // of a graph that does not change
+}
+
+// sum is all that was found.
+func (q *benchCounts) sum() *big.Int {
+	n := new(big.Int).Add(&q.Positive, &q.Negative)
+	return n.Add(n, &q.Matches)
+}
+
+// replay runs motifd replay in a process of its own; or motifd match when the graph is static.
+func (b *bench) replay(queries []benchPattern, emit string, threads int) (*benchReplay, error) {
+	summary := filepath.Join(b.dir, "summary.json")
+	args := []string{"replay", "--updates", b.in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out", "none"}
+	if emit == "static" {
+		args = []string{"match"}
+	}
+	args = append(args, "--undirected", "--graph", b.in.graph, "--threads", strconv.Itoa(threads), "--summary", summary)
+	for _, q := range queries {
+		args = append(args, "--query", q.path)
+	}
+	cmd := exec.CommandContext(b.app.ctx, b.binary, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		if b.app.ctx.Err() != nil {
+			return nil, errors.New("interrupted")
+		}
+		return nil, fmt.Errorf("motifd %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+
+	text, err := os.ReadFile(summary)
+	if err != nil {
+		return nil, fmt.Errorf("the summary of a replay: %w", err)
+	}
+	s := new(benchReplay)
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("the summary of a replay: %w", err)
+	}
+	return s, nil
+}
+
+// progress shows what is being done: in place on a terminal, a line each elsewhere.
+func (b *bench) progress(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if isTerminal(b.app.stderr) {
+		line = "\r\x1b[K" + line
+	} else {
+		line += "\n"
+	}
+	// Progress that cannot be shown is no reason to stop measuring.
+	_, _ = fmt.Fprint(b.app.stderr, line)
+}
+
+func (b *bench) endProgress() {
+	if isTerminal(b.app.stderr) {
+		_, _ = fmt.Fprint(b.app.stderr, "\r\x1b[K")
+	}
+}
