@@ -147,7 +147,8 @@ func BenchmarkArray(b *testing.B) {
 				have := map[slot]bool{}
 				for len(have) < 2*size {
 					s := slot{row: rowKey(VertexID(rnd.IntN(benchVertices)), Out, 1), nbr: VertexID(rnd.IntN(benchVertices))}
-					if _, ok := g.adj.find(s.row, s.nbr); !ok {
+					if _, ok := g.adj.find(s.row, s.nbr); !ok && s.nbr != s.vertex() {
+						s.ent = g.adj.newEdge(s)
 						have[s] = true
 					}
 				}

@@ -270,5 +270,5 @@ func BenchmarkMemory(b *testing.B) {
 
 // sizes is the capacity of what grows with the graph.
 func (g *Graph) sizes() [4]int {
-	return [4]int{len(g.adj.nbr), cap(g.adj.heads), cap(g.efrom), cap(g.order)}
+	return [4]int{len(g.adj.nbr), cap(g.adj.heads), cap(g.adj.edges), cap(g.order)}
 }

@@ -174,7 +174,8 @@ func (g *Graph) records(ids []VertexID) []VertexRecord {
 }
 
 func (g *Graph) edgeRecord(e EdgeIndex) EdgeRecord {
-	return EdgeRecord{From: g.efrom[e], Label: g.elabel[e], To: g.eto[e], Attr: g.attr.get(e)}
+	x := &g.adj.edges[e]
+	return EdgeRecord{From: x.from, Label: x.label, To: x.to, Attr: g.attr.get(e)}
 }
 
 func compareRecords(a, b EdgeRecord) int {

@@ -267,7 +267,7 @@ func (f *folder) enumerate(v int32) {
 				if d == In {
 					from, to = to, from
 				}
-				f.knownEdge(from, to, f.g.elabel[e], e)
+				f.knownEdge(from, to, f.g.adj.edges[e].label, e)
 			}
 		}
 	}

@@ -47,9 +47,7 @@ type Graph struct {
 	older  []VertexID // freed by the last batch but one
 	newer  []VertexID // freed by the last batch
 
-	// Edges: columns by edge index.
-	efrom, eto []VertexID
-	elabel     []LabelID
+	// Edges: columns by edge index, beside adj.edges.
 	order      []uint32 // see OrderTable
 	attr       attrs
 	edgeBound  uint32
@@ -60,6 +58,7 @@ type Graph struct {
 	maxEdges   uint32 // edge indexes there are; lower in tests
 
 	adj   pma
+	rows  []uint64 // see Columns
 	stats stats
 
 	fold   folder
@@ -79,6 +78,7 @@ func NewGraph(opt Options) *Graph {
 		keys:     make(map[string]VertexID),
 		maxEdges: uint32(NoEdge),
 	}
+	g.adj.directed = opt.Directed
 	g.stats.triples = make(map[tripleKey]int)
 	g.fold.reset()
 	return g
@@ -174,7 +174,8 @@ func (v View) HasVertex(id VertexID) bool {
 
 // Edge returns the identity of an edge; in an undirected graph from < to. The edge need not be visible.
 func (v View) Edge(e EdgeIndex) (from, to VertexID, label LabelID) {
-	return v.g.efrom[e], v.g.eto[e], v.g.elabel[e]
+	x := &v.g.adj.edges[e]
+	return x.from, x.to, x.label
 }
 
 // Attr returns an edge's attributes as of the view's graph: what the staged batch renews shows in the new one only. The

@@ -22,8 +22,8 @@ func checkArray(t *testing.T, g *Graph) {
 			if d == In || !g.opt.Directed && from > to {
 				from, to = to, from
 			}
-			if g.efrom[e] != from || g.eto[e] != to || g.elabel[e] != l {
-				t.Fatalf("entry %+v is of edge %d: %d-%d label %d", s, e, g.efrom[e], g.eto[e], g.elabel[e])
+			if g.adj.edges[e] != (edge{from, to, l}) {
+				t.Fatalf("entry %+v is of edge %d: %+v", s, e, g.adj.edges[e])
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func checkArray(t *testing.T, g *Graph) {
 
 func checkPMA(t *testing.T, p *pma) {
 	t.Helper()
-	if len(p.row) != p.leaves()*leafSize || len(p.nbr) != len(p.row) || len(p.ent) != len(p.row) || len(p.first) != p.leaves() {
+	if len(p.nbr) != p.leaves()*leafSize || len(p.ent) != len(p.nbr) || len(p.first) != p.leaves() || len(p.runs) != p.leaves() {
 		t.Fatal("columns of different lengths")
 	}
 	h := p.height()
@@ -54,10 +54,16 @@ func checkPMA(t *testing.T, p *pma) {
 		if p.leaves() > 1 && (c < minLeaf || c > maxLeaf) {
 			t.Fatalf("leaf %d has %d entries", leaf, c)
 		}
+		if p.runs[leaf]&^upTo(c) != 0 {
+			t.Fatalf("leaf %d: the runs are %b of %d entries", leaf, p.runs[leaf], c)
+		}
 		for i := range c {
 			s := p.get(leaf*leafSize + i)
 			if i == 0 && p.first[leaf] != s.row {
 				t.Fatalf("leaf %d begins with row %x, not %x", leaf, s.row, p.first[leaf])
+			}
+			if begins := p.runs[leaf]>>i&1 == 1; begins != (i == 0 || s.row != last.row) {
+				t.Fatalf("leaf %d: the runs are %b, at %d", leaf, p.runs[leaf], i)
 			}
 			if n > 0 && compareSlots(last, s) >= 0 {
 				t.Fatalf("%+v before %+v", last, s)

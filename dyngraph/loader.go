@@ -82,7 +82,7 @@ func (l *Loader) Edge(r EdgeRecord) error {
 	e := g.edgeBound
 	g.edgeBound++
 	g.growEdges()
-	g.efrom[e], g.eto[e], g.elabel[e] = r.From, r.To, r.Label
+	g.adj.edges[e] = edge{r.From, r.To, r.Label}
 	if r.Attr.ID != "" || r.Attr.HasTS || r.Attr.Props != nil {
 		g.attr.set(EdgeIndex(e), &r.Attr)
 	}
@@ -94,13 +94,14 @@ func (l *Loader) Edge(r EdgeRecord) error {
 
 // compareEdges compares by (from, label, to).
 func (g *Graph) compareEdges(a, b uint32) int {
-	if g.efrom[a] != g.efrom[b] {
-		return cmp.Compare(g.efrom[a], g.efrom[b])
+	x, y := &g.adj.edges[a], &g.adj.edges[b]
+	switch {
+	case x.from != y.from:
+		return cmp.Compare(x.from, y.from)
+	case x.label != y.label:
+		return cmp.Compare(x.label, y.label)
 	}
-	if g.elabel[a] != g.elabel[b] {
-		return cmp.Compare(g.elabel[a], g.elabel[b])
-	}
-	return cmp.Compare(g.eto[a], g.eto[b])
+	return cmp.Compare(x.to, y.to)
 }
 
 // Pending sets the ids that are not yet free again: freed by the last batch but one, and by the last.

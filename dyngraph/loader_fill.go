@@ -10,6 +10,7 @@ import (
 func (l *Loader) fill() error {
 	g := l.g
 	n := int(g.edgeBound)
+	edges := g.adj.edges
 	out := make([]uint32, n) // edges ascending by (from, label, to)
 	for e := range out {
 		out[e] = uint32(e)
@@ -18,7 +19,7 @@ func (l *Loader) fill() error {
 		slices.SortFunc(out, g.compareEdges)
 		for i := 1; i < n; i++ {
 			if e := out[i]; g.compareEdges(out[i-1], e) == 0 {
-				return fmt.Errorf("dyngraph: edge (from %d, label %d, to %d) is twice in the checkpoint", g.efrom[e], g.elabel[e], g.eto[e])
+				return fmt.Errorf("dyngraph: edge (from %d, label %d, to %d) is twice in the checkpoint", edges[e].from, edges[e].label, edges[e].to)
 			}
 		}
 	}
@@ -30,9 +31,9 @@ func (l *Loader) fill() error {
 	var last tripleKey
 	run := 0
 	for e := range n {
-		g.adj.heads[g.efrom[e]].add(Out, g.elabel[e])
-		g.adj.heads[g.eto[e]].add(back, g.elabel[e])
-		k := g.tripleOf(g.efrom[e], g.eto[e], g.elabel[e])
+		g.adj.heads[edges[e].from].add(Out, edges[e].label)
+		g.adj.heads[edges[e].to].add(back, edges[e].label)
+		k := g.tripleOf(edges[e].from, edges[e].to, edges[e].label)
 		if k != last && run > 0 {
 			g.stats.triples[last] += run
 			run = 0
@@ -47,18 +48,18 @@ func (l *Loader) fill() error {
 	b := g.adj.build(2 * n)
 	var i, j uint32
 	for v := range g.bound {
-		rowOf := func(d Dir, e uint32) uint64 { return rowKey(VertexID(v), d, g.elabel[e]) }
+		rowOf := func(d Dir, e uint32) uint64 { return rowKey(VertexID(v), d, edges[e].label) }
 		for {
-			o, m := i < uint32(n) && uint32(g.efrom[out[i]]) == v, j < end[v]
+			o, m := i < uint32(n) && uint32(edges[out[i]].from) == v, j < end[v]
 			if !o && !m {
 				break
 			}
 			// Directed: all of Out come before In. Undirected: both are Out, and are merged by (label, neighbour).
-			if o && (!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])), cmp.Compare(g.eto[out[i]], g.efrom[in[j]])) < 0) {
-				b.add(rowOf(Out, out[i]), g.eto[out[i]], Entry(out[i]))
+			if o && (!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])), cmp.Compare(edges[out[i]].to, edges[in[j]].from)) < 0) {
+				b.add(rowOf(Out, out[i]), edges[out[i]].to, Entry(out[i]))
 				i++
 			} else {
-				b.add(rowOf(back, in[j]), g.efrom[in[j]], Entry(in[j]))
+				b.add(rowOf(back, in[j]), edges[in[j]].from, Entry(in[j]))
 				j++
 			}
 		}
@@ -69,16 +70,17 @@ func (l *Loader) fill() error {
 // byTarget sorts edges, given ascending by (from, label, to), by (to, label, from): it counts them into buckets by
 // target and sorts a bucket only where it holds several labels. end[v] is where v's bucket ends.
 func (g *Graph) byTarget(out []uint32) (in, end []uint32) {
+	edges := g.adj.edges
 	end = make([]uint32, g.bound+1)
 	for _, e := range out {
-		end[g.eto[e]+1]++
+		end[edges[e].to+1]++
 	}
 	for v := range g.bound {
 		end[v+1] += end[v]
 	}
 	in = make([]uint32, len(out))
 	for _, e := range out {
-		v := g.eto[e]
+		v := edges[e].to
 		in[end[v]] = e
 		end[v]++
 	}
@@ -87,8 +89,8 @@ func (g *Graph) byTarget(out []uint32) (in, end []uint32) {
 		bucket := in[from:end[v]]
 		from = end[v]
 		for k := 1; k < len(bucket); k++ {
-			if g.elabel[bucket[k]] < g.elabel[bucket[k-1]] {
-				slices.SortStableFunc(bucket, func(a, b uint32) int { return cmp.Compare(g.elabel[a], g.elabel[b]) })
+			if edges[bucket[k]].label < edges[bucket[k-1]].label {
+				slices.SortStableFunc(bucket, func(a, b uint32) int { return cmp.Compare(edges[a].label, edges[b].label) })
 				break
 			}
 		}

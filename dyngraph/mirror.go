@@ -18,9 +18,31 @@ type Columns struct {
 	Count []uint8 // by leaf
 }
 
-// Columns returns the array's columns.
+// Columns returns the array's columns. The array itself keeps no rows: they are a column of eight bytes a slot that there is from
+// the first call on, and each call brings it up to date where leaves were written since the last.
 func (g *Graph) Columns() Columns {
-	return Columns{g.adj.row, g.adj.nbr, g.adj.ent, g.adj.count}
+	p := &g.adj
+	leaves, all := p.rowChanges.take()
+	if all {
+		g.rows = make([]uint64, len(p.nbr))
+		for leaf := range p.count {
+			p.putRows(g.rows, leaf)
+		}
+	}
+	for _, leaf := range leaves {
+		p.putRows(g.rows, int(leaf))
+	}
+	return Columns{g.rows, p.nbr, p.ent, p.count}
+}
+
+// putRows writes the rows of a leaf's entries.
+func (p *pma) putRows(rows []uint64, leaf int) {
+	for i, n := 0, int(p.count[leaf]); i < n; {
+		row, end := p.runRow(leaf, i), p.runEnd(leaf, i)
+		for ; i < end; i++ {
+			rows[leaf*leafSize+i] = row
+		}
+	}
 }
 
 // leafChanges notes which leaves were written, once somebody follows.
@@ -42,6 +64,12 @@ func (c *leafChanges) add(leaf int) {
 	}
 }
 
+// wrote notes that entries of a leaf are others or elsewhere.
+func (p *pma) wrote(leaf int) {
+	p.changes.add(leaf)
+	p.rowChanges.add(leaf)
+}
+
 func (c *leafChanges) addAll() {
 	c.all = c.follow
 	c.seen, c.leaves = nil, nil
@@ -51,12 +79,17 @@ func (c *leafChanges) addAll() {
 // and their number may have changed. The first call returns all, and only from then on are changes noted. There is
 // one follower.
 func (g *Graph) ChangedLeaves() (leaves []uint32, all bool) {
-	c := &g.adj.changes
+	leaves, all = g.adj.changes.take()
+	slices.Sort(leaves)
+	return leaves, all
+}
+
+// take returns what was noted since the last call, in no order.
+func (c *leafChanges) take() (leaves []uint32, all bool) {
 	if !c.follow || c.all {
 		*c = leafChanges{follow: true}
 		return nil, true
 	}
-	slices.Sort(c.leaves)
 	leaves = c.leaves
 	for _, l := range leaves {
 		c.seen[l/64] = 0

@@ -23,9 +23,9 @@ func TestA9ChangedLeavesAreAll(t *testing.T) {
 			var ops []slot
 			for range 1 + rnd.IntN(300) {
 				k := slot{rowKey(VertexID(rnd.IntN(200)), Out, 0), VertexID(rnd.IntN(200)), 0}
-				if !have[k] {
+				if !have[k] && k.nbr != k.vertex() {
 					have[k] = true
-					ops = append(ops, k)
+					ops = append(ops, slot{k.row, k.nbr, p.newEdge(k)})
 				}
 			}
 			slices.SortFunc(ops, compareSlots)
@@ -39,7 +39,10 @@ func TestA9ChangedLeavesAreAll(t *testing.T) {
 			slices.SortFunc(ops, compareSlots)
 			for i := range ops {
 				delete(have, ops[i])
-				ops[i].ent = Entry(rnd.Uint32())
+				ops[i].ent = p.newEdge(ops[i])
+				if rnd.IntN(2) == 0 {
+					ops[i].ent |= entryStaged
+				}
 			}
 			p.mark(ops)
 			if rnd.IntN(2) == 0 {
@@ -68,6 +71,11 @@ func TestA9ChangedLeavesAreAll(t *testing.T) {
 				t.Fatalf("seed %d: counts differ", seed)
 			}
 			for l, n := range count {
+				for at := l * LeafSize; at < l*LeafSize+int(n); at++ {
+					if c.Row[at] != p.rowAt(at) {
+						t.Fatalf("seed %d: the row of slot %d is %x, not %x", seed, at, c.Row[at], p.rowAt(at))
+					}
+				}
 				at, end := l*LeafSize, l*LeafSize+int(n)
 				if !slices.Equal(row[at:end], c.Row[at:end]) || !slices.Equal(nbr[at:end], c.Nbr[at:end]) || !slices.Equal(ent[at:end], c.Ent[at:end]) {
 					t.Fatalf("seed %d: leaf %d differs", seed, l)

@@ -31,24 +31,26 @@ var (
 	maxLeaf = int(math.Floor(leafHigh * leafSize))
 )
 
-// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of entries
-// and first row, of every vertex the leaf of its first entry and its degrees. No leaf is empty unless it is the only
-// one.
+// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of entries,
+// first row and runs, of every vertex the leaf of its first entry and its degrees. A slot is a neighbour and the edge, eight
+// bytes; its row follows from the edge table. No leaf is empty unless it is the only one.
 type pma struct {
-	row   []uint64
-	nbr   []VertexID
-	ent   []Entry
-	count []uint8  // by leaf
-	first []uint64 // by leaf: the row of its first entry
-	n     int
+	directed bool
+	nbr      []VertexID
+	ent      []Entry
+	count    []uint8  // by leaf
+	first    []uint64 // by leaf: the row of its first entry
+	runs     []uint64 // by leaf: where the entries of another row begin
+	n        int
 
 	heads []head // by vertex
+	edges []edge // by edge index; those of entries are there before and after their entries are
 
 	segments []segment // scratch
 	pending  []slot
 	merged   []slot
 
-	changes leafChanges // see Columns
+	changes, rowChanges leafChanges // see ChangedLeaves, Columns
 }
 
 // head is what leads to a vertex's entries. It lies together, as it is looked at together.
@@ -166,48 +168,13 @@ func (p *pma) seek(from int, row uint64, nbr VertexID) int {
 	return lo
 }
 
-// within returns the number of the leaf's entries that are less than (row, nbr).
-func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
-	at, n := leaf*leafSize, int(p.count[leaf])
-	return countLess(p.row[at:at+n], p.nbr[at:at+n], row, nbr)
-}
-
-// countLess returns the number of entries of a sorted run that are less than (row, nbr).
-func countLess(rows []uint64, nbrs []VertexID, row uint64, nbr VertexID) int {
-	i, j := 0, len(rows)
-	for i < j {
-		m := int(uint(i+j) / 2)
-		if r := rows[m]; r < row || r == row && nbrs[m] < nbr {
-			i = m + 1
-		} else {
-			j = m
-		}
-	}
-	return i
-}
-
 // all returns the number of entries in both directions.
 func (h *head) all() int { return int(h.degree[Out]) + int(h.degree[In]) }
 
 // lookup returns the slot of an entry.
 func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
-	h := &p.heads[row>>32]
-	d := dirOf(row)
-	if h.lacks(d, labelOf(row)) {
-		return 0, false
-	}
-	if h.mixed>>d&1 == 0 {
-		r := p.all(VertexID(row>>32), d)
-		return r.slot(nbr)
-	}
-	leaf := p.seek(int(h.start), row, nbr)
-	at, end := leaf*leafSize, leaf*leafSize+int(p.count[leaf])
-	if leaf == int(h.start) {
-		at += int(h.offset)
-		end = min(end, at+h.all())
-	}
-	at += countLess(p.row[at:end], p.nbr[at:end], row, nbr)
-	return at, at < end && p.row[at] == row && p.nbr[at] == nbr
+	r := p.labelled(VertexID(row>>32), dirOf(row), labelOf(row))
+	return r.slot(nbr)
 }
 
 func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
@@ -228,13 +195,11 @@ func (p *pma) mark(ops []slot) {
 	}
 }
 
-func (p *pma) get(at int) slot { return slot{p.row[at], p.nbr[at], p.ent[at]} }
-
 // vertexBefore returns the vertex of the last entry before a leaf.
 func (p *pma) vertexBefore(leaf int) VertexID {
 	for leaf--; leaf >= 0; leaf-- {
 		if c := int(p.count[leaf]); c > 0 {
-			return VertexID(p.row[leaf*leafSize+c-1] >> 32)
+			return VertexID(p.rowAt(leaf*leafSize+c-1) >> 32)
 		}
 	}
 	return NoVertex
@@ -246,36 +211,26 @@ func (p *pma) spread(a, b int, entries []slot) {
 	k, n := b-a, len(entries)
 	for i := range k {
 		leaf := a + i
-		p.changes.add(leaf)
+		p.wrote(leaf)
 		part := entries[n*i/k : n*(i+1)/k]
 		p.count[leaf] = uint8(len(part))
 		if len(part) > 0 {
 			p.first[leaf] = part[0].row
 		}
-		at := leaf * leafSize
+		at, runs, row := leaf*leafSize, uint64(0), uint64(0)
 		for j := range part {
-			p.row[at+j], p.nbr[at+j], p.ent[at+j] = part[j].row, part[j].nbr, part[j].ent
-			if v := part[j].vertex(); v != last {
-				p.heads[v].start, p.heads[v].offset = uint32(leaf), uint8(j)
-				last = v
+			s := &part[j]
+			p.nbr[at+j], p.ent[at+j] = s.nbr, s.ent
+			if j == 0 || s.row != row {
+				row = s.row
+				runs |= 1 << j
+				if v := s.vertex(); v != last {
+					p.heads[v].start, p.heads[v].offset = uint32(leaf), uint8(j)
+					last = v
+				}
 			}
 		}
-	}
-}
-
-// reoffset finds anew where in their leaf rows begin, from entry i of the leaf on. The starts of vertices are right.
-func (p *pma) reoffset(leaf, i int) {
-	rows := p.row[leaf*leafSize : leaf*leafSize+int(p.count[leaf])]
-	if i == 0 && len(rows) > 0 {
-		if h := &p.heads[rows[0]>>32]; h.start == uint32(leaf) {
-			h.offset = 0
-		}
-		i = 1
-	}
-	for ; i < len(rows); i++ {
-		if v := rows[i] >> 32; v != rows[i-1]>>32 {
-			p.heads[v].offset = uint8(i)
-		}
+		p.runs[leaf] = runs
 	}
 }
 

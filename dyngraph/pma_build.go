@@ -5,22 +5,24 @@ type builder struct {
 	p     *pma
 	total int
 	leaf  int
-	at    int      // next slot
-	quota int      // slot at which the leaf ends
-	last  VertexID // of the entry before
+	at    int    // next slot
+	quota int    // slot at which the leaf ends
+	last  uint64 // the row before
+	any   bool   // there is one
 }
 
 // build starts a new array for that many entries; the old arrays are the caller's. Degrees are not touched.
 func (p *pma) build(total int) builder {
 	leaves := leavesFor(total)
-	p.row = make([]uint64, leaves*leafSize)
 	p.nbr = make([]VertexID, leaves*leafSize)
 	p.ent = make([]Entry, leaves*leafSize)
 	p.count = make([]uint8, leaves)
 	p.first = make([]uint64, leaves)
+	p.runs = make([]uint64, leaves)
 	p.n = total
 	p.changes.addAll()
-	b := builder{p: p, total: total, leaf: -1, last: NoVertex}
+	p.rowChanges.addAll()
+	b := builder{p: p, total: total, leaf: -1}
 	b.next()
 	return b
 }
@@ -39,15 +41,19 @@ func (b *builder) next() {
 }
 
 func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
-	if b.at == b.leaf*leafSize {
+	off := b.at - b.leaf*leafSize
+	if off == 0 {
 		b.p.first[b.leaf] = row
 	}
-	b.p.row[b.at], b.p.nbr[b.at], b.p.ent[b.at] = row, nbr, ent
-	if v := VertexID(row >> 32); v != b.last {
-		h := &b.p.heads[v]
-		h.start, h.offset = uint32(b.leaf), uint8(b.at-b.leaf*leafSize)
-		b.last = v
+	if off == 0 || row != b.last {
+		b.p.runs[b.leaf] |= 1 << off
 	}
+	b.p.nbr[b.at], b.p.ent[b.at] = nbr, ent
+	if !b.any || row>>32 != b.last>>32 {
+		h := &b.p.heads[row>>32]
+		h.start, h.offset = uint32(b.leaf), uint8(off)
+	}
+	b.last, b.any = row, true
 	b.at++
 	if b.at == b.quota {
 		b.next()
@@ -57,15 +63,16 @@ func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
 // rebuild writes the array anew, in the size that fits, with more entries merged in.
 func (p *pma) rebuild(ops []slot) {
 	old := *p
+	p.enter(ops)
 	b := p.build(p.n + len(ops))
+	var of [leafSize]slot
 	for leaf := range old.count {
-		for at, end := leaf*leafSize, leaf*leafSize+int(old.count[leaf]); at < end; at++ {
-			row, nbr := old.row[at], old.nbr[at]
-			for len(ops) > 0 && (ops[0].row < row || ops[0].row == row && ops[0].nbr < nbr) {
+		for _, s := range old.appendLeaf(of[:0], leaf) {
+			for len(ops) > 0 && compareSlots(ops[0], s) < 0 {
 				b.add(ops[0].row, ops[0].nbr, ops[0].ent)
 				ops = ops[1:]
 			}
-			b.add(row, nbr, old.ent[at])
+			b.add(s.row, s.nbr, s.ent)
 		}
 	}
 	for i := range ops {

@@ -1,17 +1,15 @@
 package dyngraph
 
-// insert adds entries; they are sorted and none of them is there.
+// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table.
 func (p *pma) insert(ops []slot) {
 	if len(ops) == 0 {
 		return
 	}
 	if rebuildFor(len(ops), p.n) || !p.mayHold(p.height(), p.leaves(), p.n+len(ops)) {
-		p.enter(ops)
 		p.rebuild(ops)
 		return
 	}
 	segs := p.locate(ops)
-	p.enter(ops)
 	p.n += len(ops)
 	p.pending = p.pending[:0]
 	for level := 0; len(segs) > 0; level++ {
@@ -48,7 +46,7 @@ func (p *pma) insert(ops []slot) {
 // rebuildFor tells whether a batch of m entries is so large a part of n that all is written anew.
 func rebuildFor(m, n int) bool { return m >= n/4 }
 
-// locate sorts the operations into the leaves where they belong. A vertex without entries starts there from now on.
+// locate sorts the operations into the leaves where they belong.
 func (p *pma) locate(ops []slot) []segment {
 	segs := p.segments[:0]
 	leaf := 0
@@ -57,11 +55,9 @@ func (p *pma) locate(ops []slot) []segment {
 		h := &p.heads[o.vertex()]
 		was := leaf
 		if h.all() > 0 {
-			leaf = p.seek(max(leaf, int(h.start)), o.row, o.nbr)
-		} else {
-			leaf = p.seek(leaf, o.row, o.nbr)
-			h.start = uint32(leaf)
+			leaf = max(leaf, int(h.start))
 		}
+		leaf = p.seek(leaf, o.row, o.nbr)
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
 		} else {
@@ -72,6 +68,7 @@ func (p *pma) locate(ops []slot) []segment {
 	return segs
 }
 
+// enter counts entries in, when they are put where they belong: degrees are of what the array holds, always.
 func (p *pma) enter(ops []slot) {
 	for i := range ops {
 		p.heads[ops[i].vertex()].add(dirOf(ops[i].row), labelOf(ops[i].row))
@@ -80,38 +77,83 @@ func (p *pma) enter(ops []slot) {
 
 // insertLeaf merges operations into a leaf that has room, from the back.
 func (p *pma) insertLeaf(leaf int, ops []slot) {
-	p.changes.add(leaf)
-	at, n := leaf*leafSize, int(p.count[leaf])
-	rows, nbrs, ents := p.row[at:at+leafSize], p.nbr[at:at+leafSize], p.ent[at:at+leafSize]
-	p.count[leaf] = uint8(n + len(ops))
-	for k := len(ops) - 1; k >= 0; k-- {
-		o := ops[k]
-		i := countLess(rows[:n], nbrs, o.row, o.nbr)
-		copy(rows[i+k+1:], rows[i:n])
-		copy(nbrs[i+k+1:], nbrs[i:n])
-		copy(ents[i+k+1:], ents[i:n])
-		rows[i+k], nbrs[i+k], ents[i+k] = o.row, o.nbr, o.ent
-		n = i
+	p.wrote(leaf)
+	var places [leafSize]struct {
+		at     uint8
+		begins bool // the run; there is none, or the entry is before its first
+		leads  bool // a run that was there
 	}
-	p.first[leaf] = rows[0]
-	p.reoffset(leaf, n)
+	for k := range ops {
+		o := &ops[k]
+		i, a, b := p.place(leaf, o.row, o.nbr)
+		places[k].at, places[k].leads = uint8(i), i == a && a < b
+		places[k].begins = i == a && (k == 0 || ops[k-1].row != o.row)
+	}
+	at, end := leaf*leafSize, int(p.count[leaf])
+	p.count[leaf] = uint8(end + len(ops))
+	nbrs, ents := p.nbr[at:at+leafSize], p.ent[at:at+leafSize]
+	was, runs := p.runs[leaf], uint64(0)
+	for k := len(ops) - 1; k >= 0; k-- {
+		i := int(places[k].at)
+		copy(nbrs[i+k+1:], nbrs[i:end])
+		copy(ents[i+k+1:], ents[i:end])
+		nbrs[i+k], ents[i+k] = ops[k].nbr, ops[k].ent
+		behind := was & upTo(end) >> i
+		if places[k].leads {
+			behind &^= 1
+		}
+		runs |= behind << (i + k + 1)
+		if places[k].begins {
+			runs |= 1 << (i + k)
+		}
+		end = i
+	}
+	p.runs[leaf] = runs | was&upTo(end)
+	if end == 0 {
+		p.first[leaf] = ops[0].row
+	}
+	for k := range ops {
+		h := &p.heads[ops[k].vertex()]
+		if h.all() == 0 {
+			h.start, h.offset = uint32(leaf), places[k].at+uint8(k)
+		}
+		h.add(dirOf(ops[k].row), labelOf(ops[k].row))
+	}
+	p.reoffset(leaf, ops[0].vertex())
+}
+
+// appendLeaf appends the entries of a leaf, with their rows.
+func (p *pma) appendLeaf(m []slot, leaf int) []slot {
+	at := leaf * leafSize
+	for i, n := 0, int(p.count[leaf]); i < n; {
+		row, end := p.runRow(leaf, i), p.runEnd(leaf, i)
+		for ; i < end; i++ {
+			m = append(m, slot{row, p.nbr[at+i], p.ent[at+i]})
+		}
+	}
+	return m
 }
 
 // insertWindow merges operations into the leaves [a, b) and spreads all.
 func (p *pma) insertWindow(a, b int, ops []slot) {
 	m := p.merged[:0]
 	for leaf := a; leaf < b; leaf++ {
-		for at, end := leaf*leafSize, leaf*leafSize+int(p.count[leaf]); at < end; at++ {
-			s := p.get(at)
-			for len(ops) > 0 && compareSlots(ops[0], s) < 0 {
-				m = append(m, ops[0])
-				ops = ops[1:]
-			}
-			m = append(m, s)
+		m = p.appendLeaf(m, leaf)
+	}
+	i, j := len(m)-1, len(ops)-1
+	m = append(m, ops...)
+	for k := len(m) - 1; j >= 0; k-- {
+		if i >= 0 && compareSlots(m[i], ops[j]) > 0 {
+			m[k] = m[i]
+			i--
+		} else {
+			m[k] = ops[j]
+			j--
 		}
 	}
-	p.merged = append(m, ops...)
-	p.spread(a, b, p.merged)
+	p.merged = m
+	p.enter(ops)
+	p.spread(a, b, m)
 }
 
 // trim lets go of scratch that only a large batch needs.

@@ -7,9 +7,6 @@ func (p *pma) remove(ops []slot) {
 	}
 	all := rebuildFor(len(ops), p.n) || !p.enough(p.height(), p.leaves(), p.n-len(ops))
 	segs := p.locate(ops)
-	for i := range ops {
-		p.heads[ops[i].vertex()].drop(dirOf(ops[i].row))
-	}
 	p.n -= len(ops)
 	for _, s := range segs {
 		p.removeLeaf(s.window, s.ops)
@@ -37,55 +34,61 @@ func (p *pma) remove(ops []slot) {
 		}
 		segs = failed
 	}
-	p.restart(ops)
 	p.trim()
 }
 
-// removeLeaf takes entries out of a leaf and closes the gaps.
+// removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out.
 func (p *pma) removeLeaf(leaf int, ops []slot) {
-	p.changes.add(leaf)
+	p.wrote(leaf)
+	var places [leafSize]int
+	for k := range ops {
+		places[k] = p.within(leaf, ops[k].row, ops[k].nbr)
+	}
 	at, n := leaf*leafSize, int(p.count[leaf])
-	rows, nbrs, ents := p.row[at:at+n], p.nbr[at:at+n], p.ent[at:at+n]
-	w, r, changed := 0, 0, -1
-	for _, o := range ops {
-		i := r + countLess(rows[r:], nbrs[r:], o.row, o.nbr)
-		copy(rows[w:], rows[r:i])
-		copy(nbrs[w:], nbrs[r:i])
-		copy(ents[w:], ents[r:i])
-		w += i - r
-		r = i + 1
-		if changed < 0 {
-			changed = w
+	gone := p.movesOn(leaf, n, ops)
+	for k := range ops {
+		p.heads[ops[k].vertex()].drop(dirOf(ops[k].row))
+	}
+	runs := p.runs[leaf]
+	for k := len(ops) - 1; k >= 0; k-- {
+		i := places[k]
+		behind := runs >> (i + 1)
+		if i+1 < n-(len(ops)-1-k) {
+			behind |= runs >> i & 1 // the next one leads the run
+		}
+		runs = runs&upTo(i) | behind<<i
+	}
+	p.runs[leaf] = runs
+	nbrs, ents := p.nbr[at:at+n], p.ent[at:at+n]
+	w := places[0]
+	for k := range ops {
+		from, to := places[k]+1, n
+		if k+1 < len(ops) {
+			to = places[k+1]
+		}
+		copy(nbrs[w:], nbrs[from:to])
+		w += copy(ents[w:], ents[from:to])
+	}
+	p.count[leaf] = uint8(w)
+	if w > 0 && places[0] == 0 {
+		p.first[leaf] = p.rowAt(at)
+	}
+	if last := ops[len(ops)-1].vertex(); gone {
+		p.heads[last].start, p.heads[last].offset = uint32(leaf)+1, 0
+		if last == ops[0].vertex() {
+			return // nothing is behind it
 		}
 	}
-	copy(rows[w:], rows[r:])
-	copy(nbrs[w:], nbrs[r:])
-	copy(ents[w:], ents[r:])
-	w += n - r
-	p.count[leaf] = uint8(w)
-	if w > 0 {
-		p.first[leaf] = rows[0]
-	}
-	p.reoffset(leaf, changed)
+	p.reoffset(leaf, ops[0].vertex())
 }
 
-// restart finds anew where the vertices of removed entries start. No entry is before its vertex's old start, and
-// windows that were spread have set the starts of what lies in them.
-func (p *pma) restart(ops []slot) {
-	last := NoVertex
-	for i := range ops {
-		v := ops[i].vertex()
-		h := &p.heads[v]
-		if v == last || h.all() == 0 {
-			continue
-		}
-		last = v
-		leaf := int(h.start)
-		i := p.within(leaf, uint64(v)<<32, 0)
-		for i == int(p.count[leaf]) {
-			leaf++
-			i = p.within(leaf, uint64(v)<<32, 0)
-		}
-		h.start, h.offset = uint32(leaf), uint8(i)
+// movesOn tells whether the removal of the operations, from a leaf of n entries, leaves their last vertex with entries in later
+// leaves only.
+func (p *pma) movesOn(leaf, n int, ops []slot) bool {
+	v, k := ops[len(ops)-1].vertex(), 0
+	for k < len(ops) && ops[len(ops)-1-k].vertex() == v {
+		k++
 	}
+	h := &p.heads[v]
+	return int(h.start) == leaf && int(h.offset)+k == n && h.all() > k
 }

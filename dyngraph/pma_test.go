@@ -14,7 +14,7 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 9))
 			vertices := []int{3, 40, 1000}[seed%3]
-			var p pma
+			p := pma{directed: true}
 			p.grow(vertices)
 			have := map[slot]Entry{}
 			for round := range 60 {
@@ -29,8 +29,8 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 						v = int(center % uint64(vertices))
 					}
 					k := slot{row: rowKey(VertexID(v), Dir(rnd.IntN(2)), LabelID(rnd.IntN(2))), nbr: VertexID(rnd.IntN(5000))}
-					if _, ok := have[k]; !ok {
-						have[k] = Entry(rnd.Uint32())
+					if _, ok := have[k]; !ok && k.nbr != k.vertex() {
+						have[k] = p.newEdge(k)
 						ins = append(ins, slot{k.row, k.nbr, have[k]})
 					}
 				}
@@ -77,6 +77,16 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newEdge enters an edge that the slot's entry is of.
+func (p *pma) newEdge(s slot) Entry {
+	e := edge{s.vertex(), s.nbr, labelOf(s.row)}
+	if dirOf(s.row) == In {
+		e.from, e.to = e.to, e.from
+	}
+	p.edges = append(p.edges, e)
+	return Entry(len(p.edges) - 1)
 }
 
 func TestFreeSetTakesTheLowest(t *testing.T) {

@@ -34,8 +34,9 @@ func (p *pma) all(v VertexID, d Dir) Range {
 
 // Range returns N(v, d, l), in O(log degree), and as fast as RangeAll when there is no other label. In an undirected
 // graph d is Out.
-func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
-	p := &g.adj
+func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range { return g.adj.labelled(v, d, l) }
+
+func (p *pma) labelled(v VertexID, d Dir, l LabelID) Range {
 	h := &p.heads[v]
 	if h.lacks(d, l) {
 		return Range{p: p}
@@ -45,31 +46,40 @@ func (g *Graph) Range(v VertexID, d Dir, l LabelID) Range {
 		return r
 	}
 	row := rowKey(v, d, l)
-	first, last := p.row[r.leaf*leafSize+r.off], p.row[r.lastSlot()]
-	if first == row && last == row {
-		return r
+	leaf, off := r.leaf, r.off
+	if leaf < r.last {
+		if leaf = p.seek(leaf, row, 0); leaf > r.leaf {
+			off = 0
+		}
 	}
-	if first > row || last < row {
+	end := r.limit(leaf)
+	i := p.firstRun(leaf, p.runs[leaf]&upTo(end)&^upTo(off), row, end)
+	if i == end { // if anywhere, then where the next leaf begins
+		if leaf, i = leaf+1, 0; leaf > r.last || leaf == r.last && r.end == 0 {
+			return Range{p: p}
+		}
+	}
+	if p.runRow(leaf, i) != row {
 		return Range{p: p}
 	}
-	if first < row {
-		r.leaf = p.seek(r.leaf, row, 0)
-		r.off = p.within(r.leaf, row, 0)
-		r.next, r.nextOff = r.leaf, r.off
-	}
-	if last > row {
-		r.last = p.seek(r.leaf, row+1, 0)
-		r.end = p.within(r.last, row+1, 0)
-	}
+	r.leaf, r.off = leaf, i
+	r.last, r.end = r.runEnd(row)
+	r.next, r.nextOff = r.leaf, r.off
 	return r
 }
 
-// lastSlot returns the slot of the last entry of a range that is not empty.
-func (r *Range) lastSlot() int {
-	if r.end == 0 {
-		return (r.last-1)*leafSize + int(r.p.count[r.last-1]) - 1
+// runEnd returns where the row ends that the range begins with.
+func (r *Range) runEnd(row uint64) (last, end int) {
+	p := r.p
+	if i := p.runEnd(r.leaf, r.off); i < r.limit(r.leaf) || r.leaf == r.last {
+		return r.leaf, min(i, r.limit(r.leaf))
 	}
-	return r.last*leafSize + r.end - 1
+	last = p.seek(r.leaf, row+1, 0)
+	if last > r.last {
+		return r.last, r.end
+	}
+	end = r.limit(last)
+	return last, p.firstRun(last, p.runs[last]&upTo(end), row+1, end)
 }
 
 // Rewind makes Next begin again.
@@ -172,21 +182,18 @@ func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
 	if h.mixed>>d&1 == 0 {
 		return append(dst, h.label[d])
 	}
-	row, end := rowKey(v, d, 0), rowKey(v, d, 0)+1<<31
-	for leaf := int(h.start); ; {
-		leaf = p.seek(leaf, row, 0)
-		i := p.within(leaf, row, 0)
-		if i == int(p.count[leaf]) {
-			if leaf++; leaf == p.leaves() {
-				return dst
-			}
-			i = 0
-		}
-		at := p.row[leaf*leafSize+i]
-		if at >= end {
+	for r := p.all(v, d); ; {
+		row := p.runRow(r.leaf, r.off)
+		dst = append(dst, labelOf(row))
+		leaf, off := r.runEnd(row)
+		if leaf == r.last && off == r.end {
 			return dst
 		}
-		dst = append(dst, labelOf(at))
-		row = at + 1
+		if off == int(p.count[leaf]) {
+			if leaf, off = leaf+1, 0; leaf == r.last && r.end == 0 {
+				return dst
+			}
+		}
+		r.leaf, r.off = leaf, off
 	}
 }

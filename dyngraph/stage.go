@@ -186,7 +186,7 @@ func (g *Graph) growVertices() {
 
 func (g *Graph) growEdges() {
 	n := int(g.edgeBound)
-	g.efrom, g.eto, g.elabel = grown(g.efrom, n), grown(g.eto, n), grown(g.elabel, n)
+	g.adj.edges = grown(g.adj.edges, n)
 	g.order = grown(g.order, n)
 }
 
@@ -197,7 +197,7 @@ func (g *Graph) stageEdges(updates []Update) {
 		it := &s.items[i]
 		e := &f.edges[it.fold]
 		if it.Sign == Deleted {
-			it.From, it.To = g.efrom[e.old], g.eto[e.old]
+			it.From, it.To = g.adj.edges[e.old].from, g.adj.edges[e.old].to
 			continue
 		}
 		it.From, it.To = f.verts[f.incs[e.from].vert].id, f.verts[f.incs[e.to].vert].id
@@ -268,7 +268,7 @@ func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
 		g.edgeBound++
 		g.growEdges()
 	}
-	g.efrom[e], g.eto[e], g.elabel[e] = from, to, l
+	g.adj.edges[e] = edge{from, to, l}
 	g.nedges++
 	k := g.tripleOf(from, to, l)
 	n := g.stats.triples[k]

@@ -1,0 +1,146 @@
+package dyngraph
+
+import "math/bits"
+
+// The entries of a leaf that are of one row are a run. p.runs says, a bit to a slot, where runs begin; and as the row of a run
+// is read from the edge table, which lies elsewhere, as few as possible are read: the first of a leaf is in p.first, and
+// those of a vertex whose entries all have one label follow from its head.
+
+// upTo has the bits below n.
+func upTo(n int) uint64 { return 1<<n - 1 }
+
+// runRow returns the row of the run that begins at a slot of the leaf.
+func (p *pma) runRow(leaf, i int) uint64 {
+	if i == 0 {
+		return p.first[leaf]
+	}
+	return p.rowAt(leaf*leafSize + i)
+}
+
+// firstRun returns the beginning of the first of some runs, given as bits, whose row is at least that; n if there is none.
+func (p *pma) firstRun(leaf int, runs uint64, row uint64, n int) int {
+	const few = 4 // reads that do not wait for each other
+	for range few {
+		if runs == 0 {
+			return n
+		}
+		if i := bits.TrailingZeros64(runs); p.runRow(leaf, i) >= row {
+			return i
+		}
+		runs &= runs - 1
+	}
+	var at [leafSize]uint8
+	i, j := 0, 0
+	for ; runs != 0; runs &= runs - 1 {
+		at[j] = uint8(bits.TrailingZeros64(runs))
+		j++
+	}
+	end := j
+	for i < j {
+		m := (i + j) / 2
+		if p.runRow(leaf, int(at[m])) < row {
+			i = m + 1
+		} else {
+			j = m
+		}
+	}
+	if i == end {
+		return n
+	}
+	return int(at[i])
+}
+
+// runOf returns where in a leaf the run of a row is; it is empty, and where it would be, if there is none.
+func (p *pma) runOf(leaf int, row uint64) (a, b int) {
+	n := int(p.count[leaf])
+	if n == 0 || row < p.first[leaf] {
+		return 0, 0
+	}
+	if row>>32 >= uint64(len(p.heads)) {
+		return n, n
+	}
+	h := &p.heads[row>>32]
+	if d := dirOf(row); h.mixed>>d&1 == 0 && int(h.start) == leaf && h.all() > 0 {
+		// All entries of the direction have one label.
+		a := int(h.offset)
+		if d == In {
+			a += int(h.degree[Out])
+		}
+		b := min(a+int(h.degree[d]), n)
+		a = min(a, n)
+		switch l := labelOf(row); {
+		case l < h.label[d]:
+			return a, a
+		case l > h.label[d]:
+			return b, b
+		}
+		return a, b
+	}
+	a = p.firstRun(leaf, p.runs[leaf], row, n)
+	if a == n || p.runRow(leaf, a) != row {
+		return a, a
+	}
+	return a, p.runEnd(leaf, a)
+}
+
+// runEnd returns where in its leaf the run with the entry i ends.
+func (p *pma) runEnd(leaf, i int) int {
+	if later := p.runs[leaf] &^ upTo(i+1); later != 0 {
+		return bits.TrailingZeros64(later)
+	}
+	return int(p.count[leaf])
+}
+
+// place is where an entry is in a leaf, or would be, and the run of its row.
+func (p *pma) place(leaf int, row uint64, nbr VertexID) (i, a, b int) {
+	a, b = p.runOf(leaf, row)
+	at := leaf * leafSize
+	return a + countLess(p.nbr[at+a:at+b], nbr), a, b
+}
+
+// within returns the number of the leaf's entries that are less than (row, nbr).
+func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
+	i, _, _ := p.place(leaf, row, nbr)
+	return i
+}
+
+// countLess returns the number of ascending neighbours that are less than nbr.
+func countLess(nbrs []VertexID, nbr VertexID) int {
+	i, j := 0, len(nbrs)
+	for i < j {
+		m := int(uint(i+j) / 2)
+		if nbrs[m] < nbr {
+			i = m + 1
+		} else {
+			j = m
+		}
+	}
+	return i
+}
+
+// reoffset corrects where vertices begin in a leaf whose entries changed behind those of vertex v. Degrees, runs and the start of v
+// are right.
+func (p *pma) reoffset(leaf int, v VertexID) {
+	n := int(p.count[leaf])
+	h := &p.heads[v]
+	end := n
+	if int(h.start) == leaf {
+		end = int(h.offset) + h.all()
+	} else {
+		// v begins in an earlier leaf, if it still begins anywhere.
+		for runs := p.runs[leaf]; runs != 0; runs &= runs - 1 {
+			if i := bits.TrailingZeros64(runs); VertexID(p.runRow(leaf, i)>>32) > v {
+				end = i
+				break
+			}
+		}
+	}
+	for end < n {
+		if v++; p.heads[v].all() == 0 {
+			v = VertexID(p.rowAt(leaf*leafSize+end) >> 32)
+		}
+		h := &p.heads[v]
+		h.offset = uint8(end)
+		end += h.all()
+	}
+}
