@@ -1,38 +1,64 @@
 package plan
 
 import (
-	"slices"
-
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// Filter keeps, for every data vertex, exact counts of its adjacency in the columns that registered queries need,
-// and one candidate bit per class (GAMMA section IV-B; DESIGN A5). Counts are exact, not saturated, because a saturated
-// count cannot be decremented. While a batch is staged a bit is the old one OR the new one, so that it holds for
-// the searches of both phases.
+// Filter keeps, for every data vertex, exact counts of its adjacency in the columns that registered queries need of
+// vertices of its label, and one candidate bit per class (GAMMA section IV-B; DESIGN A5). Counts are exact, not saturated,
+// because a saturated count cannot be decremented. While a batch is staged a bit is the old one OR the new one, so that
+// it holds for the searches of both phases.
 //
-// A Filter has one owner; between Stage and Commit or Abort any number of goroutines may call Candidate.
+// A batch costs work for the counts that it changes and the classes for which a changed count matters, whatever
+// the number of classes; a class costs work for the vertices of its label.
+//
+// A Filter has one owner; between Stage and Commit or Abort any number of goroutines may read Bits.
 type Filter struct {
-	g        *dyngraph.Graph
-	columns  []Column
-	colIndex map[Column]int
-	classes  []Class
-	clsCols  [][]int // column of each need of each class
-	clsIndex map[string]int
+	g       *dyngraph.Graph
+	classes []class
+	index   map[string]int
+	plans   map[*matcher.Plan]*planned
+	round   uint64 // of Prepare
+	unused  int    // classes that no plan has
 
 	generation int // changes when classes are numbered anew
-	words      int // of candidate bits per vertex
-	counts     []uint32
+	words      int // of candidate bits per vertex, with room for more classes
 	bits       []uint64
-	byKind     map[Column][]int // adjacency kind -> columns that it counts in
+
+	indexed bool     // whether groups holds the vertices
+	groups  []*group // by label
+	any     *group   // of all vertices, for classes of any label; its places are ids
+	place   []uint32 // of each vertex in its label's group
 
 	delta   *dyngraph.Delta
-	saved   []uint64 // bits of delta.Touched before the batch
+	pending []flip // bits that the staged batch may change
+	flips   []flip // bits that it changes
 	changed []dyngraph.VertexID
 }
 
-// NewFilter returns a filter over g without classes. Nothing is counted before Prepare.
+// class is a Class with its columns.
+type class struct {
+	Class
+	group *group // nil when nothing can fit
+	cols  []int  // column of each need in the group
+	plans int    // that have it
+}
+
+// planned is what the filter knows of a plan.
+type planned struct {
+	classes []int // by pattern vertex
+	round   uint64
+}
+
+// flip is a candidate bit that a batch changes.
+type flip struct {
+	v     dyngraph.VertexID
+	class int32
+	on    bool
+}
+
+// NewFilter returns a filter over g without classes. Nothing is read before Prepare.
 func NewFilter(g *dyngraph.Graph) *Filter {
 	f := &Filter{g: g}
 	f.reset()
@@ -40,238 +66,326 @@ func NewFilter(g *dyngraph.Graph) *Filter {
 }
 
 func (f *Filter) reset() {
-	f.columns, f.classes, f.clsCols = nil, nil, nil
-	f.colIndex, f.clsIndex = map[Column]int{}, map[string]int{}
-	f.byKind = map[Column][]int{}
-	f.words, f.counts, f.bits = 0, nil, nil
+	f.classes, f.index, f.plans, f.unused = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0
+	f.words, f.bits, f.any = 0, nil, nil
+	for _, g := range f.groups {
+		if g != nil {
+			g.forget()
+		}
+	}
 }
 
-// Prepare makes the filter serve the plans. It counts in the old view, so a staged batch must be handed to Stage
-// afterwards. What present classes have counted is kept while it is needed; otherwise the graph is read once.
+// Prepare makes the filter serve the plans, and no others. It counts in the old view, so a staged batch must be handed to
+// Stage afterwards. Plans that it served before cost nothing. Classes that no plan has any more are kept, since the next
+// query may have them, until they are the most.
 func (f *Filter) Prepare(plans []*matcher.Plan) {
-	needCols, needCls := map[Column]bool{}, map[string]Class{}
-	var order []string
+	f.round++
+	var added []*matcher.Plan
 	for _, p := range plans {
-		for v := range p.Query.Vertices {
-			c := Requirement(p, v)
-			k := c.key()
-			if _, ok := needCls[k]; !ok {
-				needCls[k] = c
-				order = append(order, k)
+		if known := f.plans[p]; known != nil {
+			known.round = f.round
+			continue
+		}
+		f.plans[p] = &planned{round: f.round}
+		added = append(added, p)
+	}
+	for p, known := range f.plans {
+		if known.round == f.round {
+			continue
+		}
+		for _, c := range known.classes {
+			if f.classes[c].plans--; f.classes[c].plans == 0 {
+				f.unused++
 			}
-			for _, n := range c.Needs {
-				needCols[n.Column] = true
-			}
 		}
+		delete(f.plans, p)
 	}
-	fresh := len(f.classes) > 2*len(needCls)+64 // mostly classes of removed queries: start over
-	missing := false
-	for c := range needCols {
-		if _, ok := f.colIndex[c]; !ok {
-			missing = true
-		}
-	}
-	for k := range needCls {
-		if _, ok := f.clsIndex[k]; !ok {
-			missing = true
-		}
-	}
-	if !missing && !fresh {
-		return
-	}
-	if fresh {
+	if used := len(f.classes) - f.unused; f.unused > used+64 {
 		f.reset()
 		f.generation++
+		added = plans
 	}
-	oldCols, oldCls := len(f.columns), len(f.classes)
-	for _, k := range order {
-		if _, ok := f.clsIndex[k]; ok {
+	f.add(added)
+}
+
+// add brings in the classes of new plans.
+func (f *Filter) add(plans []*matcher.Plan) {
+	first := len(f.classes)
+	for _, p := range plans {
+		known := f.plans[p]
+		if known == nil {
+			known = &planned{round: f.round}
+			f.plans[p] = known
+		}
+		if known.classes != nil {
 			continue
 		}
-		c := needCls[k]
-		cols := make([]int, len(c.Needs))
-		for i, n := range c.Needs {
-			at, ok := f.colIndex[n.Column]
+		known.classes = make([]int, len(p.Query.Vertices))
+		for v := range p.Query.Vertices {
+			c := Requirement(p, v)
+			key := c.key()
+			at, ok := f.index[key]
 			if !ok {
-				at = len(f.columns)
-				f.columns = append(f.columns, n.Column)
-				f.colIndex[n.Column] = at
+				at = len(f.classes)
+				f.index[key] = at
+				f.classes = append(f.classes, class{Class: c})
+				f.unused++
 			}
-			cols[i] = at
-		}
-		f.clsIndex[k] = len(f.classes)
-		f.classes = append(f.classes, c)
-		f.clsCols = append(f.clsCols, cols)
-	}
-	f.byKind = map[Column][]int{}
-	f.widen(oldCols)
-	if oldCols < len(f.columns) {
-		f.countAll(oldCols)
-	}
-	oldWords, oldBits := f.words, f.bits
-	f.words = (len(f.classes) + 63) / 64
-	f.bits = make([]uint64, int(f.g.IDBound())*f.words)
-	for v := 0; oldWords > 0 && v < min(int(f.g.IDBound()), len(oldBits)/oldWords); v++ {
-		copy(f.bits[v*f.words:], oldBits[v*oldWords:(v+1)*oldWords])
-	}
-	view := f.g.View(dyngraph.Old)
-	for v := range view.VerticesSeq() {
-		f.encode(v, oldCls)
-	}
-}
-
-// widen lays the counts out anew for more columns and the graph's present ids.
-func (f *Filter) widen(oldCols int) {
-	n, w := int(f.g.IDBound()), len(f.columns)
-	counts := make([]uint32, n*w)
-	if oldCols > 0 {
-		for v := 0; v < min(n, len(f.counts)/oldCols); v++ {
-			copy(counts[v*w:], f.counts[v*oldCols:(v+1)*oldCols])
-		}
-	}
-	f.counts = counts
-}
-
-// countAll counts columns from first on in the old view.
-func (f *Filter) countAll(first int) {
-	view := f.g.View(dyngraph.Old)
-	w := len(f.columns)
-	for e := range view.EdgesSeq() {
-		from, to, label := view.Edge(e)
-		for _, c := range f.kinds(view, from, to, label, dyngraph.Out) {
-			if c >= first {
-				f.counts[int(from)*w+c]++
+			if f.classes[at].plans++; f.classes[at].plans == 1 {
+				f.unused--
 			}
-		}
-		for _, c := range f.kinds(view, to, from, label, dyngraph.In) {
-			if c >= first {
-				f.counts[int(to)*w+c]++
-			}
+			known.classes[v] = at
 		}
 	}
-}
-
-// kinds returns the columns in which vertex v counts an edge to nbr seen from side d.
-func (f *Filter) kinds(view dyngraph.View, _, nbr dyngraph.VertexID, label dyngraph.LabelID, d dyngraph.Dir) []int {
-	if !f.g.Directed() {
-		d = dyngraph.Out
+	if first == len(f.classes) {
+		return
 	}
-	k := Column{Dir: d, Edge: label, Nbr: view.Label(nbr)}
-	cols, ok := f.byKind[k]
-	if !ok {
-		for i, c := range f.columns {
-			if (c.Both || c.Dir == d) && Fits(c.Edge, k.Edge) && Fits(c.Nbr, k.Nbr) {
-				cols = append(cols, i)
-			}
-		}
-		f.byKind[k] = cols
-	}
-	return cols
-}
-
-// encode adds to v's candidate bits those that its counts allow, for the classes from first on.
-func (f *Filter) encode(v dyngraph.VertexID, first int) {
-	w := len(f.columns)
-	counts := f.counts[int(v)*w : int(v)*w+w]
-	bits := f.bits[int(v)*f.words : (int(v)+1)*f.words]
-	label := f.g.View(dyngraph.New).Label(v)
-next:
+	f.widen()
+	f.locate()
+	counted := map[*group]int{} // columns that were there before
+	var order []*group
 	for i := first; i < len(f.classes); i++ {
 		c := &f.classes[i]
-		if !Fits(c.Label, label) {
+		if c.impossible() {
 			continue
 		}
-		cols := f.clsCols[i]
-		for j := range c.Needs {
-			if counts[cols[j]] < c.Needs[j].Count {
-				continue next
+		c.group = f.groupOf(c.Label)
+		if _, ok := counted[c.group]; !ok {
+			counted[c.group] = len(c.group.columns)
+			order = append(order, c.group)
+		}
+		for _, n := range c.Needs {
+			col := c.group.column(n.Column)
+			c.cols = append(c.cols, col)
+			c.group.watched(col, n.Count, i)
+		}
+	}
+	for _, g := range order {
+		if n := counted[g]; n < len(g.columns) {
+			g.countFrom(n, f.g.View(dyngraph.Old))
+		}
+	}
+	for i := first; i < len(f.classes); i++ {
+		c := &f.classes[i]
+		if c.group == nil {
+			continue
+		}
+		for at, v := range c.group.members {
+			if v != dyngraph.NoVertex && c.group.satisfied(uint32(at), c.cols, c.Needs) {
+				f.set(v, int32(i))
 			}
 		}
-		bits[i>>6] |= 1 << (i & 63)
 	}
 }
 
-// Stage counts the net edges of a staged batch and widens the bits of touched vertices to old OR new.
+// widen makes room for the bits of all classes, and some more.
+func (f *Filter) widen() {
+	need, n := (len(f.classes)+63)/64, int(f.g.IDBound())
+	if need > f.words {
+		words := max(need, f.words+f.words/2)
+		bits := make([]uint64, n*words)
+		for v := 0; f.words > 0 && v < min(n, len(f.bits)/f.words); v++ {
+			copy(bits[v*words:], f.bits[v*f.words:(v+1)*f.words])
+		}
+		f.bits, f.words = bits, words
+	}
+	f.grow()
+}
+
+// locate sorts the vertices of the old graph by label, once.
+func (f *Filter) locate() {
+	if f.indexed {
+		return
+	}
+	f.indexed = true
+	for v := range f.g.View(dyngraph.Old).VerticesSeq() {
+		f.enter(v)
+	}
+}
+
+// groupOf returns the group of a label.
+func (f *Filter) groupOf(l dyngraph.LabelID) *group {
+	if l == matcher.AnyLabel {
+		if f.any == nil {
+			f.any = &group{}
+			for _, g := range f.groups {
+				if g == nil {
+					continue
+				}
+				for _, v := range g.members {
+					if v != dyngraph.NoVertex {
+						f.any.put(v, int(v))
+					}
+				}
+			}
+		}
+		return f.any
+	}
+	if int(l) >= len(f.groups) {
+		f.groups = append(f.groups, make([]*group, int(l)+1-len(f.groups))...)
+	}
+	if f.groups[l] == nil {
+		f.groups[l] = &group{}
+	}
+	return f.groups[l]
+}
+
+// enter makes a vertex a member of its groups.
+func (f *Filter) enter(v dyngraph.VertexID) {
+	if int(v) >= len(f.place) {
+		f.place = append(f.place, make([]uint32, int(f.g.IDBound())-len(f.place))...)
+	}
+	f.place[v] = f.groupOf(f.g.View(dyngraph.New).Label(v)).enter(v)
+	if f.any != nil {
+		f.any.put(v, int(v))
+	}
+}
+
+// leave makes a vertex without edges a member no more.
+func (f *Filter) leave(v dyngraph.VertexID) {
+	f.groupOf(f.g.View(dyngraph.New).Label(v)).leave(f.place[v])
+	if f.any != nil {
+		f.any.members[v] = dyngraph.NoVertex
+	}
+}
+
+// at returns the place of a vertex in one of its groups.
+func (f *Filter) at(g *group, v dyngraph.VertexID) uint32 {
+	if g == f.any {
+		return uint32(v)
+	}
+	return f.place[v]
+}
+
+func (f *Filter) has(v dyngraph.VertexID, class int32) bool {
+	return f.bits[int(v)*f.words+int(class>>6)]>>(class&63)&1 != 0
+}
+
+func (f *Filter) set(v dyngraph.VertexID, class int32) {
+	f.bits[int(v)*f.words+int(class>>6)] |= 1 << (class & 63)
+}
+
+func (f *Filter) clear(v dyngraph.VertexID, class int32) {
+	f.bits[int(v)*f.words+int(class>>6)] &^= 1 << (class & 63)
+}
+
+// Stage counts the net edges of a staged batch and sets the bits of vertices that fit in the new graph.
 func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.delta = d
+	f.pending, f.flips, f.changed = f.pending[:0], f.flips[:0], f.changed[:0]
+	if !f.indexed {
+		return
+	}
 	f.grow()
+	for _, v := range d.Created {
+		f.enter(v)
+	}
 	f.count(d, 1)
-	f.saved, f.changed = f.saved[:0], f.changed[:0]
-	for _, v := range d.Touched {
-		bits := f.bits[int(v)*f.words : (int(v)+1)*f.words]
-		f.saved = append(f.saved, bits...)
-		f.encode(v, 0)
-		if !slices.Equal(bits, f.saved[len(f.saved)-f.words:]) {
-			f.changed = append(f.changed, v)
+	for _, p := range f.pending {
+		c := &f.classes[p.class]
+		p.on = c.group.satisfied(f.at(c.group, p.v), c.cols, c.Needs)
+		if p.on == f.has(p.v, p.class) {
+			continue
 		}
+		if p.on {
+			f.set(p.v, p.class)
+			f.changed = append(f.changed, p.v)
+		}
+		f.flips = append(f.flips, p)
 	}
 }
 
 func (f *Filter) grow() {
-	n := int(f.g.IDBound())
-	if need := n * len(f.columns); need > len(f.counts) {
-		f.counts = append(f.counts, make([]uint32, need-len(f.counts))...)
-	}
-	if need := n * f.words; need > len(f.bits) {
+	if need := int(f.g.IDBound()) * f.words; need > len(f.bits) {
 		f.bits = append(f.bits, make([]uint64, need-len(f.bits))...)
 	}
 }
 
-// count adds the net edges' counts times their sign times by.
+// count adds the net edges' counts times their sign times by; with by > 0 it notes which bits that may change.
 func (f *Filter) count(d *dyngraph.Delta, by int32) {
+	in := dyngraph.Out
+	if f.g.Directed() {
+		in = dyngraph.In
+	}
 	view := f.g.View(dyngraph.New)
-	w := len(f.columns)
 	for i := range d.Net {
 		n := &d.Net[i]
 		step := uint32(int32(n.Sign) * by)
-		for _, c := range f.kinds(view, n.From, n.To, n.Label, dyngraph.Out) {
-			f.counts[int(n.From)*w+c] += step
-		}
-		for _, c := range f.kinds(view, n.To, n.From, n.Label, dyngraph.In) {
-			f.counts[int(n.To)*w+c] += step
+		from, to := view.Label(n.From), view.Label(n.To)
+		f.countOne(n.From, from, Column{Dir: dyngraph.Out, Edge: n.Label, Nbr: to}, step, by > 0)
+		f.countOne(n.To, to, Column{Dir: in, Edge: n.Label, Nbr: from}, step, by > 0)
+	}
+}
+
+// countOne counts an edge for one end.
+func (f *Filter) countOne(v dyngraph.VertexID, label dyngraph.LabelID, kind Column, step uint32, note bool) {
+	if g := f.groups[label]; len(g.columns) > 0 {
+		f.countIn(g, v, f.place[v], kind, step, note)
+	}
+	if f.any != nil {
+		f.countIn(f.any, v, uint32(v), kind, step, note)
+	}
+}
+
+func (f *Filter) countIn(g *group, v dyngraph.VertexID, at uint32, kind Column, step uint32, note bool) {
+	for _, c := range g.fit(kind) {
+		n := &g.counts[c][at]
+		was := *n
+		*n += step
+		if top := max(was, *n); note && top < uint32(len(g.watch[c])) {
+			for _, class := range g.watch[c][top] {
+				f.pending = append(f.pending, flip{v: v, class: class})
+			}
 		}
 	}
 }
 
-// Commit makes the new graph's bits the present ones. A freed vertex has no edges and fits no class with needs;
-// every class has one, as patterns are connected.
+// Commit makes the new graph's bits the present ones. A freed vertex has no edges and fits no class; every class has a
+// need, as patterns are connected.
 func (f *Filter) Commit() {
 	if f.delta == nil {
 		return
 	}
 	f.changed = f.changed[:0]
-	f.saved = append(f.saved[:0], make([]uint64, f.words)...)
-	for _, v := range f.delta.Touched {
-		bits := f.bits[int(v)*f.words : (int(v)+1)*f.words]
-		copy(f.saved, bits)
-		clear(bits)
-		f.encode(v, 0)
-		if !slices.Equal(bits, f.saved) {
-			f.changed = append(f.changed, v)
+	for _, p := range f.flips {
+		if !p.on {
+			f.clear(p.v, p.class)
+			f.changed = append(f.changed, p.v)
 		}
 	}
-	f.delta = nil
+	f.end(f.delta.Freed)
 }
 
-// Abort restores the old graph's counts and bits.
+// Abort restores the old graph's counts and bits. Changed stays what Stage made it: these bits change back.
 func (f *Filter) Abort() {
 	if f.delta == nil {
 		return
 	}
-	f.count(f.delta, -1)
-	// Stage's list of changed vertices holds: their bits change back.
-	for i, v := range f.delta.Touched {
-		copy(f.bits[int(v)*f.words:(int(v)+1)*f.words], f.saved[i*f.words:])
+	for _, p := range f.flips {
+		if p.on {
+			f.clear(p.v, p.class)
+		}
 	}
-	f.delta = nil
+	if f.indexed {
+		f.count(f.delta, -1)
+	}
+	f.end(f.delta.Created)
+}
+
+// end forgets the batch, and vertices that are in the graph no more.
+func (f *Filter) end(gone []dyngraph.VertexID) {
+	if f.indexed {
+		for _, v := range gone {
+			f.leave(v)
+		}
+	}
+	f.delta, f.flips = nil, f.flips[:0]
 }
 
 // Class returns the number of the class of pattern vertex v. The plan must have been given to Prepare.
-func (f *Filter) Class(p *matcher.Plan, v int) int {
-	return f.clsIndex[Requirement(p, v).key()]
-}
+func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v] }
 
-// Changed returns the vertices whose bits the last Stage, Commit or Abort changed, until the next.
+// Changed returns the vertices whose bits the last Stage, Commit or Abort changed, until the next; some perhaps several times.
 func (f *Filter) Changed() []dyngraph.VertexID { return f.changed }
 
 // Generation changes when Prepare numbers the classes anew; until then a class keeps its number.

@@ -15,21 +15,32 @@ func TestFilterAgainstRecount(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
+	generations := map[int]int{}
 	for range 12 {
-		g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
+		g := dyngraph.NewGraph(dyngraph.Options{Directed: rng.IntN(3) > 0})
 		f := NewFilter(g)
 		var plans []*matcher.Plan
 		for range 25 {
 			if rng.IntN(3) == 0 {
-				if len(plans) > 0 && rng.IntN(3) == 0 {
+				switch {
+				case rng.IntN(6) == 0:
+					plans = nil
+				case len(plans) > 0 && rng.IntN(3) == 0:
 					plans = plans[1:]
 				}
-				p, err := New().Plan(randomQuery(rng, 2+rng.IntN(4)), g)
-				if err != nil {
-					t.Fatal(err)
+				for range []int{1, 1, 1, 20}[rng.IntN(4)] {
+					q := randomQuery(rng, 2+rng.IntN(4))
+					for i := range q.Edges {
+						q.Edges[i].Either = q.Edges[i].Either || !g.Directed()
+					}
+					p, err := New().Plan(q, g)
+					if err != nil {
+						t.Fatal(err)
+					}
+					plans = append(plans, p)
 				}
-				plans = append(plans, p)
 				f.Prepare(plans)
+				generations[f.Generation()]++
 			}
 			taken, _ := g.Accept(randomMessages(rng))
 			d, err := g.Stage(taken)
@@ -48,6 +59,9 @@ func TestFilterAgainstRecount(t *testing.T) {
 			}
 			checkFilter(t, g, f, plans, dyngraph.New, true)
 		}
+	}
+	if len(generations) < 2 {
+		t.Errorf("classes were never numbered anew: %v", generations)
 	}
 }
 
@@ -106,7 +120,7 @@ func satisfies(g *dyngraph.Graph, view dyngraph.View, v dyngraph.VertexID, c Cla
 			if from == v && (n.Column.Both || n.Column.Dir == dyngraph.Out) && Fits(n.Column.Nbr, view.Label(to)) {
 				have++
 			}
-			if to == v && (n.Column.Both || n.Column.Dir == dyngraph.In) && Fits(n.Column.Nbr, view.Label(from)) {
+			if to == v && (!g.Directed() || n.Column.Both || n.Column.Dir == dyngraph.In) && Fits(n.Column.Nbr, view.Label(from)) {
 				have++
 			}
 		}

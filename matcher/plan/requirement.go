@@ -1,9 +1,10 @@
 package plan
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -54,22 +55,38 @@ func Requirement(p *matcher.Plan, v int) Class {
 			c.Needs[at].Count++
 		}
 	}
-	slices.SortFunc(c.Needs, func(a, b Need) int { return strings.Compare(a.Column.key(), b.Column.key()) })
+	slices.SortFunc(c.Needs, func(a, b Need) int { return a.Column.compare(b.Column) })
 	return c
 }
 
-func (c Column) key() string {
-	return fmt.Sprintf("%d %t %d %d", c.Dir, c.Both, c.Edge, c.Nbr)
+func (c Column) compare(o Column) int {
+	return cmp.Or(cmp.Compare(c.Dir, o.Dir), cmp.Compare(c.side(), o.side()), cmp.Compare(c.Edge, o.Edge), cmp.Compare(c.Nbr, o.Nbr))
+}
+
+// side is 1 for a column of either direction, else 0.
+func (c Column) side() uint32 {
+	if c.Both {
+		return 1
+	}
+	return 0
 }
 
 // key identifies the class.
 func (c Class) key() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d", c.Label)
+	b := binary.LittleEndian.AppendUint32(nil, uint32(c.Label))
 	for _, n := range c.Needs {
-		fmt.Fprintf(&b, "|%s>=%d", n.Column.key(), n.Count)
+		for _, x := range [...]uint32{uint32(n.Column.Dir)<<1 | n.Column.side(), uint32(n.Column.Edge), uint32(n.Column.Nbr), n.Count} {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
 	}
-	return b.String()
+	return string(b)
+}
+
+// impossible tells that the graph has no label that the class asks for.
+func (c Class) impossible() bool {
+	return c.Label == matcher.UnknownLabel || slices.ContainsFunc(c.Needs, func(n Need) bool {
+		return n.Column.Edge == matcher.UnknownLabel || n.Column.Nbr == matcher.UnknownLabel
+	})
 }
 
 func (n Need) text(p *matcher.Plan, v int) string {
