@@ -133,7 +133,7 @@ func (g *manyGraph) patterns(b *testing.B, n int) []*matcher.Query {
 
 // selective draws distinct queries with at most so many matches.
 func (g *manyGraph) selective(b *testing.B, n int, most uint64, draw func() *matcher.Query) []*matcher.Query {
-	drawn := g.distinct(2*n+20, draw)
+	drawn := g.distinct(4*n, draw)
 	be, planner := cpu.New(cpu.Options{Threads: 1}), plan.New()
 	bench := matchertest.NewBench(b, false, planner, drawn, be)
 	bench.Stage(g.load())
