@@ -336,7 +336,13 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 			return false, err
 		}
 	}
-	if err := s.tx.init(ctx, false); err != nil {
+	err = s.tx.init(ctx, false)
+	if errors.Is(err, stream.ErrFenced) {
+		if err = s.stillOurs(ctx, attempt, err); err == nil {
+			err = s.tx.init(ctx, true)
+		}
+	}
+	if err != nil {
 		return false, err
 	}
 	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
@@ -362,4 +368,24 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 	}
 	return false, fmt.Errorf("kafka: topic %q: %w: the progress record is at batch %d, index %d; expected was %d, %d or %d, %d",
 		s.opt.Progress, stream.ErrMismatch, rec.Batch, rec.Next, s.at.batch, s.at.index, to.batch, to.index)
+}
+
+// stillOurs returns nil if nobody else has claimed the output, and fenced otherwise. A coordinator raises the epoch also
+// when it aborts a transaction that took too long, and once it has read its log anew, after a restart or a move, it
+// does not know any more that the epoch before was the same producer's: it then answers as if there were another one.
+// The progress record tells. Another sink that is about to claim the output has the time of a pause for it, and does not
+// give up when it comes too late (see claim).
+func (s *TxnSink) stillOurs(ctx context.Context, attempt int, fenced error) error {
+	if err := s.cl.pause(ctx, attempt+1); err != nil {
+		return err
+	}
+	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
+	if err != nil {
+		return err
+	}
+	if rec == nil || rec.Session != s.session {
+		return fenced
+	}
+	s.opt.Events.retry("init producer", s.opt.TransactionalID, -1, attempt, fenced)
+	return nil
 }
