@@ -37,6 +37,7 @@ type metrics struct {
 
 	retries          *prometheus.CounterVec
 	lost, duplicates *prometheus.CounterVec
+	waits            waits
 }
 
 var _ stream.Observer = (*metrics)(nil)

@@ -24,6 +24,7 @@ var (
 	descPublish  = describeMetric("publish_queue_bytes", "Encoded records that wait for the output.")
 	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.", "partition")
 	descLag      = describeMetric("input_lag", "Offsets of the Kafka input that were not read yet.", "partition")
+	descWaiting  = describeMetric("kafka_waiting_seconds", "How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
 	descQueries  = describeMetric("queries", "Registered queries.", "state")
 )
 
@@ -31,7 +32,7 @@ var (
 func (c *statusCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descReady, descVertices, descEdges, descBatch, descInFlight, descRecords, descBytes, descPublish,
-		descPosition, descLag, descQueries,
+		descPosition, descLag, descQueries, descWaiting,
 	} {
 		ch <- d
 	}
@@ -42,17 +43,19 @@ func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
+	waited, _ := c.m.waits.longest()
+	gauge(descWaiting, waited.Seconds())
 	p := c.m.pipeline.Load()
 	if p == nil {
 		gauge(descReady, 0)
 		return
 	}
-	ready := 0.0
-	if ok, _ := p.Ready(); ok {
-		ready = 1
+	isReady := 0.0
+	if ready(p, &c.m.waits) == nil {
+		isReady = 1
 	}
 	s := p.Status()
-	gauge(descReady, ready)
+	gauge(descReady, isReady)
 	gauge(descVertices, float64(s.Vertices))
 	gauge(descEdges, float64(s.Edges))
 	gauge(descBatch, float64(s.Batch))

@@ -251,6 +251,12 @@ func (s *service) events() kafka.Events {
 		count.Retry(op, topic, partition, attempt, err)
 		s.log.Warn().Str("op", op).Str("topic", topic).Int32("partition", partition).Int("attempt", attempt).Err(err).Msg("kafka: trying again")
 	}
+	e.Blocked = func(op, topic string, partition int32, since time.Time, err error) {
+		if waited := s.metrics.waits.note(operation{op, topic, partition}, since, err); waited >= patience {
+			s.log.Info().Str("op", op).Str("topic", topic).Int32("partition", partition).
+				Stringer("waited", waited.Round(time.Millisecond)).Msg("kafka: the wait is over")
+		}
+	}
 	e.Loss = func(partition int32, from, to int64) {
 		count.Loss(partition, from, to)
 		s.log.Error().Int32("partition", partition).Int64("from", from).Int64("to", to).Msg("kafka: input records are gone; reading goes on after them")

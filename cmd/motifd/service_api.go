@@ -41,10 +41,7 @@ func (s *service) Ready() error {
 	if p == nil {
 		return fmt.Errorf("%s", *s.doing.Load())
 	}
-	if ok, reason := p.Ready(); !ok {
-		return fmt.Errorf("%s", reason)
-	}
-	return nil
+	return ready(p, &s.metrics.waits)
 }
 
 // Status implements daemon.

@@ -99,6 +99,8 @@ func (c *client) close() {
 
 // retry calls f until it succeeds, fails for good, or ctx is done.
 func (c *client) retry(ctx context.Context, op, topic string, partition int32, f func(ctx context.Context) error) error {
+	b := c.opt.Events.blocking(op, topic, partition)
+	defer b.over()
 	for attempt := 1; ; attempt++ {
 		err := f(ctx)
 		if err == nil {
@@ -110,6 +112,7 @@ func (c *client) retry(ctx context.Context, op, topic string, partition int32, f
 		if fatal(err) {
 			return fmt.Errorf("kafka: %s, topic %q: %w", op, topic, err)
 		}
+		b.failed(err)
 		c.opt.Events.retry(op, topic, partition, attempt, err)
 		if err := c.pause(ctx, attempt); err != nil {
 			return err

@@ -41,6 +41,8 @@ func newFetcher(s *Source, p int32, pos int64) *fetcher {
 // run fetches until ctx is done or an error ends reading for good.
 func (f *fetcher) run(ctx context.Context) error {
 	s := f.s
+	b := s.opt.Events.blocking("fetch", s.opt.Topic, f.partition)
+	defer b.over()
 	for attempt := 0; ; {
 		if ctx.Err() != nil {
 			return nil
@@ -52,6 +54,7 @@ func (f *fetcher) run(ctx context.Context) error {
 		switch {
 		case err == nil:
 			attempt, f.damaged = 0, 0
+			b.over()
 			continue
 		case ctx.Err() != nil:
 			return nil
@@ -65,6 +68,7 @@ func (f *fetcher) run(ctx context.Context) error {
 			return fmt.Errorf("kafka: fetch, topic %q, partition %d, offset %d: %w", s.opt.Topic, f.partition, f.next, err)
 		}
 		attempt++
+		b.failed(err)
 		s.opt.Events.retry("fetch", s.opt.Topic, f.partition, attempt, err)
 		if s.cl.pause(ctx, attempt) != nil {
 			return nil

@@ -50,6 +50,8 @@ func lost(err error) bool {
 // What is known of leaders, coordinators and connections is dropped after every error, whatever it is, but for the one
 // that says that the coordinator has not done with the transaction before.
 func (x *transactions) call(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	f, over := x.followed(op, f)
+	defer over()
 	for attempt := 1; ; attempt++ {
 		err := f(ctx)
 		busy := errors.Is(err, kafkago.ConcurrentTransactions)
@@ -77,6 +79,25 @@ func (x *transactions) call(ctx context.Context, op string, f func(ctx context.C
 			return err
 		}
 	}
+}
+
+// followed lets a call that is tried again be seen. over is called when it is not any more.
+func (x *transactions) followed(op string, f func(ctx context.Context) error) (g func(ctx context.Context) error, over func()) {
+	const often = 100 // attempts at a transaction that is being completed, before it is worth a word: some seconds
+	events := &x.cl.opt.Events
+	b := events.blocking(op, x.id, -1)
+	attempts := 0
+	return func(ctx context.Context) error {
+		err := f(ctx)
+		attempts++
+		if err != nil && ctx.Err() == nil && !lost(err) && !fatalTxn(err) {
+			b.failed(err)
+			if errors.Is(err, kafkago.ConcurrentTransactions) && attempts%often == 0 {
+				events.retry(op, x.id, -1, attempts, err)
+			}
+		}
+		return err
+	}, b.over
 }
 
 // fatalTxn is fatal, with the errors that only transactions have.

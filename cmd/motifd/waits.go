@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"motifd/stream"
+)
+
+// patience is how long an operation on the brokers may be tried again before the daemon says that it is not ready: a
+// leader that moves needs less.
+const patience = 5 * time.Second
+
+// waits are the operations on the brokers that are being tried again, and that nothing goes on without.
+type waits struct {
+	mu sync.Mutex
+	at map[operation]wait
+}
+
+type operation struct {
+	op, topic string
+	partition int32
+}
+
+type wait struct {
+	since time.Time
+	err   error
+}
+
+// note takes note of kafka.Events.Blocked. It returns how long the operation had waited when it is over, 0 otherwise.
+func (w *waits) note(op operation, since time.Time, err error) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		if w.at == nil {
+			w.at = map[operation]wait{}
+		}
+		w.at[op] = wait{since, err}
+		return 0
+	}
+	delete(w.at, op)
+	return time.Since(since)
+}
+
+// longest returns how long the operation that has waited longest does so, and what it waits for; 0 when none waits.
+func (w *waits) longest() (time.Duration, string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var first operation
+	var oldest wait
+	for op, x := range w.at {
+		if oldest.err == nil || x.since.Before(oldest.since) {
+			first, oldest = op, x
+		}
+	}
+	if oldest.err == nil {
+		return 0, ""
+	}
+	waited := time.Since(oldest.since)
+	where := fmt.Sprintf("%q", first.topic)
+	if first.partition >= 0 {
+		where = fmt.Sprintf("topic %q, partition %d", first.topic, first.partition)
+	}
+	return waited, fmt.Sprintf("waiting for Kafka for %s: %s, %s: %v", waited.Round(time.Second), first.op, where, oldest.err)
+}
+
+// ready returns nil, or why the pipeline takes no input at present.
+func ready(p *stream.Pipeline, w *waits) error {
+	ok, reason := p.Ready()
+	waited, what := w.longest()
+	switch {
+	case !ok && waited > 0:
+		return fmt.Errorf("%s; %s", reason, what)
+	case !ok:
+		return fmt.Errorf("%s", reason)
+	case waited >= patience:
+		return fmt.Errorf("%s", what)
+	}
+	return nil
+}
