@@ -52,12 +52,12 @@ type named struct {
 	batch, index uint64
 }
 
-// consume reads a topic with Java's consumer under read_committed, and returns the records in the order of their names.
+// consume reads a topic under read_committed, and returns the records in the order of their names.
 // doubled counts those that are there more than once. Inside a partition they must be in that order already.
 func (x *torture) consume(topic string) (recs []named, doubled int) {
 	t := x.t
 	last := map[int]named{}
-	for _, r := range x.b.Consume(t, topic) {
+	for _, r := range x.read(t, topic) {
 		n := named{Record: r}
 		var err error
 		n.batch, err = strconv.ParseUint(r.Headers[kafka.HeaderBatch], 10, 64)

@@ -47,7 +47,7 @@ func TestP3Torture(t *testing.T) {
 	for i, mode := range []string{"changelog", "upsert"} {
 		t.Run(mode, func(t *testing.T) {
 			x := &torture{
-				t: t, b: b, mode: mode, kills: kills, restarts: restarts,
+				t: t, b: b, read: b.Consume, mode: mode, kills: kills, restarts: restarts,
 				rng:   rand.New(rand.NewPCG(seed, uint64(2+i))),
 				input: newTortureInput(seed+uint64(i), 2),
 			}
@@ -61,6 +61,7 @@ func TestP3Torture(t *testing.T) {
 type torture struct {
 	t               *testing.T
 	b               *brokertest.Broker
+	read            func(t testing.TB, topic string) []brokertest.Record // under read_committed
 	mode            string
 	kills, restarts int
 	rng             *rand.Rand
@@ -161,15 +162,13 @@ func (x *torture) run() {
 	}
 	stop()
 	require.NoError(t, <-produced)
-	x.p.until("all input was taken", func() bool {
-		at := x.p.status().Positions
-		for p, c := range x.input.communities {
-			if at[strconv.Itoa(p)] < int64(len(c.sent)) {
-				return false
-			}
-		}
-		return true
-	})
+	x.finish()
+}
+
+// finish lets the daemon take what was produced, and stops it.
+func (x *torture) finish() {
+	t := x.t
+	x.p.until("all input was taken", x.taken)
 	x.figures.took = time.Since(x.begin)
 	var list queryList
 	require.NoError(t, json.Unmarshal([]byte(x.p.ask("GET", "/api/v1/queries", "").body), &list))
@@ -179,6 +178,17 @@ func (x *torture) run() {
 	}
 	x.p.stop()
 	x.note()
+}
+
+// taken tells whether all that was produced is committed. Nothing is being produced any more.
+func (x *torture) taken() bool {
+	at := x.p.status().Positions
+	for p, c := range x.input.communities {
+		if at[strconv.Itoa(p)] < int64(len(c.sent)) {
+			return false
+		}
+	}
+	return true
 }
 
 // cycle lets the daemon work for a while, kills it at a random moment and starts it again.

@@ -1,0 +1,86 @@
+//go:build kafka && unix
+
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"motifd/stream/kafka/brokertest"
+)
+
+// TestBrokerTrouble brings a real broker into trouble, one after the other, while a daemon works with it. After each of
+// them nothing is lost and nothing is doubled.
+func TestBrokerTrouble(t *testing.T) {
+	front := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	b := brokertest.StartBehind(t, front, nil)
+	x := newProxy(t, front, b.Inner())
+	t.Run("Away", func(t *testing.T) { brokerAway(t, b) })
+	t.Run("Frozen", func(t *testing.T) { brokerFrozen(t, b) })
+	t.Run("Connections", func(t *testing.T) { connectionsFail(t, b, x) })
+}
+
+// brokerAway: the broker is not there when the daemon starts, and again while it works, for longer than any time-out.
+func brokerAway(t *testing.T, b *brokertest.Broker) {
+	x := newTrouble(t, b, "away", 1, "", "")
+	b.Kill()
+	x.start()
+	x.unready("recovering", "connection refused")
+	b.Launch(t)
+	x.p.ready()
+	x.produce(5 * time.Millisecond)
+	x.progresses(5)
+	b.Kill()
+	x.unready("connection refused")
+	b.Launch(t)
+	x.p.ready()
+	x.progresses(5)
+	x.end()
+}
+
+// brokerFrozen: the broker stops answering at random moments, for longer than the daemon waits for an answer and than a
+// transaction may stay open. What it was asked before, it does when it goes on.
+func brokerFrozen(t *testing.T, b *brokertest.Broker) {
+	x := newTrouble(t, b, "frozen", 1, "", "")
+	x.start()
+	x.p.ready()
+	x.produce(3 * time.Millisecond)
+	for i := range 4 {
+		x.progresses(2)
+		// No wait for anything: any moment of a transaction is one to freeze at.
+		time.Sleep(time.Duration(x.rng.IntN(50)) * time.Millisecond)
+		retries := x.logged("kafka: trying again")
+		b.Signal(t, "STOP")
+		x.p.until("it had tried again", func() bool { return x.logged("kafka: trying again") > retries+2 })
+		if i == 1 {
+			x.unready("waiting for Kafka")
+		}
+		b.Signal(t, "CONT")
+	}
+	x.progresses(2)
+	x.end()
+}
+
+// connectionsFail: requests and answers are lost at random, without a word or with the connection.
+func connectionsFail(t *testing.T, b *brokertest.Broker, proxy *proxy) {
+	x := newTrouble(t, b, "connections", 1, proxy.addr, proxy.addr)
+	x.start()
+	x.p.ready()
+	x.produce(3 * time.Millisecond)
+	x.progresses(2)
+	count := map[fate]int{}
+	proxy.set(func(int16) fate {
+		if x.rng.IntN(8) > 0 {
+			return pass
+		}
+		f := []fate{reset, reset, reset, lose, lose, lose, mute}[x.rng.IntN(7)]
+		count[f]++
+		return f
+	})
+	x.progresses(8)
+	proxy.set(nil)
+	t.Logf("%d requests lost, %d answers lost, %d answers withheld", count[reset], count[lose], count[mute])
+	x.progresses(2)
+	x.end()
+}
