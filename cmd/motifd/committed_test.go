@@ -48,7 +48,7 @@ func committed(t *testing.T, addr, topic string) []*kgo.Record {
 }
 
 // offsets lists the ends of a topic's partitions (-1), or their starts (-2).
-func offsets(t *testing.T, cl *kgo.Client, topic string, at int64) map[int32]int64 {
+func offsets(t testing.TB, cl *kgo.Client, topic string, at int64) map[int32]int64 {
 	t.Helper()
 	meta := kmsg.NewPtrMetadataRequest()
 	mt := kmsg.NewMetadataRequestTopic()
