@@ -6,7 +6,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 )
 
 // start is one oriented pattern edge of a request that net edges of some label triple fit.
@@ -15,51 +14,53 @@ type start struct {
 	order   *order
 }
 
+// anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What a triple of labels
+// fits in all registered plans is found once, and what of it was requested once a search.
+type anchors struct {
+	b      *Backend
+	view   dyngraph.View
+	rows   bool
+	orders map[*compiled][]int // the requests, by plan
+	found  map[triple][]start
+}
+
 // triple is a net edge's labels, by its ends.
 type triple struct {
 	from, edge, to dyngraph.LabelID
 }
 
-// anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3): every distinct
-// triple of labels is looked up in all orders once, so that cost grows with what fits.
-type anchors struct {
-	view   dyngraph.View
-	orders []start
-	byKind map[triple][]start
-}
-
 func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) bool, rows bool) *anchors {
-	a := &anchors{view: b.g.View(dyngraph.New), byKind: map[triple][]start{}}
+	a := &anchors{b: b, view: b.g.View(dyngraph.New), rows: rows}
 	for i, r := range reqs {
 		if !use(r) {
 			continue
 		}
-		orders := b.plans[r.Plan].count
-		if rows {
-			orders = b.plans[r.Plan].rows
+		if a.orders == nil {
+			a.orders, a.found = make(map[*compiled][]int, len(reqs)), map[triple][]start{}
 		}
-		for _, o := range orders {
-			a.orders = append(a.orders, start{i, o})
-		}
+		c := b.plans[r.Plan]
+		a.orders[c] = append(a.orders[c], i)
 	}
-	slices.SortStableFunc(a.orders, func(x, y start) int { return cmp.Compare(x.request, y.request) })
 	return a
 }
 
 // of returns what n fits, in the order of the requests.
 func (a *anchors) of(n *dyngraph.NetEdge) []start {
 	k := triple{a.view.Label(n.From), n.Label, a.view.Label(n.To)}
-	s, ok := a.byKind[k]
-	if !ok {
-		for _, o := range a.orders {
-			p := o.order.plan
-			if plan.Fits(p.EdgeLabels[o.order.anchor], k.edge) &&
-				plan.Fits(p.VertexLabels[o.order.steps[0].vertex], k.from) &&
-				plan.Fits(p.VertexLabels[o.order.steps[1].vertex], k.to) {
-				s = append(s, o)
-			}
-		}
-		a.byKind[k] = s
+	starts, ok := a.found[k]
+	if ok {
+		return starts
 	}
-	return s
+	for _, f := range a.b.anchors.Of(k.from, k.edge, k.to) {
+		o := f.Of.count[f.Order]
+		if a.rows {
+			o = f.Of.rows[f.Order]
+		}
+		for _, r := range a.orders[f.Of] {
+			starts = append(starts, start{r, o})
+		}
+	}
+	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })
+	a.found[k] = starts
+	return starts
 }

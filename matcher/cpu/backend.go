@@ -51,6 +51,8 @@ type Backend struct {
 	filter *plan.Filter
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
+	// anchors finds the plans that a net edge fits.
+	anchors matcher.Anchors[*compiled]
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns map[column]int
 	fresh   freshness
@@ -78,7 +80,7 @@ func (b *Backend) Name() string { return "cpu" }
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
-	b.plans, b.columns = map[*matcher.Plan]*compiled{}, map[column]int{}
+	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, map[column]int{}, matcher.Anchors[*compiled]{}
 	b.fresh, b.idle = freshness{}, nil
 	b.fresh.grow(g)
 	return nil
@@ -90,7 +92,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	old := b.plans
 	if before != b.filter.Generation() {
-		old, b.columns = nil, map[column]int{}
+		old, b.columns, b.anchors = nil, map[column]int{}, matcher.Anchors[*compiled]{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	for _, p := range plans {
@@ -109,6 +111,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		b.plans[p] = c
 		b.idle = nil // the workers' caches refer to columns and shapes
 	}
+	b.anchors.Set(plans, func(i int) *compiled { return b.plans[plans[i]] })
 	return nil
 }
 

@@ -20,6 +20,9 @@ type group struct {
 	kinds map[Column][]int32 // adjacency kind -> columns that it counts in
 }
 
+// maxKinds bounds the adjacency kinds whose columns a group keeps.
+const maxKinds = 1 << 14
+
 // forget drops the columns; the members stay.
 func (g *group) forget() {
 	g.columns, g.counts, g.watch = nil, nil, nil
@@ -92,7 +95,7 @@ func (g *group) fit(kind Column) []int32 {
 				cols = append(cols, int32(i))
 			}
 		}
-		if g.kinds == nil {
+		if g.kinds == nil || len(g.kinds) >= maxKinds {
 			g.kinds = map[Column][]int32{}
 		}
 		g.kinds[kind] = cols
