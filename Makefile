@@ -88,8 +88,9 @@ CUDA_DIR ?= build/cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
-cuda: ## build and vet the GPU backend (build tag cuda); needs a C compiler, and Python's pip for cuda.h
-	$(CUDA_ENV) && $(GO) vet -tags cuda ./kernels ./matcher/cuda && $(GO) build -tags cuda ./kernels ./matcher/cuda
+cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
+	$(CUDA_ENV) && $(GO) vet -tags cuda ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -tags cuda ./kernels && \
+		$(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: ptx
 ptx: ## compile the kernels anew (clang-19)
@@ -97,14 +98,16 @@ ptx: ## compile the kernels anew (clang-19)
 
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
-	$(GO) vet -tags emu ./kernels ./matcher/cuda
+	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
 	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -tags emu ./kernels ./matcher/cuda
+	$(GO) test -tags emu -run GPU ./cmd/motifd
 	$(GO) test -tags ptx ./kernels
 
 .PHONY: gpu-bundle
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
 	mkdir -p gpu-bundle
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
+	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data
 	for set in tiny_s1 tiny_s2 tiny_s3 synth; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done

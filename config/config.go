@@ -173,7 +173,8 @@ type Query struct {
 
 // Engine says what searches.
 type Engine struct {
-	Backend     string `yaml:"backend"`      // auto, cpu or reference
+	Backend     string `yaml:"backend"`      // auto, cpu, cuda or reference
+	Device      int    `yaml:"device"`       // number of the GPU
 	Threads     int    `yaml:"threads"`      // 0: one per processor
 	SpillDir    string `yaml:"spill_dir"`    // "": the system's temporary directory
 	GroupMemory Size   `yaml:"group_memory"` // of one group of matches sorted in memory

@@ -14,7 +14,12 @@ type LoadOptions struct {
 	File    string   // YAML file; "" for none
 	Environ []string // NAME=VALUE, as os.Environ returns it
 	Set     []string // PATH=VALUE, from the command line
+	// GPU tells that the program has the GPU backend; engine.backend: cuda is refused otherwise.
+	GPU bool
 }
+
+// NoGPU tells a user of a program without the GPU backend which one has it.
+const NoGPU = "this program was built without the GPU backend; take motifd-cuda, which `make cuda` builds, or choose auto, cpu or reference"
 
 // Load reads the configuration, checks it and reads the secrets that it names. The error is an Errors with every mistake
 // that was found.
@@ -38,7 +43,7 @@ func Load(opt LoadOptions) (*Config, error) {
 		return nil, errs // validating what was not understood would repeat it
 	}
 	c.inherit()
-	if err := c.validate(lookup(opt.Environ)); err != nil {
+	if err := c.validate(lookup(opt.Environ), opt.GPU); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -17,6 +17,7 @@ import (
 type validator struct {
 	c      *Config
 	getenv func(string) (string, bool)
+	gpu    bool // the program has the GPU backend
 	errs   Errors
 }
 
@@ -43,8 +44,8 @@ func (v *validator) secret(path string, s *Secret) {
 }
 
 // validate checks everything that can be checked without starting anything.
-func (c *Config) validate(getenv func(string) (string, bool)) error {
-	v := &validator{c: c, getenv: getenv}
+func (c *Config) validate(getenv func(string) (string, bool), gpu bool) error {
+	v := &validator{c: c, getenv: getenv, gpu: gpu}
 	v.graph()
 	v.input()
 	v.batch()
@@ -289,10 +290,13 @@ func (v *validator) batch() {
 
 func (v *validator) engine() {
 	e := &v.c.Engine
-	if e.Backend == "cuda" {
-		v.fail("engine.backend", "this build has no GPU backend; choose auto, cpu or reference")
+	if e.Backend == "cuda" && !v.gpu {
+		v.fail("engine.backend", NoGPU)
 	} else {
-		v.oneOf("engine.backend", e.Backend, "auto", "cpu", "reference")
+		v.oneOf("engine.backend", e.Backend, "auto", "cpu", "cuda", "reference")
+	}
+	if e.Device < 0 {
+		v.fail("engine.device", "is %d; the first GPU is 0", e.Device)
 	}
 	if e.Threads < 0 || e.Threads > 1024 {
 		v.fail("engine.threads", "is %d; it is 1 to 1024, or 0 for one per processor", e.Threads)

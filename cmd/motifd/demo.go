@@ -77,7 +77,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 	if c.Rate < 1 || c.Rate > maxDemoRate {
 		return refused{fmt.Errorf("--rate: %d is out of range; it is 1 to %d", c.Rate, maxDemoRate)}
 	}
-	if _, err := c.make(); err != nil { // refused before anything starts
+	if err := c.check(); err != nil { // refused before anything starts
 		return err
 	}
 	dir, err := os.MkdirTemp("", "motifd-demo-")
@@ -193,7 +193,7 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",
 		})
 	}
-	cfg.Engine.Backend, cfg.Engine.Threads = c.Backend, c.Threads
+	cfg.Engine.Backend, cfg.Engine.Device, cfg.Engine.Threads = c.Backend, c.Device, c.Threads
 	cfg.Checkpoint.Dir = dir
 	return cfg
 }

@@ -8,54 +8,14 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu"
 	"motifd/matcher/plan"
-	"motifd/matcher/reference"
 )
-
-// clock gives backends the time, which they do not read themselves.
-func clock() func() int64 {
-	start := time.Now()
-	return func() int64 { return int64(time.Since(start)) }
-}
-
-// backendFlags choose what searches.
-type backendFlags struct {
-	Backend string `help:"What searches: auto, cpu, or reference, a slow oracle for small graphs." default:"auto" placeholder:"NAME"`
-	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
-}
-
-// make returns the backend.
-func (f *backendFlags) make() (*timedBackend, error) {
-	if f.Threads < 0 || f.Threads > 1024 {
-		return nil, refused{fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads)}
-	}
-	b, err := newBackend(f.Backend, cpu.Options{Threads: f.Threads})
-	if err != nil {
-		return nil, refused{fmt.Errorf("--backend: %w", err)}
-	}
-	return b, nil
-}
-
-// newBackend returns the backend of a name.
-func newBackend(name string, opt cpu.Options) (*timedBackend, error) {
-	switch name {
-	case "auto", "cpu":
-		opt.Clock = clock()
-		opt.EnsureDefaults()
-		return &timedBackend{Backend: cpu.New(opt), threads: opt.Threads}, nil
-	case "reference":
-		return &timedBackend{Backend: reference.New(), threads: 1}, nil
-	case "cuda":
-		return nil, fmt.Errorf("this build has no GPU backend (cuda); choose auto, cpu or reference")
-	}
-	return nil, fmt.Errorf("there is no backend %q; there are auto, cpu and reference", name)
-}
 
 // timedBackend measures the time that a backend spends searching, less what the receiver of its results takes.
 type timedBackend struct {
 	matcher.Backend
 	threads int
+	device  string // name of the GPU, if one is used
 	search  time.Duration
 }
 

@@ -41,7 +41,7 @@ func (c *explainCmd) Run(a *app) (err error) {
 			return err
 		}
 	}
-	backend, err := (&backendFlags{Backend: "cpu"}).make()
+	backend, err := (&backendFlags{Backend: "cpu"}).make(a.log)
 	if err != nil {
 		return err
 	}

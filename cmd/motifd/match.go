@@ -48,7 +48,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	backend, err := c.make()
+	backend, err := c.make(a.log)
 	if err != nil {
 		return err
 	}

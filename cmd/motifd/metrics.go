@@ -93,7 +93,7 @@ func newMetrics(maxEdges uint64) *metrics {
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges", Help: "graph.max_edges; 0 is no bound."})
 	limit.Set(float64(maxEdges))
-	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info", Help: "1, with what searches and its threads as labels."}, []string{"backend", "threads"})
+	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info", Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
 	m.registry.MustRegister(m.backend, m.inputTime, build, limit, &statusCollector{m},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
@@ -101,6 +101,12 @@ func newMetrics(maxEdges uint64) *metrics {
 		c.WithLabelValues()
 	}
 	return m
+}
+
+// searches tells what searches from now on.
+func (m *metrics) searches(backend string, threads int, device string) {
+	m.backend.Reset()
+	m.backend.WithLabelValues(backend, strconv.Itoa(threads), device).Set(1)
 }
 
 // Read implements stream.Observer.

@@ -101,7 +101,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.backend, err = c.make(); err != nil {
+	if r.backend, err = c.make(a.log); err != nil {
 		return err
 	}
 	src, err := openFile(in.path, in.format, a.stdin)

@@ -60,7 +60,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if r.backend, err = c.make(); err != nil {
+	if r.backend, err = c.make(a.log); err != nil {
 		return err
 	}
 	begin := time.Now()

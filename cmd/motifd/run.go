@@ -17,7 +17,8 @@ type runCmd struct {
 	Set        []string `help:"Set a field of the configuration; repeatable. It overrides the file and the environment." placeholder:"FIELD=VALUE" sep:"none"`
 	Graph      string   `help:"Initial graph, loaded into a new checkpoint without emitting: graph.bootstrap." placeholder:"FILE"`
 	Checkpoint string   `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
-	Backend    string   `help:"What searches: auto, cpu or reference: engine.backend." placeholder:"NAME"`
+	Backend    string   `help:"What searches: auto, cpu, cuda or reference: engine.backend." placeholder:"NAME"`
+	Device     string   `help:"Number of the GPU: engine.device." placeholder:"N"`
 	Threads    string   `help:"Search threads: engine.threads." placeholder:"N"`
 	Listen     string   `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`
@@ -43,14 +44,14 @@ Examples:
 func (c *runCmd) load(a *app) (*config.Config, error) {
 	var set []string
 	for _, f := range []struct{ path, value string }{
-		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend},
+		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend}, {"engine.device", c.Device},
 		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", a.level}, {"log.format", a.format},
 	} {
 		if f.value != "" {
 			set = append(set, f.path+"="+f.value)
 		}
 	}
-	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: append(c.Set, set...)})
+	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: append(c.Set, set...), GPU: gpuBuild})
 	if err != nil {
 		return nil, refused{err}
 	}

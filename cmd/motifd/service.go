@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -164,11 +163,15 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 // engine returns an engine with the stored queries.
 func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
 	c := &s.cfg.Engine
-	backend, err := newBackend(c.Backend, cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)})
+	backend, err := newBackend(backendOptions{
+		name: c.Backend, device: c.Device, log: s.log,
+		cpu:  cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)},
+		lost: func() { s.metrics.searches("cpu", c.Threads, "") },
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("engine.backend: %w", err)
 	}
-	s.metrics.backend.WithLabelValues(backend.Name(), strconv.Itoa(backend.threads)).Set(1)
+	s.metrics.searches(backend.Name(), backend.threads, backend.device)
 	e, err := newEngine(state.Graph, backend, s.cfg.Output.Mode == "upsert", store.Suspend)
 	if err != nil {
 		return nil, err

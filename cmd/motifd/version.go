@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // version is set by the linker: -ldflags "-X main.version=v1.2.3".
@@ -26,7 +27,7 @@ func (versionCmd) Run(a *app) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(a.stdout, "motifd %s%s %s/%s %s, backends: cpu, reference\n",
-		version, revision, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	_, err := fmt.Fprintf(a.stdout, "motifd %s%s %s/%s %s, backends: %s\n",
+		version, revision, runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.Join(backends(), ", "))
 	return err
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"motifd/config"
+	"motifd/matcher/cpu"
+	"motifd/matcher/reference"
+)
+
+// backends are the names of what this build can search with; auto chooses among them.
+func backends() []string {
+	if gpuBuild {
+		return []string{"cpu", "cuda", "reference"}
+	}
+	return []string{"cpu", "reference"}
+}
+
+// backendFlags choose what searches.
+type backendFlags struct {
+	Backend string `help:"What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small graphs." default:"auto" placeholder:"NAME"`
+	Device  int    `help:"Number of the GPU (default: 0)." placeholder:"N"`
+	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
+}
+
+// check refuses what no build or this one has not.
+func (f *backendFlags) check() error {
+	switch {
+	case f.Threads < 0 || f.Threads > 1024:
+		return refused{fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads)}
+	case f.Device < 0:
+		return refused{fmt.Errorf("--device: %d is out of range; the first GPU is 0", f.Device)}
+	case f.Backend == "cuda" && !gpuBuild:
+		return refused{errors.New("--backend: " + config.NoGPU)}
+	case f.Backend != "auto" && f.Backend != "cuda" && !slices.Contains(backends(), f.Backend):
+		return refused{fmt.Errorf("--backend: there is no backend %q; there are auto, %s", f.Backend, strings.Join(backends(), ", "))}
+	}
+	return nil
+}
+
+// make returns the backend.
+func (f *backendFlags) make(log zerolog.Logger) (*timedBackend, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	b, err := newBackend(backendOptions{name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log})
+	if err != nil {
+		return nil, refused{fmt.Errorf("--backend: %w", err)}
+	}
+	return b, nil
+}
+
+// backendOptions say what searches.
+type backendOptions struct {
+	name   string // auto, or one of backends
+	device int    // number of the GPU
+	cpu    cpu.Options
+	log    zerolog.Logger
+	// lost is called when auto gives a GPU up that failed; may be nil.
+	lost func()
+}
+
+// newBackend returns a backend that the configuration or check let pass. A GPU that cannot be opened is an error for cuda; auto logs why and takes the CPU.
+func newBackend(o backendOptions) (*timedBackend, error) {
+	o.cpu.Clock = clock()
+	o.cpu.EnsureDefaults()
+	switch o.name {
+	case "cuda":
+		return newGPU(o)
+	case "auto":
+		if !gpuBuild {
+			break
+		}
+		b, err := newGPU(o)
+		if err == nil {
+			return b, nil
+		}
+		o.log.Warn().Err(err).Msg("no GPU is used; the CPU searches")
+	case "reference":
+		return &timedBackend{Backend: reference.New(), threads: 1}, nil
+	}
+	return &timedBackend{Backend: cpu.New(o.cpu), threads: o.cpu.Threads}, nil
+}
+
+// clock gives backends the time, which they do not read themselves.
+func clock() func() int64 {
+	start := time.Now()
+	return func() int64 { return int64(time.Since(start)) }
+}

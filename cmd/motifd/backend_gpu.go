@@ -1,0 +1,30 @@
+//go:build cuda || emu
+
+package main
+
+import (
+	"motifd/matcher/cuda"
+)
+
+// gpuBuild tells whether this build has the GPU backend.
+const gpuBuild = true
+
+// newGPU opens a GPU and returns the backend on it.
+func newGPU(o backendOptions) (*timedBackend, error) {
+	dev, err := openDevice(o.device)
+	if err != nil {
+		return nil, err
+	}
+	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
+	info := dev.Info()
+	if o.name == "auto" {
+		opt.Lost = func(err error) {
+			o.log.Error().Err(err).Str("gpu", info.Name).Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")
+			if o.lost != nil {
+				o.lost()
+			}
+		}
+	}
+	o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20).Msg("searching on a GPU")
+	return &timedBackend{Backend: cuda.New(opt), threads: o.cpu.Threads, device: info.Name}, nil
+}

@@ -1,0 +1,113 @@
+//go:build emu && !cuda
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// emulated is a build of motifd with the GPU backend on the emulator.
+type emulated struct {
+	binary, emulator, dir string
+	args                  []string // of a replay
+}
+
+// newEmulated builds motifd and the emulator, and writes a stream with two queries.
+func newEmulated(t *testing.T) *emulated {
+	t.Helper()
+	e := &emulated{dir: t.TempDir()}
+	e.binary, e.emulator = filepath.Join(e.dir, "motifd"), filepath.Join(e.dir, "emulator")
+	for _, build := range []*exec.Cmd{exec.Command("go", "build", "-tags", "emu", "-o", e.binary, "."), exec.Command("../../kernels/emu/build.sh", e.emulator)} {
+		out, err := build.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	var updates strings.Builder
+	for v := range 12 {
+		fmt.Fprintf(&updates, "v %d %d\n", v, v%2)
+	}
+	for range 240 {
+		op := "e"
+		if rng.IntN(3) == 0 {
+			op = "-e"
+		}
+		if a, b := rng.IntN(12), rng.IntN(12); a != b {
+			fmt.Fprintf(&updates, "%s %d %d 7\n", op, a, b)
+		}
+	}
+	for name, text := range map[string]string{"updates.txt": updates.String(),
+		"path.txt": "v 0 0\nv 1 1\nv 2 0\ne 0 1 7\ne 1 2 7\n", "ring.txt": "v 0 0\nv 1 1\nv 2 1\ne 0 1 7\ne 1 2 7\ne 2 0 7\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
+	}
+	e.args = []string{"replay", "--updates", "updates.txt", "--query", "path.txt", "--query", "ring.txt", "--undirected", "--batch", "40"}
+	return e
+}
+
+// replay replays with more arguments and an emulator.
+func (e *emulated) replay(t *testing.T, emulator string, more ...string) result {
+	t.Helper()
+	cmd := exec.Command(e.binary, append(e.args, more...)...)
+	cmd.Dir = e.dir
+	cmd.Env = append(os.Environ(), emulatorProgram+"="+emulator)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the code tells
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// dying is an emulator that stops answering after so many bytes.
+func (e *emulated) dying(t *testing.T, after int) string {
+	t.Helper()
+	path := filepath.Join(e.dir, fmt.Sprint("dying", after))
+	script := fmt.Sprintf("#!/bin/sh\ndd bs=1 count=%d status=none | '%s'\n", after, e.emulator)
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
+	return path
+}
+
+// TestP2GPUReplay replays a stream on the GPU backend, and with one that fails on the way: the same bytes as from the CPU, or a
+// clear error where the GPU was asked for by name.
+func TestP2GPUReplay(t *testing.T) {
+	e := newEmulated(t)
+	for _, emit := range []string{"deltas", "counts", "exists"} {
+		want := e.replay(t, "", "--emit", emit, "--backend", "cpu")
+		require.Equal(t, 0, want.code, want.stderr)
+		require.NotEmpty(t, want.stdout)
+		for _, backend := range []string{"cuda", "auto"} {
+			got := e.replay(t, e.emulator, "--emit", emit, "--backend", backend)
+			require.Equal(t, 0, got.code, got.stderr)
+			require.Equal(t, want.stdout, got.stdout)
+			require.Contains(t, got.stderr, "searching on a GPU")
+			require.Contains(t, got.stderr, "; cuda, ")
+		}
+		got := e.replay(t, e.dying(t, 40_000), "--emit", emit, "--backend", "auto")
+		require.Equal(t, 0, got.code, got.stderr)
+		require.Equal(t, want.stdout, got.stdout)
+		require.Equal(t, 1, strings.Count(got.stderr, "the CPU goes on where it stopped"), got.stderr)
+		got = e.replay(t, e.dying(t, 40_000), "--emit", emit, "--backend", "cuda")
+		require.Equal(t, exitFailed, got.code, got.stderr)
+		require.Contains(t, got.stderr, "the GPU failed in ")
+		require.True(t, strings.HasPrefix(want.stdout, got.stdout), "whole batches, and then the error")
+	}
+}
+
+// TestGPUMissing asks for a GPU where there is none.
+func TestGPUMissing(t *testing.T) {
+	e := newEmulated(t)
+	want := e.replay(t, "", "--backend", "cpu")
+	got := e.replay(t, "", "--backend", "auto")
+	require.Equal(t, 0, got.code, got.stderr)
+	require.Equal(t, want.stdout, got.stdout)
+	require.Equal(t, 1, strings.Count(got.stderr, "no GPU is used"), got.stderr)
+	got = e.replay(t, "", "--backend", "cuda")
+	require.Equal(t, exitRefused, got.code, got.stderr)
+	require.Contains(t, got.stderr, "there is no NVIDIA GPU")
+	require.Empty(t, got.stdout)
+}
