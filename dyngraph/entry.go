@@ -12,6 +12,14 @@ func (e Entry) Index() EdgeIndex { return EdgeIndex(e &^ entryStaged) }
 // Staged tells whether the staged batch inserts or deletes the edge: whether its order must be looked at.
 func (e Entry) Staged() bool { return e&entryStaged != 0 }
 
+// EntryOf returns the entry of an edge.
+func EntryOf(e EdgeIndex, staged bool) Entry {
+	if staged {
+		return Entry(e) | entryStaged
+	}
+	return Entry(e)
+}
+
 // slot is an adjacency entry with its sort key.
 type slot struct {
 	row uint64 // vertex, direction, label: see rowKey

@@ -5,6 +5,7 @@ package cpu
 import (
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 
 	"motifd/dyngraph"
@@ -56,6 +57,9 @@ type Backend struct {
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns map[column]int
 	fresh   freshness
+	// adj is there while some plan is counted, or since a whole graph was.
+	adj    *adjacency
+	counts bool // some plan is counted in every batch
 
 	mu   sync.Mutex
 	idle []*search // workers between searches, with their caches
@@ -81,7 +85,7 @@ func (b *Backend) Name() string { return "cpu" }
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, map[column]int{}, matcher.Anchors[*compiled]{}
-	b.fresh, b.idle = freshness{}, nil
+	b.fresh, b.idle, b.adj = freshness{}, nil, nil
 	b.fresh.grow(g)
 	return nil
 }
@@ -95,6 +99,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		old, b.columns, b.anchors = nil, map[column]int{}, matcher.Anchors[*compiled]{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
+	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
 	for _, p := range plans {
 		if c := old[p]; c != nil {
 			b.plans[p] = c
@@ -118,6 +123,12 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta = d
+	if b.adj != nil && !b.counts {
+		b.adj = nil
+	}
+	if b.adj != nil {
+		b.adj.stage(d)
+	}
 	b.filter.Stage(d)
 	b.fresh.outdate(b.g, d.Touched, b.filter.Changed())
 	return nil
@@ -126,20 +137,23 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 // Commit implements matcher.Backend.
 func (b *Backend) Commit() error {
 	b.filter.Commit()
-	b.end()
+	b.end(true)
 	return nil
 }
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
 	b.filter.Abort()
-	b.end()
+	b.end(false)
 	return nil
 }
 
 // end outdates what was built while the batch was staged.
-func (b *Backend) end() {
+func (b *Backend) end(committed bool) {
 	if b.delta != nil {
+		if b.adj != nil {
+			b.adj.end(b.delta, committed)
+		}
 		b.fresh.outdate(b.g, b.delta.Touched, b.filter.Changed())
 		b.delta = nil
 	}
@@ -154,4 +168,12 @@ func (b *Backend) clock() int64 {
 		return 0
 	}
 	return b.opt.Clock()
+}
+
+// adjacency returns the adjacency for counting, and makes it when it is not there.
+func (b *Backend) adjacency() *adjacency {
+	if b.adj == nil {
+		b.adj = newAdjacency(b.g)
+	}
+	return b.adj
 }

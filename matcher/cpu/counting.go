@@ -9,38 +9,52 @@ import (
 
 // counter counts the matches of a shape without enumerating them.
 //
-// What remains of the pattern, once some vertices are mapped, falls apart into pieces whose counts multiply. The count
-// of a piece depends on the images of its boundary, and is kept for the next time the same images come up. That other
-// vertices mapped before must not be hit again is put right afterwards, by inclusion and exclusion over which vertices of the
-// piece would hit them; this is exact, and mostly nothing, as few vertices are joined to the right neighbours.
+// What remains of a quotient, once some blocks are mapped, falls apart into pieces whose counts multiply. The count
+// of a piece depends on the images of its boundary, and is kept for the next time the same images come up.
+//
+// A pattern that is its own only quotient has vertices that must be kept apart. That others mapped before must not be hit
+// again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this is
+// exact, and mostly nothing, as few vertices are joined to the right neighbours.
 type counter struct {
-	se     *search
-	step   func() bool // se.step
-	shape  *shape
-	pieces *pieces
-	cache  map[*shape]*pieces // of this worker
+	se    *search
+	step  func() bool // se.step
+	adj   *adjacency
+	shape *shape
+	ps    *pieces
+	cache map[*shape]*pieces // of this worker
 
-	rank   int           // of the anchor's edge; -1 for a whole graph
-	sign   dyngraph.Sign // of the phase: Deleted sees the old graph, Inserted the new one
+	q      *quotient       // that is counted
+	parts  *quotientPieces // its pieces
+	rank   int             // of the anchor's edge; -1 for a whole graph
+	sign   dyngraph.Sign   // of the phase: Deleted sees the old graph, Inserted the new one
 	image  [matcher.MaxVertices]dyngraph.VertexID
 	mapped uint32
 
-	memo  memo
-	joins [matcher.MaxVertices + 1][]join
-	depth int
-	leaf  leafCounter
+	memo   memo
+	joins  [matcher.MaxVertices + 1][]edgeList
+	depth  int
+	leaf   leafCounter
+	chains chainCounter
+}
+
+// edgeList is one of the neighbour lists that are intersected.
+type edgeList struct {
+	nbr    []dyngraph.VertexID
+	ent    []dyngraph.Entry
+	staged bool
+	at     int // where the next seek begins
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
-func (c *counter) start(se *search, s *shape) {
+func (c *counter) start(se *search, s *shape, adj *adjacency) {
 	if c.cache == nil {
 		c.se, c.step, c.cache = se, se.step, map[*shape]*pieces{}
 	}
-	c.shape = s
-	c.pieces = c.cache[s]
-	if c.pieces == nil {
-		c.pieces = newPieces(s)
-		c.cache[s] = c.pieces
+	c.shape, c.adj = s, adj
+	c.ps = c.cache[s]
+	if c.ps == nil {
+		c.ps = newPieces(s)
+		c.cache[s] = c.ps
 	}
 	c.memo.reset()
 }
@@ -52,9 +66,22 @@ func (c *counter) fromAnchor(o *order, n *dyngraph.NetEdge) matcher.Count {
 	if !c.se.candidate(&o.steps[0], n.From) || !c.se.candidate(&o.steps[1], n.To) || !c.se.step() {
 		return matcher.Count{}
 	}
-	c.image[u], c.image[v] = n.From, n.To
-	c.mapped = 1<<u | 1<<v
-	return c.extensions()
+	return c.quotients(o.anchor, func(q *quotient) (matcher.Count, bool) {
+		if !q.first[o.anchor] {
+			return matcher.Count{}, false
+		}
+		u, v := q.of[u], q.of[v]
+		if !c.passes(&q.at[u], n.From) || !c.passes(&q.at[v], n.To) {
+			return matcher.Count{}, true
+		}
+		c.put(q.members[u], n.From)
+		c.put(q.members[v], n.To)
+		c.mapped = 1<<u | 1<<v
+		if !c.others(q, o.anchor, u, v, n.To) {
+			return matcher.Count{}, true
+		}
+		return c.product(c.parts.anchored(o.anchor)), true
+	})
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -63,20 +90,91 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	if !c.se.candidate(&c.shape.at[u], v) || !c.se.step() {
-		return matcher.Count{}
-	}
-	c.image[u], c.mapped = v, 1<<u
-	return c.extensions()
+	return c.quotients(-1, func(q *quotient) (matcher.Count, bool) {
+		r := q.of[u]
+		if !c.passes(&q.at[r], v) || !c.se.step() {
+			return matcher.Count{}, true
+		}
+		c.put(q.members[r], v)
+		c.mapped = 1 << r
+		return c.product(c.parts.split(q.all &^ (1 << r))), true
+	})
 }
 
-func (c *counter) extensions() matcher.Count {
-	c.depth = 0
-	all := uint32(1)<<len(c.shape.at) - 1
-	if len(c.shape.at) == matcher.MaxVertices {
-		all = ^uint32(0)
+// quotients sums the signed counts of the quotients. one counts c.q, or answers false if nothing is known of it.
+func (c *counter) quotients(anchor int, one func(*quotient) (matcher.Count, bool)) matcher.Count {
+	var more, less matcher.Count
+	var none quotientSet
+	for i, q := range c.shape.parts {
+		if i > 0 && q.finer.meets(&none) {
+			none.add(i)
+			continue
+		}
+		c.q, c.parts, c.depth = q, c.ps.parts[i], 0
+		n, known := one(q)
+		switch {
+		case !known:
+		case n.IsZero():
+			if i == 0 {
+				return n
+			}
+			none.add(i)
+		case q.negative:
+			less = less.Add(n.Mul(q.factor))
+		default:
+			more = more.Add(n.Mul(q.factor))
+		}
+		if c.se.stopped {
+			return matcher.Count{}
+		}
 	}
-	return c.product(c.pieces.split(all &^ c.mapped))
+	return more.Sub(less)
+}
+
+// others reports whether the edges of a quotient between the blocks of its anchor, but for the anchor, have images.
+func (c *counter) others(q *quotient, anchor, u, v int, w dyngraph.VertexID) bool {
+	for i := range q.edges[v] {
+		if e := &q.edges[v][i]; q.of[e.from] == u && e.mask>>anchor&1 == 0 && !c.isJoined(e, &q.at[v], w) {
+			return false
+		}
+	}
+	return true
+}
+
+// isJoined reports whether an edge joins data vertex w to the image of the edge's other end.
+func (c *counter) isJoined(e *edgeTo, to *target, w dyngraph.VertexID) bool {
+	nbr, ent, staged := c.around(c.image[e.from], e, to)
+	at := seek(nbr, 0, w)
+	return at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank))
+}
+
+// stepBy counts several search steps; false ends the search.
+func (c *counter) stepBy(n int) bool {
+	before := c.se.steps
+	c.se.steps += uint64(n)
+	return before/pollEvery == c.se.steps/pollEvery || c.se.poll()
+}
+
+// put maps the members of a block.
+func (c *counter) put(members uint32, w dyngraph.VertexID) {
+	for m := members; m != 0; m &= m - 1 {
+		c.image[bits.TrailingZeros32(m)] = w
+	}
+}
+
+// passes reports whether a data vertex fits a block.
+func (c *counter) passes(t *target, w dyngraph.VertexID) bool {
+	return t.passes(c.se.bits, c.se.words, w)
+}
+
+// around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all need fit
+// the target.
+func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
+	if e.key != noKey {
+		return c.adj.of(v, e.key)
+	}
+	l := c.se.lists.neighbours(v, &e.back, &to.step)
+	return l.nbr, l.ent, l.staged > 0
 }
 
 // sees reports whether an edge of the given rank may have a staged data edge as its image.
@@ -105,12 +203,18 @@ func (c *counter) product(ps []*piece) matcher.Count {
 // maxOthers bounds the vertices whose images are kept apart by inclusion and exclusion; with more, the piece is enumerated.
 const maxOthers = 2
 
-// count returns the number of ways to map a piece, injectively and apart from all that is mapped.
+// count returns the number of ways to map a piece, apart from all that it must be kept apart from.
 func (c *counter) count(p *piece) matcher.Count {
 	if p.leaves != nil {
 		return c.countLeaves(p)
 	}
-	if bits.OnesCount32(p.boundary) > 2 || p.boundary == c.mapped {
+	if len(p.bound) > 2 {
+		return c.enumerate(p)
+	}
+	if p.clash == 0 {
+		return c.remember(p)
+	}
+	if p.boundary == c.mapped {
 		return c.enumerate(p)
 	}
 	others := p.clash & c.mapped &^ p.boundary
@@ -130,20 +234,22 @@ func (c *counter) count(p *piece) matcher.Count {
 
 // remember returns the count of a piece apart from its boundary only.
 func (c *counter) remember(p *piece) matcher.Count {
-	var key memoKey
-	key.piece = uint32(p.id)<<8 | c.version(p)
-	b := p.boundary
-	key.a = c.image[bits.TrailingZeros32(b)]
-	key.b = dyngraph.NoVertex
-	if b &= b - 1; b != 0 {
-		key.b = c.image[bits.TrailingZeros32(b)]
+	key := memoKey{piece: uint32(p.id)<<8 | c.version(p), a: c.image[p.bound[0]], b: dyngraph.NoVertex}
+	if len(p.bound) > 1 {
+		key.b = c.image[p.bound[1]]
 	}
 	if n, ok := c.memo.get(key); ok {
 		return n
 	}
 	mapped := c.mapped
 	c.mapped = p.boundary
-	n := c.enumerate(p)
+	n, ok := matcher.Count{}, false
+	if p.chain != nil {
+		n, ok = c.countChain(p.chain)
+	}
+	if !ok {
+		n = c.enumerate(p)
+	}
 	c.mapped = mapped
 	if !c.se.stopped {
 		c.memo.put(key, n)
@@ -172,14 +278,14 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 	others &= others - 1
 	total := c.hits(p, others, taken) // x is not hit
 	mapped := c.mapped
-	for m := p.mask &^ taken & c.shape.clash[x]; m != 0; m &= m - 1 {
+	for m := p.mask &^ taken & c.q.clash[x]; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
 		if !c.fits(u, c.image[x]) {
 			continue
 		}
 		c.image[u], c.mapped = c.image[x], mapped|1<<u
 		// Mappings with u on x: those that hit nothing more of the others, and those that do.
-		n := c.product(c.pieces.split(p.mask &^ taken &^ (1 << u)))
+		n := c.product(c.parts.split(p.mask &^ taken &^ (1 << u)))
 		total = total.Add(n.Sub(c.hits(p, others, taken|1<<u)))
 		c.mapped = mapped
 	}
@@ -188,33 +294,35 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 
 // fits reports whether data vertex w can be the image of u beside what is mapped.
 func (c *counter) fits(u int, w dyngraph.VertexID) bool {
-	if !c.se.step() || !c.se.candidate(&c.shape.at[u], w) {
+	if !c.se.step() || !c.passes(&c.q.at[u], w) {
 		return false
 	}
-	for i := range c.shape.edges[u] {
-		e := &c.shape.edges[u][i]
+	for i := range c.q.edges[u] {
+		e := &c.q.edges[u][i]
 		if c.mapped&(1<<e.from) == 0 {
 			continue
 		}
-		r := c.se.g.Range(c.image[e.from], e.back.dir, e.back.label)
-		if x, ok := r.Find(w); !ok || !c.sees(x, e.rank) {
+		if !c.isJoined(e, &c.q.at[u], w) {
 			return false
 		}
 	}
 	return true
 }
 
-// enumerate maps the piece's next vertex in every way, apart from all that is mapped, and counts what remains.
+// enumerate maps the piece's next block in every way, apart from all that is mapped, and counts what remains.
 func (c *counter) enumerate(p *piece) matcher.Count {
 	var total matcher.Count
+	if p.chain != nil {
+		return c.alongChain(p.chain, 0)
+	}
 	if len(p.from) == 1 {
 		e := &p.from[0]
-		l := c.se.lists.neighbours(c.image[e.from], &e.back, &c.shape.at[p.next])
-		for i, w := range l.nbr {
+		nbr, ent, staged := c.around(c.image[e.from], e, p.to)
+		for i, w := range nbr {
 			if !c.se.step() {
 				return matcher.Count{}
 			}
-			if c.sees(l.ent[i], e.rank) && c.free(p.next, w) {
+			if (p.to.implied || c.passes(p.to, w)) && (!staged || c.sees(ent[i], e.rank)) && c.free(p.next, w) {
 				total = total.Add(c.with(p, w))
 			}
 		}
@@ -222,21 +330,23 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	}
 	c.depth++
 	defer func() { c.depth-- }()
-	js, best := c.joinLists(p.from, &c.shape.at[p.next])
+	js, best := c.joinLists(p)
 	if best < 0 {
 		return total
 	}
 	read := &js[best]
-	for i, w := range read.list.nbr {
+	for i, w := range read.nbr {
 		if !c.se.step() {
 			return matcher.Count{}
 		}
-		if !c.sees(read.list.ent[i], p.from[best].rank) || !c.free(p.next, w) {
+		if read.staged && !c.sees(read.ent[i], p.from[best].rank) {
 			continue
 		}
 		switch c.joined(js, best, p.from, w) {
 		case 1:
-			total = total.Add(c.with(p, w))
+			if c.passes(p.to, w) && c.free(p.next, w) {
+				total = total.Add(c.with(p, w))
+			}
 		case -1:
 			return total
 		}
@@ -244,18 +354,19 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	return total
 }
 
-// with counts what remains of a piece when its next vertex is mapped to w.
+// with counts what remains of a piece when its next block is mapped to w.
 func (c *counter) with(p *piece, w dyngraph.VertexID) matcher.Count {
 	mapped := c.mapped
-	c.image[p.next], c.mapped = w, mapped|1<<p.next
+	c.put(p.members, w)
+	c.mapped = mapped | 1<<p.next
 	n := c.product(p.rest)
 	c.mapped = mapped
 	return n
 }
 
-// free reports whether no mapped vertex that u could coincide with has the image w.
+// free reports whether no mapped vertex that u must be kept apart from has the image w.
 func (c *counter) free(u int, w dyngraph.VertexID) bool {
-	for m := c.shape.clash[u] & c.mapped; m != 0; m &= m - 1 {
+	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
 		if c.image[bits.TrailingZeros32(m)] == w {
 			return false
 		}
@@ -263,60 +374,40 @@ func (c *counter) free(u int, w dyngraph.VertexID) bool {
 	return true
 }
 
-// joinLists returns the lists, or ranges, of the edges to a target and the index of the shortest, which is a list; -1
-// when one is empty.
-func (c *counter) joinLists(from []edgeTo, to *target) ([]join, int) {
+// joinLists returns the neighbours along the edges to a piece's next block and the index of the shortest; -1 when one is
+// empty.
+func (c *counter) joinLists(p *piece) ([]edgeList, int) {
 	js := c.joins[c.depth][:0]
-	best, size := -1, 0
-	for k := range from {
-		e := &from[k]
-		l, r, built := c.se.lists.peek(c.image[e.from], &e.back, to)
-		n := len(l.nbr)
-		if !built {
-			n = r.AtMost()
+	best := 0
+	for k := range p.from {
+		e := &p.from[k]
+		var j edgeList
+		j.nbr, j.ent, j.staged = c.around(c.image[e.from], e, p.to)
+		if len(j.nbr) == 0 {
+			return nil, -1
 		}
-		js = append(js, join{list: l, r: r, built: built})
-		if n == 0 {
-			c.joins[c.depth] = js
-			return js, -1
-		}
-		if best < 0 || n < size {
-			best, size = k, n
+		js = append(js, j)
+		if len(j.nbr) < len(js[best].nbr) {
+			best = k
 		}
 	}
 	c.joins[c.depth] = js
-	if !js[best].built {
-		e := &from[best]
-		js[best].list = c.se.lists.neighbours(c.image[e.from], &e.back, to)
-	}
 	return js, best
 }
 
 // joined searches w in all lists but the one that is read: 1 when it is in all, 0 when not, -1 when no later vertex
 // can be.
-func (c *counter) joined(js []join, read int, from []edgeTo, w dyngraph.VertexID) int {
+func (c *counter) joined(js []edgeList, read int, from []edgeTo, w dyngraph.VertexID) int {
 	for k := range js {
 		if k == read {
 			continue
 		}
 		j := &js[k]
-		var e dyngraph.Entry
-		if j.built {
-			j.at = seek(j.list.nbr, j.at, w)
-			if j.at == len(j.list.nbr) {
-				return -1
-			}
-			if j.list.nbr[j.at] != w {
-				return 0
-			}
-			e = j.list.ent[j.at]
-		} else {
-			var ok bool
-			if e, ok = j.r.Find(w); !ok {
-				return 0
-			}
+		j.at = seek(j.nbr, j.at, w)
+		if j.at == len(j.nbr) {
+			return -1
 		}
-		if !c.sees(e, from[k].rank) {
+		if j.nbr[j.at] != w || j.staged && !c.sees(j.ent[j.at], from[k].rank) {
 			return 0
 		}
 	}

@@ -9,8 +9,11 @@ import (
 
 // countLeaves counts a piece of one vertex, or of leaves that may meet.
 func (c *counter) countLeaves(p *piece) matcher.Count {
-	if len(p.leaves) == 1 && len(p.from) > 1 {
-		return matcher.CountOf(c.countJoined(p))
+	if len(p.leaves) == 1 {
+		if len(p.from) > 1 {
+			return matcher.CountOf(c.countJoined(p))
+		}
+		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
 	}
 	first := p.leaves[0]
 	alike := true
@@ -33,7 +36,7 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 
 // sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
-	a, b := &c.shape.edges[u][0], &c.shape.edges[v][0]
+	a, b := &c.q.edges[u][0], &c.q.edges[v][0]
 	return a.from == b.from && a.back.column == b.back.column
 }
 
@@ -43,12 +46,13 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 	total, taken := matcher.CountOf(1), uint64(0)
 	for _, narrow := range []bool{true, false} {
 		n := uint64(0)
-		for k, u := range leaves {
-			if e := &c.shape.edges[u][0]; (e.rank < c.rank) != narrow {
+		for _, u := range leaves {
+			e := &c.q.edges[u][0]
+			if (e.rank < c.rank) != narrow {
 				continue
 			}
 			if n == 0 {
-				if n = c.countLeaf(leaves[k]); n == 0 {
+				if n = c.countLeaf(u, &c.q.at[u], e); n == 0 {
 					return matcher.Count{}
 				}
 			}
@@ -62,57 +66,53 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 	return total
 }
 
-// countLeaf counts the candidates of a leaf apart from what is mapped, in O(log degree) unless the batch changes
-// edges of its neighbour.
-func (c *counter) countLeaf(u int) uint64 {
-	e := &c.shape.edges[u][0]
-	to := &c.shape.at[u]
-	l := c.se.lists.neighbours(c.image[e.from], &e.back, to)
-	if !c.se.step() {
+// countLeaf counts the candidates of a leaf apart from what is mapped.
+func (c *counter) countLeaf(u int, to *target, e *edgeTo) uint64 {
+	nbr, ent, staged := c.around(c.image[e.from], e, to)
+	n := len(nbr)
+	if n == 0 || !c.se.step() {
 		return 0
 	}
-	n := len(l.nbr)
-	if l.staged > 0 {
-		c.se.steps += uint64(len(l.ent))
-		for _, x := range l.ent {
-			if !c.sees(x, e.rank) {
+	if staged || !to.implied {
+		c.stepBy(n)
+		for i, w := range nbr {
+			if staged && !c.sees(ent[i], e.rank) || !to.implied && !c.passes(to, w) {
 				n--
 			}
 		}
 	}
-	for m := c.shape.clash[u] & c.mapped; m != 0; m &= m - 1 {
+	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
 		w := c.image[bits.TrailingZeros32(m)]
-		if !c.se.candidate(to, w) {
+		if !c.passes(to, w) {
 			continue
 		}
-		if at := seek(l.nbr, 0, w); at < len(l.nbr) && l.nbr[at] == w && c.sees(l.ent[at], e.rank) {
+		if at := seek(nbr, 0, w); at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank)) {
 			n--
 		}
 	}
 	return uint64(n)
 }
 
-// countJoined counts the candidates of a single vertex with several neighbours, apart from what is mapped.
+// countJoined counts the candidates of a single block with several edges, apart from what is mapped.
 func (c *counter) countJoined(p *piece) uint64 {
-	u := p.leaves[0]
 	c.depth++
 	defer func() { c.depth-- }()
-	js, best := c.joinLists(p.from, &c.shape.at[u])
+	js, best := c.joinLists(p)
 	if best < 0 {
 		return 0
 	}
 	n := uint64(0)
 	read := &js[best]
-	for i, w := range read.list.nbr {
+	for i, w := range read.nbr {
 		if !c.se.step() {
 			return 0
 		}
-		if !c.sees(read.list.ent[i], p.from[best].rank) {
+		if read.staged && !c.sees(read.ent[i], p.from[best].rank) {
 			continue
 		}
 		switch c.joined(js, best, p.from, w) {
 		case 1:
-			if c.free(u, w) {
+			if c.passes(p.to, w) && c.free(p.next, w) {
 				n++
 			}
 		case -1:
@@ -124,14 +124,13 @@ func (c *counter) countJoined(p *piece) uint64 {
 
 // leafSet appends a leaf's candidates apart from what is mapped, ascending.
 func (c *counter) leafSet(u int, dst []dyngraph.VertexID) []dyngraph.VertexID {
-	e := &c.shape.edges[u][0]
-	l := c.se.lists.neighbours(c.image[e.from], &e.back, &c.shape.at[u])
-	c.se.steps += uint64(len(l.nbr))
-	for i, w := range l.nbr {
-		if c.sees(l.ent[i], e.rank) && c.free(u, w) {
+	e := &c.q.edges[u][0]
+	nbr, ent, staged := c.around(c.image[e.from], e, &c.q.at[u])
+	c.stepBy(len(nbr))
+	for i, w := range nbr {
+		if (!staged || c.sees(ent[i], e.rank)) && c.passes(&c.q.at[u], w) && c.free(u, w) {
 			dst = append(dst, w)
 		}
 	}
-	c.se.step()
 	return dst
 }

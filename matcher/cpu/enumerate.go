@@ -27,6 +27,10 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	view := b.g.View(which)
 	var stop atomic.Bool
 	defer watch(ctx, &stop)()
+	var adj *adjacency
+	if want == matcher.WantCount && c.shape != nil {
+		adj = b.adjacency()
+	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	var result matcher.Result
@@ -42,7 +46,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(s, shape)
+			s.counter.start(s, shape, adj)
 		}
 		st := &sorter{order: all.order, dir: b.opt.SpillDir, memory: b.opt.GroupMemory}
 		if limit > 0 {

@@ -105,6 +105,10 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	if req.Budget > 0 {
 		bud = &budget{limit: req.Budget}
 	}
+	var adj *adjacency
+	if req.Want == matcher.WantCount && b.plans[req.Plan].shape != nil {
+		adj = b.adjacency()
+	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	work := func() {
@@ -118,7 +122,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(s, shape)
+			s.counter.start(s, shape, adj)
 		}
 		var witness []uint32
 		s.found = func() bool {

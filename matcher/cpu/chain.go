@@ -1,0 +1,262 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// chain is a piece between two mapped vertices, without branches but such as hang from one of its blocks. It is counted from
+// both ends at once: the images of a block are found level by level with the number of ways to each, and where the two
+// ends meet the numbers multiply. That takes the square root of what there is to enumerate.
+type chain struct {
+	ends  [2]int // the boundary: pattern vertices
+	links []link
+}
+
+// link is a block of a chain.
+type link struct {
+	members uint32
+	to      *target
+	from    [2]*edgeTo // from the block before and from the one after
+	hangs   []*piece   // what hangs from the block
+}
+
+// asChain returns the piece as a chain, nil if it is none.
+func (ps *quotientPieces) asChain(p *piece) *chain {
+	q := ps.q
+	if len(p.bound) != 2 || p.clash != 0 {
+		return nil
+	}
+	core := p.mask // without what hangs
+	for again := true; again; {
+		again = false
+		for m := core; m != 0; m &= m - 1 {
+			v := bits.TrailingZeros32(m)
+			if q.clash[v] != 0 {
+				return nil
+			}
+			if bits.OnesCount32(q.adj[v]&(core|^p.mask)) == 1 && q.adj[v]&core != 0 {
+				core &^= 1 << v
+				again = true
+			}
+		}
+	}
+	first, last := q.of[p.bound[0]], q.of[p.bound[1]]
+	if bits.OnesCount32(core) < 2 || bits.OnesCount32(q.adj[first]&p.mask) != 1 || bits.OnesCount32(q.adj[last]&p.mask) != 1 {
+		return nil
+	}
+	c := &chain{ends: [2]int{p.bound[0], p.bound[1]}}
+	before, at := first, bits.TrailingZeros32(q.adj[first]&p.mask)
+	for seen := uint32(0); ; {
+		seen |= 1 << at
+		after := q.adj[at] & (core | 1<<first | 1<<last) &^ (1 << before)
+		if core&(1<<at) == 0 || bits.OnesCount32(after) != 1 {
+			return nil
+		}
+		next := bits.TrailingZeros32(after)
+		l := link{members: q.members[at], to: &q.at[at]}
+		for i := range q.edges[at] {
+			e := &q.edges[at][i]
+			for k, x := range [2]int{before, next} {
+				if q.of[e.from] == x {
+					if l.from[k] != nil {
+						return nil // two edges between two blocks
+					}
+					l.from[k] = e
+				}
+			}
+		}
+		if hang := ps.hanging(at, p.mask&^core); hang != 0 {
+			l.hangs = ps.split(hang)
+		}
+		c.links = append(c.links, l)
+		if next == last {
+			if seen != core {
+				return nil
+			}
+			return c
+		}
+		if core&(1<<next) == 0 || seen&(1<<next) != 0 {
+			return nil
+		}
+		before, at = at, next
+	}
+}
+
+// hanging returns the blocks of a set that are reached from block v within it.
+func (ps *quotientPieces) hanging(v int, set uint32) uint32 {
+	part := ps.q.adj[v] & set
+	for {
+		grown := part
+		for m := part; m != 0; m &= m - 1 {
+			grown |= ps.q.adj[bits.TrailingZeros32(m)] & set
+		}
+		if grown == part {
+			return part
+		}
+		part = grown
+	}
+}
+
+// reached is a vertex with the number of ways to it.
+type reached struct {
+	v dyngraph.VertexID
+	n uint64
+}
+
+// chainCounter is scratch for counting chains.
+type chainCounter struct {
+	ways  []uint64 // by vertex, 0 between uses
+	side  [2][]reached
+	other []reached
+	over  bool // a number left 64 bits
+}
+
+// countChain counts a chain. It answers false when a number leaves 64 bits.
+func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
+	x := &c.chains
+	if n := len(c.adj.heads); n > len(x.ways) {
+		x.ways = make([]uint64, n)
+	}
+	x.over = false
+	lo, hi := 0, len(ch.links)-1
+	c.expand(&ch.links[lo], 0, []reached{{c.image[ch.ends[0]], 1}}, 0)
+	if len(x.side[0]) == 0 {
+		return matcher.Count{}, !x.over
+	}
+	c.expand(&ch.links[hi], 1, []reached{{c.image[ch.ends[1]], 1}}, 1)
+	for hi-lo > 1 && len(x.side[0]) > 0 && len(x.side[1]) > 0 {
+		k := 0
+		if len(x.side[1]) < len(x.side[0]) {
+			k = 1
+			hi--
+		} else {
+			lo++
+		}
+		x.other, x.side[k] = x.side[k], x.other
+		c.expand(&ch.links[[2]int{lo, hi}[k]], k, x.other, k)
+	}
+	if len(x.side[0]) == 0 || len(x.side[1]) == 0 || x.over || c.se.stopped {
+		return matcher.Count{}, !x.over
+	}
+	return c.meet(ch, lo, hi)
+}
+
+// expand fills a side with the images of a link that are joined to some vertices, from the link before (0) or after (1).
+func (c *counter) expand(l *link, from int, of []reached, side int) {
+	x := &c.chains
+	out := x.side[side][:0]
+	e := l.from[from]
+	for _, r := range of {
+		nbr, ent, staged := c.around(r.v, e, l.to)
+		if !c.stepBy(len(nbr)) {
+			break
+		}
+		for i, w := range nbr {
+			if staged && !c.sees(ent[i], e.rank) {
+				continue
+			}
+			if x.ways[w] == 0 {
+				if !l.to.implied && !c.passes(l.to, w) {
+					continue
+				}
+				out = append(out, reached{v: w})
+			}
+			sum, carry := bits.Add64(x.ways[w], r.n, 0)
+			if carry != 0 {
+				x.over = true
+				continue
+			}
+			x.ways[w] = sum
+		}
+	}
+	kept := out[:0]
+	for _, r := range out {
+		r.n = x.ways[r.v]
+		x.ways[r.v] = 0
+		kept = append(kept, r)
+	}
+	out = kept
+	if len(l.hangs) > 0 {
+		kept = out[:0]
+		for _, r := range out {
+			c.put(l.members, r.v)
+			n, fits := c.product(l.hangs).Uint64()
+			over, product := bits.Mul64(n, r.n)
+			if !fits || over != 0 {
+				x.over = true
+				product = 0
+			}
+			if product != 0 {
+				kept = append(kept, reached{r.v, product})
+			}
+		}
+		out = kept
+	}
+	x.side[side] = out
+}
+
+// meet sums the products over the edges between the two sides, which stand on links lo and hi.
+func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
+	x := &c.chains
+	few, many := 0, 1 // few is expanded into many
+	e, to := ch.links[hi].from[0], ch.links[hi].to
+	if len(x.side[1]) < len(x.side[0]) {
+		few, many = 1, 0
+		e, to = ch.links[lo].from[1], ch.links[lo].to
+	}
+	for _, r := range x.side[many] {
+		x.ways[r.v] = r.n
+	}
+	var total matcher.Count
+	var sumHi, sumLo uint64
+	for _, r := range x.side[few] {
+		nbr, ent, staged := c.around(r.v, e, to)
+		if !c.stepBy(len(nbr)) {
+			break
+		}
+		for i, w := range nbr {
+			n := x.ways[w]
+			if n == 0 || staged && !c.sees(ent[i], e.rank) {
+				continue
+			}
+			h, l := bits.Mul64(n, r.n)
+			var carry uint64
+			sumLo, carry = bits.Add64(sumLo, l, 0)
+			sumHi, carry = bits.Add64(sumHi, h, carry)
+			if carry != 0 {
+				x.over = true
+			}
+		}
+	}
+	for _, r := range x.side[many] {
+		x.ways[r.v] = 0
+	}
+	total.Hi, total.Lo = sumHi, sumLo
+	return total, !x.over
+}
+
+// alongChain counts the rest of a chain from link i on by enumeration, for numbers that leave 64 bits.
+func (c *counter) alongChain(ch *chain, i int) matcher.Count {
+	l := &ch.links[i]
+	last := i == len(ch.links)-1
+	var total matcher.Count
+	nbr, ent, staged := c.around(c.image[l.from[0].from], l.from[0], l.to)
+	for k, w := range nbr {
+		if !c.se.step() {
+			return matcher.Count{}
+		}
+		if staged && !c.sees(ent[k], l.from[0].rank) || !c.passes(l.to, w) || last && !c.isJoined(l.from[1], l.to, w) {
+			continue
+		}
+		c.put(l.members, w)
+		n := c.product(l.hangs)
+		if !last && !n.IsZero() {
+			n = n.Mul(c.alongChain(ch, i+1))
+		}
+		total = total.Add(n)
+	}
+	return total
+}

@@ -1,0 +1,254 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// shape is a pattern made ready for counting: its edges ranked so that the edges of a connected part tend to be
+// consecutive, and the quotients whose homomorphisms are counted.
+//
+// Matches map vertices to different images. It is simpler to count homomorphisms, which need not, since parts of the
+// pattern that are joined by nothing are then independent. The matches are the homomorphisms less those that are
+// constant on some blocks of vertices, by Möbius inversion: one signed term for each quotient of the pattern. Few vertices
+// can coincide, as labels and edges keep them apart, so there are few terms. A pattern with too many has one
+// term, the pattern itself, and clash tells which vertices must be kept apart.
+//
+// Counting does not need the order of anchors (DESIGN A2), so it tells the matches of a batch apart in another
+// way, under which the same sub-problem means the same for all anchors: a match belongs to the first of its pattern
+// edges, by rank, whose data edge the batch changes. Anchored at the edge of rank j, edges of lower rank see only what
+// both graphs have, those of higher rank the whole graph of the phase (delta rule of a join, one term a relation).
+type shape struct {
+	plan  *matcher.Plan
+	rank  []int       // of each pattern edge
+	parts []*quotient // from fine to coarse; the first is the pattern itself
+}
+
+// quotient is a pattern some of whose vertices are one: its vertices are blocks, named by their lowest member.
+type quotient struct {
+	index    int
+	factor   matcher.Count
+	negative bool
+	finer    quotientSet // when one of them counts nothing, nor does this
+	first    []bool      // by pattern edge: no edge of a lower rank is the same edge of the quotient
+	members  []uint32    // by block
+	of       []int       // block by pattern vertex
+	all      uint32      // the blocks
+	adj      []uint32    // blocks joined to a block
+	clash    []uint32    // blocks whose images could coincide with a block's but must not
+	at       []target    // by block
+	edges    [][]edgeTo  // by block
+}
+
+// target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
+type target struct {
+	step // the filter of the lowest member
+	more []bitTest
+	// implied tells that every vertex that is reached along the block's only edge fits it.
+	implied bool
+}
+
+type bitTest struct {
+	word int
+	mask uint64
+}
+
+// passes reports whether a data vertex fits the block.
+func (t *target) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
+	at := int(w) * words
+	if cand[at+t.word]&t.mask == 0 {
+		return false
+	}
+	for i := range t.more {
+		if cand[at+t.more[i].word]&t.more[i].mask == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// edgeTo leads from another block to a target. Pattern edges that are one edge of the quotient are one edgeTo, of the lowest
+// rank among them.
+type edgeTo struct {
+	from  int    // a pattern vertex of the other block
+	touch uint32 // all of them that have such an edge
+	rank  int
+	mask  uint64 // the pattern edges
+	key   uint64 // of the adjacency; noKey when a label is a wildcard
+	back  back
+}
+
+// newShape returns nil when the pattern has edges that may have several images between two vertices: such patterns are
+// counted by enumeration.
+func newShape(p *matcher.Plan, f *plan.Filter, columns map[column]int) *shape {
+	q := p.Query
+	n := len(q.Vertices)
+	s := &shape{plan: p, rank: make([]int, len(q.Edges))}
+	adj, clash := make([]uint32, n), make([]uint32, n)
+	for i, e := range q.Edges {
+		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
+			return nil
+		}
+		if adj[e.From]&(1<<e.To) != 0 {
+			return nil
+		}
+		adj[e.From] |= 1 << e.To
+		adj[e.To] |= 1 << e.From
+	}
+	for v := range n {
+		for w := range n {
+			x, y := p.VertexLabels[v], p.VertexLabels[w]
+			if v != w && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) {
+				clash[v] |= 1 << w
+			}
+		}
+	}
+	s.number(q)
+	together := make([]uint32, n)
+	for v := range together {
+		together[v] = clash[v] &^ adj[v] // no edge leads from a vertex to itself
+	}
+	all := partitions(together)
+	if all == nil {
+		self := blocks{of: make([]int, n), members: make([]uint32, n)}
+		for v := range n {
+			self.of[v], self.members[v] = v, 1<<v
+		}
+		all = []blocks{self}
+	} else {
+		clash = make([]uint32, n)
+	}
+	for i := range all {
+		s.parts = append(s.parts, s.quotient(i, &all[i], clash, f, columns))
+		for k := range i {
+			if all[k].refines(&all[i]) {
+				s.parts[i].finer.add(k)
+			}
+		}
+	}
+	return s
+}
+
+// number ranks the edges in the order in which a depth-first walk of the pattern meets them.
+func (s *shape) number(q *matcher.Query) {
+	next := 0
+	done := make([]bool, len(q.Edges))
+	var walk func(v int)
+	walk = func(v int) {
+		for i, e := range q.Edges {
+			if !done[i] && (e.From == v || e.To == v) {
+				done[i] = true
+				s.rank[i] = next
+				next++
+				walk(e.From + e.To - v)
+			}
+		}
+	}
+	walk(0)
+}
+
+// quotient makes the quotient of a partition.
+func (s *shape) quotient(index int, b *blocks, clash []uint32, f *plan.Filter, columns map[column]int) *quotient {
+	p := s.plan
+	n := len(b.of)
+	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
+		clash: clash, at: make([]target, n), edges: make([][]edgeTo, n)}
+	q.factor, q.negative = b.coefficient()
+	for v, m := range b.members {
+		if m != 0 {
+			q.all |= 1 << v
+			q.at[v] = s.target(v, m, f)
+		}
+	}
+	for i, e := range p.Query.Edges {
+		q.first[i] = true
+		for k, d := range p.Query.Edges {
+			if s.rank[k] < s.rank[i] && s.same(b, i, k, e, d) {
+				q.first[i] = false
+			}
+		}
+		q.adj[b.of[e.From]] |= 1 << b.of[e.To]
+		q.adj[b.of[e.To]] |= 1 << b.of[e.From]
+	}
+	for i, e := range p.Query.Edges {
+		if !q.first[i] {
+			continue
+		}
+		for _, v := range [2]int{e.From, e.To} {
+			x, other := b.of[v], e.From+e.To-v
+			to := edgeTo{from: other, rank: s.rank[i], back: back{edge: i, label: p.EdgeLabels[i]}, key: noKey}
+			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
+				to.back.dir = dyngraph.In
+			}
+			for k, d := range p.Query.Edges {
+				if k != i && !s.same(b, i, k, e, d) {
+					continue
+				}
+				to.mask |= 1 << k
+				for _, w := range [2]int{d.From, d.To} {
+					if b.of[w] == b.of[other] {
+						to.touch |= 1 << w
+					}
+				}
+			}
+			to.from = bits.TrailingZeros32(to.touch)
+			lowest := bits.TrailingZeros32(b.members[x])
+			key := column{to.back.dir, to.back.label, f.Class(p, lowest)}
+			if _, ok := columns[key]; !ok {
+				columns[key] = len(columns)
+			}
+			to.back.column = columns[key]
+			if l := s.label(b.members[x]); l != matcher.AnyLabel {
+				to.key = adjacencyKey(to.back.dir, to.back.label, l)
+			}
+			q.edges[x] = append(q.edges[x], to)
+		}
+	}
+	return q
+}
+
+// same reports whether two pattern edges are one edge of the quotient.
+func (s *shape) same(b *blocks, i, k int, e, d matcher.QueryEdge) bool {
+	if s.plan.EdgeLabels[i] != s.plan.EdgeLabels[k] {
+		return false
+	}
+	if b.of[e.From] == b.of[d.From] && b.of[e.To] == b.of[d.To] {
+		return true
+	}
+	return !s.plan.Directed && b.of[e.From] == b.of[d.To] && b.of[e.To] == b.of[d.From]
+}
+
+// label returns the label of the vertices that fit all members of a block, AnyLabel if none has one.
+func (s *shape) label(members uint32) dyngraph.LabelID {
+	for m := members; m != 0; m &= m - 1 {
+		if l := s.plan.VertexLabels[bits.TrailingZeros32(m)]; l != matcher.AnyLabel {
+			return l
+		}
+	}
+	return matcher.AnyLabel
+}
+
+func (s *shape) target(v int, members uint32, f *plan.Filter) target {
+	t := target{step: step{vertex: v}, implied: true}
+	for m := members; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros32(m)
+		class := f.Class(s.plan, u)
+		word, mask := class>>6, uint64(1)<<(class&63)
+		edges := 0
+		for _, e := range s.plan.Query.Edges {
+			if e.From == u || e.To == u {
+				edges++
+			}
+		}
+		t.implied = t.implied && edges == 1
+		if t.mask == 0 {
+			t.word, t.mask = word, mask
+		} else if t.word != word || t.mask != mask {
+			t.more = append(t.more, bitTest{word, mask})
+		}
+	}
+	return t
+}
