@@ -24,17 +24,17 @@ func (s *quotientSet) meets(t *quotientSet) bool {
 	return false
 }
 
-// blocks divides pattern vertices into blocks, each named by its lowest vertex.
-type blocks struct {
+// partition divides pattern vertices into blocks, each named by its lowest vertex.
+type partition struct {
 	of      []int    // by vertex
 	members []uint32 // by block
 }
 
 // partitions returns every way to put vertices that may have the same image into one block, from fine to coarse;
 // nil when there are more than maxQuotients. together[v] are the vertices that v may coincide with.
-func partitions(together []uint32) []blocks {
+func partitions(together []uint32) []partition {
 	n := len(together)
-	var all []blocks
+	var all []partition
 	members := make([]uint32, n)
 	of := make([]int, n)
 	var place func(v int) bool
@@ -43,7 +43,7 @@ func partitions(together []uint32) []blocks {
 			if len(all) == maxQuotients {
 				return false
 			}
-			all = append(all, blocks{append([]int(nil), of...), append([]uint32(nil), members...)})
+			all = append(all, partition{append([]int(nil), of...), append([]uint32(nil), members...)})
 			return true
 		}
 		of[v], members[v] = v, 1<<v
@@ -70,7 +70,7 @@ func partitions(together []uint32) []blocks {
 }
 
 // refines reports whether every block of a lies in a block of b.
-func (a *blocks) refines(b *blocks) bool {
+func (a *partition) refines(b *partition) bool {
 	for v, x := range a.of {
 		if b.of[v] != b.of[x] {
 			return false
@@ -81,7 +81,7 @@ func (a *blocks) refines(b *blocks) bool {
 
 // coefficient is what the maps of a pattern that are constant on the blocks count for in the number of injective ones: the
 // product of (-1)^(b-1) (b-1)! over blocks of b vertices (Möbius inversion in the lattice of partitions).
-func (a *blocks) coefficient() (n matcher.Count, negative bool) {
+func (a *partition) coefficient() (n matcher.Count, negative bool) {
 	n = matcher.CountOf(1)
 	for _, m := range a.members {
 		for k := 2; k <= bits.OnesCount32(m); k++ {

@@ -113,11 +113,11 @@ func newShape(p *matcher.Plan, f *plan.Filter, columns map[column]int) *shape {
 	}
 	all := partitions(together)
 	if all == nil {
-		self := blocks{of: make([]int, n), members: make([]uint32, n)}
+		self := partition{of: make([]int, n), members: make([]uint32, n)}
 		for v := range n {
 			self.of[v], self.members[v] = v, 1<<v
 		}
-		all = []blocks{self}
+		all = []partition{self}
 	} else {
 		clash = make([]uint32, n)
 	}
@@ -151,7 +151,7 @@ func (s *shape) number(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *shape) quotient(index int, b *blocks, clash []uint32, f *plan.Filter, columns map[column]int) *quotient {
+func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter, columns map[column]int) *quotient {
 	p := s.plan
 	n := len(b.of)
 	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
@@ -211,7 +211,7 @@ func (s *shape) quotient(index int, b *blocks, clash []uint32, f *plan.Filter, c
 }
 
 // same reports whether two pattern edges are one edge of the quotient.
-func (s *shape) same(b *blocks, i, k int, e, d matcher.QueryEdge) bool {
+func (s *shape) same(b *partition, i, k int, e, d matcher.QueryEdge) bool {
 	if s.plan.EdgeLabels[i] != s.plan.EdgeLabels[k] {
 		return false
 	}
