@@ -34,36 +34,29 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	var next atomic.Int64
 	var mu sync.Mutex
 	var result matcher.Result
-	all := sorted{order: newRowOrder(view, p)}
+	file := spillFile{dir: b.opt.SpillDir}
+	all := sorted{order: newRowOrder(view, p), file: &file}
 	bound := int(b.g.IDBound())
 	work := func() {
 		began := b.clock()
-		s := b.newSearch(&stop)
+		s := b.newSearch(&stop, want)
 		defer b.release(s)
-		s.counting = want == matcher.WantCount
+		var total matcher.Count
 		shape := c.shape
-		if !s.counting {
+		if want != matcher.WantCount {
 			shape = nil
 		}
 		if shape != nil {
 			s.counter.start(s, shape, adj)
 		}
-		st := &sorter{order: all.order, dir: b.opt.SpillDir, memory: b.opt.GroupMemory}
+		st := &sorter{memory: b.opt.GroupMemory}
+		keep := limit
 		if limit > 0 {
-			st.limit = limit + 1
+			keep++ // one more tells that there are more
 		}
+		st.begin(all.order, keep, &file)
+		s.out = st
 		defer st.close()
-		var witness []uint32
-		s.found = func() bool {
-			if want == matcher.WantAny {
-				witness = s.appendRow(nil)
-				stop.Store(true)
-				return false
-			}
-			st.data = s.appendRow(st.data)
-			st.added()
-			return st.err == nil
-		}
 		for !stop.Load() {
 			from := int(next.Add(rootChunk)) - rootChunk
 			if from >= bound {
@@ -73,7 +66,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
-					s.total = s.total.Add(s.counter.fromRoot(which, o.steps[0].vertex, id))
+					total = total.Add(s.counter.fromRoot(which, o.steps[0].vertex, id))
 				default:
 					s.fromRoot(o, which, id)
 				}
@@ -83,15 +76,15 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			}
 		}
 		took := b.clock() - began
-		rows := st.finish()
+		rows := st.finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
 		all.join(rows)
-		result.Count = result.Count.Add(s.total)
+		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
 		result.Steps += s.steps
 		result.SearchNS += took
-		if witness != nil && result.Witness == nil {
-			result.Witness, result.Count = witness, matcher.CountOf(1)
+		if s.witness != nil && result.Witness == nil {
+			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
 	}
 	b.parallel(b.opt.Threads, work)

@@ -113,22 +113,16 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	var mu sync.Mutex
 	work := func() {
 		began := b.clock()
-		s := b.newSearch(&stop)
+		s := b.newSearch(&stop, req.Want)
 		defer b.release(s)
 		s.budget = bud
-		s.counting = req.Want == matcher.WantCount
+		var total matcher.Count
 		shape := b.plans[req.Plan].shape
-		if !s.counting {
+		if req.Want == matcher.WantAny {
 			shape = nil
 		}
 		if shape != nil {
 			s.counter.start(s, shape, adj)
-		}
-		var witness []uint32
-		s.found = func() bool {
-			witness = s.appendRow(nil)
-			stop.Store(true)
-			return false
 		}
 		for !stop.Load() && !s.tripped {
 			from := int(next.Add(taskChunk)) - taskChunk
@@ -137,7 +131,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 			}
 			for _, t := range tasks[from:min(from+taskChunk, len(tasks))] {
 				if shape != nil {
-					s.total = s.total.Add(s.counter.fromAnchor(t.o, &b.delta.Net[t.order]))
+					total = total.Add(s.counter.fromAnchor(t.o, &b.delta.Net[t.order]))
 				} else {
 					s.fromAnchor(t.o, &b.delta.Net[t.order], t.order)
 				}
@@ -152,15 +146,15 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		took := b.clock() - began
 		mu.Lock()
 		defer mu.Unlock()
-		result.Count = result.Count.Add(s.total)
+		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
 		result.Steps += s.steps
 		result.SearchNS += took
 		if s.tripped {
 			result.Suspended = true
 			stop.Store(true)
 		}
-		if witness != nil && result.Witness == nil {
-			result.Witness, result.Count = witness, matcher.CountOf(1)
+		if s.witness != nil && result.Witness == nil {
+			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
 	}
 	b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
@@ -188,20 +182,4 @@ func (b *Backend) parallel(n int, work func()) {
 		wg.Go(work)
 	}
 	wg.Wait()
-}
-
-// appendRow appends the present match: vertices in pattern order, then edges.
-func (s *search) appendRow(dst []uint32) []uint32 {
-	n := len(s.o.steps)
-	at := len(dst)
-	for range n {
-		dst = append(dst, 0)
-	}
-	for i := range s.o.steps {
-		dst[at+s.o.steps[i].vertex] = uint32(s.m[i])
-	}
-	for e := range s.o.plan.Query.Edges {
-		dst = append(dst, uint32(s.edges[e]))
-	}
-	return dst
 }

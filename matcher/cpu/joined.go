@@ -30,8 +30,9 @@ func (s *search) degree(b *back) int {
 }
 
 // extendJoined maps step d where some back edge may have several images between two given vertices: each combination
-// of images is a match of its own (DESIGN S4).
-func (s *search) extendJoined(d int) bool {
+// of images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those from
+// lo to before hi are tried.
+func (s *search) extendJoined(d int, lo, hi uint32) bool {
 	st := &s.o.steps[d]
 	best, size := 0, 0
 	for k := range st.back {
@@ -39,7 +40,13 @@ func (s *search) extendJoined(d int) bool {
 			best, size = k, n
 		}
 	}
+	f := &s.frames[d]
+	f.next, f.end, f.hi, f.counted = int(lo), size, hi, true
+	if uint32(size) > hi {
+		f.end = int(hi)
+	}
 	b := &st.back[best]
+	at := uint32(0)
 	for _, dir := range b.dirs() {
 		var r dyngraph.Range
 		if b.label == matcher.AnyLabel {
@@ -48,7 +55,19 @@ func (s *search) extendJoined(d int) bool {
 			r = s.g.Range(s.m[b.step], dir, b.label)
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+			if n := uint32(len(nbrs)); at+n <= lo {
+				at += n
+				continue
+			}
 			for i, w := range nbrs {
+				at++
+				if at <= lo {
+					continue
+				}
+				if at > f.hi { // share may have lowered it
+					return true
+				}
+				f.next = int(at)
 				if !s.step() {
 					return false
 				}
@@ -56,7 +75,10 @@ func (s *search) extendJoined(d int) bool {
 					!s.candidate(st, w) || !s.free(d, w) {
 					continue
 				}
-				s.edges[b.edge] = ents[i].Index()
+				if s.sharing.asked(s.steps) {
+					s.share(d)
+				}
+				s.edges[b.edge] = uint32(ents[i].Index())
 				if !s.joined(d, w, best, 0) {
 					return false
 				}
@@ -77,7 +99,7 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 		if !s.distinct(st) {
 			return true
 		}
-		s.m[d] = w
+		s.put(d, w)
 		return s.extend(d + 1)
 	}
 	b := &st.back[k]
@@ -109,7 +131,7 @@ func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry
 	if !s.step() {
 		return false
 	}
-	s.edges[s.o.steps[d].back[k].edge] = e.Index()
+	s.edges[s.o.steps[d].back[k].edge] = uint32(e.Index())
 	return s.joined(d, w, done, k+1)
 }
 
@@ -125,7 +147,7 @@ func (s *search) distinct(st *step) bool {
 	}
 	view := s.g.View(dyngraph.New)
 	for _, l := range st.edgeLess {
-		if compareEdges(view, s.edges[l[0]], s.edges[l[1]]) >= 0 {
+		if compareEdges(view, dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
 			return false
 		}
 	}

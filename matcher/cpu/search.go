@@ -10,6 +10,9 @@ import (
 // pollEvery is the number of search steps between looks at the stop flag and the budget.
 const pollEvery = 1 << 12
 
+// maxWidth is the number of columns of the widest row.
+const maxWidth = matcher.MaxVertices + matcher.MaxEdges
+
 // search is one worker's state: a depth-first search over the steps of an order (GAMMA Algorithm 1, one thread in
 // the place of a warp).
 type search struct {
@@ -23,23 +26,26 @@ type search struct {
 	which  dyngraph.Which
 	anchor uint32
 
-	o     *order
-	m     [matcher.MaxVertices]dyngraph.VertexID // by step
-	edges [matcher.MaxEdges]dyngraph.EdgeIndex   // by pattern edge
-	joins [matcher.MaxVertices][]join            // scratch, by step
-	lists lists
+	o      *order
+	m      [matcher.MaxVertices]dyngraph.VertexID // by step
+	row    [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
+	edges  []uint32                               // row, from the edges on
+	frames [matcher.MaxVertices]frame             // by step
+	lists  lists
 
-	counting bool // without a shape
-	total    matcher.Count
-	found    func() bool // called for every match when not counting; false ends the search
-	counter  counter
+	mode    matcher.Want
+	found   uint64   // matches, when they are counted one by one
+	out     *sorter  // of the rows
+	witness []uint32 // the first match, when any will do
+	counter counter
+	sharing sharing
 
 	steps   uint64 // candidates tried
 	polled  uint64
 	stop    *atomic.Bool
 	budget  *budget
 	tripped bool // the budget was exceeded
-	stopped bool // by the stop flag, the budget or found
+	stopped bool // by the stop flag, the budget, an error of out, or a witness
 }
 
 // budget is a request's bound on search steps, shared by the workers.
@@ -49,7 +55,7 @@ type budget struct {
 }
 
 // newSearch returns a worker's search. It ends with release.
-func (b *Backend) newSearch(stop *atomic.Bool) *search {
+func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	b.mu.Lock()
 	var s *search
 	if n := len(b.idle); n > 0 {
@@ -59,7 +65,7 @@ func (b *Backend) newSearch(stop *atomic.Bool) *search {
 	}
 	b.mu.Unlock()
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
-	s.counting, s.total, s.found, s.budget = false, matcher.Count{}, nil, nil
+	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
 	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
 	s.lists.attach(b.g, b.filter, b.fresh.stamps)
 	s.counter.memo.reset()
@@ -68,7 +74,7 @@ func (b *Backend) newSearch(stop *atomic.Bool) *search {
 
 // release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
-	s.found, s.stop, s.budget = nil, nil, nil
+	s.out, s.stop, s.budget, s.sharing = nil, nil, nil, sharing{}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle = append(b.idle, s)
@@ -111,15 +117,31 @@ func (s *search) free(d int, w dyngraph.VertexID) bool {
 	return true
 }
 
+// begin makes the search ready for another anchor or root.
+func (s *search) begin(o *order) {
+	s.o, s.stopped, s.tripped = o, false, false
+	s.edges = s.row[len(o.plan.Query.Vertices):]
+	for i := range o.steps {
+		s.frames[i].valid = false
+	}
+}
+
+// put maps step d to w.
+func (s *search) put(d int, w dyngraph.VertexID) {
+	s.m[d] = w
+	s.row[s.o.steps[d].vertex] = uint32(w)
+}
+
 // fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
 func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
-	s.o, s.sign, s.anchor, s.stopped, s.tripped = o, n.Sign, i, false, false
-	s.m[0] = n.From
+	s.begin(o)
+	s.sign, s.anchor = n.Sign, i
 	s.steps++
 	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
 		return
 	}
-	s.edges[o.anchor] = n.Edge
+	s.put(0, n.From)
+	s.edges[o.anchor] = uint32(n.Edge)
 	if s.free(1, n.To) {
 		s.joined(1, n.To, -1, 0)
 	}
@@ -127,11 +149,12 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 
 // fromRoot searches the matches of a plain view whose first vertex is v.
 func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
-	s.o, s.sign, s.which, s.stopped, s.tripped = o, 0, which, false, false
+	s.begin(o)
+	s.sign, s.which = 0, which
 	if !s.candidate(&o.steps[0], v) {
 		return
 	}
-	s.m[0] = v
+	s.put(0, v)
 	s.extend(1)
 }
 
@@ -139,6 +162,16 @@ func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
 func (s *search) step() bool {
 	s.steps++
 	if s.steps&(pollEvery-1) == 0 {
+		return s.poll()
+	}
+	return true
+}
+
+// stepBy counts several steps.
+func (s *search) stepBy(n int) bool {
+	before := s.steps
+	s.steps += uint64(n)
+	if before/pollEvery != s.steps/pollEvery {
 		return s.poll()
 	}
 	return true
@@ -159,119 +192,50 @@ func (s *search) poll() bool {
 }
 
 // extend maps the vertex of step d and all after it; false ends the search.
-func (s *search) extend(d int) bool {
-	o := s.o
-	if d == len(o.steps) {
+func (s *search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }
+
+// extendWithin is extend with the images of step d from lo to before hi only; those of a step that is not plain are
+// numbered from 0 in the order in which they are read (see frame).
+func (s *search) extendWithin(d int, lo, hi uint32) bool {
+	if d == len(s.o.steps) {
 		return s.match()
 	}
-	st := &o.steps[d]
-	if !st.plain {
-		return s.extendJoined(d)
-	}
-	last := s.counting && d+1 == len(o.steps)
-	if len(st.back) == 1 {
-		b := &st.back[0]
-		l := s.lists.neighbours(s.m[b.step], b, st)
-		for i, w := range l.nbr {
-			if !s.step() {
-				return false
-			}
-			if !s.free(d, w) || l.ent[i].Staged() && !s.visible(l.ent[i]) {
-				continue
-			}
-			if last {
-				s.total = s.total.Add(matcher.CountOf(1))
-				continue
-			}
-			s.edges[b.edge] = l.ent[i].Index()
-			s.m[d] = w
-			if !s.extend(d + 1) {
-				return false
-			}
-		}
-		return true
-	}
-	return s.intersect(d, last)
-}
-
-// join is one neighbour list, or range, that an intersection reads.
-type join struct {
-	list  list
-	r     dyngraph.Range // when not built
-	built bool
-	at    int // where the next seek in the list begins
-	edge  int
-}
-
-// intersect maps step d, joined to several earlier vertices: the shortest list is read, the others are searched for each of
-// its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7).
-func (s *search) intersect(d int, last bool) bool {
 	st := &s.o.steps[d]
-	js := s.joins[d][:0]
-	best, size := -1, 0
-	for k := range st.back {
-		b := &st.back[k]
-		l, r, built := s.lists.peek(s.m[b.step], b, st)
-		n := len(l.nbr)
-		if !built {
-			n = r.AtMost()
-		}
-		js = append(js, join{list: l, r: r, built: built, edge: b.edge})
-		if n == 0 {
-			s.joins[d] = js
-			return true
-		}
-		if best < 0 || n < size {
-			best, size = k, n
-		}
+	if !st.plain {
+		return s.extendJoined(d, lo, hi)
 	}
-	s.joins[d] = js
-	read := &js[best]
-	if !read.built {
-		b := &st.back[best]
-		read.list = s.lists.neighbours(s.m[b.step], b, st)
+	f := &s.frames[d]
+	if !s.fill(d, st, f) {
+		return false
 	}
-	nbrs, ents := read.list.nbr, read.list.ent
-next:
-	for i, w := range nbrs {
+	from, to := 0, len(f.nbr)
+	if lo > 0 {
+		from = seek(f.nbr, 0, dyngraph.VertexID(lo))
+	}
+	if hi != unbounded {
+		to = seek(f.nbr, from, dyngraph.VertexID(hi))
+	}
+	if d+1 == len(s.o.steps) {
+		return s.last(st, f, from, to)
+	}
+	f.next, f.end, f.hi, f.counted = from, to, hi, false
+	for f.next < f.end {
+		i := f.next
+		f.next++
 		if !s.step() {
 			return false
 		}
-		if ents[i].Staged() && !s.visible(ents[i]) || !s.free(d, w) {
+		w := f.nbr[i]
+		if !s.free(d, w) {
 			continue
 		}
-		for k := range js {
-			if k == best {
-				continue
-			}
-			j := &js[k]
-			var e dyngraph.Entry
-			if j.built {
-				j.at = seek(j.list.nbr, j.at, w)
-				if j.at == len(j.list.nbr) {
-					return true
-				}
-				if j.list.nbr[j.at] != w {
-					continue next
-				}
-				e = j.list.ent[j.at]
-			} else {
-				var ok bool
-				if e, ok = j.r.Find(w); !ok {
-					continue next
-				}
-			}
-			if e.Staged() && !s.visible(e) {
-				continue next
-			}
-			s.edges[j.edge] = e.Index()
+		s.put(d, w)
+		for k := range st.back {
+			s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
 		}
-		if last {
-			s.total = s.total.Add(matcher.CountOf(1))
-			continue
+		if s.sharing.asked(s.steps) {
+			s.share(d)
 		}
-		s.edges[read.edge] = ents[i].Index()
-		s.m[d] = w
 		if !s.extend(d + 1) {
 			return false
 		}
@@ -279,15 +243,62 @@ next:
 	return true
 }
 
-// match reports a complete mapping; false ends the search.
-func (s *search) match() bool {
-	if s.counting {
-		s.total = s.total.Add(matcher.CountOf(1))
+// last maps the last step, to each of the candidates from to before to that is free: they go out in one go.
+func (s *search) last(st *step, f *frame, from, to int) bool {
+	if from >= to {
 		return true
 	}
-	if !s.found() {
+	if !s.stepBy(to - from) {
+		return false
+	}
+	d := len(s.o.steps) - 1
+	if s.mode == matcher.WantRows && !s.out.counting {
+		if !s.out.add(s, st, f, from, to) {
+			s.stopped = true
+			return false
+		}
+		return true
+	}
+	for i := from; i < to; i++ {
+		if !s.free(d, f.nbr[i]) {
+			continue
+		}
+		switch s.mode {
+		case matcher.WantRows:
+			s.out.count++
+		case matcher.WantCount:
+			s.found++
+		default:
+			s.put(d, f.nbr[i])
+			for k := range st.back {
+				s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
+			}
+			return s.match()
+		}
+	}
+	return true
+}
+
+// match reports a complete mapping; false ends the search.
+func (s *search) match() bool {
+	switch s.mode {
+	case matcher.WantCount:
+		s.found++
+		return true
+	case matcher.WantAny:
+		s.witness = append([]uint32(nil), s.row[:s.o.width()]...)
+		s.stop.Store(true)
+		s.stopped = true
+		return false
+	}
+	if s.out.counting {
+		s.out.count++
+	} else if !s.out.addRow(s.row[:s.o.width()]) {
 		s.stopped = true
 		return false
 	}
 	return true
 }
+
+// width returns the number of columns of a row.
+func (o *order) width() int { return len(o.plan.Query.Vertices) + len(o.plan.Query.Edges) }

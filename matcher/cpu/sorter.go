@@ -1,269 +1,233 @@
 package cpu
 
-import (
-	"bufio"
-	"container/heap"
-	"encoding/binary"
-	"fmt"
-	"io"
-	"os"
+import "motifd/matcher"
 
-	"motifd/matcher"
-)
-
-// sorter collects the rows of one group and gives them back in order. Rows beyond its memory are sorted and spilled
-// to a temporary file, run by run, and merged when read (DESIGN P4). With a limit it keeps only as many of the smallest rows as
-// the limit asks for, plus the count of all.
+// sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer is sorted
+// there. A larger one is sorted piece by piece, each packed as a run; runs beyond the group's memory go to a temporary file
+// (DESIGN P4). With a limit only as many of the smallest rows are kept as the limit asks for, plus the count of all.
 type sorter struct {
-	order  rowOrder
-	dir    string // of spill files
-	memory int    // bytes of rows held in memory
-	limit  uint64 // rows kept; 0 keeps all
+	memory int // bytes of one group's rows in memory
+
+	file     *spillFile // of the group
+	order    *rowOrder
+	limit    uint64 // rows kept; 0 keeps all
+	counting bool   // rows are counted only
+	count    uint64 // rows added
 
 	data  []uint32
-	tmp   []uint32
-	count uint64 // rows added
-	runs  []*run
-	err   error
+	room  int // rows are added to data up to here
+	rows  rowSorter
+	spare []uint32
+
+	runs []*run
+	held int // bytes of packed runs in memory
+	err  error
 }
 
-// run is a sorted run in a file without a name.
-type run struct {
-	f *os.File
-	r *bufio.Reader
-}
+const (
+	firstRows = 16 << 10 // words of an empty sorter's buffer
+	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache.
+	mostRows = 2 << 20
+)
 
-// add appends a row; after an error it does nothing.
-func (s *sorter) add(row []uint32) {
-	s.data = append(s.data, row...)
-	s.added()
-}
-
-// added accounts for a row that was appended to s.data.
-func (s *sorter) added() {
-	s.count++
-	w := s.order.width()
-	if s.limit > 0 && s.limit < 1<<40 && uint64(len(s.data)/w) >= 2*s.limit+1024 {
-		s.tmp = s.order.sort(s.data, s.tmp)
-		s.data = s.data[:int(s.limit)*w]
+// begin makes the sorter ready for a group.
+func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
+	s.order, s.limit, s.file, s.counting, s.count = o, limit, file, false, 0
+	s.data, s.err = s.data[:0], nil
+	if s.data == nil {
+		s.data = make([]uint32, 0, min(firstRows, s.most()))
 	}
-	if 4*len(s.data) >= s.memory {
+	s.bound()
+}
+
+// most is the size of the buffer when it may not grow any more: a quarter of the group's memory, in words.
+func (s *sorter) most() int {
+	return max(min(s.memory/16, mostRows), maxWidth)
+}
+
+// bound sets the room, from the buffer's size and the limit.
+func (s *sorter) bound() {
+	s.room = min(cap(s.data), s.most())
+	if w := uint64(s.order.width()); s.limit > 0 && s.limit < 1<<40 && (2*s.limit+1024)*w < uint64(s.room) {
+		s.room = int((2*s.limit + 1024) * w)
+	}
+}
+
+// add adds a row for each of the candidates from to before to of a search's last step that are free: what is mapped, with
+// the candidate and its edges. false tells of an error.
+func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
+	w := s.order.width()
+	row := se.row[:w]
+	vertex, edges := st.vertex, s.order.vertices
+	var clash [matcher.MaxVertices]uint32
+	n := 0
+	for _, k := range st.clash {
+		clash[n] = uint32(se.m[k])
+		n++
+	}
+	one := edges + st.back[0].edge
+	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
+	ent = ent[:len(nbr)]
+	data, room := s.data, s.room
+next:
+	for i, v := range nbr {
+		for _, c := range clash[:n] {
+			if c == uint32(v) {
+				continue next
+			}
+		}
+		if len(st.less) > 0 && !se.free(len(se.o.steps)-1, v) {
+			continue
+		}
+		if len(data)+w > room {
+			s.grown(data)
+			if !s.full() {
+				return false
+			}
+			data, room = s.data, s.room
+		}
+		at := len(data)
+		data = data[:at+w]
+		into := data[at : at+w : at+w]
+		copy(into, row)
+		into[vertex] = uint32(v)
+		into[one] = uint32(ent[i].Index())
+		for k := 1; k < len(st.back); k++ {
+			into[edges+st.back[k].edge] = uint32(f.ent[k][from+i].Index())
+		}
+	}
+	s.grown(data)
+	return true
+}
+
+// addRow adds a row; false tells of an error.
+func (s *sorter) addRow(row []uint32) bool {
+	if len(s.data)+len(row) > s.room && !s.full() {
+		return false
+	}
+	s.grown(append(s.data, row...))
+	return true
+}
+
+// grown takes note of rows appended to s.data.
+func (s *sorter) grown(data []uint32) {
+	s.count += uint64((len(data) - len(s.data)) / s.order.width())
+	s.data = data
+}
+
+// full makes room; false tells of an error.
+func (s *sorter) full() bool {
+	w := s.order.width()
+	if s.limit > 0 && uint64(len(s.data)/w) > s.limit {
+		s.cut()
+	}
+	if len(s.data)+w > s.room {
+		if n := min(s.most(), max(2*cap(s.data), firstRows)); n > cap(s.data) {
+			s.data = append(make([]uint32, 0, n), s.data...)
+			s.bound()
+		} else {
+			s.pack()
+		}
+	}
+	return s.err == nil
+}
+
+// cut drops all rows of the buffer that are beyond the limit.
+func (s *sorter) cut() {
+	s.spare = s.spare[:0]
+	w := s.order.width()
+	for _, k := range s.rows.sort(s.order, s.data)[:s.limit] {
+		s.spare = append(s.spare, s.data[int(k.row)*w:][:w]...)
+	}
+	s.data = append(s.data[:0], s.spare...)
+}
+
+// pack makes a run of the rows in the buffer.
+func (s *sorter) pack() {
+	if len(s.data) == 0 || s.err != nil {
+		return
+	}
+	keys := s.rows.sort(s.order, s.data)
+	if s.limit > 0 && uint64(len(keys)) > s.limit {
+		keys = keys[:s.limit]
+	}
+	r := newRun(s.order, s.data, keys)
+	s.data = s.data[:0]
+	s.runs = append(s.runs, r)
+	if s.held += r.bytes(); s.held > s.memory-4*s.most() {
 		s.spill()
 	}
 }
 
+// spill moves the runs to disk.
 func (s *sorter) spill() {
-	if s.err != nil || len(s.data) == 0 {
-		s.data = s.data[:0]
-		return
-	}
-	s.tmp = s.order.sort(s.data, s.tmp)
-	f, err := os.CreateTemp(s.dir, "motifd-sort-*")
-	if err == nil {
-		// Nothing is left behind however the process ends.
-		if err = os.Remove(f.Name()); err != nil {
-			f.Close()
+	s.held = 0
+	for _, r := range s.runs {
+		if s.err = r.spill(s.file); s.err != nil {
+			return
 		}
 	}
-	if err != nil {
-		s.err = fmt.Errorf("spilling matches for sorting: %w", err)
-		return
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	var b [4]byte
-	for _, x := range s.data {
-		binary.LittleEndian.PutUint32(b[:], x)
-		if _, err := w.Write(b[:]); err != nil {
-			break // Flush reports it
-		}
-	}
-	if err := w.Flush(); err != nil {
-		f.Close()
-		s.err = fmt.Errorf("spilling matches for sorting: %w", err)
-		return
-	}
-	s.runs = append(s.runs, &run{f: f})
-	s.data = s.data[:0]
 }
 
-// close releases spill files.
+// close gives back what the sorter holds of a group.
 func (s *sorter) close() {
 	for _, r := range s.runs {
-		r.f.Close()
+		r.close()
 	}
-	s.runs = nil
+	s.runs, s.held, s.data = nil, 0, s.data[:0]
 }
 
-// sorted is the result of one or several sorters over the same order.
-type sorted struct {
-	order rowOrder
-	count uint64     // rows added
-	mem   [][]uint32 // sorted runs in memory
-	runs  []*run
-	err   error
-}
-
-// finish sorts what is in memory and hands everything over. The sorter may be used again afterwards.
-func (s *sorter) finish() sorted {
-	r := sorted{order: s.order, count: s.count, runs: s.runs, err: s.err}
-	if len(s.data) > 0 {
-		s.tmp = s.order.sort(s.data, s.tmp)
-		keep := len(s.data)
-		if s.limit > 0 {
-			keep = min(keep, int(min(s.limit, uint64(keep)))*s.order.width())
+// finish hands over the group's rows, sorted. When they are all in the buffer they go to w as they are, otherwise, or when w is nil,
+// they are packed. The sorter may begin again afterwards.
+func (s *sorter) finish(w *rowWriter) sorted {
+	r := sorted{order: s.order, count: s.count}
+	if len(s.runs) == 0 && w != nil && s.err == nil {
+		keys := s.rows.sort(s.order, s.data)
+		if s.limit > 0 && uint64(len(keys)) > s.limit {
+			keys = keys[:s.limit]
 		}
-		r.mem = [][]uint32{append([]uint32(nil), s.data[:keep]...)}
+		r.segments = w.write(s.order.width(), s.data, keys)
+	} else {
+		s.pack()
+		r.runs, r.err = s.runs, s.err
+		s.runs, s.held = nil, 0
 	}
-	s.data, s.count, s.runs, s.err = s.data[:0], 0, nil, nil
+	s.data, s.count = s.data[:0], 0
 	return r
 }
 
-// join adds another sorter's result.
-func (r *sorted) join(o sorted) {
-	r.count += o.count
-	r.mem = append(r.mem, o.mem...)
-	r.runs = append(r.runs, o.runs...)
-	if r.err == nil {
-		r.err = o.err
-	}
-}
+// rowWriter writes rows to blocks.
+type rowWriter struct{ b *block }
 
-// bytes returns the memory that the result holds.
-func (r *sorted) bytes() int {
-	n := 0
-	for _, m := range r.mem {
-		n += 4 * len(m)
-	}
-	return n
-}
-
-func (r *sorted) close() {
-	for _, f := range r.runs {
-		f.f.Close()
-	}
-	r.runs = nil
-}
-
-// emitRows is the number of rows handed on at a time when runs are merged.
-const emitRows = 4096
-
-// each hands the rows on in order, at most limit of them (0: all), and releases the result.
-func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
-	defer r.close()
-	if r.err != nil {
-		return r.err
-	}
-	w := r.order.width()
-	rows := matcher.Rows{Vertices: r.order.vertices, Edges: r.order.edges}
-	if len(r.runs) == 0 && len(r.mem) == 1 {
-		rows.Data = r.mem[0]
-		if limit > 0 && uint64(rows.Len()) > limit {
-			rows = rows.Slice(0, int(limit))
+// write writes the rows of data, w columns each, that keys name, and returns where they are. The caller is one of the blocks' users for
+// each segment.
+func (rw *rowWriter) write(w int, data []uint32, keys []rowKey) (segments []segment) {
+	for len(keys) > 0 {
+		if rw.b != nil && len(rw.b.words)+w > cap(rw.b.words) {
+			rw.close()
 		}
-		return emit(rows)
-	}
-	m := merge{order: &r.order}
-	for _, mem := range r.mem {
-		m.push(&cursor{mem: mem})
-	}
-	for _, f := range r.runs {
-		if _, err := f.f.Seek(0, io.SeekStart); err != nil {
-			return fmt.Errorf("reading spilled matches: %w", err)
+		if rw.b == nil {
+			rw.b = newBlock()
 		}
-		f.r = bufio.NewReaderSize(f.f, 1<<16)
-		m.push(&cursor{run: f})
-	}
-	var left = limit
-	for len(m.heads) > 0 && m.err == nil && (limit == 0 || left > 0) {
-		rows.Data = append(rows.Data, m.heads[0].row...)
-		left--
-		m.advance()
-		if len(rows.Data) >= emitRows*w {
-			if err := emit(rows); err != nil {
-				return err
-			}
-			rows.Data = rows.Data[:0]
+		n := min(len(keys), (cap(rw.b.words)-len(rw.b.words))/w)
+		from := len(rw.b.words)
+		words := rw.b.words
+		for _, k := range keys[:n] {
+			at := int(k.row) * w
+			words = append(words, data[at:at+w]...)
 		}
+		rw.b.words = words
+		rw.b.use()
+		segments = append(segments, segment{rw.b, from, len(words)})
+		keys = keys[n:]
 	}
-	if m.err != nil {
-		return fmt.Errorf("reading spilled matches: %w", m.err)
-	}
-	if len(rows.Data) > 0 {
-		return emit(rows)
-	}
-	return nil
+	return segments
 }
 
-// cursor reads one sorted run.
-type cursor struct {
-	mem []uint32
-	run *run
-	row []uint32
-	buf []byte
-}
-
-func (c *cursor) next(w int) (bool, error) {
-	if c.run == nil {
-		if len(c.mem) == 0 {
-			return false, nil
-		}
-		c.row, c.mem = c.mem[:w], c.mem[w:]
-		return true, nil
-	}
-	if c.buf == nil {
-		c.buf, c.row = make([]byte, 4*w), make([]uint32, w)
-	}
-	if _, err := io.ReadFull(c.run.r, c.buf); err != nil {
-		if err == io.EOF {
-			err = nil
-		}
-		return false, err
-	}
-	for i := range c.row {
-		c.row[i] = binary.LittleEndian.Uint32(c.buf[4*i:])
-	}
-	return true, nil
-}
-
-// merge is a heap of cursors.
-type merge struct {
-	order *rowOrder
-	heads []*cursor
-	err   error
-}
-
-func (m *merge) Len() int           { return len(m.heads) }
-func (m *merge) Less(i, j int) bool { return m.order.compare(m.heads[i].row, m.heads[j].row) < 0 }
-func (m *merge) Swap(i, j int)      { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
-
-// Push implements heap.Interface.
-func (m *merge) Push(x any) { m.heads = append(m.heads, x.(*cursor)) }
-
-// Pop implements heap.Interface.
-func (m *merge) Pop() any {
-	c := m.heads[len(m.heads)-1]
-	m.heads = m.heads[:len(m.heads)-1]
-	return c
-}
-
-func (m *merge) push(c *cursor) {
-	ok, err := c.next(m.order.width())
-	if err != nil {
-		m.err = err
-	} else if ok {
-		heap.Push(m, c)
-	}
-}
-
-// advance moves the first cursor on.
-func (m *merge) advance() {
-	ok, err := m.heads[0].next(m.order.width())
-	switch {
-	case err != nil:
-		m.err = err
-	case ok:
-		heap.Fix(m, 0)
-	default:
-		heap.Pop(m)
+// close lets go of the block at hand.
+func (rw *rowWriter) close() {
+	if rw.b != nil {
+		rw.b.release()
+		rw.b = nil
 	}
 }

@@ -1,6 +1,9 @@
 package cpu
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,13 +12,28 @@ import (
 	"motifd/matcher"
 )
 
-// TestSorterAgainstSort plays the spilling, limited, merged sorter against one sort in memory.
+// testOrder is the order of rows whose edges join each vertex to the one before.
+func testOrder(vertices int) *rowOrder {
+	o := &rowOrder{vertices: vertices, edges: vertices - 1, simple: true}
+	for k := range vertices + 1 {
+		var later []int
+		for e := range o.edges {
+			if e+1 >= k {
+				later = append(later, vertices+e)
+			}
+		}
+		o.later = append(o.later, later)
+	}
+	return o
+}
+
+// TestSorterAgainstSort plays the packing, spilling, limited, merged sorter against one sort in memory.
 func TestSorterAgainstSort(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 100 {
-		order := rowOrder{vertices: 2 + rng.IntN(2), edges: 1, simple: true}
+	for range 150 {
+		order := testOrder(2 + rng.IntN(5))
 		w := order.width()
 		workers := 1 + rng.IntN(3)
 		limit := uint64(0)
@@ -23,20 +41,36 @@ func TestSorterAgainstSort(t *testing.T) {
 			limit = 1 + rng.Uint64N(50)
 		}
 		var all []uint32
-		var result sorted
-		result.order = order
+		file := spillFile{dir: t.TempDir()}
+		result := sorted{order: order, file: &file}
+		var out rowWriter
+		bits := 1 + rng.IntN(31)
 		for range workers {
-			s := &sorter{order: order, dir: t.TempDir(), memory: 64 + rng.IntN(8192), limit: limit}
-			for range rng.IntN(3000) {
+			s := &sorter{memory: 64 << rng.IntN(16)}
+			s.begin(order, limit, &file)
+			for range rng.IntN(6000) {
 				row := make([]uint32, w)
 				for i := range order.vertices {
-					row[i] = rng.Uint32N(1 << (1 + rng.IntN(16)))
+					row[i] = rng.Uint32N(1 << bits)
+				}
+				for i := range order.edges {
+					row[order.vertices+i] = row[i]*31 + row[i+1]
 				}
 				all = append(all, row...)
-				s.add(row)
+				if !s.addRow(row) {
+					t.Fatal(s.err)
+				}
 			}
-			result.join(s.finish())
+			if workers == 1 && rng.IntN(2) == 0 {
+				one := s.finish(&out)
+				one.file = &file
+				result = one
+			} else {
+				result.join(s.finish(nil))
+			}
+			s.close()
 		}
+		out.close()
 		rows := slices.Collect(slices.Chunk(all, w))
 		slices.SortFunc(rows, order.compare)
 		if uint64(len(rows)) != result.count {
@@ -45,6 +79,21 @@ func TestSorterAgainstSort(t *testing.T) {
 		if limit > 0 && uint64(len(rows)) > limit {
 			rows = rows[:limit]
 		}
+		want := slices.Concat(rows...)
+		// In stretches, whatever their size, and then in one go.
+		var parts []uint32
+		for _, s := range spans(result.runs, 1+rng.Uint64N(3000)) {
+			m, err := newMerge(order, result.runs, s.lo)
+			for err == nil && len(m.heads) > 0 {
+				parts, err = m.append(parts, 1+rng.IntN(100), s.hi)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(result.runs) > 0 && (len(parts) < len(want) || !slices.Equal(parts[:len(want)], want)) {
+			t.Fatalf("limit %d, %d workers: order in stretches differs", limit, workers)
+		}
 		var got []uint32
 		if err := result.each(limit, func(r matcher.Rows) error {
 			got = append(got, r.Data...)
@@ -52,7 +101,7 @@ func TestSorterAgainstSort(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got, slices.Concat(rows...)) {
+		if !slices.Equal(got, want) {
 			t.Fatalf("limit %d, %d workers: order differs", limit, workers)
 		}
 	}
@@ -60,13 +109,32 @@ func TestSorterAgainstSort(t *testing.T) {
 
 // TestSorterReportsDisk: a directory that cannot be written is an error, not lost rows.
 func TestSorterReportsDisk(t *testing.T) {
-	s := &sorter{order: rowOrder{vertices: 2, edges: 1, simple: true}, dir: t.TempDir() + "/gone", memory: 16}
-	for i := range uint32(10) {
-		s.add([]uint32{i, i, i})
+	s := &sorter{memory: 16}
+	s.begin(testOrder(2), 0, &spillFile{dir: t.TempDir() + "/gone"})
+	for i := range uint32(1000) {
+		s.addRow([]uint32{i, i, i})
 	}
-	r := s.finish()
-	if err := r.each(0, func(matcher.Rows) error { return nil }); err == nil {
-		t.Fatal("no error")
+	r := s.finish(nil)
+	if err := r.each(0, func(matcher.Rows) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// TestSorterReportsALostFile: what cannot be read back is an error, not lost rows.
+func TestSorterReportsALostFile(t *testing.T) {
+	s := &sorter{memory: 16}
+	file := spillFile{dir: t.TempDir()}
+	s.begin(testOrder(2), 0, &file)
+	for i := range uint32(1000) {
+		s.addRow([]uint32{i, i, i})
+	}
+	r := s.finish(nil)
+	r.file = &file
+	if err := file.f.Truncate(100); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.each(0, func(matcher.Rows) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
 	}
 }
 

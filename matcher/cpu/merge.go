@@ -1,0 +1,133 @@
+package cpu
+
+import (
+	"slices"
+)
+
+// merge merges runs of one group: a heap of cursors.
+type merge struct {
+	order *rowOrder
+	heads []*cursor
+}
+
+// newMerge merges what the runs hold from the first row on that is not before lo; nil is all.
+func newMerge(o *rowOrder, runs []*run, lo []uint32) (*merge, error) {
+	m := &merge{order: o}
+	for _, r := range runs {
+		c, err := newCursor(r, lo)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			m.heads = append(m.heads, c)
+		}
+	}
+	for i := len(m.heads)/2 - 1; i >= 0; i-- {
+		m.sift(i)
+	}
+	return m, nil
+}
+
+func (m *merge) before(a, b *cursor) bool {
+	if a.key != b.key {
+		return a.key < b.key
+	}
+	if c := slices.Compare(a.row[2:m.order.vertices], b.row[2:m.order.vertices]); c != 0 || m.order.simple {
+		return c < 0
+	}
+	return m.order.compareEdgesOf(a.row, b.row) < 0
+}
+
+func (m *merge) sift(i int) {
+	h := m.heads
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && m.before(h[c+1], h[c]) {
+			c++
+		}
+		if !m.before(h[c], h[i]) {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
+
+// append appends at most most rows, those whose vertices come before hi (nil is no bound), to dst.
+func (m *merge) append(dst []uint32, most int, hi []uint32) ([]uint32, error) {
+	for most > 0 && len(m.heads) > 0 {
+		c := m.heads[0]
+		// The first cursor stays first as long as it is not behind the second.
+		var second *cursor
+		switch {
+		case len(m.heads) > 2 && m.before(m.heads[2], m.heads[1]):
+			second = m.heads[2]
+		case len(m.heads) > 1:
+			second = m.heads[1]
+		}
+		for {
+			if hi != nil && m.beyond(c, hi) {
+				m.heads = m.heads[:0]
+				return dst, nil
+			}
+			dst = append(dst, c.row...)
+			most--
+			ok, err := c.next()
+			if err != nil {
+				return dst, err
+			}
+			if !ok {
+				last := len(m.heads) - 1
+				m.heads[0] = m.heads[last]
+				m.heads = m.heads[:last]
+				m.sift(0)
+				break
+			}
+			if second != nil && m.before(second, c) {
+				m.sift(0)
+				break
+			}
+			if most == 0 {
+				break
+			}
+		}
+	}
+	return dst, nil
+}
+
+// beyond reports whether a row is not before hi.
+func (m *merge) beyond(c *cursor, hi []uint32) bool {
+	if k := uint64(hi[0])<<32 | uint64(hi[1]); c.key != k {
+		return c.key > k
+	}
+	return slices.Compare(c.row[2:m.order.vertices], hi[2:]) >= 0
+}
+
+// span is a part of the merged rows: from the first that is not before lo to before hi. nil is no bound.
+type span struct {
+	lo, hi []uint32
+	rows   uint64 // about
+}
+
+// spans cuts the merged rows into parts of about target rows, that are as large as it takes where vertices repeat.
+func spans(runs []*run, target uint64) []span {
+	var starts []packed
+	for _, r := range runs {
+		starts = append(starts, r.blocks...)
+	}
+	slices.SortFunc(starts, func(a, b packed) int { return slices.Compare(a.first, b.first) })
+	all := []span{{}}
+	for i := range starts {
+		last := &all[len(all)-1]
+		if last.rows >= target && slices.Compare(starts[i-1].first, starts[i].first) != 0 {
+			last.hi = starts[i].first
+			all = append(all, span{lo: starts[i].first})
+			last = &all[len(all)-1]
+		}
+		last.rows += uint64(starts[i].rows)
+	}
+	return all
+}

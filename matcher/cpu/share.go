@@ -1,0 +1,83 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// shareEvery is how many search steps a worker makes at least before it gives work away again.
+const shareEvery = 512
+
+// part is a part of the search of one group, given away: whole starts, or what was left of the candidates of one step.
+type part struct {
+	g      *group
+	starts []start
+
+	o      *order
+	level  int
+	lo, hi uint32 // candidates of the level (see frame)
+	m      [matcher.MaxVertices]dyngraph.VertexID
+	row    [maxWidth]uint32
+}
+
+// sharing is what a search needs to give work away (DESIGN A8). Work is not taken by others: the worker that has it is asked, looks at
+// a flag as it goes along, and gives away half of the candidates that are left at its shallowest step. No step of a search is locked or shared.
+type sharing struct {
+	hungry *atomic.Int32 // workers that have nothing to do
+	give   func(p *part) // takes the part over
+	wanted func(g *group) bool
+
+	group  *group
+	starts []start // not begun
+	base   int     // steps before it belong to another worker
+	next   uint64  // steps before which nothing is given away
+	gave   bool    // of this group
+}
+
+// asked reports whether work should be given away.
+func (s *sharing) asked(steps uint64) bool {
+	return s.hungry != nil && s.hungry.Load() > 0 && steps >= s.next
+}
+
+// share gives away half of what is left, if it is wanted and there is any. The search is at step d.
+func (s *search) share(d int) {
+	h := &s.sharing
+	h.next = s.steps + shareEvery
+	if !h.wanted(h.group) {
+		return
+	}
+	if n := len(h.starts); n > 0 {
+		keep := n / 2
+		h.gave = true
+		h.give(&part{g: h.group, starts: h.starts[keep:]})
+		h.starts = h.starts[:keep:keep]
+		return
+	}
+	for l := h.base; l <= d; l++ {
+		f := &s.frames[l]
+		left := f.end - f.next
+		if left <= 0 {
+			continue
+		}
+		mid := f.next + left/2
+		p := &part{g: h.group, o: s.o, level: l, hi: f.hi, m: s.m, row: s.row}
+		f.end = mid
+		if p.lo = uint32(mid); !f.counted {
+			p.lo = uint32(f.nbr[mid])
+		}
+		f.hi = p.lo
+		h.gave = true
+		h.give(p)
+		return
+	}
+}
+
+// resume searches a part.
+func (s *search) resume(p *part) {
+	s.begin(p.o)
+	s.m, s.row = p.m, p.row
+	s.sharing.base = p.level
+	s.extendWithin(p.level, p.lo, p.hi)
+}

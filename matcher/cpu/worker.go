@@ -1,0 +1,267 @@
+package cpu
+
+import (
+	"slices"
+
+	"motifd/matcher"
+)
+
+// worker searches chunks of anchors and parts of groups.
+type worker struct {
+	s   *rowSearch
+	se  *search
+	st  sorter
+	out rowWriter
+	// ready are groups that are complete but not queued, and their size in bytes.
+	ready []*group
+	bytes int
+	spare *group // an empty one
+}
+
+func newWorker(s *rowSearch) *worker {
+	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
+	w.se.out = &w.st
+	if s.b.opt.Threads > 1 {
+		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted}
+	}
+	return w
+}
+
+// run works until the search ends.
+func (w *worker) run() {
+	s := w.s
+	defer s.b.release(w.se)
+	defer w.st.close()
+	defer w.out.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.failed {
+		if p := s.takeStretch(); p != nil {
+			s.mu.Unlock()
+			p.merge()
+			s.mu.Lock()
+			s.emitter.Signal()
+			continue
+		}
+		if p := s.takePart(len(s.queues)); p != nil {
+			s.mu.Unlock()
+			w.part(p)
+			s.mu.Lock()
+			continue
+		}
+		if c := s.next; c < len(s.queues) {
+			s.next++
+			s.mu.Unlock()
+			w.chunk(c)
+			s.mu.Lock()
+			continue
+		}
+		s.idle++
+		s.hungry.Add(1)
+		s.work.Wait()
+		s.hungry.Add(-1)
+		s.idle--
+	}
+}
+
+// chunk searches all groups of a chunk.
+func (w *worker) chunk(c int) {
+	s := w.s
+	for i := c * s.size; i < min((c+1)*s.size, len(s.nets)) && !s.stop.Load(); i++ {
+		starts := s.starts[i]
+		for len(starts) > 0 {
+			n := 1
+			for n < len(starts) && starts[n].request == starts[0].request {
+				n++
+			}
+			w.group(c, s.nets[i], starts[:n:n])
+			starts = starts[n:]
+		}
+	}
+	w.queue(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done[c] = true
+	s.emitter.Signal()
+}
+
+// group searches a group and queues it, sooner or later.
+func (w *worker) group(c int, order uint32, starts []start) {
+	s, r := w.s, starts[0].request
+	if order >= s.reqs[r].Before || s.closed[r].Load() {
+		return
+	}
+	g := w.spare
+	if g == nil {
+		g = &group{}
+	}
+	w.spare = nil
+	g.chunk, g.request, g.order, g.file.dir = c, r, order, s.b.opt.SpillDir
+	tripped := w.search(g, starts, nil)
+	if w.se.sharing.gave {
+		w.finish(g, tripped)
+		w.queue(c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.queues[c] = append(s.queues[c], g)
+		s.emitter.Signal()
+		return
+	}
+	g.rows, g.tripped = w.st.finish(&w.out), tripped
+	g.rows.file = &g.file
+	if g.rows.count == 0 && !tripped && g.rows.err == nil {
+		g.rows.close()
+		w.spare = g
+		return
+	}
+	w.bytes += g.rows.bytes()
+	w.ready = append(w.ready, g)
+	if w.bytes >= 16*blockWords {
+		w.queue(c)
+	}
+}
+
+// part searches a part of a group.
+func (w *worker) part(p *part) {
+	w.finish(p.g, w.search(p.g, p.starts, p))
+}
+
+// search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then. It tells whether
+// the budget was exceeded.
+func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
+	s, se, req := w.s, w.se, &w.s.reqs[g.request]
+	limit := req.Limit
+	if limit > 0 {
+		limit++ // one more tells that there are more
+	}
+	w.st.begin(s.orders[g.request], limit, &g.file)
+	w.st.counting = s.counted[g.request].Load()
+	began, before := s.b.clock(), se.steps
+	se.budget, se.polled = s.budgets[g.request], se.steps
+	h := &se.sharing
+	h.group, h.starts, h.next, h.gave = g, starts, se.steps+shareEvery, false
+	se.sign, se.anchor = s.sign, g.order
+	se.stopped, se.tripped = false, false
+	if len(starts) == 0 {
+		se.resume(p)
+		tripped = se.tripped
+	}
+	for len(h.starts) > 0 && !se.stopped {
+		o := h.starts[0].order
+		h.starts, h.base = h.starts[1:], 2
+		se.fromAnchor(o, &s.b.delta.Net[g.order], g.order)
+		tripped = tripped || se.tripped
+	}
+	h.group, h.starts = nil, nil
+	if se.budget != nil && !tripped {
+		se.poll()
+		tripped = se.tripped
+	}
+	s.steps[g.request].Add(int64(se.steps - before))
+	s.ns[g.request].Add(s.b.clock() - began)
+	return tripped
+}
+
+// finish hands over the rows of a part of a shared group. It never waits: when there is no room they go to disk.
+func (w *worker) finish(g *group, tripped bool) {
+	s := w.s
+	rows := w.st.finish(nil)
+	n := rows.bytes()
+	s.mu.Lock()
+	spill := s.queued+n > s.b.opt.QueueMemory && !s.first(g)
+	s.mu.Unlock()
+	if spill && n > 0 {
+		rows.spill(&g.file)
+		n = rows.bytes()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g.rows.order, g.rows.file = rows.order, &g.file
+	g.rows.join(rows)
+	g.tripped = g.tripped || tripped
+	s.queued += n
+	g.open--
+	s.emitter.Signal()
+}
+
+// first tells whether a group is the next one to be emitted, as far as is known.
+func (s *rowSearch) first(g *group) bool {
+	q := s.queues[s.head]
+	return g.chunk == s.head && (len(q) == 0 || q[0] == g)
+}
+
+// queue hands the complete groups of a chunk to the emitter. It waits for room, unless the emitter waits for them; meanwhile it does what the
+// emitter may be waiting for.
+func (w *worker) queue(c int) {
+	if len(w.ready) == 0 {
+		return
+	}
+	s := w.s
+	ready, n := w.ready, w.bytes
+	w.ready, w.bytes = nil, 0
+	w.out.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0) {
+		if p := s.takeStretch(); p != nil {
+			s.mu.Unlock()
+			p.merge()
+			s.mu.Lock()
+			s.emitter.Signal()
+			continue
+		}
+		if p := s.takePart(s.head + 1); p != nil {
+			s.mu.Unlock()
+			w.part(p)
+			s.mu.Lock()
+			continue
+		}
+		s.waiting++
+		s.hungry.Add(1)
+		s.work.Wait()
+		s.hungry.Add(-1)
+		s.waiting--
+	}
+	s.queued += n
+	s.queues[c] = append(s.queues[c], ready...)
+	s.emitter.Signal()
+}
+
+// wanted tells whether there is a worker for a part of g that has not enough parts to choose from.
+func (s *rowSearch) wanted(g *group) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.idle
+	if g.chunk == s.head {
+		n += s.waiting
+	}
+	return n > len(s.parts)
+}
+
+// give takes over a part of a group's search.
+func (s *rowSearch) give(p *part) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.g.open == 0 {
+		p.g.open = 1 // the part of the worker that gives
+	}
+	p.g.open++
+	s.parts = append(s.parts, p)
+	s.work.Broadcast()
+}
+
+// takePart returns a part of the earliest group, in a chunk before before, or nil. s.mu is held.
+func (s *rowSearch) takePart(before int) *part {
+	best := -1
+	for i, p := range s.parts {
+		if p.g.chunk < before && (best < 0 || p.g.order < s.parts[best].g.order) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	p := s.parts[best]
+	s.parts = slices.Delete(s.parts, best, best+1)
+	return p
+}
