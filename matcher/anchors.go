@@ -15,7 +15,7 @@ type Anchors[T any] struct {
 	// in the same places, so that only such combinations are looked up as there are.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	fits     map[labelTriple][]Fit[T] // what was looked up since the plans changed
+	fits     map[labelTriple]*Fits[T] // what was looked up since the plans changed
 }
 
 // Fit is an oriented pattern edge that an update fits.
@@ -23,6 +23,13 @@ type Fit[T any] struct {
 	Plan  *Plan
 	Order int // index into Plan.Anchored
 	Of    T
+}
+
+// Fits is what an update of some labels fits.
+type Fits[T any] struct {
+	List []Fit[T] // in the order of the plans, then of the anchors
+	// Mark is the owner's, to note by sign of the update when it last came by. It is 0 at first.
+	Mark [2]uint64
 }
 
 // maxFits bounds the label combinations whose fits are kept.
@@ -49,7 +56,7 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i int) T) {
 		a.plans, a.byLabels = map[*Plan]*indexed[T]{}, map[labelTriple][]anchor[T]{}
 	}
 	a.round++
-	a.fits = map[labelTriple][]Fit[T]{}
+	a.fits = map[labelTriple]*Fits[T]{}
 	for i, p := range plans {
 		x := a.plans[p]
 		if x == nil {
@@ -106,12 +113,10 @@ func (k labelTriple) wild(mask int) labelTriple {
 	return k
 }
 
-// Of returns what an update with these labels fits, in the order of the plans, then of the anchors. The slice is the
-// index's own until Set.
-func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) []Fit[T] {
+// Of returns what an update with these labels fits. It is the index's own, and holds until Set.
+func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *Fits[T] {
 	k := labelTriple{from, edge, to}
-	fits, ok := a.fits[k]
-	if ok || len(a.plans) == 0 {
+	if fits := a.fits[k]; fits != nil {
 		return fits
 	}
 	var found []anchor[T]
@@ -126,11 +131,12 @@ func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) []Fit[T] {
 		}
 		return x.order - y.order
 	})
-	for _, x := range found {
-		fits = append(fits, Fit[T]{x.of.plan, x.order, x.of.of})
+	fits := &Fits[T]{List: make([]Fit[T], len(found))}
+	for i, x := range found {
+		fits.List[i] = Fit[T]{x.of.plan, x.order, x.of.of}
 	}
-	if len(a.fits) >= maxFits {
-		a.fits = map[labelTriple][]Fit[T]{}
+	if len(a.fits) >= maxFits || a.fits == nil {
+		a.fits = map[labelTriple]*Fits[T]{}
 	}
 	a.fits[k] = fits
 	return fits

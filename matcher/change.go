@@ -79,9 +79,13 @@ func (s *stepper) change() (err error) {
 	if err != nil {
 		return fmt.Errorf("staging: %w", err)
 	}
+	var added *registered
 	defer func() {
 		if err == nil {
 			return
+		}
+		if added != nil {
+			e.setWitness(added, false, nil)
 		}
 		if old == nil {
 			delete(e.queries, name)
@@ -104,11 +108,11 @@ func (s *stepper) change() (err error) {
 	if ch.Add == nil {
 		e.queries[name] = &registered{state: QueryState{Query: old.state.Query, Removed: true}}
 	} else {
-		r := &registered{state: QueryState{Query: ch.Add}}
-		if err := e.plan(r); err != nil {
+		added = &registered{state: QueryState{Query: ch.Add}}
+		if err := e.plan(added); err != nil {
 			return err
 		}
-		e.queries[name] = r
+		e.queries[name] = added
 	}
 	if err := e.opt.Backend.Commit(); err != nil {
 		return fmt.Errorf("committing in backend %s: %w", e.opt.Backend.Name(), err)
@@ -116,16 +120,18 @@ func (s *stepper) change() (err error) {
 	if err := e.prepare(nil); err != nil {
 		return err
 	}
-	if ch.Add != nil {
-		r := e.queries[name]
-		if err := e.findWitness(s.ctx, r); err != nil {
+	if added != nil {
+		if err := e.findWitness(s.ctx, added); err != nil {
 			return err
 		}
 		if ch.Add.Backfill == BackfillFull {
-			if err := s.snapshot(r, dyngraph.Inserted); err != nil {
+			if err := s.snapshot(added, dyngraph.Inserted); err != nil {
 				return err
 			}
 		}
+	}
+	if old != nil {
+		e.setWitness(old, false, nil)
 	}
 	s.sum.Effect = e.g.Effect()
 	e.g.Commit()

@@ -28,6 +28,10 @@ type Engine struct {
 	g       *dyngraph.Graph
 	queries map[string]*registered
 	active  []*registered // searched ones, by name
+	anchors Anchors[*registered]
+	// witnesses are the exists queries whose witness has an edge.
+	witnesses map[dyngraph.EdgeIndex][]*registered
+	round     uint64 // of Step
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
 }
@@ -39,6 +43,12 @@ type registered struct {
 	// exists and witness are the state of an exists query (DESIGN S12): whether there is a match, and one that there is.
 	exists  bool
 	witness []uint32
+
+	at int // in Engine.active
+	// What a step notes, if round is its own: what the batch may do to the query, and where its work is.
+	round uint64
+	fits  [2]bool // net edges, by sign
+	work  int
 }
 
 // Errors of PrepareChange.
@@ -54,7 +64,7 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 	if err := opt.Backend.Load(opt.Graph); err != nil {
 		return nil, fmt.Errorf("loading the graph into backend %s: %w", opt.Backend.Name(), err)
 	}
-	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}}
+	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{}}
 	if err := e.prepare(nil); err != nil {
 		return nil, err
 	}
@@ -87,7 +97,7 @@ func (e *Engine) Queries() []QueryState {
 
 // Restore registers stored queries without emitting anything, replacing all there are.
 func (e *Engine) Restore(states []QueryState) error {
-	e.queries = map[string]*registered{}
+	e.queries, e.witnesses = map[string]*registered{}, map[dyngraph.EdgeIndex][]*registered{}
 	for _, s := range states {
 		r := &registered{state: s}
 		if !s.Removed && !s.Suspended {
@@ -136,9 +146,11 @@ func (e *Engine) prepare(more *registered) error {
 	}
 	slices.SortFunc(e.active, func(a, b *registered) int { return compareNames(a.state.Query, b.state.Query) })
 	plans := make([]*Plan, 0, len(e.active)+1)
-	for _, r := range e.active {
+	for i, r := range e.active {
+		r.at = i
 		plans = append(plans, r.plan)
 	}
+	e.anchors.Set(plans, func(i int) *registered { return e.active[i] })
 	if more != nil {
 		plans = append(plans, more.plan)
 	}
@@ -156,8 +168,30 @@ func (e *Engine) findWitness(ctx context.Context, r *registered) error {
 	if err != nil {
 		return fmt.Errorf("searching a first match of query %q: %w", r.state.Query.Name, err)
 	}
-	r.exists, r.witness = !res.Count.IsZero(), res.Witness
+	e.setWitness(r, !res.Count.IsZero(), res.Witness)
 	return nil
+}
+
+// setWitness notes whether an exists query has a match, and one that it has.
+func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
+	edges := func(w []uint32) []uint32 {
+		if w == nil {
+			return nil
+		}
+		return w[len(r.state.Query.Vertices):]
+	}
+	for _, x := range edges(r.witness) {
+		at := dyngraph.EdgeIndex(x)
+		left := slices.DeleteFunc(e.witnesses[at], func(y *registered) bool { return y == r })
+		if e.witnesses[at] = left; len(left) == 0 {
+			delete(e.witnesses, at)
+		}
+	}
+	r.exists, r.witness = exists, witness
+	for _, x := range edges(witness) {
+		at := dyngraph.EdgeIndex(x)
+		e.witnesses[at] = append(e.witnesses[at], r)
+	}
 }
 
 // Step applies a batch and emits what it changes, in canonical order (DESIGN S5, S7). When it returns an error,
@@ -174,54 +208,4 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error) (*
 		return nil, fmt.Errorf("batch %d: %w", b.Number, err)
 	}
 	return s.sum, nil
-}
-
-// replan makes plans anew where the staged batch may have made them wrong (labels that were not known, wildcards that
-// were narrowed to one label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what
-// restores the present plans.
-func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
-	drift := e.g.Edges() > 2*e.plannedAt+1024 || 2*e.g.Edges()+1024 < e.plannedAt
-	if !d.NewTriples && !drift {
-		return nil, nil
-	}
-	old, oldAt := map[*registered]*Plan{}, e.plannedAt
-	undo = func() error {
-		for r, p := range old {
-			r.plan = p
-		}
-		e.plannedAt = oldAt
-		if len(old) == 0 {
-			return nil
-		}
-		return e.prepare(nil)
-	}
-	for _, r := range e.active {
-		if drift || dependsOnLabels(r.plan) {
-			before := r.plan
-			if err := e.plan(r); err != nil {
-				return undo, err
-			}
-			old[r] = before
-		}
-	}
-	if drift {
-		e.plannedAt = e.g.Edges()
-	}
-	if len(old) == 0 {
-		return undo, nil
-	}
-	return undo, e.prepare(nil)
-}
-
-// dependsOnLabels reports whether a new label combination can change how the plan's labels resolve.
-func dependsOnLabels(p *Plan) bool {
-	if slices.Contains(p.VertexLabels, UnknownLabel) {
-		return true
-	}
-	for i, e := range p.Query.Edges {
-		if e.Label == "" || p.EdgeLabels[i] == UnknownLabel {
-			return true
-		}
-	}
-	return false
 }

@@ -1,8 +1,10 @@
 package matcher
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"motifd/dyngraph"
 )
@@ -15,16 +17,22 @@ type stepper struct {
 	emit func(*Event) error
 	sum  *Summary
 
-	d *dyngraph.Delta
-	// by query, in the order of e.active
-	query     []QuerySummary
-	suspended []*Suspension // obeyed or made in this step
-	existed   []existence
+	d    *dyngraph.Delta
+	work []work
+}
+
+// work is what a step does for one query that the batch may concern; the others cost nothing.
+type work struct {
+	*registered
+	sum       QuerySummary
+	suspended *Suspension // obeyed or made in this step
+	existed   existence
+	result    Result // of the last search
 }
 
 // existence is what a step finds for an exists query.
 type existence struct {
-	changed bool
+	decided bool
 	exists  bool
 	witness []uint32
 }
@@ -85,25 +93,26 @@ func (s *stepper) updates() (err error) {
 
 // finish updates the state of queries once the batch is committed.
 func (s *stepper) finish() error {
-	e := s.e
 	again := false
-	for i, r := range e.active {
-		if x := s.existed[i]; x.changed {
-			r.exists, r.witness = x.exists, x.witness
+	for i := range s.work {
+		w := &s.work[i]
+		if x := w.existed; x.decided {
+			s.e.setWitness(w.registered, x.exists, x.witness)
 		}
-		if s.suspended[i] != nil {
-			r.state.Suspended, r.plan = true, nil
+		if w.suspended != nil {
+			s.e.setWitness(w.registered, false, nil)
+			w.state.Suspended, w.plan = true, nil
 			again = true
 		}
-		qs := &s.query[i]
-		qs.Suspended = s.suspended[i]
+		qs := &w.sum
+		qs.Suspended = w.suspended
 		if !qs.Positive.IsZero() || !qs.Negative.IsZero() || qs.Truncated || qs.Suspended != nil || qs.Emitted > 0 ||
 			qs.SearchNS > 0 {
 			s.sum.Queries = append(s.sum.Queries, *qs)
 		}
 	}
 	if again {
-		return e.prepare(nil)
+		return s.e.prepare(nil)
 	}
 	return nil
 }
@@ -111,19 +120,7 @@ func (s *stepper) finish() error {
 // search finds and emits the batch's results in the order of DESIGN S7 and S12: negatives, then positives; in either
 // first counts and transitions by query name, then matches by anchor.
 func (s *stepper) search() error {
-	n := len(s.e.active)
-	s.query, s.suspended, s.existed = make([]QuerySummary, n), make([]*Suspension, n), make([]existence, n)
-	for i, r := range s.e.active {
-		s.query[i].Query = r.state.Query
-	}
-	for i := range s.b.Suspensions {
-		for k, r := range s.e.active {
-			x := &s.b.Suspensions[i]
-			if x.Query == r.state.Query.Name && x.Version == r.state.Query.Version {
-				s.suspended[k] = x
-			}
-		}
-	}
+	s.collect()
 	if len(s.d.Net) == 0 {
 		return nil
 	}
@@ -131,23 +128,79 @@ func (s *stepper) search() error {
 		return err
 	}
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-		counts, err := s.ask(sign, EmitCounts)
-		if err != nil {
+		if err := s.ask(sign, EmitCounts); err != nil {
 			return err
 		}
-		if err := s.sendTotals(sign, counts); err != nil {
+		if err := s.sendTotals(sign); err != nil {
 			return err
 		}
-		if _, err := s.ask(sign, EmitDeltas); err != nil {
+		if err := s.ask(sign, EmitDeltas); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// sideOf returns the index of a sign in registered.fits and Fits.Mark.
+func sideOf(sign dyngraph.Sign) int {
+	if sign == dyngraph.Deleted {
+		return 0
+	}
+	return 1
+}
+
+// collect finds the queries that the batch may concern, by name (DESIGN A3): those with an oriented edge that some net
+// edge fits, those whose witness breaks, and those whose suspension is to be obeyed.
+func (s *stepper) collect() {
+	e := s.e
+	e.round++
+	var found []*registered
+	note := func(r *registered) {
+		if r.round != e.round {
+			r.round, r.fits = e.round, [2]bool{}
+			found = append(found, r)
+		}
+	}
+	view := e.g.View(dyngraph.New)
+	for i := range s.d.Net {
+		n := &s.d.Net[i]
+		side := sideOf(n.Sign)
+		if fits := e.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)); fits.Mark[side] != e.round {
+			fits.Mark[side] = e.round
+			for _, f := range fits.List {
+				note(f.Of)
+				f.Of.fits[side] = true
+			}
+		}
+		if n.Sign == dyngraph.Deleted {
+			for _, r := range e.witnesses[n.Edge] {
+				note(r)
+			}
+		}
+	}
+	for i := range s.b.Suspensions {
+		x := &s.b.Suspensions[i]
+		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended && r.state.Query.Version == x.Version {
+			note(r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *registered) int { return cmp.Compare(a.at, b.at) })
+	s.work = make([]work, len(found))
+	for i, r := range found {
+		r.work = i
+		s.work[i] = work{registered: r, sum: QuerySummary{Query: r.state.Query}}
+	}
+	for i := range s.b.Suspensions {
+		x := &s.b.Suspensions[i]
+		if r := e.queries[x.Query]; r != nil && r.round == e.round && r.state.Query.Version == x.Version {
+			s.work[r.work].suspended = x
+		}
+	}
+}
+
 // before returns the anchors that may be searched: those of a lower order (DESIGN S11).
-func (s *stepper) before(i int, sign dyngraph.Sign) uint32 {
-	x := s.suspended[i]
+func (w *work) before(sign dyngraph.Sign) uint32 {
+	x := w.suspended
 	switch {
 	case x == nil || sign < x.Sign:
 		return AllOrders
@@ -157,11 +210,10 @@ func (s *stepper) before(i int, sign dyngraph.Sign) uint32 {
 	return 0
 }
 
-// request makes the request for query i, or none when nothing of the sign may be searched.
-func (s *stepper) request(i int, sign dyngraph.Sign) (Request, bool) {
-	r := s.e.active[i]
-	q := r.state.Query
-	req := Request{Plan: r.plan, Before: s.before(i, sign)}
+// request makes the request for a query, or none when there is nothing of the sign to search, or nothing may be.
+func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
+	q := w.state.Query
+	req := Request{Plan: w.plan, Before: w.before(sign)}
 	switch q.Emit {
 	case EmitDeltas:
 		req.Limit, req.Total = q.MaxMatches, q.ExactTotal
@@ -170,78 +222,77 @@ func (s *stepper) request(i int, sign dyngraph.Sign) (Request, bool) {
 	case EmitExists:
 		req.Want = WantAny
 	}
-	if req.Before == 0 || req.Want != WantRows && req.Before != AllOrders {
+	if !w.fits[sideOf(sign)] || req.Before == 0 || req.Want != WantRows && req.Before != AllOrders {
 		return req, false
 	}
-	if q.WorkBudget > 0 && !s.b.Replayed && s.suspended[i] == nil {
-		req.Budget = max(1, q.WorkBudget-min(q.WorkBudget, s.query[i].Steps))
+	if q.WorkBudget > 0 && !s.b.Replayed && w.suspended == nil {
+		req.Budget = max(1, q.WorkBudget-min(q.WorkBudget, w.sum.Steps))
 	}
 	return req, true
 }
 
-// suspend records that query i stops at a group, durably, before anything of the group or a later one is emitted.
-func (s *stepper) suspend(i int, sign dyngraph.Sign, order uint32) error {
-	q := s.e.active[i].state.Query
+// suspend records that a query stops at a group, durably, before anything of the group or a later one is emitted.
+func (s *stepper) suspend(w *work, sign dyngraph.Sign, order uint32) error {
+	q := w.state.Query
 	x := &Suspension{Query: q.Name, Version: q.Version, Sign: sign, Order: order}
 	if s.e.opt.Suspend != nil {
 		if err := s.e.opt.Suspend(s.b.Number, *x); err != nil {
 			return fmt.Errorf("recording the suspension of query %q: %w", q.Name, err)
 		}
 	}
-	s.suspended[i] = x
+	w.suspended = x
 	return nil
 }
 
-// ask searches all queries of one emit mode in one phase; matches are emitted as they come. It returns the results by
-// query.
-func (s *stepper) ask(sign dyngraph.Sign, mode Emit) ([]Result, error) {
-	var which []int
+// ask searches the queries of one emit mode in one phase; matches are emitted as they come.
+func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
+	var which []*work
 	var reqs []Request
-	for i, r := range s.e.active {
-		if r.state.Query.Emit != mode || mode == EmitExists && s.existed[i].changed {
+	for i := range s.work {
+		w := &s.work[i]
+		w.result = Result{}
+		if w.state.Query.Emit != mode || mode == EmitExists && w.existed.decided {
 			continue
 		}
-		if req, ok := s.request(i, sign); ok {
-			which, reqs = append(which, i), append(reqs, req)
+		if req, ok := s.request(w, sign); ok {
+			which, reqs = append(which, w), append(reqs, req)
 		}
 	}
-	all := make([]Result, len(s.e.active))
 	if len(reqs) == 0 {
-		return all, nil
+		return nil
 	}
 	ev := Event{Kind: EventMatches, Sign: sign, View: s.e.g.View(dyngraph.New)}
 	if sign == dyngraph.Deleted {
 		ev.View = s.e.g.View(dyngraph.Old)
 	}
 	results, err := s.e.opt.Backend.Search(s.ctx, sign, reqs, func(g Group) error {
-		i := which[g.Request]
-		ev.Query = s.e.active[i].state.Query
+		w := which[g.Request]
+		ev.Query = w.state.Query
 		ev.AnchorEdge = &s.d.Net[g.Order]
 		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
 		ev.Rows = g.Rows
-		s.query[i].Emitted += uint64(g.Rows.Len())
+		w.sum.Emitted += uint64(g.Rows.Len())
 		return s.send(&ev)
 	}, func(request int, order uint32) error { return s.suspend(which[request], sign, order) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for k, i := range which {
+	for k, w := range which {
 		r := &results[k]
-		all[i] = *r
-		qs := &s.query[i]
-		qs.Steps += r.Steps
-		qs.SearchNS += r.SearchNS
-		qs.Truncated = qs.Truncated || r.Truncated
+		w.result = *r
+		w.sum.Steps += r.Steps
+		w.sum.SearchNS += r.SearchNS
+		w.sum.Truncated = w.sum.Truncated || r.Truncated
 		if mode == EmitExists {
 			continue
 		}
 		if sign == dyngraph.Inserted {
-			qs.Positive = r.Count
+			w.sum.Positive = r.Count
 		} else {
-			qs.Negative = r.Count
+			w.sum.Negative = r.Count
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // decideExistence finds the transitions of exists queries before anything is emitted, since the negative one depends
@@ -249,67 +300,68 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) ([]Result, error) {
 func (s *stepper) decideExistence() error {
 	e := s.e
 	view := e.g.View(dyngraph.New)
-	for i, r := range e.active {
-		if r.state.Query.Emit != EmitExists || !r.exists {
+	for i := range s.work {
+		w := &s.work[i]
+		if w.state.Query.Emit != EmitExists || !w.exists {
 			continue
 		}
 		intact := true
-		for _, x := range r.witness[len(r.state.Query.Vertices):] {
+		for _, x := range w.witness[len(w.state.Query.Vertices):] {
 			intact = intact && view.Visible(dyngraph.EdgeIndex(x))
 		}
 		if intact {
-			// Nothing to search: mark the query as decided, without a change.
-			s.existed[i] = existence{changed: true, exists: true, witness: r.witness}
+			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search
 		}
 	}
-	found, err := s.ask(dyngraph.Inserted, EmitExists)
-	if err != nil {
+	if err := s.ask(dyngraph.Inserted, EmitExists); err != nil {
 		return err
 	}
-	for i, r := range e.active {
-		if r.state.Query.Emit != EmitExists || s.existed[i].changed || s.suspended[i] != nil {
+	for i := range s.work {
+		w := &s.work[i]
+		if w.state.Query.Emit != EmitExists || w.existed.decided || w.suspended != nil {
 			continue
 		}
-		x := existence{changed: true, exists: !found[i].Count.IsZero(), witness: found[i].Witness}
-		if !x.exists && r.exists {
-			res, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, r.plan, WantAny, 0, nil)
+		x := existence{decided: true, exists: !w.result.Count.IsZero(), witness: w.result.Witness}
+		if !x.exists && w.exists {
+			res, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantAny, 0, nil)
 			if err != nil {
-				return fmt.Errorf("searching a match of query %q: %w", r.state.Query.Name, err)
+				return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
 			}
 			x.exists, x.witness = !res.Count.IsZero(), res.Witness
-			s.query[i].SearchNS += res.SearchNS
-			s.query[i].Steps += res.Steps
+			w.sum.SearchNS += res.SearchNS
+			w.sum.Steps += res.Steps
 		}
-		s.existed[i] = x
+		w.existed = x
 	}
 	return nil
 }
 
 // sendTotals emits the counts and transitions of one sign, by query name.
-func (s *stepper) sendTotals(sign dyngraph.Sign, counts []Result) error {
-	for i, r := range s.e.active {
-		ev := Event{Query: r.state.Query, Sign: sign, View: s.e.g.View(dyngraph.New)}
-		switch r.state.Query.Emit {
+func (s *stepper) sendTotals(sign dyngraph.Sign) error {
+	for i := range s.work {
+		w := &s.work[i]
+		ev := Event{Query: w.state.Query, Sign: sign, View: s.e.g.View(dyngraph.New)}
+		switch w.state.Query.Emit {
 		case EmitCounts:
-			if counts[i].Count.IsZero() {
+			if w.result.Count.IsZero() {
 				continue
 			}
-			ev.Kind, ev.Count = EventCount, counts[i].Count
+			ev.Kind, ev.Count = EventCount, w.result.Count
 		case EmitExists:
-			x := s.existed[i]
-			if !x.changed || x.exists == r.exists || x.exists != (sign == dyngraph.Inserted) {
+			x := w.existed
+			if !x.decided || x.exists == w.exists || x.exists != (sign == dyngraph.Inserted) {
 				continue
 			}
 			ev.Kind = EventExists
 			if sign == dyngraph.Inserted {
-				s.query[i].Positive = CountOf(1)
+				w.sum.Positive = CountOf(1)
 			} else {
-				s.query[i].Negative = CountOf(1)
+				w.sum.Negative = CountOf(1)
 			}
 		default:
 			continue
 		}
-		s.query[i].Emitted++
+		w.sum.Emitted++
 		if err := s.send(&ev); err != nil {
 			return err
 		}

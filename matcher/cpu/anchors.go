@@ -51,7 +51,7 @@ func (a *anchors) of(n *dyngraph.NetEdge) []start {
 	if ok {
 		return starts
 	}
-	for _, f := range a.b.anchors.Of(k.from, k.edge, k.to) {
+	for _, f := range a.b.anchors.Of(k.from, k.edge, k.to).List {
 		o := f.Of.count[f.Order]
 		if a.rows {
 			o = f.Of.rows[f.Order]

@@ -1,0 +1,103 @@
+package matcher
+
+import (
+	"motifd/dyngraph"
+)
+
+// replan makes plans anew where the staged batch made them wrong (labels that were not known, wildcards that were narrowed to
+// another label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what restores the present
+// plans.
+func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
+	drift := e.g.Edges() > 2*e.plannedAt+1024 || 2*e.g.Edges()+1024 < e.plannedAt
+	if !d.NewTriples && !drift {
+		return nil, nil
+	}
+	old, oldAt := map[*registered]*Plan{}, e.plannedAt
+	undo = func() error {
+		for r, p := range old {
+			r.plan = p
+		}
+		e.plannedAt = oldAt
+		if len(old) == 0 {
+			return nil
+		}
+		return e.prepare(nil)
+	}
+	fresh := e.freshTriples(d)
+	for _, r := range e.active {
+		if drift || e.misled(r.plan, fresh) {
+			before := r.plan
+			if err := e.plan(r); err != nil {
+				return undo, err
+			}
+			old[r] = before
+		}
+	}
+	if drift {
+		e.plannedAt = e.g.Edges()
+	}
+	if len(old) == 0 {
+		return undo, nil
+	}
+	return undo, e.prepare(nil)
+}
+
+// freshTriples returns the label combinations that the staged batch brought.
+func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
+	view := e.g.View(dyngraph.New)
+	inserted := map[labelTriple]int{}
+	for i := range d.Net {
+		n := &d.Net[i]
+		if n.Sign != dyngraph.Inserted {
+			continue
+		}
+		k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
+		if !e.g.Directed() && k.from > k.to {
+			k.from, k.to = k.to, k.from
+		}
+		inserted[k]++
+	}
+	var fresh []labelTriple
+	for k, n := range inserted {
+		if e.g.TripleCount(k.from, k.edge, k.to) == n {
+			fresh = append(fresh, k)
+		}
+	}
+	return fresh
+}
+
+// misled reports whether some label of the plan's would be resolved to another one, now that there are fresh label
+// combinations.
+func (e *Engine) misled(p *Plan, fresh []labelTriple) bool {
+	appeared := func(l dyngraph.LabelID, name string) bool {
+		if l != UnknownLabel || name == "" {
+			return false
+		}
+		_, ok := e.g.LabelID(name)
+		return ok
+	}
+	for i, l := range p.VertexLabels {
+		if appeared(l, p.Query.Vertices[i].Label) {
+			return true
+		}
+	}
+	fits := func(v int, l dyngraph.LabelID) bool { return p.VertexLabels[v] == AnyLabel || p.VertexLabels[v] == l }
+	for i, q := range p.Query.Edges {
+		if q.Label != "" {
+			if appeared(p.EdgeLabels[i], q.Label) {
+				return true
+			}
+			continue
+		}
+		if p.EdgeLabels[i] == AnyLabel {
+			continue // a wildcard that holds for several labels holds for one more
+		}
+		for _, t := range fresh {
+			if t.edge != p.EdgeLabels[i] && (fits(q.From, t.from) && fits(q.To, t.to) ||
+				(q.Either || !p.Directed) && fits(q.From, t.to) && fits(q.To, t.from)) {
+				return true
+			}
+		}
+	}
+	return false
+}
