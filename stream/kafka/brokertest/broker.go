@@ -6,6 +6,7 @@
 package brokertest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -36,6 +37,7 @@ type Broker struct {
 	adjust func(lines map[string]string) // of server.properties; nil for none
 	lib    string
 	config string
+	heap   string // "" for 512 MB
 	// listeners are those beside the one without security.
 	listeners []listener
 
@@ -66,6 +68,18 @@ func Start(t testing.TB, properties map[string]string) *Broker {
 }
 
 func start(t testing.TB, b *Broker, properties map[string]string) *Broker {
+	t.Helper()
+	b.configure(t, properties)
+	if err := b.format(t.Context(), clusterID()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Kill)
+	b.Launch(t)
+	return b
+}
+
+// configure writes server.properties.
+func (b *Broker) configure(t testing.TB, properties map[string]string) {
 	t.Helper()
 	ports := freePorts(t, 2)
 	b.addr = fmt.Sprintf("127.0.0.1:%d", ports[0])
@@ -109,13 +123,15 @@ func start(t testing.TB, b *Broker, properties map[string]string) *Broker {
 	if err := os.WriteFile(b.config, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.java(t.Context(), "kafka.tools.StorageTool", "format", "-t", clusterID(), "-c", b.config).CombinedOutput()
+}
+
+// format makes the storage.
+func (b *Broker) format(ctx context.Context, cluster string) error {
+	out, err := b.java(ctx, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", b.config).CombinedOutput()
 	if err != nil {
-		t.Fatalf("format the broker's storage: %v\n%s", err, out)
+		return fmt.Errorf("format the broker's storage: %w\n%s", err, out)
 	}
-	t.Cleanup(b.Kill)
-	b.Launch(t)
-	return b
+	return nil
 }
 
 // findLib returns the folder of the jars.
@@ -183,6 +199,16 @@ func (b *Broker) LogFile() string { return filepath.Join(b.dir, "broker.log") }
 // Launch starts the broker, which does not run, on the storage it has, and waits until it answers.
 func (b *Broker) Launch(t testing.TB) {
 	t.Helper()
+	b.spawn(t)
+	if err := b.await(); err != nil {
+		text, _ := os.ReadFile(b.LogFile())
+		t.Fatalf("%v\n%s", err, text[max(0, len(text)-4000):])
+	}
+}
+
+// spawn starts the broker's process.
+func (b *Broker) spawn(t testing.TB) {
+	t.Helper()
 	log, err := os.OpenFile(b.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +218,7 @@ func (b *Broker) Launch(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", append([]string{"-c", shell, "broker"}, b.javaArgs("512m", "kafka.Kafka", b.config)...)...)
+	cmd := exec.Command("sh", append([]string{"-c", shell, "broker"}, b.javaArgs(cmp.Or(b.heap, "512m"), "kafka.Kafka", b.config)...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, log, log
 	err = cmd.Start()
 	_ = r.Close()
@@ -207,10 +233,6 @@ func (b *Broker) Launch(t testing.TB) {
 		once.Do(func() { close(exited) })
 	}()
 	b.stdin, b.exited = w, exited
-	if err := b.await(); err != nil {
-		text, _ := os.ReadFile(b.LogFile())
-		t.Fatalf("%v\n%s", err, text[max(0, len(text)-4000):])
-	}
 }
 
 // await returns when the broker answers, or with an error when it has ended.
@@ -237,7 +259,9 @@ func (b *Broker) answers(ctx context.Context) bool {
 	defer tr.CloseIdleConnections()
 	cl := &kafkago.Client{Addr: kafkago.TCP(b.addr), Transport: tr, Timeout: 5 * time.Second}
 	res, err := cl.Metadata(ctx, &kafkago.MetadataRequest{})
-	return err == nil && len(res.Brokers) > 0
+	return err == nil && slices.ContainsFunc(res.Brokers, func(r kafkago.Broker) bool {
+		return b.addr == fmt.Sprintf("%s:%d", r.Host, r.Port)
+	})
 }
 
 // Signal sends a signal to the broker by its name: STOP and CONT, say.
