@@ -107,6 +107,8 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 		MemTableSize:       memTableSize,
 		CacheSize:          16 << 20,
 	}
+	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged anyway.
+	o.Experimental.TombstoneDenseCompactionThreshold = -1
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range o.Levels {
 		o.Levels[i].BlockSize = 32 << 10 // records are read in order, hardly ever one by one
