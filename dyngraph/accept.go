@@ -25,6 +25,7 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 		ids: g.idsInUse(), edges: g.edgesInUse(),
 	}
 	accepted := make([]Update, 0, total)
+	g.unresolve()
 	var rejects []Reject
 messages:
 	for i := range msgs {
@@ -37,6 +38,9 @@ messages:
 			}
 		}
 		accepted = append(accepted, msgs[i].Updates...)
+	}
+	if g.staged.active {
+		g.unresolve() // Abort may take back what they say
 	}
 	return accepted, rejects
 }
@@ -56,6 +60,7 @@ type acceptor struct {
 	edges     uint64 // likewise
 
 	undo       []vertexUndo // of the message in hand
+	first      int          // index of its first resolution
 	labelUndo  []string
 	idsBefore  uint64
 	edgeBefore uint64
@@ -70,6 +75,7 @@ type vertexUndo struct {
 func (a *acceptor) begin() {
 	a.undo, a.labelUndo = a.undo[:0], a.labelUndo[:0]
 	a.idsBefore, a.edgeBefore = a.ids, a.edges
+	a.first = len(a.g.resolved)
 }
 
 func (a *acceptor) rollback() {
@@ -84,15 +90,18 @@ func (a *acceptor) rollback() {
 		delete(a.newLabels, l)
 	}
 	a.ids, a.edges = a.idsBefore, a.edgeBefore
+	clear(a.g.resolved[a.first:])
+	a.g.resolved = a.g.resolved[:a.first]
 }
 
-func (a *acceptor) state(key string) vertexState {
+// state returns what is known of a key, which the graph, without the batch, knows as a vertex's.
+func (a *acceptor) state(key string, id VertexID) vertexState {
 	if len(a.over) > 0 {
 		if s, ok := a.over[key]; ok {
 			return s
 		}
 	}
-	if id, ok := a.g.keys[key]; ok {
+	if id != NoVertex {
 		return vertexState{true, a.g.labels.names[a.g.vlabel[id]]}
 	}
 	return vertexState{}
@@ -110,16 +119,17 @@ func (a *acceptor) update(u *Update) error {
 		if err := a.checkEdge(u); err != nil {
 			return err
 		}
+		r := a.resolve(u)
 		if u.Op == DeleteEdge {
-			if err := a.agree(u.From, u.FromLabel); err != nil {
+			if err := a.agree(u.From, u.FromLabel, r.fromID); err != nil {
 				return err
 			}
-			return a.agree(u.To, u.ToLabel)
+			return a.agree(u.To, u.ToLabel, r.toID)
 		}
-		if err := a.declare(u.From, u.FromLabel); err != nil {
+		if err := a.declare(u.From, u.FromLabel, r.fromID); err != nil {
 			return err
 		}
-		if err := a.declare(u.To, u.ToLabel); err != nil {
+		if err := a.declare(u.To, u.ToLabel, r.toID); err != nil {
 			return err
 		}
 		if err := a.label(u.Label); err != nil {
@@ -133,18 +143,26 @@ func (a *acceptor) update(u *Update) error {
 		if err := a.checkLabel("label", u.Label); err != nil {
 			return err
 		}
+		r := a.resolve(u)
 		if u.Op == InsertVertex {
-			return a.declare(u.Key, u.Label)
+			return a.declare(u.Key, u.Label, r.fromID)
 		}
-		if err := a.agree(u.Key, u.Label); err != nil {
+		if err := a.agree(u.Key, u.Label, r.fromID); err != nil {
 			return err
 		}
-		if a.state(u.Key).present {
+		if a.state(u.Key, r.fromID).present {
 			a.set(u.Key, vertexState{})
 		}
 		return nil
 	}
 	return refuse(ReasonBadOp, "operation %d is unknown; use +, -, +v or -v", uint8(u.Op))
+}
+
+// resolve finds the vertices of an update, and keeps them for Stage.
+func (a *acceptor) resolve(u *Update) resolved {
+	r := a.g.resolve(u)
+	a.g.resolved = append(a.g.resolved, r)
+	return r
 }
 
 func (a *acceptor) checkEdge(u *Update) error {
@@ -189,11 +207,11 @@ func (a *acceptor) checkLabel(field, label string) error {
 }
 
 // agree refuses a label that contradicts the vertex's.
-func (a *acceptor) agree(key, label string) error {
+func (a *acceptor) agree(key, label string, id VertexID) error {
 	if label == "" {
 		return nil
 	}
-	if s := a.state(key); s.present && s.label != "" && s.label != label {
+	if s := a.state(key, id); s.present && s.label != "" && s.label != label {
 		return conflict(key, s.label, label)
 	}
 	return nil
@@ -205,8 +223,8 @@ func conflict(key, has, declared string) error {
 }
 
 // declare makes the vertex present, and sets its label when it has none.
-func (a *acceptor) declare(key, label string) error {
-	s := a.state(key)
+func (a *acceptor) declare(key, label string, id VertexID) error {
+	s := a.state(key, id)
 	switch {
 	case !s.present:
 	case label == "" || s.label == label:
@@ -224,7 +242,7 @@ func (a *acceptor) declare(key, label string) error {
 	a.ids++
 	if s.present {
 		// Its edges get new indexes with the new label; those of the batch have been counted.
-		if id, ok := a.g.keys[key]; ok {
+		if id != NoVertex {
 			if err := a.addEdges(a.g.Degree(id, Out) + a.g.Degree(id, In)); err != nil {
 				return err
 			}

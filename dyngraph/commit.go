@@ -18,6 +18,7 @@ func (g *Graph) Commit() {
 	g.unmark(s.inserts)
 	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
 	g.olderEdges, g.newerEdges = g.newerEdges, nil
+	g.unresolve()
 	for i := range s.delta.Net {
 		n := &s.delta.Net[i]
 		g.order[n.Edge] = 0
@@ -95,12 +96,7 @@ func (g *Graph) unmark(slots []slot) {
 // dropEdge takes an edge out of the counts.
 func (g *Graph) dropEdge(n *NetEdge) {
 	g.nedges--
-	k := g.tripleOf(n.From, n.To, n.Label)
-	if c := g.stats.triples[k] - 1; c > 0 {
-		g.stats.triples[k] = c
-	} else {
-		delete(g.stats.triples, k)
-	}
+	g.stats.addTriple(g.tripleOf(n.From, n.To, n.Label), -1)
 }
 
 func (g *Graph) dropVertex(id VertexID) {
@@ -123,8 +119,9 @@ func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
 	if !g.opt.Directed {
 		back = Out
 	}
+	const near = leafSize // in so many entries it is found as fast as the other end's number is
 	row, nbr := rowKey(from, Out, l), to
-	if g.Degree(to, back) < g.Degree(from, Out) {
+	if d := g.Degree(from, Out); d > near && g.Degree(to, back) < d {
 		row, nbr = rowKey(to, back, l), from
 	}
 	e, ok := g.adj.find(row, nbr)

@@ -104,8 +104,12 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = grown(f.mark, int(g.bound))
+	resolved := g.resolutions(updates)
 	for i := range updates {
-		u := &updates[i]
+		if i%ahead == 0 {
+			f.warm(resolved[i:min(i+ahead, len(updates))])
+		}
+		u, r := &updates[i], &resolved[i]
 		place := uint32(i)
 		switch u.Op {
 		case InsertEdge:
@@ -113,7 +117,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 				return refuse(ReasonSelfLoop, "edge from %s to itself", quote(u.From))
 			}
 			fl, tl, l := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel), g.labels.intern(u.Label)
-			from, to := f.vertex(u.From), f.vertex(u.To)
+			from, to := f.vertex(u.From, r.fromID), f.vertex(u.To, r.toID)
 			if err := f.declare(from, fl, place, 0); err != nil {
 				return err
 			}
@@ -124,7 +128,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			f.edges[e].upd = int32(i)
 			f.setPresent(e, place)
 		case DeleteEdge:
-			from, to := f.known(u.From), f.known(u.To)
+			from, to := f.known(u.From, r.fromID), f.known(u.To, r.toID)
 			l, ok := g.labels.ids[u.Label]
 			if !ok || from == none || to == none || from == to || f.verts[from].cur == none || f.verts[to].cur == none {
 				continue
@@ -132,11 +136,11 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)].set(false, place)
 		case InsertVertex:
 			l := g.labels.intern(u.Label)
-			if err := f.declare(f.vertex(u.Key), l, place, 0); err != nil {
+			if err := f.declare(f.vertex(u.Key, r.fromID), l, place, 0); err != nil {
 				return err
 			}
 		case DeleteVertex:
-			if v := f.known(u.Key); v != none && f.verts[v].cur != none {
+			if v := f.known(u.Key, r.fromID); v != none && f.verts[v].cur != none {
 				f.kill(v, place)
 			}
 		default:
@@ -153,9 +157,9 @@ func (f *folder) key(v int32) string {
 	return f.verts[v].key
 }
 
-// known returns the vertex of a key that the graph or the batch knows, or none.
-func (f *folder) known(key string) int32 {
-	if id, ok := f.g.keys[key]; ok {
+// known returns the vertex of a key that the graph, as id, or the batch knows, or none.
+func (f *folder) known(key string, id VertexID) int32 {
+	if id != NoVertex {
 		return f.byID(id)
 	}
 	if v, ok := f.newKeys[key]; ok {
@@ -164,8 +168,8 @@ func (f *folder) known(key string) int32 {
 	return none
 }
 
-func (f *folder) vertex(key string) int32 {
-	if v := f.known(key); v != none {
+func (f *folder) vertex(key string, id VertexID) int32 {
+	if v := f.known(key, id); v != none {
 		return v
 	}
 	v := int32(len(f.verts))

@@ -61,8 +61,9 @@ type Graph struct {
 	rows  []uint64 // see Columns
 	stats stats
 
-	fold   folder
-	staged staged
+	fold     folder
+	resolved []resolved // of what Accept took last
+	staged   staged
 }
 
 // vertexBits says in which of the two graphs a vertex is: bit w for Which w.
@@ -79,7 +80,7 @@ func NewGraph(opt Options) *Graph {
 		maxEdges: uint32(NoEdge),
 	}
 	g.adj.directed = opt.Directed
-	g.stats.triples = make(map[tripleKey]int)
+	g.stats.triples = make(map[tripleKey]*int)
 	g.fold.reset()
 	return g
 }

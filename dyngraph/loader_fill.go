@@ -28,21 +28,11 @@ func (l *Loader) fill() error {
 	if !g.opt.Directed {
 		back = Out
 	}
-	var last tripleKey
-	run := 0
-	for e := range n {
-		g.adj.heads[edges[e].from].add(Out, edges[e].label)
-		g.adj.heads[edges[e].to].add(back, edges[e].label)
-		k := g.tripleOf(edges[e].from, edges[e].to, edges[e].label)
-		if k != last && run > 0 {
-			g.stats.triples[last] += run
-			run = 0
-		}
-		last = k
-		run++
-	}
-	if run > 0 {
-		g.stats.triples[last] += run
+	for e := range edges[:n] {
+		x := &edges[e]
+		g.adj.heads[x.from].add(Out, x.label)
+		g.adj.heads[x.to].add(back, x.label)
+		g.stats.addTriple(g.tripleOf(x.from, x.to, x.label), 1)
 	}
 	in, end := g.byTarget(out)
 	b := g.adj.build(2 * n)

@@ -48,6 +48,7 @@ type pma struct {
 
 	segments []segment // scratch
 	pending  []slot
+	warmth   uint32 // see warmHeads
 	merged   []slot
 
 	changes, rowChanges leafChanges // see ChangedLeaves, Columns
@@ -188,6 +189,9 @@ func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
 // mark sets the payloads of entries.
 func (p *pma) mark(ops []slot) {
 	for i := range ops {
+		if i%ahead == 0 {
+			p.warmEntries(ops[i:min(i+ahead, len(ops))])
+		}
 		if at, ok := p.lookup(ops[i].row, ops[i].nbr); ok {
 			p.ent[at] = ops[i].ent
 			p.changes.add(at / leafSize)

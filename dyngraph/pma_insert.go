@@ -21,7 +21,10 @@ func (p *pma) insert(ops []slot) {
 		// What does not fit goes to the level above. Its insertions are moved to the front of pending, so that those
 		// of one window lie together; a level reads no less far than it writes.
 		kept, failed := p.pending[:0], segs[:0]
-		for _, s := range segs {
+		for i, s := range segs {
+			if level == 0 && i%ahead == 0 {
+				p.warmLeaves(segs[i:min(i+ahead, len(segs))])
+			}
 			a, b := p.window(level, s.window)
 			switch n := len(s.ops) + p.countIn(a, b); {
 			case !p.mayHold(level, b-a, n):
@@ -52,12 +55,19 @@ func (p *pma) locate(ops []slot) []segment {
 	leaf := 0
 	for i := range ops {
 		o := &ops[i]
+		if i%ahead == 0 {
+			p.warmHeads(ops[i:min(i+ahead, len(ops))])
+		}
 		h := &p.heads[o.vertex()]
 		was := leaf
-		if h.all() > 0 {
+		if all := h.all(); all > 0 {
 			leaf = max(leaf, int(h.start))
+			if int(h.offset)+all > int(p.count[h.start]) { // the vertex has entries in later leaves
+				leaf = p.seek(leaf, o.row, o.nbr)
+			}
+		} else {
+			leaf = p.seek(leaf, o.row, o.nbr)
 		}
-		leaf = p.seek(leaf, o.row, o.nbr)
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
 		} else {

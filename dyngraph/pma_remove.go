@@ -8,7 +8,10 @@ func (p *pma) remove(ops []slot) {
 	all := rebuildFor(len(ops), p.n) || !p.enough(p.height(), p.leaves(), p.n-len(ops))
 	segs := p.locate(ops)
 	p.n -= len(ops)
-	for _, s := range segs {
+	for i, s := range segs {
+		if i%ahead == 0 {
+			p.warmLeaves(segs[i:min(i+ahead, len(segs))])
+		}
 		p.removeLeaf(s.window, s.ops)
 	}
 	if all {

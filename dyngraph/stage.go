@@ -270,10 +270,7 @@ func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
 	}
 	g.adj.edges[e] = edge{from, to, l}
 	g.nedges++
-	k := g.tripleOf(from, to, l)
-	n := g.stats.triples[k]
-	g.stats.triples[k] = n + 1
-	if n == 0 {
+	if g.stats.addTriple(g.tripleOf(from, to, l), 1) == 0 {
 		g.staged.delta.NewTriples = true
 	}
 	return e

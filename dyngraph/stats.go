@@ -15,8 +15,28 @@ type tripleKey struct{ src, edge, dst LabelID }
 
 // stats are the label statistics that plans are made from.
 type stats struct {
-	triples  map[tripleKey]int // no zeros
-	vertices []int             // by label
+	triples  map[tripleKey]*int // no zeros
+	last     tripleKey          // when lastN is not nil, triples' entry that was asked for last: often it is asked for again
+	lastN    *int
+	vertices []int // by label
+}
+
+// addTriple changes a count and returns what it was.
+func (s *stats) addTriple(k tripleKey, by int) int {
+	if s.lastN == nil || s.last != k {
+		n := s.triples[k]
+		if n == nil {
+			n = new(int)
+			s.triples[k] = n
+		}
+		s.last, s.lastN = k, n
+	}
+	was := *s.lastN
+	if *s.lastN += by; *s.lastN == 0 {
+		delete(s.triples, k)
+		s.lastN = nil
+	}
+	return was
 }
 
 func (g *Graph) tripleOf(from, to VertexID, l LabelID) tripleKey {
@@ -38,7 +58,10 @@ func (s *stats) addVertex(l LabelID, by int) {
 // TripleCount returns the number of edges with these labels; in an undirected graph src and dst may be swapped. Edges
 // that the staged batch inserts count, and those that it deletes still do.
 func (g *Graph) TripleCount(src, edge, dst LabelID) int {
-	return g.stats.triples[g.tripleKey(src, edge, dst)]
+	if n := g.stats.triples[g.tripleKey(src, edge, dst)]; n != nil {
+		return *n
+	}
+	return 0
 }
 
 // Triples returns the label combinations that edges have, ascending by (Src, Edge, Dst), with counts as TripleCount
@@ -46,7 +69,7 @@ func (g *Graph) TripleCount(src, edge, dst LabelID) int {
 func (g *Graph) Triples() []Triple {
 	r := make([]Triple, 0, len(g.stats.triples))
 	for k, n := range g.stats.triples {
-		r = append(r, Triple{k.src, k.edge, k.dst, n})
+		r = append(r, Triple{k.src, k.edge, k.dst, *n})
 	}
 	slices.SortFunc(r, func(a, b Triple) int {
 		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Edge, b.Edge), cmp.Compare(a.Dst, b.Dst))

@@ -1,0 +1,71 @@
+package dyngraph
+
+// What a batch touches lies all over the array, and to wait for memory, one entry after the other, is most of what it costs.
+// So leaves are read ahead, some at a time, by reads that do not depend on each other: the processor has them under
+// way at once, and what follows finds them near. The reads are summed up to keep the compiler from leaving them out.
+
+// ahead is the number of operations or leaves that are read ahead.
+const ahead = 32
+
+// warmHeads reads ahead the heads of the operations' vertices.
+func (p *pma) warmHeads(ops []slot) {
+	sum := uint32(0)
+	for i := range ops {
+		sum += p.heads[ops[i].row>>32].start
+	}
+	p.warmth += sum
+}
+
+// warmLeaves reads ahead the leaves of segments.
+func (p *pma) warmLeaves(segs []segment) {
+	const line = 64 / 4 // slots
+	sum := uint32(0)
+	for i := range segs {
+		leaf := segs[i].window
+		sum += uint32(p.runs[leaf]) + uint32(p.count[leaf])
+		nbr, ent := p.nbr[leaf*leafSize:][:leafSize], p.ent[leaf*leafSize:][:leafSize]
+		for j := 0; j < leafSize; j += line {
+			sum += uint32(nbr[j]) + uint32(ent[j])
+		}
+	}
+	p.warmth += sum
+}
+
+// warmEntries reads ahead where the operations' vertices begin, a part of the way to the entries.
+func (p *pma) warmEntries(ops []slot) {
+	p.warmHeads(ops)
+	sum := uint32(0)
+	for i := range ops {
+		sum += p.warmMiddle(VertexID(ops[i].row >> 32))
+	}
+	p.warmth += sum
+}
+
+// warmMiddle reads in the middle of a vertex's entries, or of those in its first leaf.
+func (p *pma) warmMiddle(v VertexID) uint32 {
+	h := &p.heads[v]
+	off := min(int(h.offset)+h.all()/2, leafSize-1)
+	if at := int(h.start)*leafSize + off; at < len(p.nbr) {
+		return uint32(p.nbr[at]) + uint32(p.ent[at])
+	}
+	return 0
+}
+
+// warm reads ahead what the fold asks of the graph for updates.
+func (f *folder) warm(updates []resolved) {
+	p := &f.g.adj
+	sum := uint32(0)
+	for i := range updates {
+		for _, v := range [2]VertexID{updates[i].fromID, updates[i].toID} {
+			if v != NoVertex {
+				sum += f.mark[v] + uint32(f.g.vlabel[v]) + p.heads[v].start
+			}
+		}
+	}
+	for i := range updates {
+		if v := updates[i].fromID; v != NoVertex {
+			sum += p.warmMiddle(v)
+		}
+	}
+	p.warmth += sum
+}
