@@ -104,7 +104,7 @@ func TestPlainSinkErrorCodes(t *testing.T) {
 				s, _ = openSink(t, opt, committed, m, batch == 1 && attempt == 0)
 			}
 			var err error
-			m2, err := publishPlain(t, s, batch)
+			m2, err := publishBatch(t.Context(), s, batch, deltas(batch, 0, 1), stream.Tail{})
 			if err != nil {
 				require.Zero(t, attempt, "%v: %v", code, err)
 				gaveUp++
@@ -132,14 +132,4 @@ func TestPlainSinkErrorCodes(t *testing.T) {
 	}
 	t.Logf("%d faults, %d times the sink gave up, %d records doubled, %d told", len(codes), gaveUp, doubled, told)
 	require.LessOrEqual(t, doubled, told)
-}
-
-func publishPlain(t *testing.T, s *Sink, batch uint64) (stream.Mark, error) {
-	if err := s.Begin(t.Context(), batch); err != nil {
-		return nil, err
-	}
-	if err := s.Write(t.Context(), deltas(batch, 0, 1)); err != nil {
-		return nil, err
-	}
-	return s.End(t.Context(), stream.Tail{})
 }

@@ -57,7 +57,7 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *ends, variant Sin
 				opt.AllowExisting = allowExisting
 				return newSink(t, opt)
 			},
-			Crash: func(t testing.TB, s stream.Sink) { crash(t, s.(*Sink)) },
+			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
 			Visible: func(t testing.TB) streamtest.Output {
 				return streamtest.Output{
 					Main:        outRecords(e.committed(t, opt.Topic)),

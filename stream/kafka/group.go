@@ -22,18 +22,42 @@ type groupOffsets struct {
 	mu   sync.Mutex
 	at   stream.Positions // newest, not yet published
 	wake chan struct{}
+
+	stop  context.CancelFunc
+	ended chan struct{} // closed when run has ended
 }
 
-// newGroupOffsets publishes over own, the sink's client, unless the input has brokers of its own.
-func newGroupOffsets(own *client, opt *SinkOptions) (*groupOffsets, error) {
-	g := &groupOffsets{cl: own, group: opt.Group, topic: opt.InputTopic, interval: opt.GroupInterval, wake: make(chan struct{}, 1)}
+// newGroupOffsets publishes in the background until close.
+func newGroupOffsets(opt *SinkOptions) (*groupOffsets, error) {
+	to := opt.Client
 	if opt.Input != nil {
-		var err error
-		if g.cl, err = newClient(*opt.Input, opt.InputTopic); err != nil {
-			return nil, err
-		}
+		to = *opt.Input
 	}
+	cl, err := newClient(to, opt.InputTopic)
+	if err != nil {
+		return nil, err
+	}
+	g := &groupOffsets{cl: cl, group: opt.Group, topic: opt.InputTopic, interval: opt.GroupInterval, wake: make(chan struct{}, 1),
+		ended: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	g.stop = stop
+	go func() {
+		defer close(g.ended)
+		g.run(ctx)
+	}()
 	return g, nil
+}
+
+// close publishes the newest positions, if the brokers take them in time.
+func (g *groupOffsets) close() {
+	g.stop()
+	<-g.ended
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := g.publish(ctx); err != nil {
+		g.cl.opt.Events.retry("group offsets", g.topic, -1, 1, err)
+	}
+	g.cl.close()
 }
 
 // set hands over the positions to publish next; they are not kept beyond their publication.

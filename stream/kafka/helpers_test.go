@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -82,6 +83,30 @@ type seen struct {
 	headers   []kafkago.Header
 }
 
+// setHeaders sets what the headers of a record say.
+func (s *seen) setHeaders(t testing.TB, headers []kafkago.Header) {
+	t.Helper()
+	s.headers = headers
+	var err error
+	for _, h := range headers {
+		switch h.Key {
+		case HeaderStream:
+			s.stream = string(h.Value)
+		case HeaderBatch:
+			s.Batch, err = strconv.ParseUint(string(h.Value), 10, 64)
+		case HeaderIndex:
+			s.Index, err = strconv.ParseUint(string(h.Value), 10, 64)
+		case HeaderQuery:
+			s.Query = string(h.Value)
+		case HeaderSign:
+			s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted}[string(h.Value)]
+		case HeaderSnapshot:
+			s.Snapshot = string(h.Value) == "true"
+		}
+		require.NoError(t, err)
+	}
+}
+
 // readTopic reads all of a topic with kafka-go, partition by partition.
 func readTopic(t testing.TB, cl *kafkago.Client, topic string, partitions int) []seen {
 	t.Helper()
@@ -105,25 +130,9 @@ func readTopic(t testing.TB, cl *kafkago.Client, topic string, partitions int) [
 					continue
 				}
 				next = r.Offset + 1
-				s := seen{partition: p, headers: r.Headers}
+				s := seen{partition: p}
 				s.Key, s.Value = readBytes(t, r.Key), readBytes(t, r.Value)
-				for _, h := range r.Headers {
-					switch h.Key {
-					case HeaderStream:
-						s.stream = string(h.Value)
-					case HeaderBatch:
-						s.Batch, err = strconv.ParseUint(string(h.Value), 10, 64)
-					case HeaderIndex:
-						s.Index, err = strconv.ParseUint(string(h.Value), 10, 64)
-					case HeaderQuery:
-						s.Query = string(h.Value)
-					case HeaderSign:
-						s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted}[string(h.Value)]
-					case HeaderSnapshot:
-						s.Snapshot = string(h.Value) == "true"
-					}
-					require.NoError(t, err)
-				}
+				s.setHeaders(t, r.Headers)
 				out = append(out, s)
 			}
 		}
@@ -175,24 +184,49 @@ func newSink(t testing.TB, opt SinkOptions) *Sink {
 	return s
 }
 
-// crash stops a sink as a dying process would: what waits is dropped. It returns when the requests that were on their
-// way have been answered, so that none arrives after the next Open.
-func crash(t testing.TB, s *Sink) {
+// crash stops a sink as the end of its process would: what waits is dropped, a transaction stays open. It returns when
+// the requests that were on their way have been answered, so that none arrives after the next Open.
+func crash(t testing.TB, s stream.Sink) {
 	t.Helper()
-	s.cancel(errors.New("crashed"))
-	s.wg.Wait()
-	s.cl.transport.CloseIdleConnections()
+	var p *publisher
+	switch s := s.(type) {
+	case *Sink:
+		p = &s.publisher
+	case *TxnSink:
+		p = &s.publisher
+	}
+	p.cancel(errors.New("crashed"))
+	p.wg.Wait()
+	p.open = false // so that Close aborts nothing
+	p.cl.transport.CloseIdleConnections()
 	for {
-		s.cl.mu.Lock()
-		n := len(s.cl.conns)
-		s.cl.mu.Unlock()
+		p.cl.mu.Lock()
+		n := len(p.cl.conns)
+		p.cl.mu.Unlock()
 		if n == 0 {
 			break
 		}
 		time.Sleep(time.Millisecond) // between two looks: kafka-go does not tell when a connection is closed
 	}
-	s.group = nil
 	require.NoError(t, s.Close())
+}
+
+// publishBatch publishes a batch.
+func publishBatch(ctx context.Context, s stream.Sink, batch uint64, recs []stream.OutRecord, tail stream.Tail) (stream.Mark, error) {
+	if err := s.Begin(ctx, batch); err != nil {
+		return nil, err
+	}
+	if err := s.Write(ctx, recs); err != nil {
+		return nil, err
+	}
+	return s.End(ctx, tail)
+}
+
+func publish(t testing.TB, s stream.Sink, batch uint64, recs []stream.OutRecord) stream.Mark {
+	t.Helper()
+	m, err := publishBatch(t.Context(), s, batch, recs, stream.Tail{})
+	require.NoError(t, err)
+	return m
 }
 
 // retries counts the retries that a client reports.
@@ -219,6 +253,7 @@ func (r *retries) of(op string) int {
 var (
 	_ stream.Source = (*Source)(nil)
 	_ stream.Sink   = (*Sink)(nil)
+	_ stream.Sink   = (*TxnSink)(nil)
 )
 
 // faultOn answers n requests of a kind with an error, all of them when n is -1.

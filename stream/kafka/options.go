@@ -236,6 +236,10 @@ type SinkOptions struct {
 	GroupInterval     time.Duration
 	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
 	Input *Client
+
+	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for what is
+	// under way.
+	sendBytes, roundBytes int
 }
 
 func (o *SinkOptions) setDefaults() error {
@@ -263,6 +267,8 @@ func (o *SinkOptions) setDefaults() error {
 	}
 	defaultTo(&o.BatchBytes, 512<<10)
 	defaultTo(&o.GroupInterval, time.Second)
+	defaultTo(&o.sendBytes, 256<<10)
+	defaultTo(&o.roundBytes, 4<<20)
 	return nil
 }
 

@@ -21,14 +21,10 @@ const (
 // Output is the sink that a daemon publishes through: a TxnSink, or a Sink when the brokers have no transactions or it
 // was told so. Which one is decided by Open.
 type Output struct {
-	opt  TxnSinkOptions
-	mode string
-	ctx  context.Context // done when the output is closed
-	stop context.CancelFunc
-
+	opt   TxnSinkOptions
+	mode  string
 	sink  stream.Sink   // nil before Open
-	group *groupOffsets // of an input on other brokers than the output, beside a TxnSink; else nil
-	ended chan struct{} // closed when the group's goroutine has ended
+	group *groupOffsets // nil when there is no group, or its offsets are in the transactions
 }
 
 var _ stream.Sink = (*Output)(nil)
@@ -44,9 +40,7 @@ func NewOutput(opt TxnSinkOptions, mode string) (*Output, error) {
 	if err := opt.setDefaults(); err != nil {
 		return nil, err
 	}
-	o := &Output{opt: opt, mode: mode}
-	o.ctx, o.stop = context.WithCancel(context.Background())
-	return o, nil
+	return &Output{opt: opt, mode: mode}, nil
 }
 
 // ErrNoTransactions: the brokers have no transactions, but the output was told to use them.
@@ -69,27 +63,22 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		}
 		on = has
 	}
-	if on {
-		opt := o.opt
-		if opt.Input != nil && opt.Group != "" { // a transaction holds offsets of groups on its own brokers alone
-			var err error
-			if o.group, err = newGroupOffsets(nil, &opt.SinkOptions); err != nil {
-				return stream.Progress{}, err
-			}
-			opt.Group, opt.Input = "", nil
-			o.ended = make(chan struct{})
-			go func() {
-				defer close(o.ended)
-				o.group.run(o.ctx)
-			}()
+	opt := o.opt
+	if opt.Group != "" && (!on || opt.Input != nil) { // a transaction holds offsets of groups on its own brokers alone
+		var err error
+		if o.group, err = newGroupOffsets(&opt.SinkOptions); err != nil {
+			return stream.Progress{}, err
 		}
+		opt.Group = ""
+	}
+	if on {
 		s, err := NewTxnSink(opt)
 		if err != nil {
 			return stream.Progress{}, err
 		}
 		o.sink = s
 	} else {
-		s, err := NewSink(o.opt.SinkOptions)
+		s, err := NewSink(opt.SinkOptions)
 		if err != nil {
 			return stream.Progress{}, err
 		}
@@ -169,19 +158,12 @@ func (o *Output) Partitions() int32 {
 
 // Close implements stream.Sink.
 func (o *Output) Close() error {
-	o.stop()
 	var err error
 	if o.sink != nil {
 		err = o.sink.Close()
 	}
 	if o.group != nil {
-		<-o.ended
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		defer cancel()
-		if err := o.group.publish(ctx); err != nil {
-			o.opt.Events.retry("group offsets", o.opt.InputTopic, -1, 1, err)
-		}
-		o.group.cl.close()
+		o.group.close()
 	}
 	return err
 }

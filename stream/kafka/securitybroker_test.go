@@ -52,7 +52,7 @@ func security(t *testing.T, b *brokertest.Secured, e *ends) {
 			opt := e.txnOutput(t, 1)
 			opt.Brokers, opt.TLS, opt.SASL = []string{w.addr}, w.tls, w.sasl
 			s, _ := openTxnSink(t, opt, 0, nil, true)
-			_, err := publishTxn(t.Context(), s, 1, deltas(1, 0, 3), stream.Tail{})
+			_, err := publishBatch(t.Context(), s, 1, deltas(1, 0, 3), stream.Tail{})
 			require.NoError(t, err)
 			require.Len(t, readN(t, newSource(t, SourceOptions{Client: opt.Client, Topic: opt.Topic}), 3), 3)
 			infos, err := DescribeTopics(t.Context(), opt.Client, opt.Topic)

@@ -2,10 +2,7 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
@@ -18,181 +15,94 @@ import (
 // again; duplicates remain possible when an acknowledgement is lost (Events.Duplicates) or a request of the former
 // process arrives after Open.
 type Sink struct {
-	opt      SinkOptions
-	cl       *client
-	streamID string
-	out      *topicWriter
-	dead     *topicWriter // nil when not configured
-	control  *topicWriter // nil when not configured
-	tails    map[*topicWriter]*published
-	batch    uint64
-	open     bool
-
-	ctx    context.Context // done when the sink is closed or has failed
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-	group  *groupOffsets
-	once   sync.Once
-
-	hs      []header // scratch
-	scratch []byte
+	publisher
+	tails map[*outTopic]*published
 }
 
-// NewSink checks the options and returns a sink; it connects with Open.
+// NewSink checks the options and returns a sink; it connects with Open. It does not publish the offsets of a group:
+// Output does.
 func NewSink(opt SinkOptions) (*Sink, error) {
 	if err := opt.setDefaults(); err != nil {
 		return nil, err
 	}
-	topics := []string{opt.Topic}
-	for _, t := range []string{opt.DeadLetters, opt.Control} {
-		if t != "" {
-			topics = append(topics, t)
-		}
-	}
-	cl, err := newClient(opt.Client, topics...)
-	if err != nil {
+	s := &Sink{tails: map[*outTopic]*published{}}
+	if err := s.init(opt); err != nil {
 		return nil, err
 	}
-	s := &Sink{opt: opt, cl: cl, tails: map[*topicWriter]*published{}}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.publisher.produce, s.publisher.appended = s.produce, s.appended
 	return s, nil
 }
 
 // Open implements stream.Sink. Besides stream.ErrOutputNotEmpty it answers ErrNoTopic, ErrPartitions when the output's
 // partition count is not the expected or the committed one, stream.ErrMismatch when the output was written by another
-// stream, and stream.ErrOutputDamaged when it ends before the committed mark (deleted and created anew, or cut).
-// Progress is not known when retention has removed records behind the mark. It waits for the brokers until ctx is
-// done.
+// stream, and stream.ErrOutputDamaged when it ends before the committed mark (deleted and created anew, or cut), or the
+// mark is of another topic. Progress is not known when retention has removed records behind the mark. It waits for the
+// brokers until ctx is done.
 func (s *Sink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
 	pr := stream.Progress{Stream: streamID, Batch: batch + 1}
-	if s.open {
-		return pr, errors.New("kafka: sink is already open")
-	}
-	var m mark
-	if len(committed) > 0 {
-		var err error
-		if m, err = parseMark(committed); err != nil {
-			return pr, err
-		}
-	}
-	s.streamID = streamID
-	compression, err := codecOf(s.opt.Compression)
+	ctx, done, m, err := s.begin(ctx, streamID, committed)
 	if err != nil {
 		return pr, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-	known := true
-	openTopic := func(topic string, main bool) (*topicWriter, error) {
-		if topic == "" {
-			return nil, nil
-		}
-		ext, err := s.inspect(ctx, topic, main, m, fresh)
+	defer done()
+	pr.Known = true
+	for _, t := range []struct {
+		topic **outTopic
+		name  string
+		want  int32
+	}{
+		{&s.out, s.opt.Topic, s.opt.ExpectPartitions},
+		{&s.dead, s.opt.DeadLetters, 0},
+		{&s.control, s.opt.Control, 0},
+	} {
+		main := t.name == s.opt.Topic
+		top, byPart, err := s.openTopic(ctx, t.name, t.want, m, main)
 		if err != nil {
-			return nil, err
+			return pr, err
 		}
-		next := make([]int64, len(ext))
-		for p, e := range ext {
-			next[p] = e.end
+		if *t.topic = top; top == nil {
+			continue
 		}
-		t := newTopicWriter(s.cl, topic, main && !s.opt.AllowExisting, s.opt.BatchBytes, compression, next)
+		for i := range top.parts {
+			top.parts[i].next, top.parts[i].end = byPart[int32(i)].end, byPart[int32(i)].end
+		}
+		switch {
+		case main && fresh && !s.opt.AllowExisting:
+			if err := s.requireEmpty(byPart); err != nil {
+				return pr, err
+			}
+		case main && m.Next != nil && m.Next[t.name] == nil:
+			return pr, fmt.Errorf("kafka: output topic %q: %w: the checkpoint was written with another topic", t.name, stream.ErrOutputDamaged)
+		}
 		if fresh {
-			return t, nil
+			continue
 		}
-		tail, whole, err := s.readBack(ctx, topic, main, batch, m.Next[topic], ext)
+		tail, whole, err := s.readBack(ctx, top, main, batch, m.Next[t.name], byPart)
 		if err != nil {
-			return nil, err
+			return pr, err
 		}
-		s.tails[t] = tail
-		if main && !whole {
-			known = false
-		}
-		return t, nil
+		s.tails[top] = tail
+		pr.Known = pr.Known && (whole || !main)
 	}
-	if s.out, err = openTopic(s.opt.Topic, true); err != nil {
-		return pr, err
-	}
-	if s.dead, err = openTopic(s.opt.DeadLetters, false); err != nil {
-		return pr, err
-	}
-	if s.control, err = openTopic(s.opt.Control, false); err != nil {
-		return pr, err
-	}
-	pr.Known = known
 	if tail := s.tails[s.out]; tail != nil {
-		if known {
+		if pr.Known {
 			pr.Batch, pr.Index = tail.progress(batch)
 		}
 		if f := s.opt.Events.Recovered; f != nil && tail.count > 0 {
 			f(tail.count)
 		}
 	}
-	if s.opt.Group != "" {
-		if s.group, err = newGroupOffsets(s.cl, &s.opt); err != nil {
-			return pr, err
-		}
-	}
-	s.run()
-	return pr, nil
-}
-
-func (s *Sink) run() {
 	s.open = true
-	for _, t := range []*topicWriter{s.out, s.dead, s.control} {
-		if t != nil {
-			t.start(s.ctx, &s.wg, func(err error) { s.cancel(err) })
-		}
-	}
-	if s.group != nil {
-		s.wg.Go(func() { s.group.run(s.ctx) })
-	}
-}
-
-// inspect asks for a topic's partitions and what they hold, and compares it with what was committed.
-func (s *Sink) inspect(ctx context.Context, topic string, main bool, m mark, fresh bool) ([]extent, error) {
-	n, err := s.cl.partitions(ctx, topic)
-	if err != nil {
-		return nil, err
-	}
-	if main && s.opt.ExpectPartitions != 0 && n != s.opt.ExpectPartitions {
-		return nil, fmt.Errorf("kafka: output topic %q: %w: it has %d, expected are %d; a match and its cancellation would part", topic,
-			ErrPartitions, n, s.opt.ExpectPartitions)
-	}
-	byPart, err := s.cl.extents(ctx, topic, allPartitions(n), kafkago.ReadUncommitted)
-	if err != nil {
-		return nil, err
-	}
-	ext := make([]extent, n)
-	for p, e := range byPart {
-		ext[p] = e
-		if main && fresh && !s.opt.AllowExisting && e.end > e.start {
-			return nil, fmt.Errorf("kafka: output topic %q, partition %d holds %d records, but the checkpoint is new: %w", topic, p,
-				e.end-e.start, stream.ErrOutputNotEmpty)
-		}
-	}
-	if !main || m.Next == nil {
-		return ext, nil
-	}
-	next := m.Next[topic]
-	if len(next) != len(ext) {
-		return nil, fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d", topic, ErrPartitions, len(ext), len(next))
-	}
-	for p, off := range next {
-		if off > ext[p].end {
-			return nil, fmt.Errorf("kafka: output topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
-				topic, p, stream.ErrOutputDamaged, ext[p].end, off)
-		}
-	}
-	return ext, nil
+	return pr, nil
 }
 
 // readBack reads what a topic holds behind the committed mark: records of batches after the committed one, published
 // before the process ended. whole is false when some of them may have been removed by retention.
-func (s *Sink) readBack(ctx context.Context, topic string, main bool, batch uint64, next []int64, ext []extent) (tail *published, whole bool, err error) {
+func (s *Sink) readBack(ctx context.Context, t *outTopic, main bool, batch uint64, next []int64, byPart map[int32]extent) (tail *published, whole bool, err error) {
 	tail, whole = newPublished(), true
-	for p, e := range ext {
+	for p := range t.parts {
 		// Without a mark the process ended before its first commit, and everything may be of the batch in hand.
+		e := byPart[int32(p)]
 		from := e.start
 		switch {
 		case p < len(next) && next[p] < e.start:
@@ -203,7 +113,7 @@ func (s *Sink) readBack(ctx context.Context, topic string, main bool, batch uint
 			from = 0 // a partition of a side topic that was added since
 		}
 		// What a sink with transactions left open or aborted is not published: its end is waited for.
-		err := s.cl.scanCommitted(ctx, topic, int32(p), max(from, e.start), e.end, true, func(r *record) error {
+		err := s.cl.scan(ctx, t.name, int32(p), max(from, e.start), e.end, kafkago.ReadCommitted, true, func(r *record) error {
 			name, err := nameOf(r)
 			if err != nil {
 				return err
@@ -229,142 +139,146 @@ func (s *Sink) readBack(ctx context.Context, topic string, main bool, batch uint
 
 // Begin implements stream.Sink.
 func (s *Sink) Begin(_ context.Context, batch uint64) error {
-	if err := s.usable(); err != nil {
-		return err
-	}
 	s.batch = batch
-	return nil
+	return s.usable()
 }
 
-func (s *Sink) usable() error {
-	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
-	}
-	if !s.open {
-		return errors.New("kafka: sink is not open")
-	}
-	return nil
-}
-
-// Write implements stream.Sink. Records are sent in the background; it waits only while the partitions' buffers are
-// full. An error of an earlier record may show here, or in End, and leaves the sink of no further use.
+// Write implements stream.Sink. Records are sent in the background; it waits only while there is too much on the way. An
+// error of an earlier record may show here, or in End, and leaves the sink of no further use.
 func (s *Sink) Write(ctx context.Context, recs []stream.OutRecord) error {
-	if err := s.usable(); err != nil {
-		return err
-	}
-	g := gate{ctx, s.ctx}
-	tail := s.tails[s.out]
-	n := int32(len(s.out.parts))
-	for i := range recs {
-		r := &recs[i]
-		if tail != nil && tail.has(r.Batch, r.Index) {
-			continue
+	return s.do(ctx, func(ctx context.Context) error {
+		for i := range recs {
+			if s.there(s.out, recs[i].Batch, recs[i].Index) {
+				continue
+			}
+			s.put(&recs[i])
+			if s.worthSending() {
+				if err := s.dispatch(ctx); err != nil {
+					return err
+				}
+			}
 		}
-		key := r.Key
-		if key == nil {
-			key = []byte(r.Query) // records without a match: those of a query stay in order
-		}
-		s.hs, s.scratch = headers(s.hs[:0], s.scratch[:0], s.streamID, r)
-		if err := s.out.parts[partitionOf(key, n)].add(g, r.Key, r.Value, s.hs); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
+}
+
+// there tells whether a record was published before a crash.
+func (s *Sink) there(t *outTopic, batch, index uint64) bool {
+	tail := s.tails[t]
+	return tail != nil && tail.has(batch, index)
 }
 
 // End implements stream.Sink: it waits until the brokers have acknowledged every record of the batch, then publishes
 // the dead letters, then the batch record.
 func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
-	g := gate{ctx, s.ctx}
-	if err := s.out.flush(g); err != nil {
-		return nil, err
-	}
-	for i := range t.DeadLetters {
-		if err := s.aside(g, s.dead, uint64(i), &t.DeadLetters[i]); err != nil {
-			return nil, err
+	err := s.do(ctx, func(ctx context.Context) error {
+		if err := s.flush(ctx); err != nil {
+			return err
 		}
-	}
-	if err := s.dead.flush(g); err != nil {
-		return nil, err
-	}
-	if t.BatchRecord != nil {
-		if err := s.aside(g, s.control, 0, t.BatchRecord); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.control.flush(g); err != nil {
-		return nil, err
-	}
-	if s.group != nil {
-		s.group.set(t.Positions)
-	}
-	m := mark{Next: map[string][]int64{}}
-	for _, w := range []*topicWriter{s.out, s.dead, s.control} {
-		if w == nil {
-			continue
-		}
-		next := make([]int64, len(w.parts))
-		for p, pw := range w.parts {
-			next[p] = pw.next
-			if tail := s.tails[w]; tail != nil {
-				next[p] = tail.limit(s.batch, int32(p), pw.next)
+		if s.dead != nil {
+			for i := range t.DeadLetters {
+				if s.there(s.dead, s.batch, uint64(i)) {
+					continue
+				}
+				s.aside(s.dead, uint64(i), &t.DeadLetters[i])
+				if s.worthSending() {
+					if err := s.dispatch(ctx); err != nil {
+						return err
+					}
+				}
+			}
+			if err := s.flush(ctx); err != nil {
+				return err
 			}
 		}
-		m.Next[w.topic] = next
-		if tail := s.tails[w]; tail != nil {
-			if tail.drop(s.batch); len(tail.batches) == 0 {
-				delete(s.tails, w)
-			}
+		if s.control != nil && t.BatchRecord != nil && !s.there(s.control, s.batch, 0) {
+			s.aside(s.control, 0, t.BatchRecord)
+		}
+		return s.flush(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := s.mark()
+	for t, tail := range s.tails {
+		for p, end := range m.Next[t.name] {
+			m.Next[t.name][p] = tail.limit(s.batch, int32(p), end)
+		}
+		if tail.drop(s.batch); len(tail.batches) == 0 {
+			delete(s.tails, t)
 		}
 	}
 	return m.encode()
 }
 
-// aside publishes a dead letter or a batch record, unless it was before a crash.
-func (s *Sink) aside(g gate, w *topicWriter, index uint64, r *stream.OutRecord) error {
-	if w == nil {
-		return nil
+// dispatch sends what is pending, and returns when it is under way.
+func (s *Sink) dispatch(ctx context.Context) error {
+	if err := s.await(ctx); err != nil {
+		return err
 	}
-	if tail := s.tails[w]; tail != nil && tail.has(s.batch, index) {
-		return nil
-	}
-	s.hs, s.scratch = nameHeaders(s.hs[:0], s.scratch[:0], s.streamID, s.batch, index)
-	n := int32(len(w.parts))
-	p := int32(index % uint64(n))
-	if r.Key != nil {
-		p = partitionOf(r.Key, n)
-	}
-	return w.parts[p].add(g, r.Key, r.Value, s.hs)
-}
-
-// Partitions implements stream.Sink: the partition count of the output topic, known from Open on.
-func (s *Sink) Partitions() int32 {
-	if s.out == nil {
-		return 0
-	}
-	return int32(len(s.out.parts))
-}
-
-// Close ends the sink. What End has not acknowledged may or may not be published. The newest input positions are
-// published to the consumer group, if the brokers take them within two seconds.
-func (s *Sink) Close() error {
-	s.once.Do(func() {
-		s.cancel(errSinkClosed)
-		s.wg.Wait()
-		if s.group != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			if err := s.group.publish(ctx); err != nil {
-				s.opt.Events.retry("group offsets", s.opt.InputTopic, -1, 1, err)
-			}
-			s.group.cl.close()
+	s.start(func(parcels []parcel) error {
+		if err := s.finish(parcels, func(*parcel) error { return nil }); err != nil {
+			return err
 		}
-		s.cl.close()
+		return s.deliver(parcels)
 	})
 	return nil
 }
 
-var errSinkClosed = errors.New("kafka: sink is closed")
+// flush sends everything and waits until it is acknowledged.
+func (s *Sink) flush(ctx context.Context) error {
+	if s.sealAll(); len(s.pending) > 0 {
+		if err := s.dispatch(ctx); err != nil {
+			return err
+		}
+	}
+	return s.await(ctx)
+}
+
+// produce appends record batches, each to another partition, again and again until the brokers have acknowledged them on
+// all their replicas.
+func (s *Sink) produce(ctx context.Context, ships []*shipment) error {
+	return s.cl.retry(ctx, "produce", s.opt.Topic, -1, func(ctx context.Context) error {
+		err := s.cl.produce(ctx, "", ships)
+		if err != nil {
+			s.cl.transport.CloseIdleConnections() // a new pool asks for the leaders at once
+		}
+		return err
+	})
+}
+
+// appended checks where a batch was appended. A gap is a duplicate of the batch when an earlier attempt went through
+// without its acknowledgement; otherwise somebody else writes to the partition.
+func (s *Sink) appended(c *shipment) error {
+	to, count := c.to, int64(c.count)
+	gap := c.base - to.next
+	to.next = c.base + count
+	to.end = to.next
+	switch {
+	case gap > 0 && c.attempts > 1:
+		if f := s.opt.Events.Duplicates; f != nil {
+			f(to.topic, to.partition, gap)
+		}
+	case gap == 0 || !to.exclusive:
+	case gap > 0:
+		return fmt.Errorf("kafka: topic %q, partition %d: %w: %d records were appended before offset %d by somebody else",
+			to.topic, to.partition, stream.ErrFenced, gap, c.base)
+	default:
+		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
+			to.topic, to.partition, stream.ErrOutputDamaged, c.base, c.base-gap)
+	}
+	if c.attempts == 1 { // else an attempt that was given up may still read from it
+		s.buffers.put(c.raw)
+	}
+	return nil
+}
+
+// Close ends the sink. What End has not acknowledged may or may not be published.
+func (s *Sink) Close() error {
+	s.once.Do(func() {
+		s.cancel(errSinkClosed)
+		s.wg.Wait()
+		s.cl.close()
+	})
+	return nil
+}

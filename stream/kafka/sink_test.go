@@ -39,15 +39,6 @@ func openSink(t testing.TB, opt SinkOptions, batch uint64, m stream.Mark, fresh 
 	return s, pr
 }
 
-func publish(t testing.TB, s *Sink, batch uint64, recs []stream.OutRecord) stream.Mark {
-	t.Helper()
-	require.NoError(t, s.Begin(t.Context(), batch))
-	require.NoError(t, s.Write(t.Context(), recs))
-	m, err := s.End(t.Context(), stream.Tail{})
-	require.NoError(t, err)
-	return m
-}
-
 // requireOnce checks that the output holds the given records once each.
 func requireOnce(t testing.TB, got []seen, want ...[]stream.OutRecord) {
 	t.Helper()
@@ -174,7 +165,7 @@ func TestFatalProduceErrors(t *testing.T) {
 func TestWriteIsCancelled(t *testing.T) {
 	e := openLog(t, Topic{Name: "out"})
 	ctx, cancel := context.WithCancel(t.Context())
-	opt := SinkOptions{Client: fast(e), Topic: "out", BatchBytes: 100}
+	opt := SinkOptions{Client: fast(e), Topic: "out", BatchBytes: 100, sendBytes: 1, roundBytes: 1}
 	opt.Events.Retry = func(string, string, int32, int, error) { cancel() }
 	s, _ := openSink(t, opt, 0, nil, true)
 	h := e.Cluster.Fault(faultOn(kmsg.Produce, kerr.NotEnoughReplicas, -1))
@@ -313,10 +304,14 @@ func TestRetentionBehindTheMark(t *testing.T) {
 
 func TestGroupOffsets(t *testing.T) {
 	e := openLog(t, Topic{Name: "in", Partitions: 2}, Topic{Name: "out"})
-	opt := SinkOptions{Client: fast(e), Topic: "out", Group: "motifd-lag", InputTopic: "in", GroupInterval: time.Millisecond}
-	s, _ := openSink(t, opt, 0, nil, true)
+	var opt TxnSinkOptions
+	opt.SinkOptions = SinkOptions{Client: fast(e), Topic: "out", Group: "motifd-lag", InputTopic: "in", GroupInterval: time.Millisecond}
+	s, err := NewOutput(opt, TransactionsOff)
+	require.NoError(t, err)
+	_, err = s.Open(t.Context(), "stream-1", 0, nil, true)
+	require.NoError(t, err)
 	require.NoError(t, s.Begin(t.Context(), 1))
-	_, err := s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7, 1: 9}})
+	_, err = s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7, 1: 9}})
 	require.NoError(t, err)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	_, err = s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 8, 1: 9}})
@@ -329,20 +324,6 @@ func TestGroupOffsets(t *testing.T) {
 		got[p.Partition] = p.CommittedOffset
 	}
 	require.Equal(t, map[int]int64{0: 8, 1: 9}, got)
-}
-
-// TestGroupOffsetsElsewhere: the input is on another cluster than the output.
-func TestGroupOffsetsElsewhere(t *testing.T) {
-	in, out := openLog(t, Topic{Name: "in"}), openLog(t, Topic{Name: "out"})
-	input := fast(in)
-	s, _ := openSink(t, SinkOptions{Client: fast(out), Topic: "out", Group: "lag", InputTopic: "in", Input: &input}, 0, nil, true)
-	require.NoError(t, s.Begin(t.Context(), 1))
-	_, err := s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 5}})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	res, err := reference(t, in).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
-	require.NoError(t, err)
-	require.EqualValues(t, 5, res.Topics["in"][0].CommittedOffset)
 }
 
 func TestSinkOptions(t *testing.T) {

@@ -7,26 +7,16 @@ import (
 	"sync"
 )
 
-// parcel is a record batch on its way to a partition.
-type parcel struct {
-	to      *txnPart
-	count   int32
-	builder *batchBuilder // until it is finished
-	raw     []byte        // finished, with its size prefix; nil when it is read from the spool's file
-	off     int64         // in the file
-	size    int
-}
-
 // spool keeps the finished parcels of the open transaction until its end is known: in memory up to a limit, the others
 // in a temporary file. It may be used by several goroutines.
 type spool struct {
-	dir   string
-	limit int
+	dir     string
+	limit   int
+	buffers *buffers // takes those of parcels that are forgotten
 
 	mu   sync.Mutex // guards what follows
 	mem  int
 	kept []parcel
-	free [][]byte // buffers of former parcels
 	file *os.File
 	end  int64
 }
@@ -50,22 +40,19 @@ func (s *spool) add(p parcel) error {
 	if _, err := s.file.WriteAt(p.raw, s.end); err != nil {
 		return fmt.Errorf("kafka: spool of the open transaction: %w", err)
 	}
-	p.raw, p.off = nil, s.end
+	p.raw, p.spool, p.off = nil, s, s.end
 	s.end += int64(p.size)
 	s.kept = append(s.kept, p)
 	return nil
 }
 
-// load returns a parcel's bytes.
-func (s *spool) load(p *parcel) ([]byte, error) {
-	if p.raw != nil {
-		return p.raw, nil
-	}
+// read returns a parcel's bytes from the file.
+func (s *spool) read(off int64, size int) ([]byte, error) {
 	s.mu.Lock()
 	f := s.file
 	s.mu.Unlock()
-	raw := make([]byte, p.size)
-	if _, err := f.ReadAt(raw, p.off); err != nil {
+	raw := make([]byte, size)
+	if _, err := f.ReadAt(raw, off); err != nil {
 		return nil, fmt.Errorf("kafka: spool of the open transaction: %w", err)
 	}
 	return raw, nil
@@ -83,9 +70,7 @@ func (s *spool) reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.kept {
-		if p.raw != nil && len(s.free) < maxFree {
-			s.free = append(s.free, p.raw[:0])
-		}
+		s.buffers.put(p.raw)
 	}
 	clear(s.kept)
 	s.kept, s.mem = s.kept[:0], 0
@@ -95,21 +80,6 @@ func (s *spool) reset() error {
 	s.end = 0
 	if err := s.file.Truncate(0); err != nil {
 		return fmt.Errorf("kafka: spool of the open transaction: %w", err)
-	}
-	return nil
-}
-
-// maxFree bounds the buffers that are kept for later parcels.
-const maxFree = 16
-
-// buffer returns an empty buffer for a parcel.
-func (s *spool) buffer() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.free); n > 0 {
-		b := s.free[n-1]
-		s.free = s.free[:n-1]
-		return b
 	}
 	return nil
 }

@@ -17,13 +17,13 @@ func TestTransactionsTurnedOff(t *testing.T) {
 	opt := e.txnOutput(t, 2)
 	opt.TransactionTimeout = 200 * time.Millisecond
 	s, _ := openTxnSink(t, opt, 0, nil, true)
-	m, err := publishTxn(t.Context(), s, 1, deltas(1, 0, 5), stream.Tail{})
+	m, err := publishBatch(t.Context(), s, 1, deltas(1, 0, 5), stream.Tail{})
 	require.NoError(t, err)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	require.NoError(t, s.Write(t.Context(), deltas(2, 0, 9)))
 	require.NoError(t, s.dispatch(t.Context()))
 	require.NoError(t, s.await(t.Context()))
-	crashTxn(t, s)
+	crash(t, s)
 	plain, pr := openSink(t, opt.SinkOptions, 1, m, false)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Known: true}, pr)
 	publish(t, plain, 2, deltas(2, 0, 9))
@@ -54,19 +54,21 @@ func TestOutput(t *testing.T) {
 
 // TestOutputGroupElsewhere: the offsets of an input on other brokers than the output are published there.
 func TestOutputGroupElsewhere(t *testing.T) {
-	e, other := embedded(t), openLog(t, Topic{Name: "in"})
-	opt := e.txnOutput(t, 1)
-	input := fast(other)
-	opt.Group, opt.InputTopic, opt.Input = "lag", "in", &input
-	o, err := NewOutput(opt, TransactionsOn)
-	require.NoError(t, err)
-	_, err = o.Open(t.Context(), "stream-1", 0, nil, true)
-	require.NoError(t, err)
-	require.NoError(t, o.Begin(t.Context(), 1))
-	_, err = o.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7}})
-	require.NoError(t, err)
-	require.NoError(t, o.Close())
-	res, err := reference(t, other).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
-	require.NoError(t, err)
-	require.EqualValues(t, 7, res.Topics["in"][0].CommittedOffset)
+	for _, mode := range []string{TransactionsOn, TransactionsOff} {
+		e, other := embedded(t), openLog(t, Topic{Name: "in"})
+		opt := e.txnOutput(t, 1)
+		input := fast(other)
+		opt.Group, opt.InputTopic, opt.Input = "lag", "in", &input
+		o, err := NewOutput(opt, mode)
+		require.NoError(t, err)
+		_, err = o.Open(t.Context(), "stream-1", 0, nil, true)
+		require.NoError(t, err)
+		require.NoError(t, o.Begin(t.Context(), 1))
+		_, err = o.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7}})
+		require.NoError(t, err)
+		require.NoError(t, o.Close())
+		res, err := reference(t, other).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
+		require.NoError(t, err)
+		require.EqualValues(t, 7, res.Topics["in"][0].CommittedOffset)
+	}
 }

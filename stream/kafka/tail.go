@@ -1,14 +1,5 @@
 package kafka
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
-)
-
 // published is what was found in a topic behind the committed mark: the records of the batches in hand, by name.
 type published struct {
 	batches map[uint64]*tailBatch
@@ -104,66 +95,4 @@ func (s indexSet) gap() uint64 {
 		i++
 	}
 	return i
-}
-
-// scan calls f with every record of a partition in [from, to), transactional or not. A record is borrowed.
-func (c *client) scan(ctx context.Context, topic string, partition int32, from, to int64, f func(r *record) error) error {
-	dec := newDecompressor(maxResponse)
-	size := 1 << 20
-	for next := from; next < to; {
-		err := c.retry(ctx, "read back", topic, partition, func(ctx context.Context) error {
-			res, err := c.fetch(ctx, topic, partition, next, size, 100*time.Millisecond, kafkago.ReadUncommitted)
-			if err != nil {
-				if errors.Is(err, kafkago.OffsetOutOfRange) {
-					return permanent{err}
-				}
-				return err
-			}
-			start := next
-			for data := res.batches; ; {
-				b, rest, ok, err := nextBatch(data)
-				if err != nil {
-					return permanent{err}
-				}
-				if !ok {
-					break
-				}
-				data = rest
-				if b.last < next {
-					continue
-				}
-				if !b.control() {
-					payload, err := b.payload(dec)
-					if err != nil {
-						return permanent{err}
-					}
-					err = b.records(payload, func(r *record) error {
-						if r.offset < next || r.offset >= to {
-							return nil
-						}
-						if err := f(r); err != nil {
-							return err
-						}
-						next = r.offset + 1
-						return nil
-					})
-					if err != nil {
-						return permanent{err}
-					}
-				}
-				next = b.last + 1
-			}
-			if next == start {
-				if len(res.batches) > 0 && size < maxResponse/2 {
-					size *= 2
-				}
-				return fmt.Errorf("no record at offset %d, although the log ends at %d", next, to)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

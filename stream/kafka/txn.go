@@ -35,11 +35,6 @@ type transactions struct {
 	group    bool                     // the group's offsets are in the present transaction
 }
 
-type topicPartition struct {
-	topic     string
-	partition int32
-}
-
 // errTxnLost: the transaction cannot go on, and how it ended or will end is not known here.
 var errTxnLost = errors.New("transaction lost")
 

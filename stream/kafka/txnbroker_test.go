@@ -104,7 +104,7 @@ func consoleConsumer(t *testing.T, b *brokertest.Broker, e *ends) {
 	require.NoError(t, s.Write(t.Context(), deltas(3, 0, 9))) // an aborted transaction between committed ones
 	require.NoError(t, s.dispatch(t.Context()))
 	require.NoError(t, s.await(t.Context()))
-	crashTxn(t, s)
+	crash(t, s)
 	require.NoError(t, r.goOn(t, t.Context(), 3, nil))
 	want := map[string]brokertest.Record{}
 	for batch := uint64(1); batch <= 3; batch++ {
@@ -149,7 +149,7 @@ func compacted(t *testing.T, e *ends) {
 			recs = append(recs, rec)
 		}
 		published += len(recs)
-		_, err := publishTxn(t.Context(), s, batch, recs, stream.Tail{})
+		_, err := publishBatch(t.Context(), s, batch, recs, stream.Tail{})
 		require.NoError(t, err)
 	}
 	held := func() (int, map[string]string) {

@@ -26,7 +26,7 @@ func TestTxnErrorCodes(t *testing.T) {
 		next := newTxnSink(t, r.opt)
 		at, err := next.Open(t.Context(), "stream-1", r.committed, r.mark, !r.intended)
 		if err != nil {
-			crashTxn(t, next)
+			crash(t, next)
 			return err
 		}
 		s = next
@@ -44,9 +44,9 @@ func TestTxnErrorCodes(t *testing.T) {
 		if batch := uint64(len(r.sizes)); r.committed < batch {
 			r.intended = true
 			recs, tail := r.input(batch)
-			m, err := publishTxn(t.Context(), s, batch, recs, tail)
+			m, err := publishBatch(t.Context(), s, batch, recs, tail)
 			if err != nil {
-				crashTxn(t, s)
+				crash(t, s)
 				s = nil
 				return err
 			}

@@ -20,7 +20,7 @@ func txnConformance(t *testing.T, newEnds func(t testing.TB) *ends, change func(
 				opt.AllowExisting = allowExisting
 				return newTxnSink(t, opt)
 			},
-			Crash: func(t testing.TB, s stream.Sink) { crashTxn(t, s.(*TxnSink)) },
+			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
 			Visible: func(t testing.TB) streamtest.Output {
 				return streamtest.Output{
 					Main:        outRecords(e.committed(t, opt.Topic)),

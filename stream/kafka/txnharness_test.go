@@ -211,7 +211,7 @@ func (r *run) goOn(t testing.TB, ctx context.Context, to uint64, prepare func(s 
 	defer func() { require.NoError(t, s.Close()) }()
 	err = r.publish(ctx, s, to)
 	if err != nil {
-		crashTxn(t, s)
+		crash(t, s)
 	}
 	return err
 }
@@ -232,7 +232,7 @@ func (r *run) publish(ctx context.Context, s *TxnSink, to uint64) error {
 			if at.Batch == batch {
 				recs = recs[at.Index:]
 			}
-			if r.mark, err = publishTxn(ctx, s, batch, recs, tail); err != nil {
+			if r.mark, err = publishBatch(ctx, s, batch, recs, tail); err != nil {
 				return err
 			}
 		}

@@ -1,8 +1,6 @@
 package kafka
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"motifd/dyngraph"
 	"motifd/stream"
 )
 
@@ -107,25 +104,11 @@ func seenOf(t testing.TB, r *kgo.Record) seen {
 	t.Helper()
 	s := seen{partition: int(r.Partition)}
 	s.Key, s.Value = r.Key, r.Value
+	var headers []kafkago.Header
 	for _, h := range r.Headers {
-		s.headers = append(s.headers, kafkago.Header{Key: h.Key, Value: h.Value})
-		var err error
-		switch h.Key {
-		case HeaderStream:
-			s.stream = string(h.Value)
-		case HeaderBatch:
-			s.Batch, err = strconv.ParseUint(string(h.Value), 10, 64)
-		case HeaderIndex:
-			s.Index, err = strconv.ParseUint(string(h.Value), 10, 64)
-		case HeaderQuery:
-			s.Query = string(h.Value)
-		case HeaderSign:
-			s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted}[string(h.Value)]
-		case HeaderSnapshot:
-			s.Snapshot = string(h.Value) == "true"
-		}
-		require.NoError(t, err)
+		headers = append(headers, kafkago.Header{Key: h.Key, Value: h.Value})
 	}
+	s.setHeaders(t, headers)
 	return s
 }
 
@@ -144,25 +127,3 @@ func openTxnSink(t testing.TB, opt TxnSinkOptions, batch uint64, m stream.Mark, 
 	require.NoError(t, err)
 	return s, pr
 }
-
-// crashTxn drops a sink as the end of its process would: the transaction stays open.
-func crashTxn(t testing.TB, s *TxnSink) {
-	t.Helper()
-	s.cancel(errors.New("crashed"))
-	s.wg.Wait()
-	s.open = false // so that Close aborts nothing
-	require.NoError(t, s.Close())
-}
-
-// publishTxn publishes a batch.
-func publishTxn(ctx context.Context, s *TxnSink, batch uint64, recs []stream.OutRecord, tail stream.Tail) (stream.Mark, error) {
-	if err := s.Begin(ctx, batch); err != nil {
-		return nil, err
-	}
-	if err := s.Write(ctx, recs); err != nil {
-		return nil, err
-	}
-	return s.End(ctx, tail)
-}
-
-var _ stream.Sink = (*TxnSink)(nil)

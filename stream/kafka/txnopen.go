@@ -22,21 +22,26 @@ import (
 // progress record is missing. It waits for the brokers until ctx is done.
 func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
 	none := stream.Progress{Stream: streamID, Batch: batch + 1}
-	if s.open {
-		return none, errors.New("kafka: sink is already open")
+	ctx, done, m, err := s.begin(ctx, streamID, committed)
+	if err != nil {
+		return none, err
 	}
-	var m mark
-	if len(committed) > 0 {
-		var err error
-		if m, err = parseMark(committed); err != nil {
+	defer done()
+	s.session = newSession()
+	for _, t := range []struct {
+		topic **outTopic
+		name  string
+		want  int32 // partitions, 0 for any number
+		whole bool
+	}{
+		{&s.out, s.opt.Topic, s.opt.ExpectPartitions, !s.opt.ResetProgress},
+		{&s.progress, s.opt.Progress, 1, !s.opt.ResetProgress},
+		{&s.dead, s.opt.DeadLetters, 0, false},
+		{&s.control, s.opt.Control, 0, false},
+	} {
+		if *t.topic, _, err = s.openTopic(ctx, t.name, t.want, m, t.whole); err != nil {
 			return none, err
 		}
-	}
-	ctx, done := s.join(ctx)
-	defer done()
-	s.streamID, s.session = streamID, newSession()
-	if err := s.openTopics(ctx, m); err != nil {
-		return none, err
 	}
 	if _, err := s.whereToGoOn(ctx, batch, fresh, false); err != nil {
 		return none, err
@@ -52,52 +57,6 @@ func newSession() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
 	return hex.EncodeToString(b[:])
-}
-
-// openTopics finds the topics and compares what they hold with what was committed.
-func (s *TxnSink) openTopics(ctx context.Context, m mark) error {
-	for _, t := range []struct {
-		topic **txnTopic
-		name  string
-		want  int32 // partitions, 0 for any number
-	}{
-		{&s.out, s.opt.Topic, s.opt.ExpectPartitions},
-		{&s.progress, s.opt.Progress, 1},
-		{&s.dead, s.opt.DeadLetters, 0},
-		{&s.control, s.opt.Control, 0},
-	} {
-		if t.name == "" {
-			continue
-		}
-		main := t.name == s.opt.Topic
-		n, err := s.cl.partitions(ctx, t.name)
-		if err != nil {
-			return err
-		}
-		if t.want != 0 && n != t.want {
-			return fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", t.name, ErrPartitions, n, t.want)
-		}
-		next := m.Next[t.name]
-		if main && len(next) > 0 && int32(len(next)) != n {
-			return fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
-				t.name, ErrPartitions, n, len(next))
-		}
-		byPart, err := s.cl.extents(ctx, t.name, allPartitions(n), kafkago.ReadUncommitted)
-		if err != nil {
-			return err
-		}
-		top := newTxnTopic(t.name, main && !s.opt.AllowExisting, n)
-		for p, off := range next[:min(len(next), int(n))] {
-			end := byPart[int32(p)].end
-			if off > end && (main || t.name == s.opt.Progress) && !s.opt.ResetProgress {
-				return fmt.Errorf("kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
-					t.name, p, stream.ErrOutputDamaged, end, off)
-			}
-			top.parts[p].end = min(off, end)
-		}
-		*t.topic = top
-	}
-	return nil
 }
 
 // whereToGoOn reads the progress record and decides where publishing goes on.
@@ -119,7 +78,11 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, fresh, wait boo
 		return place{}, fmt.Errorf("kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
 			s.opt.Progress, stream.ErrOutputNotEmpty, s.opt.TransactionalID, rec.Stream, rec.Batch)
 	case fresh:
-		return place{}, s.requireEmpty(ctx)
+		byPart, err := s.cl.extents(ctx, s.opt.Topic, allPartitions(s.Partitions()), kafkago.ReadUncommitted)
+		if err != nil {
+			return place{}, err
+		}
+		return place{}, s.requireEmpty(byPart)
 	case s.opt.ResetProgress:
 		return place{batch + 1, 0}, nil
 	case rec != nil:
@@ -129,21 +92,6 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, fresh, wait boo
 	}
 	return place{}, fmt.Errorf("kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
 		s.opt.Progress, stream.ErrOutputDamaged, s.opt.TransactionalID, batch)
-}
-
-// requireEmpty refuses an output that holds something.
-func (s *TxnSink) requireEmpty(ctx context.Context) error {
-	byPart, err := s.cl.extents(ctx, s.opt.Topic, allPartitions(int32(len(s.out.parts))), kafkago.ReadUncommitted)
-	if err != nil {
-		return err
-	}
-	for p := range s.out.parts {
-		if e := byPart[int32(p)]; e.end > e.start {
-			return fmt.Errorf("kafka: output topic %q, partition %d holds %d records, but the checkpoint is new: %w", s.opt.Topic, p,
-				e.end-e.start, stream.ErrOutputNotEmpty)
-		}
-	}
-	return nil
 }
 
 // claim takes the output over from any other sink: it initialises the producer, finds out where to go on, and writes
@@ -173,7 +121,7 @@ func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, fresh bool) error
 		return err
 	}
 	s.seal(&s.progress.parts[0])
-	s.start(nil)
+	s.launch(nil)
 	if err = s.await(ctx); err == nil {
 		err = s.tx.commit(ctx)
 	}

@@ -30,10 +30,6 @@ type TxnSinkOptions struct {
 	// stream. Records of the batch in hand may then appear twice. It is for one start, after the output or its
 	// progress topic was lost or replaced.
 	ResetProgress bool
-
-	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for what is
-	// under way.
-	sendBytes, roundBytes int
 }
 
 func (o *TxnSinkOptions) setDefaults() error {
@@ -45,8 +41,6 @@ func (o *TxnSinkOptions) setDefaults() error {
 	defaultTo(&o.TransactionTimeout, time.Minute)
 	defaultTo(&o.MaxTransactionRecords, 100_000)
 	defaultTo(&o.BufferBytes, 64<<20)
-	defaultTo(&o.sendBytes, 256<<10)
-	defaultTo(&o.roundBytes, 4<<20)
 	switch o.Progress {
 	case o.Topic, o.DeadLetters, o.Control, o.InputTopic:
 		return fmt.Errorf("kafka: progress records need a topic of their own, not %q", o.Progress)

@@ -65,7 +65,7 @@ func TestProgressIsRead(t *testing.T) {
 	b.add([]byte("neighbour"), []byte("{}"), nil)
 	raw, err := b.finish(time.Now())
 	require.NoError(t, err)
-	require.NoError(t, x.produce(t.Context(), []*shipment{{at: to, raw: raw, count: 1}}))
+	require.NoError(t, x.produce(t.Context(), []*shipment{{to: &outPart{topicPartition: to}, raw: raw, count: 1}}))
 	r.sizes = append(r.sizes, 2)
 	require.NoError(t, r.goOn(t, t.Context(), 3, nil))
 	require.Equal(t, place{4, 0}, at("motifd-"+r.opt.Topic))

@@ -37,7 +37,7 @@ func txnRoundTrips(t *testing.T, e *ends) {
 	for batch := range uint64(4) {
 		c.watch(0, append(slices.Clone(counted), apiFindCoordinator)...)
 		recs, tail := r.input(batch + 1)
-		_, err := publishTxn(t.Context(), s, batch+1, recs, tail)
+		_, err := publishBatch(t.Context(), s, batch+1, recs, tail)
 		require.NoError(t, err)
 		want := []int16{apiAddPartitions, apiProduce, apiTxnOffsets, apiEndTxn, apiAddOffsets}
 		if batch == 0 {
@@ -64,7 +64,7 @@ func TestTxnRoutesAreAskedAgain(t *testing.T) {
 		c.watch(at, append(kinds, apiFindCoordinator)...)
 		r.sizes = append(r.sizes, 9)
 		recs, tail := r.input(uint64(len(r.sizes)))
-		_, err := publishTxn(t.Context(), s, uint64(len(r.sizes)), recs, tail)
+		_, err := publishBatch(t.Context(), s, uint64(len(r.sizes)), recs, tail)
 		require.NoError(t, err)
 		for _, key := range c.requests() {
 			if key == apiFindCoordinator {

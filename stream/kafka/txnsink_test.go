@@ -255,12 +255,12 @@ func TestTxnForeignWriter(t *testing.T) {
 		r.opt.AllowExisting = allowed
 		s, _ := openTxnSink(t, r.opt, 0, nil, true)
 		recs, tail := r.input(1)
-		_, err := publishTxn(t.Context(), s, 1, recs, tail)
+		_, err := publishBatch(t.Context(), s, 1, recs, tail)
 		require.NoError(t, err)
 		cl := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: s.cl.transport}
 		produce(t, cl, r.opt.Topic, 0, 0, rec("", "intruder"))
 		recs, tail = r.input(2)
-		_, err = publishTxn(t.Context(), s, 2, recs, tail)
+		_, err = publishBatch(t.Context(), s, 2, recs, tail)
 		if allowed {
 			require.NoError(t, err)
 		} else {
@@ -279,7 +279,7 @@ func TestSequenceNumbersGoRound(t *testing.T) {
 
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
-	s := spool{dir: dir, limit: 25}
+	s := spool{dir: dir, limit: 25, buffers: &buffers{}}
 	for range 3 {
 		var want [][]byte
 		for i := range 7 {
@@ -293,7 +293,7 @@ func TestSpool(t *testing.T) {
 		require.Len(t, files, 1)
 		for i, p := range s.all() {
 			require.Equal(t, i >= 2, p.raw == nil, "parcel %d", i)
-			raw, err := s.load(&p)
+			raw, err := p.load()
 			require.NoError(t, err)
 			require.Equal(t, want[i], raw)
 		}

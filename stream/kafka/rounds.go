@@ -1,0 +1,221 @@
+package kafka
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// parcel is a record batch on its way to a partition.
+type parcel struct {
+	to      *outPart
+	count   int32
+	builder *batchBuilder // until it is finished
+	raw     []byte        // finished, with its size prefix; nil when it lies in the spool's file
+	spool   *spool
+	off     int64 // in the spool's file
+	size    int
+}
+
+// load returns a finished parcel's bytes.
+func (c *parcel) load() ([]byte, error) {
+	if c.raw != nil {
+		return c.raw, nil
+	}
+	return c.spool.read(c.off, c.size)
+}
+
+// round sends some parcels in the background.
+type round struct {
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// add puts a record into its partition's current record batch, and seals that when it is full. Nothing of the
+// arguments is kept.
+func (p *publisher) add(to *outPart, key, value []byte, hs []header) {
+	size := len(key) + len(value) + recordOverhead
+	for _, h := range hs {
+		size += len(h.key) + len(h.value) + recordOverhead
+	}
+	if to.builder != nil && to.builder.size()+size > p.opt.BatchBytes {
+		p.seal(to)
+	}
+	if to.builder == nil {
+		to.builder = &batchBuilder{compression: p.compression, buf: p.buffers.get()}
+		to.builder.reset()
+	}
+	to.builder.add(key, value, hs)
+}
+
+// recordOverhead bounds the bytes that a record needs besides key, value and headers.
+const recordOverhead = 32
+
+// seal closes a partition's current record batch, so that the next round sends it.
+func (p *publisher) seal(part *outPart) {
+	b := part.builder
+	if b == nil {
+		return
+	}
+	part.builder = nil
+	p.pending = append(p.pending, parcel{to: part, count: b.count, builder: b, size: b.size()})
+	p.waiting += b.size()
+}
+
+func (p *publisher) sealAll() {
+	for _, t := range p.topics {
+		for i := range t.parts {
+			p.seal(&t.parts[i])
+		}
+	}
+}
+
+// worthSending tells whether what is pending should be sent: there is enough for a request and no round is under way, or
+// too much to wait for the one that is.
+func (p *publisher) worthSending() bool {
+	if p.waiting < p.opt.sendBytes {
+		return false
+	}
+	if p.waiting < p.opt.roundBytes && p.round != nil {
+		select {
+		case <-p.round.done:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// start has send run in the background with what is pending. No other round is under way.
+func (p *publisher) start(send func(parcels []parcel) error) {
+	r := &round{done: make(chan struct{})}
+	p.round = r
+	parcels := p.pending
+	p.pending, p.waiting = nil, 0
+	p.wg.Go(func() {
+		defer close(r.done)
+		r.err = send(parcels)
+	})
+}
+
+// await returns when no round is under way, with the error of the one that was.
+func (p *publisher) await(ctx context.Context) error {
+	if p.round == nil {
+		return nil
+	}
+	select {
+	case <-p.round.done:
+		err := p.round.err
+		p.round = nil
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// finish makes record batches of the parcels that are new, and hands each of these to keep.
+func (p *publisher) finish(parcels []parcel, keep func(c *parcel) error) error {
+	now := time.Now()
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parcels {
+		c := &parcels[i]
+		if c.builder == nil {
+			continue
+		}
+		g.Go(func() (err error) {
+			if c.raw, err = c.builder.finish(now); err != nil {
+				return err
+			}
+			c.size = len(c.raw)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i := range parcels {
+		if c := &parcels[i]; c.builder != nil {
+			c.builder = nil
+			if err := keep(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// requestBytes bounds a produce request, unless one record batch alone has more.
+const requestBytes = 16 << 20
+
+// deliver sends finished parcels, those of one partition in order: in each wave one of every partition.
+func (p *publisher) deliver(parcels []parcel) error {
+	var order []*outPart
+	queues := map[*outPart][]parcel{}
+	for _, c := range parcels {
+		if queues[c.to] == nil {
+			order = append(order, c.to)
+		}
+		queues[c.to] = append(queues[c.to], c)
+	}
+	for left := len(parcels); left > 0; {
+		var wave []*shipment
+		size := 0
+		for _, to := range order {
+			q := queues[to]
+			if len(q) == 0 || size > 0 && size+q[0].size > requestBytes {
+				continue
+			}
+			raw, err := q[0].load()
+			if err != nil {
+				return err
+			}
+			size += len(raw)
+			wave = append(wave, &shipment{to: to, raw: raw, count: q[0].count})
+		}
+		if err := p.produce(p.ctx, wave); err != nil {
+			return err
+		}
+		for _, s := range wave {
+			if err := p.appended(s); err != nil {
+				return err
+			}
+			queues[s.to] = queues[s.to][1:]
+		}
+		left -= len(wave)
+	}
+	return nil
+}
+
+// buffers keeps some buffers of former record batches for later ones. It may be used by several goroutines.
+type buffers struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+// maxFree bounds the buffers that are kept.
+const maxFree = 16
+
+// get returns an empty buffer.
+func (b *buffers) get() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.free)
+	if n == 0 {
+		return nil
+	}
+	buf := b.free[n-1]
+	b.free = b.free[:n-1]
+	return buf
+}
+
+func (b *buffers) put(buf []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if buf != nil && len(b.free) < maxFree {
+		b.free = append(b.free, buf[:0])
+	}
+}
