@@ -60,21 +60,22 @@ func (p *pma) runOf(leaf int, row uint64) (a, b int) {
 		return n, n
 	}
 	h := &p.heads[row>>32]
-	if d := dirOf(row); h.mixed>>d&1 == 0 && int(h.start) == leaf && h.all() > 0 {
-		// All entries of the direction have one label.
-		a := int(h.offset)
-		if d == In {
-			a += int(h.degree[Out])
+	if d := dirOf(row); h.mixed>>d&1 == 0 {
+		if a, ok := p.base(h, leaf); ok {
+			// All entries of the direction have one label.
+			if d == In {
+				a += int(h.degree[Out])
+			}
+			b := min(max(0, a+int(h.degree[d])), n)
+			a = min(max(0, a), n)
+			switch l := labelOf(row); {
+			case l < h.label[d]:
+				return a, a
+			case l > h.label[d]:
+				return b, b
+			}
+			return a, b
 		}
-		b := min(a+int(h.degree[d]), n)
-		a = min(a, n)
-		switch l := labelOf(row); {
-		case l < h.label[d]:
-			return a, a
-		case l > h.label[d]:
-			return b, b
-		}
-		return a, b
 	}
 	a = p.firstRun(leaf, p.runs[leaf], row, n)
 	if a == n || p.runRow(leaf, a) != row {
@@ -118,16 +119,31 @@ func countLess(nbrs []VertexID, nbr VertexID) int {
 	return i
 }
 
+// base returns how far from a leaf's beginning a vertex's first entry is, going back over leaves between, if they are few; the
+// vertex has entries, of which some may be in the leaf.
+func (p *pma) base(h *head, leaf int) (int, bool) {
+	const few = 4
+	between := leaf - int(h.start)
+	if h.all() == 0 || between < 0 || between > few {
+		return 0, false
+	}
+	base := int(h.offset)
+	for _, c := range p.count[h.start:leaf] {
+		base -= int(c)
+	}
+	return base, true
+}
+
 // reoffset corrects where vertices begin in a leaf whose entries changed behind those of vertex v. Degrees, runs and the start of v
 // are right.
 func (p *pma) reoffset(leaf int, v VertexID) {
 	n := int(p.count[leaf])
 	h := &p.heads[v]
-	end := n
-	if int(h.start) == leaf {
-		end = int(h.offset) + h.all()
-	} else {
-		// v begins in an earlier leaf, if it still begins anywhere.
+	end := int(h.offset)
+	if base, ok := p.base(h, leaf); ok {
+		end = max(0, base+h.all())
+	} else if h.all() > 0 {
+		end = n
 		for runs := p.runs[leaf]; runs != 0; runs &= runs - 1 {
 			if i := bits.TrailingZeros64(runs); VertexID(p.runRow(leaf, i)>>32) > v {
 				end = i

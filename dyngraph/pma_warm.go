@@ -36,19 +36,27 @@ func (p *pma) warmEntries(ops []slot) {
 	p.warmHeads(ops)
 	sum := uint32(0)
 	for i := range ops {
-		sum += p.warmMiddle(VertexID(ops[i].row >> 32))
+		sum += p.warmMiddle(ops[i].vertex(), dirOf(ops[i].row))
 	}
 	p.warmth += sum
 }
 
-// warmMiddle reads in the middle of a vertex's entries, or of those in its first leaf.
-func (p *pma) warmMiddle(v VertexID) uint32 {
+// warmMiddle reads in the middle of a vertex's entries of one direction.
+func (p *pma) warmMiddle(v VertexID, d Dir) uint32 {
 	h := &p.heads[v]
-	off := min(int(h.offset)+h.all()/2, leafSize-1)
-	if at := int(h.start)*leafSize + off; at < len(p.nbr) {
-		return uint32(p.nbr[at]) + uint32(p.ent[at])
+	off := int(h.offset) + int(h.degree[d])/2
+	if d == In {
+		off += int(h.degree[Out])
 	}
-	return 0
+	at := int(h.start) * leafSize
+	if at >= len(p.nbr) {
+		return 0 // no entries since long
+	}
+	if n := int(p.count[h.start]); off >= n {
+		off, at = off-n, at+leafSize
+	}
+	at = min(at+min(off, leafSize-1), len(p.nbr)-1)
+	return uint32(p.nbr[at]) + uint32(p.ent[at])
 }
 
 // warm reads ahead what the fold asks of the graph for updates.
@@ -64,7 +72,7 @@ func (f *folder) warm(updates []resolved) {
 	}
 	for i := range updates {
 		if v := updates[i].fromID; v != NoVertex {
-			sum += p.warmMiddle(v)
+			sum += p.warmMiddle(v, Out)
 		}
 	}
 	p.warmth += sum
