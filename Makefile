@@ -59,6 +59,12 @@ bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated ca
 	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
 	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") --runs 5 $(BENCHFLAGS)
 
+DURATION    ?= 10m
+
+.PHONY: soak
+soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat
+	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
+
 .PHONY: vet
 vet: ## go vet, with every build tag
 	$(GO) vet ./...

@@ -202,7 +202,7 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 		out, err := newDemoConsumer(e.log.Addr(), demoOutput)
 		require.NoError(b, err)
 		ctx, cancel := context.WithCancel(b.Context())
-		begin := time.Now()
+		begin, cpu := time.Now(), cpuTime(b)
 		var all []time.Duration
 		read := make(chan error, 1)
 		go func() {
@@ -231,6 +231,7 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 		}
 		tick.Stop()
 		position(s, sent)
+		cost := float64((cpuTime(b) - cpu).Nanoseconds()) / 1000 / float64((sent-1)*demoMessage)
 		time.Sleep(time.Second) // what is published reaches the consumer
 		cancel()
 		require.NoError(b, <-read)
@@ -240,6 +241,7 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 		ms := func(q int) float64 { return float64(all[len(all)*q/1000].Microseconds()) / 1000 }
 		b.ReportMetric(float64(sent*demoMessage)/long.Seconds(), "updates/s")
 		b.ReportMetric(float64(len(all)), "matches")
+		b.ReportMetric(cost, "cpu-us/update") // making and reading them included
 		b.ReportMetric(ms(500), "p50-ms")
 		b.ReportMetric(ms(990), "p99-ms")
 		b.ReportMetric(ms(999), "p99.9-ms")

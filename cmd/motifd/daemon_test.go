@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -46,10 +47,22 @@ func (l *lockedBuffer) String() string {
 // start starts motifd run on motifd.yaml in a directory.
 func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
+	return startOn(t, dir, nil, nil, args...)
+}
+
+// startOn starts it with standard input and output; nil is none.
+func startOn(t testing.TB, dir string, in, out *os.File, args ...string) *process {
+	t.Helper()
 	port := freePort(t)
 	p := &process{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port), done: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"run", "-c", "motifd.yaml", "--listen", fmt.Sprintf("127.0.0.1:%d", port)}, args...)...)
 	p.cmd.Dir, p.cmd.Stderr = dir, &p.stderr
+	if in != nil {
+		p.cmd.Stdin = in
+	}
+	if out != nil {
+		p.cmd.Stdout = out
+	}
 	require.NoError(t, p.cmd.Start())
 	go func() {
 		defer close(p.done)

@@ -1,0 +1,302 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const soakConfig = `
+input: {file: {path: "-"}, format: json}
+output: {file: {path: "-"}}
+batch: {linger: 10ms, max_updates: 2000}
+checkpoint: {dir: state, retention: {batches: 200}}
+log: {level: warn}
+queries:
+`
+
+// Soak settings; `make soak` sets the first.
+const (
+	soakDuration = 6 * time.Second // unless SOAK_DURATION says otherwise
+	soakRate     = 20_000          // updates a second
+	soakAccounts = 20_000          // 12,500 payments at a time, and what is planted
+)
+
+// TestP4Soak runs the daemon on a stream of payments that forgets: every insertion is followed by its deletion, so that
+// the graph stays of one size, while a query comes and goes every second. Meanwhile memory, live heap, goroutines and
+// file handles are sampled. They are flat: over the second half of the time a least-squares line through the samples
+// rises by no more than flat allows.
+//
+// The deltas are checked as they come (what appears was not there, what disappears was), and in the end what stands is
+// what `motifd match` counts in the graph that is left.
+func TestP4Soak(t *testing.T) {
+	duration := soakDuration
+	if text := os.Getenv("SOAK_DURATION"); text != "" {
+		var err error
+		duration, err = time.ParseDuration(text)
+		require.NoError(t, err, "SOAK_DURATION")
+	}
+	var text strings.Builder
+	text.WriteString(soakConfig)
+	for i, q := range demoQueries() {
+		emit := []string{"deltas", "counts", "exists"}[i%3]
+		fmt.Fprintf(&text, "  - {name: %s-%s, unit: subgraphs, emit: %s, cypher: %q}\n", q.Name, emit, emit, q.Text)
+		fmt.Fprintf(&text, "  - {name: %s, unit: subgraphs, backfill: full, cypher: %q}\n", q.Name, q.Text)
+	}
+	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}), gen: newDemoGen(7, soakAccounts), graph: make(map[demoEdge]string)}
+	s.run(duration)
+	s.checkFlat()
+	s.checkMatches()
+}
+
+// soak is one run.
+type soak struct {
+	t       *testing.T
+	dir     string
+	gen     *demoGen
+	graph   map[demoEdge]string // id by payment
+	sent    uint64
+	changes int
+	samples []soakSample
+	deltas  uint64
+	there   map[string]string // query by match id, of those that emit deltas
+}
+
+// soakSample is what the daemon tells of itself.
+type soakSample struct {
+	at                               float64 // seconds
+	rss, heap, goroutines, fileCount float64
+}
+
+func (s *soak) run(duration time.Duration) {
+	t := s.t
+	in, feed, err := os.Pipe()
+	require.NoError(t, err)
+	read, out, err := os.Pipe()
+	require.NoError(t, err)
+	p := startOn(t, s.dir, in, out)
+	require.NoError(t, in.Close())
+	require.NoError(t, out.Close())
+	followed := make(chan error, 1)
+	go func() { followed <- s.follow(read) }()
+	w := bufio.NewWriterSize(feed, 1<<16)
+	p.ready()
+	begin, every := time.Now(), max(50*time.Millisecond, duration/600)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	var sampled, changed time.Duration
+	for now := time.Duration(0); now < duration; now = time.Since(begin) {
+		if due := uint64(now.Seconds() * soakRate); due > s.sent {
+			s.produce(w, due-s.sent)
+		}
+		require.NoError(t, w.Flush())
+		if now-sampled >= every {
+			sampled = now
+			s.sample(p, now)
+		}
+		if now-changed >= time.Second {
+			changed = now
+			s.change(p)
+		}
+		select {
+		case <-tick.C:
+		case <-p.done:
+			t.Fatal(p.stderr.String())
+		}
+	}
+	require.NoError(t, feed.Close()) // the input ends, and with it the daemon
+	<-p.done
+	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.stderr.String())
+	require.Empty(t, p.stderr.String())
+	require.NoError(t, <-followed)
+	require.NoError(t, read.Close())
+}
+
+// produce sends n payments.
+func (s *soak) produce(w io.Writer, n uint64) {
+	for range n {
+		e := s.gen.next()
+		s.sent++
+		u := newDemoUpdate(&e.Update)
+		if edge := (demoEdge{u.From, u.To, u.Label, ""}); u.Op == "+" {
+			s.graph[edge] = u.ID
+		} else {
+			delete(s.graph, edge)
+		}
+		line, err := json.Marshal(u)
+		require.NoError(s.t, err)
+		_, err = w.Write(append(line, '\n'))
+		require.NoError(s.t, err)
+	}
+}
+
+// change registers a query; the next time it removes it.
+func (s *soak) change(p *process) {
+	method, path, body := "POST", "", `{"name":"passing","emit":"counts","backfill":"full","cypher":"MATCH (a:Account)-[:TRANSFER]->(b)-[:TOP_UP]->(c:Wallet)-->(a)"}`
+	if s.changes++; s.changes%2 == 0 {
+		method, path, body = "DELETE", "/passing", ""
+	}
+	got := p.ask(method, "/api/v1/queries"+path, body)
+	require.Equal(s.t, http.StatusAccepted, got.code, got.body)
+}
+
+// sample reads the daemon's metrics.
+func (s *soak) sample(p *process, at time.Duration) {
+	text := p.ask("GET", "/metrics", "").body
+	value := func(name string) float64 {
+		for line := range strings.Lines(text) {
+			if rest, ok := strings.CutPrefix(line, name+" "); ok {
+				x, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+				require.NoError(s.t, err)
+				return x
+			}
+		}
+		require.Fail(s.t, "no metric "+name)
+		return 0
+	}
+	const mib = 1 << 20
+	s.samples = append(s.samples, soakSample{
+		at: at.Seconds(), rss: value("process_resident_memory_bytes") / mib,
+		// The collector's next goal is twice what it last found alive.
+		heap: value("go_memstats_next_gc_bytes") / 2 / mib, goroutines: value("go_goroutines"), fileCount: value("process_open_fds"),
+	})
+}
+
+// follow reads the daemon's output: a match appears only when it is not there, and disappears only when it is.
+func (s *soak) follow(r io.Reader) (err error) {
+	defer func() {
+		if err != nil { // the daemon is not to wait for a reader
+			_, _ = io.Copy(io.Discard, r)
+		}
+	}()
+	s.there = make(map[string]string)
+	for lines := json.NewDecoder(r); ; {
+		var d struct{ Op, Query, Match string }
+		if err := lines.Decode(&d); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading the output: %w", err)
+		}
+		s.deltas++
+		if d.Match == "" {
+			continue // counts and exists
+		}
+		if _, there := s.there[d.Match]; there != (d.Op == "-") {
+			return fmt.Errorf("match %s of %s: %s, but it is there: %v", d.Match, d.Query, d.Op, there)
+		}
+		if d.Op == "+" {
+			s.there[d.Match] = d.Query
+		} else {
+			delete(s.there, d.Match)
+		}
+	}
+}
+
+// rise fits a line through the second half of the samples, by least squares, and returns by how much it rises there; and
+// the mean.
+func (s *soak) rise(of func(soakSample) float64) (rise, mean float64) {
+	half := s.samples[len(s.samples)/2:]
+	var t, y, tt, ty float64
+	for _, x := range half {
+		t, y = t+x.at, y+of(x)
+	}
+	n := float64(len(half))
+	t, y = t/n, y/n
+	for _, x := range half {
+		tt += (x.at - t) * (x.at - t)
+		ty += (x.at - t) * (of(x) - y)
+	}
+	return ty / tt * (half[len(half)-1].at - half[0].at), y
+}
+
+// TestSoakRise holds that the line finds a leak under noise, and none where there is only noise.
+func TestSoakRise(t *testing.T) {
+	s := &soak{t: t}
+	for i := range 600 {
+		at := float64(i)
+		s.samples = append(s.samples, soakSample{at: at, rss: 100 + 32*math.Mod(at/14, 1), heap: 100 + at/60 + 10*math.Sin(at)})
+	}
+	rise, mean := s.rise(func(x soakSample) float64 { return x.rss })
+	require.InDelta(t, 0, rise, 3.2)
+	require.InDelta(t, 116, mean, 2)
+	rise, _ = s.rise(func(x soakSample) float64 { return x.heap })
+	require.InDelta(t, 5, rise, 0.5)
+}
+
+// checkFlat holds the bounds. The checkpoint fills and empties write buffers of 2 x 32 MiB, about once in soakCycle: over
+// a shorter time memory may rise by as much, over a longer one by the part of it that a line through a saw has.
+func (s *soak) checkFlat() {
+	const soakCycle, buffers = 15.0, 64.0
+	last := s.samples[len(s.samples)-1]
+	s.t.Logf("%.0f s, %d updates, %d deltas, %d samples", last.at, s.sent, s.deltas, len(s.samples))
+	half := last.at / 2
+	saw := buffers * math.Min(1, soakCycle/half)
+	for _, m := range []struct {
+		name  string
+		of    func(soakSample) float64
+		part  float64 // of the mean
+		fixed float64
+	}{
+		{"resident memory, MiB", func(x soakSample) float64 { return x.rss }, 0.05, saw},
+		{"live heap, MiB", func(x soakSample) float64 { return x.heap }, 0.05, saw},
+		{"goroutines", func(x soakSample) float64 { return x.goroutines }, 0, 3},
+		{"file handles", func(x soakSample) float64 { return x.fileCount }, 0.1, 4},
+	} {
+		rise, mean := s.rise(m.of)
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, x := range s.samples[len(s.samples)/2:] {
+			least, most = min(least, m.of(x)), max(most, m.of(x))
+		}
+		allowed := m.part*mean + m.fixed
+		s.t.Logf("%-20s mean %.1f, %.0f to %.0f; over the second half the line rises by %.2f, allowed %.2f", m.name, mean, least, most, rise, allowed)
+		require.LessOrEqual(s.t, rise, allowed, m.name)
+	}
+}
+
+// checkMatches compares what stands with a count in the graph that is left.
+func (s *soak) checkMatches() {
+	var lines strings.Builder
+	for _, e := range slices.SortedFunc(maps.Keys(s.graph), func(a, b demoEdge) int { return strings.Compare(s.graph[a], s.graph[b]) }) {
+		label := func(key string) string {
+			if strings.HasPrefix(key, "wallet") {
+				return "Wallet"
+			}
+			return "Account"
+		}
+		line, err := json.Marshal(demoUpdate{Op: "+", From: e.From, To: e.To, Label: e.Label, FromLabel: label(e.From), ToLabel: label(e.To)})
+		require.NoError(s.t, err)
+		lines.Write(append(line, '\n'))
+	}
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "left.jsonl"), []byte(lines.String()), 0o644))
+	standing := make(map[string]int64)
+	for _, q := range s.there {
+		standing[q]++
+	}
+	require.NotEmpty(s.t, standing)
+	require.NoError(s.t, os.Mkdir(filepath.Join(s.dir, "queries"), 0o755))
+	for _, q := range demoQueries() {
+		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "queries", q.Name+".cypher"), []byte(q.Text), 0o644))
+	}
+	succeed(s.t, s.dir, "match", "--graph=left.jsonl", "--query=queries", "--unit=subgraphs", "--summary=left.json")
+	var left struct{ Queries []benchCounts }
+	require.NoError(s.t, json.Unmarshal([]byte(readFile(s.t, filepath.Join(s.dir, "left.json"))), &left))
+	for i := range left.Queries {
+		q := &left.Queries[i]
+		require.Equal(s.t, q.sum().Int64(), standing[q.Name], q.Name)
+	}
+}
