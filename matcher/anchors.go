@@ -28,8 +28,9 @@ type Fit[T any] struct {
 // Fits is what an update of some labels fits.
 type Fits[T any] struct {
 	List []Fit[T] // in the order of the plans, then of the anchors
-	// Mark is the owner's, to note by sign of the update when it last came by. It is 0 at first.
+	// Mark and Note are the owner's: when an update of either sign last came by, say. They are 0 at first.
 	Mark [2]uint64
+	Note int
 }
 
 // maxFits bounds the label combinations whose fits are kept.

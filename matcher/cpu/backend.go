@@ -54,6 +54,8 @@ type Backend struct {
 	plans  map[*matcher.Plan]*compiled
 	// anchors finds the plans that a net edge fits.
 	anchors matcher.Anchors[*compiled]
+	rounds  uint64  // of looking for anchors
+	starts  []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns map[column]int
 	fresh   freshness
@@ -70,6 +72,8 @@ type compiled struct {
 	rows, count       []*order
 	rowsAll, countAll *order // static
 	shape             *shape // nil when counting must enumerate
+	order             *rowOrder
+	asked             asked
 }
 
 // New returns a backend without a graph.
@@ -105,7 +109,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			b.plans[p] = c
 			continue
 		}
-		c := &compiled{}
+		c := &compiled{order: newRowOrder(b.g.View(dyngraph.New), p)}
 		for i := range p.Anchored {
 			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, b.columns, true))
 			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, b.columns, false))

@@ -82,7 +82,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	}
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
-			s.orders[i] = newRowOrder(b.g.View(dyngraph.New), r.Plan)
+			s.orders[i] = b.plans[r.Plan].order
 		}
 		if r.Budget > 0 {
 			s.budgets[i] = &budget{limit: r.Budget}

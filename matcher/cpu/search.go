@@ -36,6 +36,7 @@ type search struct {
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one
 	out     *sorter  // of the rows
+	rows    []uint32 // buffer for the next sorter, of no more than firstRows
 	witness []uint32 // the first match, when any will do
 	counter counter
 	sharing sharing

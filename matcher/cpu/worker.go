@@ -20,7 +20,7 @@ type worker struct {
 
 func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
-	w.se.out = &w.st
+	w.se.out, w.st.data = &w.st, w.se.rows
 	if s.b.opt.Threads > 1 {
 		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted}
 	}
@@ -31,7 +31,12 @@ func newWorker(s *rowSearch) *worker {
 func (w *worker) run() {
 	s := w.s
 	defer s.b.release(w.se)
-	defer w.st.close()
+	defer func() {
+		w.st.close()
+		if cap(w.st.data) <= firstRows {
+			w.se.rows = w.st.data // a small batch does not pay for a buffer
+		}
+	}()
 	defer w.out.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
