@@ -140,6 +140,10 @@ type KafkaOutput struct {
 	TransactionTimeout    Duration `yaml:"transaction_timeout"`     // after which brokers abort an open transaction
 	TransactionMemory     Size     `yaml:"transaction_memory"`      // of the open transaction; what is beyond is on disk
 	ProgressTopic         string   `yaml:"progress_topic"`          // "": the output topic and "-progress"
+
+	// OnPartitionChange tells what to do when the output topic has another partition count than at the last commit:
+	// stop, keep (the former ones) or spread (over all).
+	OnPartitionChange string `yaml:"on_partition_change"`
 }
 
 // Progress is the topic of the progress records.
@@ -273,7 +277,7 @@ func (k *KafkaInput) setDefaults() {
 }
 
 func (k *KafkaOutput) setDefaults() {
-	k.Compression, k.Transactions = "none", kafka.TransactionsAuto
+	k.Compression, k.Transactions, k.OnPartitionChange = "none", kafka.TransactionsAuto, kafka.PartitionsStop
 	k.MaxTransactionRecords, k.TransactionTimeout, k.TransactionMemory = 100_000, Duration(time.Minute), 64<<20
 }
 

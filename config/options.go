@@ -94,7 +94,7 @@ func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 	o := kafka.TxnSinkOptions{
 		SinkOptions: kafka.SinkOptions{
 			Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
-			AllowExisting: c.Output.AllowExisting, Compression: k.Compression,
+			AllowExisting: c.Output.AllowExisting, OnPartitions: k.OnPartitionChange, Compression: k.Compression,
 		},
 		Progress: k.Progress(), TransactionTimeout: k.TransactionTimeout.Std(),
 		MaxTransactionRecords: k.MaxTransactionRecords, BufferBytes: int(k.TransactionMemory), SpoolDir: c.Engine.SpillDir,

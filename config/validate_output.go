@@ -35,6 +35,11 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 	}
 	v.oneOf("output.kafka.compression", k.Compression, "none", "gzip", "snappy", "lz4", "zstd")
 	v.oneOf("output.kafka.transactions", k.Transactions, kafka.TransactionsAuto, kafka.TransactionsOn, kafka.TransactionsOff)
+	v.oneOf("output.kafka.on_partition_change", k.OnPartitionChange, kafka.PartitionsStop, kafka.PartitionsKeep, kafka.PartitionsSpread)
+	if k.OnPartitionChange == kafka.PartitionsSpread && v.c.Output.Mode == "upsert" {
+		v.fail("output.kafka.on_partition_change", "is spread, and output.mode is upsert: the tombstone of a match could go to another "+
+			"partition than the match, which would then stay for ever; use keep, or a new output topic and checkpoint")
+	}
 	v.positive("output.kafka.max_transaction_records", int64(k.MaxTransactionRecords))
 	v.positive("output.kafka.transaction_memory", int64(k.TransactionMemory))
 	if d := k.TransactionTimeout.Std(); d < time.Second || d > 24*time.Hour {

@@ -15,6 +15,8 @@ var (
 	ErrOutputDamaged = errors.New("output is damaged")
 	// ErrMismatch: the checkpoint and the output do not belong together (DESIGN P3).
 	ErrMismatch = errors.New("checkpoint and output do not belong together")
+	// ErrOldCheckpoint: the output goes beyond the checkpoint, which must be an old copy.
+	ErrOldCheckpoint = fmt.Errorf("%w: the checkpoint is older than the output", ErrMismatch)
 	// ErrFenced: another daemon writes to the same output.
 	ErrFenced = errors.New("fenced by another daemon")
 	// ErrLocked: another process holds the output file or the checkpoint.

@@ -39,8 +39,8 @@ func (p *Pipeline) openSink(ctx context.Context) error {
 			return fmt.Errorf("sink: %w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
-			return fmt.Errorf("sink: %w: the output goes to batch %d, but the checkpoint knows none after %d; is it an old copy?",
-				ErrMismatch, at, last)
+			return fmt.Errorf("sink: %w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy?",
+				ErrOldCheckpoint, at, last)
 		}
 	}
 	p.skip, p.mark = got, s.Mark

@@ -18,10 +18,13 @@ var advice = []struct {
 		"or set output.allow_existing to go on behind what is there"},
 	{stream.ErrOutputDamaged, "restore the topics, or start once with --reset-progress to go on behind the checkpoint: what is gone " +
 		"from the output stays gone, and records of the batch in hand may appear twice"},
+	{stream.ErrOldCheckpoint, "restore the newest copy of the checkpoint, or give this one a new output topic; going on here would publish other " +
+		"records under numbers that are taken"},
 	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
 		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
-	{kafka.ErrPartitions, "a match and its cancellation share a partition only while the count stays: give a new checkpoint a new output topic, " +
-		"or create the topic again with the former count"},
+	{kafka.ErrPartitions, "a match and its cancellation share a partition only while the count stays: create the topic again with the former count, " +
+		"or give a new checkpoint a new output topic; if partitions were added, output.kafka.on_partition_change: keep goes on with the former " +
+		"ones alone, and spread uses all of them from here on; if the topic was created anew with fewer, spread together with --reset-progress"},
 	{kafka.ErrNoTopic, "motifd topics create -c FILE creates what is missing"},
 	{kafka.ErrNoTransactions, "set output.kafka.transactions: off"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},

@@ -264,6 +264,9 @@ func (s *service) events() kafka.Events {
 		count.Loss(partition, from, to)
 		s.log.Error().Int32("partition", partition).Int64("from", from).Int64("to", to).Msg("kafka: input records are gone; reading goes on after them")
 	}
+	e.Partitions = func(topic string, from, to int32) {
+		s.log.Warn().Str("topic", topic).Int32("had", from).Int32("has", to).Msg("kafka: the topic has more partitions than before; all are used")
+	}
 	e.Duplicates = func(topic string, partition int32, n int64) {
 		count.Duplicates(topic, partition, n)
 		s.log.Warn().Str("topic", topic).Int32("partition", partition).Int64("records", n).Msg("kafka: records were probably published more than once")

@@ -38,6 +38,7 @@ func TestBroker(t *testing.T) {
 			t.Run(name, func(t *testing.T) { test(t, broker(t)) })
 		}
 	})
+	t.Run("Fitting", func(t *testing.T) { fit(t, broker) })
 	t.Run("SourceConformance", func(t *testing.T) { sourceConformance(t, broker) })
 	t.Run("SinkConformance", func(t *testing.T) {
 		for _, name := range []string{"Plain", "SmallBatches"} {

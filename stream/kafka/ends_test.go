@@ -80,3 +80,20 @@ func (e *ends) createAgain(t testing.TB, topic Topic) {
 	t.Helper()
 	require.NoError(t, EnsureTopics(t.Context(), e.client(), topic))
 }
+
+// alterTopic changes settings of a topic.
+func (e *ends) alterTopic(t testing.TB, topic string, config map[string]string) {
+	t.Helper()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeTopic, topic
+	for k, v := range config {
+		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		c.Name, c.Value = k, &v
+		r.Configs = append(r.Configs, c)
+	}
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(t.Context(), e.franz(t))
+	require.NoError(t, err)
+	require.Zero(t, resp.Resources[0].ErrorCode)
+}

@@ -223,8 +223,14 @@ type SinkOptions struct {
 	// ExpectPartitions is the partition count the output must have; 0 accepts any. A match and its cancellation share
 	// a partition only while the count stays as it is.
 	ExpectPartitions int32
+	// OnPartitions tells what to do when the output has more partitions than at the last commit: PartitionsStop (the
+	// default), PartitionsKeep or PartitionsSpread.
+	OnPartitions string
 	// AllowExisting accepts an output that holds records although the checkpoint is new, and that others write to.
 	AllowExisting bool
+	// ResetProgress lets the sink go on after the committed batch although the output, or its progress record, was lost,
+	// cut or written by others. Records of the batch in hand may then appear twice. It is for one start.
+	ResetProgress bool
 	// Compression is "" or "none", "gzip", "snappy", "lz4" or "zstd".
 	Compression string
 	// BatchBytes is when a record batch is sent. Default 512 KiB; at most the topic's max.message.bytes less the
@@ -264,6 +270,12 @@ func (o *SinkOptions) setDefaults() error {
 	}
 	if _, err := codecOf(o.Compression); err != nil {
 		return err
+	}
+	defaultTo(&o.OnPartitions, PartitionsStop)
+	switch o.OnPartitions {
+	case PartitionsStop, PartitionsKeep, PartitionsSpread:
+	default:
+		return fmt.Errorf("kafka: what to do with added partitions is %s, %s or %s, not %q", PartitionsStop, PartitionsKeep, PartitionsSpread, o.OnPartitions)
 	}
 	defaultTo(&o.BatchBytes, 512<<10)
 	defaultTo(&o.GroupInterval, time.Second)

@@ -112,7 +112,7 @@ func (p *publisher) join(ctx context.Context) (context.Context, func()) {
 }
 
 // openTopic finds a topic and compares what it holds with what was committed. want is the partition count that it must
-// have, 0 for any; whole tells that it must reach to the mark. A name of "" is no topic.
+// have, 0 for any; whole tells that it must reach to the mark, unless that is to be passed over. A name of "" is no topic.
 func (p *publisher) openTopic(ctx context.Context, name string, want int32, m mark, whole bool) (*outTopic, map[int32]extent, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -126,9 +126,10 @@ func (p *publisher) openTopic(ctx context.Context, name string, want int32, m ma
 		return nil, nil, fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", name, ErrPartitions, n, want)
 	}
 	next := m.Next[name]
-	if main && len(next) > 0 && int32(len(next)) != n {
-		return nil, nil, fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
-			name, ErrPartitions, n, len(next))
+	if main {
+		if n, err = p.opt.spread(n, int32(len(next))); err != nil {
+			return nil, nil, err
+		}
 	}
 	byPart, err := p.cl.extents(ctx, name, allPartitions(n), kafkago.ReadUncommitted)
 	if err != nil {
@@ -138,11 +139,11 @@ func (p *publisher) openTopic(ctx context.Context, name string, want int32, m ma
 	for i := range t.parts {
 		part := &t.parts[i]
 		*part = outPart{topicPartition: topicPartition{name, int32(i)}, exclusive: main && !p.opt.AllowExisting, next: -1}
-		if i >= len(next) {
+		end := byPart[int32(i)].end
+		if part.end = end; i >= len(next) {
 			continue
 		}
-		end := byPart[int32(i)].end
-		if next[i] > end && whole {
+		if next[i] > end && whole && !p.opt.ResetProgress {
 			return nil, nil, fmt.Errorf("kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
 				name, i, stream.ErrOutputDamaged, end, next[i])
 		}
@@ -150,6 +151,25 @@ func (p *publisher) openTopic(ctx context.Context, name string, want int32, m ma
 	}
 	p.topics = append(p.topics, t)
 	return t, byPart, nil
+}
+
+// foreign is an error if a record behind the committed mark of the main output is not the stream's, unless others may
+// write there.
+func (p *publisher) foreign(partition int32, r *record) error {
+	if p.opt.AllowExisting || p.opt.ResetProgress {
+		return nil
+	}
+	name, err := nameOf(r)
+	switch {
+	case err != nil:
+		return err
+	case !name.ok:
+		return fmt.Errorf("partition %d, offset %d: %w: the record is not motifd's", partition, r.offset, stream.ErrMismatch)
+	case name.stream != p.streamID:
+		return fmt.Errorf("partition %d, offset %d: %w: the record is of stream %q, this one is %q", partition, r.offset,
+			stream.ErrMismatch, name.stream, p.streamID)
+	}
+	return nil
 }
 
 // requireEmpty refuses an output that holds something.

@@ -119,9 +119,8 @@ func (s *Sink) readBack(ctx context.Context, t *outTopic, main bool, batch uint6
 				return err
 			}
 			if !name.ok || name.stream != s.streamID {
-				if main && !s.opt.AllowExisting {
-					return fmt.Errorf("partition %d, offset %d: %w: the record is of stream %q, this one is %q", p, r.offset,
-						stream.ErrMismatch, name.stream, s.streamID)
+				if main {
+					return s.foreign(int32(p), r)
 				}
 				return nil
 			}

@@ -165,7 +165,8 @@ func (x *transactions) offsets(ctx context.Context, group, topic string, at stre
 		}
 		for _, t := range res.Topics {
 			for _, p := range t.Partitions {
-				if p.ErrorCode != 0 {
+				// A partition that was deleted has no lag. Its batch must be finished all the same.
+				if p.ErrorCode != 0 && kafkago.Error(p.ErrorCode) != kafkago.UnknownTopicOrPartition {
 					return failure(p.ErrorCode)
 				}
 			}

@@ -17,9 +17,10 @@ import (
 // again, and claims the output by writing it anew under its own session.
 //
 // Besides stream.ErrOutputNotEmpty it answers ErrNoTopic; ErrPartitions when the partition count of the output is not
-// the expected or the committed one, or the progress topic has more than one partition; stream.ErrMismatch when the
-// progress record is of another stream; stream.ErrOutputDamaged when the output ends before the committed mark or the
-// progress record is missing. It waits for the brokers until ctx is done.
+// the expected or the committed one (see SinkOptions.OnPartitions), or the progress topic has more than one partition;
+// stream.ErrMismatch when the progress record is of another stream, or the output holds records of others behind the
+// committed mark; stream.ErrOutputDamaged when the output ends before the mark, or the progress record is missing or
+// older than the mark. It waits for the brokers until ctx is done.
 func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
 	none := stream.Progress{Stream: streamID, Batch: batch + 1}
 	ctx, done, m, err := s.begin(ctx, streamID, committed)
@@ -34,8 +35,8 @@ func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, commi
 		want  int32 // partitions, 0 for any number
 		whole bool
 	}{
-		{&s.out, s.opt.Topic, s.opt.ExpectPartitions, !s.opt.ResetProgress},
-		{&s.progress, s.opt.Progress, 1, !s.opt.ResetProgress},
+		{&s.out, s.opt.Topic, s.opt.ExpectPartitions, true},
+		{&s.progress, s.opt.Progress, 1, true},
 		{&s.dead, s.opt.DeadLetters, 0, false},
 		{&s.control, s.opt.Control, 0, false},
 	} {
@@ -43,10 +44,10 @@ func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, commi
 			return none, err
 		}
 	}
-	if _, err := s.whereToGoOn(ctx, batch, fresh, false); err != nil {
+	if _, err := s.whereToGoOn(ctx, batch, m, fresh, false); err != nil {
 		return none, err
 	}
-	if err := s.claim(ctx, batch, fresh); err != nil {
+	if err := s.claim(ctx, batch, m, fresh); err != nil {
 		return none, err
 	}
 	s.open = true
@@ -59,13 +60,33 @@ func newSession() string {
 	return hex.EncodeToString(b[:])
 }
 
-// whereToGoOn reads the progress record and decides where publishing goes on.
-func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, fresh, wait bool) (place, error) {
-	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, -1, wait)
+// whereToGoOn reads the progress record and what the output holds behind the committed mark, and decides where publishing
+// goes on. With wait it waits for the end of transactions that are open in them; our own, of a former process, is one of
+// them before the producer is initialised.
+func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, wait bool) (place, error) {
+	if !fresh {
+		if err := s.requireOurs(ctx, m, wait); err != nil {
+			return place{}, err
+		}
+	}
+	from := int64(-1)
+	if next := m.Next[s.opt.Progress]; len(next) == 1 { // the record of the mark's batch is the last but those that follow
+		from = next[0] - 1
+	}
+	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, from, wait)
+	if errors.Is(err, stream.ErrMismatch) && s.opt.ResetProgress { // it is none of ours
+		rec, err = nil, nil
+	}
 	if err != nil {
 		return place{}, err
 	}
 	switch {
+	case rec != nil && rec.Stream == s.streamID && rec.Batch <= batch && rec.at() != (place{}):
+		if s.opt.ResetProgress {
+			return place{batch + 1, 0}, nil
+		}
+		return place{}, fmt.Errorf("kafka: topic %q: %w: the progress record is at batch %d, but batch %d is committed: was the topic cut?",
+			s.opt.Progress, stream.ErrOutputDamaged, rec.Batch, batch)
 	case rec != nil && rec.Stream == s.streamID:
 		if fresh && rec.at() != (place{}) {
 			return place{}, fmt.Errorf("kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new", s.opt.Progress,
@@ -94,11 +115,33 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, fresh, wait boo
 		s.opt.Progress, stream.ErrOutputDamaged, s.opt.TransactionalID, batch)
 }
 
+// requireOurs refuses an output in which somebody else has written behind the committed mark.
+func (s *TxnSink) requireOurs(ctx context.Context, m mark, wait bool) error {
+	parts := allPartitions(s.Partitions())
+	byPart, err := s.cl.extents(ctx, s.opt.Topic, parts, kafkago.ReadUncommitted)
+	if err != nil {
+		return err
+	}
+	next := m.Next[s.opt.Topic]
+	for _, p := range parts {
+		from := byPart[p].start
+		if int(p) < len(next) {
+			from = max(from, next[p])
+		}
+		if err := s.cl.scan(ctx, s.opt.Topic, p, from, byPart[p].end, kafkago.ReadCommitted, wait, func(r *record) error {
+			return s.foreign(p, r)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // claim takes the output over from any other sink: it initialises the producer, finds out where to go on, and writes
 // that as a progress record of this session. It begins again when another sink does the same at the same time.
-func (s *TxnSink) claim(ctx context.Context, batch uint64, fresh bool) error {
+func (s *TxnSink) claim(ctx context.Context, batch uint64, m mark, fresh bool) error {
 	for attempt := 1; ; attempt++ {
-		err := s.claimOnce(ctx, batch, fresh)
+		err := s.claimOnce(ctx, batch, m, fresh)
 		if !errors.Is(err, errTxnLost) {
 			return err
 		}
@@ -109,11 +152,11 @@ func (s *TxnSink) claim(ctx context.Context, batch uint64, fresh bool) error {
 	}
 }
 
-func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, fresh bool) error {
+func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, m mark, fresh bool) error {
 	if err := s.tx.init(ctx, true); err != nil {
 		return err
 	}
-	at, err := s.whereToGoOn(ctx, batch, fresh, true)
+	at, err := s.whereToGoOn(ctx, batch, m, fresh, true)
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,6 @@ type TxnSinkOptions struct {
 	// a temporary file in SpoolDir (default: the system's). Default 64 MiB.
 	BufferBytes int
 	SpoolDir    string
-	// ResetProgress lets the sink go on after the committed batch although the progress record is missing or of another
-	// stream. Records of the batch in hand may then appear twice. It is for one start, after the output or its
-	// progress topic was lost or replaced.
-	ResetProgress bool
 }
 
 func (o *TxnSinkOptions) setDefaults() error {
