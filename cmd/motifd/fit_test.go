@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -16,32 +17,47 @@ import (
 )
 
 const fitConfig = `
-input: {kafka: {brokers: ["ADDR"], topic: in}}
-output: {kafka: {topic: out}}
+input: {kafka: {brokers: ["ADDR"], topic: NAMEin, group: NAMEgroup}}
+output: {kafka: {topic: NAMEout}}
 batch: {linger: 1ms}
 checkpoint: {dir: state}
 queries: [{name: edge, cypher: "MATCH (a)-[:T]->(b)"}]
 `
 
-// fit is a log in the test's process, so that it outlives the daemons, and a directory with a configuration.
+// fit is a log that outlives the daemons, with topics whose names begin with name, and a directory with a configuration.
 type fit struct {
-	t   *testing.T
-	dir string
-	cl  *kgo.Client
-	log *kafka.Embedded
-	n   int64
+	t    *testing.T
+	dir  string
+	cl   *kgo.Client
+	addr string
+	name string
+	n    int64
 }
 
+// newFit uses an embedded log in the test's process.
 func newFit(t *testing.T) *fit {
 	t.Helper()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Topics: []kafka.Topic{{Name: "in"}, {Name: "out"}, kafka.ProgressTopic("out-progress")}})
+	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
-	cl, err := kgo.NewClient(kgo.SeedBrokers(log.Addr()), kgo.DefaultProduceTopic("in"))
+	return newFitAt(t, log.Addr(), "")
+}
+
+// newFitAt uses a log at an address.
+func newFitAt(t *testing.T, addr, name string) *fit {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.DefaultProduceTopic(name+"in"), kgo.MetadataMinAge(10*time.Millisecond),
+		kgo.UnknownTopicRetries(-1))
 	require.NoError(t, err)
 	t.Cleanup(cl.Close)
-	return &fit{t: t, dir: write(t, map[string]string{"motifd.yaml": strings.Replace(fitConfig, "ADDR", log.Addr(), 1)}), cl: cl, log: log}
+	text := strings.NewReplacer("ADDR", addr, "NAME", name).Replace(fitConfig)
+	f := &fit{t: t, dir: write(t, map[string]string{"motifd.yaml": text}), cl: cl, addr: addr, name: name}
+	f.create(kafka.Topic{Name: "in"}, kafka.Topic{Name: "out"}, kafka.ProgressTopic("out-progress"))
+	return f
 }
+
+// held counts the records that the output shows.
+func (f *fit) held() int { return len(committed(f.t, f.addr, f.name+"out")) }
 
 // send produces an update that makes a match.
 func (f *fit) send() {
@@ -69,6 +85,7 @@ func (f *fit) refuse(args ...string) string {
 
 func (f *fit) deleteTopic(name string) {
 	f.t.Helper()
+	name = f.name + name
 	req := kmsg.NewPtrDeleteTopicsRequest()
 	topic := kmsg.NewDeleteTopicsRequestTopic()
 	topic.Topic = &name
@@ -76,17 +93,44 @@ func (f *fit) deleteTopic(name string) {
 	resp, err := req.RequestWith(f.t.Context(), f.cl)
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Topics[0].ErrorCode)
+	require.Eventually(f.t, func() bool {
+		infos, err := kafka.DescribeTopics(f.t.Context(), f.client(), name)
+		return err == nil && infos[name] == nil
+	}, time.Minute, 20*time.Millisecond)
 }
+
+func (f *fit) client() kafka.Client { return kafka.Client{Brokers: []string{f.addr}} }
 
 func (f *fit) create(topics ...kafka.Topic) {
 	f.t.Helper()
-	require.NoError(f.t, kafka.EnsureTopics(f.t.Context(), kafka.Client{Brokers: []string{f.log.Addr()}}, topics...))
+	for _, topic := range topics {
+		topic.Name = f.name + topic.Name
+		require.NoError(f.t, kafka.EnsureTopics(f.t.Context(), f.client(), topic))
+	}
+}
+
+// alter changes settings of a topic.
+func (f *fit) alter(topic string, config map[string]string) {
+	f.t.Helper()
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeTopic, f.name+topic
+	for k, v := range config {
+		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		c.Name, c.Value = k, &v
+		r.Configs = append(r.Configs, c)
+	}
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(f.t.Context(), f.cl)
+	require.NoError(f.t, err)
+	require.Zero(f.t, resp.Resources[0].ErrorCode)
 }
 
 // TestP3Fenced: of two daemons on one output the one that started last works; the other one stops with a status of its
 // own, and nothing is there twice.
-func TestP3Fenced(t *testing.T) {
-	f := newFit(t)
+func TestP3Fenced(t *testing.T) { fenced(t, newFit(t)) }
+
+func fenced(t *testing.T, f *fit) {
 	p := start(t, f.dir)
 	p.ready()
 	f.work(p)
@@ -103,13 +147,14 @@ func TestP3Fenced(t *testing.T) {
 	require.Contains(t, first.stderr.String(), "what to do: ")
 	f.work(second)
 	second.stop()
-	require.Len(t, committed(t, f.log.Addr(), "out"), 3)
+	require.Equal(t, 3, f.held())
 }
 
 // TestP3OutputDoesNotFit: what does not fit together is refused, with what can be done; nothing is overwritten, and the
 // daemon starts when it is told what is wanted.
-func TestP3OutputDoesNotFit(t *testing.T) {
-	f := newFit(t)
+func TestP3OutputDoesNotFit(t *testing.T) { outputDoesNotFit(t, newFit(t)) }
+
+func outputDoesNotFit(t *testing.T, f *fit) {
 	p := start(t, f.dir)
 	p.ready()
 	f.work(p)
@@ -124,7 +169,7 @@ func TestP3OutputDoesNotFit(t *testing.T) {
 
 	// The checkpoint is lost.
 	require.Contains(t, f.refuse("--checkpoint", "new"), "output.allow_existing")
-	require.Len(t, committed(t, f.log.Addr(), "out"), 1)
+	require.Equal(t, 1, f.held())
 
 	// The progress topic is lost, and with it what is published.
 	f.deleteTopic("out-progress")
@@ -137,13 +182,13 @@ func TestP3OutputDoesNotFit(t *testing.T) {
 	// The output was created anew: with another partition count, then empty.
 	f.deleteTopic("out")
 	f.create(kafka.Topic{Name: "out", Partitions: 2})
-	require.Contains(t, f.refuse(), "former count")
+	require.Contains(t, f.refuse(), "on_partition_change: keep")
 	f.deleteTopic("out")
 	f.create(kafka.Topic{Name: "out"})
 	require.Contains(t, f.refuse(), "--reset-progress")
 	restart("--reset-progress")
 	restart()
-	require.Len(t, committed(t, f.log.Addr(), "out"), 2)
+	require.Equal(t, 2, f.held())
 
 	// Another stream has taken the output over.
 	p = start(t, f.dir, "--checkpoint", "other", "--set", "output.allow_existing=true")
@@ -152,13 +197,45 @@ func TestP3OutputDoesNotFit(t *testing.T) {
 	p.stop()
 	require.Contains(t, f.refuse(), "--reset-progress")
 	restart("--reset-progress")
+
+	// Partitions were added to the output.
+	held := f.held()
+	f.addPartitions("out", 3)
+	require.Contains(t, f.refuse(), "on_partition_change: keep")
+	require.Contains(t, f.refuse("--reset-progress"), "on_partition_change: keep")
+	restart("--set", "output.kafka.on_partition_change=keep")
+	require.Contains(t, f.refuse(), "on_partition_change: keep")
+	restart("--set", "output.kafka.on_partition_change=spread")
+	restart()
+	require.Equal(t, held+3, f.held())
+
+	// The checkpoint is an old copy.
+	require.NoError(t, os.CopyFS(filepath.Join(f.dir, "old"), os.DirFS(filepath.Join(f.dir, "state"))))
+	restart()
+	restart()
+	require.Contains(t, f.refuse("--checkpoint", "old"), "restore the newest copy")
+	require.Contains(t, f.refuse("--checkpoint", "old", "--reset-progress"), "restore the newest copy")
+	restart()
+	require.Equal(t, held+6, f.held())
+}
+
+// addPartitions raises a topic's partition count.
+func (f *fit) addPartitions(topic string, n int32) {
+	f.t.Helper()
+	req := kmsg.NewPtrCreatePartitionsRequest()
+	rt := kmsg.NewCreatePartitionsRequestTopic()
+	rt.Topic, rt.Count = f.name+topic, n
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
+	resp, err := req.RequestWith(f.t.Context(), f.cl)
+	require.NoError(f.t, err)
+	require.Zero(f.t, resp.Topics[0].ErrorCode)
 }
 
 // TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface
 // tells so.
 func TestBrokersUnreachable(t *testing.T) {
 	port := freePort(t)
-	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fitConfig, "ADDR", fmt.Sprintf("127.0.0.1:%d", port), 1)})
+	dir := write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", port), "NAME", "").Replace(fitConfig)})
 	p := start(t, dir)
 	p.until("it said that it waits", func() bool {
 		resp, err := http.Get(p.url + "/readyz")
