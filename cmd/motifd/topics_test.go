@@ -6,48 +6,60 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/twmb/franz-go/pkg/kfake"
 
 	"motifd/stream/kafka"
 )
 
 const topicsConfig = `
-input: {kafka: {brokers: ["ADDR"], topic: in}}
-output: {mode: MODE, kafka: {topic: out, dead_letter: dead, control: control}}
+input: {kafka: {brokers: ["ADDR"], topic: NAMEin}}
+output: {mode: MODE, kafka: {topic: NAMEout, dead_letter: NAMEdead, control: NAMEcontrol}}
 checkpoint: {dir: state}
 `
 
-// topicsDir is a directory with a configuration, and an empty log that it names.
-func topicsDir(t *testing.T, mode string, fake ...kfake.Opt) (dir string, client kafka.Client) {
+// topicsDir is a directory with a configuration that names topics of a log, which are not there, and what their names
+// begin with.
+func topicsDir(t *testing.T, addr, mode string) (dir, name string, client kafka.Client) {
 	t.Helper()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Fake: fake})
+	topicsCount++
+	name = fmt.Sprintf("t%d-", topicsCount)
+	text := strings.NewReplacer("ADDR", addr, "MODE", mode, "NAME", name).Replace(topicsConfig)
+	return write(t, map[string]string{"motifd.yaml": text}), name, kafka.Client{Brokers: []string{addr}}
+}
+
+var topicsCount int
+
+// embeddedLog starts an embedded log in the test's process.
+func embeddedLog(t *testing.T) (addr string) {
+	t.Helper()
+	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
-	text := strings.NewReplacer("ADDR", log.Addr(), "MODE", mode).Replace(topicsConfig)
-	return write(t, map[string]string{"motifd.yaml": text}), kafka.Client{Brokers: []string{log.Addr()}}
+	return log.Addr()
 }
 
 // TestTopicsCreate holds that what is missing is created such that the check finds nothing wrong, and that what exists
 // stays as it is.
-func TestTopicsCreate(t *testing.T) {
+func TestTopicsCreate(t *testing.T) { topicsCreated(t, embeddedLog(t)) }
+
+func topicsCreated(t *testing.T, addr string) {
 	for mode, policy := range map[string]string{"changelog": "delete", "upsert": "compact"} {
-		dir, client := topicsDir(t, mode)
+		dir, name, client := topicsDir(t, addr, mode)
 		r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
 		require.Equal(t, 1, r.code)
 		require.Equal(t, 5, strings.Count(r.stdout, "does not exist"), r.stdout)
 		require.Contains(t, r.stderr, "5 problems")
-		require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: "control", Partitions: 2}))
+		require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: name + "control", Partitions: 2}))
 		r = succeed(t, dir, "topics", "create", "-c", "motifd.yaml", "--partitions=3")
-		require.Contains(t, r.stdout, "control: exists, with 2 partitions")
-		require.Contains(t, r.stdout, "out: created for output, with 3 partitions, cleanup.policy="+policy)
-		require.Contains(t, r.stdout, "out-progress: created for progress, with 1 partition, cleanup.policy=compact")
+		require.Contains(t, r.stdout, name+"control: exists, with 2 partitions")
+		require.Contains(t, r.stdout, name+"out: created for output, with 3 partitions, cleanup.policy="+policy)
+		require.Contains(t, r.stdout, name+"out-progress: created for progress, with 1 partition, cleanup.policy=compact")
 		r = succeed(t, dir, "topics", "check", "-c", "motifd.yaml")
 		require.NotContains(t, r.stdout, "wrong")
-		infos, err := kafka.DescribeTopics(t.Context(), client, "in", "out", "dead", "out-progress", "nosuch")
+		infos, err := kafka.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress", name+"nosuch")
 		require.NoError(t, err)
 		got := map[string]string{}
-		for name, info := range infos {
-			got[name] = fmt.Sprint(info.Partitions, " ", info.Config["cleanup.policy"])
+		for topic, info := range infos {
+			got[strings.TrimPrefix(topic, name)] = fmt.Sprint(info.Partitions, " ", info.Config["cleanup.policy"])
 		}
 		require.Equal(t, map[string]string{"in": "3 delete", "out": "3 " + policy, "dead": "1 delete", "out-progress": "1 compact"}, got)
 		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "-c", "motifd.yaml").stdout, "exists")-1)
@@ -55,7 +67,9 @@ func TestTopicsCreate(t *testing.T) {
 }
 
 // TestTopicsCheck holds that each thing that is wrong is found, with what would be right.
-func TestTopicsCheck(t *testing.T) {
+func TestTopicsCheck(t *testing.T) { topicsChecked(t, embeddedLog(t)) }
+
+func topicsChecked(t *testing.T, addr string) {
 	good := func() map[string]kafka.Topic {
 		return map[string]kafka.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {}, "out-progress": {Config: kafka.Compacted()}}
 	}
@@ -83,7 +97,7 @@ func TestTopicsCheck(t *testing.T) {
 		if c.mode != "" {
 			mode = c.mode
 		}
-		dir, client := topicsDir(t, mode)
+		dir, prefix, client := topicsDir(t, addr, mode)
 		topics := good()
 		if mode == "upsert" {
 			topics["out"] = kafka.Topic{Config: kafka.Compacted()}
@@ -92,7 +106,7 @@ func TestTopicsCheck(t *testing.T) {
 			topics[c.topic] = kafka.Topic{Partitions: c.partitions, Config: c.config}
 		}
 		for name, topic := range topics {
-			topic.Name = name
+			topic.Name = prefix + name
 			require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic), what)
 		}
 		args := []string{"topics", "check", "-c", "motifd.yaml"}
@@ -116,7 +130,7 @@ func TestTopicsRefusals(t *testing.T) {
 	r = motifd(t, dir, "topics", "create", "-c", "motifd.yaml")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, "the embedded log creates its topics itself")
-	dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert").Replace(topicsConfig)})
+	dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert", "NAME", "").Replace(topicsConfig)})
 	r = motifd(t, dir, "topics", "check", "-c", "motifd.yaml", "--timeout=200ms")
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "the brokers did not answer within 200ms")
