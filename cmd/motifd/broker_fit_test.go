@@ -13,6 +13,7 @@ func TestBrokerFits(t *testing.T) {
 	b := brokertest.StartSecured(t, nil)
 	t.Run("TopicsCreate", func(t *testing.T) { topicsCreated(t, b.Addr()) })
 	t.Run("TopicsCheck", func(t *testing.T) { topicsChecked(t, b.Addr()) })
+	t.Run("TopicsNotes", func(t *testing.T) { topicsNotes(t, b.Addr()) })
 	t.Run("Fenced", func(t *testing.T) { fenced(t, newFitAt(t, b.Addr(), "fenced-")) })
 	t.Run("Output", func(t *testing.T) { outputDoesNotFit(t, newFitAt(t, b.Addr(), "output-")) })
 }

@@ -61,6 +61,7 @@ func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
 		if compacts {
 			t.bad("%s: updates that were not read yet may be removed; set cleanup.policy=delete", is)
 		}
+		t.read(info)
 	case useOutput:
 		switch {
 		case t.cfg.Output.Mode == "upsert" && !compacts:
@@ -77,6 +78,9 @@ func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
 		if compacts {
 			t.bad("%s: %s of one key would be removed but for the last; set cleanup.policy=delete", is, u.use)
 		}
+		if info.Partitions != 1 {
+			t.note("has %d partitions: with one, the %s would be in order", info.Partitions, u.use)
+		}
 	case useProgress:
 		if info.Partitions != 1 {
 			t.bad("has %d partitions; a progress topic has 1: name another one with %s", info.Partitions, u.field)
@@ -90,6 +94,22 @@ func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
 	}
 	if info.Replicas == 1 {
 		t.note("there is 1 replica: what is on a broker that is lost is lost")
+	}
+	if info.Config["unclean.leader.election.enable"] == "true" {
+		t.note("unclean.leader.election.enable is true: records that were read or acknowledged may vanish, and others take their place; set it to false")
+	}
+}
+
+// read checks a topic that the daemon reads.
+func (t *topicCheck) read(info *kafka.TopicInfo) {
+	n, err := strconv.ParseInt(info.Config["max.message.bytes"], 10, 64)
+	if err != nil {
+		return
+	}
+	if n > kafka.MaxFetch {
+		t.bad("max.message.bytes is %d: a record batch of more than %d bytes cannot be read; lower it", n, kafka.MaxFetch)
+	} else if limit := int64(t.cfg.Input.Limits.MaxMessageBytes); n > limit {
+		t.note("max.message.bytes is %d: records above input.limits.max_message_bytes, %d, become dead letters", n, limit)
 	}
 }
 
@@ -105,6 +125,8 @@ func (t *topicCheck) written(info *kafka.TopicInfo, deletes bool) {
 	}
 	if n, err := strconv.Atoi(info.Config["min.insync.replicas"]); err == nil && n > info.Replicas {
 		t.bad("min.insync.replicas is %d, but there are %d replicas: nothing can be written; lower it, or add replicas", n, info.Replicas)
+	} else if err == nil && n == 1 && info.Replicas > 2 {
+		t.note("min.insync.replicas is 1: what one broker alone has acknowledged is lost with it; set it to 2")
 	}
 }
 

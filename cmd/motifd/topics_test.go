@@ -91,6 +91,7 @@ func topicsChecked(t *testing.T, addr string) {
 		"short retention":        {topic: "out", config: map[string]string{"retention.ms": "1000"}, want: "make it longer than 2m0s"},
 		"small messages":         {topic: "out", config: map[string]string{"max.message.bytes": "1000"}, want: "make it at least 1048576"},
 		"in-sync replicas":       {topic: "out", config: map[string]string{"min.insync.replicas": "2"}, want: "nothing can be written"},
+		"huge messages":          {topic: "in", config: map[string]string{"max.message.bytes": "200000000"}, want: "cannot be read"},
 		"time-out":               {set: "output.kafka.transaction_timeout=1h", want: "transaction.max.timeout.ms is"},
 	} {
 		mode := "changelog"
@@ -117,6 +118,30 @@ func topicsChecked(t *testing.T, addr string) {
 		require.Equal(t, 1, r.code, "%s\n%s", what, r.stdout)
 		require.Equal(t, 1, strings.Count(r.stdout, "wrong: "), "%s\n%s", what, r.stdout)
 		require.Contains(t, r.stdout, c.want, what)
+	}
+}
+
+// TestTopicsNotes holds that what is worth knowing is told, and is no error.
+func TestTopicsNotes(t *testing.T) { topicsNotes(t, embeddedLog(t)) }
+
+func topicsNotes(t *testing.T, addr string) {
+	dir, name, client := topicsDir(t, addr, "upsert")
+	unclean := map[string]string{"unclean.leader.election.enable": "true", "max.message.bytes": "9000000"}
+	for _, topic := range []kafka.Topic{
+		{Name: "in", Config: unclean}, {Name: "out", Config: map[string]string{"cleanup.policy": "compact", "delete.retention.ms": "1000"}},
+		{Name: "dead", Partitions: 2}, {Name: "control"}, kafka.ProgressTopic("out-progress"),
+	} {
+		topic.Name = name + topic.Name
+		require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic))
+	}
+	r := succeed(t, dir, "topics", "check", "-c", "motifd.yaml")
+	for _, note := range []string{
+		"unclean.leader.election.enable is true", "records above input.limits.max_message_bytes, 4194304, become dead letters",
+		"a consumer that takes longer to read the topic misses tombstones", "has 2 partitions: with one, the dead letters would be in order",
+		"there is 1 replica",
+	} {
+		require.Contains(t, r.stdout, "note: ")
+		require.Contains(t, r.stdout, note)
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 // record batch at least, so a topic's max.message.bytes must be smaller.
 const maxResponse = 256 << 20
 
+// MaxFetch is the size of the largest record batch that can be read: a topic's max.message.bytes must not be above.
+const MaxFetch = maxResponse / 2
+
 // fetchRequest asks one partition's leader for records. It is a protocol.RawExchanger so that the answer comes as raw
 // bytes: see the package comment.
 type fetchRequest struct {
@@ -122,7 +125,7 @@ func (c *client) fetch(ctx context.Context, topic string, partition int32, offse
 		ReplicaID:      -1,
 		MaxWaitTime:    int32(wait.Milliseconds()),
 		MinBytes:       1,
-		MaxBytes:       maxResponse / 2, // the partition's limit is to cut the answer: the embedded log then tells of aborted transactions
+		MaxBytes:       MaxFetch, // the partition's limit is to cut the answer: the embedded log then tells of aborted transactions
 		IsolationLevel: int8(iso),
 		SessionEpoch:   -1,
 		Topics: []fetchapi.RequestTopic{{Topic: topic, Partitions: []fetchapi.RequestPartition{{

@@ -137,7 +137,7 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 		return fmt.Errorf("the broker answered with records before offset %d only", from)
 	}
 	if whole == 0 && len(data) > 0 {
-		if f.size >= maxResponse/2 {
+		if f.size >= MaxFetch {
 			return permanent{fmt.Errorf("record batch is larger than %d bytes", f.size)}
 		}
 		f.size *= 2

@@ -207,8 +207,8 @@ func (o *SourceOptions) setDefaults() error {
 	defaultTo(&o.MaxWait, 500*time.Millisecond)
 	defaultTo(&o.MaxRecordBytes, 1<<20)
 	defaultTo(&o.MaxBatchBytes, 64<<20)
-	if o.FetchBytes > maxResponse/2 {
-		return fmt.Errorf("kafka: fetch size %d is above the limit of %d bytes", o.FetchBytes, maxResponse/2)
+	if o.FetchBytes > MaxFetch {
+		return fmt.Errorf("kafka: fetch size %d is above the limit of %d bytes", o.FetchBytes, MaxFetch)
 	}
 	return nil
 }
