@@ -153,6 +153,12 @@ func TestFairness(t *testing.T) {
 	}
 	produce(t, cl, "in", 1, 0, rec("", "rare"))
 	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", ReadBytes: 40, FetchBytes: 1 << 10})
+	recs, err := src.Read(t.Context()) // both partitions are fetched from here on, and wait
+	require.NoError(t, err)
+	if recs[0].Partition == 1 {
+		return
+	}
+	require.Eventually(t, func() bool { return src.Lag()[1] == 1 }, time.Minute, time.Millisecond)
 	reads := 0
 	for {
 		recs, err := src.Read(t.Context())
