@@ -162,8 +162,8 @@ func BenchmarkArray(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				set := sets[i%len(sets)]
 				x.sort(set, benchVertices)
-				g.adj.insert(set)
-				g.adj.remove(set)
+				g.adj.insert(set, nil)
+				g.adj.remove(set, nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/edge")
 		})

@@ -14,8 +14,8 @@ func (g *Graph) Commit() {
 	if !s.active {
 		return
 	}
-	g.adj.remove(s.deletes)
-	g.unmark(s.inserts)
+	g.adj.unmark(s.inserts, s.insertsAt)
+	g.adj.remove(s.deletes, s.deletesAt)
 	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
 	g.olderEdges, g.newerEdges = g.newerEdges, nil
 	g.unresolve()
@@ -46,8 +46,8 @@ func (g *Graph) Abort() {
 	if !s.active {
 		return
 	}
-	g.adj.remove(s.inserts)
-	g.unmark(s.deletes)
+	g.adj.unmark(s.deletes, s.deletesAt)
+	g.adj.remove(s.inserts, nil)
 	for i := range s.delta.Net {
 		n := &s.delta.Net[i]
 		g.order[n.Edge] = 0
@@ -84,13 +84,6 @@ func (g *Graph) Abort() {
 	}
 	g.labels.truncate(s.labelsBefore)
 	s.clear()
-}
-
-func (g *Graph) unmark(slots []slot) {
-	for i := range slots {
-		slots[i].ent &^= entryStaged
-	}
-	g.adj.mark(slots)
 }
 
 // dropEdge takes an edge out of the counts.

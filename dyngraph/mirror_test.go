@@ -29,7 +29,7 @@ func TestA9ChangedLeavesAreAll(t *testing.T) {
 				}
 			}
 			slices.SortFunc(ops, compareSlots)
-			p.insert(ops)
+			p.insert(ops, nil)
 			ops = ops[:0]
 			for k := range have {
 				if rnd.IntN(3) == 0 {
@@ -44,9 +44,12 @@ func TestA9ChangedLeavesAreAll(t *testing.T) {
 					ops[i].ent |= entryStaged
 				}
 			}
-			p.mark(ops)
+			at := p.mark(ops, nil)
 			if rnd.IntN(2) == 0 {
-				p.remove(ops)
+				if rnd.IntN(2) == 0 {
+					at = nil
+				}
+				p.remove(ops, at)
 			} else {
 				for i := range ops {
 					have[slot{ops[i].row, ops[i].nbr, 0}] = true

@@ -89,6 +89,7 @@ func (h *head) lacks(d Dir, l LabelID) bool {
 type segment struct {
 	window int
 	ops    []slot
+	first  int // at level 0: index of ops[0] in the batch
 }
 
 func (p *pma) grow(vertices int) {
@@ -186,16 +187,29 @@ func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
 	return p.ent[at], true
 }
 
-// mark sets the payloads of entries.
-func (p *pma) mark(ops []slot) {
+// mark sets the payloads of entries, which are there, and appends their slots to at.
+func (p *pma) mark(ops []slot, at []int) []int {
 	for i := range ops {
 		if i%ahead == 0 {
 			p.warmEntries(ops[i:min(i+ahead, len(ops))])
 		}
-		if at, ok := p.lookup(ops[i].row, ops[i].nbr); ok {
-			p.ent[at] = ops[i].ent
-			p.changes.add(at / leafSize)
+		s, _ := p.lookup(ops[i].row, ops[i].nbr)
+		p.ent[s] = ops[i].ent
+		p.changes.add(s / leafSize)
+		at = append(at, s)
+	}
+	return at
+}
+
+// unmark clears the mark of staged entries; at is where they are, as insert or mark has it.
+func (p *pma) unmark(ops []slot, at []int) {
+	for i := range ops {
+		s := at[i]
+		if s >= len(p.ent) || s%leafSize >= int(p.count[s/leafSize]) || p.ent[s] != ops[i].ent || p.nbr[s] != ops[i].nbr {
+			s, _ = p.lookup(ops[i].row, ops[i].nbr)
 		}
+		p.ent[s] = ops[i].ent &^ entryStaged
+		p.changes.add(s / leafSize)
 	}
 }
 

@@ -1,7 +1,15 @@
 package dyngraph
 
-// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table.
-func (p *pma) insert(ops []slot) {
+// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table. It appends to at the slots of
+// those that it did not have to move about, and something else for the others.
+func (p *pma) insert(ops []slot, at []int) []int {
+	from := len(at)
+	at = grown(at, from+len(ops))
+	p.insertAt(ops, at[from:])
+	return at
+}
+
+func (p *pma) insertAt(ops []slot, at []int) {
 	if len(ops) == 0 {
 		return
 	}
@@ -33,10 +41,10 @@ func (p *pma) insert(ops []slot) {
 				if k := len(failed) - 1; k >= 0 && failed[k].window == s.window>>1 {
 					failed[k].ops = kept[from-len(failed[k].ops):]
 				} else {
-					failed = append(failed, segment{s.window >> 1, kept[from:]})
+					failed = append(failed, segment{window: s.window >> 1, ops: kept[from:]})
 				}
 			case level == 0:
-				p.insertLeaf(a, s.ops)
+				p.insertLeaf(a, s.ops, at[s.first:])
 			default:
 				p.insertWindow(a, b, s.ops)
 			}
@@ -71,7 +79,7 @@ func (p *pma) locate(ops []slot) []segment {
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
 		} else {
-			segs = append(segs, segment{leaf, ops[i : i+1]})
+			segs = append(segs, segment{leaf, ops[i : i+1], i})
 		}
 	}
 	p.segments = segs
@@ -85,8 +93,8 @@ func (p *pma) enter(ops []slot) {
 	}
 }
 
-// insertLeaf merges operations into a leaf that has room, from the back.
-func (p *pma) insertLeaf(leaf int, ops []slot) {
+// insertLeaf merges operations into a leaf that has room, from the back, and says into which slots.
+func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
 	p.wrote(leaf)
 	var places [leafSize]struct {
 		at     uint8
@@ -108,6 +116,7 @@ func (p *pma) insertLeaf(leaf int, ops []slot) {
 		copy(nbrs[i+k+1:], nbrs[i:end])
 		copy(ents[i+k+1:], ents[i:end])
 		nbrs[i+k], ents[i+k] = ops[k].nbr, ops[k].ent
+		slots[k] = at + i + k
 		behind := was & upTo(end) >> i
 		if places[k].leads {
 			behind &^= 1

@@ -1,18 +1,27 @@
 package dyngraph
 
-// remove drops entries; they are sorted and all of them are there.
-func (p *pma) remove(ops []slot) {
+// remove drops entries; they are sorted and all of them are there. at is where they are, or nil.
+func (p *pma) remove(ops []slot, at []int) {
 	if len(ops) == 0 {
 		return
 	}
 	all := rebuildFor(len(ops), p.n) || !p.enough(p.height(), p.leaves(), p.n-len(ops))
-	segs := p.locate(ops)
+	var segs []segment
+	if at == nil {
+		segs = p.locate(ops)
+	} else {
+		segs = p.gather(ops, at)
+	}
 	p.n -= len(ops)
 	for i, s := range segs {
 		if i%ahead == 0 {
 			p.warmLeaves(segs[i:min(i+ahead, len(segs))])
 		}
-		p.removeLeaf(s.window, s.ops)
+		if at == nil {
+			p.removeLeaf(s.window, s.ops, nil)
+		} else {
+			p.removeLeaf(s.window, s.ops, at[s.first:])
+		}
 	}
 	if all {
 		p.rebuild(nil)
@@ -40,12 +49,31 @@ func (p *pma) remove(ops []slot) {
 	p.trim()
 }
 
-// removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out.
-func (p *pma) removeLeaf(leaf int, ops []slot) {
+// gather sorts the operations into the leaves where they are.
+func (p *pma) gather(ops []slot, at []int) []segment {
+	segs := p.segments[:0]
+	for i := range ops {
+		leaf := at[i] / leafSize
+		if k := len(segs) - 1; k >= 0 && segs[k].window == leaf {
+			segs[k].ops = ops[segs[k].first : i+1]
+		} else {
+			segs = append(segs, segment{leaf, ops[i : i+1], i})
+		}
+	}
+	p.segments = segs
+	return segs
+}
+
+// removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out. slots is where they are, or nil.
+func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 	p.wrote(leaf)
 	var places [leafSize]int
 	for k := range ops {
-		places[k] = p.within(leaf, ops[k].row, ops[k].nbr)
+		if slots != nil {
+			places[k] = slots[k] % leafSize
+		} else {
+			places[k] = p.within(leaf, ops[k].row, ops[k].nbr)
+		}
 	}
 	at, n := leaf*leafSize, int(p.count[leaf])
 	gone := p.movesOn(leaf, n, ops)

@@ -35,7 +35,7 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 					}
 				}
 				slices.SortFunc(ins, compareSlots)
-				p.insert(ins)
+				checkSlots(t, &p, ins, p.insert(ins, nil))
 				checkPMA(t, &p)
 				keys := make([]slot, 0, len(have))
 				for k := range have {
@@ -56,7 +56,14 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 				}
 				del = slices.Clone(keys[from : from+n])
 				slices.SortFunc(del, compareSlots)
-				p.remove(del)
+				var at []int
+				if rnd.IntN(2) == 0 {
+					for _, k := range del {
+						s, _ := p.lookup(k.row, k.nbr)
+						at = append(at, s)
+					}
+				}
+				p.remove(del, at)
 				for _, k := range del {
 					delete(have, k)
 				}
@@ -76,6 +83,23 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// checkSlots holds that what insert says of slots leads unmark to all entries.
+func checkSlots(t *testing.T, p *pma, ops []slot, at []int) {
+	t.Helper()
+	if len(at) != len(ops) {
+		t.Fatalf("%d slots of %d insertions", len(at), len(ops))
+	}
+	before := slices.Clone(p.ent)
+	for i := range ops {
+		ops[i].ent |= entryStaged
+	}
+	p.mark(ops, nil)
+	p.unmark(ops, at)
+	if !slices.Equal(p.ent, before) {
+		t.Fatal("mark and unmark do not restore the payloads")
 	}
 }
 

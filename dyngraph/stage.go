@@ -19,6 +19,8 @@ type staged struct {
 	reused       []VertexRecord
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
+	insertsAt    []int  // in which slots, or something else; see pma.insert
+	deletesAt    []int
 
 	sorter sorter
 	births []birth
@@ -222,8 +224,8 @@ func (g *Graph) stageEdges(updates []Update) {
 	}
 	s.sorter.sort(s.inserts, g.bound)
 	s.sorter.sort(s.deletes, g.bound)
-	g.adj.mark(s.deletes)
-	g.adj.insert(s.inserts)
+	s.insertsAt = g.adj.insert(s.inserts, s.insertsAt)
+	s.deletesAt = g.adj.mark(s.deletes, s.deletesAt)
 	g.renew(updates)
 }
 
@@ -349,6 +351,7 @@ func (s *staged) clear() {
 	clear(s.reused)
 	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
 	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
+	s.insertsAt, s.deletesAt = emptied(s.insertsAt), emptied(s.deletesAt)
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false
 }
