@@ -70,7 +70,7 @@ func grown[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n] // what lies beyond the length has never been used: no column shrinks
 	}
-	c := max(n, cap(s)+cap(s)/4+64)
+	c := max(n, cap(s)+cap(s)/8+64)
 	t := make([]T, n, c)
 	copy(t, s)
 	return t
