@@ -23,6 +23,8 @@ type Store struct {
 
 	intents sync.Mutex // held by Intent and Suspend, one at a time
 	commits sync.Mutex // held by Commit
+	// Buffers that the values of Intent and of Commit are encoded in, guarded by their mutexes; Pebble copies them.
+	intentBuf, doneBuf []byte
 
 	mu        sync.Mutex // guards what follows
 	state     state
@@ -156,10 +158,11 @@ func (s *Store) Intent(b *stream.Batch) error {
 	if b.Number != next {
 		return fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next)
 	}
-	v, err := appendIntent([]byte{codecVersion}, &intent{batch: *b, shape: s.settings.Shape})
+	v, err := appendIntent(append(s.intentBuf[:0], codecVersion), &intent{batch: *b, shape: s.settings.Shape})
 	if err != nil {
 		return fmt.Errorf("checkpoint: intent of batch %d: %w", b.Number, err)
 	}
+	s.intentBuf = keepBuffer(v)
 	key := logKey(b.Number, partIntent)
 	size, err := s.put(key, v, fmt.Sprintf("intent of batch %d", b.Number))
 	if err != nil {
@@ -169,6 +172,14 @@ func (s *Store) Intent(b *stream.Batch) error {
 	s.log.open = append(s.log.open, logEntry{batch: b.Number, bytes: size})
 	s.mu.Unlock()
 	return nil
+}
+
+// keepBuffer returns b to be used again, unless it is so large that a single batch would hold its memory for good.
+func keepBuffer(b []byte) []byte {
+	if cap(b) > 16<<20 {
+		return nil
+	}
+	return b
 }
 
 // Suspend adds a suspension to the open intent of the batch.
@@ -251,11 +262,12 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	entry := &done{effect: c.Effect, report: c.Report, positions: s.state.positions, digests: s.state.digests,
 		queriesChanged: c.Queries != nil, queries: s.queries}
 	key := logKey(c.Batch, partDone)
-	value, err := appendDone([]byte{codecVersion}, entry)
+	value, err := appendDone(append(s.doneBuf[:0], codecVersion), entry)
 	if err != nil {
 		return fail(err)
 	}
 	value = seal(key, value)
+	s.doneBuf = keepBuffer(value)
 	if size+int64(len(value)) > maxWrite {
 		return fail(fmt.Errorf("%w: %d bytes", ErrTooLarge, size+int64(len(value))))
 	}
