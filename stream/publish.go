@@ -39,7 +39,7 @@ func (p *Pipeline) openSink(ctx context.Context) error {
 			return fmt.Errorf("sink: %w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
-			return fmt.Errorf("sink: %w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy?",
+			return fmt.Errorf("sink: %w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
 				ErrOldCheckpoint, at, last)
 		}
 	}

@@ -3,10 +3,26 @@ package main
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"motifd/stream"
+	"motifd/stream/checkpoint"
 	"motifd/stream/kafka"
 )
+
+// diskAdvice says what an operator can do about the disk under the checkpoint and the temporary files.
+var diskAdvice = []struct {
+	is   error
+	text string
+}{
+	{checkpoint.ErrDamaged, "restore the directory from a copy that was made while motifd was stopped, or start anew with another checkpoint.dir " +
+		"and another output; motifd checkpoint verify DIR tells more"},
+	{syscall.ENOSPC, noSpace}, {syscall.EDQUOT, noSpace}, {syscall.EFBIG, noSpace},
+	{checkpoint.ErrBroken, "see to the disk, then start again: nothing is lost"},
+}
+
+const noSpace = "free space there, or move checkpoint.dir or engine.spill_dir to where there is more, then start again: nothing is lost, " +
+	"and the batch in hand is done again"
 
 // advice says what an operator can do when output, progress and checkpoint do not fit together.
 var advice = []struct {
@@ -30,9 +46,17 @@ var advice = []struct {
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
 }
 
-// advise adds to an error of a Kafka end what can be done about it.
+// advise adds to an error what can be done about it: one of a disk, or of a Kafka end.
 func (s *service) advise(err error) error {
-	if err == nil || s.cfg.Input.Kafka == nil && s.cfg.Output.Kafka == nil {
+	if err == nil {
+		return nil
+	}
+	for _, a := range diskAdvice {
+		if errors.Is(err, a.is) {
+			return fmt.Errorf("%w\n  what to do: %s", err, a.text)
+		}
+	}
+	if s.cfg.Input.Kafka == nil && s.cfg.Output.Kafka == nil {
 		return err
 	}
 	for _, a := range advice {

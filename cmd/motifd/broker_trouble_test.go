@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -17,6 +19,7 @@ func TestBrokerTrouble(t *testing.T) {
 	b := brokertest.StartBehind(t, front, nil)
 	x := newProxy(t, front, b.Inner())
 	t.Run("Away", func(t *testing.T) { brokerAway(t, b) })
+	t.Run("Output", func(t *testing.T) { outputAway(t, b, x) })
 	t.Run("Frozen", func(t *testing.T) { brokerFrozen(t, b) })
 	t.Run("Connections", func(t *testing.T) { connectionsFail(t, b, x) })
 }
@@ -36,6 +39,38 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 	b.Launch(t)
 	x.p.ready()
 	x.progresses(5)
+	x.end()
+}
+
+// outputAway: the output is away while the input goes on. What comes is left where it is: the daemon's memory stays
+// within its queues.
+func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
+	x := newTrouble(t, b, "output", 1, "", proxy.addr)
+	const queue = 1 << 20
+	x.p = start(t, x.dir, "--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB")
+	x.p.ready()
+	x.produce(5 * time.Millisecond)
+	x.progresses(3)
+	before := x.metric("process_resident_memory_bytes")
+	proxy.cutAll(true)
+	x.halt()
+	x.input.pad = 20 << 10
+	x.produce(100 * time.Microsecond)
+	x.p.until("the input was far ahead", func() bool { return x.metric("motifd_input_lag") > 5000 })
+	x.halt()
+	x.unready("waiting for Kafka")
+	for _, name := range []string{"motifd_queue_bytes", "motifd_publish_queue_bytes"} {
+		require.LessOrEqual(t, x.metric(name), 1.5*queue, name)
+	}
+	require.LessOrEqual(t, x.metric("motifd_batches_in_flight"), 2.0)
+	require.Positive(t, x.metric("motifd_kafka_waiting_seconds"))
+	grown := x.metric("process_resident_memory_bytes") - before
+	t.Logf("%.0f messages of 20 KiB wait in the input; %.0f MiB in the queue; the daemon has grown by %.0f MiB",
+		x.metric("motifd_input_lag"), x.metric("motifd_queue_bytes")/(1<<20), grown/(1<<20))
+	require.Less(t, grown, float64(100<<20))
+	proxy.cutAll(false)
+	x.p.ready()
+	x.progresses(3)
 	x.end()
 }
 

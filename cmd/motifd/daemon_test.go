@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,15 +48,27 @@ func (l *lockedBuffer) String() string {
 // start starts motifd run on motifd.yaml in a directory.
 func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
-	return startOn(t, dir, nil, nil, args...)
+	return launch(t, dir, nil, nil, nil, args...)
 }
 
 // startOn starts it with standard input and output; nil is none.
 func startOn(t testing.TB, dir string, in, out *os.File, args ...string) *process {
 	t.Helper()
+	return launch(t, dir, nil, in, out, args...)
+}
+
+// startWith starts it with a command line in front, that ends in executing its arguments.
+func startWith(t testing.TB, dir string, front []string, args ...string) *process {
+	t.Helper()
+	return launch(t, dir, front, nil, nil, args...)
+}
+
+func launch(t testing.TB, dir string, front []string, in, out *os.File, args ...string) *process {
+	t.Helper()
 	port := freePort(t)
 	p := &process{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port), done: make(chan struct{})}
-	p.cmd = exec.Command(binary, append([]string{"run", "-c", "motifd.yaml", "--listen", fmt.Sprintf("127.0.0.1:%d", port)}, args...)...)
+	line := slices.Concat(front, []string{binary, "run", "-c", "motifd.yaml", "--listen", fmt.Sprintf("127.0.0.1:%d", port)}, args)
+	p.cmd = exec.Command(line[0], line[1:]...)
 	p.cmd.Dir, p.cmd.Stderr = dir, &p.stderr
 	if in != nil {
 		p.cmd.Stdin = in

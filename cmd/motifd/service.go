@@ -44,8 +44,13 @@ func (s *service) now(what string) { s.doing.Store(&what) }
 
 // run runs the daemon until its input ends, a part fails, or ctx is done. What was begun is closed again.
 func (s *service) run(ctx context.Context) (err error) {
+	defer func() { err = s.advise(err) }()
 	closing := func(what string, f func() error) {
-		if cerr := f(); cerr != nil {
+		cerr := f()
+		if errors.Is(cerr, checkpoint.ErrBroken) && errors.Is(err, checkpoint.ErrBroken) {
+			return // said already
+		}
+		if cerr != nil {
 			err = errors.Join(err, fmt.Errorf("closing %s: %w", what, cerr))
 		}
 	}
@@ -80,7 +85,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	s.pipeline.Store(p)
 	s.metrics.pipeline.Store(p)
-	err = s.advise(p.Run(ctx))
+	err = p.Run(ctx)
 	st := p.Status()
 	done := s.log.Info().Uint64("batch", st.Batch)
 	if err == nil {

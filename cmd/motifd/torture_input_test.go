@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type tortureInput struct {
 	rng         *rand.Rand
 	communities []community
+	pad         int // bytes of white space behind each message
 }
 
 // community is the part of the graph that one partition tells of.
@@ -35,7 +37,7 @@ const (
 )
 
 func newTortureInput(seed uint64, partitions int) *tortureInput {
-	return &tortureInput{rand.New(rand.NewPCG(seed, 1)), make([]community, partitions)}
+	return &tortureInput{rng: rand.New(rand.NewPCG(seed, 1)), communities: make([]community, partitions)}
 }
 
 func (in *tortureInput) vertex(p int) string {
@@ -139,6 +141,7 @@ func (in *tortureInput) produce(ctx context.Context, addr, topic string, interva
 			continue
 		}
 		p, value := in.next()
+		value = append(value, bytes.Repeat([]byte{' '}, in.pad)...)
 		cl.Produce(context.WithoutCancel(ctx), &kgo.Record{Partition: int32(p), Value: value}, func(_ *kgo.Record, err error) {
 			if err != nil {
 				once.Do(func() { failed = err })

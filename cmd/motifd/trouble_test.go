@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 // read_committed holds what the replay of the batch log writes, byte by byte, and the oracle's matches.
 type trouble struct {
 	*torture
-	stop     context.CancelFunc // ends the production
+	stop     context.CancelFunc // ends the production; nil when there is none
 	produced chan error
 }
 
@@ -75,10 +76,19 @@ func (x *trouble) produce(interval time.Duration) {
 	go func() { x.produced <- x.input.produce(ctx, x.b.Addr(), x.topic("in"), interval) }()
 }
 
+// halt ends the production, if it goes on.
+func (x *trouble) halt() {
+	x.t.Helper()
+	if x.stop != nil {
+		x.stop()
+		x.stop = nil
+		require.NoError(x.t, <-x.produced)
+	}
+}
+
 // end stops the production and the daemon, and checks what they left.
 func (x *trouble) end() {
-	x.stop()
-	require.NoError(x.t, <-x.produced)
+	x.halt()
 	x.p.ready()
 	x.finish()
 	x.check()
@@ -117,6 +127,20 @@ func (x *trouble) readiness() (a answer, ok bool) {
 	}
 	resp.Body.Close()
 	return x.p.ask("GET", "/readyz", ""), true
+}
+
+// metric sums the series of a metric, 0 when there is none.
+func (x *trouble) metric(name string) (sum float64) {
+	x.t.Helper()
+	for line := range strings.Lines(x.p.ask("GET", "/metrics", "").body) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, _, _ := strings.Cut(series, "{"); n == name {
+			v, err := strconv.ParseFloat(value, 64)
+			require.NoError(x.t, err)
+			sum += v
+		}
+	}
+	return sum
 }
 
 // logged counts the lines of the daemon's log with a message.

@@ -257,7 +257,7 @@ func (logger) Infof(string, ...any) {}
 
 func (l logger) Errorf(format string, args ...any) {
 	if l.fault.log != nil {
-		l.fault.log(fmt.Sprintf(format, args...))
+		l.fault.log(firstLine(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -74,6 +74,9 @@ func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*data
 			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
 	}
+	if err := incomplete(fs, dir); err != nil {
+		return nil, err
+	}
 	opt := pebbleOptions(d.fs, d.fault)
 	opt.ReadOnly = readOnly
 	opt.ErrorIfNotExists = readOnly
@@ -90,7 +93,7 @@ func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*data
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: open: %w", dir, err)
+		return nil, unreadable(dir, err)
 	}
 	d.DB = db
 	return d, nil
@@ -168,7 +171,7 @@ func (d *database) get(key []byte) (value []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("checkpoint %s: read: %w", d.dir, err)
+		return nil, false, unreadable(d.dir, err)
 	}
 	value = append([]byte{}, v...)
 	return value, true, closer.Close()

@@ -30,9 +30,13 @@ func (d *database) scan(ctx context.Context, s byte, f func(key, value []byte) e
 func (d *database) scanRange(ctx context.Context, lower, upper []byte, f func(key, value []byte) error) (err error) {
 	it, err := d.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return err
+		return unreadable(d.dir, err)
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
+	defer func() {
+		if cerr := it.Close(); cerr != nil {
+			err = errors.Join(err, unreadable(d.dir, cerr))
+		}
+	}()
 	n := 0
 	for ok := it.First(); ok; ok = it.Next() {
 		if n++; n%ctxEvery == 0 && ctx.Err() != nil {
@@ -40,7 +44,7 @@ func (d *database) scanRange(ctx context.Context, lower, upper []byte, f func(ke
 		}
 		v, err := it.ValueAndErr()
 		if err != nil {
-			return err
+			return unreadable(d.dir, err)
 		}
 		if err := f(it.Key(), v); err != nil {
 			return err
@@ -53,9 +57,13 @@ func (d *database) scanRange(ctx context.Context, lower, upper []byte, f func(ke
 func (d *database) lengths(lower, upper []byte, f func(key []byte, n int) error) (err error) {
 	it, err := d.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return err
+		return unreadable(d.dir, err)
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
+	defer func() {
+		if cerr := it.Close(); cerr != nil {
+			err = errors.Join(err, unreadable(d.dir, cerr))
+		}
+	}()
 	for ok := it.First(); ok; ok = it.Next() {
 		v := it.LazyValue()
 		if err := f(it.Key(), v.Len()); err != nil {

@@ -1,0 +1,66 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// incomplete answers for a directory that holds tables or a log of a database, but not the marker that says which of its
+// manifests counts: Pebble would take it for an empty one, begin a new database in it and remove the tables.
+func incomplete(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	content := ""
+	for _, name := range names {
+		switch {
+		case strings.HasPrefix(name, "marker.manifest."):
+			return nil
+		case strings.HasSuffix(name, ".sst"):
+			content = name
+		case strings.HasSuffix(name, ".log"):
+			if info, err := fs.Stat(fs.PathJoin(dir, name)); err == nil && info.Size() > 0 {
+				content = name
+			}
+		}
+	}
+	if content == "" {
+		return nil
+	}
+	return damaged("%s: there is a file %s, but none whose name begins with marker.manifest", dir, content)
+}
+
+// unreadable answers for a database that cannot be opened or read. What the operating system does not blame on
+// something else (a permission, a device) is damage: a file is missing, or holds what was not written.
+func unreadable(dir string, err error) error {
+	var code syscall.Errno
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case strings.Contains(err.Error(), "format major version"):
+		return fmt.Errorf("%s: %w: a later motifd has written it: %s", dir, ErrFormat, firstLine(err.Error()))
+	case pebble.IsCorruptionError(err), !errors.As(err, &code), errors.Is(code, syscall.ENOENT):
+		if errors.Is(err, ErrDamaged) {
+			return err
+		}
+		return damaged("%s: %s", dir, firstLine(err.Error()))
+	}
+	return fmt.Errorf("checkpoint %s: %w", dir, err)
+}
+
+// firstLine leaves out what Pebble's errors carry for its developers.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
