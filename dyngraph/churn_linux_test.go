@@ -142,6 +142,9 @@ func cpuTime(clock uintptr) time.Duration {
 	return time.Duration(t.Nano())
 }
 
+// CPUTime is the processor time that the process has used.
+func CPUTime() time.Duration { return cpuTime(processTime) }
+
 // BenchmarkBatches is Stage and Commit of batches of 10,000 random updates, keys resolved by Accept beforehand, in a graph of 3
 // million edges: updates per second of processor time, the collector's included. Accept is shown beside it.
 func BenchmarkBatches(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 // bounds, so that the next change of size is a constant share of the entries away.
 const leafSize = 64
 
-// Density bounds of leaf and root; levels between are interpolated. The root's are narrower than GPMA's 0.42 and 0.84: batches$
+// Density bounds of leaf and root; levels between are interpolated. The root's are narrower than GPMA's 0.42 and 0.84: batches
 // cost no more (docs/performance.md), and the array takes a quarter less memory.
 const (
 	leafLow  = 0.08

@@ -12,8 +12,9 @@ type builder struct {
 }
 
 // build starts a new array for that many entries; the old arrays are the caller's. Degrees are not touched.
-func (p *pma) build(total int) builder {
-	leaves := leavesFor(total)
+func (p *pma) build(total int) builder { return p.buildIn(total, leavesFor(total)) }
+
+func (p *pma) buildIn(total, leaves int) builder {
 	p.nbr = make([]VertexID, leaves*leafSize)
 	p.ent = make([]Entry, leaves*leafSize)
 	p.count = make([]uint8, leaves)

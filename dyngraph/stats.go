@@ -19,6 +19,7 @@ type stats struct {
 	last     tripleKey          // when lastN is not nil, triples' entry that was asked for last: often it is asked for again
 	lastN    *int
 	vertices []int // by label
+	version  uint64
 }
 
 // addTriple changes a count and returns what it was.
@@ -31,6 +32,7 @@ func (s *stats) addTriple(k tripleKey, by int) int {
 		}
 		s.last, s.lastN = k, n
 	}
+	s.version++
 	was := *s.lastN
 	if *s.lastN += by; *s.lastN == 0 {
 		delete(s.triples, k)
@@ -53,7 +55,11 @@ func (g *Graph) tripleKey(src, edge, dst LabelID) tripleKey {
 func (s *stats) addVertex(l LabelID, by int) {
 	s.vertices = grown(s.vertices, int(l)+1)
 	s.vertices[l] += by
+	s.version++
 }
+
+// StatsVersion changes whenever Triples, TripleCount or VertexLabelCount may.
+func (g *Graph) StatsVersion() uint64 { return g.stats.version }
 
 // TripleCount returns the number of edges with these labels; in an undirected graph src and dst may be swapped. Edges
 // that the staged batch inserts count, and those that it deletes still do.

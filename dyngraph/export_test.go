@@ -1,0 +1,20 @@
+package dyngraph
+
+import "slices"
+
+// PackedTwin makes a second array of the same entries without gaps. swap puts the one in the other's place. A batch may be
+// staged, but must end as it began, with the first.
+func (g *Graph) PackedTwin() (swap func()) {
+	other := g.adj
+	other.heads = slices.Clone(other.heads)
+	b := other.buildIn(other.n, (other.n+leafSize-1)/leafSize)
+	for leaf := range g.adj.count {
+		for _, s := range g.adj.appendLeaf(nil, leaf) {
+			b.add(s.row, s.nbr, s.ent)
+		}
+	}
+	return func() { g.adj, other = other, g.adj }
+}
+
+// Density is the part of the array's slots that is taken.
+func (g *Graph) Density() float64 { return float64(g.adj.n) / float64(len(g.adj.nbr)) }

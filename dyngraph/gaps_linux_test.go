@@ -1,0 +1,147 @@
+package dyngraph
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// plainCSR is the neighbours out of every vertex in one array, found by offsets.
+type plainCSR struct {
+	from []uint32
+	nbr  []VertexID
+	ent  []Entry
+}
+
+func newPlainCSR(g *Graph) *plainCSR {
+	c := &plainCSR{}
+	for v := range g.bound {
+		c.from = append(c.from, uint32(len(c.nbr)))
+		r := g.RangeAll(VertexID(v), Out)
+		for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
+			c.nbr, c.ent = append(c.nbr, nbr...), append(c.ent, ent...)
+		}
+	}
+	c.from = append(c.from, uint32(len(c.nbr)))
+	return c
+}
+
+func (c *plainCSR) of(v VertexID) ([]VertexID, []Entry) {
+	a, b := c.from[v], c.from[v+1]
+	return c.nbr[a:b:b], c.ent[a:b:b]
+}
+
+// meet counts the members that two ascending runs have in common, from i and j on; it returns where it came to.
+func meet(a, b []VertexID, i, j int) (n, toA, toB int) {
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			i, j, n = i+1, j+1, n+1
+		}
+	}
+	return n, i, j
+}
+
+// BenchmarkGaps compares what a search does with neighbours, over the churned array and over a plain CSR of the same graph, by
+// turns: to read those of a vertex, to look for one, to intersect those of an edge's ends.
+func BenchmarkGaps(b *testing.B) {
+	c := newChurn(b, 3_000_000)
+	c.run(b, 600_000)
+	csr := newPlainCSR(c.g)
+	g := c.g
+	for _, t := range []struct {
+		name       string
+		array, csr func(u, v VertexID) int
+	}{
+		{"read", func(u, _ VertexID) int {
+			sum := 0
+			r := g.Range(u, Out, 1)
+			for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
+				for i, w := range nbr {
+					sum += int(w) + int(ent[i])
+				}
+			}
+			return sum
+		}, func(u, _ VertexID) int {
+			sum := 0
+			nbr, ent := csr.of(u)
+			for i, w := range nbr {
+				sum += int(w) + int(ent[i])
+			}
+			return sum
+		}},
+		{"find", func(u, v VertexID) int {
+			r := g.Range(u, Out, 1)
+			e, _ := r.Find(v)
+			return int(e)
+		}, func(u, v VertexID) int {
+			nbr, ent := csr.of(u)
+			if i := countLess(nbr, v); i < len(nbr) && nbr[i] == v {
+				return int(ent[i])
+			}
+			return 0
+		}},
+		{"intersect", func(u, v VertexID) int {
+			x, y := g.Range(u, Out, 1), g.Range(v, Out, 1)
+			a, _, more := x.Next()
+			b, _, also := y.Next()
+			n, i, j := 0, 0, 0
+			for more && also {
+				var k int
+				k, i, j = meet(a, b, i, j)
+				n += k
+				if i == len(a) {
+					a, _, more = x.Next()
+					i = 0
+				}
+				if j == len(b) {
+					b, _, also = y.Next()
+					j = 0
+				}
+			}
+			return n
+		}, func(u, v VertexID) int {
+			a, _ := csr.of(u)
+			b, _ := csr.of(v)
+			n, _, _ := meet(a, b, 0, 0)
+			return n
+		}},
+	} {
+		b.Run(t.name, func(b *testing.B) {
+			const calls, rounds = 200_000, 9
+			pairs := make([][2]VertexID, calls)
+			rnd := rand.New(rand.NewPCG(8, 8))
+			for i := range pairs {
+				pairs[i] = c.live[rnd.IntN(len(c.live))]
+			}
+			for b.Loop() {
+				var least [2]time.Duration
+				var sums [2]int
+				for round := range 2 * rounds {
+					f := t.array
+					if round%2 == 1 {
+						f = t.csr
+					}
+					t0, sum := CPUTime(), 0
+					for _, p := range pairs {
+						sum += f(p[0], p[1])
+					}
+					spent := CPUTime() - t0
+					if k := round % 2; least[k] == 0 || spent < least[k] {
+						least[k] = spent
+					}
+					sums[round%2] = sum
+				}
+				if sums[0] != sums[1] {
+					b.Fatalf("%d, and %d in the CSR", sums[0], sums[1])
+				}
+				b.ReportMetric(float64(least[0])/float64(least[1]), "gaps/CSR")
+				b.ReportMetric(float64(least[0].Nanoseconds())/calls, "ns/call")
+			}
+		})
+	}
+}
