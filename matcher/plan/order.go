@@ -1,18 +1,47 @@
 package plan
 
 import (
+	"math/bits"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// anchoredOrder returns the matching order that starts with pattern edge e, mapped by an update.
-func anchoredOrder(p *matcher.Plan, st *statistics, e int, reversed bool) matcher.Order {
-	qe := p.Query.Edges[e]
+// orderer chooses the orders of one plan.
+type orderer struct {
+	p      *matcher.Plan
+	st     *statistics
+	at     [][]int      // pattern edges at each vertex
+	leaf   []bool       // vertices of one neighbour
+	fanout [][2]float64 // of each pattern edge when its From, or its To, is mapped: the data edges to expect
+}
+
+func newOrderer(p *matcher.Plan, st *statistics) *orderer {
+	q := p.Query
+	o := &orderer{p: p, st: st, at: make([][]int, len(q.Vertices)), leaf: make([]bool, len(q.Vertices)),
+		fanout: make([][2]float64, len(q.Edges))}
+	near := make([]uint32, len(q.Vertices))
+	for i, e := range q.Edges {
+		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
+		near[e.From] |= 1 << e.To
+		near[e.To] |= 1 << e.From
+		n := st.edges(p, i)
+		o.fanout[i] = [2]float64{n / max(1, st.vertices(p.VertexLabels[e.From])), n / max(1, st.vertices(p.VertexLabels[e.To]))}
+	}
+	for v, m := range near {
+		o.leaf[v] = bits.OnesCount32(m) == 1
+	}
+	return o
+}
+
+// anchored returns the matching order that starts with pattern edge e, mapped by an update.
+func (o *orderer) anchored(e int, reversed bool) matcher.Order {
+	qe := o.p.Query.Edges[e]
 	first, second := qe.From, qe.To
 	if reversed {
 		first, second = second, first
 	}
-	b := newBuilder(p, st)
+	b := newBuilder(o)
 	b.used[e] = true
 	b.add(first)
 	b.add(second)
@@ -20,65 +49,33 @@ func anchoredOrder(p *matcher.Plan, st *statistics, e int, reversed bool) matche
 	return matcher.Order{Edge: e, Reversed: reversed, Steps: b.steps}
 }
 
-// staticOrder returns the order for enumeration: it starts where label statistics promise the fewest roots for the
-// most constraints.
-func staticOrder(p *matcher.Plan, st *statistics) matcher.Order {
+// static returns the order for enumeration: it starts where label statistics promise the fewest roots for the most
+// constraints.
+func (o *orderer) static() matcher.Order {
 	best, cost := 0, 0.0
-	for v := range p.Query.Vertices {
-		c := st.vertices(p.VertexLabels[v]) / float64(degree(p.Query, v))
+	for v := range o.p.Query.Vertices {
+		c := o.st.vertices(o.p.VertexLabels[v]) / float64(len(o.at[v]))
 		if v == 0 || c < cost {
 			best, cost = v, c
 		}
 	}
-	b := newBuilder(p, st)
+	b := newBuilder(o)
 	b.add(best)
 	b.grow()
 	return matcher.Order{Edge: -1, Steps: b.steps}
 }
 
-// degree counts the pattern edges at v, parallel ones each.
-func degree(q *matcher.Query, v int) int {
-	n := 0
-	for _, e := range q.Edges {
-		if e.From == v || e.To == v {
-			n++
-		}
-	}
-	return n
-}
-
-// neighbours counts the distinct pattern vertices joined to v.
-func neighbours(q *matcher.Query, v int) int {
-	var seen uint32
-	n := 0
-	for _, e := range q.Edges {
-		other := -1
-		switch v {
-		case e.From:
-			other = e.To
-		case e.To:
-			other = e.From
-		}
-		if other >= 0 && seen&(1<<other) == 0 {
-			seen |= 1 << other
-			n++
-		}
-	}
-	return n
-}
-
 type builder struct {
-	p     *matcher.Plan
-	st    *statistics
-	at    []int  // step of each pattern vertex, or -1
+	*orderer
+	step  []int  // of each pattern vertex, or -1
 	used  []bool // pattern edges that are in some Back, or the anchor
 	steps []matcher.Step
 }
 
-func newBuilder(p *matcher.Plan, st *statistics) *builder {
-	b := &builder{p: p, st: st, at: make([]int, len(p.Query.Vertices)), used: make([]bool, len(p.Query.Edges))}
-	for i := range b.at {
-		b.at[i] = -1
+func newBuilder(o *orderer) *builder {
+	b := &builder{orderer: o, step: make([]int, len(o.at)), used: make([]bool, len(o.fanout)), steps: make([]matcher.Step, 0, len(o.at))}
+	for i := range b.step {
+		b.step[i] = -1
 	}
 	return b
 }
@@ -86,15 +83,13 @@ func newBuilder(p *matcher.Plan, st *statistics) *builder {
 // add appends a step that maps pattern vertex v.
 func (b *builder) add(v int) {
 	step := matcher.Step{Vertex: v}
-	for i, e := range b.p.Query.Edges {
-		if b.used[i] || e.From != v && e.To != v {
-			continue
-		}
+	for _, i := range b.at[v] {
+		e := b.p.Query.Edges[i]
 		earlier := e.From + e.To - v
-		if b.at[earlier] < 0 {
+		if b.used[i] || b.step[earlier] < 0 {
 			continue
 		}
-		back := matcher.BackEdge{Edge: i, Step: b.at[earlier], Label: b.p.EdgeLabels[i]}
+		back := matcher.BackEdge{Edge: i, Step: b.step[earlier], Label: b.p.EdgeLabels[i]}
 		if b.p.Directed {
 			back.Either = e.Either
 			if earlier == e.To {
@@ -104,54 +99,53 @@ func (b *builder) add(v int) {
 		step.Back = append(step.Back, back)
 		b.used[i] = true
 	}
-	b.at[v] = len(b.steps)
+	b.step[v] = len(b.steps)
 	b.steps = append(b.steps, step)
 }
 
 // grow adds the remaining vertices: connected, vertices of one neighbour last, then most backward edges, then the
 // smallest expected fan-out, then the highest degree (DESIGN A4).
 func (b *builder) grow() {
-	q := b.p.Query
-	for len(b.steps) < len(q.Vertices) {
+	for len(b.steps) < len(b.at) {
 		best := -1
-		var bestLeaf bool
-		var bestBack, bestDegree int
+		var bestBack int
 		var bestFan float64
-		for v := range q.Vertices {
-			if b.at[v] >= 0 {
+		for v := range b.at {
+			if b.step[v] >= 0 {
 				continue
 			}
 			back, fan := 0, 0.0
-			for i, e := range q.Edges {
-				if b.used[i] || e.From != v && e.To != v {
+			for _, i := range b.at[v] {
+				e := b.p.Query.Edges[i]
+				if b.used[i] || b.step[e.From+e.To-v] < 0 {
 					continue
 				}
-				if earlier := e.From + e.To - v; b.at[earlier] >= 0 {
-					f := b.st.fanout(b.p, i, earlier)
-					if back == 0 || f < fan {
-						fan = f
-					}
-					back++
+				f := b.fanout[i][0]
+				if e.From == v {
+					f = b.fanout[i][1]
 				}
+				if back == 0 || f < fan {
+					fan = f
+				}
+				back++
 			}
 			if back == 0 {
 				continue
 			}
-			leaf, deg := neighbours(q, v) == 1, degree(q, v)
 			better := best < 0
 			switch {
 			case better:
-			case leaf != bestLeaf:
-				better = bestLeaf
+			case b.leaf[v] != b.leaf[best]:
+				better = b.leaf[best]
 			case back != bestBack:
 				better = back > bestBack
 			case fan != bestFan:
 				better = fan < bestFan
 			default:
-				better = deg > bestDegree
+				better = len(b.at[v]) > len(b.at[best])
 			}
 			if better {
-				best, bestLeaf, bestBack, bestFan, bestDegree = v, leaf, back, fan, deg
+				best, bestBack, bestFan = v, back, fan
 			}
 		}
 		b.add(best)

@@ -4,24 +4,33 @@
 package plan
 
 import (
+	"sync"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// Planner implements matcher.Planner. It has no state.
-type Planner struct{}
+// Planner implements matcher.Planner. Plans depend on the query and the graph alone; what is kept between them saves
+// reading the graph's statistics again.
+type Planner struct {
+	mu sync.Mutex
+	st *statistics // of the last plan
+}
 
 // New returns a Planner.
 func New() *Planner { return &Planner{} }
 
 // Plan resolves the query's labels against the graph and orders its vertices for every anchor. The query must be
 // valid (matcher.Query.Validate). It never fails on a valid query.
-func (*Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
 	if err := q.Validate(g.Directed()); err != nil {
 		return nil, err
 	}
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
-	st := newStatistics(g)
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.st = pl.st.of(g)
+	st := pl.st
 	p.VertexLabels = make([]dyngraph.LabelID, len(q.Vertices))
 	for i, v := range q.Vertices {
 		p.VertexLabels[i] = resolve(g, v.Label)
@@ -35,13 +44,14 @@ func (*Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error)
 		p.EdgeLabels[i] = l
 	}
 
+	o := newOrderer(p, st)
 	for e := range q.Edges {
-		p.Anchored = append(p.Anchored, anchoredOrder(p, st, e, false))
+		p.Anchored = append(p.Anchored, o.anchored(e, false))
 		if q.Edges[e].Either {
-			p.Anchored = append(p.Anchored, anchoredOrder(p, st, e, true))
+			p.Anchored = append(p.Anchored, o.anchored(e, true))
 		}
 	}
-	p.Static = staticOrder(p, st)
+	p.Static = o.static()
 	symmetry(p)
 	p.Text = explain(p)
 	return p, nil

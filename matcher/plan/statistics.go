@@ -1,39 +1,68 @@
 package plan
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// statistics are the label statistics that orders are chosen by (DESIGN A4).
+// statistics are the label statistics that orders are chosen by (DESIGN A4). What was read of a graph is kept for the next
+// plan, as long as the graph's statistics stay what they are.
 type statistics struct {
 	g       *dyngraph.Graph
+	version uint64
+
+	read    bool // the following are there
 	triples []dyngraph.Triple
+	labels  map[[2]dyngraph.LabelID][]dyngraph.LabelID // of the edges with such ends
 }
 
-func newStatistics(g *dyngraph.Graph) *statistics {
-	return &statistics{g: g, triples: g.Triples()}
+// of returns the statistics of a graph: these, if they still hold.
+func (s *statistics) of(g *dyngraph.Graph) *statistics {
+	if s != nil && s.g == g && s.version == g.StatsVersion() {
+		return s
+	}
+	return &statistics{g: g, version: g.StatsVersion()}
+}
+
+func (s *statistics) all() []dyngraph.Triple {
+	if !s.read {
+		s.read, s.triples, s.labels = true, s.g.Triples(), map[[2]dyngraph.LabelID][]dyngraph.LabelID{}
+		for _, t := range s.triples {
+			ends := [2]dyngraph.LabelID{t.Src, t.Dst}
+			s.labels[ends] = append(s.labels[ends], t.Edge)
+		}
+	}
+	return s.triples
 }
 
 // narrow replaces a wildcard edge label by the only label that edges between such ends carry, if there is only one:
 // a range of one label is contiguous and sorted, a wildcard is neither. A later batch that brings another label
 // makes the engine plan again (dyngraph.Delta.NewTriples).
 func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.LabelID {
-	found, n := matcher.UnknownLabel, 0
-	for _, t := range s.triples {
-		fits := Fits(from, t.Src) && Fits(to, t.Dst)
-		if either || !s.g.Directed() {
-			fits = fits || Fits(from, t.Dst) && Fits(to, t.Src)
+	either = either || !s.g.Directed()
+	triples := s.all()
+	var found []dyngraph.LabelID
+	if from != matcher.AnyLabel && to != matcher.AnyLabel {
+		found = append(found, s.labels[[2]dyngraph.LabelID{from, to}]...)
+		if either {
+			found = append(found, s.labels[[2]dyngraph.LabelID{to, from}]...)
 		}
-		if fits && t.Edge != found {
-			found = t.Edge
-			n++
+	} else {
+		for _, t := range triples {
+			if Fits(from, t.Src) && Fits(to, t.Dst) || either && Fits(from, t.Dst) && Fits(to, t.Src) {
+				found = append(found, t.Edge)
+			}
 		}
 	}
-	if n > 1 {
+	switch {
+	case len(found) == 0:
+		return matcher.UnknownLabel
+	case slices.ContainsFunc(found, func(l dyngraph.LabelID) bool { return l != found[0] }):
 		return matcher.AnyLabel
 	}
-	return found
+	return found[0]
 }
 
 // vertices estimates how many data vertices a pattern vertex's label admits.
@@ -47,23 +76,30 @@ func (s *statistics) vertices(l dyngraph.LabelID) float64 {
 	return float64(s.g.VertexLabelCount(l))
 }
 
-// fanout estimates the number of data edges that pattern edge e of p offers when one end, at, is mapped.
-func (s *statistics) fanout(p *matcher.Plan, e, at int) float64 {
+// edges estimates the number of data edges, seen in one direction, that pattern edge e of p admits.
+func (s *statistics) edges(p *matcher.Plan, e int) float64 {
 	qe := p.Query.Edges[e]
 	label := p.EdgeLabels[e]
 	from, to := p.VertexLabels[qe.From], p.VertexLabels[qe.To]
-	edges := 0.0
-	for _, t := range s.triples {
+	either := qe.Either || !p.Directed
+	if from != matcher.AnyLabel && to != matcher.AnyLabel && label != matcher.AnyLabel {
+		n := s.g.TripleCount(from, label, to)
+		if p.Directed && either && from != to {
+			n += s.g.TripleCount(to, label, from)
+		}
+		return float64(n)
+	}
+	n := 0.0
+	for _, t := range s.all() {
 		if !Fits(label, t.Edge) {
 			continue
 		}
 		if Fits(from, t.Src) && Fits(to, t.Dst) {
-			edges += float64(t.Count)
+			n += float64(t.Count)
 		}
-		if (qe.Either || !p.Directed) && (t.Src != t.Dst || from == matcher.AnyLabel) &&
-			Fits(from, t.Dst) && Fits(to, t.Src) {
-			edges += float64(t.Count)
+		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && Fits(from, t.Dst) && Fits(to, t.Src) {
+			n += float64(t.Count)
 		}
 	}
-	return edges / max(1, s.vertices(p.VertexLabels[at]))
+	return n
 }
