@@ -157,11 +157,10 @@ func TestBenchPeer(t *testing.T) {
 	for _, row := range alone.Rows {
 		count[row.Class] = row.Matches.String()
 	}
-	peer := filepath.Join(dir, "peer")
 	fakePeer(t, dir, map[string]string{
 		"dense-4": says("3.5", count["dense"], ""), "sparse-4": says("0.5", count["sparse"], ""), "tree-4": says("2.0", "1", "echo 'Time out...'"),
 	})
-	r := succeed(t, dir, smallCase("--peer="+peer, "--time-limit=2s")...)
+	r := succeed(t, dir, smallCase("--peer=peer", "--time-limit=2s")...)
 	var report benchReport
 	readJSON(t, filepath.Join(dir, "s.json"), &report)
 	require.Len(t, report.Peer, 3)
@@ -169,6 +168,7 @@ func TestBenchPeer(t *testing.T) {
 		require.Equal(t, benchClasses[i]+"-4", row.Query)
 		require.Equal(t, count[row.Class], row.Matches)
 		require.Len(t, row.Motifd, 2)
+		require.Positive(t, row.ApplyS)
 		require.InEpsilon(t, row.PeerS/row.MotifdS, row.Ratio, 1e-9)
 	}
 	require.Len(t, report.Peer[0].Peer, 2)
@@ -183,7 +183,7 @@ func TestBenchPeer(t *testing.T) {
 	fakePeer(t, dir, map[string]string{
 		"dense-4": says("3.5", "123456789", ""), "sparse-4": "kill -SEGV $$", "tree-4": says("1", count["tree"], ""),
 	})
-	r = motifd(t, dir, smallCase("--peer="+peer, "--time-limit=2s")...)
+	r = motifd(t, dir, smallCase("--peer="+filepath.Join(dir, "peer"), "--time-limit=2s")...)
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "query dense-4: the counts differ: motifd "+count["dense"]+", the peer 123456789")
 	require.Contains(t, r.stderr, "query sparse-4: the peer failed: signal: segmentation fault")

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type benchPeerRow struct {
 	Matches  string    `json:"matches"` // of the stream, positive and negative
 	PeerS    float64   `json:"peer_s"`
 	MotifdS  float64   `json:"motifd_s"`
+	ApplyS   float64   `json:"motifd_apply_s"`    // keeping the graph, which is not in motifd_s
 	Ratio    float64   `json:"ratio"`             // peer_s by motifd_s
 	TimedOut bool      `json:"timed_out"`         // the peer did not end: the ratio is at least that
 	Differs  string    `json:"differs,omitempty"` // what the peer counted, when it is something else
@@ -100,6 +102,13 @@ func (b *bench) runPeer(q benchPattern) (peerResult, error) {
 
 // comparePeer runs the peer and motifd by turns, query by query.
 func (b *bench) comparePeer() error {
+	if exists(b.cmd.Peer) { // a file of this directory needs no ./ before it
+		path, err := filepath.Abs(b.cmd.Peer)
+		if err != nil {
+			return fmt.Errorf("--peer: %w", err)
+		}
+		b.cmd.Peer = path
+	}
 	if _, err := exec.LookPath(b.cmd.Peer); err != nil {
 		return refused{fmt.Errorf("--peer: %w", err)}
 	}
@@ -126,13 +135,14 @@ func (b *bench) comparePeer() error {
 
 func (b *bench) compareQuery(q benchPattern) (*benchPeerRow, error) {
 	row := &benchPeerRow{Query: q.name, Class: q.class, Vertices: q.vertices, Edges: q.edges}
+	var apply []float64
 	for run := range b.cmd.Runs {
 		b.progress("%s: run %d of %d", q.name, run+1, b.cmd.Runs)
 		s, err := b.replay([]benchPattern{q}, "counts", 1)
 		if err != nil {
 			return nil, err
 		}
-		row.Motifd = append(row.Motifd, s.MatchS)
+		row.Motifd, apply = append(row.Motifd, s.MatchS), append(apply, s.ApplyS)
 		counted := s.Queries[0].sum()
 		row.Matches = counted.String()
 		if row.Failed != "" || row.TimedOut {
@@ -153,7 +163,7 @@ func (b *bench) compareQuery(q benchPattern) (*benchPeerRow, error) {
 		}
 	}
 	self := func(x float64) float64 { return x }
-	row.MotifdS = median(row.Motifd, self)
+	row.MotifdS, row.ApplyS = median(row.Motifd, self), median(apply, self)
 	if row.TimedOut { // not the median: some runs may have ended
 		row.PeerS = slices.Max(row.Peer)
 	} else if row.Failed == "" {

@@ -32,7 +32,7 @@ queries:
 
 // Soak settings; `make soak` sets the first.
 const (
-	soakDuration = 6 * time.Second // unless SOAK_DURATION says otherwise
+	soakDuration = 4 * time.Second // unless SOAK_DURATION says otherwise
 	soakRate     = 20_000          // updates a second
 	soakAccounts = 20_000          // 12,500 payments at a time, and what is planted
 )
