@@ -16,6 +16,12 @@ type Anchors[T any] struct {
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
 	fits     map[labelTriple]*Fits[T] // what was looked up since the plans changed
+	recent   [256]recentFits[T]       // the same, by some bits of the labels
+}
+
+type recentFits[T any] struct {
+	labels labelTriple
+	fits   *Fits[T]
 }
 
 // Fit is an oriented pattern edge that an update fits.
@@ -58,6 +64,7 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i int) T) {
 	}
 	a.round++
 	a.fits = map[labelTriple]*Fits[T]{}
+	clear(a.recent[:])
 	for i, p := range plans {
 		x := a.plans[p]
 		if x == nil {
@@ -117,6 +124,14 @@ func (k labelTriple) wild(mask int) labelTriple {
 // Of returns what an update with these labels fits. It is the index's own, and holds until Set.
 func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *Fits[T] {
 	k := labelTriple{from, edge, to}
+	r := &a.recent[(uint32(from)*9+uint32(edge)*81+uint32(to))%uint32(len(a.recent))]
+	if r.fits == nil || r.labels != k {
+		r.labels, r.fits = k, a.lookUp(k)
+	}
+	return r.fits
+}
+
+func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
 	if fits := a.fits[k]; fits != nil {
 		return fits
 	}

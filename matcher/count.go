@@ -82,6 +82,9 @@ func (c Count) Cmp(d Count) int {
 	return 1
 }
 
+// IsWide reports whether Hi and Lo do not hold c.
+func (c Count) IsWide() bool { return c.wide != nil }
+
 // Uint64 returns c, and whether it fits.
 func (c Count) Uint64() (n uint64, fits bool) { return c.Lo, c.Hi == 0 && c.wide == nil }
 

@@ -7,7 +7,7 @@ import (
 	"motifd/matcher"
 )
 
-// chain is a piece between two mapped vertices, without branches but such as hang from one of its blocks. It is counted from
+// chain is a piece between two mapped vertices, or a ring from one back to it, without branches but such as hang from one of its blocks. It is counted from
 // both ends at once: the images of a block are found level by level with the number of ways to each, and where the two
 // ends meet the numbers multiply. That takes the square root of what there is to enumerate.
 type chain struct {
@@ -26,7 +26,7 @@ type link struct {
 // asChain returns the piece as a chain, nil if it is none.
 func (ps *quotientPieces) asChain(p *piece) *chain {
 	q := ps.q
-	if len(p.bound) != 2 || p.clash != 0 {
+	if len(p.bound) > 2 || p.clash != 0 {
 		return nil
 	}
 	core := p.mask // without what hangs
@@ -43,11 +43,12 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 			}
 		}
 	}
-	first, last := q.of[p.bound[0]], q.of[p.bound[1]]
-	if bits.OnesCount32(core) < 2 || bits.OnesCount32(q.adj[first]&p.mask) != 1 || bits.OnesCount32(q.adj[last]&p.mask) != 1 {
+	c := &chain{ends: [2]int{p.bound[0], p.bound[len(p.bound)-1]}}
+	first, last := q.of[c.ends[0]], q.of[c.ends[1]]
+	if bits.OnesCount32(core) < 2 || bits.OnesCount32(q.adj[first]&p.mask)+bits.OnesCount32(q.adj[last]&p.mask) !=
+		map[bool]int{true: 4, false: 2}[first == last] {
 		return nil
 	}
-	c := &chain{ends: [2]int{p.bound[0], p.bound[1]}}
 	before, at := first, bits.TrailingZeros32(q.adj[first]&p.mask)
 	for seen := uint32(0); ; {
 		seen |= 1 << at

@@ -12,7 +12,7 @@ import (
 // What remains of a quotient, once some blocks are mapped, falls apart into pieces whose counts multiply. The count
 // of a piece depends on the images of its boundary, and is kept for the next time the same images come up.
 //
-// A pattern that is its own only quotient has vertices that must be kept apart. That others mapped before must not be hit
+// The other way is to count the pattern itself with its vertices kept apart. That others mapped before must not be hit
 // again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this is
 // exact, and mostly nothing, as few vertices are joined to the right neighbours.
 type counter struct {
@@ -22,6 +22,7 @@ type counter struct {
 	shape *shape
 	ps    *pieces
 	cache map[*shape]*pieces // of this worker
+	kinds []uint32           // of the adjacency, as the shape numbers them
 
 	q      *quotient       // that is counted
 	parts  *quotientPieces // its pieces
@@ -29,6 +30,7 @@ type counter struct {
 	sign   dyngraph.Sign   // of the phase: Deleted sees the old graph, Inserted the new one
 	image  [matcher.MaxVertices]dyngraph.VertexID
 	mapped uint32
+	begin  beginning
 
 	memo   memo
 	joins  [matcher.MaxVertices + 1][]edgeList
@@ -56,6 +58,10 @@ func (c *counter) start(se *search, s *shape, adj *adjacency) {
 		c.ps = newPieces(s)
 		c.cache[s] = c.ps
 	}
+	c.kinds = c.kinds[:0]
+	for _, key := range s.kinds {
+		c.kinds = append(c.kinds, adj.kindOf(key))
+	}
 	c.memo.reset()
 }
 
@@ -66,22 +72,8 @@ func (c *counter) fromAnchor(o *order, n *dyngraph.NetEdge) matcher.Count {
 	if !c.se.candidate(&o.steps[0], n.From) || !c.se.candidate(&o.steps[1], n.To) || !c.se.step() {
 		return matcher.Count{}
 	}
-	return c.quotients(o.anchor, func(q *quotient) (matcher.Count, bool) {
-		if !q.first[o.anchor] {
-			return matcher.Count{}, false
-		}
-		u, v := q.of[u], q.of[v]
-		if !c.passes(&q.at[u], n.From) || !c.passes(&q.at[v], n.To) {
-			return matcher.Count{}, true
-		}
-		c.put(q.members[u], n.From)
-		c.put(q.members[v], n.To)
-		c.mapped = 1<<u | 1<<v
-		if !c.others(q, o.anchor, u, v, n.To) {
-			return matcher.Count{}, true
-		}
-		return c.product(c.parts.anchored(o.anchor)), true
-	})
+	c.begin = beginning{o.anchor, u, v, n.From, n.To}
+	return c.eitherWay(o.anchor)
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -90,19 +82,109 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	return c.quotients(-1, func(q *quotient) (matcher.Count, bool) {
-		r := q.of[u]
-		if !c.passes(&q.at[r], v) || !c.se.step() {
-			return matcher.Count{}, true
-		}
-		c.put(q.members[r], v)
-		c.mapped = 1 << r
-		return c.product(c.parts.split(q.all &^ (1 << r))), true
-	})
+	if !c.se.candidate(&c.shape.self().at[u].step, v) || !c.se.step() {
+		return matcher.Count{}
+	}
+	c.begin = beginning{anchor: -1, u: u, from: v}
+	return c.eitherWay(len(c.shape.rank))
 }
 
-// quotients sums the signed counts of the quotients. one counts c.q, or answers false if nothing is known of it.
-func (c *counter) quotients(anchor int, one func(*quotient) (matcher.Count, bool)) matcher.Count {
+// beginning is what is mapped first: the ends of an anchor, or a root.
+type beginning struct {
+	anchor   int // pattern edge, or -1
+	u, v     int
+	from, to dyngraph.VertexID
+}
+
+// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same edge as one
+// of a lower rank.
+func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, known bool) {
+	c.q, c.parts, c.depth = q, parts, 0
+	b := &c.begin
+	if b.anchor < 0 {
+		r := q.of[b.u]
+		if !c.passes(&q.at[r], b.from) {
+			return n, true
+		}
+		c.put(q.members[r], b.from)
+		c.mapped = 1 << r
+		return c.product(parts.split(q.all &^ (1 << r))), true
+	}
+	if !q.first[b.anchor] {
+		return n, false
+	}
+	u, v := q.of[b.u], q.of[b.v]
+	if q.index > 0 && (!c.passes(&q.at[u], b.from) || !c.passes(&q.at[v], b.to)) {
+		return n, true
+	}
+	c.put(q.members[u], b.from)
+	c.put(q.members[v], b.to)
+	c.mapped = 1<<u | 1<<v
+	if !c.others(q, b.anchor, u, v, b.to) {
+		return n, true
+	}
+	return c.product(parts.anchored(b.anchor)), true
+}
+
+// eitherWay counts by quotients or with the vertices kept apart one by one, whatever is less work. That depends on the pattern,
+// the data and the anchor, so it is tried: sometimes both are done.
+func (c *counter) eitherWay(at int) matcher.Count {
+	switch {
+	case c.shape.apart == nil:
+		return c.oneWay(0)
+	case c.shape.parts == nil:
+		return c.oneWay(1)
+	}
+	t := &c.ps.trials[at]
+	best := t.best()
+	before := c.se.steps
+	n := c.oneWay(best)
+	if !t.due() || c.se.stopped {
+		return n
+	}
+	// The other way may be far more work: it ends when it is.
+	took := c.se.steps - before
+	before = c.se.steps
+	c.se.capAt = before + 4*took + 1
+	c.oneWay(1 - best)
+	c.se.capAt = 0
+	if c.se.capped {
+		c.se.capped, c.se.stopped = false, false
+	}
+	t.note(best, took, c.se.steps-before)
+	return n
+}
+
+// trial compares the steps of both ways to count from one anchor; older trials count for less.
+type trial struct {
+	times int
+	steps [2]uint64
+}
+
+// due tells whether to try both ways: the first few times, then ever more seldom.
+func (t *trial) due() bool {
+	t.times++
+	return t.times <= 8 || t.times&(t.times-1) == 0
+}
+
+func (t *trial) best() int {
+	if t.steps[1] < t.steps[0] {
+		return 1
+	}
+	return 0
+}
+
+func (t *trial) note(best int, took, other uint64) {
+	t.steps[best] = t.steps[best]/2 + took
+	t.steps[1-best] = t.steps[1-best]/2 + other
+}
+
+// oneWay counts by quotients, which sums their signed counts, or (1) the pattern itself with its vertices kept apart.
+func (c *counter) oneWay(way int) matcher.Count {
+	if way == 1 {
+		n, _ := c.one(c.shape.apart, c.ps.apart)
+		return n
+	}
 	var more, less matcher.Count
 	var none quotientSet
 	for i, q := range c.shape.parts {
@@ -110,8 +192,7 @@ func (c *counter) quotients(anchor int, one func(*quotient) (matcher.Count, bool
 			none.add(i)
 			continue
 		}
-		c.q, c.parts, c.depth = q, c.ps.parts[i], 0
-		n, known := one(q)
+		n, known := c.one(q, c.ps.parts[i])
 		switch {
 		case !known:
 		case n.IsZero():
@@ -170,8 +251,8 @@ func (c *counter) passes(t *target, w dyngraph.VertexID) bool {
 // around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all need fit
 // the target.
 func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
-	if e.key != noKey {
-		return c.adj.of(v, e.key)
+	if e.kind >= 0 {
+		return c.adj.of(v, c.kinds[e.kind])
 	}
 	l := c.se.lists.neighbours(v, &e.back, &to.step)
 	return l.nbr, l.ent, l.staged > 0
@@ -244,7 +325,10 @@ func (c *counter) remember(p *piece) matcher.Count {
 	mapped := c.mapped
 	c.mapped = p.boundary
 	n, ok := matcher.Count{}, false
-	if p.chain != nil {
+	switch {
+	case p.leaves != nil:
+		n, ok = matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0])), true
+	case p.chain != nil:
 		n, ok = c.countChain(p.chain)
 	}
 	if !ok {
@@ -318,6 +402,9 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	if len(p.from) == 1 {
 		e := &p.from[0]
 		nbr, ent, staged := c.around(c.image[e.from], e, p.to)
+		if p.leaf != nil {
+			return c.withLeaf(p, nbr, ent, staged)
+		}
 		for i, w := range nbr {
 			if !c.se.step() {
 				return matcher.Count{}
@@ -362,6 +449,21 @@ func (c *counter) with(p *piece, w dyngraph.VertexID) matcher.Count {
 	n := c.product(p.rest)
 	c.mapped = mapped
 	return n
+}
+
+// withLeaf counts a piece of a block with one leaf and no other edges, neither to be kept apart from anything.
+func (c *counter) withLeaf(p *piece, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
+	var total matcher.Count
+	if !c.stepBy(len(nbr)) {
+		return total
+	}
+	rank, n := p.from[0].rank, uint64(0)
+	for i, w := range nbr {
+		if c.passes(p.to, w) && (!staged || c.sees(ent[i], rank)) {
+			n += c.leavesOf(w, p.leaf.to, &p.leaf.from[0])
+		}
+	}
+	return matcher.CountOf(n)
 }
 
 // free reports whether no mapped vertex that u must be kept apart from has the image w.

@@ -13,6 +13,9 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 		if len(p.from) > 1 {
 			return matcher.CountOf(c.countJoined(p))
 		}
+		if e := &p.from[0]; p.clash == 0 && c.isLong(c.image[e.from], e, p.to) {
+			return c.remember(p)
+		}
 		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
 	}
 	first := p.leaves[0]
@@ -32,6 +35,15 @@ func (c *counter) countLeaves(p *piece) matcher.Count {
 		}
 	}
 	return c.leaf.injective(sets, c.step)
+}
+
+// long is the number of candidates from which on their count is remembered.
+const long = 64
+
+// isLong reports whether the candidates of a leaf must be counted one by one, and are many.
+func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
+	nbr, _, staged := c.around(v, e, to)
+	return len(nbr) >= long && (staged || !to.implied)
 }
 
 // sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
@@ -68,29 +80,36 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 
 // countLeaf counts the candidates of a leaf apart from what is mapped.
 func (c *counter) countLeaf(u int, to *target, e *edgeTo) uint64 {
-	nbr, ent, staged := c.around(c.image[e.from], e, to)
-	n := len(nbr)
-	if n == 0 || !c.se.step() {
+	if !c.se.step() {
 		return 0
 	}
-	if staged || !to.implied {
-		c.stepBy(n)
-		for i, w := range nbr {
-			if staged && !c.sees(ent[i], e.rank) || !to.implied && !c.passes(to, w) {
-				n--
-			}
-		}
+	n := c.leavesOf(c.image[e.from], to, e)
+	if n == 0 {
+		return 0
 	}
 	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
-		w := c.image[bits.TrailingZeros32(m)]
-		if !c.passes(to, w) {
-			continue
-		}
-		if at := seek(nbr, 0, w); at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank)) {
+		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) && c.isJoined(e, to, w) {
 			n--
 		}
 	}
-	return uint64(n)
+	return n
+}
+
+// leavesOf counts the candidates of a leaf that are joined to data vertex v; at once, where neither the batch changes edges
+// of v nor the filter tells more than the edge does.
+func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
+	nbr, ent, staged := c.around(v, e, to)
+	if !staged && to.implied {
+		return uint64(len(nbr))
+	}
+	c.stepBy(len(nbr))
+	n := uint64(0)
+	for i, w := range nbr {
+		if (!staged || c.sees(ent[i], e.rank)) && (to.implied || c.passes(to, w)) {
+			n++
+		}
+	}
+	return n
 }
 
 // countJoined counts the candidates of a single block with several edges, apart from what is mapped.

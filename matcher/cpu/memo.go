@@ -11,6 +11,7 @@ type memo struct {
 	gen   uint32
 	used  int
 	slots []memoSlot
+	wide  []matcher.Count // those of more than 128 bits
 }
 
 type memoKey struct {
@@ -18,18 +19,22 @@ type memoKey struct {
 	a, b  dyngraph.VertexID
 }
 
+// memoSlot holds no pointer, so that the table costs the garbage collector nothing: a count that has one is in wide, at lo, and hi
+// is inWide.
 type memoSlot struct {
-	key memoKey
-	gen uint32
-	n   matcher.Count
+	key    memoKey
+	gen    uint32
+	hi, lo uint64
 }
+
+const inWide = ^uint64(0)
 
 // maxMemo bounds the counts kept by one worker, at 32 bytes and a free slot each; beyond it they are forgotten.
 const maxMemo = 1 << 20
 
 func (m *memo) reset() {
 	m.gen++
-	m.used = 0
+	m.used, m.wide = 0, nil
 	if m.gen == 0 || m.slots == nil {
 		m.gen, m.slots = 1, make([]memoSlot, 256)
 	}
@@ -44,10 +49,17 @@ func (m *memo) get(k memoKey) (matcher.Count, bool) {
 	mask := uint64(len(m.slots) - 1)
 	for i := k.hash() & mask; m.slots[i].gen == m.gen; i = (i + 1) & mask {
 		if m.slots[i].key == k {
-			return m.slots[i].n, true
+			return m.count(&m.slots[i]), true
 		}
 	}
 	return matcher.Count{}, false
+}
+
+func (m *memo) count(s *memoSlot) matcher.Count {
+	if s.hi == inWide {
+		return m.wide[s.lo]
+	}
+	return matcher.Count{Hi: s.hi, Lo: s.lo}
 }
 
 // put adds a key that is not there.
@@ -64,7 +76,12 @@ func (m *memo) put(k memoKey, n matcher.Count) {
 			}
 		}
 	}
-	m.insert(memoSlot{k, m.gen, n})
+	hi, lo := n.Hi, n.Lo
+	if hi == inWide || n.IsWide() {
+		hi, lo = inWide, uint64(len(m.wide))
+		m.wide = append(m.wide, n)
+	}
+	m.insert(memoSlot{k, m.gen, hi, lo})
 	m.used++
 }
 

@@ -26,6 +26,7 @@ type piece struct {
 	to      *target  // of next
 	from    []edgeTo // from the boundary to next
 	rest    []*piece // what remains without next
+	leaf    *piece   // rest, if it is one leaf and nothing must be kept apart
 }
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
@@ -33,6 +34,9 @@ type pieces struct {
 	s     *shape
 	byKey map[string]*piece
 	parts []*quotientPieces
+	apart *quotientPieces
+	// trials are by anchor edge, and one for whole graphs.
+	trials []trial
 }
 
 // quotientPieces are the pieces of one quotient.
@@ -45,10 +49,15 @@ type quotientPieces struct {
 }
 
 func newPieces(s *shape) *pieces {
-	ps := &pieces{s: s, byKey: map[string]*piece{}}
+	ps := &pieces{s: s, byKey: map[string]*piece{}, trials: make([]trial, len(s.rank)+1)}
+	of := func(q *quotient) *quotientPieces {
+		return &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{}, tops: make([][]*piece, len(s.rank))}
+	}
 	for _, q := range s.parts {
-		ps.parts = append(ps.parts, &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{},
-			tops: make([][]*piece, len(s.rank))})
+		ps.parts = append(ps.parts, of(q))
+	}
+	if s.apart != nil {
+		ps.apart = of(s.apart)
 	}
 	return ps
 }
@@ -158,6 +167,9 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		}
 	}
 	p.rest = ps.split(mask &^ (1 << p.next))
+	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 && q.clash[p.next]|q.clash[r.next] == 0 {
+		p.leaf = r
+	}
 	return p
 }
 
@@ -178,7 +190,7 @@ func (ps *quotientPieces) key(mask uint32, groups map[int]uint32) string {
 		touch = append(touch, t)
 	}
 	slices.Sort(touch)
-	fmt.Fprintf(&b, "%x %x", edges, touch)
+	fmt.Fprintf(&b, "%x %x %t", edges, touch, ps.q == ps.ps.s.apart)
 	return b.String()
 }
 

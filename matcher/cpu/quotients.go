@@ -31,7 +31,7 @@ type partition struct {
 }
 
 // partitions returns every way to put vertices that may have the same image into one block, from fine to coarse;
-// nil when there are more than maxQuotients. together[v] are the vertices that v may coincide with.
+// none when there are more than maxQuotients. together[v] are the vertices that v may coincide with.
 func partitions(together []uint32) []partition {
 	n := len(together)
 	var all []partition
@@ -69,10 +69,10 @@ func partitions(together []uint32) []partition {
 	return all
 }
 
-// refines reports whether every block of a lies in a block of b.
-func (a *partition) refines(b *partition) bool {
-	for v, x := range a.of {
-		if b.of[v] != b.of[x] {
+// refines reports whether every block of q lies in a block of p.
+func (q *quotient) refines(p *partition) bool {
+	for v, x := range q.of {
+		if p.of[v] != p.of[x] {
 			return false
 		}
 	}

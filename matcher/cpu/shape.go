@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -14,8 +15,8 @@ import (
 // Matches map vertices to different images. It is simpler to count homomorphisms, which need not, since parts of the
 // pattern that are joined by nothing are then independent. The matches are the homomorphisms less those that are
 // constant on some blocks of vertices, by Möbius inversion: one signed term for each quotient of the pattern. Few vertices
-// can coincide, as labels and edges keep them apart, so there are few terms. A pattern with too many has one
-// term, the pattern itself, and clash tells which vertices must be kept apart.
+// can coincide, as labels and edges keep them apart, so there are few terms. The other way is to count the pattern itself
+// and to keep its vertices apart, for which clash tells those that could coincide.
 //
 // Counting does not need the order of anchors (DESIGN A2), so it tells the matches of a batch apart in another
 // way, under which the same sub-problem means the same for all anchors: a match belongs to the first of its pattern
@@ -24,7 +25,9 @@ import (
 type shape struct {
 	plan  *matcher.Plan
 	rank  []int       // of each pattern edge
-	parts []*quotient // from fine to coarse; the first is the pattern itself
+	parts []*quotient // from fine to coarse, the first is the pattern itself; nil if there are too many
+	apart *quotient   // the pattern itself with its vertices kept apart; nil if nothing else keeps them together
+	kinds []uint64    // keys of the adjacency
 }
 
 // quotient is a pattern some of whose vertices are one: its vertices are blocks, named by their lowest member.
@@ -77,7 +80,7 @@ type edgeTo struct {
 	touch uint32 // all of them that have such an edge
 	rank  int
 	mask  uint64 // the pattern edges
-	key   uint64 // of the adjacency; noKey when a label is a wildcard
+	kind  int    // index into the shape's kinds; -1 when a label is a wildcard
 	back  back
 }
 
@@ -111,25 +114,31 @@ func newShape(p *matcher.Plan, f *plan.Filter, columns map[column]int) *shape {
 	for v := range together {
 		together[v] = clash[v] &^ adj[v] // no edge leads from a vertex to itself
 	}
-	all := partitions(together)
-	if all == nil {
-		self := partition{of: make([]int, n), members: make([]uint32, n)}
-		for v := range n {
-			self.of[v], self.members[v] = v, 1<<v
-		}
-		all = []partition{self}
-	} else {
-		clash = make([]uint32, n)
-	}
-	for i := range all {
-		s.parts = append(s.parts, s.quotient(i, &all[i], clash, f, columns))
-		for k := range i {
-			if all[k].refines(&all[i]) {
+	free := make([]uint32, n)
+	for i, part := range partitions(together) {
+		s.parts = append(s.parts, s.quotient(i, &part, free, f, columns))
+		for k, q := range s.parts[:i] {
+			if q.refines(&part) {
 				s.parts[i].finer.add(k)
 			}
 		}
 	}
+	if len(s.parts) != 1 { // some vertices could coincide
+		self := partition{of: make([]int, n), members: make([]uint32, n)}
+		for v := range n {
+			self.of[v], self.members[v] = v, 1<<v
+		}
+		s.apart = s.quotient(0, &self, clash, f, columns)
+	}
 	return s
+}
+
+// self returns the pattern itself.
+func (s *shape) self() *quotient {
+	if s.parts == nil {
+		return s.apart
+	}
+	return s.parts[0]
 }
 
 // number ranks the edges in the order in which a depth-first walk of the pattern meets them.
@@ -179,7 +188,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 		}
 		for _, v := range [2]int{e.From, e.To} {
 			x, other := b.of[v], e.From+e.To-v
-			to := edgeTo{from: other, rank: s.rank[i], back: back{edge: i, label: p.EdgeLabels[i]}, key: noKey}
+			to := edgeTo{from: other, rank: s.rank[i], back: back{edge: i, label: p.EdgeLabels[i]}, kind: -1}
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
 				to.back.dir = dyngraph.In
 			}
@@ -202,12 +211,22 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 			}
 			to.back.column = columns[key]
 			if l := s.label(b.members[x]); l != matcher.AnyLabel {
-				to.key = adjacencyKey(to.back.dir, to.back.label, l)
+				to.kind = s.kind(adjacencyKey(to.back.dir, to.back.label, l))
 			}
 			q.edges[x] = append(q.edges[x], to)
 		}
 	}
 	return q
+}
+
+// kind returns the index of a key, which it adds if need be.
+func (s *shape) kind(key uint64) int {
+	at := slices.Index(s.kinds, key)
+	if at < 0 {
+		at = len(s.kinds)
+		s.kinds = append(s.kinds, key)
+	}
+	return at
 }
 
 // same reports whether two pattern edges are one edge of the quotient.
