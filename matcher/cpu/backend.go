@@ -19,10 +19,12 @@ type Options struct {
 	Threads int
 	// SpillDir is where groups of matches that are too large to sort in memory are sorted. "" is os.TempDir().
 	SpillDir string
-	// GroupMemory bounds, in bytes, the rows of one group that a worker sorts in memory; beyond it sorted runs go to
-	// SpillDir. 0 is 64 MiB.
+	// GroupMemory bounds, in bytes, the rows of one group that a worker holds in memory while it searches and sorts; beyond it
+	// sorted runs go to SpillDir. 0 is 64 MiB.
 	GroupMemory int
-	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted. 0 is 64 MiB.
+	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead waits, and
+	// parts of a group that is not the next go to SpillDir. 0 is 64 MiB. A search holds at most Threads times GroupMemory
+	// and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
@@ -63,6 +65,8 @@ type Backend struct {
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
 
+	shareEvery uint64 // steps between two looks whether to give work away
+
 	mu   sync.Mutex
 	idle []*search // workers between searches, with their caches
 }
@@ -79,7 +83,7 @@ type compiled struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	return &Backend{opt: opt}
+	return &Backend{opt: opt, shareEvery: shareEvery}
 }
 
 // Name implements matcher.Backend.
@@ -127,8 +131,8 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta = d
-	if b.adj != nil && !b.counts {
-		b.adj = nil
+	if b.adj != nil && !b.counts && len(d.Touched) > 0 {
+		b.adj = nil // of a graph that is no more
 	}
 	if b.adj != nil {
 		b.adj.stage(d)
