@@ -31,7 +31,7 @@ func (p *pma) insertAt(ops []slot, at []int) {
 		kept, failed := p.pending[:0], segs[:0]
 		for i, s := range segs {
 			if level == 0 && i%ahead == 0 {
-				p.warmLeaves(segs[i:min(i+ahead, len(segs))])
+				p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
 			}
 			a, b := p.window(level, s.window)
 			switch n := len(s.ops) + p.countIn(a, b); {

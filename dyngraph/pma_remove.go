@@ -15,7 +15,7 @@ func (p *pma) remove(ops []slot, at []int) {
 	p.n -= len(ops)
 	for i, s := range segs {
 		if i%ahead == 0 {
-			p.warmLeaves(segs[i:min(i+ahead, len(segs))])
+			p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
 		}
 		if at == nil {
 			p.removeLeaf(s.window, s.ops, nil)

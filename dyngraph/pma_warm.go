@@ -16,8 +16,10 @@ func (p *pma) warmHeads(ops []slot) {
 	p.warmth += sum
 }
 
-// warmLeaves reads ahead the leaves of segments.
-func (p *pma) warmLeaves(segs []segment) {
+// warmSegments reads ahead the leaves of segments of a batch, and the heads of their vertices.
+func (p *pma) warmSegments(ops []slot, segs []segment) {
+	last := &segs[len(segs)-1]
+	p.warmHeads(ops[segs[0].first : last.first+len(last.ops)])
 	const line = 64 / 4 // slots
 	sum := uint32(0)
 	for i := range segs {
