@@ -39,11 +39,7 @@ func TestP3DiskFullOfTmpfs(t *testing.T) {
 	d.pathsThrough(100)
 	p := start(t, d.dir)
 	d.send("a", "hub", "U", 20<<10)
-	<-p.done
-	require.Equal(t, exitFailed, p.cmd.ProcessState.ExitCode(), p.stderr.String())
-	for _, text := range []string{"spool of the open transaction", "no space left on device", "what to do: "} {
-		require.Contains(t, p.stderr.String(), text)
-	}
+	d.failed(p, "spool of the open transaction", "no space left on device")
 	larger("spill")
 	d.goesOn()
 }

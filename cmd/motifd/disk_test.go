@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -66,20 +67,29 @@ func (d *onDisk) taken(p *process) {
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] == d.n })
 }
 
-// fails waits for the end of a daemon, sending updates all the while, and holds that it says what to do.
+// fails sends one update after the other until a daemon ends, and holds that it says what to do.
 func (d *onDisk) fails(p *process, why ...string) {
 	d.t.Helper()
-	for i := d.n; ; i++ {
-		select {
-		case <-p.done:
-			require.Equal(d.t, exitFailed, p.cmd.ProcessState.ExitCode(), p.stderr.String())
-			for _, text := range append(why, "what to do: ") {
-				require.Contains(d.t, p.stderr.String(), text)
+	for ended := false; !ended; {
+		d.send("a", "b"+strconv.FormatInt(d.n, 10), "T", 20<<10)
+		for !ended && p.status().Positions["0"] < d.n {
+			select {
+			case <-p.done:
+				ended = true
+			case <-time.After(time.Millisecond):
 			}
-			return
-		default:
-			d.send("a", "b"+strconv.FormatInt(i, 10), "T", 20<<10)
 		}
+	}
+	d.failed(p, why...)
+}
+
+// failed waits for the end of a daemon, and holds that it says what to do.
+func (d *onDisk) failed(p *process, why ...string) {
+	d.t.Helper()
+	<-p.done
+	require.Equal(d.t, exitFailed, p.cmd.ProcessState.ExitCode(), p.stderr.String())
+	for _, text := range append(why, "what to do: ") {
+		require.Contains(d.t, p.stderr.String(), text)
 	}
 }
 
@@ -125,19 +135,15 @@ func spoolFull(t *testing.T, addr string) {
 	d.pathsThrough(50)
 	p := d.limited(600)
 	d.send("a", "hub", "U", 20<<10)
-	<-p.done
-	require.Equal(t, exitFailed, p.cmd.ProcessState.ExitCode(), p.stderr.String())
-	for _, text := range []string{"spool of the open transaction", "spill", "file too large", "what to do: "} {
-		require.Contains(t, p.stderr.String(), text)
-	}
+	d.failed(p, "spool of the open transaction", "spill", "file too large")
 	d.goesOn()
 }
 
 // pathsThrough makes edges that a U edge to the hub goes on with.
 func (d *onDisk) pathsThrough(n int) {
 	d.t.Helper()
-	for i := range n {
-		d.send("hub", "c"+strconv.Itoa(i), "T", 10)
+	for range n {
+		d.send("hub", "c"+strconv.FormatInt(d.n, 10), "T", 10)
 	}
 }
 

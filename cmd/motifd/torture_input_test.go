@@ -121,11 +121,35 @@ func encodeUpdates(msg []dyngraph.Update) []byte {
 	return text
 }
 
-// produce sends messages, one each interval, until ctx is done; it returns when the broker has all of them. The producer
-// is idempotent: whatever happens to the broker, each is in the topic once and in order.
-func (in *tortureInput) produce(ctx context.Context, addr, topic string, interval time.Duration) error {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic),
+// client is an idempotent producer: whatever happens to the broker, each record is in the topic once and in order.
+func (in *tortureInput) client(addr, topic string) (*kgo.Client, error) {
+	return kgo.NewClient(kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic),
 		kgo.ProducerLinger(0))
+}
+
+// record is the next message.
+func (in *tortureInput) record() *kgo.Record {
+	p, value := in.next()
+	return &kgo.Record{Partition: int32(p), Value: append(value, bytes.Repeat([]byte{' '}, in.pad)...)}
+}
+
+// flood sends messages as fast as it goes.
+func (in *tortureInput) flood(ctx context.Context, addr, topic string, messages int) error {
+	cl, err := in.client(addr, topic)
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	recs := make([]*kgo.Record, messages)
+	for i := range recs {
+		recs[i] = in.record()
+	}
+	return cl.ProduceSync(ctx, recs...).FirstErr()
+}
+
+// produce sends messages, one each interval, until ctx is done; it returns when the broker has all of them.
+func (in *tortureInput) produce(ctx context.Context, addr, topic string, interval time.Duration) error {
+	cl, err := in.client(addr, topic)
 	if err != nil {
 		return err
 	}
@@ -140,9 +164,7 @@ func (in *tortureInput) produce(ctx context.Context, addr, topic string, interva
 		case <-ctx.Done():
 			continue
 		}
-		p, value := in.next()
-		value = append(value, bytes.Repeat([]byte{' '}, in.pad)...)
-		cl.Produce(context.WithoutCancel(ctx), &kgo.Record{Partition: int32(p), Value: value}, func(_ *kgo.Record, err error) {
+		cl.Produce(context.WithoutCancel(ctx), in.record(), func(_ *kgo.Record, err error) {
 			if err != nil {
 				once.Do(func() { failed = err })
 			}
