@@ -20,8 +20,16 @@ func (p *pma) all(v VertexID, d Dir) Range {
 	if n == 0 {
 		return Range{p: p}
 	}
+	out := h.degree[Out]
+	from := int(h.offset)
+	if d == In {
+		from += int(out)
+	}
+	if to := from + int(n); to <= int(p.count[h.start]) { // most vertices do not go on in another leaf
+		return Range{p: p, leaf: int(h.start), off: from, last: int(h.start), end: to, next: int(h.start), nextOff: from}
+	}
 	r := Range{p: p, leaf: int(h.start), off: int(h.offset)}
-	if out := h.degree[Out]; d == In && out > 0 {
+	if d == In && out > 0 {
 		r.leaf, r.off = p.skip(r.leaf, r.off, out, rowKey(v, In, 0))
 		if r.off == int(p.count[r.leaf]) {
 			r.leaf, r.off = r.leaf+1, 0
