@@ -18,6 +18,7 @@ type kinds struct {
 	net    []uint32 // net edges by kind, ascending
 
 	inserted, deleted int
+	signs             [][2]uint64 // by kind: how many are deleted, and inserted
 	labels            [][3]dyngraph.LabelID
 }
 
@@ -25,11 +26,11 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
 	k := &kinds{of: make([]uint32, len(d.Net))}
 	view := g.View(dyngraph.New)
 	seen := map[[3]dyngraph.LabelID]uint32{}
-	// Few labels are the rule: a table then finds a kind without hashing.
-	const side = 64
+	// Few labels are the rule: a table then finds a kind without hashing, if the batch is worth one.
+	side := dyngraph.LabelID(g.Labels()) + 1
 	var small []uint32
-	if g.Labels() <= side {
-		small = make([]uint32, side*side*side)
+	if cells := int(side) * int(side) * int(side); side <= 64 && cells <= 4096+4*len(d.Net) {
+		small = make([]uint32, cells)
 	}
 	for i := range d.Net {
 		n := &d.Net[i]
@@ -55,6 +56,14 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
 			k.labels = append(k.labels, l)
 		}
 		k.of[i] = at
+	}
+	k.signs = make([][2]uint64, len(k.labels))
+	for i := range d.Net {
+		if d.Net[i].Sign == dyngraph.Inserted {
+			k.signs[k.of[i]][1]++
+		} else {
+			k.signs[k.of[i]][0]++
+		}
 	}
 	k.bucket()
 	return k

@@ -1,16 +1,5 @@
 //go:build cuda || emu
 
-// Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's packed memory
-// array (GAMMA sections IV and V). It has the CPU backend beside it, over the same graph, for what the device does not do:
-//
-//   - plans with a step whose back edges may have several images between two vertices: wildcard labels that are not narrowed to
-//     one, parallel or opposite pattern edges, edges of a directed graph that match either way
-//   - requests with a work budget, which is measured in the CPU backend's steps
-//   - rows of a whole graph (Enumerate with WantRows), whose order is over all of them
-//   - a single group (anchor, query) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk
-//   - batches of fewer net edges than Options.MinNet
-//
-// The results are the same bytes either way.
 package cuda
 
 import (
@@ -31,8 +20,8 @@ type Options struct {
 	CPU cpu.Options
 	// Shape is the grid of the search; zero fills the device once.
 	Shape kernels.Shape
-	// MinNet is the number of net edges of a phase below which a batch is searched on the CPU. 0 searches all on the device.
-	MinNet int
+	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
+	Placement *Placement
 	// RowMemory bounds, in bytes, the rows of one wave of anchors in host memory. 0 is 1 GiB.
 	RowMemory int
 	// Ring is the size, in bytes, of the output ring on the device. 0 is 256 MiB.
@@ -56,6 +45,9 @@ type Options struct {
 // EnsureDefaults fills in defaults.
 func (o *Options) EnsureDefaults() {
 	o.CPU.EnsureDefaults()
+	if o.Clock == nil {
+		o.Placement = nil
+	}
 	if o.Shape.Blocks <= 0 || o.Shape.BlockWarps <= 0 {
 		o.Shape = kernels.Fill(o.Device.Info())
 	}

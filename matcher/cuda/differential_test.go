@@ -93,7 +93,11 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
 	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-	bench := matchertest.NewBench(t, directed, plan.New(), queries, want, got)
+	playOn(t, rng, matchertest.NewBench(t, directed, plan.New(), queries, want, got), want, got, batches)
+}
+
+func playOn(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
+	t.Helper()
 	for _, batch := range batches {
 		if rng.IntN(8) == 0 { // as if the first try had failed, before or after its search
 			delta := bench.Stage(batch)

@@ -23,9 +23,33 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if b.lost || !c.plain || want == matcher.WantRows {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
 	}
+	if b.opt.Placement == nil {
+		return b.totalOrCPU(ctx, which, p, want)
+	}
+	w := Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
+	w.Behind, w.Own = b.mirror.behind(b.delta)
+	var r matcher.Result
+	err := b.opt.Placement.Run(w, func(side Side, limit int64) (Cost, bool, error) {
+		var err error
+		b.mirror.took = 0
+		c, done, err := b.timed(ctx, limit, func(ctx context.Context) error {
+			if side == GPU && !b.lost {
+				r, err = b.totalOrCPU(ctx, which, p, want)
+			} else {
+				r, err = b.cpu.Enumerate(ctx, which, p, want, 0, nil)
+			}
+			return err
+		})
+		return Cost{c - b.mirror.took, b.mirror.took}, done, err
+	})
+	return r, err
+}
+
+// totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot be on the CPU.
+func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want) (matcher.Result, error) {
 	r, over, err := b.total(ctx, which, p, want)
 	if over || b.failed(err) {
-		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+		return b.cpu.Enumerate(ctx, which, p, want, 0, nil)
 	}
 	return r, err
 }
@@ -33,7 +57,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 // total answers Enumerate for a count or existence; over tells that the count is beyond what the device counts.
 func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want) (r matcher.Result, over bool, err error) {
 	began := b.clock()
-	if err := b.mirror.catchUp(b.delta); err != nil {
+	err = b.mirror.catchUp(b.delta)
+	b.mirror.took = b.clock() - began
+	if err != nil {
 		return r, false, err
 	}
 	programs := b.plans[p].of(want)

@@ -26,6 +26,7 @@ type mirror struct {
 	bitsStale bool // all of them
 	netStale  bool // the batch is not there yet
 	touched   []dyngraph.VertexID
+	took      int64 // nanoseconds that catching up took last, when somebody measured
 	scratch   scratch
 }
 
@@ -67,6 +68,25 @@ func (m *mirror) touch(d *dyngraph.Delta) {
 	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
 		m.bitsStale, m.loaded = true, false // cheaper as a whole
 	}
+}
+
+// behind estimates how many bytes there are to catch up with, and how many of them are of the staged batch.
+func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
+	const ofVertex = dyngraph.LeafSize * 16 // a leaf of slots
+	bits := uint64(m.g.IDBound()) * 8 * uint64(m.filter.Words())
+	whole := uint64(len(m.g.Columns().Nbr))*16 + uint64(m.g.IDBound())*uint64(m.dirs())*kernels.SpanSize + bits
+	if !m.loaded {
+		return whole, 0
+	}
+	all = uint64(len(m.touched)) * ofVertex
+	if m.bitsStale {
+		all += bits
+	}
+	if d != nil && m.netStale {
+		own = uint64(len(d.Touched)) * ofVertex
+	}
+	all = min(all, whole)
+	return all, min(own, all)
 }
 
 func (m *mirror) dirs() int {

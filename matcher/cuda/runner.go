@@ -21,6 +21,7 @@ type runner struct {
 
 	program, owner, task, tally, stop, control, parked, queue, ring, memo, column buffer
 
+	turns int // of a warp in one launch, when fewer than Options.Slice
 	// Stolen and shared count splits of work, in blocks and between them, since Load.
 	stolen, shared uint64
 	launches       uint64
@@ -165,6 +166,9 @@ func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) error
 		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr, Column: r.column.ptr, Vertices: uint32(j.vertices),
 		RingWords: uint64(r.ring.size / 4), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
 		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice)}
+	if r.turns > 0 {
+		p.Slice = uint32(min(r.turns, r.opt.Slice))
+	}
 	if j.old {
 		p.Old = 1
 	}

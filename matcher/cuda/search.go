@@ -31,7 +31,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		switch {
 		case c == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && c.plain && reqs[i].Budget == 0 && net >= b.opt.MinNet:
+		case !b.lost && c.plain && reqs[i].Budget == 0:
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -45,7 +45,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	}
 	if len(here) > 0 && net > 0 {
 		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: m.emitted}
-		if err := s.onDevice(ctx, here); err != nil {
+		if err := s.place(ctx, here); err != nil {
 			return nil, err
 		}
 	}
@@ -138,6 +138,7 @@ type batchSearch struct {
 	reqs    []matcher.Request
 	results []matcher.Result
 	emit    func(matcher.Group) error
+	catchUp int64 // nanoseconds that the mirror took to catch up
 }
 
 // job returns a job for some requests.
@@ -166,9 +167,13 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 			totals = append(totals, i)
 		}
 	}
-	if err := s.b.mirror.catchUp(s.b.delta); s.b.failed(err) {
+	began := s.b.clock()
+	err := s.b.mirror.catchUp(s.b.delta)
+	s.catchUp = s.b.clock() - began
+	if s.b.failed(err) {
 		return s.onCPU(ctx, here, 0)
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.totals(ctx, totals); s.b.failed(err) {
