@@ -87,6 +87,11 @@ func overrideFlags(c *Config, pairs []string) Errors {
 			errs = append(errs, &Error{Where: where, Msg: "expected FIELD=VALUE, such as batch.linger=50ms"})
 			continue
 		}
+		if slices.Contains(Fields(), path+".env") { // and so it is not repeated here either
+			errs = append(errs, &Error{Where: "--set " + path, Msg: "a secret is never written on the command line; set " + path + ".file or " + path + ".env, " +
+				"where it is read from"})
+			continue
+		}
 		if !slices.Contains(Fields(), path) {
 			errs = append(errs, &Error{Where: where, Msg: unknownField(path)})
 			continue

@@ -42,6 +42,8 @@ var advice = []struct {
 		"or give a new checkpoint a new output topic; if partitions were added, output.kafka.on_partition_change: keep goes on with the former " +
 		"ones alone, and spread uses all of them from here on; if the topic was created anew with fewer, spread together with --reset-progress"},
 	{kafka.ErrNoTopic, "motifd topics create -c FILE creates what is missing"},
+	{kafka.ErrTooLarge, "raise max.message.bytes of the topic (motifd topics check tells how far), or set output.echo_props: false; the batch is " +
+		"done again by the next start"},
 	{kafka.ErrNoTransactions, "set output.kafka.transactions: off"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
 }

@@ -46,14 +46,21 @@ func newFit(t *testing.T) *fit {
 // newFitAt uses a log at an address.
 func newFitAt(t *testing.T, addr, name string) *fit {
 	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.DefaultProduceTopic(name+"in"), kgo.MetadataMinAge(10*time.Millisecond),
-		kgo.UnknownTopicRetries(-1))
-	require.NoError(t, err)
-	t.Cleanup(cl.Close)
 	text := strings.NewReplacer("ADDR", addr, "NAME", name).Replace(fitConfig)
-	f := &fit{t: t, dir: write(t, map[string]string{"motifd.yaml": text}), cl: cl, addr: addr, name: name}
+	f := &fit{t: t, dir: write(t, map[string]string{"motifd.yaml": text}), addr: addr, name: name}
+	f.connect()
 	f.create(kafka.Topic{Name: "in"}, kafka.Topic{Name: "out"}, kafka.ProgressTopic("out-progress"))
 	return f
+}
+
+// connect opens the client, anew when the input was created anew.
+func (f *fit) connect() {
+	f.t.Helper()
+	var err error
+	f.cl, err = kgo.NewClient(kgo.SeedBrokers(f.addr), kgo.DefaultProduceTopic(f.name+"in"), kgo.MetadataMinAge(10*time.Millisecond),
+		kgo.UnknownTopicRetries(-1))
+	require.NoError(f.t, err)
+	f.t.Cleanup(f.cl.Close)
 }
 
 // held counts the records that the output shows.

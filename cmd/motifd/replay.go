@@ -263,7 +263,7 @@ func (r *replay) Step(s stream.StepStats) {
 	r.before = r.backend.search
 	for _, d := range s.Batch.DeadLetters {
 		r.sum.Refused++
-		if d.Reason == file.ReasonCompression {
+		if d.Reason == file.ReasonCompression && r.cmd.BatchLog == "" { // a log has all that there was
 			r.lost = r.place(d)
 		}
 		if r.cmd.DeadLetter == "" && r.sum.Refused <= maxLogged {

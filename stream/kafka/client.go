@@ -214,6 +214,9 @@ func (c *client) partitions(ctx context.Context, topic string) (int32, error) {
 	return n, err
 }
 
+// ErrTooLarge: a topic's max.message.bytes is less than a record, or record batch, that is to be published.
+var ErrTooLarge error = kafkago.MessageSizeTooLarge
+
 // ErrNoTopic: the topic does not exist.
 var ErrNoTopic = errors.New("topic does not exist")
 

@@ -6,6 +6,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -37,14 +38,16 @@ func (e *ends) deleteRecords(t testing.TB, topic string, partition int32, offset
 	rp.Partition, rp.Offset = partition, offset
 	rt.Partitions = append(rt.Partitions, rp)
 	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
-	for _, shard := range e.franz(t).RequestSharded(t.Context(), req) {
-		require.NoError(t, shard.Err)
-		for _, topic := range shard.Resp.(*kmsg.DeleteRecordsResponse).Topics {
-			for _, p := range topic.Partitions {
-				require.Zero(t, p.ErrorCode)
-			}
+	cl := e.franz(t)
+	code := int16(-1)
+	require.Eventually(t, func() bool { // a broker hears of changed settings a moment later
+		for _, shard := range cl.RequestSharded(t.Context(), req) {
+			require.NoError(t, shard.Err)
+			code = shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].ErrorCode
 		}
-	}
+		return code != kerr.PolicyViolation.Code
+	}, time.Minute, 10*time.Millisecond)
+	require.Zero(t, code)
 }
 
 // addPartitions raises a topic's partition count.
@@ -96,4 +99,16 @@ func (e *ends) alterTopic(t testing.TB, topic string, config map[string]string) 
 	resp, err := req.RequestWith(t.Context(), e.franz(t))
 	require.NoError(t, err)
 	require.Zero(t, resp.Resources[0].ErrorCode)
+	require.Eventually(t, func() bool {
+		infos, err := DescribeTopics(t.Context(), e.client(), topic)
+		if err != nil || infos[topic] == nil {
+			return false
+		}
+		for k, v := range config {
+			if infos[topic].Config[k] != v {
+				return false
+			}
+		}
+		return true
+	}, time.Minute, 10*time.Millisecond)
 }

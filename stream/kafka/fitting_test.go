@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -16,6 +17,7 @@ import (
 var fittings = map[string]func(t *testing.T, f *fitting){
 	"MorePartitions": fitMorePartitions, "FewerPartitions": fitFewerPartitions, "Deleted": fitDeleted,
 	"LogStartMoved": fitLogStartMoved, "Foreign": fitForeign, "SharedOnPurpose": fitShared, "GroupOfNothing": fitGroup,
+	"TooLarge": fitTooLarge,
 }
 
 // progressFittings are those with transactions alone.
@@ -235,6 +237,39 @@ func fitGroup(t *testing.T, f *fitting) {
 	f.e.deleteTopic(t, in)
 	f.work(nil)
 	require.Len(t, f.all(), 3*fitRecords)
+}
+
+// fitTooLarge: the output takes no record as large as one of the batch. The batch is done again when it does.
+func fitTooLarge(t *testing.T, f *fitting) {
+	f.e.alterTopic(t, f.opt.Topic, map[string]string{"max.message.bytes": "20000"})
+	recs := deltas(2, 0, 5)
+	recs[3].Value = bytes.Repeat([]byte("x"), 30_000)
+	publish := func() error {
+		o, err := f.open(nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, o.Close()) }()
+		require.NoError(t, o.Begin(t.Context(), 2))
+		if err := o.Write(t.Context(), recs); err != nil {
+			return err
+		}
+		_, err = o.End(t.Context(), stream.Tail{})
+		return err
+	}
+	err := publish()
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, f.opt.Topic)
+	f.e.alterTopic(t, f.opt.Topic, map[string]string{"max.message.bytes": "1000000"})
+	require.NoError(t, publish())
+	want := map[string]int{}
+	for _, r := range append(deltas(1, 0, fitRecords), recs...) {
+		want[string(r.Value)]++
+	}
+	for _, s := range f.e.committed(t, f.opt.Topic) {
+		want[string(s.Value)]--
+	}
+	for value, n := range want {
+		require.Zero(t, n, "%.20s", value)
+	}
 }
 
 // fitProgressDeleted: the progress topic is gone, then empty.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"motifd/stream/kafka"
+)
+
+func TestP3InputGone(t *testing.T) { inputGone(t, newFit(t)) }
+
+// inputGone: a batch that is in hand is finished from the checkpoint alone, whatever became of its input.
+func inputGone(t *testing.T, f *fit) {
+	p := start(t, f.dir)
+	p.ready()
+	f.work(p)
+	p.stop()
+	// stuck leaves a batch in hand: its intent is written, and the output does not take it.
+	stuck := func() {
+		t.Helper()
+		f.alter("out", map[string]string{"max.message.bytes": "150"}) // room for the markers of transactions
+		f.send()
+		require.Contains(t, f.refuse(), "raise max.message.bytes of the topic")
+		f.alter("out", map[string]string{"max.message.bytes": "1000000"})
+	}
+	recovered := func(p *process) {
+		t.Helper()
+		p.ready()
+		require.Contains(t, p.ask("GET", "/metrics", "").body, `motifd_batches_total{kind="recovered"} 1`)
+	}
+
+	// Its records were deleted.
+	stuck()
+	f.deleteRecords("in", 0, f.n)
+	p = start(t, f.dir)
+	recovered(p)
+	f.work(p)
+	p.stop()
+	require.Equal(t, 3, f.held())
+
+	// The topic was deleted: the batch is finished, then there is nothing to read.
+	stuck()
+	f.deleteTopic("in")
+	require.Contains(t, f.refuse(), "motifd topics create")
+	require.Equal(t, 4, f.held())
+	f.create(kafka.Topic{Name: "in"})
+	f.connect()
+	require.Contains(t, f.refuse(), "input.kafka.on_data_loss: continue")
+	require.Equal(t, 4, f.held())
+	p = start(t, f.dir, "--set", "input.kafka.on_data_loss=continue")
+	p.ready()
+	lost := fmt.Sprintf("motifd_kafka_lost_records_total %d\n", f.n)
+	p.until("it had said what is lost", func() bool { return strings.Contains(p.ask("GET", "/metrics", "").body, lost) })
+	f.n = 0
+	f.work(p)
+	p.stop()
+	p = start(t, f.dir)
+	p.ready()
+	f.work(p)
+	p.stop()
+
+	// Retention has overtaken the daemon.
+	f.send()
+	f.send()
+	f.deleteRecords("in", 0, f.n-1)
+	require.Contains(t, f.refuse(), "input.kafka.on_data_loss: continue")
+	p = start(t, f.dir, "--set", "input.kafka.on_data_loss=continue")
+	p.until("what is left was read", func() bool { return p.status().Positions["0"] == f.n })
+	require.Contains(t, p.ask("GET", "/metrics", "").body, "motifd_kafka_lost_records_total 1\n")
+	p.stop()
+}
+
+// deleteRecords moves a partition's log start up.
+func (f *fit) deleteRecords(topic string, partition int32, offset int64) {
+	f.t.Helper()
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic = f.name + topic
+	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
+	rp.Partition, rp.Offset = partition, offset
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
+	for _, shard := range f.cl.RequestSharded(f.t.Context(), req) {
+		require.NoError(f.t, shard.Err)
+		require.Zero(f.t, shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].ErrorCode)
+	}
+}
