@@ -20,26 +20,34 @@ type run struct {
 	order  *rowOrder
 	rows   uint64
 	blocks []packed
+	level  int // how often its rows were merged
 }
 
 // packed is a block of a run, in memory or in a file.
 type packed struct {
 	first []uint32 // vertices of the first row
 	rows  int
-	words *[packedWords]uint32 // nil when in a file
 	n     int
+	words []uint32 // nil when in a file
 	file  *os.File
 	off   int64
 }
 
 var packs = sync.Pool{New: func() any { return new([packedWords]uint32) }}
 
+// freeWords gives the memory of a packed block back.
+func freeWords(w []uint32) {
+	if cap(w) == packedWords {
+		packs.Put((*[packedWords]uint32)(w[:packedWords]))
+	}
+}
+
 // bytes returns the memory that the run holds.
 func (r *run) bytes() int {
 	n := 0
 	for i := range r.blocks {
 		if r.blocks[i].words != nil {
-			n += 4 * packedWords
+			n += 4 * cap(r.blocks[i].words)
 		}
 	}
 	return n
@@ -48,66 +56,97 @@ func (r *run) bytes() int {
 // close gives the memory back.
 func (r *run) close() {
 	for i := range r.blocks {
-		if w := r.blocks[i].words; w != nil {
-			packs.Put(w)
-		}
+		freeWords(r.blocks[i].words)
 	}
 	r.blocks = nil
 }
 
+// packer makes a run of rows that are added in order.
+type packer struct {
+	run  *run
+	last []uint32 // the row before
+	n    int      // words in the last block
+}
+
+// add packs a row. The row before it must not have changed.
+func (p *packer) add(row []uint32) {
+	o := p.run.order
+	v, k := o.vertices, 0
+	if len(p.run.blocks) == 0 || p.n+1+len(row) > packedWords {
+		p.end()
+		words := packs.Get().(*[packedWords]uint32)
+		p.run.blocks = append(p.run.blocks, packed{first: slices.Clone(row[:v]), words: words[:]})
+		p.n = 0
+	} else {
+		for k < v && row[k] == p.last[k] {
+			k++
+		}
+	}
+	p.last = row
+	p.run.rows++
+	into := &p.run.blocks[len(p.run.blocks)-1]
+	into.rows++
+	words, n := into.words, p.n
+	words[n] = uint32(k)
+	n++
+	n += copy(words[n:], row[k:v])
+	for _, c := range o.later[k] {
+		words[n] = row[c]
+		n++
+	}
+	p.n = n
+}
+
+// end completes the last block.
+func (p *packer) end() {
+	if n := len(p.run.blocks); n > 0 {
+		p.run.blocks[n-1].n = p.n
+	}
+}
+
+// finish completes the run. A small block does not keep the memory of a full one.
+func (p *packer) finish() *run {
+	p.end()
+	if n := len(p.run.blocks); n > 0 && p.n < packedWords/2 {
+		b := &p.run.blocks[n-1]
+		words := b.words
+		b.words = slices.Clone(words[:p.n])
+		freeWords(words)
+	}
+	return p.run
+}
+
 // newRun packs the rows of data named by keys, in their order.
 func newRun(o *rowOrder, data []uint32, keys []rowKey) *run {
-	r := &run{order: o, rows: uint64(len(keys))}
-	w, v := o.width(), o.vertices
-	var last []uint32
-	var into *packed
-	n := packedWords
+	p := packer{run: &run{order: o}}
+	w := o.width()
 	for i := range keys {
 		at := int(keys[i].row) * w
-		row := data[at : at+w : at+w]
-		k := 0
-		if n+1+w > packedWords {
-			if into != nil {
-				into.n = n
-			}
-			r.blocks = append(r.blocks, packed{first: slices.Clone(row[:v]), words: packs.Get().(*[packedWords]uint32)})
-			into, n = &r.blocks[len(r.blocks)-1], 0
-		} else {
-			for k < v && row[k] == last[k] {
-				k++
-			}
-		}
-		last = row
-		into.rows++
-		words := into.words
-		words[n] = uint32(k)
-		n++
-		n += copy(words[n:], row[k:v])
-		for _, c := range o.later[k] {
-			words[n] = row[c]
-			n++
-		}
+		p.add(data[at : at+w : at+w])
 	}
-	if into != nil {
-		into.n = n
-	}
-	return r
+	return p.finish()
 }
 
 // spill moves the run to a file.
-func (r *run) spill(f *spillFile) error {
+func (r *run) spill(f *spillFile) error { return r.spillBlocks(f, len(r.blocks)) }
+
+// spillBlocks moves the first n blocks to a file.
+func (r *run) spillBlocks(f *spillFile, n int) error {
 	size := int64(0)
-	for i := range r.blocks {
+	for i := range r.blocks[:n] {
 		if r.blocks[i].words != nil {
 			size += int64(4 * r.blocks[i].n)
 		}
+	}
+	if size == 0 {
+		return nil
 	}
 	file, off, err := f.reserve(size)
 	if err != nil {
 		return err
 	}
 	var buf [4 * packedWords]byte
-	for i := range r.blocks {
+	for i := range r.blocks[:n] {
 		b := &r.blocks[i]
 		if b.words == nil {
 			continue
@@ -118,7 +157,7 @@ func (r *run) spill(f *spillFile) error {
 		if _, err := file.WriteAt(buf[:4*b.n], off); err != nil {
 			return fmt.Errorf("spilling matches for sorting: %w", err)
 		}
-		packs.Put(b.words)
+		freeWords(b.words)
 		b.words, b.file, b.off = nil, file, off
 		off += int64(4 * b.n)
 	}
@@ -170,7 +209,7 @@ type cursor struct {
 	row   []uint32 // the present row
 	key   uint64   // its first two vertices
 	space []uint32
-	buf   []byte
+	buf   []byte // both of the size of the largest block that was read
 }
 
 // newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo nil it is the run's first.
@@ -221,8 +260,8 @@ func (c *cursor) next() (bool, error) {
 }
 
 func (c *cursor) read(b *packed) error {
-	if c.buf == nil {
-		c.buf, c.space = make([]byte, 4*packedWords), make([]uint32, packedWords)
+	if len(c.space) < b.n {
+		c.buf, c.space = make([]byte, 4*b.n), make([]uint32, b.n)
 	}
 	if n, err := b.file.ReadAt(c.buf[:4*b.n], b.off); n < 4*b.n {
 		if err == io.EOF {

@@ -28,6 +28,7 @@ type sharing struct {
 	hungry *atomic.Int32 // workers that have nothing to do
 	give   func(p *part) // takes the part over
 	wanted func(g *group) bool
+	every  uint64 // shareEvery, or less in tests
 
 	group  *group
 	starts []start // not begun
@@ -44,7 +45,7 @@ func (s *sharing) asked(steps uint64) bool {
 // share gives away half of what is left, if it is wanted and there is any. The search is at step d.
 func (s *search) share(d int) {
 	h := &s.sharing
-	h.next = s.steps + shareEvery
+	h.next = s.steps + h.every
 	if !h.wanted(h.group) {
 		return
 	}

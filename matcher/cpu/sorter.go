@@ -15,7 +15,8 @@ type sorter struct {
 	count    uint64 // rows added
 
 	data  []uint32
-	room  int // rows are added to data up to here
+	room  int    // rows are added to data up to here
+	over  func() // empties data when it can grow no more; nil packs it
 	rows  rowSorter
 	spare []uint32
 
@@ -125,6 +126,8 @@ func (s *sorter) full() bool {
 		if n := min(s.most(), max(2*cap(s.data), firstRows)); n > cap(s.data) {
 			s.data = append(make([]uint32, 0, n), s.data...)
 			s.bound()
+		} else if s.over != nil {
+			s.over()
 		} else {
 			s.pack()
 		}
@@ -156,6 +159,69 @@ func (s *sorter) pack() {
 	s.runs = append(s.runs, r)
 	if s.held += r.bytes(); s.held > s.memory-4*s.most() {
 		s.spill()
+	}
+	for level := 0; s.err == nil && s.atLevel(level) >= mostRuns; level++ {
+		s.compact(level)
+	}
+}
+
+// mostRuns is how many runs of one level are merged into one of the next: each run takes memory while it is read.
+const mostRuns = 256
+
+func (s *sorter) atLevel(level int) (n int) {
+	for _, r := range s.runs {
+		if r.level == level {
+			n++
+		}
+	}
+	return n
+}
+
+// compact merges all runs of a level into one, on disk.
+func (s *sorter) compact(level int) {
+	var from, rest []*run
+	for _, r := range s.runs {
+		if r.level == level {
+			from = append(from, r)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	m, err := newMerge(s.order, from, nil)
+	if err != nil {
+		s.err = err
+		return
+	}
+	// What is merged is packed from a block, as a packer looks at the row before; the blocks that are complete go to disk.
+	p := packer{run: &run{order: s.order, level: level + 1}}
+	w := s.order.width()
+	for left := s.limit; s.err == nil && (s.limit == 0 || left > 0); {
+		most := blockWords / w
+		if s.limit > 0 {
+			most = int(min(uint64(most), left))
+		}
+		var words []uint32
+		if words, s.err = m.append(make([]uint32, 0, most*w), most, nil); len(words) == 0 {
+			break
+		}
+		left -= uint64(len(words) / w)
+		for at := 0; at < len(words); at += w {
+			p.add(words[at : at+w : at+w])
+		}
+		if done := len(p.run.blocks) - 1; s.err == nil && done > 0 {
+			s.err = p.run.spillBlocks(s.file, done)
+		}
+	}
+	r := p.finish()
+	if s.err == nil {
+		s.err = r.spill(s.file)
+	}
+	for _, old := range from {
+		old.close()
+	}
+	s.runs, s.held = append(rest, r), 0
+	for _, r := range s.runs {
+		s.held += r.bytes()
 	}
 }
 

@@ -32,7 +32,7 @@ func TestSorterAgainstSort(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 150 {
+	for range 40 {
 		order := testOrder(2 + rng.IntN(5))
 		w := order.width()
 		workers := 1 + rng.IntN(3)
@@ -48,7 +48,7 @@ func TestSorterAgainstSort(t *testing.T) {
 		for range workers {
 			s := &sorter{memory: 64 << rng.IntN(16)}
 			s.begin(order, limit, &file)
-			for range rng.IntN(6000) {
+			for range rng.IntN(3000) {
 				row := make([]uint32, w)
 				for i := range order.vertices {
 					row[i] = rng.Uint32N(1 << bits)

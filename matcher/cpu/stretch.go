@@ -71,7 +71,8 @@ func (s *rowSearch) takeStretch() *stretch {
 // there are workers for it, they merge stretches of it ahead.
 func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(matcher.Rows) error) error {
 	r := &g.rows
-	target := uint64(max(1, min(s.b.opt.GroupMemory/(32*r.order.width()), max(stretchRows, len(r.runs)*2*packedWords/4))))
+	// About a quarter of the group's memory for all that are merged ahead, but not so little that most of the work is to open runs.
+	target := uint64(max(min(s.b.opt.GroupMemory/(16*r.order.width()*(s.b.opt.Threads+1)), stretchRows+len(r.runs)*packedWords/4), 64*len(r.runs)))
 	if s.b.opt.Threads == 1 || len(r.runs) < 2 || take < 2*target || r.err != nil {
 		return r.each(take, emit)
 	}

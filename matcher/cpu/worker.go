@@ -22,7 +22,7 @@ func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
 	w.se.out, w.st.data = &w.st, w.se.rows
 	if s.b.opt.Threads > 1 {
-		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted}
+		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted, every: s.b.shareEvery}
 	}
 	return w
 }
@@ -144,7 +144,7 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	began, before := s.b.clock(), se.steps
 	se.budget, se.polled = s.budgets[g.request], se.steps
 	h := &se.sharing
-	h.group, h.starts, h.next, h.gave = g, starts, se.steps+shareEvery, false
+	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
 	se.sign, se.anchor = s.sign, g.order
 	se.stopped, se.tripped = false, false
 	if len(starts) == 0 {

@@ -1,0 +1,203 @@
+//go:build linux
+
+package cpu
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// floodMatches is how many matches BenchmarkFlood makes in one batch.
+var floodMatches = flag.Int("flood", 500_000_000, "matches of BenchmarkFlood")
+
+// flood is a batch with many matches of a path of 4 vertices, named against the order in which it is searched: most in
+// groups of up to a million, a ninth of them in one group.
+type flood struct {
+	graph, batch []dyngraph.Update
+	q            *matcher.Query
+	matches      uint64
+}
+
+func newFlood(matches int) *flood {
+	f := &flood{q: &matcher.Query{Name: "flood", Version: 1}}
+	for i, l := range []string{"D", "B", "A", "C"} {
+		f.q.Vertices = append(f.q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: l})
+	}
+	for i, e := range [][2]int{{2, 1}, {1, 3}, {3, 0}} { // a - b - c - d
+		f.q.Edges = append(f.q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
+	}
+	// The insertion of an edge between a vertex with x neighbours and one with y makes x times y matches.
+	hub := func(side int) int {
+		n := len(f.batch)
+		b, c := fmt.Sprint("b", n), fmt.Sprint("c", n)
+		f.vertex(b, "B")
+		f.vertex(c, "C")
+		for i := range side {
+			f.graph = append(f.graph, f.edge(fmt.Sprint("a", i), b), f.edge(c, fmt.Sprint("d", i*7919%side)))
+		}
+		f.batch = append(f.batch, f.edge(b, c))
+		f.matches += uint64(side) * uint64(side)
+		return side * side
+	}
+	large := 1
+	for large*large < matches/9 {
+		large++
+	}
+	for i := range large {
+		f.vertex(fmt.Sprint("a", i), "A")
+		f.vertex(fmt.Sprint("d", i), "D")
+	}
+	left := matches
+	for i := 0; left > 0; i++ {
+		switch side := min(1000, large/2); {
+		case i == 3:
+			left -= hub(large)
+		default:
+			left -= hub(side)
+		}
+	}
+	return f
+}
+
+func (f *flood) vertex(key, label string) {
+	f.graph = append(f.graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key, Label: label})
+}
+
+func (f *flood) edge(a, b string) dyngraph.Update {
+	return dyngraph.Update{Op: dyngraph.InsertEdge, From: a, To: b}
+}
+
+// checkOrder receives rows and checks that they come in canonical order; it keeps nothing but the last one.
+type checkOrder struct {
+	tb    testing.TB
+	rows  uint64
+	order uint32
+	last  []uint32
+}
+
+func (c *checkOrder) emit(g matcher.Group) error {
+	for i := range g.Rows.Len() {
+		row := g.Rows.Row(i)[:g.Rows.Vertices]
+		if c.last != nil && (g.Order < c.order || g.Order == c.order && slices.Compare(c.last, row) >= 0) {
+			c.tb.Fatalf("row %d, %v of anchor %d, comes after %v of anchor %d", c.rows, row, g.Order, c.last, c.order)
+		}
+		c.rows, c.order, c.last = c.rows+1, g.Order, append(c.last[:0], row...)
+	}
+	return nil
+}
+
+// run searches the batch and checks what comes out.
+func (f *flood) run(tb testing.TB, opt Options) (spilled bool) {
+	tb.Helper()
+	x := newBench(tb, f.graph, f.q, opt)
+	defer x.stage(f.batch)()
+	c := checkOrder{tb: tb}
+	res := x.rows(func(g matcher.Group) error {
+		spilled = spilled || temporaryFiles(tb, opt.SpillDir) > 0
+		return c.emit(g)
+	})
+	if n, _ := res.Count.Uint64(); n != f.matches || c.rows != f.matches {
+		tb.Fatalf("%d matches counted and %d put out, there are %d", n, c.rows, f.matches)
+	}
+	return spilled
+}
+
+// temporaryFiles counts the open files of this process that are or were in a directory.
+func temporaryFiles(tb testing.TB, dir string) (n int) {
+	tb.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, fd := range fds {
+		// One that has just been closed has no target any more.
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, dir+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// peakMemory returns the most memory, in MiB, that this process has had resident.
+func peakMemory(tb testing.TB) int {
+	tb.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for s := bufio.NewScanner(bytes.NewReader(status)); s.Scan(); {
+		if kb, ok := strings.CutPrefix(s.Text(), "VmHWM:"); ok {
+			n, err := strconv.Atoi(strings.Fields(kb)[0])
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return n >> 10
+		}
+	}
+	tb.Fatal("/proc/self/status does not tell the peak")
+	return 0
+}
+
+// floodChild names the number of matches in a child process, whose memory is measured.
+const floodChild = "MOTIFD_FLOOD_CHILD"
+
+// TestP4AFloodStaysWithinMemory runs itself in a child process: one batch with 6 million matches, of which one group has more than 20
+// times what it may hold in memory, goes out in order in less memory than the matches take.
+func TestP4AFloodStaysWithinMemory(t *testing.T) {
+	const matches, limit = 6_000_000, 100 // MiB; the rows would take 160
+	if os.Getenv(floodChild) != "" {
+		spilled := newFlood(matches).run(t, Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 1 << 20, QueueMemory: 1 << 20})
+		fmt.Printf("spilled %v peak %d MiB\n", spilled, peakMemory(t))
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestP4AFloodStaysWithinMemory$")
+	cmd.Env = append(os.Environ(), floodChild+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, told, _ := strings.Cut(string(out), "spilled ")
+	var spilled bool
+	var peak int
+	if _, err := fmt.Sscanf(told, "%t peak %d MiB", &spilled, &peak); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	t.Logf("peak %d MiB", peak)
+	if !spilled {
+		t.Error("nothing went to disk")
+	}
+	if peak > limit && !raceDetector {
+		t.Errorf("%d MiB were resident, at most %d are to be", peak, limit)
+	}
+}
+
+// BenchmarkFlood streams one batch with 500 million matches, over 50 million of them in one group, through a check of
+// their order, with the memory limits that are the default; the process must stay within 2 GiB.
+func BenchmarkFlood(b *testing.B) {
+	f := newFlood(*floodMatches)
+	for b.Loop() {
+		at := time.Now()
+		user := userTime()
+		f.run(b, Options{SpillDir: b.TempDir()})
+		b.ReportMetric(float64(f.matches)/1e6/time.Since(at).Seconds(), "M-matches/s")
+		b.ReportMetric(float64(f.matches)/1e6/(userTime()-user).Seconds(), "M-matches/s-of-CPU")
+	}
+	b.ReportMetric(float64(f.matches), "matches")
+	peak := peakMemory(b)
+	b.ReportMetric(float64(peak), "peak-MiB")
+	if peak > 2048 {
+		b.Errorf("%d MiB were resident, at most 2048 are to be", peak)
+	}
+}

@@ -1,0 +1,115 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// eager returns a backend whose workers give work away whenever they can, with little or much memory.
+func eager(t *testing.T, threads int, memory int) *Backend {
+	b := New(Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
+	b.shareEvery = 1
+	return b
+}
+
+// TestS7AnyNumberOfThreadsPutsOutTheSame: one worker, and several that share the searches of single anchors at every
+// opportunity, put out the same rows, with caps, totals and obeyed suspensions, whatever goes to disk.
+func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
+	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		one, many := eager(t, 1, 1<<20), eager(t, 2+rng.IntN(4), 64<<rng.IntN(12))
+		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, one, many)
+		for _, batch := range c.Batches {
+			delta := x.Stage(batch)
+			requests := x.Requests(func(_ int, r *matcher.Request) {
+				if rng.IntN(3) == 0 {
+					r.Limit, r.Total = 1+rng.Uint64N(9), rng.IntN(2) == 0
+				}
+				if rng.IntN(6) == 0 {
+					r.Before = rng.Uint32N(uint32(len(delta.Net)) + 1)
+				}
+			})
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				sameAnswer(t, x.Search(one, sign, requests), x.Search(many, sign, requests))
+			}
+			x.Commit()
+		}
+	})
+}
+
+func sameAnswer(t *testing.T, want, got *matchertest.Answer) {
+	t.Helper()
+	if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
+		t.Fatalf("one worker against several: %s", diff)
+	}
+	for i := range want.Results {
+		if w, g := want.Results[i], got.Results[i]; w.Count != g.Count || w.Truncated != g.Truncated {
+			t.Fatalf("request %d: %+v, with several workers %+v", i, w, g)
+		}
+	}
+}
+
+// hubCase is a graph of two hubs and the edge between them, whose insertion makes all matches of a pattern of 6 vertices.
+func hubCase(leaves int) (graph, insert []dyngraph.Update, q *matcher.Query) {
+	edge := func(a, b string) dyngraph.Update {
+		return dyngraph.Update{Op: dyngraph.InsertEdge, From: a, To: b}
+	}
+	vertex := func(key, label string) {
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key, Label: label})
+	}
+	vertex("x", "X")
+	vertex("y", "Y")
+	for i := range leaves {
+		a, b := fmt.Sprint("a", i), fmt.Sprint("b", i*7%leaves)
+		vertex(a, "A")
+		vertex(b, "B")
+		vertex("c"+a, "C")
+		graph = append(graph, edge("x", a), edge("y", b), edge(a, "c"+a))
+	}
+	q = &matcher.Query{Name: "hub", Version: 1}
+	for i, l := range []string{"B", "A", "X", "B", "C", "Y"} {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: l})
+	}
+	for i, e := range [][2]int{{0, 5}, {1, 2}, {2, 5}, {3, 5}, {1, 4}} {
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
+	}
+	return graph, []dyngraph.Update{edge("x", "y")}, q
+}
+
+// TestS7OneHubEdgeIsShared: the search of one anchor is shared by all workers, and the rows are as one worker puts them out.
+func TestS7OneHubEdgeIsShared(t *testing.T) {
+	graph, insert, q := hubCase(40)
+	want := ^uint64(0)
+	var first []uint32
+	for _, threads := range []int{1, 2, 3, 8} {
+		for _, memory := range []int{1 << 14, 1 << 20, 1 << 30} {
+			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
+			x.b.shareEvery = 1
+			done := x.stage(insert)
+			var rows []uint32
+			res := x.rows(func(g matcher.Group) error {
+				rows = append(rows, g.Rows.Data...)
+				return nil
+			})
+			done()
+			n, _ := res.Count.Uint64()
+			if want == ^uint64(0) {
+				want, first = n, rows
+				if want != 40*40*39 {
+					t.Fatalf("%d matches", n)
+				}
+			}
+			if n != want || !slices.Equal(rows, first) {
+				t.Fatalf("%d threads, %d bytes: %d matches in %d words, one thread puts out %d in %d; or in another order",
+					threads, memory, n, len(rows), want, len(first))
+			}
+		}
+	}
+}
