@@ -33,18 +33,10 @@ type counter struct {
 	begin  beginning
 
 	memo   memo
-	joins  [matcher.MaxVertices + 1][]edgeList
+	common [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
 	depth  int
 	leaf   leafCounter
 	chains chainCounter
-}
-
-// edgeList is one of the neighbour lists that are intersected.
-type edgeList struct {
-	nbr    []dyngraph.VertexID
-	ent    []dyngraph.Entry
-	staged bool
-	at     int // where the next seek begins
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
@@ -292,11 +284,12 @@ func (c *counter) count(p *piece) matcher.Count {
 	if len(p.bound) > 2 {
 		return c.enumerate(p)
 	}
+	// Between the ends of an anchor, only other quotients can ask again.
+	if len(p.bound) == 2 && !p.shared && bits.OnesCount32(c.mapped) == 2 && c.begin.anchor >= 0 {
+		return c.anew(p)
+	}
 	if p.clash == 0 {
 		return c.remember(p)
-	}
-	if p.boundary == c.mapped {
-		return c.enumerate(p)
 	}
 	others := p.clash & c.mapped &^ p.boundary
 	if bits.OnesCount32(others) > maxOthers {
@@ -324,21 +317,25 @@ func (c *counter) remember(p *piece) matcher.Count {
 	}
 	mapped := c.mapped
 	c.mapped = p.boundary
-	n, ok := matcher.Count{}, false
-	switch {
-	case p.leaves != nil:
-		n, ok = matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0])), true
-	case p.chain != nil:
-		n, ok = c.countChain(p.chain)
-	}
-	if !ok {
-		n = c.enumerate(p)
-	}
+	n := c.anew(p)
 	c.mapped = mapped
 	if !c.se.stopped {
 		c.memo.put(key, n)
 	}
 	return n
+}
+
+// anew counts a piece apart from all that is mapped.
+func (c *counter) anew(p *piece) matcher.Count {
+	switch {
+	case p.leaves != nil:
+		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
+	case p.chain != nil:
+		if n, ok := c.countChain(p.chain); ok {
+			return n
+		}
+	}
+	return c.enumerate(p)
 }
 
 // version tells apart what a piece's edges see: only common edges, the whole graph, or some of either.
@@ -415,29 +412,15 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		}
 		return total
 	}
+	found := c.inCommon(p)
 	c.depth++
-	defer func() { c.depth-- }()
-	js, best := c.joinLists(p)
-	if best < 0 {
-		return total
-	}
-	read := &js[best]
-	for i, w := range read.nbr {
+	for _, w := range found {
 		if !c.se.step() {
-			return matcher.Count{}
+			break
 		}
-		if read.staged && !c.sees(read.ent[i], p.from[best].rank) {
-			continue
-		}
-		switch c.joined(js, best, p.from, w) {
-		case 1:
-			if c.passes(p.to, w) && c.free(p.next, w) {
-				total = total.Add(c.with(p, w))
-			}
-		case -1:
-			return total
-		}
+		total = total.Add(c.with(p, w))
 	}
+	c.depth--
 	return total
 }
 
@@ -474,44 +457,4 @@ func (c *counter) free(u int, w dyngraph.VertexID) bool {
 		}
 	}
 	return true
-}
-
-// joinLists returns the neighbours along the edges to a piece's next block and the index of the shortest; -1 when one is
-// empty.
-func (c *counter) joinLists(p *piece) ([]edgeList, int) {
-	js := c.joins[c.depth][:0]
-	best := 0
-	for k := range p.from {
-		e := &p.from[k]
-		var j edgeList
-		j.nbr, j.ent, j.staged = c.around(c.image[e.from], e, p.to)
-		if len(j.nbr) == 0 {
-			return nil, -1
-		}
-		js = append(js, j)
-		if len(j.nbr) < len(js[best].nbr) {
-			best = k
-		}
-	}
-	c.joins[c.depth] = js
-	return js, best
-}
-
-// joined searches w in all lists but the one that is read: 1 when it is in all, 0 when not, -1 when no later vertex
-// can be.
-func (c *counter) joined(js []edgeList, read int, from []edgeTo, w dyngraph.VertexID) int {
-	for k := range js {
-		if k == read {
-			continue
-		}
-		j := &js[k]
-		j.at = seek(j.nbr, j.at, w)
-		if j.at == len(j.nbr) {
-			return -1
-		}
-		if j.nbr[j.at] != w || j.staged && !c.sees(j.ent[j.at], from[k].rank) {
-			return 0
-		}
-	}
-	return 1
 }

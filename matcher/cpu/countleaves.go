@@ -11,7 +11,7 @@ import (
 func (c *counter) countLeaves(p *piece) matcher.Count {
 	if len(p.leaves) == 1 {
 		if len(p.from) > 1 {
-			return matcher.CountOf(c.countJoined(p))
+			return matcher.CountOf(uint64(len(c.inCommon(p))))
 		}
 		if e := &p.from[0]; p.clash == 0 && c.isLong(c.image[e.from], e, p.to) {
 			return c.remember(p)
@@ -107,35 +107,6 @@ func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
 	for i, w := range nbr {
 		if (!staged || c.sees(ent[i], e.rank)) && (to.implied || c.passes(to, w)) {
 			n++
-		}
-	}
-	return n
-}
-
-// countJoined counts the candidates of a single block with several edges, apart from what is mapped.
-func (c *counter) countJoined(p *piece) uint64 {
-	c.depth++
-	defer func() { c.depth-- }()
-	js, best := c.joinLists(p)
-	if best < 0 {
-		return 0
-	}
-	n := uint64(0)
-	read := &js[best]
-	for i, w := range read.nbr {
-		if !c.se.step() {
-			return 0
-		}
-		if read.staged && !c.sees(read.ent[i], p.from[best].rank) {
-			continue
-		}
-		switch c.joined(js, best, p.from, w) {
-		case 1:
-			if c.passes(p.to, w) && c.free(p.next, w) {
-				n++
-			}
-		case -1:
-			return n
 		}
 	}
 	return n

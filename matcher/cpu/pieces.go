@@ -27,6 +27,7 @@ type piece struct {
 	from    []edgeTo // from the boundary to next
 	rest    []*piece // what remains without next
 	leaf    *piece   // rest, if it is one leaf and nothing must be kept apart
+	shared  bool     // by several quotients
 }
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
@@ -129,6 +130,7 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 	}
 	key := ps.key(mask, groups)
 	if same, ok := ps.ps.byKey[key]; ok {
+		same.shared = true
 		ps.all[mask] = same
 		return same
 	}
