@@ -69,7 +69,7 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 				}
 			}
 		}
-		if hang := ps.hanging(at, p.mask&^core); hang != 0 {
+		if hang := q.part(q.adj[at]&p.mask&^core, p.mask&^core); hang != 0 {
 			l.hangs = ps.split(hang)
 		}
 		c.links = append(c.links, l)
@@ -83,21 +83,6 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 			return nil
 		}
 		before, at = at, next
-	}
-}
-
-// hanging returns the blocks of a set that are reached from block v within it.
-func (ps *quotientPieces) hanging(v int, set uint32) uint32 {
-	part := ps.q.adj[v] & set
-	for {
-		grown := part
-		for m := part; m != 0; m &= m - 1 {
-			grown |= ps.q.adj[bits.TrailingZeros32(m)] & set
-		}
-		if grown == part {
-			return part
-		}
-		part = grown
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *counter) fromAnchor(o *order, n *dyngraph.NetEdge) matcher.Count {
 		return matcher.Count{}
 	}
 	c.begin = beginning{o.anchor, u, v, n.From, n.To}
-	return c.eitherWay(o.anchor)
+	return c.either(c.ps.way(o.anchor))
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -78,7 +78,7 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 		return matcher.Count{}
 	}
 	c.begin = beginning{anchor: -1, u: u, from: v}
-	return c.eitherWay(len(c.shape.rank))
+	return c.either(c.ps.way(-1))
 }
 
 // beginning is what is mapped first: the ends of an anchor, or a root.
@@ -118,62 +118,9 @@ func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, know
 	return c.product(parts.anchored(b.anchor)), true
 }
 
-// eitherWay counts by quotients or with the vertices kept apart one by one, whatever is less work. That depends on the pattern,
-// the data and the anchor, so it is tried: sometimes both are done.
-func (c *counter) eitherWay(at int) matcher.Count {
-	switch {
-	case c.shape.apart == nil:
-		return c.oneWay(0)
-	case c.shape.parts == nil:
-		return c.oneWay(1)
-	}
-	t := &c.ps.trials[at]
-	best := t.best()
-	before := c.se.steps
-	n := c.oneWay(best)
-	if !t.due() || c.se.stopped {
-		return n
-	}
-	// The other way may be far more work: it ends when it is.
-	took := c.se.steps - before
-	before = c.se.steps
-	c.se.capAt = before + 4*took + 1
-	c.oneWay(1 - best)
-	c.se.capAt = 0
-	if c.se.capped {
-		c.se.capped, c.se.stopped = false, false
-	}
-	t.note(best, took, c.se.steps-before)
-	return n
-}
-
-// trial compares the steps of both ways to count from one anchor; older trials count for less.
-type trial struct {
-	times int
-	steps [2]uint64
-}
-
-// due tells whether to try both ways: the first few times, then ever more seldom.
-func (t *trial) due() bool {
-	t.times++
-	return t.times <= 8 || t.times&(t.times-1) == 0
-}
-
-func (t *trial) best() int {
-	if t.steps[1] < t.steps[0] {
-		return 1
-	}
-	return 0
-}
-
-func (t *trial) note(best int, took, other uint64) {
-	t.steps[best] = t.steps[best]/2 + took
-	t.steps[1-best] = t.steps[1-best]/2 + other
-}
-
-// oneWay counts by quotients, which sums their signed counts, or (1) the pattern itself with its vertices kept apart.
-func (c *counter) oneWay(way int) matcher.Count {
-	if way == 1 {
+// either counts the pattern with its vertices kept apart, or sums the signed counts of its quotients.
+func (c *counter) either(apart bool) matcher.Count {
+	if apart {
 		n, _ := c.one(c.shape.apart, c.ps.apart)
 		return n
 	}

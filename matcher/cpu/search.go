@@ -45,10 +45,8 @@ type search struct {
 	polled  uint64
 	stop    *atomic.Bool
 	budget  *budget
-	tripped bool   // the budget was exceeded
-	capAt   uint64 // when not 0: the number of steps at which the search stops
-	capped  bool   // it did so
-	stopped bool   // by the stop flag, the budget, an error of out, or a witness
+	tripped bool // the budget was exceeded
+	stopped bool // by the stop flag, the budget, an error of out, or a witness
 }
 
 // budget is a request's bound on search steps, shared by the workers.
@@ -190,9 +188,6 @@ func (s *search) poll() bool {
 			s.tripped, s.stopped = true, true
 		}
 		s.polled = s.steps
-	}
-	if s.capAt > 0 && s.steps > s.capAt {
-		s.capped, s.stopped = true, true
 	}
 	return !s.stopped
 }
