@@ -32,6 +32,12 @@ func (s *spool) add(p parcel) error {
 	}
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, "motifd-transaction-*")
+		if err == nil {
+			// Nothing is left behind however the process ends.
+			if err = os.Remove(f.Name()); err != nil {
+				err = errors.Join(err, f.Close())
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("kafka: spool of the open transaction: %w", err)
 		}
@@ -92,5 +98,5 @@ func (s *spool) close() error {
 	}
 	f := s.file
 	s.file = nil
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return f.Close()
 }
