@@ -147,6 +147,9 @@ func TestS11BudgetSuspendsVisibly(t *testing.T) {
 		} {
 			hungry := w.query("hungry", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) {
 				q.WorkBudget, q.Emit = 2000, mode
+				if mode == matcher.EmitCounts { // takes few steps
+					q.WorkBudget = 300
+				}
 				if mode == matcher.EmitExists {
 					// Never there, and takes long to find out.
 					*q = *w.query("hungry", "MATCH (y)<--(x)-->(z), (y)-->(z) RETURN x, y, z")
@@ -284,7 +287,7 @@ func TestS11SuspendedByNegatives(t *testing.T) {
 			d := matchertest.NewDriver(t, true, backend, plan.New())
 			d.Batch(star(100))
 			hungry := w.query("hungry", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) {
-				q.WorkBudget, q.Emit = 1000, mode
+				q.WorkBudget, q.Emit = 200, mode
 			})
 			d.Register(hungry)
 			msgs := w.messages("+ other a; + other b")
