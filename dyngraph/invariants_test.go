@@ -74,7 +74,7 @@ func checkPMA(t *testing.T, p *pma) {
 				}
 			}
 			degree[s.row>>31&1][s.vertex()]++
-			if h, d := &p.heads[s.vertex()], dirOf(s.row); h.mixed>>d&1 == 0 && h.label[d] != labelOf(s.row) {
+			if h, d := &p.heads[s.vertex()], dirOf(s.row); h.lacks(d, labelOf(s.row)) {
 				t.Fatalf("%+v under %+v", s, *h)
 			}
 			last = s

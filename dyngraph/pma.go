@@ -57,33 +57,11 @@ type pma struct {
 
 // head is what leads to a vertex's entries. It lies together, as it is looked at together.
 type head struct {
-	start  uint32     // the leaf of the first entry; means something when there is one
-	degree [2]uint32  // by direction
-	label  [2]LabelID // by direction: the label of all entries, unless it is mixed
-	offset uint8      // where the first entry is in its leaf
-	mixed  uint8      // bit by direction: entries may differ in label; cleared when there are none
-}
-
-// add counts an entry in.
-func (h *head) add(d Dir, l LabelID) {
-	if h.degree[d] == 0 {
-		h.label[d] = l
-	} else if h.label[d] != l {
-		h.mixed |= 1 << d
-	}
-	h.degree[d]++
-}
-
-// drop counts an entry out.
-func (h *head) drop(d Dir) {
-	if h.degree[d]--; h.degree[d] == 0 {
-		h.mixed &^= 1 << d
-	}
-}
-
-// lacks tells at once, in most cases, that no entry has the label.
-func (h *head) lacks(d Dir, l LabelID) bool {
-	return h.degree[d] == 0 || h.mixed>>d&1 == 0 && h.label[d] != l
+	start  uint32    // the leaf of the first entry; means something when there is one
+	degree [2]uint32 // by direction
+	label  [2]uint32 // by direction: the label of all entries or, where it is mixed, the labelSet
+	offset uint8     // where the first entry is in its leaf
+	mixed  uint8     // bit by direction: entries may differ in label; cleared when there are none
 }
 
 // segment is a window with the insertions or deletions that are to be done in it.

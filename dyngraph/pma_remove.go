@@ -77,16 +77,19 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 	}
 	at, n := leaf*leafSize, int(p.count[leaf])
 	gone := p.movesOn(leaf, n, ops)
-	for k := range ops {
-		p.heads[ops[k].vertex()].drop(dirOf(ops[k].row))
-	}
 	runs := p.runs[leaf]
 	for k := len(ops) - 1; k >= 0; k-- {
 		i := places[k]
 		behind := runs >> (i + 1)
-		if i+1 < n-(len(ops)-1-k) {
-			behind |= runs >> i & 1 // the next one leads the run
+		last := false // of its run in the leaf
+		if leads := runs >> i & 1; leads != 0 {
+			if last = behind&1 != 0 || i+1 == n-(len(ops)-1-k); !last {
+				behind |= 1 // the next one leads the run
+			}
 		}
+		h := &p.heads[ops[k].vertex()]
+		last = last && int(h.start) == leaf && int(h.offset)+h.all() <= n-(len(ops)-1-k) // no entry is in another leaf
+		h.drop(dirOf(ops[k].row), labelOf(ops[k].row), last)
 		runs = runs&upTo(i) | behind<<i
 	}
 	p.runs[leaf] = runs

@@ -69,9 +69,9 @@ func (p *pma) runOf(leaf int, row uint64) (a, b int) {
 			b := min(max(0, a+int(h.degree[d])), n)
 			a = min(max(0, a), n)
 			switch l := labelOf(row); {
-			case l < h.label[d]:
+			case l < LabelID(h.label[d]):
 				return a, a
-			case l > h.label[d]:
+			case l > LabelID(h.label[d]):
 				return b, b
 			}
 			return a, b

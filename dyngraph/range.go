@@ -1,5 +1,7 @@
 package dyngraph
 
+import "math/bits"
+
 // Range is N(v, direction, label): a contiguous range of the packed memory array, ascending by neighbour; or, from
 // RangeAll, all entries of one direction, ascending by (label, neighbour). Entries of the staged batch are in it, those
 // inserted and those deleted: Entry.Staged tells for which View.Visible must be asked. A Range is valid until the next
@@ -52,6 +54,21 @@ func (p *pma) labelled(v VertexID, d Dir, l LabelID) Range {
 	r := p.all(v, d)
 	if h.mixed>>d&1 == 0 {
 		return r
+	}
+	if r.leaf == r.last {
+		// As many runs as labels that there may be: they are those.
+		runs := p.runs[r.leaf] & upTo(r.end) &^ upTo(r.off)
+		if s := labelSet(h.label[d]); s != manyLabels && s.len() == bits.OnesCount64(runs) {
+			for range s.rank(l) {
+				runs &= runs - 1
+			}
+			r.off = bits.TrailingZeros64(runs)
+			if runs &= runs - 1; runs != 0 {
+				r.end = bits.TrailingZeros64(runs)
+			}
+			r.nextOff = r.off
+			return r
+		}
 	}
 	row := rowKey(v, d, l)
 	leaf, off := r.leaf, r.off
@@ -188,7 +205,7 @@ func (g *Graph) LabelsOf(v VertexID, d Dir, dst []LabelID) []LabelID {
 		return dst
 	}
 	if h.mixed>>d&1 == 0 {
-		return append(dst, h.label[d])
+		return append(dst, LabelID(h.label[d]))
 	}
 	for r := p.all(v, d); ; {
 		row := p.runRow(r.leaf, r.off)
