@@ -17,19 +17,21 @@ type shipment struct {
 	to       *outPart
 	raw      []byte
 	count    int32
+	alone    bool  // in a request of its own
 	base     int64 // offset of the first record, once it is appended
 	attempts int
 	done     bool
 }
 
 // produce makes one attempt at appending the record batches that are not done, each to another partition, in one request
-// for each broker. id is the transactional id that they belong to, "" for none.
+// for each broker and one for each that goes alone. id is the transactional id that they belong to, "" for none.
 func (c *client) produce(ctx context.Context, id string, ships []*shipment) error {
 	groups, err := c.byLeader(ctx, ships)
 	if err != nil {
 		return err
 	}
 	var g errgroup.Group
+	g.SetLimit(maxRequests)
 	errs := make([]error, len(groups))
 	for i, group := range groups {
 		g.Go(func() error {
@@ -40,6 +42,9 @@ func (c *client) produce(ctx context.Context, id string, ships []*shipment) erro
 	_ = g.Wait()
 	return worst(errs...)
 }
+
+// maxRequests bounds the produce requests of a sink that are under way.
+const maxRequests = 8
 
 // worst returns the error that decides what happens next: one that ends the attempts before one that does not.
 func worst(errs ...error) error {
@@ -52,7 +57,8 @@ func worst(errs ...error) error {
 	return first
 }
 
-// byLeader groups the shipments that are not done by the brokers that lead their partitions, as far as is known.
+// byLeader groups the shipments that are not done, and do not go alone, by the brokers that lead their partitions, as far
+// as is known.
 func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment, error) {
 	topics := map[string]bool{}
 	req := &kafkago.MetadataRequest{}
@@ -83,9 +89,11 @@ func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment
 			return nil, fmt.Errorf("topic %q, partition %d: %w", s.to.topic, s.to.partition, kafkago.UnknownTopicOrPartition)
 		}
 		i, ok := index[id]
-		if !ok {
+		if !ok || s.alone {
 			i = len(out)
-			index[id] = i
+			if !s.alone {
+				index[id] = i
+			}
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], s)

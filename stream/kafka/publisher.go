@@ -12,7 +12,7 @@ import (
 )
 
 // publisher is what both sinks are made of: their topics, and what is on its way to them. Records gather in one record
-// batch for each partition; those that are full are pending, until a round sends them in the background.
+// batch for each partition, or more when it is full, until a round sends them in the background.
 type publisher struct {
 	opt         SinkOptions
 	cl          *client
@@ -28,7 +28,7 @@ type publisher struct {
 	batch  uint64
 
 	pending []parcel // not yet handed to a round
-	waiting int      // bytes in pending, before compression
+	waiting int      // bytes that gather or are pending, about, before compression
 	round   *round   // under way, or nil
 	buffers buffers
 	// What a round does, set by the sink: produce appends record batches, each to another partition; appended is then

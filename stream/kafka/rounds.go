@@ -49,6 +49,7 @@ func (p *publisher) add(to *outPart, key, value []byte, hs []header) {
 		to.builder.reset()
 	}
 	to.builder.add(key, value, hs)
+	p.waiting += size
 }
 
 // recordOverhead bounds the bytes that a record needs besides key, value and headers.
@@ -62,7 +63,6 @@ func (p *publisher) seal(part *outPart) {
 	}
 	part.builder = nil
 	p.pending = append(p.pending, parcel{to: part, count: b.count, builder: b, size: b.size()})
-	p.waiting += b.size()
 }
 
 func (p *publisher) sealAll() {
@@ -73,8 +73,8 @@ func (p *publisher) sealAll() {
 	}
 }
 
-// worthSending tells whether what is pending should be sent: there is enough for a request and no round is under way, or
-// too much to wait for the one that is.
+// worthSending tells whether what has gathered should be sent: there is enough for a request and no round is under way, or
+// too much to wait for the one that is. Record batches are thus as large as brokers are slow.
 func (p *publisher) worthSending() bool {
 	if p.waiting < p.opt.sendBytes {
 		return false
@@ -89,7 +89,7 @@ func (p *publisher) worthSending() bool {
 	return true
 }
 
-// start has send run in the background with what is pending. No other round is under way.
+// start has send run in the background with what is pending; all is sealed. No other round is under way.
 func (p *publisher) start(send func(parcels []parcel) error) {
 	r := &round{done: make(chan struct{})}
 	p.round = r
@@ -151,7 +151,9 @@ func (p *publisher) finish(parcels []parcel, keep func(c *parcel) error) error {
 // requestBytes bounds a produce request, unless one record batch alone has more.
 const requestBytes = 16 << 20
 
-// deliver sends finished parcels, those of one partition in order: in each wave one of every partition.
+// deliver sends finished parcels, those of one partition in order: in each wave one of every partition. A wave is one
+// request for each broker. When it is large it is one for each partition, which brokers work at side by side, but for
+// partitions that the open transaction has not touched yet (see transactions.produce).
 func (p *publisher) deliver(parcels []parcel) error {
 	var order []*outPart
 	queues := map[*outPart][]parcel{}
@@ -175,6 +177,9 @@ func (p *publisher) deliver(parcels []parcel) error {
 			}
 			size += len(raw)
 			wave = append(wave, &shipment{to: to, raw: raw, count: q[0].count})
+		}
+		for _, s := range wave {
+			s.alone = size > p.opt.sendBytes && s.to.touched
 		}
 		if err := p.produce(p.ctx, wave); err != nil {
 			return err

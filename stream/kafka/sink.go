@@ -210,8 +210,9 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	return m.encode()
 }
 
-// dispatch sends what is pending, and returns when it is under way.
+// dispatch sends what has gathered, and returns when it is under way.
 func (s *Sink) dispatch(ctx context.Context) error {
+	s.sealAll()
 	if err := s.await(ctx); err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *Sink) dispatch(ctx context.Context) error {
 
 // flush sends everything and waits until it is acknowledged.
 func (s *Sink) flush(ctx context.Context) error {
-	if s.sealAll(); len(s.pending) > 0 {
+	if s.waiting > 0 {
 		if err := s.dispatch(ctx); err != nil {
 			return err
 		}
@@ -252,7 +253,7 @@ func (s *Sink) appended(c *shipment) error {
 	to, count := c.to, int64(c.count)
 	gap := c.base - to.next
 	to.next = c.base + count
-	to.end = to.next
+	to.end, to.touched = to.next, true
 	switch {
 	case gap > 0 && c.attempts > 1:
 		if f := s.opt.Events.Duplicates; f != nil {

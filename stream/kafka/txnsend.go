@@ -18,18 +18,14 @@ func (s *TxnSink) launch(at stream.Positions) {
 }
 
 // expected returns the partitions that the open transaction will touch, as far as is known, so that one request adds
-// them all: those of what is pending, those that hold something, and those of the records that come last.
+// them all: those of what is pending, and those of the records that come last.
 func (s *TxnSink) expected() []topicPartition {
-	var parts []topicPartition
+	parts := []topicPartition{s.progress.parts[0].topicPartition}
+	if s.control != nil && len(s.control.parts) == 1 {
+		parts = append(parts, s.control.parts[0].topicPartition)
+	}
 	for _, c := range s.pending {
 		parts = append(parts, c.to.topicPartition)
-	}
-	for _, t := range s.topics {
-		for p := range t.parts {
-			if t.parts[p].builder != nil || len(t.parts) == 1 && (t == s.control || t == s.progress) {
-				parts = append(parts, t.parts[p].topicPartition)
-			}
-		}
 	}
 	return parts
 }
@@ -84,8 +80,9 @@ func (s *TxnSink) appended(c *shipment) error {
 	})
 }
 
-// dispatch sends what is pending, and returns when it is under way.
+// dispatch sends what has gathered, and returns when it is under way.
 func (s *TxnSink) dispatch(ctx context.Context) error {
+	s.sealAll()
 	for attempt := 1; ; attempt++ {
 		err := s.await(ctx)
 		if err == nil {
@@ -177,7 +174,7 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 	}
 	for _, t := range s.topics {
 		for p := range t.parts {
-			t.parts[p].next = -1
+			t.parts[p].next, t.parts[p].touched = -1, false
 		}
 	}
 	switch {
