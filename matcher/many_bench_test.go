@@ -172,6 +172,26 @@ func (g *manyGraph) family(_ *testing.B, n int) []*matcher.Query {
 	})
 }
 
+// triangles draws distinct patterns that begin alike: a triangle, a vertex joined to it, and two more joined to that.
+func (g *manyGraph) triangles(_ *testing.B, n int) []*matcher.Query {
+	return g.distinct(n, func() *matcher.Query {
+		q := &matcher.Query{}
+		for i, l := range []string{"L0", "L1", "L2"} {
+			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: l})
+		}
+		addEdge(q, 0, 1)
+		addEdge(q, 1, 2)
+		addEdge(q, 0, 2)
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "u3", Label: "L0"})
+		addEdge(q, 2, 3)
+		for i := range 2 {
+			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", 4+i), Label: fmt.Sprintf("L%d", 3+g.rng.IntN(manyLabels-3))})
+			addEdge(q, 3, 4+i)
+		}
+		return q
+	})
+}
+
 func (g *manyGraph) distinct(n int, draw func() *matcher.Query) []*matcher.Query {
 	seen := map[string]bool{}
 	var qs []*matcher.Query
@@ -271,7 +291,7 @@ func BenchmarkManyQueries(b *testing.B) {
 		name    string
 		hot     int
 		queries func(*manyGraph, *testing.B, int) []*matcher.Query
-	}{{"distinct", 0, (*manyGraph).patterns}, {"family", 0, (*manyGraph).family}} {
+	}{{"distinct", 0, (*manyGraph).patterns}, {"family", 0, (*manyGraph).family}, {"triangles", 1, (*manyGraph).triangles}} {
 		for _, emit := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts} {
 			for _, batch := range []int{1, 100, 1000} {
 				b.Run(fmt.Sprintf("%s/%s/batch=%d", c.name, emit, batch), func(b *testing.B) {

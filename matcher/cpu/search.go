@@ -31,6 +31,7 @@ type search struct {
 	row    [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
 	edges  []uint32                               // row, from the edges on
 	frames [matcher.MaxVertices]frame             // by step
+	filled filled
 	lists  lists
 
 	mode    matcher.Want
@@ -67,7 +68,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	b.mu.Unlock()
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
-	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
+	s.steps, s.polled, s.tripped, s.stopped, s.filled = 0, 0, false, false, filled{}
 	s.lists.attach(b.g, b.filter, b.fresh.stamps)
 	s.counter.memo.reset()
 	return s
@@ -122,9 +123,7 @@ func (s *search) free(d int, w dyngraph.VertexID) bool {
 func (s *search) begin(o *order) {
 	s.o, s.stopped, s.tripped = o, false, false
 	s.edges = s.row[len(o.plan.Query.Vertices):]
-	for i := range o.steps {
-		s.frames[i].valid = false
-	}
+	s.keepFrames(o)
 }
 
 // put maps step d to w.
@@ -135,8 +134,8 @@ func (s *search) put(d int, w dyngraph.VertexID) {
 
 // fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
 func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
-	s.begin(o)
 	s.sign, s.anchor = n.Sign, i
+	s.begin(o)
 	s.steps++
 	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
 		return
@@ -150,8 +149,8 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 
 // fromRoot searches the matches of a plain view whose first vertex is v.
 func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
-	s.begin(o)
 	s.sign, s.which = 0, which
+	s.begin(o)
 	if !s.candidate(&o.steps[0], v) {
 		return
 	}
