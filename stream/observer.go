@@ -69,8 +69,9 @@ func (nopObserver) Step(StepStats)     {}
 func (nopObserver) Commit(CommitStats) {}
 
 // Positioner is implemented by sources that choose where partitions without a stored position start. Positions, after
-// Seek, tells where every partition stands that is read, in a map that is the caller's, so that the first batch stores what was chosen: what arrives in an idle
-// partition meanwhile is then not skipped by a restart.
+// Seek, tells where every partition stands that is read, in a map that is the caller's, so that the first batch, which is
+// that of a query as a rule, stores what was chosen: what arrives in an idle partition meanwhile is then not skipped by a
+// restart.
 type Positioner interface {
 	Positions() Positions
 }

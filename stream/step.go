@@ -26,6 +26,16 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		}
 	}
 	p.opt.State = nil // the intents may be large
+	if p.opt.Source != nil {
+		// What was in hand is done before anything that is amiss with the input ends this; and the batches of the query
+		// changes store where a new source begins.
+		if err := p.drain(hard); err != nil {
+			return err
+		}
+		if err := p.seek(soft); err != nil || soft.Err() != nil {
+			return err
+		}
+	}
 	if err := p.startup(soft, hard); err != nil {
 		return err
 	}
@@ -40,6 +50,13 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	if soft.Err() != nil || p.opt.Source == nil {
 		return nil
 	}
+	read()
+	p.setState(StateRunning)
+	return p.batches(soft, hard)
+}
+
+// seek makes the source go on where the last batch ended. It does nothing more when soft is done.
+func (p *Pipeline) seek(soft context.Context) error {
 	if err := p.opt.Source.Seek(soft, maps.Clone(p.positions)); err != nil {
 		if soft.Err() != nil {
 			return nil
@@ -49,9 +66,7 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	if src, ok := p.opt.Source.(Positioner); ok {
 		p.positions = src.Positions() // of all partitions that are read; one that is gone has no position any more
 	}
-	read()
-	p.setState(StateRunning)
-	return p.batches(soft, hard)
+	return nil
 }
 
 // startup makes the query changes of the configuration.

@@ -89,3 +89,23 @@ func (f *fit) deleteRecords(topic string, partition int32, offset int64) {
 		require.Zero(f.t, shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].ErrorCode)
 	}
 }
+
+// TestStartLatest: a new daemon that starts at the end of its input reads what comes from then on, also when it stops
+// before anything came.
+func TestStartLatest(t *testing.T) {
+	f := newFit(t)
+	f.send()
+	f.addPartitions("in", 2)
+	latest := []string{"--set", "input.kafka.start=latest"}
+	p := start(t, f.dir, latest...)
+	p.ready()
+	p.kill()
+	f.send()
+	p = start(t, f.dir, latest...)
+	p.until("what came meanwhile was taken", func() bool {
+		at := p.status().Positions
+		return at["0"]+at["1"] == f.n
+	})
+	p.stop()
+	require.Equal(t, 1, f.held())
+}
