@@ -177,11 +177,20 @@ type Query struct {
 
 // Engine says what searches.
 type Engine struct {
-	Backend     string `yaml:"backend"`      // auto, cpu, cuda or reference
-	Device      int    `yaml:"device"`       // number of the GPU
-	Threads     int    `yaml:"threads"`      // 0: one per processor
-	SpillDir    string `yaml:"spill_dir"`    // "": the system's temporary directory
-	GroupMemory Size   `yaml:"group_memory"` // of one group of matches sorted in memory
+	Backend string `yaml:"backend"` // auto, cpu, cuda or reference
+	Device  int    `yaml:"device"`  // number of the GPU
+	// Placement is how backend auto chooses between CPU and GPU.
+	Placement   Placement `yaml:"placement"`
+	Threads     int       `yaml:"threads"`      // 0: one per processor
+	SpillDir    string    `yaml:"spill_dir"`    // "": the system's temporary directory
+	GroupMemory Size      `yaml:"group_memory"` // of one group of matches sorted in memory
+}
+
+// Placement says how backend auto chooses between CPU and GPU, search by search.
+type Placement struct {
+	Fill              uint64 `yaml:"fill"`               // estimated work that the GPU is first tried with
+	ExplorePercent    int    `yaml:"explore_percent"`    // of all time, for trying the other side
+	HysteresisPercent int    `yaml:"hysteresis_percent"` // that the other side has to be cheaper by
 }
 
 // Checkpoint says where the daemon's state is kept.
@@ -253,9 +262,12 @@ func Default() *Config {
 				MaxExpandedBytes:   64 * MiB,
 			},
 		},
-		Batch:      Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
-		Output:     Output{Mode: "changelog"},
-		Engine:     Engine{Backend: "auto", GroupMemory: 64 * MiB},
+		Batch:  Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
+		Output: Output{Mode: "changelog"},
+		Engine: Engine{
+			Backend: "auto", GroupMemory: 64 * MiB,
+			Placement: Placement{Fill: 4096, ExplorePercent: 4, HysteresisPercent: 5},
+		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
 		Admin:      Admin{Listen: "127.0.0.1:7475"},

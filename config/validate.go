@@ -298,6 +298,13 @@ func (v *validator) engine() {
 	if e.Device < 0 {
 		v.fail("engine.device", "is %d; the first GPU is 0", e.Device)
 	}
+	if p := &e.Placement; p.Fill < 1 {
+		v.fail("engine.placement.fill", "is 0; it has to be greater than 0")
+	} else if p.ExplorePercent < 1 || p.ExplorePercent > 100 {
+		v.fail("engine.placement.explore_percent", "is %d; it is 1 to 100", p.ExplorePercent)
+	} else if p.HysteresisPercent < 1 || p.HysteresisPercent > 99 {
+		v.fail("engine.placement.hysteresis_percent", "is %d; it is 1 to 99", p.HysteresisPercent)
+	}
 	if e.Threads < 0 || e.Threads > 1024 {
 		v.fail("engine.threads", "is %d; it is 1 to 1024, or 0 for one per processor", e.Threads)
 	}

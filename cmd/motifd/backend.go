@@ -49,7 +49,9 @@ func (f *backendFlags) make(log zerolog.Logger) (*timedBackend, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	b, err := newBackend(backendOptions{name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log})
+	b, err := newBackend(backendOptions{
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log, placement: config.Default().Engine.Placement,
+	})
 	if err != nil {
 		return nil, refused{fmt.Errorf("--backend: %w", err)}
 	}
@@ -58,10 +60,12 @@ func (f *backendFlags) make(log zerolog.Logger) (*timedBackend, error) {
 
 // backendOptions say what searches.
 type backendOptions struct {
-	name   string // auto, or one of backends
-	device int    // number of the GPU
-	cpu    cpu.Options
-	log    zerolog.Logger
+	name      string // auto, or one of backends
+	device    int    // number of the GPU
+	cpu       cpu.Options
+	log       zerolog.Logger
+	placement config.Placement // of auto
+	metrics   *metrics         // where searches are counted by side; may be nil
 	// lost is called when auto gives a GPU up that failed; may be nil.
 	lost func()
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // emulatorProgram names the variable with the path of the emulator's program, as kernels/emu/build.sh makes it. The build tag
-// emu is for tests.
-const emulatorProgram = "MOTIFD_EMULATOR"
+// emu is for tests. Variables that begin with MOTIFD_ are fields of the configuration.
+const emulatorProgram = "GPU_EMULATOR"
 
 func openDevice(number int) (kernels.Device, error) {
 	program := os.Getenv(emulatorProgram)

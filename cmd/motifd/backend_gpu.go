@@ -3,6 +3,9 @@
 package main
 
 import (
+	"time"
+
+	"motifd/matcher"
 	"motifd/matcher/cuda"
 )
 
@@ -18,6 +21,10 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
 	info := dev.Info()
 	if o.name == "auto" {
+		opt.Placement = cuda.NewPlacement(cuda.PlacementOptions{
+			Fill: o.placement.Fill, Explore: float64(o.placement.ExplorePercent) / 100,
+			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Placed: o.placed,
+		})
 		opt.Lost = func(err error) {
 			o.log.Error().Err(err).Str("gpu", info.Name).Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")
 			if o.lost != nil {
@@ -27,4 +34,16 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	}
 	o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20).Msg("searching on a GPU")
 	return &timedBackend{Backend: cuda.New(opt), threads: o.cpu.Threads, device: info.Name}, nil
+}
+
+// placed counts a search that was placed.
+func (o *backendOptions) placed(w cuda.Work, side cuda.Side, reason cuda.Reason, cost cuda.Cost) {
+	if o.metrics == nil {
+		return
+	}
+	kind := map[matcher.Want]string{matcher.WantRows: "deltas", matcher.WantCount: "counts", matcher.WantAny: "exists"}[w.Want]
+	if w.Whole {
+		kind = "snapshot"
+	}
+	o.metrics.placed(kind, side.String(), string(reason), time.Duration(cost.Search+cost.CatchUp))
 }

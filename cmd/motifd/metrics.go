@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -34,6 +35,7 @@ type metrics struct {
 	publishSeconds, commitSeconds, latency prometheus.Histogram
 	inputTime                              prometheus.Gauge
 	backend                                *prometheus.GaugeVec
+	placements, placementSeconds           *prometheus.CounterVec
 
 	retries          *prometheus.CounterVec
 	lost, duplicates *prometheus.CounterVec
@@ -79,6 +81,9 @@ func newMetrics(maxEdges uint64) *metrics {
 	m.searchSeconds = counter("query_search_seconds_total", "Search time, summed over threads.", "query")
 	m.steps = counter("query_search_steps_total", "Search steps: candidates tried.", "query")
 
+	m.placements = counter("placements_total", "Searches that backend auto placed on a side, cpu or gpu, by kind of work and reason.", "work", "side", "reason")
+	m.placementSeconds = counter("placement_seconds_total", "Time of these searches.", "work", "side")
+
 	m.publishSeconds = histogram("publish_seconds", "Time of writing a batch to the output.", seconds)
 	m.commitSeconds = histogram("commit_seconds", "Time of committing a batch to the checkpoint.", seconds)
 	m.latency = histogram("batch_latency_seconds", "From the read of a batch's first message to its commit.", seconds)
@@ -107,6 +112,12 @@ func newMetrics(maxEdges uint64) *metrics {
 func (m *metrics) searches(backend string, threads int, device string) {
 	m.backend.Reset()
 	m.backend.WithLabelValues(backend, strconv.Itoa(threads), device).Set(1)
+}
+
+// placed counts a search that backend auto placed.
+func (m *metrics) placed(work, side, reason string, took time.Duration) {
+	m.placements.WithLabelValues(work, side, reason).Inc()
+	m.placementSeconds.WithLabelValues(work, side).Add(took.Seconds())
 }
 
 // Read implements stream.Observer.

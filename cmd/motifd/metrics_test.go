@@ -138,6 +138,9 @@ func TestP5MetricsMove(t *testing.T) {
 	p.stop()
 
 	for name := range named {
+		if strings.HasPrefix(name, "motifd_placement") { // motifd-cuda's
+			continue
+		}
 		require.True(t, m.has(name), "%s does not move", name)
 	}
 	for name := range m {

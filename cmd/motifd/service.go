@@ -169,7 +169,7 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
 	c := &s.cfg.Engine
 	backend, err := newBackend(backendOptions{
-		name: c.Backend, device: c.Device, log: s.log,
+		name: c.Backend, device: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
 		cpu:  cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)},
 		lost: func() { s.metrics.searches("cpu", c.Threads, "") },
 	})
