@@ -29,15 +29,14 @@ type frame struct {
 
 // fill makes f hold the visible candidates of plain step d; false ends the search.
 func (s *search) fill(d int, st *step, f *frame) bool {
+	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
-		same := true
 		for k := range st.back {
-			if f.key[k] != s.m[st.back[k].step] {
-				same = false
-				break
+			if f.key[k] == s.m[st.back[k].step] {
+				kept |= 1 << k
 			}
 		}
-		if same {
+		if kept == 1<<len(st.back)-1 {
 			return true
 		}
 	}
@@ -51,7 +50,7 @@ func (s *search) fill(d int, st *step, f *frame) bool {
 	f.ent = f.ent[:0]
 	f.valid = true
 	if len(st.back) > 1 {
-		return s.intersect(st, f)
+		return s.intersect(st, f, kept)
 	}
 	b := &st.back[0]
 	l := s.lists.neighbours(s.m[b.step], b, st)
@@ -80,21 +79,26 @@ type join struct {
 
 // intersect fills the frame of a step that is joined to several earlier vertices: the shortest list is read, the others are searched for each
 // of its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7).
-func (s *search) intersect(st *step, f *frame) bool {
+func (s *search) intersect(st *step, f *frame, kept uint32) bool {
 	f.nbr = nil
 	for range st.back {
 		f.ent = append(f.ent, nil)
 	}
-	js := f.joins[:0]
+	before, js := f.joins, f.joins[:0]
 	best, size := -1, 0
 	for k := range st.back {
-		b := &st.back[k]
-		l, r, built := s.lists.peek(s.m[b.step], b, st)
-		n := len(l.nbr)
-		if !built {
-			n = r.AtMost()
+		n := 0
+		if kept>>k&1 != 0 && k < len(before) && before[k].built {
+			js = append(js, join{list: before[k].list, built: true})
+			n = len(js[k].list.nbr)
+		} else {
+			b := &st.back[k]
+			l, r, built := s.lists.peek(s.m[b.step], b, st)
+			js = append(js, join{list: l, r: r, built: built})
+			if n = len(l.nbr); !built {
+				n = r.AtMost()
+			}
 		}
-		js = append(js, join{list: l, r: r, built: built})
 		if n == 0 {
 			f.joins = js
 			return true
@@ -107,7 +111,7 @@ func (s *search) intersect(st *step, f *frame) bool {
 	read := &js[best]
 	if !read.built {
 		b := &st.back[best]
-		read.list = s.lists.neighbours(s.m[b.step], b, st)
+		read.list, read.built = s.lists.neighbours(s.m[b.step], b, st), true
 	}
 	nbrs := f.nbrs[:0]
 	for k := range js {
