@@ -102,6 +102,10 @@ cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs
 ptx: ## compile the kernels anew (clang-19)
 	kernels/ptx/generate.sh
 
+.PHONY: nvcc
+nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they build; needs a CUDA toolkit
+	kernels/nvcc.sh build/nvcc
+
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
 	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
@@ -115,6 +119,7 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
+	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data
 	for set in tiny_s1 tiny_s2 tiny_s3 synth; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done
 
