@@ -2,11 +2,15 @@ package kafka
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
+
+	"motifd/stream"
 )
 
 // parcel is a record batch on its way to a partition.
@@ -193,6 +197,23 @@ func (p *publisher) deliver(parcels []parcel) error {
 		left -= len(wave)
 	}
 	return nil
+}
+
+// follows checks that a record batch was appended where it had to be. What came between it and the one before must be
+// markers that end transactions: one as a rule, more when a coordinator has moved, and for a sink without transactions
+// those of one that its predecessor left open.
+func (p *publisher) follows(c *shipment, want int64) error {
+	to := c.to
+	switch {
+	case want < 0 || c.base == want || !to.exclusive:
+		return nil
+	case c.base < want:
+		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
+			to.topic, to.partition, stream.ErrOutputDamaged, c.base, want)
+	}
+	return p.cl.scan(p.ctx, to.topic, to.partition, want, c.base, kafkago.ReadUncommitted, false, func(r *record) error {
+		return fmt.Errorf("partition %d, offset %d: %w: the record is somebody else's", to.partition, r.offset, stream.ErrFenced)
+	})
 }
 
 // buffers keeps some buffers of former record batches for later ones. It may be used by several goroutines.

@@ -247,25 +247,18 @@ func (s *Sink) produce(ctx context.Context, ships []*shipment) error {
 	})
 }
 
-// appended checks where a batch was appended. A gap is a duplicate of the batch when an earlier attempt went through
-// without its acknowledgement; otherwise somebody else writes to the partition.
+// appended notes where a batch was appended. A gap is a duplicate of the batch when an earlier attempt went through
+// without its acknowledgement.
 func (s *Sink) appended(c *shipment) error {
-	to, count := c.to, int64(c.count)
-	gap := c.base - to.next
-	to.next = c.base + count
+	to, want := c.to, c.to.next
+	to.next = c.base + int64(c.count)
 	to.end, to.touched = to.next, true
-	switch {
-	case gap > 0 && c.attempts > 1:
+	if gap := c.base - want; gap > 0 && c.attempts > 1 {
 		if f := s.opt.Events.Duplicates; f != nil {
 			f(to.topic, to.partition, gap)
 		}
-	case gap == 0 || !to.exclusive:
-	case gap > 0:
-		return fmt.Errorf("kafka: topic %q, partition %d: %w: %d records were appended before offset %d by somebody else",
-			to.topic, to.partition, stream.ErrFenced, gap, c.base)
-	default:
-		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
-			to.topic, to.partition, stream.ErrOutputDamaged, c.base, c.base-gap)
+	} else if err := s.follows(c, want); err != nil {
+		return err
 	}
 	if c.attempts == 1 { // else an attempt that was given up may still read from it
 		s.buffers.put(c.raw)

@@ -23,6 +23,7 @@ func TestTransactionsTurnedOff(t *testing.T) {
 	require.NoError(t, s.Write(t.Context(), deltas(2, 0, 9)))
 	require.NoError(t, s.dispatch(t.Context()))
 	require.NoError(t, s.await(t.Context()))
+	require.Len(t, s.spool.all(), 2, "both partitions have some of it")
 	crash(t, s)
 	plain, pr := openSink(t, opt.SinkOptions, 1, m, false)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Known: true}, pr)
@@ -71,4 +72,22 @@ func TestOutputGroupElsewhere(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 7, res.Topics["in"][0].CommittedOffset)
 	}
+}
+
+// TestMarkersAreNoRecords: a transaction that was left open, and that the brokers abort while a sink without
+// transactions publishes, leaves a marker in the output. It is nobody's record.
+func TestMarkersAreNoRecords(t *testing.T) {
+	e := embedded(t)
+	opt := e.txnOutput(t, 1)
+	s, _ := openSink(t, opt.SinkOptions, 0, nil, true)
+	publish(t, s, 1, deltas(1, 0, 5))
+	x := newTransactions(s.cl, "left open", time.Minute)
+	require.NoError(t, x.init(t.Context(), true))
+	require.NoError(t, x.add(t.Context(), []topicPartition{{opt.Topic, 0}}))
+	require.NoError(t, x.abort(t.Context()))
+	publish(t, s, 2, deltas(2, 0, 5))
+	ext, err := s.cl.extents(t.Context(), opt.Topic, []int32{0}, kafkago.ReadUncommitted)
+	require.NoError(t, err)
+	require.EqualValues(t, 11, ext[0].end, "ten records and a marker")
+	require.Len(t, e.committed(t, opt.Topic), 10)
 }

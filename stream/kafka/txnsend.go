@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	kafkago "github.com/segmentio/kafka-go"
-
 	"motifd/stream"
 )
 
@@ -60,24 +58,13 @@ func (s *TxnSink) send(parcels []parcel, parts []topicPartition, at stream.Posit
 	return worst(err, group)
 }
 
-// appended notes where a record batch was appended. What came between it and the one before must be markers: one as a
-// rule, more when a coordinator has moved.
+// appended notes where a record batch was appended.
 func (s *TxnSink) appended(c *shipment) error {
-	to := c.to
+	to, want := c.to, c.to.next
 	to.touched = true
-	want := to.next
 	to.next = c.base + int64(c.count)
 	to.end = max(to.end, to.next)
-	switch {
-	case want < 0 || c.base == want || !to.exclusive:
-		return nil
-	case c.base < want:
-		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
-			to.topic, to.partition, stream.ErrOutputDamaged, c.base, want)
-	}
-	return s.cl.scan(s.ctx, to.topic, to.partition, want, c.base, kafkago.ReadUncommitted, false, func(r *record) error {
-		return fmt.Errorf("partition %d, offset %d: %w: the record is somebody else's", to.partition, r.offset, stream.ErrFenced)
-	})
+	return s.follows(c, want)
 }
 
 // dispatch sends what has gathered, and returns when it is under way.
