@@ -76,7 +76,10 @@ func adjacencyKey(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint64 {
 func newAdjacency(g *dyngraph.Graph) *adjacency {
 	a := &adjacency{g: g, kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound())}
 	view := g.View(dyngraph.New)
+	slots := 2*g.Edges() + g.Edges()/4 + 6*len(a.heads)
+	a.nbr, a.ent = make([]dyngraph.VertexID, 0, slots), make([]dyngraph.Entry, 0, slots)
 	var labels []dyngraph.LabelID
+	var byKind kindSorter
 	for v := range a.heads {
 		id := dyngraph.VertexID(v)
 		a.scratch = a.scratch[:0]
@@ -97,14 +100,52 @@ func newAdjacency(g *dyngraph.Graph) *adjacency {
 				}
 			}
 		}
-		if !ordered { // those of one kind are in order
-			slices.SortStableFunc(a.scratch, func(x, y adjacencyEntry) int { return cmp.Compare(x.kind, y.kind) })
+		if !ordered {
+			a.scratch = byKind.sort(a.scratch, len(a.kinds))
 		}
 		if len(a.scratch) > 0 {
 			a.write(&a.heads[v])
 		}
 	}
 	return a
+}
+
+// kindSorter sorts entries by kind and leaves those of one kind in their order, in linear time for few kinds.
+type kindSorter struct {
+	at    []uint32 // by kind: how many there are, then where the next goes; 0 between uses
+	kinds []uint32
+	out   []adjacencyEntry
+}
+
+// sort returns the entries in order; what it was given is the scratch of the next call.
+func (s *kindSorter) sort(entries []adjacencyEntry, kinds int) []adjacencyEntry {
+	if len(s.at) < kinds {
+		s.at = make([]uint32, 2*kinds)
+	}
+	s.kinds = s.kinds[:0]
+	for i := range entries {
+		k := entries[i].kind
+		if s.at[k] == 0 {
+			s.kinds = append(s.kinds, k)
+		}
+		s.at[k]++
+	}
+	slices.Sort(s.kinds)
+	next := uint32(0)
+	for _, k := range s.kinds {
+		s.at[k], next = next, next+s.at[k]
+	}
+	out := slices.Grow(s.out[:0], len(entries))[:len(entries)]
+	for i := range entries {
+		k := entries[i].kind
+		out[s.at[k]] = entries[i]
+		s.at[k]++
+	}
+	for _, k := range s.kinds {
+		s.at[k] = 0
+	}
+	s.out = entries
+	return out
 }
 
 // kind returns the number of a kind, a new one if need be.
