@@ -61,6 +61,7 @@ type Backend struct {
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns map[column]int
 	fresh   freshness
+	tasks   [][]task // by request, empty between searches
 	// adj is there while some plan is counted, or since a whole graph was.
 	adj    *adjacency
 	counts bool // some plan is counted in every batch

@@ -52,6 +52,9 @@ type task struct {
 // taskChunk is the number of anchored searches that a worker takes at a time.
 const taskChunk = 64
 
+// maxTasks bounds the tasks of one request whose memory is kept.
+const maxTasks = 1 << 16
+
 // searchTotals answers the requests that want a count or a witness.
 func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	results []matcher.Result) error {
@@ -62,7 +65,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 			continue
 		}
 		began := b.clock()
-		tasks := make([][]task, len(reqs))
+		tasks := b.emptyTasks(len(reqs))
 		for i := range b.delta.Net {
 			n := &b.delta.Net[i]
 			if n.Sign != sign {
@@ -95,6 +98,21 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 		}
 	}
 	return nil
+}
+
+// emptyTasks returns n lists of tasks in memory that is kept between calls.
+func (b *Backend) emptyTasks(n int) [][]task {
+	for len(b.tasks) < n {
+		b.tasks = append(b.tasks, nil)
+	}
+	tasks := b.tasks[:n]
+	for i := range tasks {
+		tasks[i] = tasks[i][:0]
+		if cap(tasks[i]) > maxTasks {
+			tasks[i] = nil
+		}
+	}
+	return tasks
 }
 
 // total runs the tasks of one request on the workers.
