@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 	x.unready("connection refused")
 	b.Launch(t)
 	x.p.ready()
+	require.Positive(t, x.logged("kafka: the wait is over"))
 	x.progresses(5)
 	x.end()
 }
@@ -50,7 +52,8 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	x := newTrouble(t, b, "output", 1, "", proxy.addr)
 	const queue = 1 << 20
-	x.p = start(t, x.dir, "--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB")
+	args := []string{"--set", "stop_timeout=1s", "--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB"}
+	x.p = start(t, x.dir, args...)
 	x.p.ready()
 	x.produce(5 * time.Millisecond)
 	x.progresses(3)
@@ -71,6 +74,14 @@ func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	t.Logf("%d messages of 20 KiB came; %.1f MiB are in the queue; the daemon has grown by %.0f MiB",
 		flood, x.metric("motifd_queue_bytes")/(1<<20), grown/(1<<20))
 	require.Less(t, grown, float64(64<<20))
+
+	// Stopped now, it cannot finish the batch in hand; the next one does.
+	require.NoError(t, x.p.cmd.Process.Signal(syscall.SIGTERM))
+	<-x.p.done
+	require.Equal(t, exitFailed, x.p.cmd.ProcessState.ExitCode(), x.p.stderr.String())
+	require.Contains(t, x.p.stderr.String(), "the batch in hand was abandoned")
+	x.p = start(t, x.dir, args...)
+	x.unready("recovering", "waiting for Kafka")
 	proxy.cutAll(false)
 	x.end()
 }
