@@ -25,7 +25,12 @@
 //	7  A Graph has one owner: nothing here is safe for concurrent use, except that any number of goroutines may read
 //	   views between Stage and Commit or Abort, and between batches.
 //
-// The way through the files: accept.go decides; fold.go and edgetable.go reduce a batch to its net effect; stage.go
-// orders it and puts it in; commit.go ends it; graph.go has the columns and the views. pma.go and the files named after
-// it are the array, range.go what is read from it; loader.go fills all from a checkpoint.
+//	8  An adjacency entry is a neighbour and an edge index, eight bytes. Its vertex, direction and label are in the edge
+//	   table, which therefore has an edge before its entries come and until they are gone; degrees, too, are of what the
+//	   array holds at every moment, also in the middle of a batch.
+//
+// The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage; fold.go and
+// edgetable.go reduce a batch to its net effect; stage.go orders it and puts it in; commit.go ends it; graph.go has the
+// columns and the views. pma.go and the files named after it are the array, with edge.go and labelset.go, range.go what is
+// read from it; loader.go fills all from a checkpoint.
 package dyngraph

@@ -19,7 +19,7 @@ type Columns struct {
 }
 
 // Columns returns the array's columns. The array itself keeps no rows: they are a column of eight bytes a slot that there is from
-// the first call on, and each call brings it up to date where leaves were written since the last.
+// the first call on, and each call brings it up to date where leaves were written since the last: only the Graph's owner calls it.
 func (g *Graph) Columns() Columns {
 	p := &g.adj
 	leaves, all := p.rowChanges.take()
