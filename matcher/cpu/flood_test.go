@@ -17,10 +17,15 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/codec"
 )
 
 // floodMatches is how many matches BenchmarkFlood makes in one batch.
 var floodMatches = flag.Int("flood", 500_000_000, "matches of BenchmarkFlood")
+
+// floodEncode has BenchmarkFlood encode every match, which takes most of the time.
+var floodEncode = flag.Bool("flood-encode", false, "encode the matches of BenchmarkFlood as JSON")
 
 // flood is a batch with many matches of a path of 4 vertices, named against the order in which it is searched: most in
 // groups of up to a million, a ninth of them in one group.
@@ -98,16 +103,34 @@ func (c *checkOrder) emit(g matcher.Group) error {
 	return nil
 }
 
-// run searches the batch and checks what comes out.
-func (f *flood) run(tb testing.TB, opt Options) (spilled bool) {
+// run searches the batch, checks what comes out and, if asked, encodes it.
+func (f *flood) run(tb testing.TB, opt Options, encode bool) (spilled bool) {
 	tb.Helper()
 	x := newBench(tb, f.graph, f.q, opt)
 	defer x.stage(f.batch)()
 	c := checkOrder{tb: tb}
+	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "flood"})
+	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.q, Sign: dyngraph.Inserted, View: x.g.View(dyngraph.New)}
+	var records []stream.OutRecord
+	bytes := 0
 	res := x.rows(func(g matcher.Group) error {
 		spilled = spilled || temporaryFiles(tb, opt.SpillDir) > 0
+		ev.AnchorEdge, ev.Rows, ev.FirstIndex = &x.b.delta.Net[g.Order], g.Rows, c.rows
+		ev.Anchor = &f.batch[ev.AnchorEdge.Place]
+		for i := 0; encode && i < g.Rows.Len(); i += 256 {
+			var err error
+			if records, err = enc.Append(records[:0], 1, &ev, i, min(i+256, g.Rows.Len())); err != nil {
+				return err
+			}
+			for k := range records {
+				bytes += len(records[k].Value)
+			}
+		}
 		return c.emit(g)
 	})
+	if encode && bytes < 100*int(c.rows) {
+		tb.Fatalf("%d records have %d bytes", c.rows, bytes)
+	}
 	if n, _ := res.Count.Uint64(); n != f.matches || c.rows != f.matches {
 		tb.Fatalf("%d matches counted and %d put out, there are %d", n, c.rows, f.matches)
 	}
@@ -153,12 +176,12 @@ func peakMemory(tb testing.TB) int {
 // floodChild names the number of matches in a child process, whose memory is measured.
 const floodChild = "MOTIFD_FLOOD_CHILD"
 
-// TestP4AFloodStaysWithinMemory runs itself in a child process: one batch with 6 million matches, of which one group has more than 20
-// times what it may hold in memory, goes out in order in less memory than the matches take.
+// TestP4AFloodStaysWithinMemory runs itself in a child process: one batch with a million matches, of which one group
+// takes more than 20 times what it may hold in memory, is encoded in order within little memory.
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
-	const matches, limit = 6_000_000, 100 // MiB; the rows would take 160
+	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
-		spilled := newFlood(matches).run(t, Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 1 << 20, QueueMemory: 1 << 20})
+		spilled := newFlood(matches).run(t, Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
 		fmt.Printf("spilled %v peak %d MiB\n", spilled, peakMemory(t))
 		return
 	}
@@ -190,7 +213,7 @@ func BenchmarkFlood(b *testing.B) {
 	for b.Loop() {
 		at := time.Now()
 		user := userTime()
-		f.run(b, Options{SpillDir: b.TempDir()})
+		f.run(b, Options{SpillDir: b.TempDir()}, *floodEncode)
 		b.ReportMetric(float64(f.matches)/1e6/time.Since(at).Seconds(), "M-matches/s")
 		b.ReportMetric(float64(f.matches)/1e6/(userTime()-user).Seconds(), "M-matches/s-of-CPU")
 	}
