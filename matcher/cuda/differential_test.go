@@ -158,6 +158,37 @@ func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, 
 
 func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
 	t.Helper()
+	compareSnapshots(t, bench, which, want, got)
+	compareNumbers(t, bench, which, want, got)
+}
+
+// compareSnapshots compares the rows of a whole graph, with limits and without.
+func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
+	t.Helper()
+	for i, p := range bench.Plans() {
+		for limit := range uint64(3) { // 0 is no limit
+			var rows [2][]uint32
+			var results [2]matcher.Result
+			for k, be := range []matcher.Backend{want, got} {
+				var err error
+				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), func(r matcher.Rows) error {
+					rows[k] = append(rows[k], r.Data...)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if a, b := results[0], results[1]; !slices.Equal(rows[0], rows[1]) || a.Count != b.Count || a.Truncated != b.Truncated {
+				t.Fatalf("rows of %+v %+v, unit %d, limit %d:\n cpu %+v %v\ncuda %+v %v", p.Query.Vertices, p.Query.Edges, p.Query.Unit, limit*uint64(1+i), a, rows[0], b, rows[1])
+			}
+		}
+	}
+}
+
+// compareNumbers compares counts and existence in a whole graph.
+func compareNumbers(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
+	t.Helper()
 	for _, p := range bench.Plans() {
 		for _, w := range []matcher.Want{matcher.WantCount, matcher.WantAny} {
 			a, err := want.Enumerate(t.Context(), which, p, w, 0, nil)

@@ -6,8 +6,7 @@
 //     one, parallel or opposite pattern edges, edges of a directed graph that match either way
 //   - requests with a work budget, which is measured in the CPU backend's steps
 //   - counts beyond 128 bits
-//   - rows of a whole graph (Enumerate with WantRows), whose order is over all of them
-//   - a single group (anchor, query) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk
+//   - a single group (anchor and query; of a whole graph, first vertex) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk
 //   - with Options.Placement, searches that it is faster at
 //
 // The results are the same bytes either way.

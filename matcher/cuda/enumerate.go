@@ -12,35 +12,43 @@ import (
 	"motifd/matcher"
 )
 
-// Enumerate implements matcher.Backend: counts and existence on the device, from every vertex that the first step of the
-// static order admits; rows on the CPU, since their order is over all of them.
+// Enumerate implements matcher.Backend: on the device, from every vertex that the first step of an order admits.
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]
 	if c == nil {
 		return matcher.Result{}, unprepared(p)
 	}
-	if b.lost || !c.plain || want == matcher.WantRows {
+	if b.lost || !c.plain {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
 	}
-	if b.opt.Placement == nil {
+	run := func(ctx context.Context, side Side, emit func(matcher.Rows) error) (matcher.Result, error) {
+		switch {
+		case side == CPU || b.lost:
+			return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+		case want == matcher.WantRows:
+			return b.rowsOrCPU(ctx, which, p, limit, emit)
+		}
 		return b.totalOrCPU(ctx, which, p, want)
+	}
+	if b.opt.Placement == nil {
+		return run(ctx, GPU, emit)
 	}
 	w := Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
 	w.Behind, w.Own = b.mirror.behind(b.delta)
 	var r matcher.Result
+	out := receiver{b: b, emit: emit}
 	err := b.opt.Placement.Run(w, func(side Side, limit int64) (Cost, bool, error) {
-		var err error
+		out.begin()
 		b.mirror.took = 0
-		c, done, err := b.timed(ctx, limit, func(ctx context.Context) error {
-			if side == GPU && !b.lost {
-				r, err = b.totalOrCPU(ctx, which, p, want)
-			} else {
-				r, err = b.cpu.Enumerate(ctx, which, p, want, 0, nil)
-			}
+		took, done, err := b.timed(ctx, limit, func(ctx context.Context) (err error) {
+			r, err = run(ctx, side, out.rows)
 			return err
 		})
-		return Cost{c - b.mirror.took, b.mirror.took}, done, err
+		if out.refused != nil {
+			return Cost{}, true, out.refused
+		}
+		return Cost{Search: max(0, took-out.took-b.mirror.took), CatchUp: b.mirror.took}, done, err
 	})
 	return r, err
 }

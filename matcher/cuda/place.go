@@ -48,31 +48,50 @@ func (s *batchSearch) size(of []int) (n uint64) {
 	return n
 }
 
-// runner returns what answers requests on a side, for Placement.Run. Both sides give the same rows in the same order: when it is called
-// again, those that are out are passed over.
+// receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins again, those that
+// are out are passed over.
+type receiver struct {
+	b       *Backend
+	emit    func(matcher.Rows) error
+	out     int   // rows that were handed on
+	over    int   // rows to pass over
+	took    int64 // nanoseconds of the receiver's, since begin
+	refused error // by the receiver
+}
+
+func (r *receiver) begin() { r.over, r.took = r.out, 0 }
+
+func (r *receiver) rows(rows matcher.Rows) error {
+	n := rows.Len()
+	if r.over >= n {
+		r.over -= n
+		return nil
+	}
+	rows = rows.Slice(r.over, n)
+	r.out += n - r.over
+	r.over = 0
+	began := r.b.clock()
+	r.refused = r.emit(rows)
+	r.took += r.b.clock() - began
+	return r.refused
+}
+
+// runner returns what answers requests on a side, for Placement.Run.
 func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (Cost, bool, error) {
-	emit, out := s.emit, 0
+	emit, out := s.emit, receiver{b: s.b}
 	return func(side Side, limit int64) (Cost, bool, error) {
 		defer func() { s.emit = emit }()
 		s.catchUp = 0
 		for _, i := range of {
 			s.results[i] = matcher.Result{}
 		}
-		over, received := out, int64(0) // rows to pass over; nanoseconds of the receiver
-		var refused error               // by the receiver
+		out.begin()
 		s.emit = func(g matcher.Group) error {
-			n := g.Rows.Len()
-			if over >= n {
-				over -= n
-				return nil
+			out.emit = func(rows matcher.Rows) error {
+				g.Rows = rows
+				return emit(g)
 			}
-			g.Rows = g.Rows.Slice(over, n)
-			out += n - over
-			over = 0
-			began := s.b.clock()
-			refused = emit(g)
-			received += s.b.clock() - began
-			return refused
+			return out.rows(g.Rows)
 		}
 		took, done, err := s.b.timed(ctx, limit, func(ctx context.Context) error {
 			if side == GPU && !s.b.lost {
@@ -80,10 +99,10 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 			}
 			return s.onCPU(ctx, of, 0)
 		})
-		if refused != nil {
-			return Cost{}, true, refused
+		if out.refused != nil {
+			return Cost{}, true, out.refused
 		}
-		return Cost{Search: max(0, took-received-s.catchUp), CatchUp: s.catchUp}, done, err
+		return Cost{Search: max(0, took-out.took-s.catchUp), CatchUp: s.catchUp}, done, err
 	}
 }
 

@@ -16,6 +16,7 @@ type compiled struct {
 	plain bool
 	// By order of Plan.Anchored; the last one is the static order. Counts ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
+	rooted           uint32 // rows of a whole graph, from the first pattern vertex on
 }
 
 // of returns the programs for what is wanted.
@@ -56,6 +57,8 @@ func compile(p *matcher.Plan, f *plan.Filter, t *table) *compiled {
 		}
 		c.rows, c.count, c.any = append(c.rows, n), append(c.count, n+1), append(c.any, n+2)
 	}
+	c.rooted = uint32(len(t.programs))
+	t.programs = append(t.programs, t.program(p, rooted(p), f, kernels.ModeRows))
 	return c
 }
 
