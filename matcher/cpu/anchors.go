@@ -93,7 +93,9 @@ func (a *anchors) requested(fits *matcher.Fits[*compiled]) []start {
 		}
 		o := f.Of.count[f.Order]
 		if a.rows {
-			o = f.Of.rows[f.Order]
+			if o = f.Of.rows[f.Order]; o == nil {
+				continue // another order's rows have it
+			}
 		}
 		for _, r := range f.Of.asked.requests {
 			starts = append(starts, start{r, o})

@@ -62,6 +62,7 @@ type Backend struct {
 	columns map[column]int
 	fresh   freshness
 	tasks   [][]task // by request, empty between searches
+	apart   bool     // tests: every anchor is searched by itself
 	// adj is there while some plan is counted, or since a whole graph was.
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
@@ -74,6 +75,7 @@ type Backend struct {
 
 // compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
 type compiled struct {
+	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*order
 	rowsAll, countAll *order // static
 	shape             *shape // nil when counting must enumerate
@@ -118,6 +120,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		for i := range p.Anchored {
 			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, b.columns, true))
 			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, b.columns, false))
+		}
+		if !b.apart {
+			coalesce(p, c.rows)
 		}
 		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
 		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)

@@ -11,6 +11,9 @@ type order struct {
 	plan   *matcher.Plan
 	anchor int // pattern edge of the anchor, or -1
 	steps  []step
+	// images are other matches that come with each match: by column, the column of the match that they have there. See
+	// coalesce.
+	images [][]int
 }
 
 type step struct {

@@ -253,7 +253,11 @@ func (s *search) last(st *step, f *frame, from, to int) bool {
 	}
 	d := len(s.o.steps) - 1
 	if s.mode == matcher.WantRows && !s.out.counting {
-		if !s.out.add(s, st, f, from, to) {
+		add := s.out.add
+		if s.o.images != nil {
+			add = s.out.addImages
+		}
+		if !add(s, st, f, from, to) {
 			s.stopped = true
 			return false
 		}
@@ -265,7 +269,7 @@ func (s *search) last(st *step, f *frame, from, to int) bool {
 		}
 		switch s.mode {
 		case matcher.WantRows:
-			s.out.count++
+			s.out.count += uint64(1 + len(s.o.images))
 		case matcher.WantCount:
 			s.found++
 		default:
@@ -292,8 +296,8 @@ func (s *search) match() bool {
 		return false
 	}
 	if s.out.counting {
-		s.out.count++
-	} else if !s.out.addRow(s.row[:s.o.width()]) {
+		s.out.count += uint64(1 + len(s.o.images))
+	} else if !s.out.addAll(s.row[:s.o.width()], s.o.images) {
 		s.stopped = true
 		return false
 	}
