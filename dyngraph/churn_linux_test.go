@@ -1,6 +1,7 @@
 package dyngraph
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -24,8 +25,12 @@ type churn struct {
 
 const churnVertices = 300_000
 
-// newChurn loads the graph.
+// newChurn loads the graph, of edges without attributes.
 func newChurn(tb testing.TB, edges int) *churn {
+	return newChurnOf(tb, edges, func(int) Attr { return Attr{} })
+}
+
+func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 	tb.Helper()
 	c := &churn{rnd: rand.New(rand.NewPCG(3, 3)), have: map[[2]VertexID]bool{}}
 	l := NewLoader(Options{Directed: true})
@@ -47,7 +52,7 @@ func newChurn(tb testing.TB, edges int) *churn {
 		slices.Sort(to)
 		for _, t := range slices.Compact(to) {
 			if t != id {
-				must(l.Edge(EdgeRecord{From: id, Label: 1, To: t}))
+				must(l.Edge(EdgeRecord{From: id, Label: 1, To: t, Attr: attr(len(c.live))}))
 				c.live = append(c.live, [2]VertexID{id, t})
 			}
 		}
@@ -215,7 +220,7 @@ func BenchmarkSmallBatches(b *testing.B) {
 }
 
 // BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and the dictionary
-// apart, for a vertex.
+// apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without.
 func BenchmarkMemory(b *testing.B) {
 	heap := func() float64 {
 		runtime.GC()
@@ -224,13 +229,20 @@ func BenchmarkMemory(b *testing.B) {
 		runtime.ReadMemStats(&m)
 		return float64(m.HeapAlloc)
 	}
+	bare := func(int) Attr { return Attr{} }
 	for _, t := range []struct {
 		name string
+		attr func(i int) Attr
 		make func(c *churn)
 	}{
-		{"loaded", func(*churn) {}},
-		{"churned", func(c *churn) { c.run(b, 3_000_000) }},
-		{"grown-by-a-tenth", func(c *churn) {
+		{"loaded", bare, func(*churn) {}},
+		{"loaded-ts", func(i int) Attr { return Attr{TS: int64(i), HasTS: true} }, func(*churn) {}},
+		{"loaded-ts-id", func(i int) Attr { return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i)} }, func(*churn) {}},
+		{"loaded-ts-id-props", func(i int) Attr {
+			return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i), Props: fmt.Appendf(nil, `{"n":%08d}`, i)}
+		}, func(*churn) {}},
+		{"churned", bare, func(c *churn) { c.run(b, 3_000_000) }},
+		{"grown-by-a-tenth", bare, func(c *churn) {
 			for range 300_000 / 1000 {
 				clear(c.have)
 				var m []Message
@@ -241,7 +253,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 			c.run(b, 1_000_000)
 		}},
-		{"shrunk-by-a-tenth", func(c *churn) {
+		{"shrunk-by-a-tenth", bare, func(c *churn) {
 			for range 300_000 / 1000 {
 				clear(c.have)
 				var m []Message
@@ -255,7 +267,7 @@ func BenchmarkMemory(b *testing.B) {
 	} {
 		b.Run(t.name, func(b *testing.B) {
 			for b.Loop() {
-				c := newChurn(b, 3_000_000)
+				c := newChurnOf(b, 3_000_000, t.attr)
 				t.make(c)
 				edges := float64(c.g.Edges())
 				g := c.g
