@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,5 +66,50 @@ func TestGapAtTheEndOfABatch(t *testing.T) {
 			src.chunks <- chunk{} // nothing was delivered
 			<-got
 		}
+	}
+}
+
+// TestDamagedBatchIsRefused: a batch whose checksum does not hold is fetched again, twice, and is then one dead letter for
+// its records; what is before and behind it is read. A batch whose extent is unknown ends reading.
+func TestDamagedBatchIsRefused(t *testing.T) {
+	src := newSource(t, SourceOptions{Client: Client{Brokers: []string{"b:9092"}}, Topic: "in"})
+	at := func(first uint64, values ...[]byte) []byte {
+		raw := encodeBatch(t, 0, values...)
+		binary.BigEndian.PutUint64(raw, first)
+		return raw
+	}
+	bad := at(2, []byte("2"), []byte("3"))
+	bad[len(bad)-1] ^= 1
+	data := slices.Concat(at(0, []byte("0"), []byte("1")), bad, at(4, []byte("4")))
+	var got []stream.Record
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for len(got) < 4 {
+			c := <-src.chunks
+			got = append(got, c.recs...)
+		}
+	}()
+	f := newFetcher(src, 0, 0)
+	for range damagedAttempts - 1 {
+		err := f.deliver(t.Context(), &fetched{end: 5, batches: bytes.Clone(data)})
+		require.ErrorIs(t, err, errDamaged)
+		require.False(t, fatal(err))
+		require.EqualValues(t, 2, f.next)
+	}
+	require.NoError(t, f.deliver(t.Context(), &fetched{end: 5, batches: bytes.Clone(data)}))
+	<-done
+	require.Equal(t, "0 1  4", values(got))
+	var refused *stream.RecordError
+	require.ErrorAs(t, got[2].Err, &refused)
+	require.Equal(t, "damaged", refused.Reason)
+	require.Contains(t, refused.Msg, "offsets 2 to 3")
+	require.Equal(t, []int64{2, 4}, []int64{got[2].Offset, got[2].Next})
+
+	binary.BigEndian.PutUint32(bad[offLength:], 3)
+	for attempt := range damagedAttempts {
+		err := f.deliver(t.Context(), &fetched{end: 5, batches: bytes.Clone(bad)})
+		require.ErrorIs(t, err, errDamaged)
+		require.Equal(t, attempt == damagedAttempts-1, fatal(err))
 	}
 }
