@@ -45,5 +45,6 @@ func (o *backendOptions) placed(w cuda.Work, side cuda.Side, reason cuda.Reason,
 	if w.Whole {
 		kind = "snapshot"
 	}
-	o.metrics.placed(kind, side.String(), string(reason), time.Duration(cost.Search+cost.CatchUp))
+	o.metrics.placements.WithLabelValues(kind, side.String(), string(reason)).Inc()
+	o.metrics.placementSeconds.WithLabelValues(kind, side.String()).Add(time.Duration(cost.Search + cost.CatchUp).Seconds())
 }

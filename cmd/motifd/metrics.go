@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -112,12 +111,6 @@ func newMetrics(maxEdges uint64) *metrics {
 func (m *metrics) searches(backend string, threads int, device string) {
 	m.backend.Reset()
 	m.backend.WithLabelValues(backend, strconv.Itoa(threads), device).Set(1)
-}
-
-// placed counts a search that backend auto placed.
-func (m *metrics) placed(work, side, reason string, took time.Duration) {
-	m.placements.WithLabelValues(work, side, reason).Inc()
-	m.placementSeconds.WithLabelValues(work, side).Add(took.Seconds())
 }
 
 // Read implements stream.Observer.
