@@ -72,8 +72,8 @@ const (
 )
 
 // way reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph. That is the better
-// way, by a factor of about two, for patterns with several cycles, as long as no two parts must be enumerated together only
-// because they might meet, where it can be worse by any factor.
+// way where only leaves remain and, by a factor of about two, for patterns with several cycles, as long as no two parts must be
+// enumerated together only because they might meet, where it can be worse by any factor.
 func (ps *pieces) way(anchor int) (apart bool) {
 	w := &ps.ways[anchor+1]
 	if *w == unknownWay {
@@ -83,10 +83,11 @@ func (ps *pieces) way(anchor int) (apart bool) {
 		case q == nil:
 		case ps.s.parts == nil:
 			*w = keptApart
-		case anchor >= 0 && len(ps.s.rank) > len(q.of):
+		case anchor >= 0:
 			*w = keptApart
+			cycles := len(ps.s.rank) - len(q.of) + 1
 			for _, p := range ps.apart.anchored(anchor) {
-				if p.leaves == nil && !q.connected(p.mask) {
+				if p.leaves == nil && (cycles < 2 || !q.connected(p.mask)) {
 					*w = byQuotients
 				}
 			}
