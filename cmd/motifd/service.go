@@ -168,10 +168,12 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 // engine returns an engine with the stored queries.
 func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
 	c := &s.cfg.Engine
-	backend, err := newBackend(backendOptions{
+	var backend *timedBackend
+	var err error
+	backend, err = newBackend(backendOptions{
 		name: c.Backend, device: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
 		cpu:  cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)},
-		lost: func() { s.metrics.searches("cpu", c.Threads, "") },
+		lost: func() { s.metrics.searches("cpu", backend.threads, "") },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine.backend: %w", err)
