@@ -31,8 +31,8 @@ type TxnSink struct {
 	err   error // of Close
 }
 
-// closeTimeout bounds how long Close tries to abort the open transaction. Without it readers would wait for the
-// transaction's time-out.
+// closeTimeout bounds how long Close tries to abort the open transaction, without which readers would wait for the
+// transaction's time-out, and to publish the last offsets of a group.
 const closeTimeout = 2 * time.Second
 
 // NewTxnSink checks the options and returns a sink; it connects with Open.
