@@ -142,6 +142,8 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	}
 	if b.adj != nil {
 		b.adj.stage(d)
+	} else if b.counts {
+		b.adjacency()
 	}
 	b.filter.Stage(d)
 	b.fresh.outdate(b.g, d.Touched, b.filter.Changed())
