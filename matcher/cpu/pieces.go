@@ -182,16 +182,18 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		return p
 	}
 	// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside
-	// a part, the block with the most edges to the boundary is mapped first, then the one with the most edges.
+	// a part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the smallest
+	// boundaries, since counts by one or two images come up again, then the one with the most edges.
 	part := q.cheapestPart(mask)
-	best := [3]int{-1}
+	best := [4]int{-1}
 	for m := part; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		back := bits.OnesCount32(q.adj[v] &^ mask)
 		if back == 0 || bits.OnesCount32(q.adj[v]) == 1 && part&(part-1) != 0 {
 			continue
 		}
-		if score := [3]int{back, bits.OnesCount32(q.adj[v]), -v}; better(score, best) {
+		score := [4]int{back, -max(2, q.widest(mask&^(1<<v))), bits.OnesCount32(q.adj[v]), -v}
+		if better(score, best) {
 			best, p.next = score, v
 		}
 	}
@@ -243,6 +245,20 @@ func (q *quotient) part(of, set uint32) uint32 {
 	}
 }
 
+// widest returns the size of the largest boundary that a connected part of a set has.
+func (q *quotient) widest(set uint32) int {
+	most := 0
+	for set != 0 {
+		part, around := q.part(set&-set, set), uint32(0)
+		for m := part; m != 0; m &= m - 1 {
+			around |= q.adj[bits.TrailingZeros32(m)]
+		}
+		most = max(most, bits.OnesCount32(around&^part))
+		set &^= part
+	}
+	return most
+}
+
 func (q *quotient) connected(set uint32) bool { return q.part(set&-set, set) == set }
 
 // cheapestPart returns the connected part of a set that promises the fewest mappings: each block multiplies them, each
@@ -266,7 +282,7 @@ func (q *quotient) cheapestPart(mask uint32) uint32 {
 	return best
 }
 
-func better(a, b [3]int) bool {
+func better(a, b [4]int) bool {
 	for i := range a {
 		if a[i] != b[i] {
 			return a[i] > b[i]
