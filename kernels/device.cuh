@@ -38,7 +38,7 @@ FN u32 blockThreads() { return blockDim.x; }
 FN u32 gridBlocks() { return gridDim.x; }
 FN void blockSync() { __syncthreads(); }
 FN void warpSync() { __syncwarp(); }
-FN u32 ballot(bool x) { return __ballot_sync(kAll, x); }
+FN u32 vote(bool x) { return __ballot_sync(kAll, x); }
 FN u32 shuffle(u32 x, u32 lane) { return __shfl_sync(kAll, x, lane); }
 FN u32 shuffleXor(u32 x, u32 mask) { return __shfl_xor_sync(kAll, x, mask); }
 FN u32 popcount(u32 x) { return __popc(x); }
@@ -58,7 +58,7 @@ FN u32 blockThreads() { return __nvvm_read_ptx_sreg_ntid_x(); }
 FN u32 gridBlocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 FN void blockSync() { __nvvm_bar_sync(0); }
 FN void warpSync() { __nvvm_bar_warp_sync(kAll); }
-FN u32 ballot(bool x) { return __nvvm_vote_ballot_sync(kAll, x); }
+FN u32 vote(bool x) { return __nvvm_vote_ballot_sync(kAll, x); }
 FN u32 shuffle(u32 x, u32 lane) { return __nvvm_shfl_sync_idx_i32(kAll, x, lane, 31); }
 FN u32 shuffleXor(u32 x, u32 mask) { return __nvvm_shfl_sync_bfly_i32(kAll, x, mask, 31); }
 FN u32 popcount(u32 x) { return __builtin_popcount(x); }

@@ -31,12 +31,12 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 d, u32 w, 
         u32 v = wanted ? b.step == d ? w : s.m[b.step] : 0, n = 0;
         u64 place = (u64)p.column[l.column] * p.vertices + v;
         if (wanted && p.memo != nullptr) n = peek(p.memo + place);
-        for (u32 todo = ballot(wanted && n == 0); todo != 0;) {
+        for (u32 todo = vote(wanted && n == 0); todo != 0;) {
             u32 lane = lowestBit(todo), x = shuffle(v, lane);
             u32 c = offers(p, s, q, st, x, work.steps) + 1;
             if (p.memo != nullptr && laneId() == lane) post(p.memo + place, c);
             if (v == x) n = c;
-            todo &= ~ballot(v == x);
+            todo &= ~vote(v == x);
         }
         if (wanted) {
             n--;

@@ -33,7 +33,7 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
 FN u32 candidates(const Params& p, const State& s, const Program& q, const Step& st, u32 from, u32 end, u32 best, u32& w, u64& steps) {
     u32 slot = (from & ~(kWarp - 1)) + laneId();
     bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
-    steps += popcount(ballot(ok));
+    steps += popcount(vote(ok));
     if (ok) {
         w = p.g.nbr[slot];
         ok = candidate(p.g, st, w) && fits(s, st, w) && visible(p, s, p.g.ent[slot], q.back[best].rule);
@@ -46,7 +46,7 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, const Step&
         }
     }
     warpSync();
-    return ballot(ok);
+    return vote(ok);
 }
 
 // offers returns how many vertices a vertex v offers to a leaf's step, whatever else is mapped.
@@ -57,7 +57,7 @@ FN u32 offers(const Params& p, const State& s, const Program& q, const Step& st,
     for (u32 at = r.begin & ~(kWarp - 1); at < r.end; at += kWarp) {
         u32 slot = at + laneId();
         bool ok = slot >= r.begin && slot < r.end && slot % kLeaf < p.g.count[slot / kLeaf];
-        steps += popcount(ballot(ok));
+        steps += popcount(vote(ok));
         if (ok) n += candidate(p.g, st, p.g.nbr[slot]) && visible(p, s, p.g.ent[slot], b.rule);
     }
     return warpSum(n);

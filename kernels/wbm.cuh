@@ -26,7 +26,7 @@ FN u32 takeTasks(const Params& p, u32& base) {
                  (!(b.above & 1) || n.from < n.to) && (!(b.below & 1) || n.from > n.to);
         }
     }
-    return ballot(ok);
+    return vote(ok);
 }
 
 // seek makes an idle warp's state live again with work of others, or returns false when there is none left.

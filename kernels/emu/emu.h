@@ -39,7 +39,7 @@ FN u32 blockThreads() { return emu::threads(); }
 FN u32 gridBlocks() { return emu::blocks(); }
 FN void blockSync() { emu::meetBlock(); }
 FN void warpSync() { emu::meet(emu::kSync, 0); }
-FN u32 ballot(bool x) {
+FN u32 vote(bool x) {
     const u32* all = emu::meet(emu::kBallot, x);
     u32 b = 0;
     for (u32 i = 0; i < kWarp; i++) b |= all[i] << i;
