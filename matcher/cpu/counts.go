@@ -1,0 +1,110 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// fromAnchor counts the matches whose first changed edge, by rank, is the image n of the order's edge.
+func (c *counter) fromAnchor(o *order, n *dyngraph.NetEdge) matcher.Count {
+	c.rank, c.sign = c.shape.rank[o.anchor], n.Sign
+	u, v := o.steps[0].vertex, o.steps[1].vertex
+	if !c.se.candidate(&o.steps[0], n.From) || !c.se.candidate(&o.steps[1], n.To) || !c.se.step() {
+		return matcher.Count{}
+	}
+	c.begin = beginning{o.anchor, u, v, n.From, n.To}
+	return c.either(c.ps.way(o.anchor))
+}
+
+// fromRoot counts the matches in a view whose vertex u is mapped to v.
+func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) matcher.Count {
+	c.rank, c.sign = -1, dyngraph.Inserted
+	if which == dyngraph.Old {
+		c.sign = dyngraph.Deleted
+	}
+	if !c.se.candidate(&c.shape.self().at[u].step, v) || !c.se.step() {
+		return matcher.Count{}
+	}
+	c.begin = beginning{anchor: -1, u: u, from: v}
+	return c.either(c.ps.way(-1))
+}
+
+// beginning is what is mapped first: the ends of an anchor, or a root.
+type beginning struct {
+	anchor   int // pattern edge, or -1
+	u, v     int
+	from, to dyngraph.VertexID
+}
+
+// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same edge as one
+// of a lower rank.
+func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, known bool) {
+	c.q, c.parts, c.depth = q, parts, 0
+	b := &c.begin
+	if b.anchor < 0 {
+		r := q.of[b.u]
+		if !c.passes(&q.at[r], b.from) {
+			return n, true
+		}
+		c.put(q.members[r], b.from)
+		c.mapped = 1 << r
+		return c.product(parts.split(q.all &^ (1 << r))), true
+	}
+	if !q.first[b.anchor] {
+		return n, false
+	}
+	u, v := q.of[b.u], q.of[b.v]
+	if q.index > 0 && (!c.passes(&q.at[u], b.from) || !c.passes(&q.at[v], b.to)) {
+		return n, true
+	}
+	c.put(q.members[u], b.from)
+	c.put(q.members[v], b.to)
+	c.mapped = 1<<u | 1<<v
+	if !c.others(q, b.anchor, u, v, b.to) {
+		return n, true
+	}
+	return c.product(parts.anchored(b.anchor)), true
+}
+
+// either counts the pattern with its vertices kept apart, or sums the signed counts of its quotients.
+func (c *counter) either(apart bool) matcher.Count {
+	if apart {
+		n, _ := c.one(c.shape.apart, c.ps.apart)
+		return n
+	}
+	var more, less matcher.Count
+	var none quotientSet
+	for i, q := range c.shape.parts {
+		if i > 0 && q.finer.meets(&none) {
+			none.add(i)
+			continue
+		}
+		n, known := c.one(q, c.ps.parts[i])
+		switch {
+		case !known:
+		case n.IsZero():
+			if i == 0 {
+				return n
+			}
+			none.add(i)
+		case q.negative:
+			less = less.Add(n.Mul(q.factor))
+		default:
+			more = more.Add(n.Mul(q.factor))
+		}
+		if c.se.stopped {
+			return matcher.Count{}
+		}
+	}
+	return more.Sub(less)
+}
+
+// others reports whether the edges of a quotient between the blocks of its anchor, but for the anchor, have images.
+func (c *counter) others(q *quotient, anchor, u, v int, w dyngraph.VertexID) bool {
+	for i := range q.edges[v] {
+		if e := &q.edges[v][i]; q.of[e.from] == u && e.mask>>anchor&1 == 0 && !c.isJoined(e, &q.at[v], w) {
+			return false
+		}
+	}
+	return true
+}
