@@ -135,6 +135,17 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 	x := &c.chains
 	out := x.side[side][:0]
 	e := l.from[from]
+	if len(of) == 1 { // no image is reached twice
+		nbr, ent, staged := c.around(of[0].v, e, l.to)
+		c.stepBy(len(nbr))
+		for i, w := range nbr {
+			if (!staged || c.sees(ent[i], e.rank)) && (l.to.implied || c.passes(l.to, w)) {
+				out = append(out, reached{w, of[0].n})
+			}
+		}
+		x.side[side] = c.weigh(l, out)
+		return
+	}
 	for _, r := range of {
 		nbr, ent, staged := c.around(r.v, e, l.to)
 		if !c.stepBy(len(nbr)) {
@@ -158,30 +169,33 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 			x.ways[w] = sum
 		}
 	}
-	kept := out[:0]
-	for _, r := range out {
+	for i := range out {
+		r := &out[i]
 		r.n = x.ways[r.v]
 		x.ways[r.v] = 0
-		kept = append(kept, r)
 	}
-	out = kept
-	if len(l.hangs) > 0 {
-		kept = out[:0]
-		for _, r := range out {
-			c.put(l.members, r.v)
-			n, fits := c.product(l.hangs).Uint64()
-			over, product := bits.Mul64(n, r.n)
-			if !fits || over != 0 {
-				x.over = true
-				product = 0
-			}
-			if product != 0 {
-				kept = append(kept, reached{r.v, product})
-			}
+	x.side[side] = c.weigh(l, out)
+}
+
+// weigh multiplies the ways to each image of a link by those to map what hangs from it, and drops those with none.
+func (c *counter) weigh(l *link, images []reached) []reached {
+	if len(l.hangs) == 0 {
+		return images
+	}
+	kept := images[:0]
+	for _, r := range images {
+		c.put(l.members, r.v)
+		n, fits := c.product(l.hangs).Uint64()
+		over, product := bits.Mul64(n, r.n)
+		if !fits || over != 0 {
+			c.chains.over = true
+			product = 0
 		}
-		out = kept
+		if product != 0 {
+			kept = append(kept, reached{r.v, product})
+		}
 	}
-	x.side[side] = out
+	return kept
 }
 
 // meet sums the products over the edges between the two sides, which stand on links lo and hi.
