@@ -25,8 +25,7 @@ func CountOfBig(n *big.Int) Count {
 	return Count{Hi: hi, Lo: new(big.Int).And(n, new(big.Int).SetUint64(^uint64(0))).Uint64()}
 }
 
-// MaxCount is the largest number of 128 bits. A backend that counts in so many answers what is beyond with it, and with
-// Result.Truncated (DESIGN S11).
+// MaxCount is the largest number of 128 bits.
 var MaxCount = Count{Hi: ^uint64(0), Lo: ^uint64(0)}
 
 // Add returns c + d.

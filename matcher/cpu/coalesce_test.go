@@ -31,14 +31,7 @@ func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 					}
 				}
 			}
-			requests := x.Requests(func(_ int, r *matcher.Request) {
-				if rng.IntN(3) == 0 {
-					r.Limit, r.Total = 1+rng.Uint64N(9), rng.IntN(2) == 0
-				}
-				if rng.IntN(6) == 0 {
-					r.Before = rng.Uint32N(uint32(len(delta.Net)) + 1)
-				}
-			})
+			requests := x.Requests(bounds(rng, delta))
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(each, sign, requests), x.Search(all, sign, requests))
 			}

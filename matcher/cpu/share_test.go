@@ -28,20 +28,25 @@ func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, one, many)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)
-			requests := x.Requests(func(_ int, r *matcher.Request) {
-				if rng.IntN(3) == 0 {
-					r.Limit, r.Total = 1+rng.Uint64N(9), rng.IntN(2) == 0
-				}
-				if rng.IntN(6) == 0 {
-					r.Before = rng.Uint32N(uint32(len(delta.Net)) + 1)
-				}
-			})
+			requests := x.Requests(bounds(rng, delta))
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(one, sign, requests), x.Search(many, sign, requests))
 			}
 			x.Commit()
 		}
 	})
+}
+
+// bounds gives requests caps, totals and suspensions at random.
+func bounds(rng *rand.Rand, delta *dyngraph.Delta) func(int, *matcher.Request) {
+	return func(_ int, r *matcher.Request) {
+		if rng.IntN(3) == 0 {
+			r.Limit, r.Total = 1+rng.Uint64N(9), rng.IntN(2) == 0
+		}
+		if rng.IntN(6) == 0 {
+			r.Before = rng.Uint32N(uint32(len(delta.Net)) + 1)
+		}
+	}
 }
 
 func sameAnswer(t *testing.T, want, got *matchertest.Answer) {

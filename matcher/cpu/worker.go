@@ -41,17 +41,7 @@ func (w *worker) run() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.failed {
-		if p := s.takeStretch(); p != nil {
-			s.mu.Unlock()
-			p.merge()
-			s.mu.Lock()
-			s.emitter.Signal()
-			continue
-		}
-		if p := s.takePart(len(s.queues)); p != nil {
-			s.mu.Unlock()
-			w.part(p)
-			s.mu.Lock()
+		if w.help(len(s.queues)) {
 			continue
 		}
 		if c := s.next; c < len(s.queues) {
@@ -67,6 +57,26 @@ func (w *worker) run() {
 		s.hungry.Add(-1)
 		s.idle--
 	}
+}
+
+// help does what others have given away, if there is any: a stretch of a merge, or a part of a group of a chunk before the given
+// one. s.mu is held, but not meanwhile.
+func (w *worker) help(before int) bool {
+	s := w.s
+	if p := s.takeStretch(); p != nil {
+		s.mu.Unlock()
+		p.merge()
+		s.mu.Lock()
+		s.emitter.Signal()
+		return true
+	}
+	if p := s.takePart(before); p != nil {
+		s.mu.Unlock()
+		w.part(p)
+		s.mu.Lock()
+		return true
+	}
+	return false
 }
 
 // chunk searches all groups of a chunk.
@@ -208,17 +218,7 @@ func (w *worker) queue(c int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0) {
-		if p := s.takeStretch(); p != nil {
-			s.mu.Unlock()
-			p.merge()
-			s.mu.Lock()
-			s.emitter.Signal()
-			continue
-		}
-		if p := s.takePart(s.head + 1); p != nil {
-			s.mu.Unlock()
-			w.part(p)
-			s.mu.Lock()
+		if w.help(s.head + 1) {
 			continue
 		}
 		s.waiting++
