@@ -113,6 +113,7 @@ func brokerFrozen(t *testing.T, b *brokertest.Broker) {
 // connectionsFail: requests and answers are lost at random, without a word or with the connection.
 func connectionsFail(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	x := newTrouble(t, b, "connections", 1, proxy.addr, proxy.addr)
+	moments := rand.New(rand.NewPCG(x.rng.Uint64(), 0)) // x.rng is the proxy's from here on
 	x.start()
 	x.p.ready()
 	x.produce(3 * time.Millisecond)
@@ -129,7 +130,7 @@ func connectionsFail(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	for range 6 {
 		x.progresses(1)
 		// No wait for anything: connections break at any moment, in the middle of a message, too.
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(moments.IntN(20)) * time.Millisecond)
 		proxy.cutAll(false)
 	}
 	proxy.set(nil)
