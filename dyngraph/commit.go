@@ -19,8 +19,8 @@ func (g *Graph) Commit() {
 	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
 	g.olderEdges, g.newerEdges = g.newerEdges, nil
 	g.unresolve()
-	for i := range s.delta.Net {
-		n := &s.delta.Net[i]
+	for i := range s.sorted {
+		n := &s.sorted[i]
 		g.order[n.Edge] = 0
 		if n.Sign == Deleted {
 			g.dropEdge(n)
@@ -48,8 +48,8 @@ func (g *Graph) Abort() {
 	}
 	g.adj.unmark(s.deletes, s.deletesAt)
 	g.adj.remove(s.inserts, nil)
-	for i := range s.delta.Net {
-		n := &s.delta.Net[i]
+	for i := range s.sorted {
+		n := &s.sorted[i]
 		g.order[n.Edge] = 0
 		if n.Sign == Inserted {
 			g.dropEdge(n)
@@ -87,9 +87,9 @@ func (g *Graph) Abort() {
 }
 
 // dropEdge takes an edge out of the counts.
-func (g *Graph) dropEdge(n *NetEdge) {
+func (g *Graph) dropEdge(n *netItem) {
 	g.nedges--
-	g.stats.addTriple(g.tripleOf(n.From, n.To, n.Label), -1)
+	g.stats.addTriple(g.tripleKey(n.ends[0], n.Label, n.ends[1]), -1)
 }
 
 func (g *Graph) dropVertex(id VertexID) {
@@ -106,8 +106,8 @@ func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) 
 	g.stats.addVertex(l, 1)
 }
 
-// findEdge looks an edge up, from the end that has fewer.
-func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
+// findSlot looks an edge up, from the end that has fewer, and returns the slot of its entry there and whether that end is to.
+func (g *Graph) findSlot(from, to VertexID, l LabelID) (at int, atTo, ok bool) {
 	back := In
 	if !g.opt.Directed {
 		back = Out
@@ -115,10 +115,10 @@ func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
 	const near = leafSize // in so many entries it is found as fast as the other end's number is
 	row, nbr := rowKey(from, Out, l), to
 	if d := g.Degree(from, Out); d > near && g.Degree(to, back) < d {
-		row, nbr = rowKey(to, back, l), from
+		row, nbr, atTo = rowKey(to, back, l), from, true
 	}
-	e, ok := g.adj.find(row, nbr)
-	return e.Index(), ok
+	at, ok = g.adj.lookup(row, nbr)
+	return at, atTo, ok
 }
 
 // Effect returns everything that the staged batch changed. Call it between Stage and Commit; edges are in the order of

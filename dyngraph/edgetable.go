@@ -56,6 +56,10 @@ func (t *edgeTable) reset(edges []foldEdge) {
 		*t = edgeTable{}
 		return
 	}
+	if len(edges) > len(t.slots)/16 {
+		clear(t.slots)
+		return
+	}
 	for j := range edges {
 		e := &edges[j]
 		for h := hashEdge(e.from, e.to, e.label); ; h++ {

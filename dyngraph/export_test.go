@@ -18,3 +18,21 @@ func (g *Graph) PackedTwin() (swap func()) {
 
 // Density is the part of the array's slots that is taken.
 func (g *Graph) Density() float64 { return float64(g.adj.n) / float64(len(g.adj.nbr)) }
+
+// findEdge looks an edge up.
+func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
+	at, _, ok := g.findSlot(from, to, l)
+	if !ok {
+		return NoEdge, false
+	}
+	return g.adj.ent[at].Index(), true
+}
+
+// find looks an entry up.
+func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
+	at, ok := p.lookup(row, nbr)
+	if !ok {
+		return 0, false
+	}
+	return p.ent[at], true
+}

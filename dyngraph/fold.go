@@ -46,6 +46,8 @@ type foldEdge struct {
 	place            uint32    // of the last update that changed its presence, or never
 	before           uint32    // the same, when that update came
 	nextFrom, nextTo int32
+	slot             uint32 // where its entry under one end was before the batch, or noSlot
+	slotTo           bool   // that end is to
 	present          bool
 	inFrom, inTo     bool // in the list of that end's vertex
 }
@@ -53,6 +55,8 @@ type foldEdge struct {
 const (
 	none  = int32(-1)
 	never = ^uint32(0)
+	// noSlot is a slot that is not known, or too high for 32 bits.
+	noSlot = ^uint32(0)
 )
 
 // set makes the edge present or absent. One update can do both, when it labels first one end and then the other: then it
@@ -104,16 +108,20 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = grown(f.mark, int(g.bound))
-	resolved := g.resolutions(updates)
+	known := len(g.resolved)
+	g.resolved = grown(g.resolved, len(updates))[:len(updates)]
+	resolved := g.resolved
 	for i := range updates {
 		if i%ahead == 0 {
-			f.warm(resolved[i:min(i+ahead, len(updates))])
+			to := min(i+ahead, len(updates))
+			g.resolveAll(updates, i, to, known)
+			f.warm(updates[i:to], resolved[i:to])
 		}
 		u, r := &updates[i], &resolved[i]
 		place := uint32(i)
 		switch u.Op {
 		case InsertEdge:
-			if u.From == u.To {
+			if selfLoop(r) {
 				return refuse(ReasonSelfLoop, "edge from %s to itself", quote(u.From))
 			}
 			fl, tl, l := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel), g.labels.intern(u.Label)
@@ -286,13 +294,16 @@ func (f *folder) edge(from, to int32, l LabelID) int32 {
 	if i != none {
 		return i
 	}
-	old := NoEdge
 	if a, b := &f.incs[from], &f.incs[to]; a.old && b.old {
-		if e, ok := f.g.findEdge(f.verts[a.vert].old, f.verts[b.vert].old, l); ok {
-			old = e
+		if s, atTo, ok := f.g.findSlot(f.verts[a.vert].old, f.verts[b.vert].old, l); ok {
+			i := f.addEdge(at, from, to, l, f.g.adj.ent[s].Index())
+			if s < int(noSlot) {
+				f.edges[i].slot, f.edges[i].slotTo = uint32(s), atTo
+			}
+			return i
 		}
 	}
-	return f.addEdge(at, from, to, l, old)
+	return f.addEdge(at, from, to, l, NoEdge)
 }
 
 // knownEdge is edge for one that the graph has.
@@ -309,7 +320,7 @@ func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32
 	i := int32(len(f.edges))
 	f.edges = append(f.edges, foldEdge{
 		from: from, to: to, label: l, old: old, source: old, upd: none,
-		place: never, before: never, nextFrom: none, nextTo: none, present: old != NoEdge,
+		place: never, before: never, nextFrom: none, nextTo: none, slot: noSlot, present: old != NoEdge,
 	})
 	f.table.put(f.edges, at, i)
 	f.link(i)

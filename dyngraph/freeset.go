@@ -17,20 +17,17 @@ func (s *freeSet) has(id uint32) bool {
 }
 
 func (s *freeSet) add(id uint32) {
+	i := int(id)
+	if len(s.levels) == 0 || i>>6 >= len(s.levels[0]) {
+		s.reach(i>>6 + 1)
+	}
 	if s.has(id) {
 		return
 	}
-	s.reach(int(id>>6) + 1)
 	s.n++
-	i := int(id)
-	for l := range s.levels {
-		w := i >> 6
-		was := s.levels[l][w]
-		s.levels[l][w] |= 1 << (i & 63)
-		if was != 0 {
-			return // the levels above know of this word
-		}
-		i = w
+	for _, level := range s.levels { // those above may know of it, but that cannot be foreseen
+		level[i>>6] |= 1 << (i & 63)
+		i >>= 6
 	}
 }
 

@@ -81,7 +81,7 @@ func BenchmarkGaps(b *testing.B) {
 			return int(e)
 		}, func(u, v VertexID) int {
 			nbr, ent := csr.of(u)
-			if i := countLess(nbr, v); i < len(nbr) && nbr[i] == v {
+			if i := guessLess(nbr, v); i < len(nbr) && nbr[i] == v {
 				return int(ent[i])
 			}
 			return 0

@@ -58,7 +58,6 @@ type Graph struct {
 	maxEdges   uint32 // edge indexes there are; lower in tests
 
 	adj   pma
-	rows  []uint64 // see Columns
 	stats stats
 
 	fold     folder

@@ -51,8 +51,6 @@ type pma struct {
 	pending  []slot
 	warmth   uint32 // see warmHeads
 	merged   []slot
-
-	changes, rowChanges leafChanges // see ChangedLeaves, Columns
 }
 
 // head is what leads to a vertex's entries. It lies together, as it is looked at together.
@@ -69,6 +67,7 @@ type segment struct {
 	window int
 	ops    []slot
 	first  int // at level 0: index of ops[0] in the batch
+	from   int // at level 0: a slot of the leaf before which the operations change nothing
 }
 
 func (p *pma) grow(vertices int) {
@@ -162,23 +161,26 @@ func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
 	return r.slot(nbr)
 }
 
-func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
-	at, ok := p.lookup(row, nbr)
-	if !ok {
-		return 0, false
-	}
-	return p.ent[at], true
+// holds tells whether an operation's entry is in a slot.
+func (p *pma) holds(s int, o *slot) bool {
+	return s < len(p.ent) && p.ent[s].Index() == o.ent.Index() && p.nbr[s] == o.nbr && s%leafSize < int(p.count[s/leafSize])
 }
 
-// mark sets the payloads of entries, which are there, and appends their slots to at.
-func (p *pma) mark(ops []slot, at []int) []int {
+// mark sets the payloads of entries, which are there, and appends their slots to at. were is in which slots they may be, or nil.
+func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 	for i := range ops {
 		if i%ahead == 0 {
-			p.warmEntries(ops[i:min(i+ahead, len(ops))])
+			to := min(i+ahead, len(ops))
+			p.warmEntries(ops[i:to], were[min(i, len(were)):min(to, len(were))])
 		}
-		s, _ := p.lookup(ops[i].row, ops[i].nbr)
+		s := int(noSlot)
+		if were != nil {
+			s = int(were[i])
+		}
+		if !p.holds(s, &ops[i]) {
+			s, _ = p.lookup(ops[i].row, ops[i].nbr)
+		}
 		p.ent[s] = ops[i].ent
-		p.changes.add(s / leafSize)
 		at = append(at, s)
 	}
 	return at
@@ -188,11 +190,10 @@ func (p *pma) mark(ops []slot, at []int) []int {
 func (p *pma) unmark(ops []slot, at []int) {
 	for i := range ops {
 		s := at[i]
-		if s >= len(p.ent) || s%leafSize >= int(p.count[s/leafSize]) || p.ent[s] != ops[i].ent || p.nbr[s] != ops[i].nbr {
+		if !p.holds(s, &ops[i]) {
 			s, _ = p.lookup(ops[i].row, ops[i].nbr)
 		}
 		p.ent[s] = ops[i].ent &^ entryStaged
-		p.changes.add(s / leafSize)
 	}
 }
 
@@ -212,7 +213,6 @@ func (p *pma) spread(a, b int, entries []slot) {
 	k, n := b-a, len(entries)
 	for i := range k {
 		leaf := a + i
-		p.wrote(leaf)
 		part := entries[n*i/k : n*(i+1)/k]
 		p.count[leaf] = uint8(len(part))
 		if len(part) > 0 {

@@ -21,8 +21,6 @@ func (p *pma) buildIn(total, leaves int) builder {
 	p.first = make([]uint64, leaves)
 	p.runs = make([]uint64, leaves)
 	p.n = total
-	p.changes.addAll()
-	p.rowChanges.addAll()
 	b := builder{p: p, total: total, leaf: -1}
 	b.next()
 	return b

@@ -1,5 +1,7 @@
 package dyngraph
 
+import "sync"
+
 // insert adds entries; they are sorted, none of them is there, and their edges are in the edge table. It appends to at the slots of
 // those that it did not have to move about, and something else for the others.
 func (p *pma) insert(ops []slot, at []int) []int {
@@ -64,7 +66,7 @@ func (p *pma) locate(ops []slot) []segment {
 	for i := range ops {
 		o := &ops[i]
 		if i%ahead == 0 {
-			p.warmHeads(ops[i:min(i+ahead, len(ops))])
+			p.warmPlaces(ops[i:min(i+ahead, len(ops))])
 		}
 		h := &p.heads[o.vertex()]
 		was := leaf
@@ -79,7 +81,11 @@ func (p *pma) locate(ops []slot) []segment {
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
 		} else {
-			segs = append(segs, segment{leaf, ops[i : i+1], i})
+			from := 0
+			if leaf == int(h.start) {
+				from = int(h.offset)
+			}
+			segs = append(segs, segment{leaf, ops[i : i+1], i, from})
 		}
 	}
 	p.segments = segs
@@ -95,7 +101,6 @@ func (p *pma) enter(ops []slot) {
 
 // insertLeaf merges operations into a leaf that has room, from the back, and says into which slots.
 func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
-	p.wrote(leaf)
 	var places [leafSize]struct {
 		at     uint8
 		begins bool // the run; there is none, or the entry is before its first
@@ -155,7 +160,7 @@ func (p *pma) appendLeaf(m []slot, leaf int) []slot {
 
 // insertWindow merges operations into the leaves [a, b) and spreads all.
 func (p *pma) insertWindow(a, b int, ops []slot) {
-	m := p.merged[:0]
+	m := p.room(p.countIn(a, b) + len(ops))
 	for leaf := a; leaf < b; leaf++ {
 		m = p.appendLeaf(m, leaf)
 	}
@@ -175,10 +180,34 @@ func (p *pma) insertWindow(a, b int, ops []slot) {
 	p.spread(a, b, m)
 }
 
+// keep is how many entries of scratch an array holds on to.
+const keep = 1 << 18
+
+// wide is scratch of windows that are larger: *[]slot. Some streams spread such a window several times a second, so that making
+// it anew each time was most of what a daemon allocated; the collector takes it when it is not used any more.
+var wide sync.Pool
+
+// room returns empty scratch for n entries, and owns it.
+func (p *pma) room(n int) []slot {
+	if cap(p.merged) < n {
+		m, ok := (*[]slot)(nil), false
+		if n > keep {
+			m, ok = wide.Get().(*[]slot)
+		}
+		if ok && cap(*m) >= n {
+			p.merged = *m
+		} else {
+			p.merged = make([]slot, 0, n+n/8)
+		}
+	}
+	return p.merged[:0]
+}
+
 // trim lets go of scratch that only a large batch needs.
 func (p *pma) trim() {
-	const keep = 1 << 18
 	if cap(p.merged) > keep {
+		m := p.merged
+		wide.Put(&m)
 		p.merged = nil
 	}
 	if cap(p.pending) > keep {

@@ -57,7 +57,7 @@ func (p *pma) gather(ops []slot, at []int) []segment {
 		if k := len(segs) - 1; k >= 0 && segs[k].window == leaf {
 			segs[k].ops = ops[segs[k].first : i+1]
 		} else {
-			segs = append(segs, segment{leaf, ops[i : i+1], i})
+			segs = append(segs, segment{leaf, ops[i : i+1], i, at[i] % leafSize})
 		}
 	}
 	p.segments = segs
@@ -66,20 +66,19 @@ func (p *pma) gather(ops []slot, at []int) []segment {
 
 // removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out. slots is where they are, or nil.
 func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
-	p.wrote(leaf)
-	var places [leafSize]int
+	var places [leafSize]uint8
 	for k := range ops {
 		if slots != nil {
-			places[k] = slots[k] % leafSize
+			places[k] = uint8(slots[k] % leafSize)
 		} else {
-			places[k] = p.within(leaf, ops[k].row, ops[k].nbr)
+			places[k] = uint8(p.within(leaf, ops[k].row, ops[k].nbr))
 		}
 	}
 	at, n := leaf*leafSize, int(p.count[leaf])
 	gone := p.movesOn(leaf, n, ops)
-	runs := p.runs[leaf]
+	runs, first := p.runs[leaf], false
 	for k := len(ops) - 1; k >= 0; k-- {
-		i := places[k]
+		i := int(places[k])
 		behind := runs >> (i + 1)
 		last := false // of its run in the leaf
 		if leads := runs >> i & 1; leads != 0 {
@@ -88,23 +87,24 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 			}
 		}
 		h := &p.heads[ops[k].vertex()]
+		first = i == 0 && last                                                           // the row of the leaf's first entry is another one
 		last = last && int(h.start) == leaf && int(h.offset)+h.all() <= n-(len(ops)-1-k) // no entry is in another leaf
 		h.drop(dirOf(ops[k].row), labelOf(ops[k].row), last)
 		runs = runs&upTo(i) | behind<<i
 	}
 	p.runs[leaf] = runs
 	nbrs, ents := p.nbr[at:at+n], p.ent[at:at+n]
-	w := places[0]
+	w := int(places[0])
 	for k := range ops {
-		from, to := places[k]+1, n
+		from, to := int(places[k])+1, n
 		if k+1 < len(ops) {
-			to = places[k+1]
+			to = int(places[k+1])
 		}
 		copy(nbrs[w:], nbrs[from:to])
 		w += copy(ents[w:], ents[from:to])
 	}
 	p.count[leaf] = uint8(w)
-	if w > 0 && places[0] == 0 {
+	if w > 0 && first {
 		p.first[leaf] = p.rowAt(at)
 	}
 	if last := ops[len(ops)-1].vertex(); gone {

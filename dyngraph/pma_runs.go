@@ -105,8 +105,9 @@ func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
 	return i
 }
 
-// countLess returns the number of ascending neighbours that are less than nbr.
-func countLess(nbrs []VertexID, nbr VertexID) int {
+// guessLess is countLess for neighbours that may be far: the processor guesses which way the search goes, and reads on, also
+// what comes after it, before what it has asked for is there.
+func guessLess(nbrs []VertexID, nbr VertexID) int {
 	i, j := 0, len(nbrs)
 	for i < j {
 		m := int(uint(i+j) / 2)
@@ -117,6 +118,23 @@ func countLess(nbrs []VertexID, nbr VertexID) int {
 		}
 	}
 	return i
+}
+
+// countLess returns the number of ascending neighbours that are less than nbr; they are near.
+func countLess(nbrs []VertexID, nbr VertexID) int {
+	// Without branches: which way the search goes cannot be foreseen.
+	at := 0
+	for len(nbrs) > 8 {
+		half := len(nbrs) / 2
+		less := int(int64(nbrs[half-1])-int64(nbr)) >> 63 // all ones, or none
+		at += half & less
+		nbrs = nbrs[half&less:]
+		nbrs = nbrs[:len(nbrs)-half&^less]
+	}
+	for _, x := range nbrs {
+		at += int(uint64(int64(x)-int64(nbr)) >> 63)
+	}
+	return at
 }
 
 // base returns how far from a leaf's beginning a vertex's first entry is, going back over leaves between, if they are few; the

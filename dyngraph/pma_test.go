@@ -96,7 +96,7 @@ func checkSlots(t *testing.T, p *pma, ops []slot, at []int) {
 	for i := range ops {
 		ops[i].ent |= entryStaged
 	}
-	p.mark(ops, nil)
+	p.mark(ops, nil, nil)
 	p.unmark(ops, at)
 	if !slices.Equal(p.ent, before) {
 		t.Fatal("mark and unmark do not restore the payloads")

@@ -7,11 +7,21 @@ package dyngraph
 // ahead is the number of operations or leaves that are read ahead.
 const ahead = 32
 
-// warmHeads reads ahead the heads of the operations' vertices.
-func (p *pma) warmHeads(ops []slot) {
+// warmPlaces reads ahead the heads of the operations' vertices, and what seek asks for first.
+func (p *pma) warmPlaces(ops []slot) {
 	sum := uint32(0)
 	for i := range ops {
 		sum += p.heads[ops[i].row>>32].start
+	}
+	for i := range ops {
+		h := &p.heads[ops[i].row>>32]
+		start := min(int(h.start), len(p.first)-1) // it may be beyond when there are no entries
+		leaf := min(start+1, len(p.first)-1)
+		at := leaf * leafSize
+		if int(h.offset)+h.all() <= int(p.count[start]) {
+			at = 0 // the vertex does not go on there
+		}
+		sum += uint32(p.first[leaf]) + uint32(p.nbr[at])
 	}
 	p.warmth += sum
 }
@@ -19,62 +29,100 @@ func (p *pma) warmHeads(ops []slot) {
 // warmSegments reads ahead the leaves of segments of a batch, and the heads of their vertices.
 func (p *pma) warmSegments(ops []slot, segs []segment) {
 	last := &segs[len(segs)-1]
-	p.warmHeads(ops[segs[0].first : last.first+len(last.ops)])
+	sum, most := uint32(0), len(p.heads)-1
+	for _, o := range ops[segs[0].first : last.first+len(last.ops)] {
+		// The head and the one behind it, see reoffset: they end before the third one begins.
+		v := int(o.row >> 32)
+		sum += p.heads[v].start + p.heads[min(v+2, most)].start
+	}
 	const line = 64 / 4 // slots
-	sum := uint32(0)
 	for i := range segs {
 		leaf := segs[i].window
-		sum += uint32(p.runs[leaf]) + uint32(p.count[leaf])
+		sum += uint32(p.runs[leaf]) + uint32(p.first[leaf])
 		nbr, ent := p.nbr[leaf*leafSize:][:leafSize], p.ent[leaf*leafSize:][:leafSize]
-		for j := 0; j < leafSize; j += line {
+		to := min(int(p.count[leaf]), leafSize-1) // one more may come
+		for j := segs[i].from &^ (line - 1); j <= to; j += line {
 			sum += uint32(nbr[j]) + uint32(ent[j])
 		}
 	}
 	p.warmth += sum
 }
 
-// warmEntries reads ahead where the operations' vertices begin, a part of the way to the entries.
-func (p *pma) warmEntries(ops []slot) {
-	p.warmHeads(ops)
+// warmEntries reads ahead the slots where the operations' entries were, or where their vertices begin, a part of the way to the
+// entries.
+func (p *pma) warmEntries(ops []slot, were []uint32) {
 	sum := uint32(0)
 	for i := range ops {
-		sum += p.warmMiddle(ops[i].vertex(), dirOf(ops[i].row))
+		if i < len(were) && int(were[i]) < len(p.ent) {
+			sum += uint32(p.nbr[were[i]]) + uint32(p.ent[were[i]])
+		} else {
+			sum += p.heads[ops[i].vertex()].start
+		}
+	}
+	for i := range ops {
+		if i >= len(were) || were[i] == noSlot {
+			sum += p.warmEnds(ops[i].vertex(), dirOf(ops[i].row), true)
+		}
 	}
 	p.warmth += sum
 }
 
-// warmMiddle reads in the middle of a vertex's entries of one direction.
-func (p *pma) warmMiddle(v VertexID, d Dir) uint32 {
+// warmEnds reads the first and the last of a vertex's entries of one direction, if they are few, and with the payloads if asked to.
+func (p *pma) warmEnds(v VertexID, d Dir, payload bool) uint32 {
 	h := &p.heads[v]
-	off := int(h.offset) + int(h.degree[d])/2
-	if d == In {
-		off += int(h.degree[Out])
-	}
-	at := int(h.start) * leafSize
-	if at >= len(p.nbr) {
+	if int(h.start) >= len(p.count) {
 		return 0 // no entries since long
 	}
-	if n := int(p.count[h.start]); off >= n {
-		off, at = off-n, at+leafSize
+	from := int(h.offset)
+	if d == In {
+		from += int(h.degree[Out])
 	}
-	at = min(at+min(off, leafSize-1), len(p.nbr)-1)
-	return uint32(p.nbr[at]) + uint32(p.ent[at])
+	to := from + max(int(h.degree[d]), 1) - 1
+	n, most := int(p.count[h.start]), len(p.nbr)-1
+	at := [2]int{from, to}
+	sum := uint32(0)
+	for _, x := range at {
+		if x >= n {
+			x += leafSize - n // in the next leaf, or beyond
+		}
+		x = min(int(h.start)*leafSize+min(x, 2*leafSize-1), most)
+		sum += uint32(p.nbr[x])
+		if !payload {
+			x = 0
+		}
+		sum += uint32(p.ent[x])
+	}
+	return sum
+}
+
+// warmEdges reads ahead what is by the indexes of net edges.
+func (g *Graph) warmEdges(items []netItem) {
+	sum := uint32(0)
+	for i := range items {
+		e := items[i].Edge
+		sum += g.order[e]
+		if items[i].Sign == Inserted {
+			sum += uint32(g.adj.edges[e].from)
+		}
+	}
+	g.adj.warmth += sum
 }
 
 // warm reads ahead what the fold asks of the graph for updates.
-func (f *folder) warm(updates []resolved) {
+func (f *folder) warm(updates []Update, at []resolved) {
 	p := &f.g.adj
 	sum := uint32(0)
-	for i := range updates {
-		for _, v := range [2]VertexID{updates[i].fromID, updates[i].toID} {
-			if v != NoVertex {
-				sum += f.mark[v] + uint32(f.g.vlabel[v]) + p.heads[v].start
-			}
+	for i := range at {
+		if v := at[i].fromID; v != NoVertex {
+			sum += f.mark[v] + uint32(f.g.vlabel[v]) + p.heads[v].start
+		}
+		if v := at[i].toID; v != NoVertex {
+			sum += f.mark[v] + uint32(f.g.vlabel[v])
 		}
 	}
-	for i := range updates {
-		if v := updates[i].fromID; v != NoVertex {
-			sum += p.warmMiddle(v, Out)
+	for i := range at {
+		if v := at[i].fromID; v != NoVertex {
+			sum += p.warmEnds(v, Out, updates[i].Op == DeleteEdge)
 		}
 	}
 	p.warmth += sum

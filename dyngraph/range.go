@@ -141,15 +141,28 @@ func (r *Range) Next() (nbr []VertexID, ent []Entry, ok bool) {
 
 // Find searches the whole range for a neighbour, in O(log Len). The range is of one label.
 func (r *Range) Find(nbr VertexID) (Entry, bool) {
-	at, ok := r.slot(nbr)
-	if !ok {
+	leaf, i, end := r.part(nbr)
+	nbrs := r.p.nbr[leaf*leafSize : leaf*leafSize+end]
+	i += guessLess(nbrs[i:], nbr)
+	if i == end || nbrs[i] != nbr {
 		return 0, false
 	}
-	return r.p.ent[at], true
+	return r.p.ent[leaf*leafSize+i], true
 }
 
-// slot returns the slot of a neighbour.
+// slot returns the slot of a neighbour; the entries are near.
 func (r *Range) slot(nbr VertexID) (int, bool) {
+	leaf, i, end := r.part(nbr)
+	nbrs := r.p.nbr[leaf*leafSize : leaf*leafSize+end]
+	i += countLess(nbrs[i:], nbr)
+	if i == end || nbrs[i] != nbr {
+		return 0, false
+	}
+	return leaf*leafSize + i, true
+}
+
+// part returns where in which leaf a neighbour is, if it is in the range.
+func (r *Range) part(nbr VertexID) (leaf, from, end int) {
 	p := r.p
 	lo, hi := r.leaf, r.last // the leaf is in [lo, hi]
 	if r.end == 0 {
@@ -164,25 +177,12 @@ func (r *Range) slot(nbr VertexID) (int, bool) {
 		}
 	}
 	if lo > hi {
-		return 0, false
+		return 0, 0, 0
 	}
-	i, end := 0, r.limit(lo)
 	if lo == r.leaf {
-		i = r.off
+		from = r.off
 	}
-	nbrs := p.nbr[lo*leafSize : lo*leafSize+end]
-	for j := end; i < j; {
-		m := int(uint(i+j) / 2)
-		if nbrs[m] < nbr {
-			i = m + 1
-		} else {
-			j = m
-		}
-	}
-	if i == end || nbrs[i] != nbr {
-		return 0, false
-	}
-	return lo*leafSize + i, true
+	return lo, from, r.limit(lo)
 }
 
 // limit returns where the range ends in a leaf of it.

@@ -28,12 +28,10 @@ func (g *Graph) resolve(u *Update) resolved {
 	return r
 }
 
-// resolutions returns the updates' resolutions, by index: Accept's, where the strings are the very same, or new ones. They are
-// in a buffer of the graph's.
-func (g *Graph) resolutions(updates []Update) []resolved {
-	known := len(g.resolved)
-	g.resolved = grown(g.resolved, len(updates))[:len(updates)]
-	for i := range updates {
+// resolveAll resolves the updates [i, to): as Accept did, of whose resolutions there are known, where the strings are the very same,
+// or anew.
+func (g *Graph) resolveAll(updates []Update, i, to, known int) {
+	for ; i < to; i++ {
 		u, r := &updates[i], &g.resolved[i]
 		from, to := u.From, u.To
 		if u.Op == InsertVertex || u.Op == DeleteVertex {
@@ -43,7 +41,15 @@ func (g *Graph) resolutions(updates []Update) []resolved {
 			*r = g.resolve(u)
 		}
 	}
-	return g.resolved
+}
+
+// selfLoop tells whether the ends of an edge are one vertex. Keys that the graph knows are not looked at: to wait for
+// their bytes costs more than the rest of it.
+func selfLoop(r *resolved) bool {
+	if r.fromID != NoVertex && r.toID != NoVertex {
+		return r.fromID == r.toID
+	}
+	return r.from == r.to
 }
 
 // same tells whether two strings are one in memory, so that they are equal without a look at them.

@@ -21,6 +21,7 @@ type staged struct {
 	deletes      []slot // likewise of the deleted ones
 	insertsAt    []int  // in which slots, or something else; see pma.insert
 	deletesAt    []int
+	deletesWere  []uint32 // in which slots they were before the insertions, or noSlot
 
 	sorter sorter
 	births []birth
@@ -36,7 +37,8 @@ type birth struct {
 
 type netItem struct {
 	NetEdge
-	fold int32 // index of the foldEdge
+	fold int32      // index of the foldEdge
+	ends [2]LabelID // the labels of From and To
 }
 
 func (s *staged) renewal(e EdgeIndex) (Attr, bool) {
@@ -79,6 +81,7 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 		err = g.room()
 	}
 	if err != nil {
+		g.unresolve() // not all of them are known
 		g.labels.truncate(s.labelsBefore)
 		s.clear()
 		return nil, err
@@ -118,9 +121,9 @@ func (s *staged) collect(g *Graph) {
 		e := &f.edges[i]
 		switch {
 		case e.present && e.old == NoEdge:
-			s.items = append(s.items, netItem{NetEdge{Sign: Inserted, Edge: NoEdge, Label: e.label, Place: e.place}, int32(i)})
+			s.items = append(s.items, netItem{NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, Label: e.label, Place: e.place}, fold: int32(i)})
 		case !e.present && e.old != NoEdge:
-			s.items = append(s.items, netItem{NetEdge{Sign: Deleted, Edge: e.old, Label: e.label, Place: e.place}, int32(i)})
+			s.items = append(s.items, netItem{NetEdge: NetEdge{Sign: Deleted, Edge: e.old, Label: e.label, Place: e.place}, fold: int32(i)})
 		}
 	}
 }
@@ -192,148 +195,38 @@ func (g *Graph) growEdges() {
 	g.order = grown(g.order, n)
 }
 
-// stageEdges orders the net edges and puts the inserted ones in.
-func (g *Graph) stageEdges(updates []Update) {
-	s, f := &g.staged, &g.fold
-	for i := range s.items {
-		it := &s.items[i]
-		e := &f.edges[it.fold]
-		if it.Sign == Deleted {
-			it.From, it.To = g.adj.edges[e.old].from, g.adj.edges[e.old].to
-			continue
-		}
-		it.From, it.To = f.verts[f.incs[e.from].vert].id, f.verts[f.incs[e.to].vert].id
-		if !g.opt.Directed && it.From > it.To {
-			it.From, it.To = it.To, it.From
-		}
-	}
-	s.sort(len(updates))
-	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
-	for i := range s.sorted {
-		it := &s.sorted[i]
-		if it.Sign == Inserted {
-			it.Edge = g.putEdge(it.From, it.To, it.Label)
-			g.setAttr(it.Edge, &f.edges[it.fold], updates)
-			g.order[it.Edge] = uint32(i) + 1
-			s.inserts = g.appendSlots(s.inserts, &it.NetEdge, entryStaged)
-		} else {
-			g.order[it.Edge] = (uint32(i) + 1) | stagedDeleted
-			s.deletes = g.appendSlots(s.deletes, &it.NetEdge, entryStaged)
-		}
-		s.delta.Net = append(s.delta.Net, it.NetEdge)
-	}
-	s.sorter.sort(s.inserts, g.bound)
-	s.sorter.sort(s.deletes, g.bound)
-	s.insertsAt = g.adj.insert(s.inserts, s.insertsAt)
-	s.deletesAt = g.adj.mark(s.deletes, s.deletesAt)
-	g.renew(updates)
-}
-
-// sort brings the net edges in their total order: a counting sort by place, then by tuple where a place has several.
-func (s *staged) sort(places int) {
-	s.starts = append(s.starts[:0], make([]uint32, places+1)...)
-	for i := range s.items {
-		s.starts[s.items[i].Place+1]++
-	}
-	for p := range places {
-		s.starts[p+1] += s.starts[p]
-	}
-	s.sorted = grown(s.sorted[:0], len(s.items))
-	for i := range s.items {
-		p := s.items[i].Place
-		s.sorted[s.starts[p]] = s.items[i]
-		s.starts[p]++
-	}
-	for i := 0; i < len(s.sorted); {
-		j := i + 1
-		for j < len(s.sorted) && s.sorted[j].Place == s.sorted[i].Place {
-			j++
-		}
-		if j-i > 1 {
-			slices.SortFunc(s.sorted[i:j], compareNet)
-		}
-		i = j
-	}
-}
-
-func compareNet(a, b netItem) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Label, b.Label),
-		cmp.Compare(a.Sign, b.Sign))
-}
-
-// putEdge gives the edge an index and counts it.
-func (g *Graph) putEdge(from, to VertexID, l LabelID) EdgeIndex {
-	e := EdgeIndex(g.edgeBound)
-	if free, ok := g.freeEdges.takeLowest(); ok {
-		e = EdgeIndex(free)
-	} else {
-		g.edgeBound++
-		g.growEdges()
-	}
-	g.adj.edges[e] = edge{from, to, l}
-	g.nedges++
-	if g.stats.addTriple(g.tripleOf(from, to, l), 1) == 0 {
-		g.staged.delta.NewTriples = true
-	}
-	return e
-}
-
-func (g *Graph) setAttr(e EdgeIndex, fe *foldEdge, updates []Update) {
-	if fe.upd != none {
-		g.attr.set(e, &updates[fe.upd].Attr)
-		return
-	}
-	a := g.attr.get(fe.source) // one of its ends got a label
-	g.attr.set(e, &a)
-}
-
-// renew notes the edges that stay and get other attributes.
-func (g *Graph) renew(updates []Update) {
-	s, f := &g.staged, &g.fold
-	for i := range f.edges {
-		e := &f.edges[i]
-		if !e.present || e.old == NoEdge || e.upd == none {
-			continue
-		}
-		if a := g.attr.get(e.old); !a.equal(&updates[e.upd].Attr) {
-			s.delta.Renewed = append(s.delta.Renewed, e.old)
-			g.order[e.old] = uint32(e.upd) // borrowed until the renewals are sorted
-		}
-	}
-	slices.Sort(s.delta.Renewed)
-	for _, e := range s.delta.Renewed {
-		s.renewed = append(s.renewed, updates[g.order[e]].Attr.normal())
-		g.order[e] = 0
-	}
-}
-
-// appendSlots appends the two adjacency entries of an edge.
-func (g *Graph) appendSlots(dst []slot, n *NetEdge, flag Entry) []slot {
-	back := In
-	if !g.opt.Directed {
-		back = Out
-	}
-	ent := Entry(n.Edge) | flag
-	return append(dst,
-		slot{rowKey(n.From, Out, n.Label), n.To, ent},
-		slot{rowKey(n.To, back, n.Label), n.From, ent})
-}
-
 // touch lists the touched vertices. The entries, sorted by vertex, give the ends of the net edges.
 func (s *staged) touch() {
 	d := &s.delta
 	a, b := s.inserts, s.deletes
-	last := NoVertex
-	for len(a)+len(b) > 0 {
-		from := &a
-		if len(a) == 0 || len(b) > 0 && b[0].row < a[0].row {
-			from = &b
+	t := grown(d.Touched[:0], len(a)+len(b))
+	n, last := 0, NoVertex
+	for len(a) > 0 && len(b) > 0 {
+		// No branch: which of two random vertices is less cannot be foreseen.
+		v, w := a[0].vertex(), b[0].vertex()
+		x, fromA, fromB := min(v, w), 0, 0
+		if v <= w {
+			fromA = 1
 		}
-		if v := (*from)[0].vertex(); v != last {
-			d.Touched, last = append(d.Touched, v), v
+		if w <= v {
+			fromB = 1
 		}
-		*from = (*from)[1:]
+		a, b = a[fromA:], b[fromB:]
+		t[n] = x
+		if x != last {
+			n++
+		}
+		last = x
 	}
+	for _, rest := range [2][]slot{a, b} {
+		for i := range rest {
+			if v := rest[i].vertex(); v != last {
+				t[n], last = v, v
+				n++
+			}
+		}
+	}
+	d.Touched = t[:n]
 	if len(d.Created)+len(d.Freed) > 0 {
 		d.Touched = append(append(d.Touched, d.Created...), d.Freed...)
 		slices.Sort(d.Touched)
@@ -351,7 +244,7 @@ func (s *staged) clear() {
 	clear(s.reused)
 	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
 	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
-	s.insertsAt, s.deletesAt = emptied(s.insertsAt), emptied(s.deletesAt)
+	s.insertsAt, s.deletesAt, s.deletesWere = emptied(s.insertsAt), emptied(s.deletesAt), emptied(s.deletesWere)
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false
 }

@@ -1,0 +1,183 @@
+package dyngraph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// stageEdges orders the net edges and puts the inserted ones in.
+func (g *Graph) stageEdges(updates []Update) {
+	s, f := &g.staged, &g.fold
+	for i := range s.items {
+		it := &s.items[i]
+		e := &f.edges[it.fold]
+		a, b := &f.incs[e.from], &f.incs[e.to]
+		from, to := &f.verts[a.vert], &f.verts[b.vert]
+		it.ends = [2]LabelID{a.label, b.label}
+		if it.Sign == Deleted {
+			it.From, it.To = from.old, to.old
+		} else {
+			it.From, it.To = from.id, to.id
+		}
+		if !g.opt.Directed && it.From > it.To {
+			it.From, it.To = it.To, it.From
+			it.ends[0], it.ends[1] = it.ends[1], it.ends[0]
+		}
+	}
+	s.sort(len(updates))
+	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
+	for i := range s.sorted {
+		if i%ahead == 0 {
+			g.nameEdges(s.sorted[i:min(i+ahead, len(s.sorted))])
+		}
+		it := &s.sorted[i]
+		if it.Sign == Inserted {
+			g.putEdge(it)
+			g.setAttr(it.Edge, &f.edges[it.fold], updates)
+			g.order[it.Edge] = uint32(i) + 1
+			s.inserts = g.appendSlots(s.inserts, &it.NetEdge, entryStaged)
+		} else {
+			g.order[it.Edge] = (uint32(i) + 1) | stagedDeleted
+			s.deletes = g.appendSlots(s.deletes, &it.NetEdge, entryStaged)
+			s.nameSlots(f, i)
+		}
+		s.delta.Net = append(s.delta.Net, it.NetEdge)
+	}
+	s.sorter.sort(s.inserts, g.bound)
+	s.sorter.sort(s.deletes, g.bound)
+	s.insertsAt = g.adj.insert(s.inserts, s.insertsAt)
+	s.renameSlots(f)
+	s.deletesAt = g.adj.mark(s.deletes, s.deletesWere, s.deletesAt)
+	g.renew(updates)
+}
+
+// sort brings the net edges in their total order: a counting sort by place, then by tuple where a place has several.
+func (s *staged) sort(places int) {
+	s.starts = append(s.starts[:0], make([]uint32, places+1)...)
+	for i := range s.items {
+		s.starts[s.items[i].Place+1]++
+	}
+	for p := range places {
+		s.starts[p+1] += s.starts[p]
+	}
+	s.sorted = grown(s.sorted[:0], len(s.items))
+	for i := range s.items {
+		p := s.items[i].Place
+		s.sorted[s.starts[p]] = s.items[i]
+		s.starts[p]++
+	}
+	for i := 0; i < len(s.sorted); {
+		j := i + 1
+		for j < len(s.sorted) && s.sorted[j].Place == s.sorted[i].Place {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortFunc(s.sorted[i:j], compareNet)
+		}
+		i = j
+	}
+}
+
+func compareNet(a, b netItem) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Label, b.Label),
+		cmp.Compare(a.Sign, b.Sign))
+}
+
+// nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under the end where
+// the fold found the edge is marked. renameSlots puts the edges back, and what the fold found beside them.
+func (s *staged) nameSlots(f *folder, i int) {
+	e := &f.edges[s.sorted[i].fold]
+	under := e.from
+	if e.slotTo {
+		under = e.to
+	}
+	d := s.deletes[len(s.deletes)-2:]
+	d[0].ent, d[1].ent = Entry(i), Entry(i)
+	if k := 0; e.slot != noSlot {
+		if f.verts[f.incs[under].vert].old != d[0].vertex() {
+			k = 1
+		}
+		d[k].ent |= entryStaged
+	}
+}
+
+func (s *staged) renameSlots(f *folder) {
+	s.deletesWere = grown(s.deletesWere[:0], len(s.deletes))
+	for i := range s.deletes {
+		d := &s.deletes[i]
+		it := &s.sorted[d.ent.Index()]
+		s.deletesWere[i] = noSlot
+		if d.ent.Staged() {
+			s.deletesWere[i] = f.edges[it.fold].slot
+		}
+		d.ent = EntryOf(it.Edge, true)
+	}
+}
+
+// nameEdges gives inserted edges their indexes, and reads ahead what is by them.
+func (g *Graph) nameEdges(items []netItem) {
+	for i := range items {
+		it := &items[i]
+		if it.Sign != Inserted {
+			continue
+		}
+		if free, ok := g.freeEdges.takeLowest(); ok {
+			it.Edge = EdgeIndex(free)
+			continue
+		}
+		it.Edge = EdgeIndex(g.edgeBound)
+		g.edgeBound++
+		g.growEdges()
+	}
+	g.warmEdges(items)
+}
+
+// putEdge enters an inserted edge, which has its index, and counts it.
+func (g *Graph) putEdge(n *netItem) {
+	g.adj.edges[n.Edge] = edge{n.From, n.To, n.Label}
+	g.nedges++
+	if g.stats.addTriple(g.tripleKey(n.ends[0], n.Label, n.ends[1]), 1) == 0 {
+		g.staged.delta.NewTriples = true
+	}
+}
+
+func (g *Graph) setAttr(e EdgeIndex, fe *foldEdge, updates []Update) {
+	if fe.upd != none {
+		g.attr.set(e, &updates[fe.upd].Attr)
+		return
+	}
+	a := g.attr.get(fe.source) // one of its ends got a label
+	g.attr.set(e, &a)
+}
+
+// renew notes the edges that stay and get other attributes.
+func (g *Graph) renew(updates []Update) {
+	s, f := &g.staged, &g.fold
+	for i := range f.edges {
+		e := &f.edges[i]
+		if !e.present || e.old == NoEdge || e.upd == none {
+			continue
+		}
+		if a := g.attr.get(e.old); !a.equal(&updates[e.upd].Attr) {
+			s.delta.Renewed = append(s.delta.Renewed, e.old)
+			g.order[e.old] = uint32(e.upd) // borrowed until the renewals are sorted
+		}
+	}
+	slices.Sort(s.delta.Renewed)
+	for _, e := range s.delta.Renewed {
+		s.renewed = append(s.renewed, updates[g.order[e]].Attr.normal())
+		g.order[e] = 0
+	}
+}
+
+// appendSlots appends the two adjacency entries of an edge.
+func (g *Graph) appendSlots(dst []slot, n *NetEdge, flag Entry) []slot {
+	back := In
+	if !g.opt.Directed {
+		back = Out
+	}
+	ent := Entry(n.Edge) | flag
+	return append(dst,
+		slot{rowKey(n.From, Out, n.Label), n.To, ent},
+		slot{rowKey(n.To, back, n.Label), n.From, ent})
+}
