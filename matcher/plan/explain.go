@@ -38,25 +38,64 @@ func explain(p *matcher.Plan) string {
 	}
 	for i := range p.Anchored {
 		o := &p.Anchored[i]
-		e := q.Edges[o.Edge]
-		first, second := o.Steps[0].Vertex, o.Steps[1].Vertex
-		fmt.Fprintf(&b, "anchor %s (%s)%s(%s)%s\n", e.Name, q.Vertices[first].Name, edgeText(p, o.Edge, first),
-			q.Vertices[second].Name, unresolved(p.EdgeLabels[o.Edge] == matcher.UnknownLabel))
-		stepsText(&b, p, o, 1)
+		fmt.Fprintf(&b, "anchor %s%s\n", anchorText(p, o), unresolved(p.EdgeLabels[o.Edge] == matcher.UnknownLabel))
+		stepsText(&b, p, o, 1, "  ")
+	}
+	for i := range p.Classes {
+		classText(&b, p, &p.Classes[i])
 	}
 	fmt.Fprintf(&b, "static\n")
-	stepsText(&b, p, &p.Static, 0)
+	stepsText(&b, p, &p.Static, 0, "  ")
 	return b.String()
 }
 
-func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int) {
+// classText shows a class of more than one order: the shared steps, then the members' own ones and images.
+func classText(b *strings.Builder, p *matcher.Plan, c *matcher.Class) {
+	first := &c.Members[0]
+	if len(c.Members) == 1 {
+		if len(first.Images) > 0 {
+			fmt.Fprintf(b, "together %s\n", anchorText(p, &first.Order))
+			imagesText(b, p, first, "  ")
+		}
+		return
+	}
+	fmt.Fprintf(b, "together %s, %d of %d steps\n", anchorText(p, &first.Order), c.Shared, len(first.Order.Steps))
+	shared := first.Order
+	shared.Steps = shared.Steps[:c.Shared]
+	stepsText(b, p, &shared, 1, "  ")
+	for i := range c.Members {
+		m := &c.Members[i]
+		fmt.Fprintf(b, "  as %s:", anchorText(p, &m.Order))
+		for _, s := range m.Order.Steps[:c.Shared] {
+			fmt.Fprintf(b, " %s", p.Query.Vertices[s.Vertex].Name)
+		}
+		b.WriteByte('\n')
+		stepsText(b, p, &m.Order, c.Shared, "    ")
+		imagesText(b, p, m, "    ")
+	}
+}
+
+func imagesText(b *strings.Builder, p *matcher.Plan, m *matcher.Member, indent string) {
+	for _, image := range m.Images {
+		fmt.Fprintf(b, "%salso %s\n", indent, anchorText(p, &p.Anchored[image.Anchor]))
+	}
+}
+
+// anchorText draws an order's anchor as the update sees it.
+func anchorText(p *matcher.Plan, o *matcher.Order) string {
+	q := p.Query
+	first, second := o.Steps[0].Vertex, o.Steps[1].Vertex
+	return fmt.Sprintf("%s (%s)%s(%s)", q.Edges[o.Edge].Name, q.Vertices[first].Name, edgeText(p, o.Edge, first), q.Vertices[second].Name)
+}
+
+func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, indent string) {
 	q := p.Query
 	for i := from; i < len(o.Steps); i++ {
 		s := &o.Steps[i]
 		if o.Edge >= 0 && i == 1 && len(s.Back) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "  %d %s", i, vertexText(p, s.Vertex))
+		fmt.Fprintf(b, "%s%d %s", indent, i, vertexText(p, s.Vertex))
 		for k, back := range s.Back {
 			sep := " and"
 			if k == 0 {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
@@ -23,31 +25,36 @@ type Filter struct {
 	unused  int    // classes that no plan has
 
 	generation int // changes when classes are numbered anew
-	words      int // of candidate bits per vertex, with room for more classes
-	bits       []uint64
+	candidates candidates
 
 	indexed bool     // whether groups holds the vertices
 	groups  []*group // by label
 	any     *group   // of all vertices, for classes of any label; its places are ids
 	place   []uint32 // of each vertex in its label's group
 
-	delta   *dyngraph.Delta
-	pending []flip // bits that the staged batch may change
-	flips   []flip // bits that it changes
-	changed []dyngraph.VertexID
+	delta    *dyngraph.Delta
+	pending  []flip // bits that the staged batch may change
+	flips    []flip // bits that it changes
+	changed  []Change
+	todo     []tally
+	meetings meetings
+	warmth   uint32 // what was read ahead, lest it be left out
 }
 
 // class is a Class with its columns.
 type class struct {
 	Class
-	group *group // nil when nothing can fit
-	cols  []int  // column of each need in the group
-	plans int    // that have it
+	test  Test
+	group *group     // nil when nothing can fit
+	asks  []ask      // the needs, by column of the group
+	plans []*planned // that have it, for each vertex that has
+	fit   int        // data vertices that have the bit
 }
 
 // planned is what the filter knows of a plan.
 type planned struct {
 	classes []int // by pattern vertex
+	missing int32 // pattern vertices that no data vertex fits
 	round   uint64
 }
 
@@ -67,7 +74,7 @@ func NewFilter(g *dyngraph.Graph) *Filter {
 
 func (f *Filter) reset() {
 	f.classes, f.index, f.plans, f.unused = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0
-	f.words, f.bits, f.any = 0, nil, nil
+	f.candidates, f.any, f.meetings = candidates{}, nil, meetings{}
 	for _, g := range f.groups {
 		if g != nil {
 			g.forget()
@@ -94,7 +101,9 @@ func (f *Filter) Prepare(plans []*matcher.Plan) {
 			continue
 		}
 		for _, c := range known.classes {
-			if f.classes[c].plans--; f.classes[c].plans == 0 {
+			of := &f.classes[c].plans
+			at := slices.Index(*of, known)
+			if *of = slices.Delete(*of, at, at+1); len(*of) == 0 {
 				f.unused++
 			}
 		}
@@ -128,11 +137,21 @@ func (f *Filter) add(plans []*matcher.Plan) {
 			if !ok {
 				at = len(f.classes)
 				f.index[key] = at
-				f.classes = append(f.classes, class{Class: c})
+				x := class{Class: c}
+				if c.impossible() {
+					x.test = f.candidates.pass()
+				} else {
+					x.test = f.candidates.put(c.Label)
+				}
+				f.classes = append(f.classes, x)
 				f.unused++
 			}
-			if f.classes[at].plans++; f.classes[at].plans == 1 {
+			x := &f.classes[at]
+			if x.plans = append(x.plans, known); len(x.plans) == 1 {
 				f.unused--
+			}
+			if x.fit == 0 {
+				known.missing++
 			}
 			known.classes[v] = at
 		}
@@ -140,7 +159,7 @@ func (f *Filter) add(plans []*matcher.Plan) {
 	if first == len(f.classes) {
 		return
 	}
-	f.widen()
+	f.candidates.widen(int(f.g.IDBound()))
 	f.locate()
 	counted := map[*group]int{} // columns that were there before
 	var order []*group
@@ -155,8 +174,11 @@ func (f *Filter) add(plans []*matcher.Plan) {
 			order = append(order, c.group)
 		}
 		for _, n := range c.Needs {
-			col := c.group.column(n.Column)
-			c.cols = append(c.cols, col)
+			col, known := c.group.column(n.Column)
+			if !known {
+				f.meetings = meetings{}
+			}
+			c.asks = append(c.asks, ask{int32(col), n.Count})
 			c.group.watched(col, n.Count, i)
 		}
 	}
@@ -171,25 +193,31 @@ func (f *Filter) add(plans []*matcher.Plan) {
 			continue
 		}
 		for at, v := range c.group.members {
-			if v != dyngraph.NoVertex && c.group.satisfied(uint32(at), c.cols, c.Needs) {
-				f.set(v, int32(i))
+			if v != dyngraph.NoVertex && c.group.satisfied(uint32(at), c.asks) {
+				f.set(v, c)
 			}
 		}
 	}
 }
 
-// widen makes room for the bits of all classes, and some more.
-func (f *Filter) widen() {
-	need, n := (len(f.classes)+63)/64, int(f.g.IDBound())
-	if need > f.words {
-		words := max(need, f.words+f.words/2)
-		bits := make([]uint64, n*words)
-		for v := 0; f.words > 0 && v < min(n, len(f.bits)/f.words); v++ {
-			copy(bits[v*words:], f.bits[v*f.words:(v+1)*f.words])
+// set sets the candidate bit of a vertex that has it not.
+func (f *Filter) set(v dyngraph.VertexID, c *class) {
+	f.candidates.set(v, &c.test)
+	if c.fit++; c.fit == 1 {
+		for _, p := range c.plans {
+			p.missing--
 		}
-		f.bits, f.words = bits, words
 	}
-	f.grow()
+}
+
+// clear clears the candidate bit of a vertex that has it.
+func (f *Filter) clear(v dyngraph.VertexID, c *class) {
+	f.candidates.clear(v, &c.test)
+	if c.fit--; c.fit == 0 {
+		for _, p := range c.plans {
+			p.missing++
+		}
+	}
 }
 
 // locate sorts the vertices of the old graph by label, once.
@@ -257,18 +285,6 @@ func (f *Filter) at(g *group, v dyngraph.VertexID) uint32 {
 	return f.place[v]
 }
 
-func (f *Filter) has(v dyngraph.VertexID, class int32) bool {
-	return f.bits[int(v)*f.words+int(class>>6)]>>(class&63)&1 != 0
-}
-
-func (f *Filter) set(v dyngraph.VertexID, class int32) {
-	f.bits[int(v)*f.words+int(class>>6)] |= 1 << (class & 63)
-}
-
-func (f *Filter) clear(v dyngraph.VertexID, class int32) {
-	f.bits[int(v)*f.words+int(class>>6)] &^= 1 << (class & 63)
-}
-
 // Stage counts the net edges of a staged batch and sets the bits of vertices that fit in the new graph.
 func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.delta = d
@@ -276,67 +292,22 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	if !f.indexed {
 		return
 	}
-	f.grow()
+	f.candidates.grow(int(f.g.IDBound()))
 	for _, v := range d.Created {
 		f.enter(v)
 	}
 	f.count(d, 1)
 	for _, p := range f.pending {
 		c := &f.classes[p.class]
-		p.on = c.group.satisfied(f.at(c.group, p.v), c.cols, c.Needs)
-		if p.on == f.has(p.v, p.class) {
+		p.on = c.group.satisfied(f.at(c.group, p.v), c.asks)
+		if p.on == f.candidates.has(p.v, &c.test) {
 			continue
 		}
 		if p.on {
-			f.set(p.v, p.class)
-			f.changed = append(f.changed, p.v)
+			f.set(p.v, c)
+			f.changed = append(f.changed, Change{p.v, p.class})
 		}
 		f.flips = append(f.flips, p)
-	}
-}
-
-func (f *Filter) grow() {
-	if need := int(f.g.IDBound()) * f.words; need > len(f.bits) {
-		f.bits = append(f.bits, make([]uint64, need-len(f.bits))...)
-	}
-}
-
-// count adds the net edges' counts times their sign times by; with by > 0 it notes which bits that may change.
-func (f *Filter) count(d *dyngraph.Delta, by int32) {
-	in := dyngraph.Out
-	if f.g.Directed() {
-		in = dyngraph.In
-	}
-	view := f.g.View(dyngraph.New)
-	for i := range d.Net {
-		n := &d.Net[i]
-		step := uint32(int32(n.Sign) * by)
-		from, to := view.Label(n.From), view.Label(n.To)
-		f.countOne(n.From, from, Column{Dir: dyngraph.Out, Edge: n.Label, Nbr: to}, step, by > 0)
-		f.countOne(n.To, to, Column{Dir: in, Edge: n.Label, Nbr: from}, step, by > 0)
-	}
-}
-
-// countOne counts an edge for one end.
-func (f *Filter) countOne(v dyngraph.VertexID, label dyngraph.LabelID, kind Column, step uint32, note bool) {
-	if g := f.groups[label]; len(g.columns) > 0 {
-		f.countIn(g, v, f.place[v], kind, step, note)
-	}
-	if f.any != nil {
-		f.countIn(f.any, v, uint32(v), kind, step, note)
-	}
-}
-
-func (f *Filter) countIn(g *group, v dyngraph.VertexID, at uint32, kind Column, step uint32, note bool) {
-	for _, c := range g.fit(kind) {
-		n := &g.counts[c][at]
-		was := *n
-		*n += step
-		if top := max(was, *n); note && top < uint32(len(g.watch[c])) {
-			for _, class := range g.watch[c][top] {
-				f.pending = append(f.pending, flip{v: v, class: class})
-			}
-		}
 	}
 }
 
@@ -348,9 +319,9 @@ func (f *Filter) Commit() {
 	}
 	f.changed = f.changed[:0]
 	for _, p := range f.flips {
-		if !p.on {
-			f.clear(p.v, p.class)
-			f.changed = append(f.changed, p.v)
+		if c := &f.classes[p.class]; !p.on && f.candidates.has(p.v, &c.test) { // it may be there twice
+			f.clear(p.v, c)
+			f.changed = append(f.changed, Change{p.v, p.class})
 		}
 	}
 	f.end(f.delta.Freed)
@@ -363,7 +334,7 @@ func (f *Filter) Abort() {
 	}
 	for _, p := range f.flips {
 		if p.on {
-			f.clear(p.v, p.class)
+			f.clear(p.v, &f.classes[p.class])
 		}
 	}
 	if f.indexed {
@@ -385,14 +356,41 @@ func (f *Filter) end(gone []dyngraph.VertexID) {
 // Class returns the number of the class of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v] }
 
-// Changed returns the vertices whose bits the last Stage, Commit or Abort changed, until the next; some perhaps several times.
-func (f *Filter) Changed() []dyngraph.VertexID { return f.changed }
+// Missing returns where the number of a plan's vertices is kept that no data vertex fits: while it is not 0, no match is in the graph, nor
+// in that of the staged batch. The plan must have been given to Prepare; the number is kept until a Prepare without it, or another
+// Generation.
+func (f *Filter) Missing(p *matcher.Plan) *int32 { return &f.plans[p].missing }
+
+// Change is a candidate bit that has changed.
+type Change struct {
+	Vertex dyngraph.VertexID
+	Class  int32
+}
+
+// Changed returns the bits that the last Stage, Commit or Abort changed, until the next.
+func (f *Filter) Changed() []Change { return f.changed }
 
 // Generation changes when Prepare numbers the classes anew; until then a class keeps its number.
 func (f *Filter) Generation() int { return f.generation }
 
-// Bits returns the candidate bits, Words words per vertex, valid until the next Prepare or Stage.
-func (f *Filter) Bits() []uint64 { return f.bits }
+// Test tells how the candidate bit of pattern vertex v is read. The plan must have been given to Prepare.
+func (f *Filter) Test(p *matcher.Plan, v int) Test { return f.classes[f.plans[p].classes[v]].test }
+
+// Bits returns the candidate bits, Words words per vertex, valid until the next Prepare or Stage; a Test reads them.
+func (f *Filter) Bits() []uint64 { return f.candidates.bits }
 
 // Words returns the number of words of candidate bits per vertex.
-func (f *Filter) Words() int { return f.words }
+func (f *Filter) Words() int { return f.candidates.words }
+
+// Labels returns the number of labels that classes ask for.
+func (f *Filter) Labels() int { return len(f.candidates.tags) }
+
+// Vertices returns the bound of the ids that there are candidate bits for.
+func (f *Filter) Vertices() int { return len(f.candidates.bits) / max(1, f.candidates.words) }
+
+// ByNumber fills row with the candidate bits of a vertex below Vertices by the numbers of the classes: bit c%64 of word c/64 is that of class
+// c. A row has NumberWords words.
+func (f *Filter) ByNumber(v dyngraph.VertexID, row []uint64) { f.candidates.byNumber(int(v), row) }
+
+// NumberWords returns the number of words of a row of bits by number, which may be more than there are classes.
+func (f *Filter) NumberWords() int { return f.candidates.perVertex }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -92,16 +93,29 @@ func randomMessages(rng *rand.Rand) []dyngraph.Message {
 func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Plan, which dyngraph.Which, exact bool) {
 	t.Helper()
 	view := g.View(which)
+	row := make([]uint64, f.NumberWords())
+	fit := map[*matcher.Plan]uint64{}
 	for v := range view.VerticesSeq() {
 		for _, p := range plans {
 			for u := range p.Query.Vertices {
+				if f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]) {
+					fit[p] |= 1 << u
+				}
 				want := satisfies(g, view, v, Requirement(p, u))
+				got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():])
 				class := f.Class(p, u)
-				got := f.Bits()[int(v)*f.Words()+class/64]>>(class%64)&1 == 1
+				if f.ByNumber(v, row); row[class/64]>>(class%64)&1 == 1 != got {
+					t.Fatalf("vertex %s for %s: bit %t, by number %t", view.Key(v), p.Query.Vertices[u].Label, got, !got)
+				}
 				if want && !got || exact && got != want {
 					t.Fatalf("vertex %s for %s: bit %t, want %t", view.Key(v), p.Query.Vertices[u].Label, got, want)
 				}
 			}
+		}
+	}
+	for _, p := range plans {
+		if got, want := int(*f.Missing(p)), len(p.Query.Vertices)-bits.OnesCount64(fit[p]); exact && got != want || got > want {
+			t.Fatalf("%d vertices are missing, want %d", got, want)
 		}
 	}
 }

@@ -13,20 +13,20 @@ type group struct {
 
 	columns []Column
 	index   map[Column]int
-	counts  [][]uint32 // by column, then place
+	// counts are rows of stride counts by place, as a batch asks for several of one vertex. The row has room for more columns. Nothing asks
+	// for more than a pattern's edges, so that a byte does: from manyCount on a count is in many, by place and column.
+	counts []uint8
+	stride int
+	many   map[uint64]uint32
 	// watch holds, by column and count, the classes that ask for so many: those that a vertex may begin or cease to fit
 	// when its count rises to that number or falls from it.
 	watch [][][]int32
-	kinds map[Column][]int32 // adjacency kind -> columns that it counts in
 }
-
-// maxKinds bounds the adjacency kinds whose columns a group keeps.
-const maxKinds = 1 << 14
 
 // forget drops the columns; the members stay.
 func (g *group) forget() {
-	g.columns, g.counts, g.watch = nil, nil, nil
-	g.index, g.kinds = nil, nil
+	g.columns, g.counts, g.many, g.stride, g.watch = nil, nil, nil, 0, nil
+	g.index = nil
 }
 
 // enter gives a vertex the first free place, with counts of 0.
@@ -38,20 +38,23 @@ func (g *group) enter(v dyngraph.VertexID) uint32 {
 		return at
 	}
 	g.members = append(g.members, v)
-	for c := range g.counts {
-		g.counts[c] = append(g.counts[c], 0)
-	}
+	g.room()
 	return uint32(len(g.members) - 1)
+}
+
+// room makes the counts reach to the last member.
+func (g *group) room() {
+	if need := len(g.members) * g.stride; need > len(g.counts) {
+		g.counts = append(g.counts, make([]uint8, need-len(g.counts))...)
+	}
 }
 
 // put gives a vertex a place of its choice.
 func (g *group) put(v dyngraph.VertexID, at int) {
 	for len(g.members) <= at {
 		g.members = append(g.members, dyngraph.NoVertex)
-		for c := range g.counts {
-			g.counts[c] = append(g.counts[c], 0)
-		}
 	}
+	g.room()
 	g.members[at] = v
 }
 
@@ -61,21 +64,33 @@ func (g *group) leave(at uint32) {
 	g.free = append(g.free, at)
 }
 
-// column returns the number of a column; a new one is not counted yet.
-func (g *group) column(c Column) int {
-	at, ok := g.index[c]
-	if !ok {
+// column returns the number of a column, and whether it was there; a new one is not counted yet.
+func (g *group) column(c Column) (at int, known bool) {
+	at, known = g.index[c]
+	if !known {
 		if g.index == nil {
 			g.index = map[Column]int{}
 		}
 		at = len(g.columns)
 		g.columns = append(g.columns, c)
 		g.index[c] = at
-		g.counts = append(g.counts, make([]uint32, len(g.members)))
 		g.watch = append(g.watch, nil)
-		g.kinds = nil
+		g.widen(at + 1)
 	}
-	return at
+	return at, known
+}
+
+// widen makes room for n columns in every row.
+func (g *group) widen(n int) {
+	if n <= g.stride {
+		return
+	}
+	stride := max(n, 2*g.stride)
+	counts := make([]uint8, len(g.members)*stride)
+	for at := range g.members {
+		copy(counts[at*stride:], g.counts[at*g.stride:(at+1)*g.stride])
+	}
+	g.counts, g.stride = counts, stride
 }
 
 // watched notes that a class asks for a count of n in column c.
@@ -86,21 +101,47 @@ func (g *group) watched(c int, n uint32, class int) {
 	g.watch[c][n] = append(g.watch[c][n], int32(class))
 }
 
-// fit returns the columns in which an edge counts that a member sees as kind.
-func (g *group) fit(kind Column) []int32 {
-	cols, ok := g.kinds[kind]
-	if !ok {
-		for i, c := range g.columns {
-			if (c.Both || c.Dir == kind.Dir) && Fits(c.Edge, kind.Edge) && Fits(c.Nbr, kind.Nbr) {
-				cols = append(cols, int32(i))
-			}
+// fit returns the columns in which an edge counts that a member sees in a direction, by its label and the neighbour's.
+func (g *group) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32) {
+	for i, c := range g.columns {
+		if (c.Both || c.Dir == dir) && Fits(c.Edge, edge) && Fits(c.Nbr, nbr) {
+			cols = append(cols, int32(i))
 		}
-		if g.kinds == nil || len(g.kinds) >= maxKinds {
-			g.kinds = map[Column][]int32{}
-		}
-		g.kinds[kind] = cols
 	}
 	return cols
+}
+
+// manyCount is more than any class asks for.
+const manyCount = 255
+
+// add adds step, 1 or the negative of it, to the count at an index of counts, and returns what it was and is, at most manyCount.
+func (g *group) add(at int, step uint32) (was, is uint8) {
+	was = g.counts[at]
+	if was >= manyCount-1 {
+		return was, g.addMany(at, step)
+	}
+	is = was + uint8(step)
+	g.counts[at] = is
+	return was, is
+}
+
+// addMany is add for counts of so many.
+func (g *group) addMany(at int, step uint32) uint8 {
+	key := uint64(at/g.stride)<<32 | uint64(at%g.stride)
+	n := uint32(g.counts[at])
+	if n == manyCount {
+		n = g.many[key]
+	}
+	if n += step; n < manyCount {
+		delete(g.many, key)
+	} else {
+		if g.many == nil {
+			g.many = map[uint64]uint32{}
+		}
+		g.many[key] = n
+	}
+	g.counts[at] = uint8(min(n, manyCount))
+	return g.counts[at]
 }
 
 // countFrom counts the columns from first on in a view. It reads the members' edges of the labels that the columns ask
@@ -132,6 +173,7 @@ func (g *group) countFrom(first int, view dyngraph.View) {
 			if v == dyngraph.NoVertex {
 				continue
 			}
+			row := at * g.stride
 			r := view.Graph().RangeAll(v, s.dir)
 			if s.edge != matcher.AnyLabel {
 				r = view.Graph().Range(v, s.dir, s.edge)
@@ -142,10 +184,10 @@ func (g *group) countFrom(first int, view dyngraph.View) {
 						continue
 					}
 					for _, c := range cols[view.Label(w)] {
-						g.counts[c][at]++
+						g.add(row+int(c), 1)
 					}
 					for _, c := range cols[matcher.AnyLabel] {
-						g.counts[c][at]++
+						g.add(row+int(c), 1)
 					}
 				}
 			}
@@ -153,10 +195,17 @@ func (g *group) countFrom(first int, view dyngraph.View) {
 	}
 }
 
-// satisfied reports whether the member at a place has the counts that are needed in some columns.
-func (g *group) satisfied(at uint32, cols []int, needs []Need) bool {
-	for j, c := range cols {
-		if g.counts[c][at] < needs[j].Count {
+// ask is a Need by the number of its column.
+type ask struct {
+	column int32
+	count  uint32
+}
+
+// satisfied reports whether the member at a place has what is asked for.
+func (g *group) satisfied(at uint32, asks []ask) bool {
+	row := g.counts[int(at)*g.stride:][:g.stride]
+	for _, x := range asks {
+		if uint32(row[x.column]) < x.count {
 			return false
 		}
 	}

@@ -1,78 +1,199 @@
 package plan
 
 import (
+	"fmt"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"motifd/matcher"
 )
 
-// Image is an anchored order that need not be searched: its matches are those of another one, seen through an automorphism of
-// the pattern.
-type Image struct {
-	Order int // index into Plan.Anchored
-	// Vertices and Edges map the pattern by an automorphism that takes the representative's anchor, with its
-	// orientation, to the order's own.
-	Vertices, Edges []int
+// mapper finds automorphisms of a pattern less some of its vertices that take one oriented edge to another (GAMMA section
+// V-B: k-degenerated automorphic subgraphs).
+type mapper struct {
+	p     *matcher.Plan
+	n     int
+	rel   []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
+	near  []uint32  // by vertex: its neighbours
+	edge  [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
+	seed  []uint64  // by vertex: its label
+	walk  []int     // scratch: the vertices in the order in which they are mapped
+	from  []int     // by vertex: an earlier one of walk that it is joined to
+	taken uint32
+	image []int
 }
 
-// Coalesce divides the anchored orders into the classes of their oriented edges under the automorphisms of the pattern
-// (GAMMA section V-B with no vertex removed; DESIGN A6). It returns, for each order, the images of which it is the
-// representative; own tells which are representatives. A match f of a representative stands for exactly one match of each image,
-// f after the inverse of the automorphism: the data edges are the same, and so is what A2 prunes. That holds
-// for embeddings only, not where symmetry constraints single out one match of an orbit.
-func Coalesce(p *matcher.Plan) (images [][]Image, own []bool) {
-	images, own = make([][]Image, len(p.Anchored)), make([]bool, len(p.Anchored))
-	a := newAutomorphisms(p.Query)
-	for i := range p.Anchored {
-		own[i] = true
-		for r := range i {
-			if own[r] && a.takes(&p.Anchored[r], &p.Anchored[i]) {
-				own[i] = false
-				images[r] = append(images[r], Image{i, slices.Clone(a.image), a.edgeImages(p.Anchored[r].Edge, p.Anchored[i].Edge)})
-				break
+// sided is an edge as one of its ends sees it.
+type sided struct {
+	kind string // label and direction
+	edge int
+}
+
+func newMapper(p *matcher.Plan) *mapper {
+	n := len(p.Query.Vertices)
+	m := &mapper{p: p, n: n, rel: make([]int, n*n), near: make([]uint32, n), edge: make([][]sided, n*n), seed: make([]uint64, n),
+		from: make([]int, n), image: make([]int, n)}
+	for i, e := range p.Query.Edges {
+		there, back := "out ", "in "
+		if e.Either {
+			there, back = "either ", "either "
+		}
+		at, to := e.From*n+e.To, e.To*n+e.From
+		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + e.Label, i}), append(m.edge[to], sided{back + e.Label, i})
+		m.near[e.From] |= 1 << e.To
+		m.near[e.To] |= 1 << e.From
+	}
+	names := map[string]int{"": 0}
+	number := func(s string) int {
+		if _, ok := names[s]; !ok {
+			names[s] = len(names)
+		}
+		return names[s]
+	}
+	for i, es := range m.edge {
+		slices.SortStableFunc(es, func(a, b sided) int { return strings.Compare(a.kind, b.kind) })
+		name := ""
+		for _, e := range es {
+			name += fmt.Sprintf("%d %s;", len(e.kind), e.kind)
+		}
+		m.rel[i] = number(name)
+	}
+	for v := range m.seed {
+		m.seed[v] = mix(uint64(number("label " + p.Query.Vertices[v].Label)))
+	}
+	return m
+}
+
+// mix scatters a number (splitmix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// colours tells vertices of a set apart that no automorphism of it maps to one another, mostly: by their labels, then by
+// what they are joined to, and so on. Those that one maps to one another have one colour.
+func (m *mapper) colours(set uint32) []uint64 {
+	now, next := slices.Clone(m.seed), make([]uint64, m.n)
+	for range 4 {
+		for s := set; s != 0; s &= s - 1 {
+			v := bits.TrailingZeros32(s)
+			next[v] = mix(now[v])
+			for t := m.near[v] & set; t != 0; t &= t - 1 {
+				w := bits.TrailingZeros32(t)
+				next[v] += mix(now[w] ^ mix(uint64(m.rel[v*m.n+w])))
 			}
 		}
+		now, next = next, now
 	}
-	return images, own
+	return now
 }
 
-// takes reports whether an automorphism takes the oriented anchor of one order to that of another; it is in a.image then.
-func (a *automorphisms) takes(from, to *matcher.Order) bool {
-	x, y := from.Edge, to.Edge
-	if a.q.Edges[x].Label != a.q.Edges[y].Label || a.q.Edges[x].Either != a.q.Edges[y].Either {
+// connected tells whether the vertices of a set are.
+func (m *mapper) connected(set uint32) bool {
+	reached := set & -set
+	for last := uint32(0); last != reached; {
+		last = reached
+		for s := reached; s != 0; s &= s - 1 {
+			reached |= m.near[bits.TrailingZeros32(s)] & set
+		}
+	}
+	return reached == set
+}
+
+// find returns an automorphism of the pattern's vertices in a connected set, edges between them included, that takes the oriented
+// anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
+func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []int {
+	x, y := &m.p.Query.Edges[from.Edge], &m.p.Query.Edges[to.Edge]
+	if x.Label != y.Label || x.Either != y.Either {
+		return nil
+	}
+	a, b := from.Steps[0].Vertex, from.Steps[1].Vertex
+	c, d := to.Steps[0].Vertex, to.Steps[1].Vertex
+	m.walk = append(m.walk[:0], a, b)
+	m.from[b] = a
+	for i, in := 0, uint32(1)<<a|1<<b; i < len(m.walk); i++ {
+		for t := m.near[m.walk[i]] & set &^ in; t != 0; t &= t - 1 {
+			v := bits.TrailingZeros32(t)
+			in |= 1 << v
+			m.from[v] = m.walk[i]
+			m.walk = append(m.walk, v)
+		}
+	}
+	for v := range m.image {
+		m.image[v] = -1
+	}
+	m.taken = 0
+	if !m.fits(0, c, colour) {
+		return nil
+	}
+	m.put(0, c)
+	if !m.fits(1, d, colour) {
+		return nil
+	}
+	m.put(1, d)
+	if !m.extend(2, set, colour) {
+		return nil
+	}
+	return slices.Clone(m.image)
+}
+
+func (m *mapper) put(i, w int) {
+	m.image[m.walk[i]] = w
+	m.taken |= 1 << w
+}
+
+// fits tells whether the i-th vertex of the walk can be mapped to w beside those before it.
+func (m *mapper) fits(i, w int, colour []uint64) bool {
+	v := m.walk[i]
+	if m.taken>>w&1 != 0 || colour[v] != colour[w] {
 		return false
 	}
-	a.must = make([]int, len(a.q.Vertices))
-	for v := range a.must {
-		a.must[v] = -1
+	for _, u := range m.walk[:i] {
+		if m.rel[u*m.n+v] != m.rel[m.image[u]*m.n+w] {
+			return false
+		}
 	}
-	a.must[from.Steps[0].Vertex], a.must[from.Steps[1].Vertex] = to.Steps[0].Vertex, to.Steps[1].Vertex
-	a.taken = 0
-	found := a.extend(0)
-	a.must = nil
-	return found
+	return true
 }
 
-// edgeImages maps the pattern's edges as a.image maps its vertices, x to y, and parallel edges of a kind in their order.
-func (a *automorphisms) edgeImages(x, y int) []int {
-	image := make([]int, len(a.q.Edges))
-	taken := make([]bool, len(image))
-	image[x], taken[y] = y, true
-	for i := range image {
-		if i == x {
+func (m *mapper) extend(i int, set uint32, colour []uint64) bool {
+	if i == len(m.walk) {
+		return true
+	}
+	for t := m.near[m.image[m.from[m.walk[i]]]] & set; t != 0; t &= t - 1 {
+		w := bits.TrailingZeros32(t)
+		if !m.fits(i, w, colour) {
 			continue
 		}
-		k := a.kind(i)
-		k.from, k.to = a.image[k.from], a.image[k.to]
-		if k.either && k.from > k.to {
-			k.from, k.to = k.to, k.from
+		m.put(i, w)
+		if m.extend(i+1, set, colour) {
+			return true
 		}
-		for j := range image {
-			if !taken[j] && a.kind(j) == k {
-				image[i], taken[j] = j, true
-				break
+		m.taken &^= 1 << w
+	}
+	return false
+}
+
+// edges maps the pattern's edges as an automorphism maps its vertices: x to y, parallel edges of a kind in their order, and
+// those that are not among the vertices mapped to -1.
+func (m *mapper) edges(image []int, x, y int) []int {
+	all := make([]int, len(m.p.Query.Edges))
+	for i, e := range m.p.Query.Edges {
+		all[i] = -1
+		if image[e.From] < 0 || image[e.To] < 0 {
+			continue
+		}
+		for k, s := range m.edge[e.From*m.n+e.To] {
+			if s.edge == i {
+				all[i] = m.edge[image[e.From]*m.n+image[e.To]][k].edge
 			}
 		}
 	}
-	return image
+	if all[x] != y { // both are of one kind: exchange them
+		all[slices.Index(all, y)], all[x] = all[x], y
+	}
+	return all
 }

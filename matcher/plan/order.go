@@ -42,10 +42,8 @@ func (o *orderer) anchored(e int, reversed bool) matcher.Order {
 		first, second = second, first
 	}
 	b := newBuilder(o)
-	b.used[e] = true
-	b.add(first)
-	b.add(second)
-	b.grow()
+	b.begin(e, first, second)
+	b.grow(everything)
 	return matcher.Order{Edge: e, Reversed: reversed, Steps: b.steps}
 }
 
@@ -61,7 +59,7 @@ func (o *orderer) static() matcher.Order {
 	}
 	b := newBuilder(o)
 	b.add(best)
-	b.grow()
+	b.grow(everything)
 	return matcher.Order{Edge: -1, Steps: b.steps}
 }
 
@@ -78,6 +76,13 @@ func newBuilder(o *orderer) *builder {
 		b.step[i] = -1
 	}
 	return b
+}
+
+// begin maps the ends of pattern edge e.
+func (b *builder) begin(e, first, second int) {
+	b.used[e] = true
+	b.add(first)
+	b.add(second)
 }
 
 // add appends a step that maps pattern vertex v.
@@ -103,15 +108,18 @@ func (b *builder) add(v int) {
 	b.steps = append(b.steps, step)
 }
 
-// grow adds the remaining vertices: connected, vertices of one neighbour last, then most backward edges, then the
+// everything is the set of all vertices of any pattern.
+const everything = ^uint32(0)
+
+// grow adds the remaining vertices of a set: connected, vertices of one neighbour last, then most backward edges, then the
 // smallest expected fan-out, then the highest degree (DESIGN A4).
-func (b *builder) grow() {
-	for len(b.steps) < len(b.at) {
+func (b *builder) grow(within uint32) {
+	for {
 		best := -1
 		var bestBack int
 		var bestFan float64
 		for v := range b.at {
-			if b.step[v] >= 0 {
+			if b.step[v] >= 0 || within>>v&1 == 0 {
 				continue
 			}
 			back, fan := 0, 0.0
@@ -147,6 +155,9 @@ func (b *builder) grow() {
 			if better {
 				best, bestBack, bestFan = v, back, fan
 			}
+		}
+		if best < 0 {
+			return
 		}
 		b.add(best)
 	}

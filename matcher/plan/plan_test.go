@@ -57,6 +57,8 @@ func TestExplain(t *testing.T) {
 		"fan-in":   "MATCH (x:Account)-[:PAYS]->(m:Merchant), (y:Account)-[:PAYS]->(m), (z:Account)-[:PAYS]->(m)",
 		"unknown":  "MATCH (a:Account)-[:LOAN]->(b:Bank)",
 		"parallel": "MATCH (a:Account)-[]->(b:Account), (a)-[]->(b)",
+		"ring4":    "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)-[:TRANSFER]->(a)",
+		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), (p:Person)-[:OWNS]->(b)",
 	} {
 		q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: name, File: name, Directed: true})
 		if err != nil {
@@ -66,7 +68,11 @@ func TestExplain(t *testing.T) {
 			q.Unit = matcher.Subgraphs
 		}
 		q.Version = 1
-		p, err := New().Plan(q, g)
+		pl := New()
+		if name == "lollipop" {
+			pl.Coalesce = Possible
+		}
+		p, err := pl.Plan(q, g)
 		if err != nil {
 			t.Fatal(err)
 		}

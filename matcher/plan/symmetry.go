@@ -55,7 +55,6 @@ type automorphisms struct {
 	adj   []uint32         // neighbour sets
 	image []int
 	taken uint32
-	must  []int // images that are given, -1 for none; nil when there are none
 }
 
 func newAutomorphisms(q *matcher.Query) *automorphisms {
@@ -99,7 +98,7 @@ func (a *automorphisms) extend(v int) bool {
 		return true
 	}
 	for w := range a.q.Vertices {
-		if a.taken&(1<<w) != 0 || a.must != nil && a.must[v] >= 0 && a.must[v] != w || !a.fits(v, w) {
+		if a.taken&(1<<w) != 0 || !a.fits(v, w) {
 			continue
 		}
 		a.image[v] = w
