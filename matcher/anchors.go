@@ -7,7 +7,7 @@ import (
 )
 
 // Anchors is the index of oriented pattern edges by the labels that an update must have (DESIGN A3): an update meets only
-// those that it fits, whatever the number of plans. T is what the owner of the index keeps for a plan.
+// those that it fits, whatever the number of plans. T is what the owner of the index keeps for each.
 type Anchors[T any] struct {
 	plans map[*Plan]*indexed[T]
 	round uint64
@@ -15,13 +15,9 @@ type Anchors[T any] struct {
 	// in the same places, so that only such combinations are looked up as there are.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	fits     map[labelTriple]*Fits[T] // what was looked up since the plans changed
-	recent   [256]recentFits[T]       // the same, by some bits of the labels
-}
-
-type recentFits[T any] struct {
-	labels labelTriple
-	fits   *Fits[T]
+	// found is what was looked up since the plans changed: open addressing, at most half full.
+	found []*Fits[T]
+	n     int
 }
 
 // Fit is an oriented pattern edge that an update fits.
@@ -37,6 +33,8 @@ type Fits[T any] struct {
 	// Mark and Note are the owner's: when an update of either sign last came by, say. They are 0 at first.
 	Mark [2]uint64
 	Note int
+
+	labels labelTriple
 }
 
 // maxFits bounds the label combinations whose fits are kept.
@@ -45,34 +43,33 @@ const maxFits = 1 << 16
 type labelTriple struct{ from, edge, to dyngraph.LabelID }
 
 type anchor[T any] struct {
-	of    *indexed[T]
+	plan  *indexed[T]
 	order int
+	of    T
 }
 
 type indexed[T any] struct {
 	plan  *Plan
-	of    T
 	at    int // in the order of the plans
 	round uint64
 }
 
-// Set makes the index hold these plans, and no others. Plans that it held before cost next to nothing and keep their T;
-// of makes the others'.
-func (a *Anchors[T]) Set(plans []*Plan, of func(i int) T) {
+// Set makes the index hold these plans, and no others. Plans that it held before cost next to nothing and keep their Ts;
+// of makes those of the others, for each order of the plan of index i.
+func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 	if a.plans == nil {
 		a.plans, a.byLabels = map[*Plan]*indexed[T]{}, map[labelTriple][]anchor[T]{}
 	}
 	a.round++
-	a.fits = map[labelTriple]*Fits[T]{}
-	clear(a.recent[:])
+	a.found, a.n = nil, 0
 	for i, p := range plans {
 		x := a.plans[p]
 		if x == nil {
-			x = &indexed[T]{plan: p, of: of(i)}
+			x = &indexed[T]{plan: p}
 			a.plans[p] = x
 			for o := range p.Anchored {
 				k := anchorLabels(p, o)
-				a.byLabels[k] = append(a.byLabels[k], anchor[T]{x, o})
+				a.byLabels[k] = append(a.byLabels[k], anchor[T]{x, o, of(i, o)})
 				a.masks[k.mask()]++
 			}
 		}
@@ -86,7 +83,7 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i int) T) {
 		for o := range p.Anchored {
 			k := anchorLabels(p, o)
 			a.masks[k.mask()]--
-			left := slices.DeleteFunc(a.byLabels[k], func(y anchor[T]) bool { return y.of == x && y.order == o })
+			left := slices.DeleteFunc(a.byLabels[k], func(y anchor[T]) bool { return y.plan == x && y.order == o })
 			if a.byLabels[k] = left; len(left) == 0 {
 				delete(a.byLabels, k)
 			}
@@ -124,17 +121,43 @@ func (k labelTriple) wild(mask int) labelTriple {
 // Of returns what an update with these labels fits. It is the index's own, and holds until Set.
 func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *Fits[T] {
 	k := labelTriple{from, edge, to}
-	r := &a.recent[(uint32(from)*9+uint32(edge)*81+uint32(to))%uint32(len(a.recent))]
-	if r.fits == nil || r.labels != k {
-		r.labels, r.fits = k, a.lookUp(k)
+	if 2*a.n >= len(a.found) {
+		a.widen()
 	}
-	return r.fits
+	at := a.slot(k)
+	if a.found[at] == nil {
+		a.found[at] = a.lookUp(k)
+		a.n++
+	}
+	return a.found[at]
+}
+
+// slot returns where the fits of k are, or belong.
+func (a *Anchors[T]) slot(k labelTriple) int {
+	mask := len(a.found) - 1
+	h := (uint64(k.from)<<32 | uint64(k.to)) ^ uint64(k.edge)*0xc2b2ae3d27d4eb4f
+	for at := int(h * 0x9e3779b97f4a7c15 >> 40); ; at++ {
+		if f := a.found[at&mask]; f == nil || f.labels == k {
+			return at & mask
+		}
+	}
+}
+
+// widen makes room for more fits, or forgets them when they are very many.
+func (a *Anchors[T]) widen() {
+	old := a.found
+	if a.n >= maxFits {
+		old, a.n = nil, 0
+	}
+	a.found = make([]*Fits[T], max(64, 2*len(old)))
+	for _, f := range old {
+		if f != nil {
+			a.found[a.slot(f.labels)] = f
+		}
+	}
 }
 
 func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
-	if fits := a.fits[k]; fits != nil {
-		return fits
-	}
 	var found []anchor[T]
 	for mask, n := range a.masks {
 		if n > 0 {
@@ -142,18 +165,14 @@ func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
 		}
 	}
 	slices.SortFunc(found, func(x, y anchor[T]) int {
-		if x.of.at != y.of.at {
-			return x.of.at - y.of.at
+		if x.plan.at != y.plan.at {
+			return x.plan.at - y.plan.at
 		}
 		return x.order - y.order
 	})
-	fits := &Fits[T]{List: make([]Fit[T], len(found))}
+	fits := &Fits[T]{List: make([]Fit[T], len(found)), labels: k}
 	for i, x := range found {
-		fits.List[i] = Fit[T]{x.of.plan, x.order, x.of.of}
+		fits.List[i] = Fit[T]{x.plan.plan, x.order, x.of}
 	}
-	if len(a.fits) >= maxFits || a.fits == nil {
-		a.fits = map[labelTriple]*Fits[T]{}
-	}
-	a.fits[k] = fits
 	return fits
 }

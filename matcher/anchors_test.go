@@ -46,7 +46,7 @@ func TestAnchorsAgainstAll(t *testing.T) {
 				names[p] = len(names)
 				plans = slices.Insert(plans, rng.IntN(len(plans)+1), p)
 			}
-			index.Set(plans, func(i int) int { return names[plans[i]] })
+			index.Set(plans, func(i, _ int) int { return names[plans[i]] })
 			for range 40 {
 				var k [3]dyngraph.LabelID
 				for i := range k {

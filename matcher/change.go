@@ -80,9 +80,15 @@ func (s *stepper) change() (err error) {
 		return fmt.Errorf("staging: %w", err)
 	}
 	var added *registered
+	staged := false
 	defer func() {
 		if err == nil {
 			return
+		}
+		if staged {
+			if aerr := e.opt.Backend.Abort(); aerr != nil {
+				err = fmt.Errorf("%w; then undoing: %w", err, aerr)
+			}
 		}
 		if added != nil {
 			e.setWitness(added, false, nil)
@@ -100,6 +106,7 @@ func (s *stepper) change() (err error) {
 	if err := e.opt.Backend.Stage(d); err != nil {
 		return fmt.Errorf("staging in backend %s: %w", e.opt.Backend.Name(), err)
 	}
+	staged = true
 	if ch.Retract {
 		if err := s.snapshot(old, dyngraph.Deleted); err != nil {
 			return err
@@ -117,6 +124,7 @@ func (s *stepper) change() (err error) {
 	if err := e.opt.Backend.Commit(); err != nil {
 		return fmt.Errorf("committing in backend %s: %w", e.opt.Backend.Name(), err)
 	}
+	staged = false
 	if err := e.prepare(nil); err != nil {
 		return err
 	}

@@ -27,11 +27,17 @@ type Engine struct {
 	opt     EngineOptions
 	g       *dyngraph.Graph
 	queries map[string]*registered
-	active  []*registered // searched ones, by name
-	anchors Anchors[*registered]
+	active  []*registered        // searched ones, by name
+	anchors Anchors[*registered] // empty where the backend is a Concerner
 	// witnesses are the exists queries whose witness has an edge.
 	witnesses map[dyngraph.EdgeIndex][]*registered
 	round     uint64 // of Step
+	// Memory that steps use one after the other. concerned is 0 between them; it and found are indexes of active.
+	concerned []concern
+	found     []int
+	work      []work
+	which     []*work
+	reqs      []Request
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
 }
@@ -45,10 +51,6 @@ type registered struct {
 	witness []uint32
 
 	at int // in Engine.active
-	// What a step notes, if round is its own: what the batch may do to the query, and where its work is.
-	round uint64
-	fits  [2]bool // net edges, by sign
-	work  int
 }
 
 // Errors of PrepareChange.
@@ -150,7 +152,10 @@ func (e *Engine) prepare(more *registered) error {
 		r.at = i
 		plans = append(plans, r.plan)
 	}
-	e.anchors.Set(plans, func(i int) *registered { return e.active[i] })
+	e.concerned = make([]concern, len(plans))
+	if _, knows := e.opt.Backend.(Concerner); !knows {
+		e.anchors.Set(plans, func(i, _ int) *registered { return e.active[i] })
+	}
 	if more != nil {
 		plans = append(plans, more.plan)
 	}

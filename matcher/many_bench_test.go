@@ -72,14 +72,43 @@ func (g *manyGraph) remove() dyngraph.Update {
 	return dyngraph.Update{Op: dyngraph.DeleteEdge, From: fmt.Sprint(e[0]), To: fmt.Sprint(e[1])}
 }
 
-// load returns insertions of all edges.
+// load returns insertions of all edges, and of a copy of them that no update touches, with labels of its own.
 func (g *manyGraph) load() []dyngraph.Message {
-	msgs := make([]dyngraph.Message, len(g.edges))
-	for i, e := range g.edges {
-		msgs[i].Updates = []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(e[0]), FromLabel: g.labels[e[0]],
-			To: fmt.Sprint(e[1]), ToLabel: g.labels[e[1]]}}
+	var msgs []dyngraph.Message
+	for _, e := range g.edges {
+		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(e[0]), FromLabel: g.labels[e[0]],
+			To: fmt.Sprint(e[1]), ToLabel: g.labels[e[1]]}
+		still := u
+		still.From, still.To, still.FromLabel, still.ToLabel = "s"+u.From, "s"+u.To, stillLabel(u.FromLabel), stillLabel(u.ToLabel)
+		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u, still}})
 	}
 	return msgs
+}
+
+// stillLabel is what a label is called in the part of the graph that no update touches.
+func stillLabel(l string) string { return "S" + l }
+
+// unmet draws patterns of which the first five are like those of patterns, and no update fits the others: they have their matches in
+// the part of the graph that no update touches.
+func (g *manyGraph) unmet(b *testing.B, n int) []*matcher.Query {
+	qs := g.patterns(b, n)
+	for _, q := range qs[5:] {
+		for i := range q.Vertices {
+			q.Vertices[i].Label = stillLabel(q.Vertices[i].Label)
+		}
+	}
+	return qs
+}
+
+// barren draws patterns of which the first five are like those of patterns, and the others never match, though updates fit
+// their edges: each asks for one neighbour more that no vertex has.
+func (g *manyGraph) barren(b *testing.B, n int) []*matcher.Query {
+	qs := g.patterns(b, n)
+	for _, q := range qs[5:] {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "none", Label: stillLabel(g.labels[g.rng.IntN(manyVertices)])})
+		addEdge(q, g.rng.IntN(len(q.Vertices)-1), len(q.Vertices)-1)
+	}
+	return qs
 }
 
 func (g *manyGraph) next(n int) []dyngraph.Message {
@@ -291,7 +320,7 @@ func BenchmarkManyQueries(b *testing.B) {
 		name    string
 		hot     int
 		queries func(*manyGraph, *testing.B, int) []*matcher.Query
-	}{{"distinct", 0, (*manyGraph).patterns}, {"family", 0, (*manyGraph).family}, {"triangles", 1, (*manyGraph).triangles}} {
+	}{{"unmet", 0, (*manyGraph).unmet}, {"barren", 0, (*manyGraph).barren}, {"distinct", 0, (*manyGraph).patterns}, {"family", 0, (*manyGraph).family}, {"triangles", 1, (*manyGraph).triangles}} {
 		for _, emit := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts} {
 			for _, batch := range []int{1, 100, 1000} {
 				b.Run(fmt.Sprintf("%s/%s/batch=%d", c.name, emit, batch), func(b *testing.B) {

@@ -14,6 +14,9 @@ type Plan struct {
 	// Anchored holds one matching order for each oriented pattern edge that an update can be tried against
 	// (DESIGN A3, A4; GAMMA Algorithm 1).
 	Anchored []Order
+	// Classes divide Anchored into orders whose rows are searched together (DESIGN A6; GAMMA section V-B): each
+	// anchored order is in one class, as a member or as a member's image.
+	Classes []Class
 	// Static is the matching order for enumeration of a whole graph. Its first step has no back edges.
 	Static Order
 
@@ -48,6 +51,33 @@ type Order struct {
 	// Steps maps one vertex each. For an anchored order the first two steps are the edge's ends, mapped by the
 	// update: Steps[0] is the end that the update's source maps to.
 	Steps []Step
+}
+
+// Class is a set of anchored orders that begin alike, so that what they begin with is searched once for all.
+type Class struct {
+	// Shared is how many steps the members have in common: in each, step i < Shared maps a vertex of the same label, joined to
+	// the same earlier steps by edges of the same labels and directions, listed in the same order. A partial match of these
+	// steps is one of every member, step by step and edge by edge, whose own filters are to be tested still. It is
+	// the number of all steps when there is one member.
+	Shared  int
+	Members []Member
+}
+
+// Member is one order of a class.
+type Member struct {
+	Anchor int // index into Plan.Anchored
+	// Order maps the whole pattern. It is Plan.Anchored[Anchor] where that one is not searched together with others.
+	Order Order
+	// Images are anchored orders that are not searched at all.
+	Images []Image
+}
+
+// Image is an anchored order whose matches are those of another one, seen through an automorphism of the pattern.
+type Image struct {
+	Anchor int // index into Plan.Anchored
+	// Vertices and Edges map the pattern by an automorphism that takes the other order's anchor, with its orientation, to this
+	// one's. A match f of the other order stands for exactly one of this one, f after the inverse.
+	Vertices, Edges []int
 }
 
 // Step maps one pattern vertex.

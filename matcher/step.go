@@ -1,7 +1,6 @@
 package matcher
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,18 +16,28 @@ type stepper struct {
 	emit func(*Event) error
 	sum  *Summary
 
-	d    *dyngraph.Delta
-	work []work
+	d     *dyngraph.Delta
+	work  []work
+	modes [EmitExists + 1]bool // that some of the work has
 }
 
 // work is what a step does for one query that the batch may concern; the others cost nothing.
 type work struct {
 	*registered
+	fits      concern
 	sum       QuerySummary
 	suspended *Suspension // obeyed or made in this step
 	existed   existence
-	result    Result // of the last search
+	result    *Result // of the last search, nil when the query was not asked for
 }
+
+// concern says what of a batch may concern a query: the bit of side 0 or 1 is set when net edges of that sign fit it.
+type concern uint8
+
+// noted is set in every concern, lest it be 0 when no net edge fits.
+const noted concern = 1 << 2
+
+func (c concern) side(sign dyngraph.Sign) bool { return c>>sideOf(sign)&1 != 0 }
 
 // existence is what a step finds for an exists query.
 type existence struct {
@@ -93,7 +102,7 @@ func (s *stepper) updates() (err error) {
 
 // finish updates the state of queries once the batch is committed.
 func (s *stepper) finish() error {
-	again := false
+	again, n := false, 0
 	for i := range s.work {
 		w := &s.work[i]
 		if x := w.existed; x.decided {
@@ -104,10 +113,16 @@ func (s *stepper) finish() error {
 			w.state.Suspended, w.plan = true, nil
 			again = true
 		}
-		qs := &w.sum
-		qs.Suspended = w.suspended
-		if !qs.Positive.IsZero() || !qs.Negative.IsZero() || qs.Truncated || qs.Suspended != nil || qs.Emitted > 0 ||
-			qs.SearchNS > 0 {
+		w.sum.Suspended = w.suspended
+		if w.sum.tells() {
+			n++
+		}
+	}
+	if n > 0 {
+		s.sum.Queries = make([]QuerySummary, 0, n)
+	}
+	for i := range s.work {
+		if qs := &s.work[i].sum; qs.tells() {
 			s.sum.Queries = append(s.sum.Queries, *qs)
 		}
 	}
@@ -115,6 +130,11 @@ func (s *stepper) finish() error {
 		return s.e.prepare(nil)
 	}
 	return nil
+}
+
+// tells reports whether there is anything to say of the query.
+func (q *QuerySummary) tells() bool {
+	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated || q.Suspended != nil
 }
 
 // search finds and emits the batch's results in the order of DESIGN S7 and S12: negatives, then positives; in either
@@ -141,7 +161,7 @@ func (s *stepper) search() error {
 	return nil
 }
 
-// sideOf returns the index of a sign in registered.fits and Fits.Mark.
+// sideOf returns the index of a sign in Fits.Mark, and its bit in a concern.
 func sideOf(sign dyngraph.Sign) int {
 	if sign == dyngraph.Deleted {
 		return 0
@@ -154,46 +174,67 @@ func sideOf(sign dyngraph.Sign) int {
 func (s *stepper) collect() {
 	e := s.e
 	e.round++
-	var found []*registered
-	note := func(r *registered) {
-		if r.round != e.round {
-			r.round, r.fits = e.round, [2]bool{}
-			found = append(found, r)
+	found := e.found[:0]
+	note := func(at int, c concern) {
+		if e.concerned[at] == 0 {
+			found = append(found, at)
 		}
+		e.concerned[at] |= c | noted
+	}
+	concerner, knows := e.opt.Backend.(Concerner)
+	if knows && len(s.d.Net) > 0 {
+		concerner.Concern(func(plan int, sign dyngraph.Sign) { note(plan, 1<<sideOf(sign)) })
 	}
 	view := e.g.View(dyngraph.New)
 	for i := range s.d.Net {
 		n := &s.d.Net[i]
-		side := sideOf(n.Sign)
-		if fits := e.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)); fits.Mark[side] != e.round {
-			fits.Mark[side] = e.round
-			for _, f := range fits.List {
-				note(f.Of)
-				f.Of.fits[side] = true
+		if !knows {
+			side := sideOf(n.Sign)
+			if fits := e.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)); fits.Mark[side] != e.round {
+				fits.Mark[side] = e.round
+				for _, f := range fits.List {
+					note(f.Of.at, 1<<side)
+				}
 			}
 		}
-		if n.Sign == dyngraph.Deleted {
+		if n.Sign == dyngraph.Deleted && len(e.witnesses) > 0 {
 			for _, r := range e.witnesses[n.Edge] {
-				note(r)
+				note(r.at, 0)
 			}
 		}
 	}
 	for i := range s.b.Suspensions {
 		x := &s.b.Suspensions[i]
 		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended && r.state.Query.Version == x.Version {
-			note(r)
+			note(r.at, 0)
 		}
 	}
-	slices.SortFunc(found, func(a, b *registered) int { return cmp.Compare(a.at, b.at) })
-	s.work = make([]work, len(found))
-	for i, r := range found {
-		r.work = i
-		s.work[i] = work{registered: r, sum: QuerySummary{Query: r.state.Query}}
+	if 16*len(found) > len(e.active) {
+		found = found[:0]
+		for at, c := range e.concerned {
+			if c != 0 {
+				found = append(found, at)
+			}
+		}
+	} else {
+		slices.Sort(found)
+	}
+	if e.found = found; cap(e.work) < len(found) {
+		e.work = make([]work, len(found)+len(found)/2)
+	}
+	s.work = e.work[:len(found)]
+	for i, at := range found {
+		r := e.active[at]
+		s.work[i] = work{registered: r, fits: e.concerned[at], sum: QuerySummary{Query: r.state.Query}}
+		s.modes[r.state.Query.Emit] = true
+		e.concerned[at] = 0
 	}
 	for i := range s.b.Suspensions {
 		x := &s.b.Suspensions[i]
-		if r := e.queries[x.Query]; r != nil && r.round == e.round && r.state.Query.Version == x.Version {
-			s.work[r.work].suspended = x
+		for k := range s.work {
+			if q := s.work[k].state.Query; q.Name == x.Query && q.Version == x.Version {
+				s.work[k].suspended = x
+			}
 		}
 	}
 }
@@ -222,7 +263,7 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	case EmitExists:
 		req.Want = WantAny
 	}
-	if !w.fits[sideOf(sign)] || req.Before == 0 || req.Want != WantRows && req.Before != AllOrders {
+	if !w.fits.side(sign) || req.Before == 0 || req.Want != WantRows && req.Before != AllOrders {
 		return req, false
 	}
 	if q.WorkBudget > 0 && !s.b.Replayed && w.suspended == nil {
@@ -246,11 +287,13 @@ func (s *stepper) suspend(w *work, sign dyngraph.Sign, order uint32) error {
 
 // ask searches the queries of one emit mode in one phase; matches are emitted as they come.
 func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
-	var which []*work
-	var reqs []Request
+	if !s.modes[mode] {
+		return nil
+	}
+	which, reqs := s.e.which[:0], s.e.reqs[:0]
 	for i := range s.work {
 		w := &s.work[i]
-		w.result = Result{}
+		w.result = nil
 		if w.state.Query.Emit != mode || mode == EmitExists && w.existed.decided {
 			continue
 		}
@@ -258,6 +301,7 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 			which, reqs = append(which, w), append(reqs, req)
 		}
 	}
+	s.e.which, s.e.reqs = which, reqs
 	if len(reqs) == 0 {
 		return nil
 	}
@@ -279,7 +323,7 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 	}
 	for k, w := range which {
 		r := &results[k]
-		w.result = *r
+		w.result = r
 		w.sum.Steps += r.Steps
 		w.sum.SearchNS += r.SearchNS
 		w.sum.Truncated = w.sum.Truncated || r.Truncated
@@ -298,6 +342,9 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 // decideExistence finds the transitions of exists queries before anything is emitted, since the negative one depends
 // on the positives (DESIGN S12).
 func (s *stepper) decideExistence() error {
+	if !s.modes[EmitExists] {
+		return nil
+	}
 	e := s.e
 	view := e.g.View(dyngraph.New)
 	for i := range s.work {
@@ -321,7 +368,10 @@ func (s *stepper) decideExistence() error {
 		if w.state.Query.Emit != EmitExists || w.existed.decided || w.suspended != nil {
 			continue
 		}
-		x := existence{decided: true, exists: !w.result.Count.IsZero(), witness: w.result.Witness}
+		x := existence{decided: true}
+		if w.result != nil {
+			x.exists, x.witness = !w.result.Count.IsZero(), w.result.Witness
+		}
 		if !x.exists && w.exists {
 			res, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantAny, 0, nil)
 			if err != nil {
@@ -338,12 +388,15 @@ func (s *stepper) decideExistence() error {
 
 // sendTotals emits the counts and transitions of one sign, by query name.
 func (s *stepper) sendTotals(sign dyngraph.Sign) error {
+	if !s.modes[EmitCounts] && !s.modes[EmitExists] {
+		return nil
+	}
 	for i := range s.work {
 		w := &s.work[i]
 		ev := Event{Query: w.state.Query, Sign: sign, View: s.e.g.View(dyngraph.New)}
 		switch w.state.Query.Emit {
 		case EmitCounts:
-			if w.result.Count.IsZero() {
+			if w.result == nil || w.result.Count.IsZero() {
 				continue
 			}
 			ev.Kind, ev.Count = EventCount, w.result.Count

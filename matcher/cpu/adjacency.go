@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"cmp"
-	"slices"
 
 	"motifd/dyngraph"
 )
@@ -13,7 +12,8 @@ import (
 // by edge label only). Entries of a staged batch are in it as they are in the array: those inserted and those deleted,
 // marked.
 //
-// A block begins with pairs (kind, end of its entries in the block), ascending; then come the neighbours. It takes 8 bytes for
+// A block begins with pairs (kind, end of its entries in the block, marked if the staged batch has some of them), ascending; then
+// come the neighbours. It takes 8 bytes for
 // each end of an edge and 16 for each kind of neighbour that a vertex has, and room to grow; it is kept while some query
 // asks for counts.
 type adjacency struct {
@@ -25,7 +25,10 @@ type adjacency struct {
 	ent   []dyngraph.Entry // beside nbr
 	free  int              // slots of blocks that have moved; when they are half of all, blocks are packed anew
 
-	changes []adjacencyChange
+	staged  bool              // the staged batch is in it
+	late    []adjacencyChange // of batches before it, to be made
+	ended   int               // how many of them end batches that were in it
+	batches []int             // where those of each end
 	scratch []adjacencyEntry
 }
 
@@ -40,7 +43,6 @@ type adjacencyHead struct {
 	at           int
 	n, room      uint32 // entries
 	pairs, width uint32 // kinds, and room for kinds
-	staged       bool   // the staged batch has entries here
 }
 
 type adjacencyEntry struct {
@@ -70,82 +72,6 @@ const noKind = ^uint32(0)
 // adjacencyKey is the key of the neighbours with a label on the other side of edges with a label.
 func adjacencyKey(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint64 {
 	return uint64(d)<<63 | uint64(edge)<<32 | uint64(nbr)
-}
-
-// newAdjacency reads the graph, with the staged batch if there is one.
-func newAdjacency(g *dyngraph.Graph) *adjacency {
-	a := &adjacency{g: g, kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound())}
-	view := g.View(dyngraph.New)
-	slots := 2*g.Edges() + g.Edges()/4 + 6*len(a.heads)
-	a.nbr, a.ent = make([]dyngraph.VertexID, 0, slots), make([]dyngraph.Entry, 0, slots)
-	var labels []dyngraph.LabelID
-	var byKind kindSorter
-	for v := range a.heads {
-		id := dyngraph.VertexID(v)
-		a.scratch = a.scratch[:0]
-		ordered := true
-		for d := dyngraph.Out; d <= dyngraph.In; d++ {
-			labels = g.LabelsOf(id, d, labels[:0])
-			for _, l := range labels {
-				r := g.Range(id, d, l)
-				for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-					for i, w := range nbrs {
-						e := adjacencyEntry{a.kind(d, l, view.Label(w)), w, ents[i]}
-						if n := len(a.scratch); n > 0 && a.scratch[n-1].kind > e.kind {
-							ordered = false
-						}
-						a.scratch = append(a.scratch, e)
-						a.heads[v].staged = a.heads[v].staged || e.ent.Staged()
-					}
-				}
-			}
-		}
-		if !ordered {
-			a.scratch = byKind.sort(a.scratch, len(a.kinds))
-		}
-		if len(a.scratch) > 0 {
-			a.write(&a.heads[v])
-		}
-	}
-	return a
-}
-
-// kindSorter sorts entries by kind and leaves those of one kind in their order, in linear time for few kinds.
-type kindSorter struct {
-	at    []uint32 // by kind: how many there are, then where the next goes; 0 between uses
-	kinds []uint32
-	out   []adjacencyEntry
-}
-
-// sort returns the entries in order; what it was given is the scratch of the next call.
-func (s *kindSorter) sort(entries []adjacencyEntry, kinds int) []adjacencyEntry {
-	if len(s.at) < kinds {
-		s.at = make([]uint32, 2*kinds)
-	}
-	s.kinds = s.kinds[:0]
-	for i := range entries {
-		k := entries[i].kind
-		if s.at[k] == 0 {
-			s.kinds = append(s.kinds, k)
-		}
-		s.at[k]++
-	}
-	slices.Sort(s.kinds)
-	next := uint32(0)
-	for _, k := range s.kinds {
-		s.at[k], next = next, next+s.at[k]
-	}
-	out := slices.Grow(s.out[:0], len(entries))[:len(entries)]
-	for i := range entries {
-		k := entries[i].kind
-		out[s.at[k]] = entries[i]
-		s.at[k]++
-	}
-	for _, k := range s.kinds {
-		s.at[k] = 0
-	}
-	s.out = entries
-	return out
 }
 
 // kind returns the number of a kind, a new one if need be.
@@ -192,27 +118,41 @@ const few = 16
 
 // of returns the neighbours of one kind, ascending, with their entries, and whether some might be staged.
 func (a *adjacency) of(v dyngraph.VertexID, kind uint32) (nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) {
+	from, to, staged := a.slots(v, kind)
+	return a.nbr[from:to:to], a.ent[from:to:to], staged
+}
+
+// slots returns where the neighbours of one kind are.
+func (a *adjacency) slots(v dyngraph.VertexID, kind uint32) (from, to int, staged bool) {
 	h := &a.heads[v]
 	pairs := a.nbr[h.at : h.at+2*int(h.pairs)]
-	i := 0
+	// Kinds ascend and are numbered from 0: a vertex that has all up to this one has it there, and otherwise before.
+	i := 2 * int(min(kind, h.pairs-1))
 	if len(pairs) > 2*few {
-		if i = 2 * searchKind(pairs, kind); i == len(pairs) {
-			return nil, nil, false
-		}
+		i = min(2*searchKind(pairs, kind), len(pairs)-2)
 	}
-	for ; i < len(pairs); i += 2 {
-		if uint32(pairs[i]) != kind {
+	for ; i >= 0 && i < len(pairs); i -= 2 {
+		if uint32(pairs[i]) > kind {
 			continue
 		}
-		base := h.at + 2*int(h.width)
-		from, to := base, base+int(pairs[i+1])
-		if i > 0 {
-			from += int(pairs[i-1])
+		if uint32(pairs[i]) < kind {
+			break
 		}
-		return a.nbr[from:to:to], a.ent[from:to:to], h.staged
+		base := h.at + 2*int(h.width)
+		from, to := base, base+end(pairs[i+1])
+		if i > 0 {
+			from += end(pairs[i-1])
+		}
+		return from, to, pairs[i+1]&stagedEnd != 0
 	}
-	return nil, nil, false
+	return 0, 0, false
 }
+
+// stagedEnd marks the end of entries some of which are staged.
+const stagedEnd = 1 << 31
+
+// end returns where entries end, without the mark.
+func end(e dyngraph.VertexID) int { return int(e &^ stagedEnd) }
 
 // searchKind returns the index of the first pair whose kind is at least the given one.
 func searchKind(pairs []dyngraph.VertexID, kind uint32) int {

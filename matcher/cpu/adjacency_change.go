@@ -7,60 +7,20 @@ import (
 	"motifd/dyngraph"
 )
 
-// stage enters the net edges of a staged batch.
-func (a *adjacency) stage(d *dyngraph.Delta) {
-	if n := int(a.g.IDBound()); n > len(a.heads) {
-		a.heads = append(a.heads, make([]adjacencyHead, n-len(a.heads))...)
-	}
-	a.change(d, true, func(n *dyngraph.NetEdge) adjacencyOp {
-		if n.Sign == dyngraph.Inserted {
-			return addEntry
-		}
-		return markEntry
-	})
-}
-
-// end takes the marks away, and with them the entries that are no longer in the graph.
-func (a *adjacency) end(d *dyngraph.Delta, committed bool) {
-	a.change(d, false, func(n *dyngraph.NetEdge) adjacencyOp {
-		if (n.Sign == dyngraph.Inserted) != committed {
-			return removeEntry
-		}
-		return markEntry
-	})
-	if 2*a.free > len(a.nbr) {
-		a.pack()
-	}
-}
-
-// change does the same to both entries of every net edge.
-func (a *adjacency) change(d *dyngraph.Delta, staged bool, what func(*dyngraph.NetEdge) adjacencyOp) {
-	a.changes = a.changes[:0]
-	view := a.g.View(dyngraph.New)
-	in := dyngraph.Out
-	if a.g.Directed() {
-		in = dyngraph.In
-	}
-	for i := range d.Net {
-		n := &d.Net[i]
-		op, ent := what(n), dyngraph.EntryOf(n.Edge, staged)
-		a.changes = append(a.changes,
-			adjacencyChange{n.From, adjacencyEntry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, op},
-			adjacencyChange{n.To, adjacencyEntry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, op})
-		a.heads[n.From].staged, a.heads[n.To].staged = staged, staged
-	}
-	slices.SortFunc(a.changes, func(x, y adjacencyChange) int {
+// change makes changes of one batch.
+func (a *adjacency) change(changes []adjacencyChange) {
+	slices.SortFunc(changes, func(x, y adjacencyChange) int {
 		if x.v != y.v {
 			return cmp.Compare(x.v, y.v)
 		}
 		return cmp.Or(compareEntries(&x.adjacencyEntry, &y.adjacencyEntry), cmp.Compare(x.what, y.what))
 	})
-	for from := 0; from < len(a.changes); {
+	for from := 0; from < len(changes); {
 		to := from + 1
-		for to < len(a.changes) && a.changes[to].v == a.changes[from].v {
+		for to < len(changes) && changes[to].v == changes[from].v {
 			to++
 		}
-		a.apply(a.changes[from:to])
+		a.apply(changes[from:to])
 		from = to
 	}
 }
@@ -78,13 +38,13 @@ func (a *adjacency) apply(changes []adjacencyChange) {
 	pairs, base := a.nbr[h.at:h.at+2*int(h.pairs)], h.at+2*int(h.width)
 	next, i := 0, 0
 	for k := 0; k < len(pairs); k += 2 {
-		for end := int(pairs[k+1]); i < end; i++ {
+		for to := end(pairs[k+1]); i < to; i++ {
 			e := adjacencyEntry{uint32(pairs[k]), a.nbr[base+i], a.ent[base+i]}
 			for next < len(changes) && changes[next].what == addEntry && compareEntries(&changes[next].adjacencyEntry, &e) < 0 {
 				a.scratch = append(a.scratch, changes[next].adjacencyEntry)
 				next++
 			}
-			if next < len(changes) && changes[next].what != addEntry && changes[next].ent.Index() == e.ent.Index() {
+			if concerns(changes[next:], &e) {
 				if changes[next].what == markEntry {
 					a.scratch = append(a.scratch, changes[next].adjacencyEntry)
 				}
@@ -100,6 +60,22 @@ func (a *adjacency) apply(changes []adjacencyChange) {
 	a.write(h)
 }
 
+// concerns reports whether one of the next changes marks or removes an entry, and makes it the first: those of parallel edges come in
+// any order.
+func concerns(changes []adjacencyChange, e *adjacencyEntry) bool {
+	for i := range changes {
+		c := &changes[i]
+		if c.what == addEntry || compareEntries(&c.adjacencyEntry, e) != 0 {
+			break
+		}
+		if c.ent.Index() == e.ent.Index() {
+			changes[0], *c = *c, changes[0]
+			return true
+		}
+	}
+	return false
+}
+
 // inPlace makes one change without writing the whole block, if it has room and the kind is there and remains.
 func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 	pairs := a.nbr[h.at : h.at+2*int(h.pairs)]
@@ -107,9 +83,9 @@ func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 	if kind == len(pairs) || uint32(pairs[kind]) != c.kind {
 		return false
 	}
-	from, to := 0, int(pairs[kind+1])
+	from, to := 0, end(pairs[kind+1])
 	if kind > 0 {
-		from = int(pairs[kind-1])
+		from = end(pairs[kind-1])
 	}
 	base, n := h.at+2*int(h.width), int(h.n)
 	nbr, ent := a.nbr[base:base+int(h.room)], a.ent[base:base+int(h.room)]
@@ -124,6 +100,7 @@ func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 	switch c.what {
 	case markEntry:
 		ent[at] = c.ent
+		mark(&pairs[kind+1], c.ent)
 		return true
 	case addEntry:
 		if h.n == h.room {
@@ -140,11 +117,20 @@ func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 		copy(ent[at:], ent[at+1:n])
 		shift = -shift
 	}
+	mark(&pairs[kind+1], c.ent)
 	h.n += shift
 	for k := kind; k < len(pairs); k += 2 {
 		pairs[k+1] += dyngraph.VertexID(shift)
 	}
 	return true
+}
+
+// mark marks the end of entries while one of them is staged. All marks of a batch go together.
+func mark(end *dyngraph.VertexID, e dyngraph.Entry) {
+	*end &^= stagedEnd
+	if e.Staged() {
+		*end |= stagedEnd
+	}
 }
 
 // write makes the scratch, which is in order, the block of a vertex.
@@ -157,8 +143,9 @@ func (a *adjacency) write(h *adjacencyHead) {
 	}
 	if n > h.room || pairs > h.width {
 		a.free += int(h.room + 2*h.width)
-		h.at, h.room, h.width = len(a.nbr), n+n/8+2, pairs+pairs/8
-		more := int(h.room + 2*h.width)
+		h.resize(n, pairs)
+		h.at = h.place(len(a.nbr))
+		more := h.at + int(h.room+2*h.width) - len(a.nbr)
 		a.nbr = append(a.nbr, make([]dyngraph.VertexID, more)...)
 		a.ent = append(a.ent, make([]dyngraph.Entry, more)...)
 	}
@@ -167,11 +154,34 @@ func (a *adjacency) write(h *adjacencyHead) {
 	for i, e := range a.scratch {
 		if i == 0 || e.kind != a.scratch[i-1].kind {
 			at += 2
-			a.nbr[at] = dyngraph.VertexID(e.kind)
+			a.nbr[at], a.nbr[at+1] = dyngraph.VertexID(e.kind), 0
 		}
-		a.nbr[at+1] = dyngraph.VertexID(i + 1)
+		a.nbr[at+1] = a.nbr[at+1]&stagedEnd | dyngraph.VertexID(i+1)
+		if e.ent.Staged() {
+			a.nbr[at+1] |= stagedEnd
+		}
 		a.nbr[base+i], a.ent[base+i] = e.nbr, e.ent
 	}
+}
+
+// resize is told how many entries and kinds there are, and makes room for a few more. An empty block has none.
+func (h *adjacencyHead) resize(n, pairs uint32) {
+	h.n, h.pairs = n, pairs
+	if n > 0 {
+		h.room, h.width = n+n/8+2, pairs+pairs/8
+	}
+}
+
+// lineSlots is how many slots of one array are in a cache line.
+const lineSlots = 16
+
+// place returns where the block begins when it is laid behind others: there, or in the next cache line if its pairs would be in
+// two.
+func (h *adjacencyHead) place(at int) int {
+	if in := at % lineSlots; in+min(2*int(h.width), lineSlots) > lineSlots {
+		at += lineSlots - in
+	}
+	return at
 }
 
 // pack lays all blocks out anew.
@@ -179,13 +189,15 @@ func (a *adjacency) pack() {
 	nbr, ent := a.nbr, a.ent
 	total := 0
 	for v := range a.heads {
-		total += int(a.heads[v].room + 2*a.heads[v].width)
+		h := &a.heads[v]
+		total = h.place(total) + int(h.room+2*h.width)
 	}
 	a.nbr, a.ent, a.free = make([]dyngraph.VertexID, total), make([]dyngraph.Entry, total), 0
 	at := 0
 	for v := range a.heads {
 		h := &a.heads[v]
 		size := int(h.room + 2*h.width)
+		at = h.place(at)
 		copy(a.nbr[at:], nbr[h.at:h.at+size])
 		copy(a.ent[at:], ent[h.at:h.at+size])
 		h.at = at

@@ -22,6 +22,7 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
+	budget bool        // some request has one
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
 	found  [][]start // by Fits.Note: what is requested of it
@@ -37,7 +38,8 @@ type asked struct {
 // maxStarts bounds the room that is kept for what is found.
 const maxStarts = 1 << 16
 
-// newAnchors returns the anchors of the requests that use selects, for rows or for counts. It holds until the next call.
+// newAnchors returns the anchors of the requests that use selects, for rows or for counts. What it finds
+// holds until the next call, unless Backend.starts was taken.
 func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) bool, rows bool) *anchors {
 	b.rounds++
 	if len(b.starts) > maxStarts {
@@ -53,26 +55,29 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
 		c.asked.requests = append(c.asked.requests, i)
+		a.budget = a.budget || r.Budget > 0
 		a.orders = append(a.orders, c)
 	}
 	return a
 }
 
-// of returns what n fits, in the order of the requests.
-func (a *anchors) of(n *dyngraph.NetEdge) []start {
+// of returns what net edge i fits, in the order of the requests.
+func (a *anchors) of(i int) []start {
+	if a.rows && !a.budget {
+		return a.opened(i)
+	}
+	n := &a.b.delta.Net[i]
 	starts := a.requested(a.b.anchors.Of(a.view.Label(n.From), n.Label, a.view.Label(n.To)))
 	if len(starts) == 0 {
 		return nil
 	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
 	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
-	if len(a.b.starts)-a.used < len(starts) {
-		a.b.starts, a.used = make([]start, max(2*len(a.b.starts), 4*len(starts))), 0
-	}
+	a.room(len(starts))
 	fit := a.b.starts[a.used:a.used]
 	for _, s := range starts {
 		// Whoever has a budget pays for every attempt.
-		if x, y := &s.order.steps[0], &s.order.steps[1]; from[x.word]&x.mask != 0 && to[y.word]&y.mask != 0 ||
+		if x, y := &s.order.steps[0], &s.order.steps[1]; x.admits(from) && y.admits(to) ||
 			a.reqs[s.request].Budget > 0 {
 			fit = append(fit, s)
 		}
@@ -81,23 +86,105 @@ func (a *anchors) of(n *dyngraph.NetEdge) []start {
 	return fit[:len(fit):len(fit)]
 }
 
+// opened is of for rows, from what is known of the batch.
+func (a *anchors) opened(i int) []start {
+	open := a.b.openings().of(i)
+	if len(open) == 0 {
+		return nil
+	}
+	n := 0
+	for _, o := range open {
+		if o.c.asked.round == a.round {
+			n += len(o.c.asked.requests)
+		}
+	}
+	a.room(n)
+	fit := a.b.starts[a.used:a.used]
+	sorted := true
+	for _, o := range open {
+		if o.c.asked.round != a.round || o.unsure && !a.b.admits(o.c.rows[o.order], &a.b.delta.Net[i]) {
+			continue
+		}
+		for _, r := range o.c.asked.requests {
+			sorted = sorted && (len(fit) == 0 || fit[len(fit)-1].request <= r)
+			fit = append(fit, start{r, o.c.rows[o.order]})
+		}
+	}
+	if !sorted {
+		slices.SortStableFunc(fit, func(x, y start) int { return cmp.Compare(x.request, y.request) })
+	}
+	a.used += len(fit)
+	return fit[:len(fit):len(fit)]
+}
+
+// room makes room for n more starts.
+func (a *anchors) room(n int) {
+	if len(a.b.starts)-a.used < n {
+		a.b.starts, a.used = make([]start, max(2*len(a.b.starts), 4*n)), 0
+	}
+}
+
+// groupTasks appends the tasks of the requests, in any order.
+func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
+	bits, words := a.b.filter.Bits(), a.b.filter.Words()
+	for _, g := range a.b.nets.touched {
+		pairs := g.in(phase)
+		if len(pairs) == 0 {
+			continue
+		}
+		for _, s := range a.requested(a.b.anchors.Of(g.from, g.edge, g.to)) {
+			req := &a.reqs[s.request]
+			if req.Before == 0 {
+				continue
+			}
+			f := a.b.grown(req, phase)
+			if f != nil && !f.cyclic {
+				continue
+			}
+			ts, x, y := tasks[s.request], &s.order.steps[0], &s.order.steps[1]
+			for i, p := range pairs {
+				if f != nil || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) || req.Budget > 0 {
+					ts = append(ts, task{o: s.order, netPair: p, net: uint32(i)})
+				}
+			}
+			tasks[s.request] = ts
+		}
+	}
+}
+
+// edgeTasks appends the tasks of the requests, in the order of the net edges.
+func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
+	for i := range a.b.delta.Net {
+		n := &a.b.delta.Net[i]
+		if n.Sign != sign {
+			continue
+		}
+		for _, s := range a.of(i) {
+			if uint32(i) < a.reqs[s.request].Before {
+				tasks[s.request] = append(tasks[s.request], task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i)})
+			}
+		}
+	}
+}
+
 // requested returns what of the fits is requested, in the order of the requests.
-func (a *anchors) requested(fits *matcher.Fits[*compiled]) []start {
+func (a *anchors) requested(fits *matcher.Fits[fitting]) []start {
 	if fits.Mark[0] == a.round {
 		return a.found[fits.Note]
 	}
 	var starts []start
 	for _, f := range fits.List {
-		if f.Of.asked.round != a.round {
+		c := f.Of.c
+		if c.asked.round != a.round {
 			continue
 		}
-		o := f.Of.count[f.Order]
+		o := c.count[f.Order]
 		if a.rows {
-			if o = f.Of.rows[f.Order]; o == nil {
+			if o = c.rows[f.Order]; o == nil {
 				continue // another order's rows have it
 			}
 		}
-		for _, r := range f.Of.asked.requests {
+		for _, r := range c.asked.requests {
 			starts = append(starts, start{r, o})
 		}
 	}

@@ -26,6 +26,9 @@ type Options struct {
 	// parts of a group that is not the next go to SpillDir. 0 is 64 MiB. A search holds at most Threads times GroupMemory
 	// and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
+	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search that counts,
+	// since another backend may answer all. Otherwise it is made when the first batch is staged.
+	Lazy bool
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
 	Clock func() int64
@@ -55,15 +58,24 @@ type Backend struct {
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
 	// anchors finds the plans that a net edge fits.
-	anchors matcher.Anchors[*compiled]
+	anchors matcher.Anchors[fitting]
+	open    openings
 	rounds  uint64  // of looking for anchors
 	starts  []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
-	columns map[column]int
+	columns *columns
 	fresh   freshness
 	tasks   [][]task // by request, empty between searches
-	apart   bool     // tests: every anchor is searched by itself
-	// adj is there while some plan is counted, or since a whole graph was.
+	nets    nets
+	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
+	// the next.
+	phase, read uint64
+	branches    branches
+	apart       bool // tests: every anchor is searched by itself
+	forests     bool // tests: every pattern that can have a forest has one
+	room        int  // tests: what branches may take, if not 0
+	forgets     bool // tests: what pairs of vertices have in common is found each time
+	// adj is there since something was counted, as long as some plan is.
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
 
@@ -71,16 +83,32 @@ type Backend struct {
 
 	mu   sync.Mutex
 	idle []*search // workers between searches, with their caches
+	// What all workers have found in the graph, and find again while it holds.
+	lists sharedLists
+	pairs sharedPairs
+}
+
+// forget drops all caches.
+func (b *Backend) forget() {
+	b.idle = nil
+	b.lists.now.Store(nil)
+	b.pairs.now.Store(nil)
 }
 
 // compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
 type compiled struct {
+	plan *matcher.Plan
+	at   int // among the plans of Prepare
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*order
 	rowsAll, countAll *order // static
 	shape             *shape // nil when counting must enumerate
 	order             *rowOrder
 	asked             asked
+	missing           *int32    // vertices that nothing fits; see plan.Filter.Missing
+	noted             [2]uint64 // by side: the batch that was last said to concern it
+	forest            *forest   // nil when counts are better taken from the net edges alone
+	grown             uint64    // the phase that the forest was last brought to
 }
 
 // New returns a backend without a graph.
@@ -95,9 +123,11 @@ func (b *Backend) Name() string { return "cpu" }
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
-	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, map[column]int{}, matcher.Anchors[*compiled]{}
-	b.fresh, b.idle, b.adj = freshness{}, nil, nil
-	b.fresh.grow(g)
+	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(columns), matcher.Anchors[fitting]{}
+	b.fresh, b.adj = freshness{}, nil
+	b.forget()
+	b.nets, b.branches = nets{}, branches{}
+	b.fresh.grow(int(g.IDBound()))
 	return nil
 }
 
@@ -107,46 +137,47 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	old := b.plans
 	if before != b.filter.Generation() {
-		old, b.columns, b.anchors = nil, map[column]int{}, matcher.Anchors[*compiled]{}
+		old, b.columns, b.anchors = nil, new(columns), matcher.Anchors[fitting]{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
-	for _, p := range plans {
+	for at, p := range plans {
 		if c := old[p]; c != nil {
-			b.plans[p] = c
+			c.at, b.plans[p] = at, c
 			continue
 		}
-		c := &compiled{order: newRowOrder(b.g.View(dyngraph.New), p)}
+		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), order: newRowOrder(b.g.View(dyngraph.New), p)}
 		for i := range p.Anchored {
-			c.rows = append(c.rows, compile(p, &p.Anchored[i], b.filter, b.columns, true))
 			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, b.columns, false))
 		}
-		if !b.apart {
-			coalesce(p, c.rows)
-		}
+		c.rows = compileRows(p, b.filter, b.columns, b.apart)
 		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
 		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
 		c.shape = newShape(p, b.filter, b.columns)
+		if p.Query.Emit == matcher.EmitCounts {
+			c.forest = b.newForest(c.shape)
+		}
 		b.plans[p] = c
-		b.idle = nil // the workers' caches refer to columns and shapes
+		b.forget() // the caches refer to columns and shapes
 	}
-	b.anchors.Set(plans, func(i int) *compiled { return b.plans[plans[i]] })
+	b.keepBranches()
+	b.anchors.Set(plans, func(i, order int) fitting { return newFitting(b.plans[plans[i]], order) })
+	b.open.batch = 0
 	return nil
 }
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta = d
+	b.phase += 2
 	if b.adj != nil && !b.counts && len(d.Touched) > 0 {
 		b.adj = nil // of a graph that is no more
 	}
-	if b.adj != nil {
-		b.adj.stage(d)
-	} else if b.counts {
-		b.adjacency()
+	if b.counts && !b.opt.Lazy {
+		b.ready(nil)
 	}
 	b.filter.Stage(d)
-	b.fresh.outdate(b.g, d.Touched, b.filter.Changed())
+	b.fresh.outdate(b.g, d, b.filter.Changed(), b.columns)
 	return nil
 }
 
@@ -167,10 +198,11 @@ func (b *Backend) Abort() error {
 // end outdates what was built while the batch was staged.
 func (b *Backend) end(committed bool) {
 	if b.delta != nil {
-		if b.adj != nil {
-			b.adj.end(b.delta, committed)
+		if b.adj != nil && !b.adj.end(b.delta, committed) {
+			b.adj = nil
 		}
-		b.fresh.outdate(b.g, b.delta.Touched, b.filter.Changed())
+		b.endBranches(committed)
+		b.fresh.outdate(b.g, b.delta, b.filter.Changed(), b.columns)
 		b.delta = nil
 	}
 }
@@ -186,10 +218,55 @@ func (b *Backend) clock() int64 {
 	return b.opt.Clock()
 }
 
-// adjacency returns the adjacency for counting, and makes it when it is not there.
+// adjacency returns the adjacency for counting as the graph is, and makes it when it is not there.
 func (b *Backend) adjacency() *adjacency {
 	if b.adj == nil {
-		b.adj = newAdjacency(b.g)
+		b.adj = newAdjacency(b.g, func(work func()) { b.parallel(b.opt.Threads, work) })
+		b.adj.staged = b.delta != nil
 	}
+	b.adj.catchUp(b.delta)
 	return b.adj
 }
+
+// Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of the graph, which follows it
+// when it is asked for, and the numbers of branches. Search does so itself; a caller that measures searches calls Ready before.
+func (b *Backend) Ready(reqs []matcher.Request) {
+	if b.sums(reqs) {
+		b.ready(reqs)
+	}
+}
+
+func (b *Backend) ready(reqs []matcher.Request) {
+	b.adjacency()
+	b.build(reqs)
+}
+
+// sums reports whether some request needs what Ready makes.
+func (b *Backend) sums(reqs []matcher.Request) bool {
+	return slices.ContainsFunc(reqs, func(r matcher.Request) bool {
+		return b.plans[r.Plan] != nil && b.how(r) == bySums && r.Before > 0
+	})
+}
+
+// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged batch's: its net edges are
+// entered, and later marked as the graph's or taken out.
+func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
+	if !b.sums(reqs) {
+		return 0, 0
+	}
+	if b.delta != nil && (b.adj == nil || !b.adj.staged) {
+		own = 4 * uint64(len(b.delta.Net))
+	}
+	if b.adj == nil {
+		all = own + 2*uint64(b.g.Edges())/perChange
+	} else {
+		all = own + uint64(len(b.adj.late)-b.adj.ended)
+	}
+	if b.branches.asked != b.phase {
+		all += uint64(b.stale(reqs)) * uint64(b.g.IDBound()) / perChange
+	}
+	return all, own
+}
+
+// perChange is how many entries of the graph are read in the time that a change takes.
+const perChange = 8

@@ -97,7 +97,43 @@ type chainCounter struct {
 	ways  []uint64 // by vertex, 0 between uses
 	side  [2][]reached
 	other []reached
-	over  bool // a number left 64 bits
+	over  bool   // a number left 64 bits
+	read  uint64 // what was read ahead comes together here, so that it is read
+}
+
+// readEnds reads where the neighbours of the ends of net edges are, which are mostly in no cache: reads that do not wait for each
+// other overlap.
+func (a *adjacency) readEnds(tasks []task) (read uint64) {
+	for i := range tasks {
+		read += uint64(a.heads[tasks[i].from].at + a.heads[tasks[i].to].at)
+	}
+	for i := range tasks {
+		read += a.readBlock(tasks[i].from) + a.readBlock(tasks[i].to)
+	}
+	return read
+}
+
+// readBlock reads the first two cache lines of a vertex's block, as far as it goes.
+func (a *adjacency) readBlock(v dyngraph.VertexID) uint64 {
+	h := &a.heads[v]
+	if h.n == 0 {
+		return 0
+	}
+	last := 2*int(h.width) + int(h.n) - 1
+	return uint64(a.nbr[h.at]) + uint64(a.nbr[h.at+min(last, lineSlots)])
+}
+
+// readAhead reads where the neighbours of some vertices begin, likewise.
+func (a *adjacency) readAhead(of []reached) (read uint64) {
+	for i := range of {
+		read += uint64(a.heads[of[i].v].at)
+	}
+	for i := range of {
+		if at := a.heads[of[i].v].at; at < len(a.nbr) {
+			read += uint64(a.nbr[at])
+		}
+	}
+	return read
 }
 
 // countChain counts a chain. It answers false when a number leaves 64 bits.
@@ -139,13 +175,14 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 		nbr, ent, staged := c.around(of[0].v, e, l.to)
 		c.stepBy(len(nbr))
 		for i, w := range nbr {
-			if (!staged || c.sees(ent[i], e.rank)) && (l.to.implied || c.passes(l.to, w)) {
+			if (!staged || c.sees(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) {
 				out = append(out, reached{w, of[0].n})
 			}
 		}
 		x.side[side] = c.weigh(l, out)
 		return
 	}
+	x.read += c.adj.readAhead(of)
 	for _, r := range of {
 		nbr, ent, staged := c.around(r.v, e, l.to)
 		if !c.stepBy(len(nbr)) {
@@ -156,7 +193,7 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 				continue
 			}
 			if x.ways[w] == 0 {
-				if !l.to.implied && !c.passes(l.to, w) {
+				if !c.implied(l.to) && !c.passes(l.to, w) {
 					continue
 				}
 				out = append(out, reached{v: w})
@@ -210,6 +247,7 @@ func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
 	for _, r := range x.side[many] {
 		x.ways[r.v] = r.n
 	}
+	x.read += c.adj.readAhead(x.side[few])
 	var total matcher.Count
 	var sumHi, sumLo uint64
 	for _, r := range x.side[few] {

@@ -11,15 +11,21 @@ type order struct {
 	plan   *matcher.Plan
 	anchor int // pattern edge of the anchor, or -1
 	steps  []step
-	// images are other matches that come with each match: by column, the column of the match that they have there. See
-	// coalesce.
+	// images are other matches that come with each match: by column, the column of the match that they have there.
 	images [][]int
+	// members are the orders of a class, whose steps begin like these and go on; nil otherwise. columns are those of the row that
+	// the shared steps fill, the same of the members in the same places.
+	members []*order
+	columns []int
+	slots   []*step // by slot
+	tail    int     // vertices at the end of the pattern that are mapped one after the other, anchors aside
 }
 
 type step struct {
 	vertex int
-	word   int // of the candidate bits
-	mask   uint64
+	slot   int // of the frames: those of a class's members are kept apart
+	test   plan.Test
+	or     []plan.Test // of which one will do instead: where members of a class differ
 	back   []back
 	// clash are the earlier steps whose vertices may coincide with this one's: their labels do not tell them apart.
 	clash []int
@@ -37,7 +43,9 @@ type back struct {
 	label  dyngraph.LabelID
 	dir    dyngraph.Dir
 	either bool
-	column int // of the neighbour lists; plain steps only
+	column int              // of the neighbour lists; plain steps only
+	nbr    dyngraph.LabelID // of the neighbours in them, or AnyLabel
+	lane   lane             // of their freshness
 	// distinct are pattern edges parallel to this one that are mapped before it.
 	distinct []int
 }
@@ -52,7 +60,7 @@ type less struct {
 // taken of embeddings and divided.
 //
 // columns numbers what neighbour lists are cached by, for all orders of a backend.
-func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[column]int, rows bool) *order {
+func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns, rows bool) *order {
 	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps))}
 	at := make([]int, len(p.Query.Vertices))
 	mapped := make([]bool, len(p.Query.Edges))
@@ -64,14 +72,12 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[colu
 		from := &o.Steps[i]
 		at[from.Vertex] = i
 		class := f.Class(p, from.Vertex)
-		s := step{vertex: from.Vertex, word: class >> 6, mask: 1 << (class & 63), plain: true}
+		s := step{vertex: from.Vertex, slot: i, test: f.Test(p, from.Vertex), plain: true}
 		for _, b := range from.Back {
-			nb := back{edge: b.Edge, step: b.Step, label: b.Label, dir: b.Dir, either: b.Either}
-			key := column{b.Dir, b.Label, class}
-			if _, ok := columns[key]; !ok {
-				columns[key] = len(columns)
-			}
-			nb.column = columns[key]
+			nb := back{edge: b.Edge, step: b.Step, label: b.Label, dir: b.Dir, either: b.Either,
+				nbr: p.VertexLabels[from.Vertex]}
+			key := column{dir: b.Dir, label: b.Label, class: class}
+			nb.column, nb.lane = columns.of(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.nbr, class)
 			for e, m := range mapped {
 				if m && parallel(p.Query, e, b.Edge) {
 					nb.distinct = append(nb.distinct, e)
@@ -106,8 +112,42 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns map[colu
 			}
 		}
 		c.steps[i] = s
+		c.slots = append(c.slots, &c.steps[i])
 	}
 	return c
+}
+
+// ordered returns how many of a row's last vertices ascend among rows of the same search that agree in the others: those that come in the
+// order of the steps.
+func (o *order) ordered() int {
+	if o.images != nil || o.members != nil {
+		return 0 // what is found together comes by turns
+	}
+	at := make([]int, len(o.steps))
+	for i := range o.steps {
+		at[o.steps[i].vertex] = i
+	}
+	n, last := 0, len(o.steps)
+	for v := len(at) - 1; v >= 0 && (at[v] < 2 || at[v] < last); v-- {
+		if at[v] >= 2 {
+			last = at[v]
+		}
+		n++
+	}
+	return n
+}
+
+// admits tells whether a data vertex with these candidate bits passes the filter.
+func (s *step) admits(bits []uint64) bool {
+	if s.test.Of(bits) {
+		return true
+	}
+	for _, t := range s.or {
+		if t.Of(bits) {
+			return true
+		}
+	}
+	return false
 }
 
 // before reports whether pattern vertex v is mapped by a step before i.

@@ -31,6 +31,12 @@ type counter struct {
 	image  [matcher.MaxVertices]dyngraph.VertexID
 	mapped uint32
 	begin  beginning
+	// forest has counted some of the quotients in a phase. Since it knows nothing of candidate bits, they do not matter for the
+	// others either: the terms that cancel out would not. place is the net edge's in its group.
+	forest *forest
+	phase  uint64
+	place  uint32
+	read   uint64 // what was read ahead comes together here, so that it is read
 
 	memo   memo
 	common [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
@@ -40,11 +46,11 @@ type counter struct {
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
-func (c *counter) start(se *search, s *shape, adj *adjacency) {
+func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase uint64) {
 	if c.cache == nil {
 		c.se, c.step, c.cache = se, se.step, map[*shape]*pieces{}
 	}
-	c.shape, c.adj = s, adj
+	c.shape, c.adj, c.forest, c.phase = s, adj, f, phase
 	c.ps = c.cache[s]
 	if c.ps == nil {
 		c.ps = newPieces(s)
@@ -80,8 +86,11 @@ func (c *counter) put(members uint32, w dyngraph.VertexID) {
 
 // passes reports whether a data vertex fits a block.
 func (c *counter) passes(t *target, w dyngraph.VertexID) bool {
-	return t.passes(c.se.bits, c.se.words, w)
+	return c.forest != nil || t.passes(c.se.bits, c.se.words, w)
 }
+
+// implied tells that every vertex that is reached along a block's only edge fits it.
+func (c *counter) implied(t *target) bool { return t.implied || c.forest != nil }
 
 // around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all need fit
 // the target.
@@ -90,7 +99,7 @@ func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph
 		return c.adj.of(v, c.kinds[e.kind])
 	}
 	l := c.se.lists.neighbours(v, &e.back, &to.step)
-	return l.nbr, l.ent, l.staged > 0
+	return l.nbr, l.ent, l.staged
 }
 
 // sees reports whether an edge of the given rank may have a staged data edge as its image.
@@ -249,7 +258,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 			if !c.se.step() {
 				return matcher.Count{}
 			}
-			if (p.to.implied || c.passes(p.to, w)) && (!staged || c.sees(ent[i], e.rank)) && c.free(p.next, w) {
+			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.sees(ent[i], e.rank)) && c.free(p.next, w) {
 				total = total.Add(c.with(p, w))
 			}
 		}

@@ -43,7 +43,7 @@ const long = 64
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
 func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
 	nbr, _, staged := c.around(v, e, to)
-	return len(nbr) >= long && (staged || !to.implied)
+	return len(nbr) >= long && (staged || !c.implied(to))
 }
 
 // sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
@@ -99,13 +99,13 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) uint64 {
 // of v nor the filter tells more than the edge does.
 func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
 	nbr, ent, staged := c.around(v, e, to)
-	if !staged && to.implied {
+	if !staged && c.implied(to) {
 		return uint64(len(nbr))
 	}
 	c.stepBy(len(nbr))
 	n := uint64(0)
 	for i, w := range nbr {
-		if (!staged || c.sees(ent[i], e.rank)) && (to.implied || c.passes(to, w)) {
+		if (!staged || c.sees(ent[i], e.rank)) && (c.implied(to) || c.passes(to, w)) {
 			n++
 		}
 	}

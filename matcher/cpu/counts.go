@@ -5,15 +5,16 @@ import (
 	"motifd/matcher"
 )
 
-// fromAnchor counts the matches whose first changed edge, by rank, is the image n of the order's edge.
-func (c *counter) fromAnchor(o *order, n *dyngraph.NetEdge) matcher.Count {
-	c.rank, c.sign = c.shape.rank[o.anchor], n.Sign
+// fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a sign
+// between two data vertices. The count is what there is more than less.
+func (c *counter) fromAnchor(o *order, sign dyngraph.Sign, n netPair) (more, less matcher.Count) {
+	c.rank, c.sign = c.shape.rank[o.anchor], sign
 	u, v := o.steps[0].vertex, o.steps[1].vertex
-	if !c.se.candidate(&o.steps[0], n.From) || !c.se.candidate(&o.steps[1], n.To) || !c.se.step() {
-		return matcher.Count{}
+	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.steps[0], n.from) || !c.se.candidate(&o.steps[1], n.to)) {
+		return more, less
 	}
-	c.begin = beginning{o.anchor, u, v, n.From, n.To}
-	return c.either(c.ps.way(o.anchor))
+	c.begin = beginning{o.anchor, u, v, n.from, n.to}
+	return c.either(c.forest == nil && c.ps.way(o.anchor))
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -26,7 +27,8 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 		return matcher.Count{}
 	}
 	c.begin = beginning{anchor: -1, u: u, from: v}
-	return c.either(c.ps.way(-1))
+	more, less := c.either(c.ps.way(-1))
+	return more.Sub(less)
 }
 
 // beginning is what is mapped first: the ends of an anchor, or a root.
@@ -66,37 +68,48 @@ func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, know
 	return c.product(parts.anchored(b.anchor)), true
 }
 
-// either counts the pattern with its vertices kept apart, or sums the signed counts of its quotients.
-func (c *counter) either(apart bool) matcher.Count {
+// either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for those
+// that a forest has.
+func (c *counter) either(apart bool) (more, less matcher.Count) {
 	if apart {
-		n, _ := c.one(c.shape.apart, c.ps.apart)
-		return n
+		more, _ = c.one(c.shape.apart, c.ps.apart)
+		return more, less
 	}
-	var more, less matcher.Count
 	var none quotientSet
 	for i, q := range c.shape.parts {
+		if c.forest != nil && c.forest.terms[i].kept {
+			continue
+		}
 		if i > 0 && q.finer.meets(&none) {
 			none.add(i)
 			continue
+		}
+		if c.forest != nil && c.forest.rulesOut(i, &c.begin, c.place, c.phase) {
+			none.add(i)
+			continue
+		}
+		w := weight{q.factor, q.negative}
+		if c.forest != nil {
+			w = c.forest.terms[i].weight
 		}
 		n, known := c.one(q, c.ps.parts[i])
 		switch {
 		case !known:
 		case n.IsZero():
 			if i == 0 {
-				return n
+				return more, less
 			}
 			none.add(i)
-		case q.negative:
-			less = less.Add(n.Mul(q.factor))
+		case w.negative:
+			less = less.Add(n.Mul(w.factor))
 		default:
-			more = more.Add(n.Mul(q.factor))
+			more = more.Add(n.Mul(w.factor))
 		}
 		if c.se.stopped {
-			return matcher.Count{}
+			break
 		}
 	}
-	return more.Sub(less)
+	return more, less
 }
 
 // others reports whether the edges of a quotient between the blocks of its anchor, but for the anchor, have images.

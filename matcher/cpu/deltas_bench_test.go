@@ -39,28 +39,34 @@ func benchDeltas(b *testing.B, graph []dyngraph.Update, batches [][]dyngraph.Upd
 	one, two := newBench(b, graph, q, Options{Threads: 1, SpillDir: b.TempDir()}), newBench(b, graph, q, Options{Threads: 2, SpillDir: b.TempDir()})
 	produced, ordered, wall1, wall2 := time.Hour, time.Hour, time.Hour, time.Hour
 	var total uint64
+	// each lets a backend search one batch after the other, as the batches of a stream follow each other.
+	each := func(x *bench, search func()) {
+		for _, us := range batches {
+			done := x.stage(us)
+			search()
+			done()
+		}
+	}
 	for b.Loop() {
 		var user, users, wall, walls time.Duration
 		total = 0
-		for _, us := range batches {
-			done := one.stage(us)
-			user += timed(userTime, func() { one.produce() })
-			// With one thread the emitter must not run beside the worker.
-			procs := runtime.GOMAXPROCS(1)
+		each(one, func() { user += timed(userTime, func() { one.produce() }) })
+		// With one thread the emitter must not run beside the worker.
+		procs := runtime.GOMAXPROCS(1)
+		each(one, func() {
 			at := time.Now()
 			users += timed(userTime, func() {
 				n, _ := one.rows(func(matcher.Group) error { return nil }).Count.Uint64()
 				total += n
 			})
 			wall += time.Since(at)
-			runtime.GOMAXPROCS(procs)
-			done()
-			done = two.stage(us)
-			at = time.Now()
+		})
+		runtime.GOMAXPROCS(procs)
+		each(two, func() {
+			at := time.Now()
 			two.rows(func(matcher.Group) error { return nil })
 			walls += time.Since(at)
-			done()
-		}
+		})
 		produced, ordered, wall1, wall2 = min(produced, user), min(ordered, users), min(wall1, wall), min(wall2, walls)
 	}
 	b.ReportMetric(0, "ns/op")
@@ -82,7 +88,8 @@ func (x *bench) produce() uint64 {
 	var stop atomic.Bool
 	se := x.b.newSearch(&stop, matcher.WantRows)
 	defer x.b.release(se)
-	st := &sorter{memory: x.b.opt.GroupMemory}
+	st := &sorter{memory: x.b.opt.GroupMemory, data: se.rows}
+	defer func() { se.rows = st.release() }()
 	st.over = func() { st.data = st.data[:0] }
 	se.out = st
 	o := newRowOrder(x.g.View(dyngraph.New), x.plan)
@@ -90,7 +97,7 @@ func (x *bench) produce() uint64 {
 	total := uint64(0)
 	for i := range x.b.delta.Net {
 		st.begin(o, 0, nil)
-		for _, t := range a.of(&x.b.delta.Net[i]) {
+		for _, t := range a.of(i) {
 			se.fromAnchor(t.order, &x.b.delta.Net[i], uint32(i))
 		}
 		total += st.count

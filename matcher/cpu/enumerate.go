@@ -47,7 +47,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(s, shape, adj)
+			s.counter.start(s, shape, adj, nil, 0)
 		}
 		st := &sorter{memory: b.opt.GroupMemory}
 		keep := limit
@@ -56,7 +56,10 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		st.begin(all.order, keep, &file)
 		s.out = st
-		defer st.close()
+		defer func() {
+			st.close()
+			st.release()
+		}()
 		for !stop.Load() {
 			from := int(next.Add(rootChunk)) - rootChunk
 			if from >= bound {

@@ -11,6 +11,9 @@ const unbounded = ^uint32(0)
 type frame struct {
 	nbr []dyngraph.VertexID
 	ent [][]dyngraph.Entry // by back edge
+	// none tells that there are no candidates, whatever nbr and ent hold: most pairs have none, and pointers that are not written
+	// cost nothing while garbage is collected.
+	none bool
 
 	next, end int    // what is left: indexes of nbr, or numbers
 	hi        uint32 // the bound that end stands for
@@ -45,17 +48,22 @@ func (s *search) fill(d int, st *step, f *frame) bool {
 		f.key = append(f.key, s.m[st.back[k].step])
 	}
 	for len(f.ents) < len(st.back) {
-		f.ents = append(f.ents, nil)
+		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
 	}
-	f.ent = f.ent[:0]
-	f.valid = true
+	f.valid, f.none = true, false
 	if len(st.back) > 1 {
-		return s.intersect(st, f, kept)
+		if kind, ok := st.pair(); ok && s.pairs.worth(kind) {
+			return s.intersectPair(kind, st, f, kept)
+		}
+		return s.intersect(st, f, kept, false)
 	}
 	b := &st.back[0]
 	l := s.lists.neighbours(s.m[b.step], b, st)
-	if l.staged == 0 {
-		f.nbr, f.ent = l.nbr, append(f.ent, l.ent)
+	if f.none = len(l.nbr) == 0; f.none {
+		return true
+	}
+	if !l.staged {
+		f.nbr, f.ent[0] = l.nbr, l.ent
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
@@ -65,7 +73,7 @@ func (s *search) fill(d int, st *step, f *frame) bool {
 		}
 	}
 	f.nbrs, f.ents[0] = nbrs, ents
-	f.nbr, f.ent = nbrs, append(f.ent, ents)
+	f.nbr, f.ent[0] = nbrs, ents
 	return true
 }
 
@@ -78,12 +86,10 @@ type join struct {
 }
 
 // intersect fills the frame of a step that is joined to several earlier vertices: the shortest list is read, the others are searched for each
-// of its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7).
-func (s *search) intersect(st *step, f *frame, kept uint32) bool {
-	f.nbr = nil
-	for range st.back {
-		f.ent = append(f.ent, nil)
-	}
+// of its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to
+// be visible.
+func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
+	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
 	best, size := -1, 0
 	for k := range st.back {
@@ -124,7 +130,7 @@ next:
 			f.valid = false
 			return false
 		}
-		if from[i].Staged() && !s.visible(from[i]) {
+		if from[i].Staged() && !all && !s.visible(from[i]) {
 			continue
 		}
 		for k := range js {
@@ -148,7 +154,7 @@ next:
 					continue next
 				}
 			}
-			if e.Staged() && !s.visible(e) {
+			if e.Staged() && !all && !s.visible(e) {
 				continue next
 			}
 			f.ents[k] = append(f.ents[k][:len(nbrs)], e)

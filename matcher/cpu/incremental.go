@@ -45,8 +45,9 @@ func watch(ctx context.Context, stop *atomic.Bool) func() {
 
 // task is one anchored search.
 type task struct {
-	order uint32 // of the net edge
-	o     *order
+	o *order
+	netPair
+	net uint32 // order of the net edge where matches are found one by one, otherwise its place in its group
 }
 
 // taskChunk is the number of anchored searches that a worker takes at a time.
@@ -58,46 +59,63 @@ const maxTasks = 1 << 16
 // searchTotals answers the requests that want a count or a witness.
 func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	results []matcher.Result) error {
-	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantAny} {
-		a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == want },
-			want == matcher.WantAny)
+	phase := b.phase + uint64(side(sign))
+	b.Ready(reqs)
+	for _, how := range []byHow{bySums, byCounting, byWitness} {
+		a := b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness)
 		if len(a.orders) == 0 {
 			continue
 		}
 		began := b.clock()
 		tasks := b.emptyTasks(len(reqs))
-		for i := range b.delta.Net {
-			n := &b.delta.Net[i]
-			if n.Sign != sign {
+		if how == bySums {
+			b.group()
+			grouped := b.clock() - began
+			if err := b.advance(ctx, phase, reqs, results); err != nil { // which tells its own time
+				return err
+			}
+			began = b.clock() - grouped
+			a.groupTasks(phase, tasks)
+		} else {
+			a.edgeTasks(sign, tasks)
+		}
+		prepared := (b.clock() - began) / int64(len(a.orders))
+		for r := range reqs {
+			if b.how(reqs[r]) != how {
 				continue
 			}
-			for _, s := range a.of(n) {
-				if uint32(i) >= reqs[s.request].Before {
-					continue
-				}
-				tasks[s.request] = append(tasks[s.request], task{uint32(i), s.order})
-			}
-		}
-		asked := int64(0)
-		for r := range reqs {
-			if reqs[r].Want == want {
-				asked++
-			}
-		}
-		prepared := (b.clock() - began) / asked
-		for r := range reqs {
-			if reqs[r].Want == want {
-				results[r].SearchNS += prepared
-			}
-			if len(tasks[r]) == 0 {
+			results[r].SearchNS += prepared
+			if len(tasks[r]) == 0 && b.grown(&reqs[r], phase) == nil {
 				continue
 			}
-			if err := b.total(ctx, &reqs[r], tasks[r], &results[r]); err != nil {
+			if err := b.total(ctx, sign, &reqs[r], tasks[r], &results[r]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// byHow is how a request is answered.
+type byHow uint8
+
+const (
+	bySums     byHow = iota // a count without enumeration
+	byCounting              // a count, one by one
+	byWitness
+	byRows
+)
+
+func (b *Backend) how(r matcher.Request) byHow {
+	switch {
+	case r.Want == matcher.WantRows:
+		return byRows
+	case r.Want == matcher.WantAny:
+		return byWitness
+	case b.plans[r.Plan].shape == nil:
+		return byCounting
+	}
+	return bySums
 }
 
 // emptyTasks returns n lists of tasks in memory that is kept between calls.
@@ -116,7 +134,7 @@ func (b *Backend) emptyTasks(n int) [][]task {
 }
 
 // total runs the tasks of one request on the workers.
-func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task, result *matcher.Result) error {
+func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, tasks []task, result *matcher.Result) error {
 	var stop atomic.Bool
 	defer watch(ctx, &stop)()
 	var bud *budget
@@ -127,6 +145,12 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 	if req.Want == matcher.WantCount && b.plans[req.Plan].shape != nil {
 		adj = b.adjacency()
 	}
+	var less matcher.Count
+	phase := b.phase + uint64(side(sign))
+	forest := b.grown(req, phase)
+	if forest != nil {
+		result.Count, less = forest.sum(phase)
+	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	work := func() {
@@ -134,24 +158,30 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		s := b.newSearch(&stop, req.Want)
 		defer b.release(s)
 		s.budget = bud
-		var total matcher.Count
+		var more, fewer matcher.Count
 		shape := b.plans[req.Plan].shape
 		if req.Want == matcher.WantAny {
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(s, shape, adj)
+			s.counter.start(s, shape, adj, forest, phase)
 		}
 		for !stop.Load() && !s.tripped {
 			from := int(next.Add(taskChunk)) - taskChunk
 			if from >= len(tasks) {
 				break
 			}
-			for _, t := range tasks[from:min(from+taskChunk, len(tasks))] {
+			chunk := tasks[from:min(from+taskChunk, len(tasks))]
+			if shape != nil {
+				s.counter.read += adj.readEnds(chunk)
+			}
+			for _, t := range chunk {
 				if shape != nil {
-					total = total.Add(s.counter.fromAnchor(t.o, &b.delta.Net[t.order]))
+					s.counter.place = t.net
+					m, l := s.counter.fromAnchor(t.o, sign, t.netPair)
+					more, fewer = more.Add(m), fewer.Add(l)
 				} else {
-					s.fromAnchor(t.o, &b.delta.Net[t.order], t.order)
+					s.fromAnchor(t.o, &b.delta.Net[t.net], t.net)
 				}
 				if s.stopped {
 					break
@@ -164,7 +194,7 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 		took := b.clock() - began
 		mu.Lock()
 		defer mu.Unlock()
-		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
+		result.Count, less = result.Count.Add(more).Add(matcher.CountOf(s.found)), less.Add(fewer)
 		result.Steps += s.steps
 		result.SearchNS += took
 		if s.tripped {
@@ -175,10 +205,13 @@ func (b *Backend) total(ctx context.Context, req *matcher.Request, tasks []task,
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
 	}
-	b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
+	if len(tasks) > 0 {
+		b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	result.Count = result.Count.Sub(less)
 	if result.Suspended {
 		result.Count, result.Witness = matcher.Count{}, nil
 		return nil

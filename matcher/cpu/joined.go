@@ -40,7 +40,7 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 			best, size = k, n
 		}
 	}
-	f := &s.frames[d]
+	f := &s.frames[st.slot]
 	f.next, f.end, f.hi, f.counted = int(lo), size, hi, true
 	if uint32(size) > hi {
 		f.end = int(hi)
@@ -72,7 +72,7 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 					return false
 				}
 				if ents[i].Staged() && !s.visible(ents[i]) ||
-					!s.candidate(st, w) || !s.free(d, w) {
+					!s.candidate(st, w) || !s.free(d, w) || s.o.members != nil && !s.live(d, w) {
 					continue
 				}
 				if s.sharing.asked(s.steps) {

@@ -1,15 +1,19 @@
 package cpu
 
 import (
+	"cmp"
+	"sync"
+	"sync/atomic"
+
 	"motifd/dyngraph"
-	"motifd/matcher/plan"
+	"motifd/matcher"
 )
 
 // list holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
 type list struct {
 	nbr    []dyngraph.VertexID
 	ent    []dyngraph.Entry
-	staged int // entries that the staged batch inserts or deletes
+	staged bool // the batch inserts or deletes some of the entries
 }
 
 // column names what lists are cached by, beside the vertex: the direction, the edge label and the class.
@@ -17,136 +21,223 @@ type column struct {
 	dir   dyngraph.Dir
 	label dyngraph.LabelID
 	class int
+	// others are further classes, as text: a vertex of any of them will do.
+	others string
 }
 
-// lists caches filtered neighbour lists of one worker. Searches come by the same vertices again and again, so a list is
-// read from the packed memory array once and is then contiguous, without gaps and without neighbours that cannot match.
+// sharedLists are the filtered neighbour lists that all workers of a backend share. Searches come by the same vertices again and again, so a
+// list is read from the packed memory array once and is then contiguous, without gaps and without neighbours that cannot match.
 // A list outlives the search: it holds as long as its vertex keeps the stamp that it was built under (see freshness).
+//
+// Nothing is locked but to replace the table. It is a cache: what a worker adds to a table that another one is just replacing is
+// found again by the next that needs it.
+type sharedLists struct {
+	now  atomic.Pointer[listTable]
+	mu   sync.Mutex // held to replace it
+	most int        // tests: fewer than maxListEntries
+}
+
+// listTable is a hash table of the lists in a store.
+type listTable struct {
+	slots []listSlot
+	used  atomic.Int64
+	store *store
+}
+
+// listSlot is where a list is; all of it is read and written atomically. A key that is there stays there.
+type listSlot struct {
+	key uint64 // column and vertex, plus one; 0 in a free slot
+	// at is a stamp, above a place, or above emptyList, or above how often the list was asked for while it was not built.
+	at uint64
+	// size is the number of neighbours under that stamp, with stagedMark: written first, and by whoever builds the list the same.
+	size uint64
+	_    uint64
+}
+
+const emptyList place = firstPlace - 1
+
+// lists is one worker's way to the shared lists.
 type lists struct {
 	g      *dyngraph.Graph
 	bits   []uint64
 	words  int
-	stamps []uint32
-
-	gen   uint32 // slots of other generations are free
-	used  int
-	slots []slot
-	nbr   []dyngraph.VertexID
-	ent   []dyngraph.Entry
+	labels int // that are asked for
+	fresh  *freshness
+	shared *sharedLists
+	table  *listTable
+	room   room
 }
 
-type slot struct {
-	key    uint64
-	gen    uint32
-	stamp  uint32
-	visits uint32 // asked for, while not built
-	off, n uint32
-	staged uint32
-	built  bool
-}
-
-// maxListEntries bounds the entries that one worker caches, at 8 bytes each, outdated ones included; beyond it the cache
-// starts over.
-const maxListEntries = 8 << 20
+const (
+	// maxListEntries bounds the entries that are cached, at 8 bytes each, outdated ones included; beyond it the cache starts over.
+	maxListEntries = 8 << 20
+	// maxListSlots bounds the slots, of 32 bytes.
+	maxListSlots = 4 << 20
+	listChunk    = 16 << 10
+)
 
 // attach makes the cache read the present graph and bits.
-func (c *lists) attach(g *dyngraph.Graph, f *plan.Filter, stamps []uint32) {
-	c.g, c.bits, c.words, c.stamps = g, f.Bits(), f.Words(), stamps
-	if c.slots == nil || len(c.nbr) >= maxListEntries {
-		c.forget()
+func (c *lists) attach(b *Backend) {
+	c.g, c.bits, c.words, c.labels, c.fresh = b.g, b.filter.Bits(), b.filter.Words(), b.filter.Labels(), &b.fresh
+	c.shared, c.table = &b.lists, b.lists.now.Load()
+	if c.table == nil {
+		c.renew()
+	}
+	if c.room.of != c.table.store {
+		c.room = room{} // which would keep the other store
 	}
 }
 
-// forget drops all lists, and with them what outdated ones still occupy. Those that are in use stay valid, as their
-// memory is not written again.
-func (c *lists) forget() {
-	c.gen++
-	c.used = 0
-	if c.gen == 0 || c.slots == nil {
-		c.gen, c.slots = 1, make([]slot, 256)
+// renew replaces the table, if no other worker has: by one with more slots, or by an empty one where there are very many or the store is
+// full. Lists that are in use stay valid, as their memory is not written again.
+func (c *lists) renew() {
+	s := c.shared
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.now.Load(); now != c.table {
+		c.table = now
+		return
 	}
-	c.nbr, c.ent = nil, nil
+	old := c.table
+	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries))}
+	} else {
+		c.table = old.grown()
+	}
+	s.now.Store(c.table)
 }
 
-// find returns the slot of a vertex's list in a column, taking a free one if there is none.
-func (c *lists) find(v dyngraph.VertexID, column int) *slot {
-	key, stamp := uint64(column)<<32|uint64(v), c.stamps[v]
-	mask := uint64(len(c.slots) - 1)
-	for i := key * 0x9e3779b97f4a7c15 >> 32 & mask; ; i = (i + 1) & mask {
-		s := &c.slots[i]
-		if s.gen != c.gen {
-			if 4*c.used >= 3*len(c.slots) {
-				c.grow()
-				return c.find(v, column)
-			}
-			c.used++
-			*s = slot{key: key, gen: c.gen, stamp: stamp}
-			return s
-		}
-		if s.key == key {
-			if s.stamp != stamp {
-				*s = slot{key: key, gen: c.gen, stamp: stamp}
-			}
-			return s
-		}
-	}
-}
-
-func (c *lists) grow() {
-	old := c.slots
-	c.slots = make([]slot, 2*len(old))
-	mask := uint64(len(c.slots) - 1)
-	for k := range old {
-		if old[k].gen != c.gen {
+// grown returns a table with twice as many slots.
+func (t *listTable) grown() *listTable {
+	n := &listTable{slots: make([]listSlot, 2*len(t.slots)), store: t.store}
+	mask, used := uint64(len(n.slots)-1), int64(0)
+	for k := range t.slots {
+		from := &t.slots[k]
+		s := listSlot{key: atomic.LoadUint64(&from.key), at: atomic.LoadUint64(&from.at)}
+		if s.size = atomic.LoadUint64(&from.size); s.key == 0 {
 			continue
 		}
-		i := old[k].key * 0x9e3779b97f4a7c15 >> 32 & mask
-		for c.slots[i].gen == c.gen {
+		i := listHash(s.key) & mask
+		for n.slots[i].key != 0 {
 			i = (i + 1) & mask
 		}
-		c.slots[i] = old[k]
+		n.slots[i] = s
+		used++
+	}
+	n.used.Store(used)
+	return n
+}
+
+func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
+
+// find returns the slot of a vertex's list along a back edge, taking a free one if there is none, and what it holds under
+// the present stamp.
+func (c *lists) find(v dyngraph.VertexID, b *back) (s *listSlot, stamp uint32, p place) {
+	key := (uint64(b.column)<<32 | uint64(v)) + 1
+	stamp = c.fresh.stamp(v, b.lane)
+	slots := c.table.slots
+	mask := uint64(len(slots) - 1)
+	for i := listHash(key) & mask; ; i = (i + 1) & mask {
+		s = &slots[i&mask]
+		switch k := atomic.LoadUint64(&s.key); {
+		case k == key:
+			at := atomic.LoadUint64(&s.at)
+			if uint32(at>>32) == stamp {
+				p = place(at)
+			}
+			return s, stamp, p
+		case k == 0:
+			if c.take(s, key) {
+				return s, stamp, 0
+			}
+			return c.find(v, b)
+		}
 	}
 }
 
-// of returns what a slot holds.
-func (c *lists) of(s *slot) list {
-	end := s.off + s.n
-	return list{c.nbr[s.off:end:end], c.ent[s.off:end:end], int(s.staged)}
+// take takes a free slot; false tells to look again, perhaps in another table.
+func (c *lists) take(s *listSlot, key uint64) bool {
+	t := c.table
+	if now := c.shared.now.Load(); now != t {
+		c.table = now
+		return false
+	}
+	if 4*t.used.Add(1) > 3*int64(len(t.slots)) {
+		t.used.Add(-1)
+		c.renew()
+		return false
+	}
+	if !atomic.CompareAndSwapUint64(&s.key, 0, key) {
+		t.used.Add(-1)
+		return false
+	}
+	return true
 }
+
+// of returns the list of a slot that is at a place.
+func (c *lists) of(s *listSlot, p place) list {
+	if p == emptyList {
+		return list{}
+	}
+	k, from := c.table.store.at(p)
+	n := atomic.LoadUint64(&s.size)
+	to := from + int(n&^stagedMark)
+	return list{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
+}
+
+// manyLabels is so many labels that most neighbours have another one than is asked for, and a look at their labels first, which take less
+// memory than candidate bits, pays.
+const manyLabels = 12
 
 // build reads a range into the slot.
-func (c *lists) build(s *slot, r dyngraph.Range, st *step) list {
-	if len(c.nbr)+r.AtMost() > maxListEntries && len(c.nbr) > 0 {
-		key := s.key
-		c.forget()
-		s = c.find(dyngraph.VertexID(uint32(key)), int(key>>32))
+func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
+	into, kept := chunk{}, r.AtMost() < longest
+	if kept {
+		if !c.room.reserve(c.table.store, r.AtMost()) {
+			c.renew()
+			s, stamp, _ = c.find(v, b)
+			kept = c.room.reserve(c.table.store, r.AtMost())
+		}
+		if kept {
+			into = c.room.begin()
+		}
 	}
-	s.off = uint32(len(c.nbr))
-	staged := uint32(0)
+	nbr, ent, staged := into.nbr, into.ent[0], false
+	view, byLabel := c.g.View(dyngraph.New), c.labels >= manyLabels && b.nbr != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		for i, w := range nbrs {
-			if c.bits[int(w)*c.words+st.word]&st.mask == 0 {
+			if byLabel && view.Label(w) != b.nbr || !st.admits(c.bits[int(w)*c.words:]) {
 				continue
 			}
-			c.nbr = append(c.nbr, w)
-			c.ent = append(c.ent, ents[i])
-			if ents[i].Staged() {
-				staged++
-			}
+			nbr = append(nbr, w)
+			ent = append(ent, ents[i])
+			staged = staged || ents[i].Staged()
 		}
 	}
-	s.n, s.staged, s.built = uint32(len(c.nbr))-s.off, staged, true
-	return c.of(s)
+	n := len(nbr)
+	if kept {
+		p := emptyList
+		if n > 0 {
+			p = c.room.end(n)
+			size := uint64(n)
+			if staged {
+				size |= stagedMark
+			}
+			atomic.StoreUint64(&s.size, size)
+		}
+		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
+	}
+	return list{nbr[:n:n], ent[:n:n], staged}
 }
 
 // neighbours returns the list of vertex v along a back edge of step st.
 func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
-	s := c.find(v, b.column)
-	if s.built {
-		return c.of(s)
+	s, stamp, p := c.find(v, b)
+	if p >= emptyList {
+		return c.of(s, p)
 	}
-	return c.build(s, c.g.Range(v, b.dir, b.label), st)
+	return c.build(s, stamp, v, c.g.Range(v, b.dir, b.label), b, st)
 }
 
 // buildAfter is the number of times that a long range is searched in place before it is worth a list.
@@ -154,14 +245,16 @@ const buildAfter = 8
 
 // peek returns the list if it is there or worth building at once, else the range to search in place.
 func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph.Range, built bool) {
-	s := c.find(v, b.column)
-	if s.built {
-		return c.of(s), r, true
+	s, stamp, p := c.find(v, b)
+	if p >= emptyList {
+		return c.of(s, p), r, true
 	}
 	r = c.g.Range(v, b.dir, b.label)
-	s.visits++
-	if r.AtMost() <= 64 || s.visits > buildAfter {
-		return c.build(s, r, st), r, true
+	if r.AtMost() <= 64 || p >= buildAfter && r.AtMost() < longest {
+		return c.build(s, stamp, v, r, b, st), r, true
+	}
+	if p < buildAfter {
+		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p+1))
 	}
 	return l, r, false
 }

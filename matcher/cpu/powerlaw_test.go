@@ -65,10 +65,11 @@ func shapeQuery(i int) *matcher.Query {
 
 // bench is a backend over a graph, with one plan.
 type bench struct {
-	tb   testing.TB
-	g    *dyngraph.Graph
-	b    *Backend
-	plan *matcher.Plan
+	tb      testing.TB
+	g       *dyngraph.Graph
+	b       *Backend
+	plan    *matcher.Plan
+	planner plan.Planner
 }
 
 func newBench(tb testing.TB, graph []dyngraph.Update, q *matcher.Query, opt Options) *bench {
@@ -88,7 +89,7 @@ func newBench(tb testing.TB, graph []dyngraph.Update, q *matcher.Query, opt Opti
 func (x *bench) prepare(q *matcher.Query) {
 	x.tb.Helper()
 	var err error
-	if x.plan, err = plan.New().Plan(q, x.g); err != nil {
+	if x.plan, err = x.planner.Plan(q, x.g); err != nil {
 		x.tb.Fatal(err)
 	}
 	if err := x.b.Prepare([]*matcher.Plan{x.plan}); err != nil {

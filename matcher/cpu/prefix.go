@@ -15,9 +15,12 @@ type filled struct {
 func (s *search) keepFrames(o *order) {
 	last, now := s.filled, filled{o, s.sign, s.anchor}
 	same := last.o != nil && now.sign != 0 && last.sign == now.sign && last.anchor == now.anchor
-	for i := range o.steps {
+	for len(s.frames) < len(o.slots) {
+		s.frames = append(s.frames, frame{})
+	}
+	for i, st := range o.slots {
 		f := &s.frames[i]
-		f.valid = f.valid && same && i < len(last.o.steps) && alike(&last.o.steps[i], &o.steps[i])
+		f.valid = f.valid && same && i < len(last.o.slots) && alike(last.o.slots[i], st)
 	}
 	s.filled = now
 }
@@ -25,7 +28,7 @@ func (s *search) keepFrames(o *order) {
 // alike reports whether two plain steps have the same candidates beside the same images: those of the same columns of
 // neighbour lists, which name direction, label and class.
 func alike(a, b *step) bool {
-	if !a.plain || !b.plain || len(a.back) != len(b.back) || a.word != b.word || a.mask != b.mask {
+	if !a.plain || !b.plain || len(a.back) != len(b.back) || a.test != b.test {
 		return false
 	}
 	for k := range a.back {

@@ -15,6 +15,8 @@ type quotientSet [maxQuotients / 64]uint64
 
 func (s *quotientSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
+func (s *quotientSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
 func (s *quotientSet) meets(t *quotientSet) bool {
 	for i := range s {
 		if s[i]&t[i] != 0 {

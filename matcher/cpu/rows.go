@@ -33,7 +33,7 @@ type rowSearch struct {
 	orders []*rowOrder // by request
 	nets   []uint32    // orders of the net edges of the sign
 	starts [][]start
-	size   int // net edges a chunk
+	ends   []int // of chunks, in nets
 
 	stop    atomic.Bool
 	budgets []*budget
@@ -72,7 +72,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		if n.Sign != sign {
 			continue
 		}
-		if st := a.of(n); len(st) > 0 {
+		if st := a.of(i); len(st) > 0 {
 			s.nets = append(s.nets, uint32(i))
 			s.starts = append(s.starts, st)
 		}
@@ -80,6 +80,9 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(s.nets) == 0 {
 		return nil
 	}
+	// While this search hands out groups, its caller may make another: the room for starts is this one's until its workers are done.
+	room := b.starts
+	b.starts = nil
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
 			s.orders[i] = b.plans[r.Plan].order
@@ -88,9 +91,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 			s.budgets[i] = &budget{limit: r.Budget}
 		}
 	}
-	s.size = max(1, min(taskChunk, len(s.nets)/(4*b.opt.Threads)))
-	chunks := (len(s.nets) + s.size - 1) / s.size
-	s.queues, s.done = make([][]*group, chunks), make([]bool, chunks)
+	s.ends = chunkEnds(len(s.nets), b.opt.Threads)
+	s.queues, s.done = make([][]*group, len(s.ends)), make([]bool, len(s.ends))
 
 	defer context.AfterFunc(ctx, s.fail)()
 	var wg sync.WaitGroup
@@ -100,6 +102,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	err := s.emitAll(ctx, results, emit, suspend)
 	s.fail()
 	wg.Wait()
+	b.starts = room
 	for _, q := range s.queues {
 		for _, g := range q {
 			g.rows.close()
@@ -113,6 +116,19 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		results[i].SearchNS += s.ns[i].Load()
 	}
 	return err
+}
+
+// chunkEnds cuts n net edges into chunks. With several threads each is a part of what is left, so that none is long at the last ones while the
+// others have nothing to do.
+func chunkEnds(n, threads int) (ends []int) {
+	left := n
+	for at := 0; at < n; ends = append(ends, at) {
+		if threads > 1 {
+			left = n - at
+		}
+		at = min(n, at+max(1, min(taskChunk, left/(4*threads))))
+	}
+	return ends
 }
 
 // fail ends the workers, after an error or when all is emitted.

@@ -27,12 +27,16 @@ type search struct {
 	anchor uint32
 
 	o      *order
+	class  *order                                 // that o, a member, was come to from
+	left   [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
+	common [maxWidth]uint32                       // row, as the class has it
 	m      [matcher.MaxVertices]dyngraph.VertexID // by step
 	row    [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
 	edges  []uint32                               // row, from the edges on
-	frames [matcher.MaxVertices]frame             // by step
+	frames []frame                                // by slot
 	filled filled
 	lists  lists
+	pairs  pairs
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one
@@ -69,7 +73,8 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
 	s.steps, s.polled, s.tripped, s.stopped, s.filled = 0, 0, false, false, filled{}
-	s.lists.attach(b.g, b.filter, b.fresh.stamps)
+	s.lists.attach(b)
+	s.pairs.attach(b)
 	s.counter.memo.reset()
 	return s
 }
@@ -100,7 +105,7 @@ func (s *search) visible(e dyngraph.Entry) bool {
 
 // candidate reports whether data vertex w passes the filter of a step.
 func (s *search) candidate(st *step, w dyngraph.VertexID) bool {
-	return s.bits[int(w)*s.words+st.word]&st.mask != 0
+	return st.admits(s.bits[int(w)*s.words:])
 }
 
 // free checks injectivity and symmetry for w as the image of step d.
@@ -121,7 +126,7 @@ func (s *search) free(d int, w dyngraph.VertexID) bool {
 
 // begin makes the search ready for another anchor or root.
 func (s *search) begin(o *order) {
-	s.o, s.stopped, s.tripped = o, false, false
+	s.o, s.class, s.stopped, s.tripped = o, nil, false, false
 	s.edges = s.row[len(o.plan.Query.Vertices):]
 	s.keepFrames(o)
 }
@@ -142,7 +147,7 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 	}
 	s.put(0, n.From)
 	s.edges[o.anchor] = uint32(n.Edge)
-	if s.free(1, n.To) {
+	if s.free(1, n.To) && (o.members == nil || s.live(0, n.From) && s.live(1, n.To)) {
 		s.joined(1, n.To, -1, 0)
 	}
 }
@@ -198,15 +203,21 @@ func (s *search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }
 // numbered from 0 in the order in which they are read (see frame).
 func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if d == len(s.o.steps) {
+		if s.o.members != nil {
+			return s.branch()
+		}
 		return s.match()
 	}
 	st := &s.o.steps[d]
 	if !st.plain {
 		return s.extendJoined(d, lo, hi)
 	}
-	f := &s.frames[d]
+	f := &s.frames[st.slot]
 	if !s.fill(d, st, f) {
 		return false
+	}
+	if f.none {
+		return true
 	}
 	from, to := 0, len(f.nbr)
 	if lo > 0 {
@@ -215,7 +226,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if hi != unbounded {
 		to = seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
-	if d+1 == len(s.o.steps) {
+	if d+1 == len(s.o.steps) && s.o.members == nil {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
@@ -226,7 +237,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 			return false
 		}
 		w := f.nbr[i]
-		if !s.free(d, w) {
+		if !s.free(d, w) || s.o.members != nil && !s.live(d, w) {
 			continue
 		}
 		s.put(d, w)

@@ -49,24 +49,19 @@ type quotient struct {
 // target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
 type target struct {
 	step // the filter of the lowest member
-	more []bitTest
-	// implied tells that every vertex that is reached along the block's only edge fits it.
+	more []plan.Test
+	// implied tells that every vertex that is reached along the block's only edge fits it; see counter.implied.
 	implied bool
-}
-
-type bitTest struct {
-	word int
-	mask uint64
 }
 
 // passes reports whether a data vertex fits the block.
 func (t *target) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	at := int(w) * words
-	if cand[at+t.word]&t.mask == 0 {
+	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
 		return false
 	}
 	for i := range t.more {
-		if cand[at+t.more[i].word]&t.more[i].mask == 0 {
+		if !t.more[i].Of(cand[at:]) {
 			return false
 		}
 	}
@@ -86,7 +81,7 @@ type edgeTo struct {
 
 // newShape returns nil when the pattern has edges that may have several images between two vertices: such patterns are
 // counted by enumeration.
-func newShape(p *matcher.Plan, f *plan.Filter, columns map[column]int) *shape {
+func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 	q := p.Query
 	n := len(q.Vertices)
 	s := &shape{plan: p, rank: make([]int, len(q.Edges))}
@@ -160,7 +155,7 @@ func (s *shape) number(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter, columns map[column]int) *quotient {
+func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter, columns *columns) *quotient {
 	p := s.plan
 	n := len(b.of)
 	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
@@ -205,11 +200,10 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 			}
 			to.from = bits.TrailingZeros32(to.touch)
 			lowest := bits.TrailingZeros32(b.members[x])
-			key := column{to.back.dir, to.back.label, f.Class(p, lowest)}
-			if _, ok := columns[key]; !ok {
-				columns[key] = len(columns)
-			}
-			to.back.column = columns[key]
+			class := f.Class(p, lowest)
+			to.back.nbr = p.VertexLabels[lowest]
+			to.back.column, to.back.lane = columns.of(column{dir: to.back.dir, label: to.back.label, class: class},
+				s.label(b.members[b.of[other]]), to.back.nbr, class)
 			if l := s.label(b.members[x]); l != matcher.AnyLabel {
 				to.kind = s.kind(adjacencyKey(to.back.dir, to.back.label, l))
 			}
@@ -254,8 +248,6 @@ func (s *shape) target(v int, members uint32, f *plan.Filter) target {
 	t := target{step: step{vertex: v}, implied: true}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
-		class := f.Class(s.plan, u)
-		word, mask := class>>6, uint64(1)<<(class&63)
 		edges := 0
 		for _, e := range s.plan.Query.Edges {
 			if e.From == u || e.To == u {
@@ -263,10 +255,10 @@ func (s *shape) target(v int, members uint32, f *plan.Filter) target {
 			}
 		}
 		t.implied = t.implied && edges == 1
-		if t.mask == 0 {
-			t.word, t.mask = word, mask
-		} else if t.word != word || t.mask != mask {
-			t.more = append(t.more, bitTest{word, mask})
+		if test := f.Test(s.plan, u); m == members {
+			t.test = test
+		} else if t.test != test {
+			t.more = append(t.more, test)
 		}
 	}
 	return t

@@ -57,13 +57,17 @@ func (s *search) share(d int) {
 		return
 	}
 	for l := h.base; l <= d; l++ {
-		f := &s.frames[l]
+		o, row := s.o, &s.row
+		if s.class != nil && l < len(s.class.steps) {
+			o, row = s.class, &s.common
+		}
+		f := &s.frames[o.steps[l].slot]
 		left := f.end - f.next
 		if left <= 0 {
 			continue
 		}
 		mid := f.next + left/2
-		p := &part{g: h.group, o: s.o, level: l, hi: f.hi, m: s.m, row: s.row}
+		p := &part{g: h.group, o: o, level: l, hi: f.hi, m: s.m, row: *row}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
 			p.lo = uint32(f.nbr[mid])
@@ -79,6 +83,11 @@ func (s *search) share(d int) {
 func (s *search) resume(p *part) {
 	s.begin(p.o)
 	s.m, s.row = p.m, p.row
+	for i := range p.level {
+		if p.o.members != nil {
+			s.live(i, p.m[i])
+		}
+	}
 	s.sharing.base = p.level
 	s.extendWithin(p.level, p.lo, p.hi)
 }

@@ -61,6 +61,24 @@ func sameAnswer(t *testing.T, want, got *matchertest.Answer) {
 	}
 }
 
+// TestChunksEndSmall: chunks hold all net edges, one after the other; several threads end with small ones.
+func TestChunksEndSmall(t *testing.T) {
+	for n := range 300 {
+		for threads := 1; threads < 5; threads++ {
+			at, ends := 0, chunkEnds(n, threads)
+			for i, end := range ends {
+				if size := end - at; size < 1 || size > taskChunk || threads > 1 && size > max(1, (n-at)/(4*threads)) {
+					t.Fatalf("%d net edges, %d threads: chunk %d of %v", n, threads, i, ends)
+				}
+				at = end
+			}
+			if at != n {
+				t.Fatalf("%d net edges, %d threads: %v", n, threads, ends)
+			}
+		}
+	}
+}
+
 // hubCase is a graph of two hubs and the edge between them, whose insertion makes all matches of a pattern of 6 vertices.
 func hubCase(leaves int) (graph, insert []dyngraph.Update, q *matcher.Query) {
 	edge := func(a, b string) dyngraph.Update {

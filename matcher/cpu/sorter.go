@@ -1,6 +1,10 @@
 package cpu
 
-import "motifd/matcher"
+import (
+	"sync"
+
+	"motifd/matcher"
+)
 
 // sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer is sorted
 // there. A larger one is sorted piece by piece, each packed as a run; runs beyond the group's memory go to a temporary file
@@ -15,9 +19,11 @@ type sorter struct {
 	count    uint64 // rows added
 
 	data  []uint32
-	room  int    // rows are added to data up to here
-	over  func() // empties data when it can grow no more; nil packs it
+	small []uint32 // the first buffer, while data is a larger one
+	room  int      // rows are added to data up to here
+	over  func()   // empties data when it can grow no more; nil packs it
 	rows  rowSorter
+	space *sortSpace // where larger buffers come from
 	spare []uint32
 
 	runs []*run
@@ -34,11 +40,47 @@ const (
 // begin makes the sorter ready for a group.
 func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 	s.order, s.limit, s.file, s.counting, s.count = o, limit, file, false, 0
-	s.data, s.err = s.data[:0], nil
+	s.data, s.err, s.rows.tail = s.data[:0], nil, 0
 	if s.data == nil {
 		s.data = make([]uint32, 0, min(firstRows, s.most()))
 	}
 	s.bound()
+}
+
+// sortSpace is memory for large groups. Making it anew for each batch would take longer than to fill it.
+type sortSpace struct {
+	data      []uint32
+	keys, tmp []rowKey
+}
+
+var spaces = sync.Pool{New: func() any { return new(sortSpace) }}
+
+// grow moves the rows to a buffer for n words.
+func (s *sorter) grow(n int) {
+	if s.space == nil {
+		s.space = spaces.Get().(*sortSpace)
+		if cap(s.rows.keys) < cap(s.space.keys) {
+			s.rows.keys, s.rows.tmp = s.space.keys, s.space.tmp
+		}
+	}
+	if s.small == nil && cap(s.data) <= firstRows {
+		s.small = s.data[:0]
+	}
+	if cap(s.space.data) < n {
+		s.space.data = make([]uint32, n)
+	}
+	s.data = append(s.space.data[:0], s.data...)
+	s.bound()
+}
+
+// release gives the memory back that the sorter has for large groups, and returns the first buffer. Nothing must be in it any more.
+func (s *sorter) release() []uint32 {
+	if s.space != nil {
+		s.space.keys, s.space.tmp = s.rows.keys, s.rows.tmp
+		spaces.Put(s.space)
+		s.space, s.data, s.rows = nil, s.small, rowSorter{}
+	}
+	return s.data[:0]
 }
 
 // most is the size of the buffer when it may not grow any more: a quarter of the group's memory, in words.
@@ -124,8 +166,7 @@ func (s *sorter) full() bool {
 	}
 	if len(s.data)+w > s.room {
 		if n := min(s.most(), max(2*cap(s.data), firstRows)); n > cap(s.data) {
-			s.data = append(make([]uint32, 0, n), s.data...)
-			s.bound()
+			s.grow(n)
 		} else if s.over != nil {
 			s.over()
 		} else {

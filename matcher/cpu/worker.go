@@ -33,9 +33,7 @@ func (w *worker) run() {
 	defer s.b.release(w.se)
 	defer func() {
 		w.st.close()
-		if cap(w.st.data) <= firstRows {
-			w.se.rows = w.st.data // a small batch does not pay for a buffer
-		}
+		w.se.rows = w.st.release()
 	}()
 	defer w.out.close()
 	s.mu.Lock()
@@ -82,7 +80,11 @@ func (w *worker) help(before int) bool {
 // chunk searches all groups of a chunk.
 func (w *worker) chunk(c int) {
 	s := w.s
-	for i := c * s.size; i < min((c+1)*s.size, len(s.nets)) && !s.stop.Load(); i++ {
+	from := 0
+	if c > 0 {
+		from = s.ends[c-1]
+	}
+	for i := from; i < s.ends[c] && !s.stop.Load(); i++ {
 		starts := s.starts[i]
 		for len(starts) > 0 {
 			n := 1
@@ -150,6 +152,7 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 		limit++ // one more tells that there are more
 	}
 	w.st.begin(s.orders[g.request], limit, &g.file)
+	w.st.rows.tail = tailOf(starts, p)
 	w.st.counting = s.counted[g.request].Load()
 	began, before := s.b.clock(), se.steps
 	se.budget, se.polled = s.budgets[g.request], se.steps
@@ -175,6 +178,18 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	s.steps[g.request].Add(int64(se.steps - before))
 	s.ns[g.request].Add(s.b.clock() - began)
 	return tripped
+}
+
+// tailOf returns the tail of the rows of starts, or of a part.
+func tailOf(starts []start, p *part) int {
+	if len(starts) == 0 {
+		return p.o.tail
+	}
+	n := starts[0].order.tail
+	for _, s := range starts[1:] {
+		n = min(n, s.order.tail)
+	}
+	return n
 }
 
 // finish hands over the rows of a part of a shared group. It never waits: when there is no room they go to disk.

@@ -1,0 +1,193 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// circle is a quotient that is a ring and nothing else.
+type circle struct {
+	total
+	ring *ring
+}
+
+// round is a net edge from a to b as a link of a ring: where the walks from its ends lead first, ahead from b and back from a, and what
+// came of it.
+type round struct {
+	a, b        dyngraph.VertexID
+	ahead, back neighbours
+	n           uint64 // closed walks; where that is of no concern, whether there are any
+}
+
+// A closed walk that a phase makes or breaks belongs to the first link of the ring whose edge the phase changes.
+
+// follow calls through with the net edges of a phase as each link of the ring that they can be: with the courses that begin at a, and some
+// rounds of each. It answers false if it has been stopped.
+func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []round)) bool {
+	r.find(k.adj)
+	k.over, r.phase = false, phase
+	c := course{ring: r, larger: whole(phase)}
+	for j := range r.links {
+		l := &r.links[j]
+		l.closed = l.closed[:0]
+		c.from, c.link = j, j
+		for pairs := l.own.in(phase); len(pairs) > 0; {
+			if k.stop.Load() {
+				return false
+			}
+			some := pairs[:min(ahead/2, len(pairs))]
+			pairs = pairs[len(some):]
+			rounds := k.findRounds(&c, l, some)
+			through(&c, rounds)
+			for range some {
+				for _, is := range [2]bool{l.along, l.against} {
+					l.closed = append(l.closed, is && rounds[0].n != 0)
+					if is {
+						rounds = rounds[1:]
+					}
+				}
+			}
+		}
+	}
+	return !k.stop.Load()
+}
+
+// findRounds makes rounds of net edges, in either direction that they can have as a link of a ring, with which the course begins.
+func (k *keeper) findRounds(c *course, l *ringLink, pairs []netPair) []round {
+	next, _ := c.at(1)
+	last, _ := c.at(len(c.links) - 1)
+	k.rounds, k.wanted = k.rounds[:0], k.wanted[:0]
+	add := func(a, b dyngraph.VertexID) {
+		k.rounds = append(k.rounds, round{a: a, b: b})
+		k.wanted = append(k.wanted, wanted{b, next.kindAhead}, wanted{a, last.kindBack})
+	}
+	for _, p := range pairs {
+		if l.along {
+			add(p.from, p.to)
+		}
+		if l.against {
+			add(p.to, p.from)
+		}
+	}
+	k.ranges = k.find(k.ranges, k.wanted)
+	for i := range k.rounds {
+		k.rounds[i].ahead, k.rounds[i].back = k.ranges[2*i], k.ranges[2*i+1]
+	}
+	return k.rounds
+}
+
+// change returns by how much a phase changes the number of closed walks; false if it has been stopped, or if a number left
+// 64 bits.
+func (r *ring) change(k *keeper, phase uint64) (sum matcher.Count, done bool) {
+	done = r.follow(k, phase, func(c *course, rounds []round) {
+		if len(c.links) == 4 {
+			k.square(c, rounds)
+		}
+		for i := range rounds {
+			if len(c.links) != 4 {
+				rounds[i].n = k.once(c, &rounds[i])
+			}
+			var carry uint64
+			sum.Lo, carry = bits.Add64(sum.Lo, rounds[i].n, 0)
+			sum.Hi += carry
+		}
+	})
+	return sum, done && !k.over
+}
+
+// once returns the number of closed walks of a round.
+func (k *keeper) once(c *course, r *round) uint64 {
+	lo, hi := 2, len(c.links)
+	_, s := c.at(1)
+	k.first(0, r.ahead, s)
+	k.walks[1] = append(k.walks[1][:0], reached{r.a, 1})
+	if hi > 3 {
+		hi--
+		_, s = c.at(hi)
+		k.first(1, r.back, s)
+	}
+	return k.join(c, lo, hi)
+}
+
+// first puts one of the walks where it leads first.
+func (k *keeper) first(side int, to neighbours, s sight) {
+	out := k.walks[side][:0]
+	for at := to.from; at < to.to; at++ {
+		if !to.staged || k.sees(k.adj.ent[at], s) {
+			out = append(out, reached{k.adj.nbr[at], 1})
+		}
+	}
+	k.walks[side] = out
+}
+
+// followRing is apply for a ring.
+func (br *branch) followRing(k *keeper, phase uint64) bool {
+	inserted := phase&1 != 0
+	done := br.ring.follow(k, phase, func(c *course, rounds []round) {
+		for i := range rounds {
+			r := &rounds[i]
+			switch c.from {
+			case 0:
+				r.n = k.once(c, r)
+				br.add(r.a, r.n, inserted)
+			case len(c.links) - 1:
+				r.n = k.once(c, r)
+				br.add(r.b, r.n, inserted)
+			default:
+				br.within(k, c, r, inserted)
+			}
+		}
+	})
+	br.over = br.over || k.over
+	return done && !br.over
+}
+
+// within adds the closed walks of a round that touches place 0 of the ring at neither end. Both walks lead to that place, walks[0] from b
+// ahead and walks[1] from a back; the one that has the longer way stops a link before it.
+func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
+	n := len(c.links)
+	forth, back := n-1-c.from, c.from // links to place 0
+	whole := 0
+	if forth > back {
+		whole = 1
+		forth--
+	} else {
+		back--
+	}
+	k.begin(r.b, r.a)
+	for i := 1; i <= forth; i++ {
+		l, s := c.at(i)
+		if i == 1 {
+			k.first(0, r.ahead, s)
+		} else {
+			k.walk(0, l.kindAhead, s)
+		}
+		if len(k.walks[0]) == 0 {
+			return
+		}
+	}
+	for i := n - 1; i >= n-back; i-- {
+		l, s := c.at(i)
+		if i == n-1 {
+			k.first(1, r.back, s)
+		} else {
+			k.walk(1, l.kindBack, s)
+		}
+		if len(k.walks[1]) == 0 {
+			return
+		}
+	}
+	// What is left is the link that leads from place 0, or the one that leads to it.
+	l, s := c.at(n - c.from)
+	kind := l.kindAhead
+	if whole == 1 {
+		l, s = c.at(n - c.from - 1)
+		kind = l.kindBack
+	}
+	k.meet(whole, kind, s, func(v dyngraph.VertexID, ways uint64) {
+		r.n = 1
+		br.add(v, ways, inserted)
+	})
+}

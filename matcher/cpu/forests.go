@@ -1,0 +1,141 @@
+package cpu
+
+import (
+	"context"
+	"sync/atomic"
+
+	"motifd/matcher"
+)
+
+// group reads the net edges of the staged batch by their labels, once.
+func (b *Backend) group() {
+	if b.read != b.phase {
+		b.read = b.phase
+		b.nets.read(b.g, b.delta, b.phase)
+	}
+}
+
+// keeper returns what branches are kept with.
+func (b *Backend) keeper(stop *atomic.Bool) keeper {
+	if stop == nil {
+		stop = new(atomic.Bool)
+	}
+	s := &b.branches.scratch
+	if n := int(b.g.IDBound()); n > len(s.ways) {
+		s.ways = make([]uint64, n)
+	}
+	return keeper{g: b.g, adj: b.adjacency(), orders: b.g.OrderTable(), stop: stop, scratch: s}
+}
+
+// keepBranches drops the branches that no plan has any more.
+func (b *Backend) keepBranches() {
+	kept := map[string]*branch{}
+	for _, g := range b.nets.all {
+		g.kept = false
+	}
+	for _, c := range b.plans {
+		if c.forest != nil {
+			c.forest.keepGroups()
+			for _, br := range c.forest.all {
+				kept[br.key] = br
+			}
+		}
+	}
+	b.branches.all = kept
+}
+
+// stale returns how many branches of what is requested are to be built: those that are not, or did not follow a batch.
+func (b *Backend) stale(reqs []matcher.Request) (n int) {
+	for i := range reqs {
+		if c := b.plans[reqs[i].Plan]; c != nil && c.forest != nil && reqs[i].Want == matcher.WantCount {
+			for _, br := range c.forest.all {
+				if !br.built || br.outdated() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// build builds the branches that are to be built in the graph before the staged batch, as long as no other branch has it: where one was missed, or
+// what is requested has such.
+func (b *Backend) build(reqs []matcher.Request) {
+	first := b.branches.asked != b.phase
+	b.branches.asked = b.phase
+	if !first || !b.branches.unbuilt && b.stale(reqs) == 0 {
+		return
+	}
+	b.branches.unbuilt = false
+	k, dropped := b.keeper(nil), false
+	for _, c := range b.plans {
+		if c.forest == nil {
+			continue
+		}
+		for _, br := range c.forest.all {
+			if (!br.built || br.outdated()) && !br.build(&k, b.phase-1) {
+				c.forest, dropped = nil, true // its numbers are too large
+				break
+			}
+		}
+	}
+	if dropped {
+		b.keepBranches()
+	}
+}
+
+// advance brings a phase into the forests of what is requested.
+func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Request, results []matcher.Result) error {
+	for r := range reqs {
+		req := &reqs[r]
+		c := b.plans[req.Plan]
+		if b.how(*req) != bySums || c.forest == nil || req.Budget > 0 || req.Before == 0 || c.grown == phase {
+			continue
+		}
+		began := b.clock()
+		var stop atomic.Bool
+		done := watch(ctx, &stop)
+		k := b.keeper(&stop)
+		if c.forest.advance(&k, phase) {
+			c.grown = phase
+		} else {
+			b.branches.unbuilt = true
+			if k.over || c.forest.over() { // and so would be the next batches'
+				c.forest = nil
+				b.keepBranches()
+			}
+		}
+		done()
+		results[r].Steps += k.steps
+		results[r].SearchNS += b.clock() - began
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grown returns the forest that answers a request in a phase, nil if none does.
+func (b *Backend) grown(req *matcher.Request, phase uint64) *forest {
+	if c := b.plans[req.Plan]; c.grown == phase && req.Want == matcher.WantCount && req.Budget == 0 {
+		return c.forest
+	}
+	return nil
+}
+
+// endBranches ends the staged batch for the branches.
+func (b *Backend) endBranches(committed bool) {
+	if len(b.branches.all) == 0 {
+		return
+	}
+	if committed {
+		b.group()
+		b.nets.commit(b.phase)
+		return
+	}
+	for _, br := range b.branches.all {
+		if br.phase >= b.phase {
+			br.built, b.branches.unbuilt = false, true
+		}
+	}
+}

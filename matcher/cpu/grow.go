@@ -1,0 +1,110 @@
+package cpu
+
+import (
+	"math/bits"
+	"slices"
+
+	"motifd/matcher"
+)
+
+// advance brings a phase of the staged batch, and the one before it, into the numbers. It answers false if the forest
+// cannot tell what the phase changes.
+func (f *forest) advance(k *keeper, phase uint64) bool {
+	for _, br := range f.all {
+		if !br.built || br.outdated() {
+			return false
+		}
+		br.grow(len(k.adj.heads))
+	}
+	for p := phase &^ 1; p <= phase; p++ {
+		if !f.branches(k, p) {
+			return false
+		}
+	}
+	return f.totals(k, phase)
+}
+
+// over reports whether a number that is kept has left 64 bits.
+func (f *forest) over() bool {
+	return slices.ContainsFunc(f.all, func(br *branch) bool { return br.over })
+}
+
+// branches brings one phase into the numbers of the branches.
+func (f *forest) branches(k *keeper, phase uint64) bool {
+	for _, br := range f.all {
+		if br.phase >= phase {
+			continue
+		}
+		if br.concerned(phase) && !haveAll(br.children, phase) || !br.apply(k, phase) {
+			return false
+		}
+	}
+	return true
+}
+
+// totals finds what a phase, which is the last that the branches have, changes of each quotient. The phase before it is asked for before it or
+// not at all.
+func (f *forest) totals(k *keeper, phase uint64) bool {
+	for _, c := range f.circles {
+		if c.at[phase&1] == phase {
+			continue
+		}
+		n, done := c.ring.change(k, phase)
+		if !done {
+			return false
+		}
+		c.at[phase&1], c.by[phase&1] = phase, n
+	}
+	for _, t := range f.trees {
+		if t.at[phase&1] == phase {
+			continue
+		}
+		if !haveAll(t.tops, phase) {
+			return false
+		}
+		t.at[phase&1], t.by[phase&1] = phase, t.change(k)
+		if slices.ContainsFunc(t.tops, func(br *branch) bool { return br.over || !br.built }) {
+			return false
+		}
+	}
+	return true
+}
+
+// haveAll reports whether the branches have a phase, and none after it.
+func haveAll(of []*branch, phase uint64) bool {
+	return !slices.ContainsFunc(of, func(br *branch) bool { return br.phase != phase })
+}
+
+// change returns by how much a phase, which the branches have, changes the number of homomorphisms: all terms have one sign.
+func (t *tree) change(k *keeper) matcher.Count {
+	k.products(t.tops)
+	var sum, large matcher.Count
+	var carry uint64
+	for i := range k.work {
+		sum.Lo, carry = bits.Add64(sum.Lo, k.work[i].by, 0)
+		sum.Hi += carry
+	}
+	for i := range k.large {
+		large = large.Add(k.large[i].count(k, t.tops))
+	}
+	return large.Add(sum)
+}
+
+// sum adds up the signed changes of the quotients in a phase.
+func (f *forest) sum(phase uint64) (more, less matcher.Count) {
+	add := func(t *total) {
+		n := t.by[phase&1].Mul(t.factor)
+		if t.negative {
+			less = less.Add(n)
+		} else {
+			more = more.Add(n)
+		}
+	}
+	for _, t := range f.trees {
+		add(&t.total)
+	}
+	for _, c := range f.circles {
+		add(&c.total)
+	}
+	return more, less
+}

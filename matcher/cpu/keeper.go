@@ -1,0 +1,94 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// keeper is what branches need of the backend while a batch is staged.
+type keeper struct {
+	g      *dyngraph.Graph
+	adj    *adjacency
+	orders []uint32
+	stop   *atomic.Bool
+	steps  uint64
+	over   bool // a number of walks left 64 bits
+	*scratch
+}
+
+// scratch is kept between batches.
+type scratch struct {
+	work       []change
+	large      []largeChange
+	wanted     []wanted
+	ranges     []neighbours
+	walks      [3][]reached // of rings: two, and scratch
+	ways       []uint64     // by vertex, 0 between uses
+	rounds     []round
+	crossings  []crossing
+	flat, seen []dyngraph.VertexID
+	read       uint64 // what was read ahead comes together here, so that it is read
+}
+
+// spread adds the changes of the far ends of a branch to the numbers of their neighbours in the graph before the phase.
+func (k *keeper) spread(br *branch, inserted bool) bool {
+	a, up := k.adj, k.adj.kindOf(br.up)
+	before := oldOnly // is what is seen of the graph before the phase
+	if inserted {
+		before = common
+	}
+	for from := 0; from < len(k.work); from += ahead {
+		if k.stop.Load() {
+			return false
+		}
+		work := k.work[from:min(from+ahead, len(k.work))]
+		k.wanted = k.wanted[:0]
+		for i := range work {
+			k.wanted = append(k.wanted, wanted{work[i].v, up})
+		}
+		k.ranges = k.find(k.ranges, k.wanted)
+		ranges, read := k.ranges, uint64(0)
+		for i := range ranges {
+			for _, v := range a.nbr[ranges[i].from:ranges[i].to] {
+				read += br.cells[v].n
+			}
+		}
+		k.read += read
+		for i := range ranges {
+			r, by := &ranges[i], work[i].by
+			for s := r.from; s < r.to; s++ {
+				if r.staged && !k.sees(a.ent[s], before) {
+					continue
+				}
+				br.add(a.nbr[s], by, inserted)
+			}
+		}
+	}
+	return !br.over
+}
+
+// readCells reads the numbers that branches have where one of them has changed.
+func (k *keeper) readCells(of []*branch, changed []change) {
+	read := uint64(0)
+	for _, br := range of {
+		for i := range changed {
+			read += br.cells[changed[i].v].n
+		}
+	}
+	k.read += read
+}
+
+// readEnds reads the numbers that a branch and those that hang from it have at both ends of edges.
+func (k *keeper) readEnds(br *branch, pairs []netPair) {
+	read := uint64(0)
+	for i := range pairs {
+		read += br.cells[pairs[i].from].n + br.cells[pairs[i].to].n
+	}
+	for _, c := range br.children {
+		for i := range pairs {
+			read += c.cells[pairs[i].from].n + c.cells[pairs[i].to].n
+		}
+	}
+	k.read += read
+}

@@ -1,0 +1,99 @@
+package cpu
+
+import (
+	"maps"
+
+	"motifd/dyngraph"
+)
+
+// nets are the net edges of the staged batch by the labels of their ends and their own: what counting asks for, once a batch for
+// all queries. Counts are sums, so that the order of net edges does not matter to them.
+type nets struct {
+	all     map[labels]*netGroup
+	recent  [256]*netGroup // the same, by some bits of the labels
+	touched []*netGroup    // with edges of the staged batch
+}
+
+// labels are those of an edge and its ends; in an undirected graph those of the ends ascend.
+type labels struct{ from, edge, to dyngraph.LabelID }
+
+// netGroup are the net edges with the same labels.
+type netGroup struct {
+	labels
+	batch uint64       // the last one that had any
+	of    [2][]netPair // of that batch: deleted, inserted
+	last  uint64       // the last phase with any that was committed
+	kept  bool         // a branch follows it
+}
+
+// maxNetGroups bounds the groups that are kept between batches beside those that branches follow.
+const maxNetGroups = 1 << 16
+
+// netPair are the ends of a net edge, in the order of the group's labels.
+type netPair struct{ from, to dyngraph.VertexID }
+
+// side returns the index of a sign in netGroup.of.
+func side(sign dyngraph.Sign) int {
+	if sign == dyngraph.Deleted {
+		return 0
+	}
+	return 1
+}
+
+// in returns the net edges of a phase (see Backend.phase).
+func (g *netGroup) in(phase uint64) []netPair {
+	if g.batch != phase&^1 {
+		return nil
+	}
+	return g.of[phase&1]
+}
+
+func (n *nets) group(k labels) *netGroup {
+	r := &n.recent[(uint32(k.from)*9+uint32(k.edge)*81+uint32(k.to))%uint32(len(n.recent))]
+	if *r != nil && (*r).labels == k {
+		return *r
+	}
+	g := n.all[k]
+	if g == nil {
+		if n.all == nil {
+			n.all = map[labels]*netGroup{}
+		}
+		g = &netGroup{labels: k}
+		n.all[k] = g
+	}
+	*r = g
+	return g
+}
+
+// read takes in the net edges of a batch.
+func (n *nets) read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
+	n.touched = n.touched[:0]
+	if len(n.all) > maxNetGroups {
+		maps.DeleteFunc(n.all, func(_ labels, g *netGroup) bool { return !g.kept })
+		clear(n.recent[:])
+	}
+	view := g.View(dyngraph.New)
+	for i := range d.Net {
+		e := &d.Net[i]
+		k, p := labels{view.Label(e.From), e.Label, view.Label(e.To)}, netPair{e.From, e.To}
+		if k.from > k.to && !g.Directed() {
+			k.from, k.to, p.from, p.to = k.to, k.from, p.to, p.from
+		}
+		at := n.group(k)
+		if at.batch != batch {
+			at.batch, at.of[0], at.of[1] = batch, at.of[0][:0], at.of[1][:0]
+			n.touched = append(n.touched, at)
+		}
+		s := side(e.Sign)
+		at.of[s] = append(at.of[s], p)
+	}
+}
+
+// commit notes which groups the batch has changed.
+func (n *nets) commit(batch uint64) {
+	for _, g := range n.touched {
+		if g.last = batch; len(g.of[1]) > 0 {
+			g.last++
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// fitting is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have: whether a net edge
+// that has its labels is worth more is seen without a look at the plan.
+type fitting struct {
+	c        *compiled
+	from, to uint32 // word and bit: the labels are known to be the right ones
+	how      fittingHow
+}
+
+type fittingHow uint8
+
+const (
+	byBits  fittingHow = iota
+	bySteps            // some of several bits will do
+	never              // another order's rows have it, or nothing fits
+	always             // labels suffice: counts are kept from batch to batch, and a budget pays for every attempt
+)
+
+func newFitting(c *compiled, order int) fitting {
+	f := fitting{c: c}
+	q, o := c.plan.Query, c.rows[order]
+	if q.Emit == matcher.EmitCounts {
+		o = c.count[order]
+	}
+	switch {
+	case q.WorkBudget > 0 || q.Emit == matcher.EmitCounts && c.forest != nil:
+		f.how = always
+	case o == nil:
+		f.how = never
+	case len(o.steps[0].or)+len(o.steps[1].or) > 0:
+		f.how = bySteps
+	default:
+		var some, other bool
+		f.from, some = o.steps[0].test.Bit()
+		f.to, other = o.steps[1].test.Bit()
+		if !some || !other {
+			f.how = never
+		}
+	}
+	return f
+}
+
+// openings are the oriented pattern edges of all plans that the net edges of a batch open: that have their labels and, where that is
+// worth a look, candidates at both ends. They are found once a batch.
+type openings struct {
+	batch uint64 // Backend.phase of it
+	list  []opening
+	end   []uint32 // by net edge: where its own end in the list
+}
+
+type opening struct {
+	c      *compiled
+	order  int
+	unsure bool // the ends have not been looked at
+}
+
+// admits tells whether the ends of a net edge are candidates for the first two steps of an order of rows, which may be nil.
+func (b *Backend) admits(o *order, n *dyngraph.NetEdge) bool {
+	bits, words := b.filter.Bits(), b.filter.Words()
+	return o != nil && o.steps[0].admits(bits[int(n.From)*words:]) && o.steps[1].admits(bits[int(n.To)*words:])
+}
+
+// of returns those of net edge i.
+func (o *openings) of(i int) []opening {
+	from := uint32(0)
+	if i > 0 {
+		from = o.end[i-1]
+	}
+	return o.list[from:o.end[i]]
+}
+
+// openings returns those of the staged batch.
+func (b *Backend) openings() *openings {
+	open := &b.open
+	if open.batch == b.phase {
+		return open
+	}
+	open.batch = b.phase
+	open.list, open.end = open.list[:0], open.end[:0]
+	if cap(open.list) > maxStarts {
+		open.list = nil
+	}
+	view := b.g.View(dyngraph.New)
+	bits, words := b.filter.Bits(), b.filter.Words()
+	for i := range b.delta.Net {
+		n := &b.delta.Net[i]
+		from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
+		fits := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List
+		for k := range fits {
+			f := &fits[k].Of
+			switch f.how {
+			case byBits:
+				if from[f.from>>6]>>(f.from&63)&1 == 0 || to[f.to>>6]>>(f.to&63)&1 == 0 || *f.c.missing > 0 {
+					continue
+				}
+			case bySteps:
+				if *f.c.missing > 0 || !b.admits(f.c.rows[fits[k].Order], n) {
+					continue
+				}
+			case never:
+				continue
+			}
+			open.list = append(open.list, opening{f.c, fits[k].Order, f.how == always})
+		}
+		open.end = append(open.end, uint32(len(open.list)))
+	}
+	return open
+}
+
+// Concern implements matcher.Concerner.
+func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
+	open := b.openings()
+	for i := range b.delta.Net {
+		sign := b.delta.Net[i].Sign
+		for _, o := range open.of(i) {
+			if noted := &o.c.noted[side(sign)]; *noted != b.phase {
+				*noted = b.phase
+				note(o.c.at, sign)
+			}
+		}
+	}
+}

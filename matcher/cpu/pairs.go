@@ -1,0 +1,328 @@
+package cpu
+
+import (
+	"cmp"
+	"sync"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// sharedPairs remembers what the neighbour lists of two vertices have in common, for the steps that are joined to two earlier vertices.
+// Where a cycle hangs from the rest of a pattern, a search comes by the same two vertices of it once for each way to get there; most
+// have nothing in common, and that is known at once then. What is remembered holds as long as both vertices keep the
+// stamps that it was found under (see freshness). All workers of a backend share it.
+//
+// Two pairs share a place in the table; a third one takes that of the one that was asked for longer ago. A kind of pairs that seldom
+// come again is not looked up for a while.
+type sharedPairs struct {
+	now  atomic.Pointer[pairTable]
+	mu   sync.Mutex // held to replace it
+	most int        // tests: fewer than maxPairEntries
+}
+
+// pairTable is a hash table of what is in a store.
+type pairTable struct {
+	sets  []pairSet
+	gen   uint32 // sets of other generations are empty
+	used  atomic.Int64
+	store *store
+}
+
+// pairSet are two pairs, in a line of the cache. It is read and written word by word, atomically: whoever writes makes the version odd
+// meanwhile, and whoever reads and finds that the version is odd, or was another before, has read nothing.
+type pairSet struct {
+	version uint64 // and the generation, below
+	recent  uint64 // which of the pairs was asked for last
+	pairs   [2]pairSlot
+}
+
+// pairSlot is one pair.
+type pairSlot struct {
+	key    uint64 // the vertices
+	kind   uint64 // and the place of what they have in common, below
+	stamps uint64 // of the vertices
+}
+
+// pairs is one worker's way to the shared pairs.
+type pairs struct {
+	fresh  *freshness
+	shared *sharedPairs
+	table  *pairTable
+	room   room
+
+	use [16]pairUse // of kinds by the lowest bits of their columns
+	off bool        // nothing is remembered
+}
+
+// pairKind names the columns that a plain step is joined along to two earlier vertices: they and the vertices determine its
+// candidates.
+type pairKind uint32
+
+// pair returns the kind of the pair of vertices that a plain step is joined to, if it is a pair.
+func (st *step) pair() (kind pairKind, ok bool) {
+	if len(st.back) != 2 {
+		return 0, false
+	}
+	a, b := st.back[0].column, st.back[1].column
+	return pairKind(a<<16 | b), a|b < 1<<16
+}
+
+// pairUse says whether looking pairs up pays.
+type pairUse struct{ tries, hits, rest uint32 }
+
+const (
+	fewPairs  = 1 << 9 // sets of a new table
+	mostPairs = 1 << 15
+	// maxPairEntries bounds what is in common, of all pairs together; beyond it the table starts over.
+	maxPairEntries = 1 << 20
+	pairChunk      = 4 << 10
+	// Looking up pays when at least one of paysFrom tries is a hit; otherwise the next pairRest times pairTries intersections are made
+	// without.
+	pairTries = 1 << 11
+	paysFrom  = 4
+	pairRest  = 16
+)
+
+// nothing is the place of what pairs that have nothing in common have.
+const nothing place = 1
+
+// attach makes a worker use the shared pairs.
+func (c *pairs) attach(b *Backend) {
+	c.fresh, c.off, c.shared, c.table = &b.fresh, b.forgets, &b.pairs, b.pairs.now.Load()
+	if c.table == nil {
+		c.renew()
+	}
+	if c.room.of != c.table.store {
+		c.room = room{}
+	}
+}
+
+// renew replaces the table, if no other worker has: by an empty one where its store is full, else by a larger one.
+func (c *pairs) renew() {
+	s := c.shared
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := cmp.Or(s.most, maxPairEntries)
+	old := c.table
+	if c.table = s.now.Load(); c.table != old {
+		return
+	}
+	switch {
+	case old == nil:
+		c.table = &pairTable{sets: make([]pairSet, fewPairs), gen: 1, store: newStore(2, pairChunk, most)}
+	case old.store.full():
+		c.table = &pairTable{sets: old.sets, gen: old.gen + 1, store: newStore(2, pairChunk, most)}
+	default:
+		c.table = old.grown()
+	}
+	s.now.Store(c.table)
+}
+
+// worth reports whether pairs of a kind are to be looked up.
+func (c *pairs) worth(kind pairKind) bool {
+	u := c.useOf(kind)
+	if c.off {
+		return false
+	}
+	if u.rest > 0 {
+		u.rest--
+		return false
+	}
+	if u.tries == pairTries {
+		if u.hits*paysFrom < u.tries {
+			u.rest = pairTries * pairRest
+		}
+		u.tries, u.hits = 0, 0
+	}
+	u.tries++
+	return true
+}
+
+func (c *pairs) useOf(kind pairKind) *pairUse { return &c.use[(kind^kind>>16)%pairKind(len(c.use))] }
+
+func pairHash(key, kind uint64) uint64 {
+	h := (key ^ kind) * 0x9e3779b97f4a7c15
+	return (h ^ h>>32) * 0xd6e8feb86659fd93 >> 40
+}
+
+// slot returns the pair of two vertices as it is in the table, without a place, and where that would be.
+func (c *pairs) slot(kind pairKind, a, b dyngraph.VertexID, l [2]lane) (set *pairSet, s pairSlot) {
+	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, uint64(c.fresh.stamp(a, l[0]))<<32 | uint64(c.fresh.stamp(b, l[1]))}
+	return &c.table.sets[pairHash(s.key, s.kind)&uint64(len(c.table.sets)-1)], s
+}
+
+// find returns the place of what two vertices have in common, 0 if it is not known.
+func (c *pairs) find(kind pairKind, a, b dyngraph.VertexID, l [2]lane) place {
+	set, pair := c.slot(kind, a, b, l)
+	version := atomic.LoadUint64(&set.version)
+	if uint32(version) != c.table.gen {
+		return 0
+	}
+	i := uint64(0)
+	s := &set.pairs[0]
+	if atomic.LoadUint64(&s.key) != pair.key || atomic.LoadUint64(&s.kind)>>32 != uint64(kind) {
+		i, s = 1, &set.pairs[1]
+		if atomic.LoadUint64(&s.key) != pair.key {
+			return 0
+		}
+	}
+	at := atomic.LoadUint64(&s.kind)
+	if at&^(1<<32-1) != pair.kind || atomic.LoadUint64(&s.stamps) != pair.stamps || version&pairWriting != 0 ||
+		atomic.LoadUint64(&set.version) != version {
+		return 0
+	}
+	c.useOf(kind).hits++
+	if atomic.LoadUint64(&set.recent) != i {
+		atomic.StoreUint64(&set.recent, i)
+	}
+	return place(at)
+}
+
+// pairWriting is the lowest bit of a version.
+const pairWriting = 1 << 32
+
+// put writes a pair with its place to its set, unless another worker is writing there: then somebody will find it again.
+func (t *pairTable) put(set *pairSet, pair pairSlot) {
+	version := atomic.LoadUint64(&set.version)
+	if version&pairWriting != 0 || !atomic.CompareAndSwapUint64(&set.version, version, version+pairWriting) {
+		return
+	}
+	if uint32(version) != t.gen {
+		t.used.Add(1)
+		atomic.StoreUint64(&set.pairs[1].key, noPair)
+		version = version>>32<<32 | uint64(t.gen)
+		atomic.StoreUint64(&set.recent, 1)
+	}
+	i := 1 - atomic.LoadUint64(&set.recent)&1
+	for k := range set.pairs {
+		if s := &set.pairs[k]; atomic.LoadUint64(&s.key) == pair.key && atomic.LoadUint64(&s.kind)>>32 == pair.kind>>32 {
+			i = uint64(k)
+		}
+	}
+	s := &set.pairs[i]
+	atomic.StoreUint64(&s.key, pair.key)
+	atomic.StoreUint64(&s.kind, pair.kind)
+	atomic.StoreUint64(&s.stamps, pair.stamps)
+	atomic.StoreUint64(&set.recent, i)
+	atomic.StoreUint64(&set.version, version+2*pairWriting)
+}
+
+// noPair is no pair's vertices.
+const noPair = ^uint64(0)
+
+// grown returns a table with room for twice as many pairs. What others write to the old one meanwhile is lost.
+func (t *pairTable) grown() *pairTable {
+	n := &pairTable{sets: make([]pairSet, 2*len(t.sets)), gen: t.gen, store: t.store}
+	for i := range t.sets {
+		set := &t.sets[i]
+		version, last := atomic.LoadUint64(&set.version), atomic.LoadUint64(&set.recent)&1
+		if uint32(version) != t.gen || version&pairWriting != 0 {
+			continue
+		}
+		var pairs [2]pairSlot
+		for k := range pairs {
+			s := &set.pairs[k]
+			pairs[k] = pairSlot{atomic.LoadUint64(&s.key), atomic.LoadUint64(&s.kind), atomic.LoadUint64(&s.stamps)}
+		}
+		if atomic.LoadUint64(&set.version) != version {
+			continue
+		}
+		for _, s := range []pairSlot{pairs[1-last], pairs[last]} {
+			if s.key != noPair {
+				n.put(&n.sets[pairHash(s.key, s.kind>>32<<32)&uint64(len(n.sets)-1)], s)
+			}
+		}
+	}
+	return n
+}
+
+// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
+func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
+	for k := range 2 {
+		for _, e := range ents[k][:len(nbr)] {
+			staged = staged || e.Staged()
+		}
+	}
+	t := c.table
+	if now := c.shared.now.Load(); now != t {
+		c.table = now
+		return staged
+	}
+	if len(t.sets) < mostPairs && 8*t.used.Load() > 5*int64(len(t.sets)) {
+		c.renew()
+		return staged
+	}
+	p := nothing
+	if n := len(nbr); n > 0 {
+		if n >= longest || !c.room.reserve(t.store, n+1) {
+			if t.store.full() {
+				c.renew()
+			}
+			return staged
+		}
+		into := c.room.begin()
+		into.nbr = into.nbr[:n+1]
+		into.nbr[0] = dyngraph.VertexID(n)
+		if staged {
+			into.nbr[0] |= stagedMark
+		}
+		copy(into.nbr[1:], nbr)
+		for k := range into.ent {
+			copy(into.ent[k][1:n+1], ents[k])
+		}
+		p = c.room.end(n + 1)
+	}
+	set, pair := c.slot(kind, a, b, l)
+	pair.kind |= uint64(p)
+	t.put(set, pair)
+	return staged
+}
+
+// at returns what is at a place: after the number of vertices, these; and whether some of their entries are staged.
+func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.Entry, staged bool) {
+	k, from := c.table.store.at(p)
+	n := k.nbr[from]
+	from++
+	to := from + int(n&^stagedMark)
+	return k.nbr[from:to:to], k.ent[0][from:to:to], k.ent[1][from:to:to], n&stagedMark != 0
+}
+
+// intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
+func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) bool {
+	a, b, l := s.m[st.back[0].step], s.m[st.back[1].step], [2]lane{st.back[0].lane, st.back[1].lane}
+	staged := false
+	switch p := s.pairs.find(kind, a, b, l); p {
+	case 0:
+		if !s.intersect(st, f, kept, true) {
+			return false
+		}
+		staged = s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
+		f.none = len(f.nbr) == 0
+	case nothing:
+		f.none = true
+		fallthrough
+	default:
+		f.joins = f.joins[:0]
+		if !s.step() {
+			f.valid = false
+			return false
+		}
+		if f.none {
+			return true
+		}
+		f.nbr, f.ent[0], f.ent[1], staged = s.pairs.at(p)
+	}
+	if !staged {
+		return true
+	}
+	nbrs, first, second := f.nbrs[:0], f.ents[0][:0], f.ents[1][:0]
+	for i, w := range f.nbr {
+		if a, b := f.ent[0][i], f.ent[1][i]; (!a.Staged() || s.visible(a)) && (!b.Staged() || s.visible(b)) {
+			nbrs, first, second = append(nbrs, w), append(first, a), append(second, b)
+		}
+	}
+	f.nbrs, f.ents[0], f.ents[1] = nbrs, first, second
+	f.nbr, f.ent[0], f.ent[1] = nbrs, first, second
+	return true
+}

@@ -1,0 +1,242 @@
+package cpu
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"motifd/dyngraph"
+)
+
+// planting makes a forest. Nothing is kept for it until it takes root.
+type planting struct {
+	b    *Backend
+	s    *shape
+	fans *fans
+	f    *forest
+	anew []*branch // those that no pattern has yet
+}
+
+// keep makes a quotient part of the forest; false when it is counted from net edges one by one.
+func (p *planting) keep(q *quotient, w weight) bool {
+	if q.isRing() {
+		p.circle(q, w)
+		return true
+	}
+	root := -1
+	if q.isTree() {
+		root = p.fans.root(q)
+	} else {
+		for m := q.all; m != 0; m &= m - 1 {
+			if v := bits.TrailingZeros32(m); q.ringsAt(v) {
+				root = v
+			}
+		}
+	}
+	return root >= 0 && p.tree(q, root, w)
+}
+
+// tree adds a quotient that is trees and rings that hang from a block. It answers false when that is not worth while.
+func (p *planting) tree(q *quotient, root int, w weight) bool {
+	var rows [][]int
+	var rings []*branch
+	var trees []int
+	anew := false
+	for rest := q.all &^ (1 << root); rest != 0; {
+		part := q.part(rest&-rest, rest)
+		at := bits.TrailingZeros32(part & q.adj[root])
+		if bits.OnesCount32(part&q.adj[root]) == 1 {
+			trees = append(trees, at)
+		} else {
+			row := p.row(q, root, at)
+			br := p.along(q, row)
+			rows, rings = append(rows, row), append(rings, br)
+			anew = anew || !slices.ContainsFunc(p.f.all, func(x *branch) bool { return x.key == br.key })
+		}
+		rest &^= part
+	}
+	// What is counted from the net edges and is finer rules out most of them; a ring would be kept for little.
+	if anew && p.f.hasNo(&q.finer) {
+		return false
+	}
+	t := &tree{total: total{weight: w}}
+	for _, at := range trees {
+		t.tops = append(t.tops, p.branch(q, at, root))
+	}
+	for i, br := range rings {
+		br = p.enter(br)
+		t.tops = append(t.tops, br)
+		p.f.rings = append(p.f.rings, needs(p.s, q, rows[i], br.ring)...)
+	}
+	slices.SortFunc(t.tops, compareBranches)
+	p.f.trees = append(p.f.trees, t)
+	return true
+}
+
+// circle adds a quotient that is a ring.
+func (p *planting) circle(q *quotient, w weight) {
+	var row []int
+	for m := q.all; m != 0 && (row == nil || !q.ascends(row)); m &= m - 1 {
+		v := bits.TrailingZeros32(m)
+		row = p.row(q, v, bits.TrailingZeros32(q.adj[v]))
+	}
+	ring := p.along(q, row).ring
+	p.f.circles = append(p.f.circles, &circle{total: total{weight: w}, ring: ring})
+	p.f.rings = append(p.f.rings, needs(p.s, q, row, ring)...)
+}
+
+// branch returns the branch of a block that hangs from another one.
+func (p *planting) branch(q *quotient, at, from int) *branch {
+	e := q.edge(from, at)
+	br := &branch{dir: e.back.dir, root: p.s.label(q.members[from]), edge: e.back.label, child: p.s.label(q.members[at])}
+	for m := q.adj[at] &^ (1 << from); m != 0; m &= m - 1 {
+		br.children = append(br.children, p.branch(q, bits.TrailingZeros32(m), at))
+	}
+	slices.SortFunc(br.children, compareBranches)
+	var key strings.Builder
+	for _, x := range [...]uint64{uint64(br.dir), uint64(br.root), uint64(br.edge), uint64(br.child)} {
+		key.WriteString(strconv.FormatUint(x, 36))
+		key.WriteByte(' ')
+	}
+	for _, c := range br.children {
+		key.WriteString("(" + c.key + ")")
+	}
+	br.key = key.String()
+	return p.enter(br)
+}
+
+// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction in which the ranks of the
+// edges ascend, if there is one.
+func (p *planting) row(q *quotient, root, at int) []int {
+	row := []int{root, at}
+	for at != root {
+		at = bits.TrailingZeros32(q.adj[at] &^ (1 << row[len(row)-2]))
+		row = append(row, at)
+	}
+	back := slices.Clone(row)
+	slices.Reverse(back)
+	if q.ascends(back) || !q.ascends(row) && p.along(q, back).key < p.along(q, row).key {
+		return back
+	}
+	return row
+}
+
+// ascends reports whether the ranks of the edges from each block of a row to the next one ascend.
+func (q *quotient) ascends(row []int) bool {
+	for i := 2; i < len(row); i++ {
+		if q.edge(row[i-2], row[i-1]).rank > q.edge(row[i-1], row[i]).rank {
+			return false
+		}
+	}
+	return true
+}
+
+// along makes a ring of the blocks in a row that ends where it begins.
+func (p *planting) along(q *quotient, row []int) *branch {
+	br := &branch{root: p.s.label(q.members[row[0]]), ring: &ring{}}
+	var key strings.Builder
+	key.WriteString("ring")
+	for i, v := range row[1:] {
+		e := q.edge(row[i], v)
+		from, to := p.s.label(q.members[row[i]]), p.s.label(q.members[v])
+		l := ringLink{ahead: adjacencyKey(e.back.dir, e.back.label, to)}
+		l.own, l.along, l.against, l.back = p.b.ends(e.back.dir, from, e.back.label, to)
+		br.ring.links = append(br.ring.links, l)
+		for _, x := range [...]uint64{uint64(e.back.dir), uint64(from), uint64(e.back.label)} {
+			key.WriteString(" " + strconv.FormatUint(x, 36))
+		}
+	}
+	br.key = key.String()
+	return br
+}
+
+// ends returns the net edges that have the labels of an edge from one block to another, which sees it from a side; whether it
+// leads from the first of their ends to the second or the other way round; and the key of the adjacency that leads back.
+func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *netGroup, along, against bool, back uint64) {
+	k := labels{from, edge, to}
+	if b.g.Directed() {
+		along, against = dir == dyngraph.Out, dir == dyngraph.In
+		dir = dyngraph.Out + dyngraph.In - dir
+	} else {
+		along, against = from <= to, from >= to
+	}
+	if !along {
+		k.from, k.to = k.to, k.from
+	}
+	return b.nets.group(k), along, against, adjacencyKey(dir, edge, from)
+}
+
+// enter puts a branch into the forest, or the same one that it or some other pattern has already.
+func (p *planting) enter(br *branch) *branch {
+	if at := slices.IndexFunc(p.f.all, func(x *branch) bool { return x.key == br.key }); at >= 0 {
+		return p.f.all[at]
+	}
+	if same := p.b.branches.all[br.key]; same != nil {
+		br = same
+	} else {
+		if br.ring == nil {
+			br.own, br.along, br.against, br.up = p.b.ends(br.dir, br.root, br.edge, br.child)
+			br.need(br.own)
+		} else {
+			for i := range br.ring.links {
+				br.need(br.ring.links[i].own)
+			}
+		}
+		for _, c := range br.children {
+			for _, g := range c.groups {
+				br.need(g)
+			}
+		}
+		p.anew = append(p.anew, br)
+	}
+	p.f.all = append(p.f.all, br)
+	return br
+}
+
+// need notes that net edges concern the branch.
+func (br *branch) need(g *netGroup) {
+	if !slices.Contains(br.groups, g) {
+		br.groups = append(br.groups, g)
+	}
+}
+
+// root makes the forest's branches some that the backend keeps; false when there is no room for them.
+func (p *planting) root() bool {
+	bs, size := &p.b.branches, 0
+	for _, br := range p.anew {
+		size += br.size(p.b.g)
+	}
+	for _, br := range bs.all {
+		size += br.size(p.b.g)
+	}
+	room := maxKept + keptPerEdge*p.b.g.Edges()
+	if p.b.room > 0 {
+		room = p.b.room
+	}
+	if size > room {
+		return false
+	}
+	if bs.all == nil {
+		bs.all = map[string]*branch{}
+	}
+	for _, br := range p.anew {
+		bs.all[br.key], bs.unbuilt = br, true
+	}
+	p.f.keepGroups()
+	return true
+}
+
+// keepGroups marks the groups of net edges that the forest follows.
+func (f *forest) keepGroups() {
+	for _, br := range f.all {
+		for _, g := range br.groups {
+			g.kept = true
+		}
+	}
+	for _, c := range f.circles {
+		for i := range c.ring.links {
+			c.ring.links[i].own.kept = true
+		}
+	}
+}

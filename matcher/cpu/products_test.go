@@ -1,0 +1,77 @@
+package cpu
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
+)
+
+// TestProductsChangeAsTheirFactorsDo changes the numbers of random branches, some of them several times in a row, and compares what is
+// listed of their product with the product itself.
+func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
+	small, large := 0, 0
+	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
+		const vertices = 8
+		phase := rng.Uint64()
+		var of []*branch
+		for len(of) < 6 && (len(of) == 0 || rng.IntN(4) > 0) {
+			if len(of) > 0 && rng.IntN(3) == 0 {
+				of = append(of, of[len(of)-1])
+				continue
+			}
+			br := &branch{built: true, phase: phase, cells: make([]cell, vertices)}
+			width := []int{2, 8, 30, 62}[rng.IntN(4)]
+			for v := range br.cells {
+				br.cells[v] = cell{rng.Uint64N(1 << width), uint32(rng.IntN(3)), uint32(phase) - uint32(rng.IntN(2))}
+			}
+			for v := range dyngraph.VertexID(vertices) {
+				if by := rng.Uint64N(1 << width); rng.IntN(3) == 0 && (phase&1 != 0 || by <= br.cells[v].n) {
+					br.add(v, by, phase&1 != 0)
+				}
+			}
+			of = append(of, br)
+		}
+		product := func(v dyngraph.VertexID, number func(*branch) uint64) *big.Int {
+			n := big.NewInt(1)
+			for _, br := range of {
+				n.Mul(n, new(big.Int).SetUint64(number(br)))
+			}
+			return n
+		}
+		want := new(big.Int)
+		for v := range dyngraph.VertexID(vertices) {
+			now := product(v, func(br *branch) uint64 { return br.cells[v].n })
+			was := product(v, func(br *branch) uint64 { return br.before(v, br.cells[v].n) })
+			want.Add(want, now.Abs(now.Sub(now, was)))
+		}
+		k := keeper{scratch: &scratch{}}
+		got := (&tree{tops: of}).change(&k)
+		require.Equal(t, want.String(), got.String())
+		small, large = small+len(k.work), large+len(k.large)
+	})
+	require.Positive(t, small)
+	require.Positive(t, large)
+}
+
+// TestS12ChangesLeave64Bits: what a phase changes of a number that is not known, and what a number was before it took something away, may be more
+// than 64 bits hold.
+func TestS12ChangesLeave64Bits(t *testing.T) {
+	const half = uint64(1) << 63
+	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}}
+	br.add(0, half, true)
+	require.False(t, br.over)
+	br.add(0, half, true)
+	require.True(t, br.over)
+
+	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}}
+	br.add(0, half, false)
+	require.Equal(t, half+1, br.before(0, 1))
+	require.False(t, br.over)
+	br.before(0, half)
+	require.True(t, br.over)
+}

@@ -1,0 +1,92 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestRowSorter sorts rows that come as those of one search do, in the order of some other arrangement of their columns, and rows that
+// come so but for some, by radix and by comparison.
+func TestRowSorter(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var s rowSorter
+	for round := range 200 {
+		o := testOrder(2 + rng.IntN(5))
+		n, w := 1+rng.IntN(4*someKeys), o.width()
+		if round%20 == 0 {
+			n = 2 * manyKeys
+		}
+		rows := make([][]uint32, n)
+		full := round%3 == 0 // columns of 16 bits: four of them are a whole key
+		for i := range rows {
+			rows[i] = make([]uint32, w)
+			for c := range o.vertices {
+				bits := rng.IntN(20)
+				if full {
+					bits = 16
+				}
+				rows[i][c] = rng.Uint32N(1 << bits)
+			}
+		}
+		// The steps of the search, by column; the columns of the tail come in their order.
+		at := rng.Perm(o.vertices)
+		s.tail = rng.IntN(o.vertices + 1)
+		slices.Sort(at[o.vertices-s.tail:])
+		columns := make([]int, o.vertices)
+		for c, step := range at {
+			columns[step] = c
+		}
+		slices.SortFunc(rows, func(a, b []uint32) int {
+			for _, c := range columns {
+				if a[c] != b[c] {
+					return int(a[c]) - int(b[c])
+				}
+			}
+			return 0
+		})
+		if rng.IntN(2) == 0 {
+			for range 1 + rng.IntN(n) {
+				i, j := rng.IntN(n), rng.IntN(n)
+				rows[i], rows[j] = rows[j], rows[i]
+			}
+		}
+		data := slices.Concat(rows...)
+		var got [][]uint32
+		for _, k := range s.sort(o, data) {
+			got = append(got, data[int(k.row)*w:][:w])
+		}
+		slices.SortFunc(rows, slices.Compare)
+		if !slices.EqualFunc(rows, got, slices.Equal) {
+			t.Fatalf("%d rows of %d vertices with a tail of %d are not in order", n, o.vertices, s.tail)
+		}
+	}
+}
+
+// TestTails: which columns come in the order of the steps.
+func TestTails(t *testing.T) {
+	for _, c := range []struct {
+		vertices []int // by step
+		tail     int
+	}{
+		{[]int{0, 1, 2, 3, 4, 5}, 6},
+		{[]int{5, 4, 3, 2, 1, 0}, 3}, // the anchors and what comes last
+		{[]int{2, 3, 0, 1, 4, 5}, 6},
+		{[]int{0, 1, 5, 4, 3, 2}, 1},
+		{[]int{0, 4, 1, 5, 2, 3}, 2},
+	} {
+		o := &order{}
+		for _, v := range c.vertices {
+			o.steps = append(o.steps, step{vertex: v})
+		}
+		if n := o.ordered(); n != c.tail {
+			t.Errorf("%v: %d", c.vertices, n)
+		}
+		o.images = [][]int{{}}
+		if n := o.ordered(); n != 0 {
+			t.Errorf("%v with images: %d", c.vertices, n)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+)
+
+// ring is a part of a pattern that leads back to the vertex it hangs from: vertices in a row from which nothing else hangs. As a branch its
+// number for an image of that vertex is that of the closed walks there. It is counted from both ends at once when it is asked for, and
+// then kept: net edges are followed to the images whose numbers they change.
+type ring struct {
+	links []ringLink // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
+	phase uint64     // the last that closed tells of
+	of    *adjacency // that the links' kinds are of
+	kinds int        // how many it had
+}
+
+// ringLink is an edge of a ring.
+type ringLink struct {
+	ahead, back         uint64    // keys of the adjacency: from a place to the next one, and from that one to it
+	kindAhead, kindBack uint32    // the same, as kinds
+	own                 *netGroup // of the edge
+	along, against      bool      // the edge leads from the first of its ends to the second, or the other way round
+	// closed tells of each net edge of the last phase whether it, or (at the odd places) its reverse, is in a closed walk as
+	// this link, when the links before it see only what both graphs have.
+	closed []bool
+}
+
+// find finds the kinds of the links.
+func (r *ring) find(a *adjacency) {
+	if r.of == a && r.kinds == len(a.kinds) {
+		return
+	}
+	r.of, r.kinds = a, len(a.kinds)
+	for i := range r.links {
+		l := &r.links[i]
+		l.kindAhead, l.kindBack = a.kindOf(l.ahead), a.kindOf(l.back)
+	}
+}
+
+// unknown is the number of a vertex that was never asked for.
+const unknown = ^uint64(0)
+
+// sight tells which entries of the adjacency a walk sees.
+type sight uint8
+
+const (
+	common  sight = iota // those of both graphs
+	oldOnly              // and those that the batch deletes
+	newOnly              // and those that it inserts
+)
+
+// sees reports whether a walk follows an entry.
+func (k *keeper) sees(e dyngraph.Entry, s sight) bool {
+	if !e.Staged() {
+		return true
+	}
+	return s != common && (k.orders[e.Index()]>>31 != 0) == (s == oldOnly)
+}
+
+// whole is what is seen of the larger graph of a phase.
+func whole(phase uint64) sight {
+	if phase&1 != 0 {
+		return newOnly
+	}
+	return oldOnly
+}
+
+// after is what is seen after a phase.
+func after(phase uint64) sight {
+	if phase&1 != 0 {
+		return newOnly
+	}
+	return common
+}
+
+// at returns the number of a vertex, after the last phase.
+func (br *branch) at(k *keeper, v dyngraph.VertexID) uint64 {
+	if n := br.cells[v].n; n != unknown || br.ring == nil {
+		return n
+	}
+	return br.ask(k, v)
+}
+
+// ask is at for the vertex of a ring that was never asked for.
+func (br *branch) ask(k *keeper, v dyngraph.VertexID) uint64 {
+	br.ring.find(k.adj)
+	k.over = false
+	n := k.closed(&course{ring: br.ring, larger: after(br.phase)}, v, v, 0, len(br.ring.links))
+	if k.stop.Load() {
+		br.built = false
+	}
+	br.over = br.over || k.over || n == unknown
+	br.cells[v].n = n
+	return n
+}
+
+// course is a way round a ring from one of its places, where the links before one of the ring's see only what both graphs have.
+type course struct {
+	*ring
+	from   int
+	link   int
+	larger sight // of the other links
+}
+
+// at returns a link of the course, and what is seen of it.
+func (c *course) at(i int) (*ringLink, sight) {
+	if i += c.from; i >= len(c.links) {
+		i -= len(c.links)
+	}
+	if i < c.link {
+		return &c.links[i], common
+	}
+	return &c.links[i], c.larger
+}
+
+// closed returns the number of walks from a at place lo of a course to b at place hi.
+func (k *keeper) closed(c *course, a, b dyngraph.VertexID, lo, hi int) uint64 {
+	k.begin(a, b)
+	return k.join(c, lo, hi)
+}
+
+// begin puts the walks where they start.
+func (k *keeper) begin(a, b dyngraph.VertexID) {
+	k.walks[0], k.walks[1] = append(k.walks[0][:0], reached{a, 1}), append(k.walks[1][:0], reached{b, 1})
+}
+
+// join returns the number of walks from place lo of a course, where walks[0] stands, to place hi, where walks[1] does.
+func (k *keeper) join(c *course, lo, hi int) uint64 {
+	for hi-lo > 1 {
+		if len(k.walks[0]) == 0 || len(k.walks[1]) == 0 || k.stop.Load() {
+			return 0
+		}
+		if len(k.walks[0]) <= len(k.walks[1]) {
+			l, s := c.at(lo)
+			k.walk(0, l.kindAhead, s)
+			lo++
+		} else {
+			hi--
+			l, s := c.at(hi)
+			k.walk(1, l.kindBack, s)
+		}
+	}
+	l, s := c.at(lo)
+	few, kind := 0, l.kindAhead
+	if len(k.walks[1]) < len(k.walks[0]) {
+		few, kind = 1, l.kindBack
+	}
+	total, carry := uint64(0), uint64(0)
+	k.meet(few, kind, s, func(_ dyngraph.VertexID, n uint64) {
+		total, carry = bits.Add64(total, n, 0)
+		k.over = k.over || carry != 0
+	})
+	return total
+}
+
+// walk moves one of the walks along edges of a kind.
+func (k *keeper) walk(side int, kind uint32, s sight) {
+	from, out := k.walks[side], k.walks[2][:0]
+	for i, at := range k.findAll(from, kind) {
+		n := from[i].n
+		for slot := at.from; slot < at.to; slot++ {
+			if at.staged && !k.sees(k.adj.ent[slot], s) {
+				continue
+			}
+			w := k.adj.nbr[slot]
+			ways := &k.ways[w]
+			if *ways == 0 {
+				out = append(out, reached{v: w})
+			}
+			sum, carry := bits.Add64(*ways, n, 0)
+			if carry != 0 {
+				k.over = true
+				continue
+			}
+			*ways = sum
+		}
+	}
+	for i := range out {
+		r := &out[i]
+		r.n, k.ways[r.v] = k.ways[r.v], 0
+	}
+	k.walks[side], k.walks[2] = out, from
+}
+
+// meet calls f, for each vertex where one of the walks stands, with the number of walks from there to where the other one does along one
+// edge of a kind, times those to the vertex; not when there is none.
+func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID, n uint64)) {
+	others := k.walks[1-from]
+	if len(others) == 0 {
+		return
+	}
+	for _, r := range others {
+		sum, carry := bits.Add64(k.ways[r.v], r.n, 0) // one that a walk leads to at once is there for each edge
+		k.ways[r.v], k.over = sum, k.over || carry != 0
+	}
+	for i, at := range k.findAll(k.walks[from], kind) {
+		r := &k.walks[from][i]
+		nbr := k.adj.nbr[at.from:at.to]
+		sum, over := uint64(0), uint64(0)
+		if at.staged {
+			sum, over = k.sumSeen(nbr, k.adj.ent[at.from:at.to], s)
+		} else {
+			for _, w := range nbr {
+				var carry uint64
+				sum, carry = bits.Add64(sum, k.ways[w], 0)
+				over |= carry
+			}
+		}
+		hi, lo := bits.Mul64(sum, r.n)
+		k.over = k.over || over|hi != 0
+		if lo != 0 {
+			f(r.v, lo)
+		}
+	}
+	for _, r := range others {
+		k.ways[r.v] = 0
+	}
+}
+
+// sumSeen adds up the ways to those neighbours that are seen.
+func (k *keeper) sumSeen(nbr []dyngraph.VertexID, ent []dyngraph.Entry, s sight) (sum, over uint64) {
+	for i, w := range nbr {
+		if n := k.ways[w]; n != 0 && k.sees(ent[i], s) {
+			var carry uint64
+			sum, carry = bits.Add64(sum, n, 0)
+			over |= carry
+		}
+	}
+	return sum, over
+}

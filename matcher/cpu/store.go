@@ -1,0 +1,110 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// store is memory for what workers find and share: ascending vertices, with entries beside them. Each worker writes to chunks of its
+// own (see room), so that nothing is locked. What is written stays where it is and is never written again: its place, once another
+// worker has read it from an atomic word, is good for as long as there is the store. A store that is full is left to those who still
+// read it, and another one is begun.
+type store struct {
+	entries int // columns of entries
+	size    int // vertices of a chunk, about
+	most    int64
+	taken   atomic.Int64 // vertices that chunks have room for
+	next    atomic.Uint32
+	chunks  [mostChunks]chunk
+}
+
+// chunk is memory for vertices and their entries, as long as each other.
+type chunk struct {
+	nbr []dyngraph.VertexID
+	ent [2][]dyngraph.Entry
+}
+
+// place is where something is in a store: a chunk's number, from 1 on, and the index in it. Smaller numbers are free for other uses.
+type place uint32
+
+const (
+	placeBits  = 22
+	firstPlace = 1 << placeBits
+	mostChunks = 1<<(32-placeBits) - 1
+	// longest is the most vertices that are kept in one place.
+	longest = 1 << placeBits
+	// stagedMark, in a number of vertices, tells that some of their entries are staged.
+	stagedMark = 1 << 31
+)
+
+// newStore returns a store for about most vertices.
+func newStore(entries, size, most int) *store {
+	return &store{entries: entries, size: size, most: int64(most)}
+}
+
+// chunk makes a chunk with room for n vertices or more; nil when the store is full.
+func (s *store) chunk(n int) (number uint32, c *chunk) {
+	i := s.next.Add(1)
+	if i > mostChunks {
+		return 0, nil
+	}
+	size := min(s.size, 1<<10<<min(i, 16)) // small graphs need little
+	if size < n {
+		size = n
+	}
+	if s.taken.Add(int64(size)) > s.most && i > 1 {
+		return 0, nil
+	}
+	c = &s.chunks[i-1]
+	c.nbr = make([]dyngraph.VertexID, size)
+	for k := range s.entries {
+		c.ent[k] = make([]dyngraph.Entry, size)
+	}
+	return i, c
+}
+
+// full tells whether somebody was refused.
+func (s *store) full() bool { return s.taken.Load() > s.most || s.next.Load() > mostChunks }
+
+// at returns the chunk of a place, and the index in it.
+func (s *store) at(p place) (c *chunk, from int) {
+	return &s.chunks[p>>placeBits-1], int(p & (1<<placeBits - 1))
+}
+
+// room is where one worker writes: the part of a chunk that is not written yet.
+type room struct {
+	of     *store
+	number uint32
+	chunk  *chunk
+	used   int
+}
+
+// reserve makes room for n vertices in a store; false if it is full.
+func (r *room) reserve(of *store, n int) bool {
+	if r.of == of && r.used+n <= len(r.chunk.nbr) {
+		return true
+	}
+	number, c := of.chunk(n)
+	if c == nil {
+		return false
+	}
+	*r = room{of: of, number: number, chunk: c}
+	return true
+}
+
+// begin returns what reserved room is written to by appending: vertices and entries.
+func (r *room) begin() chunk {
+	c := chunk{nbr: r.chunk.nbr[r.used:r.used]}
+	for k := range r.of.entries {
+		c.ent[k] = r.chunk.ent[k][r.used:r.used]
+	}
+	return c
+}
+
+// end keeps n vertices that were appended, and returns their place.
+func (r *room) end(n int) place {
+	p := place(r.number<<placeBits | uint32(r.used))
+	r.used += n
+	return p
+}
