@@ -24,7 +24,8 @@ constexpr u32 kAll = 0xffffffffu;
 #define __forceinline__ inline __attribute__((always_inline))
 #endif
 
-#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads) name(const Params p)
+// KERNEL declares a kernel with the threads of a block and, where that is to bound registers, the blocks a multiprocessor holds at least.
+#define KERNEL(name, Params, ...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const Params p)
 #define FN __device__ __forceinline__
 // SHARED declares one object in the block's shared memory.
 #define SHARED(T, name)                                 \
@@ -45,6 +46,7 @@ FN u32 popcount(u32 x) { return __popc(x); }
 FN u32 lowestBit(u32 x) { return __ffs(x) - 1; }
 FN u32 add(u32* a, u32 x) { return atomicAdd(a, x); }
 FN u64 add(u64* a, u64 x) { return atomicAdd(a, x); }
+FN void setBits(u32* a, u32 x) { atomicOr(a, x); }
 FN u32 exchange(u32* a, u32 x) { return atomicExch(a, x); }
 FN u32 compareSwap(u32* a, u32 was, u32 x) { return atomicCAS(a, was, x); }
 FN u64 lower(u64* a, u64 x) { return atomicMin(a, x); }
@@ -65,6 +67,7 @@ FN u32 popcount(u32 x) { return __builtin_popcount(x); }
 FN u32 lowestBit(u32 x) { return __builtin_ctz(x); }
 FN u32 add(u32* a, u32 x) { return __nvvm_atom_add_gen_i((int*)a, x); }
 FN u64 add(u64* a, u64 x) { return __nvvm_atom_add_gen_ll((long long*)a, x); }
+FN void setBits(u32* a, u32 x) { __nvvm_atom_or_gen_i((int*)a, x); }
 FN u32 exchange(u32* a, u32 x) { return __nvvm_atom_xchg_gen_i((int*)a, x); }
 FN u32 compareSwap(u32* a, u32 was, u32 x) { return __nvvm_atom_cas_gen_i((int*)a, was, x); }
 FN u64 lower(u64* a, u64 x) { return __nvvm_atom_min_gen_ull((unsigned long long*)a, x); }
@@ -76,4 +79,6 @@ FN void pause(u32 ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }
 // peek reads what other warps write, past the compiler and the first-level cache.
 FN u32 peek(const u32* a) { return *(const volatile u32*)a; }
 FN void post(u32* a, u32 x) { *(volatile u32*)a = x; }
+// agree writes what others may write at the same time: the same.
+FN void agree(u32* a, u32 x) { *a = x; }
 #endif

@@ -19,19 +19,51 @@ type Info struct {
 	BlocksEach      int   // blocks of the search kernel that a multiprocessor holds at once
 }
 
-// Device runs kernels. Calls are made in order and from one goroutine at a time; Launch need not wait, everything
-// else that follows it does. A failed Launch may be reported by the call after it.
-type Device interface {
+// Queue is something that does copies and launches in the order of the calls: a Device, or one of its streams.
+type Queue interface {
 	Info() Info
-	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is too little.
-	Alloc(bytes int) (Ptr, error)
-	Free(p Ptr) error
 	Write(dst Ptr, src []byte) error
 	Read(dst []byte, src Ptr) error
 	Clear(dst Ptr, bytes int) error
 	Launch(kernel string, blocks, threads int, params []byte) error
-	// Sync waits for what was launched.
+	// Sync waits for what was asked for. It returns what failed since the last Sync, if that was not returned before.
 	Sync() error
+}
+
+// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it is done with a copy when the call returns;
+// Launch need not wait, everything else that follows it does. A failed Launch may be reported by the call after it.
+type Device interface {
+	Queue
+	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is too little.
+	Alloc(bytes int) (Ptr, error)
+	// Free waits for nothing: the memory is not in use.
+	Free(p Ptr) error
+	// AllocHost returns page-locked host memory, of any content, that streams copy from and to. It is not the garbage collector's:
+	// FreeHost takes the whole of it back.
+	AllocHost(bytes int) ([]byte, error)
+	FreeHost(b []byte) error
+	NewStream() (Stream, error)
+	NewEvent() (Event, error)
+	Close() error
+}
+
+// Stream is a Queue whose calls return at once and whose work is done beside that of the Device itself and of other streams. It
+// copies from and to page-locked memory alone, which is left untouched until the copy is done.
+type Stream interface {
+	Queue
+	// Record has the event happen when all that was asked of the stream so far is done.
+	Record(e Event) error
+	// Close frees the stream, which has nothing left to do.
+	Close() error
+}
+
+// Event is a point in the work of a stream. One that was never recorded has happened.
+type Event interface {
+	// Sync waits until it has happened, Done tells whether it has.
+	Sync() error
+	Done() (bool, error)
+	// Since returns the milliseconds between two events that were recorded and have happened.
+	Since(earlier Event) (float64, error)
 	Close() error
 }
 
@@ -89,3 +121,8 @@ func Bytes[T any](s []T) []byte {
 
 // BytesOf returns the memory of one plain value.
 func BytesOf[T any](x *T) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(x)), unsafe.Sizeof(*x)) }
+
+// WordsOf returns memory of a multiple of four bytes, so aligned, as words. The result aliases it.
+func WordsOf(b []byte) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
+}

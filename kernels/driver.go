@@ -22,12 +22,11 @@ import (
 // MinDriver is the oldest driver, as cu.Version counts, that loads the kernels: CUDA 11.0, PTX ISA 7.0.
 const MinDriver = 11000
 
-// GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads, so that every call is made by one
-// goroutine that holds its thread.
+// GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads: every call holds its thread and makes the
+// context that thread's. (A thread that makes all calls would add the time of two switches of threads to each.)
 type GPU struct {
 	info      Info
-	calls     chan func()
-	closed    chan struct{}
+	ctx       cu.CUContext
 	functions map[string]cu.Function
 }
 
@@ -40,29 +39,15 @@ func OpenGPU(number int) (*GPU, error) {
 	if err := driverError(); err != nil {
 		return nil, err
 	}
-	g := &GPU{calls: make(chan func()), closed: make(chan struct{}), functions: map[string]cu.Function{}}
-	opened := make(chan error, 1)
-	go g.own(number, opened)
-	if err := <-opened; err != nil {
-		return nil, fmt.Errorf("opening GPU %d: %w", number, err)
-	}
-	return g, nil
-}
-
-// own makes the calls, on one thread.
-func (g *GPU) own(number int, opened chan<- error) {
+	g := &GPU{functions: map[string]cu.Function{}}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer close(g.closed)
 	ctx, err := g.open(number)
-	opened <- err
 	if err != nil {
-		return
+		return nil, fmt.Errorf("opening GPU %d: %w", number, err)
 	}
-	for f := range g.calls {
-		f()
-	}
-	_ = ctx.Destroy() // nothing is left to lose
+	g.ctx = ctx
+	return g, nil
 }
 
 // driverError tells why there is no driver to work with.
@@ -134,7 +119,11 @@ func (g *GPU) describe(d cu.Device) (err error) {
 
 // load hands the PTX to the driver, which compiles it for the device.
 func (g *GPU) load() error {
-	for name, ptx := range map[string]string{"wbm": wbmPTX, "patch": patchPTX, "spans": spansPTX} {
+	for _, name := range kernelNames() {
+		ptx, err := ptxOf(name)
+		if err != nil {
+			return err
+		}
 		m, err := cu.LoadData(ptx)
 		if err != nil {
 			return fmt.Errorf("loading kernel %s: %w", name, err)
@@ -148,11 +137,14 @@ func (g *GPU) load() error {
 	return err
 }
 
-// call has a function called on the context's thread.
+// call calls a function on a thread that has the context.
 func (g *GPU) call(f func() error) error {
-	done := make(chan error, 1)
-	g.calls <- func() { done <- f() }
-	return <-done
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.SetCurrentContext(g.ctx); err != nil {
+		return err
+	}
+	return f()
 }
 
 // Info implements Device.
@@ -174,17 +166,20 @@ func (g *GPU) Alloc(bytes int) (p Ptr, err error) {
 // Free implements Device.
 func (g *GPU) Free(p Ptr) error { return g.call(func() error { return cu.MemFree(cu.DevicePtr(p)) }) }
 
-// Write implements Device.
+// Write implements Queue. The driver returns when it has read src, which is before the last of it has arrived.
 func (g *GPU) Write(dst Ptr, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
 	return g.call(func() error {
-		return cu.MemcpyHtoD(cu.DevicePtr(dst), unsafe.Pointer(unsafe.SliceData(src)), int64(len(src)))
+		if err := cu.MemcpyHtoD(cu.DevicePtr(dst), unsafe.Pointer(unsafe.SliceData(src)), int64(len(src))); err != nil {
+			return err
+		}
+		return cu.NoStream.Synchronize()
 	})
 }
 
-// Read implements Device.
+// Read implements Queue.
 func (g *GPU) Read(dst []byte, src Ptr) error {
 	if len(dst) == 0 {
 		return nil
@@ -194,16 +189,26 @@ func (g *GPU) Read(dst []byte, src Ptr) error {
 	})
 }
 
-// Clear implements Device.
+// Clear implements Queue.
 func (g *GPU) Clear(dst Ptr, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
-	return g.call(func() error { return cu.MemsetD8(cu.DevicePtr(dst), 0, int64(bytes)) })
+	return g.call(func() error {
+		if err := cu.MemsetD8(cu.DevicePtr(dst), 0, int64(bytes)); err != nil {
+			return err
+		}
+		return cu.NoStream.Synchronize()
+	})
 }
 
-// Launch implements Device. The parameters are one structure of whole 64-bit words, as the binding hands over words.
+// Launch implements Queue.
 func (g *GPU) Launch(kernel string, blocks, threads int, params []byte) error {
+	return g.launch(cu.NoStream, kernel, blocks, threads, params)
+}
+
+// launch launches a kernel. The parameters are one structure of whole 64-bit words, as the binding hands over words.
+func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
 	f, ok := g.functions[kernel]
 	if !ok || len(params)%8 != 0 {
 		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
@@ -212,19 +217,15 @@ func (g *GPU) Launch(kernel string, blocks, threads int, params []byte) error {
 	for i := range words {
 		words[i] = unsafe.Pointer(&params[8*i])
 	}
-	err := g.call(func() error { return f.Launch(blocks, 1, 1, threads, 1, 1, 0, cu.NoStream, words) })
+	err := g.call(func() error { return f.Launch(blocks, 1, 1, threads, 1, 1, 0, on, words) })
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", kernel, err)
 	}
 	return nil
 }
 
-// Sync implements Device.
-func (g *GPU) Sync() error { return g.call(cu.Synchronize) }
+// Sync implements Queue.
+func (g *GPU) Sync() error { return g.call(cu.NoStream.Synchronize) }
 
 // Close implements Device.
-func (g *GPU) Close() error {
-	close(g.calls)
-	<-g.closed
-	return nil
-}
+func (g *GPU) Close() error { return g.call(g.ctx.Destroy) }

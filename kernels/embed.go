@@ -2,13 +2,30 @@
 
 package kernels
 
-import _ "embed" // the kernels as clang made them: ptx/generate.sh
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
 
-//go:embed ptx/wbm.ptx
-var wbmPTX string
+// kernelFiles are the kernels as clang made them: ptx/generate.sh.
+//
+//go:embed ptx/*.ptx
+var kernelFiles embed.FS
 
-//go:embed ptx/patch.ptx
-var patchPTX string
+// kernelNames lists the kernels. Each is in a file of its name.
+func kernelNames() (names []string) {
+	files, _ := kernelFiles.ReadDir("ptx") // it is there, or this would not have compiled
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".ptx"))
+	}
+	return names
+}
 
-//go:embed ptx/spans.ptx
-var spansPTX string
+func ptxOf(name string) (string, error) {
+	b, err := kernelFiles.ReadFile("ptx/" + name + ".ptx")
+	if err != nil {
+		return "", fmt.Errorf("kernel %s: %w", name, err)
+	}
+	return string(b), nil
+}

@@ -1,39 +1,59 @@
-// Matches out: a piece of the ring for up to 32 of them, taken with one atomic addition. A piece is two words, the net edge
-// and the request with the number of rows, and the rows: vertices in pattern order, then edges.
+// Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task, and then
+// vertices and edges in pattern order; all rows of a search are of one length, and end in zeros.
 #pragma once
-#include "state.cuh"
+#include "setops.cuh"
 
-constexpr u32 kHeader = 3;
-
-// emit writes the matches of the lanes in mask, whose last vertex, of step d, is w. It writes nothing and returns
-// false when the ring is full.
-FN bool emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w) {
-    u32 n = popcount(mask), width = q.vertices + q.edges;
-    if (q.mode == kAny) mask &= 0 - mask, n = 1;
-    u32 words = kHeader + n * width, low = 0, high = 0, ok = 0;
+// takeRows takes n rows of the ring; null when it is full.
+FN u32* takeRows(const Params& p, u32 n) {
+    u32 low = 0, high = 0, ok = 0;
     if (laneId() == 0) {
-        u64 at = add(&p.control->used, (u64)words);
-        ok = at + words <= p.ringWords;
+        u64 at = add(&p.control->used, (u64)n);
+        ok = at + n <= p.ringRows;
         if (!ok) lower(&p.control->full, at);
         low = (u32)at;
         high = (u32)(at >> 32);
     }
-    if (!broadcast(ok)) return false;
-    u32* out = p.ring + ((u64)broadcast(high) << 32 | broadcast(low));
-    if (laneId() == 0) {
-        out[0] = s.net;
-        out[1] = s.request;
-        out[2] = n;
-        if (q.mode == kAny) exchange(&p.stop[s.request], 1);
+    if (!broadcast(ok)) return nullptr;
+    return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
+}
+
+// putImages writes a match's images, rows with its columns exchanged, behind it.
+FN void putImages(const Params& p, const State& s, const Program& q, u32* row) {
+    const u32 *own = row + 1, *from = p.image + q.image;
+    u32 width = q.vertices + q.edges;
+    for (u32 k = 0; k < q.images; k++, from += width) {
+        row += p.stride;
+        row[0] = s.group;
+        for (u32 i = 0; i < width; i++) row[1 + i] = own[from[i]];
+        for (u32 i = 1 + width; i < p.stride; i++) row[i] = 0;
     }
+}
+
+// emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex; back edge streamed led
+// there. It writes nothing and returns false when the ring is full.
+FN bool emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed) {
+    bool any = q.mode == kAny;
+    if (any) mask &= 0 - mask;
+    u32 each = any ? 1 : 1 + q.images;
+    u32* out = takeRows(p, popcount(mask) * each);
+    if (out == nullptr) return false;
+    if (any && laneId() == 0) exchange(&p.stop[s.request], 1);
     if (mask >> laneId() & 1) {
-        u32* row = out + kHeader + popcount(mask & lanesBelow()) * width;
-        for (u32 i = 0; i < q.steps; i++) row[q.step[i].vertex] = i == d ? w : s.m[i];
+        u32* own = out + popcount(mask & lanesBelow()) * each * p.stride;
+        own[0] = s.group;
+        u32 width = q.vertices + q.edges;
+        for (u32 i = 1 + width; i < p.stride; i++) own[i] = 0;
+        u32* row = own + 1;
+        for (u32 i = 0; i < q.steps; i++) {
+            const Step& st = q.step[i];
+            if (st.vertex != kNone) row[st.vertex] = i == d ? w : s.m[st.place];
+        }
         row += q.vertices;
-        for (u32 i = 0; i < q.edges; i++) row[i] = s.edge[i];
         const Step& st = q.step[d];
-        for (u32 k = st.back; k < st.back + st.backs; k++)
-            row[q.back[k].edge] = find(p.g, s.range[k], w) & ~kStaged;
+        if (q.anchor != kNone) row[q.anchor] = s.edge[kAnchorAt];
+        for (u32 k = 0; k < st.back; k++) row[q.back[k].edge] = s.edge[k];
+        for (u32 k = st.back; k < st.back + st.own; k++) row[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
+        if (each > 1) putImages(p, s, q, own);
     }
     warpSync();
     return true;

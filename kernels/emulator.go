@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 )
@@ -20,6 +21,9 @@ type Emulator struct {
 	out *bufio.Reader
 	end io.Closer
 	err error
+
+	rng     *rand.Rand
+	streams []*emulatedStream
 }
 
 // StartEmulator starts the program; seed decides in which order lanes run.
@@ -37,7 +41,7 @@ func StartEmulator(program string, seed uint64) (*Emulator, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the emulator: %w", err)
 	}
-	e := &Emulator{cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), out: bufio.NewReaderSize(out, 1<<16), end: in}
+	e := &Emulator{rng: rand.New(rand.NewPCG(seed, 0)), cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), out: bufio.NewReaderSize(out, 1<<16), end: in}
 	_, err = e.ask('s', nil, seed)
 	return e, err
 }
@@ -94,25 +98,31 @@ func (e *Emulator) Free(p Ptr) error {
 	return err
 }
 
-// Write implements Device.
+// Write implements Queue.
 func (e *Emulator) Write(dst Ptr, src []byte) error {
+	if len(src) == 0 {
+		return nil
+	}
 	_, err := e.ask('w', src, uint64(dst), uint64(len(src)))
 	return err
 }
 
-// Read implements Device.
+// Read implements Queue.
 func (e *Emulator) Read(dst []byte, src Ptr) error {
+	if len(dst) == 0 {
+		return nil
+	}
 	e.send('r', uint64(src), uint64(len(dst)))
 	return e.answer(dst)
 }
 
-// Clear implements Device.
+// Clear implements Queue.
 func (e *Emulator) Clear(dst Ptr, bytes int) error {
 	_, err := e.ask('c', nil, uint64(dst), uint64(bytes))
 	return err
 }
 
-// Launch implements Device.
+// Launch implements Queue.
 func (e *Emulator) Launch(kernel string, blocks, threads int, params []byte) error {
 	e.send('l', uint64(len(kernel)))
 	e.in.WriteString(kernel)
@@ -128,7 +138,7 @@ func (e *Emulator) Launch(kernel string, blocks, threads int, params []byte) err
 	return nil
 }
 
-// Sync implements Device.
+// Sync implements Queue.
 func (e *Emulator) Sync() error { return nil }
 
 // Close implements Device.

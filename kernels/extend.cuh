@@ -1,51 +1,41 @@
 // The search of one warp (GAMMA Algorithm 1): a depth-first extension of a partial match, level by level.
 #pragma once
 #include "count.cuh"
-#include "emit.cuh"
+#include "flat.cuh"
 #include "setops.cuh"
 #include "steal.cuh"
 
 // shareEvery is the number of turns between looks at other blocks.
-constexpr u32 kShareEvery = 32;
-
-// Work is what a warp carries in registers.
-struct Work {
-    u32 request;  // that found and steps are of
-    u128 found;   // by this lane
-    u64 steps;
-    u32 turns;
-};
+constexpr u32 kShareEvery = 4;
 
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
 // leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot meet. Every
-// active lane does so for its own vertex w of step d. What a vertex offers is counted by all lanes and kept; that some of
+// active lane does so for its own vertex w of the place given. What a vertex offers is counted by all lanes and kept; that some of
 // it is taken by vertices mapped before is put right for each match.
-FN u128 leaves(const Params& p, const State& s, const Program& q, u32 d, u32 w, bool active, Work& work) {
+FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& l = q.leaf[i];
         const Step& st = q.step[l.step];
         const Back& b = q.back[st.back];
         bool wanted = total != 0;
-        u32 v = wanted ? b.step == d ? w : s.m[b.step] : 0, n = 0;
-        u64 place = (u64)p.column[l.column] * p.vertices + v;
-        if (wanted && p.memo != nullptr) n = peek(p.memo + place);
+        u32 v = wanted ? b.from == place ? w : s.m[b.from] : 0, n = 0;
+        u64 cell = (u64)p.column[l.column] * p.vertices + v;
+        if (wanted && p.memo != nullptr) n = peek(p.memo + cell);
         for (u32 todo = vote(wanted && n == 0); todo != 0;) {
             u32 lane = lowestBit(todo), x = shuffle(v, lane);
             u32 c = offers(p, s, q, st, x, work.steps) + 1;
-            if (p.memo != nullptr && laneId() == lane) post(p.memo + place, c);
+            if (p.memo != nullptr && laneId() == lane) post(p.memo + cell, c);
             if (v == x) n = c;
             todo &= ~vote(v == x);
         }
         if (wanted) {
             n--;
-            Range r = n > 0 && st.clash != 0 ? rangeOf(p.g, v, b.dir, b.label) : Range{0, 0};
+            Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b.dir, b.label) : Range{0, 0};
             for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
-                u32 taken = lowestBit(k) == d ? w : s.m[lowestBit(k)];
-                if (!candidate(p.g, st, taken)) continue;
-                u32 e = find(p.g, r, taken);
-                n -= e != kNone && visible(p, s, e, b.rule);
+                u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
+                if (candidate(p.g, st, taken)) n -= joins(p, s, b, r, taken);
             }
             if (n < l.size) total = 0;
             for (u32 k = 0; total != 0 && k < l.size; k++) total = times(total, n - k);
@@ -58,7 +48,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 d, u32 w, 
 // finish ends the warp's part of a task.
 FN void finish(State& s) {
     lockWarp(&s.lock);
-    if (laneId() == 0) s.live = kIdle;
+    if (laneId() == 0) post(&s.live, kIdle);
     unlockWarp(&s.lock);
 }
 
@@ -71,20 +61,22 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
             Net n = p.net[s.net];
             s.m[0] = n.from;
             s.m[1] = n.to;
-            s.edge[q.anchor] = n.edge;
+            s.edge[kAnchorAt] = n.edge;
         }
-        s.floor = s.depth = q.start;
+        s.floor = q.start;
+        post(&s.depth, q.start);
     }
     warpSync();
     work.steps++;
+    for (u32 d = 0; q.members != 0 && d < q.start; d++) keepMembers(p, s, q, d, s.m[d]);
     if (q.mode == kCount && q.start == q.leaves) {
         work.found = plus(work.found, leaves(p, s, q, kNone, 0, laneId() == 0, work));
         return kDone;
     }
     if (q.start == q.steps) {
         if (q.mode == kCount)
-            work.found = plus(work.found, laneId() == 0);
-        else if (!emit(p, s, q, q.steps - 1, 1, s.m[q.steps - 1]))
+            work.found = plus(work.found, laneId() == 0 ? 1 + q.images : 0);
+        else if (!emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone))
             return kFull;
         return kDone;
     }
@@ -96,25 +88,36 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
     return kDone;
 }
 
-// descend maps step d to w and opens the next level.
-FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 w) {
+// descend maps step d to what is in a slot, where back edge streamed led, and opens the next level.
+FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
     const Step& st = q.step[d];
-    if (laneId() == 0) s.m[d] = w;
-    if (q.mode != kCount && laneId() < st.backs) {
-        u32 k = st.back + laneId();
-        s.edge[q.back[k].edge] = find(p.g, s.range[k], w) & ~kStaged;
-    }
+    if (laneId() == 0 && st.vertex != kNone) s.m[st.place] = p.g.nbr[slot];
+    for (u32 k = st.back + laneId(); q.keep != 0 && k < st.back + st.own; k += kWarp)
+        s.edge[k] = imageOf(p, s, q, st, k, slot, streamed);
     warpSync();
+    if (q.members != 0 && st.vertex != kNone) keepMembers(p, s, q, d, s.m[st.place]);
     openLevel(p, s, q, d + 1);
+}
+
+// branch goes on with a member of a class. Nothing that is mapped changes but for what it stands for.
+FN void branch(const Params& p, State& s, const Program& base, u32 member) {
+    u32 number = s.program + 1 + member;
+    warpSync();
+    if (laneId() == 0) s.member = number;
+    warpSync();
+    openLevel(p, s, p.program[number], base.fork + 1);
 }
 
 // extend searches on from what is in s until nothing is left of it, or until there is no room for output or the warp has made
 // its turns of this launch.
-FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
+FN Outcome extend(const Params& p, State& s, const Program& base, Flat& flat, Work& work) {
     while (true) {
         if (++work.turns > p.slice) return kFull;
-        if (p.queueSize != 0 && work.turns % kShareEvery == 0) share(p, s);
-        if (q.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (p.queueSize != 0 && work.turns >= work.look) {
+            work.look = work.turns + kShareEvery;
+            share(p, s);
+        }
+        if (base.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             return kDone;
         }
@@ -123,33 +126,54 @@ FN Outcome extend(const Params& p, State& s, const Program& q, Work& work) {
         Frame f = s.frame[d];
         while (f.mask == 0 && f.next >= f.end && d > s.floor) f = s.frame[--d];
         bool read = f.mask == 0, done = read && f.next >= f.end;
+        const Program& q = programAt(p, s, base, d);
+        const Step& st = q.step[d];
+        bool ofEdge = st.vertex == kNone;
+        u32 piece = read ? f.next & ~(kWarp - 1) : ofEdge ? f.best : f.next - kWarp;
         warpSync();
         if (laneId() == 0) {
-            s.depth = d;
-            if (done)
-                s.live = kIdle;
-            else if (read)
-                s.frame[d].next = (f.next & ~(kWarp - 1)) + kWarp;
-            else
+            post(&s.depth, d);
+            if (done) {
+                post(&s.live, kIdle);
+            } else if (!read) {
                 s.frame[d].mask = f.mask & (f.mask - 1);
+            } else if (ofEdge) {
+                const Back& b = q.back[st.back];
+                s.frame[d].best = piece;
+                s.frame[d].next = nextVisible(p, s, b, piece + kWarp, f.end, s.m[b.to]);
+            } else {
+                s.frame[d].next = piece + kWarp;
+            }
         }
         unlockWarp(&s.lock);
         if (done) return kDone;
-        if (!read) {
-            descend(p, s, q, d, p.g.nbr[f.next - kWarp + lowestBit(f.mask)]);
+        if (d == base.fork) {
+            branch(p, s, base, lowestBit(f.mask));
             continue;
         }
-        u32 w = 0;
-        u32 mask = candidates(p, s, q, q.step[d], f.next, f.end, f.best, w, work.steps);
+        if (!read) {
+            descend(p, s, q, d, piece + lowestBit(f.mask), f.best);
+            continue;
+        }
+        u32 slot = piece + laneId();
+        u32 mask = candidates(p, s, q, d, f.next, f.end, f.best, slot, work.steps);
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
+        u32 w = mine ? p.g.nbr[slot] : 0;
         if (q.mode == kCount && d + 1 == q.leaves) {
             // leaves is steps when there are none: then each candidate is a match.
-            work.found = plus(work.found, q.groups > 0 ? leaves(p, s, q, d, w, mine, work) : mine);
+            u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.place, w, mine, work) : mine;
+            work.found = plus(work.found, times(n, 1 + q.images));
+        } else if (d + 2 == q.steps && q.flat != 0 && p.stride <= kFlatStride) {
+            bool ok;
+            mask = extendTwo(p, s, q, flat, d, mask, slot, f.best, work, ok);
+            if (!ok) return kFull;
+            if (mask != 0 && laneId() == 0) post(&s.frame[d].mask, mask);
+            warpSync();
         } else if (d + 1 < q.steps) {
             if (laneId() == 0) post(&s.frame[d].mask, mask);
             warpSync();
-        } else if (!emit(p, s, q, d, mask, w)) {
+        } else if (!emit(p, s, q, d, mask, w, slot, f.best)) {
             lockWarp(&s.lock);
             if (laneId() == 0) s.frame[d].next = f.next;  // this piece again
             unlockWarp(&s.lock);

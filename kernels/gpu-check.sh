@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
-# It needs the NVIDIA driver; compute-sanitizer is used when it is there. Logs go to OUT.
+# It needs the NVIDIA driver; compute-sanitizer is used when it is there. Logs go to OUT. ONLY names the checks to run, if not all;
+# CASES, LOOSE, LARGER and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
+# a case; LARGE=1 adds the large benchmark.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
 mkdir -p "$out"
@@ -12,12 +14,18 @@ failed=0
 check() {
 	name=$1
 	shift
+	case " ${ONLY:-$name} " in
+	*" $name "*) ;;
+	*) return ;;
+	esac
 	begin=$(date +%s)
-	if "$@" >"$out/$name.log" 2>&1; then
-		result=ok
-	else
-		result=FAILED
-		failed=1
+	"$@" >"$out/$name.log" 2>&1
+	case $? in
+	0) result=ok ;;
+	124) result=CUT failed=1 ;;
+	*) result=FAILED failed=1 ;;
+	esac
+	if [ $result != ok ]; then
 		tail -5 "$out/$name.log"
 	fi
 	printf '%-34s %-7s %4d s\n' "$name" $result $(($(date +%s) - begin)) >>"$table"
@@ -28,7 +36,7 @@ few() {
 	seeds=$1
 	pattern=$2
 	shift 2
-	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED=7 "$@" ./cuda.test -test.run "$pattern"
+	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" ./cuda.test -test.v -test.run "$pattern"
 }
 
 # replays FOLDER: the program itself, on either backend and by its own choice: the same bytes.
@@ -41,8 +49,47 @@ replays() {
 	done
 }
 
+# checked are the tests that compute-sanitizer watches.
+checked='TestP2(BackendsAgree|LooseEdges)$'
+
+# each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at most. The log ends with the
+# cases that were cut off, and those that failed.
+each() {
+	cut= bad= seed=${SEED:-7} limit=${LIMIT:-60}
+	last=$((seed + ${CHECKED:-20} - 1))
+	while [ "$seed" -le $last ]; do
+		SEED=$seed few 1 "$checked" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9
+		case $? in
+		0) ;;
+		124 | 137) cut="$cut $seed" ;;
+		*) bad="$bad $seed" ;;
+		esac
+		seed=$((seed + 1))
+	done
+	if [ -n "$cut" ]; then echo "$1: cut off after $limit s, seeds$cut"; fi
+	if [ -n "$bad" ]; then
+		echo "$1: failed, seeds$bad"
+		return 1
+	fi
+	[ -z "$cut" ] || return 124
+}
+
+# races runs racecheck with stealing, and has its hazards told from races: it knows barriers and no locks (TestRaces).
+races() {
+	raw=$out/racecheck.raw base=1024
+	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
+	few "${CHECKED:-20}" "$checked" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
+		--show-backtrace no --log-file "$raw" && MOTIFD_RACECHECK_LOG=$raw MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$
+	ended=$?
+	rm -f "$raw"
+	return $ended
+}
+
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
+check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
+check device-array few "${ARRAYS:-40}" TestA9DeviceArray
+check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
 if [ -d kernels ] && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then
 	check nvcc-sm90 kernels/nvcc.sh "$out/nvcc"
@@ -54,13 +101,23 @@ if [ -d data ]; then
 	check known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v
 fi
 if command -v compute-sanitizer >/dev/null; then
-	check memcheck few "${CHECKED:-20}" TestP2BackendsAgree$ compute-sanitizer --tool memcheck --error-exitcode 9
-	# The tool knows barriers and no locks, so it would take stealing inside a block, which works under locks, for races.
-	check racecheck-without-stealing few "${CHECKED:-20}" TestP2BackendsAgree$ env MOTIFD_TEST_NOSTEAL=1 \
-		compute-sanitizer --tool racecheck --error-exitcode 9
-	check initcheck few "${CHECKED:-20}" TestP2BackendsAgree$ compute-sanitizer --tool initcheck --error-exitcode 9
+	export MOTIFD_TEST_FEW=1 # small grids
+	for tool in memcheck initcheck; do
+		check $tool each $tool
+	done
+	check racecheck races
+	unset MOTIFD_TEST_FEW
 fi
 check benchmark ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.queries 10 -motifd.limit 10s
+check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
+check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
+if command -v ncu >/dev/null; then
+	for level in plain block blocks whole parts; do
+		check "occupancy-$level" ncu --clock-control none --csv -k wbm --launch-count 1 \
+			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \
+			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree00 -motifd.want counts -motifd.repeat 1
+	done
+fi
 check mixed-stream ./cuda.test -test.run XXX -test.bench 'MixedStream$' -test.benchtime 1x
 check small-batches ./cuda.test -test.run XXX -test.bench 'SmallBatches$' -test.benchtime 20x
 if [ "${LARGE:-0}" != 0 ]; then
@@ -68,8 +125,12 @@ if [ "${LARGE:-0}" != 0 ]; then
 		-motifd.vertices 4900000 -motifd.labels 30 -motifd.backends cpu,cuda
 fi
 cat "$out/device"
+grep -hs 'cut off after' "$out"/*.log
 grep -hE '^(graph|total|rows)' "$out"/benchmark*.log
-grep -hE '^mixed' "$out/mixed-stream.log"
+grep -h '^ablation' "$out/ablation.log"
+grep -hs '"wbm"' "$out"/occupancy-*.log
+grep -hE '^update' "$out/graph-update.log"
+grep -hE '^mixed median' "$out/mixed-stream.log"
 grep -h 'SmallBatches/' "$out/small-batches.log"
 cat "$table"
 exit $failed

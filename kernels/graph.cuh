@@ -24,6 +24,8 @@ struct Graph {
     const u32* nbr;     // by slot
     const u32* ent;     // by slot: edge, and kStaged
     const u32* count;   // by leaf: entries
+    const u64* fenceRow;  // by leaf: not above its entries, and above those of the leaf before: row
+    const u32* fenceNbr;  // and neighbour
     const Span* span;   // by vertex and direction
     const u32* order;   // by edge, right for staged ones: order plus 1, and kDeleted
     const u64* bits;    // by vertex: candidate bits, words each
@@ -31,9 +33,16 @@ struct Graph {
     u32 dirs;           // 1 in an undirected graph
 };
 
-FN u32 labelOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
+constexpr u64 kDirection = 1u << 31;  // of a row
 
-// slotsIn returns the end of the entries of a leaf that lie before slot end.
+FN u64 rowOf(u32 v, u32 dir, u32 label) { return (u64)v << 32 | dir * kDirection | label; }
+FN u32 labelOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
+FN u32 dirOfRow(u64 row) { return (u32)row >> 31; }
+
+// sideOf tells entries of a vertex and direction from others.
+FN u64 sideOf(u64 row) { return row >> 31; }
+
+// leafEnd returns the end of the entries of a leaf that lie before slot end.
 FN u32 leafEnd(const Graph& g, u32 leaf, u32 end) {
     u32 e = leaf * kLeaf + g.count[leaf];
     return e < end ? e : end;

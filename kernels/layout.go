@@ -4,13 +4,17 @@ package kernels
 
 // The types here are laid out as their namesakes in graph.cuh, plan.cuh and state.cuh.
 
-// None is no vertex, entry or edge; also the anchor of a program that starts at a vertex.
+// None is no vertex, entry or edge; also the anchor of a program that starts at a vertex, and the vertex of an edge step.
 const None = ^uint32(0)
 
 // Bounds of a program.
 const (
-	MaxSteps = 32
-	MaxBacks = 64
+	MaxVertices = 32
+	MaxBacks    = 64
+	MaxSteps    = MaxBacks + 2
+	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
+	MaxStride   = 128          // words of a row
+	FlatBacks   = 3            // back edges of a step that flat.cuh can make
 )
 
 // Modes of a program: what is wanted of it.
@@ -29,8 +33,8 @@ const (
 
 // Graph is the device's copy of the graph.
 type Graph struct {
-	Row, Nbr, Ent, Count, Span, Order, Bits Ptr
-	Words, Dirs                             uint32
+	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits Ptr
+	Words, Dirs                                                 uint32
 }
 
 // Sizes, in bytes, of what only kernels look into.
@@ -38,14 +42,20 @@ const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
-	stateSize  = 8*4 + MaxSteps*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
+	stateSize  = 9*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
 
 // Back is a back edge of a step.
 type Back struct {
-	Step, Label, Dir, Edge uint32
-	Rule, _                uint32
+	From, To               uint32 // places: how many vertices are mapped before
+	Label, Dir, Edge, Rule uint32
 }
+
+// Label and direction of a loose back edge, which may have several images between two vertices.
+const (
+	AnyLabel        = ^uint32(0)
+	Either   uint32 = 2
+)
 
 // Rules of back edges: which staged edges they may map to. See plan.cuh.
 const (
@@ -55,13 +65,13 @@ const (
 	RuleInView
 )
 
-// Step maps one pattern vertex. Sets of steps are bit masks.
+// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of places and of edges are bit masks. See plan.cuh.
 type Step struct {
-	Vertex, Word, _, _  uint32
-	Mask                uint64
-	Clash, Above, Below uint32
-	Back, Backs         uint32
-	_                   uint32
+	Vertex, Place             uint32
+	Mask, Also, Apart         uint64
+	Word, Clash, Above, Below uint32
+	Back, Backs, Own          uint32
+	After, Before, Other      uint32
 }
 
 // Leaf is a group of alike leaves: the step of one of them, how many there are, and their column of the memo.
@@ -76,14 +86,18 @@ type Program struct {
 	Leaves, Groups  uint32
 	Anchor          uint32
 	Vertices, Edges uint32
+	Keep            uint32
+	Fork, Members   uint32
+	Images, Image   uint32
+	Flat            uint32
 	Step            [MaxSteps]Step
 	Back            [MaxBacks]Back
 	Leaf            [MaxSteps]Leaf
 }
 
-// Task is a search to be made: a program, with a net edge or a first vertex.
+// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with.
 type Task struct {
-	Program, Net uint32
+	Program, Net, Group uint32
 }
 
 // Net is a net edge of the batch.
@@ -110,20 +124,14 @@ type Control struct {
 type Search struct {
 	Graph                                                                              Graph
 	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring, Memo, Column Ptr
-	RingWords                                                                          uint64
+	RingRows                                                                           uint64
 	Tasks, Take, Sees, Old, QueueSize, Steal                                           uint32
-	Slice, Vertices                                                                    uint32
+	Slice, Vertices, Stride, _                                                         uint32
+	Image                                                                              Ptr
 }
 
 // Patch is the parameters of kernel patch.
 type Patch struct {
 	Dst, Src, At   Ptr
 	Records, Words uint32
-}
-
-// Spans is the parameters of kernel spans.
-type Spans struct {
-	Row, Count, Span, Leaf Ptr
-	Leaves, Total          uint32
-	Dirs, _                uint32
 }

@@ -1,4 +1,4 @@
-// patch puts records into a table: record i of src becomes record at[i] of dst.
+// patch puts records into a table: record i of src becomes record at[i] of dst. Those that become the same one are equal.
 #include "warp.cuh"
 
 struct Patch {
@@ -11,5 +11,5 @@ struct Patch {
 KERNEL(patch, Patch, 256) {
     u64 all = (u64)p.records * p.words, step = (u64)gridBlocks() * blockThreads();
     for (u64 i = (u64)blockOf() * blockThreads() + threadInBlock(); i < all; i += step)
-        p.dst[(u64)p.at[i / p.words] * p.words + i % p.words] = p.src[i];
+        agree(&p.dst[(u64)p.at[i / p.words] * p.words + i % p.words], p.src[i]);
 }

@@ -3,7 +3,9 @@
 #pragma once
 #include "device.cuh"
 
-constexpr u32 kMaxSteps = 32, kMaxBacks = 64;
+constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
+constexpr u32 kMaxSteps = kMaxBacks + 2;  // every step but the first maps an edge, too, or nothing else; and one may fork
+constexpr u32 kAnchorAt = kMaxBacks - 1;  // the anchor's place among the images of back edges: with an anchor they are fewer
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 
@@ -13,19 +15,33 @@ enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 // depend on the update.
 enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 
+// A back edge is loose when it may have several images between two given vertices: one for each label, or each direction.
+constexpr u32 kAnyLabel = 0xffffffffu;  // a label
+constexpr u32 kEither = 2;              // a direction
+
 struct Back {
-    u32 step, label, dir, edge;
-    u32 rule, unused;
+    u32 from, to;  // places of the vertex mapped earlier and of the other
+    u32 label, dir, edge, rule;
 };
 
+// Step maps a pattern vertex, which must have an image along each of its back edges. The first of these, own, get theirs along with
+// the vertex. Each of the others gets it in a step of its own, an edge step, after the vertex's: loose ones, and those
+// whose images have to differ from that of a parallel edge. A single back edge that is loose is the vertex's own: then
+// the step chooses pairs of vertex and edge.
+//
+// A vertex's place is the number of vertices that are mapped before it.
 struct Step {
-    u32 vertex;     // pattern vertex
-    u32 word, unused;
-    u64 mask;       // of the candidate bits' word
-    u32 clash;      // steps whose vertices may coincide with this one's
-    u32 above;      // steps whose vertices must have lower ids: symmetry
-    u32 below;      // steps whose vertices must have higher ids
-    u32 back, backs;  // first and number of its back edges
+    u32 vertex;     // pattern vertex; kNone: an edge step
+    u32 place;      // vertices mapped before
+    u64 mask, also;  // of the candidate bits' word and of another one, of which one has to be there
+    u64 apart;      // of an edge step: back edges, or the anchor, whose images must be others
+    u32 word;
+    u32 clash;      // places whose vertices may coincide with this one's
+    u32 above;      // places whose vertices must have lower ids: symmetry
+    u32 below;      // places whose vertices must have higher ids
+    u32 back, backs, own;  // first and number of its back edges, and how many of them are its own
+    u32 after, before;  // of an edge step: back edges whose images must come before and after its own, or kNone: symmetry
+    u32 other;      // the other word
 };
 
 // Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the memo.
@@ -33,6 +49,10 @@ struct Leaf {
     u32 step, size, column, unused;
 };
 
+// Program is a matching order. One with members is of a class of orders that begin alike (GAMMA section V-B, coalesced search;
+// DESIGN A6): it ends with the step fork, which maps nothing and goes on with one member after the other. These are the
+// programs that follow it; they are the same up to that step but for the vertices and edges of the pattern that its
+// places and back edges stand for, and the filters of the vertices.
 struct Program {
     u32 mode;
     u32 steps, start;   // number of steps, and the first that is not mapped by the task: 1 or 2
@@ -40,6 +60,10 @@ struct Program {
     u32 groups;         // of leaves
     u32 anchor;         // pattern edge, or kNone
     u32 vertices, edges;
+    u32 keep;           // 1: the images of edges are wanted
+    u32 fork, members;  // kNone and 0: it is of one order; no more than a lane each
+    u32 images, image;  // how many rows there are beside each match's own, and where in Params.image they are told
+    u32 flat;           // 1: the last two steps can be made at once (flat.cuh)
     Step step[kMaxSteps];
     Back back[kMaxBacks];
     Leaf leaf[kMaxSteps];

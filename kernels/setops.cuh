@@ -3,62 +3,175 @@
 #pragma once
 #include "state.cuh"
 
-// openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
-FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
-    const Step& st = q.step[d];
-    u32 lane = laneId();
-    u32 key = kNone;
-    if (lane < st.backs) {
-        const Back& b = q.back[st.back + lane];
-        Range r = rangeOf(p.g, s.m[b.step], b.dir, b.label);
-        s.range[st.back + lane] = r;
-        u32 n = r.end - r.begin;
-        key = (n < (1u << 27) - 1 ? n : (1u << 27) - 1) << 5 | lane;
-    }
-    key = warpMin(key);
-    warpSync();
-    if (key >> 5 == 0) return false;
-    if (lane == 0) {
-        u32 best = st.back + (key & 31);
-        s.frame[d] = Frame{s.range[best].begin, s.range[best].end, 0, best};
+FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; }
+
+// hasLabel tells whether a slot that a back edge reaches has its label.
+FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
+    return b.dir != kEither || b.label == kAnyLabel || labelOfRow(g.row[slot]) == b.label;
+}
+
+// nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is searched; or end.
+FN u32 nextVisible(const Params& p, const State& s, const Back& b, u32 at, u32 end, u32 w) {
+    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !visible(p, s, p.g.ent[at], b.rule)) at++;
+    return at;
+}
+
+// openFrame makes a level the deepest one.
+FN void openFrame(State& s, u32 d, Frame f) {
+    if (laneId() == 0) {
+        s.frame[d] = f;
         fenceBlock();
-        s.depth = d;
+        post(&s.depth, d);
     }
     warpSync();
+}
+
+// keepMembers notes which members of a class are left when step d of its program is mapped to w, a lane each.
+FN void keepMembers(const Params& p, State& s, const Program& q, u32 d, u32 w) {
+    u32 lane = laneId(), place = q.step[d].place;
+    bool ok = lane < q.members && (place == 0 || (s.left[place - 1] >> lane & 1)) && candidate(p.g, (&q)[1 + lane].step[d], w);
+    u32 mask = vote(ok);
+    if (lane == 0) s.left[place] = mask;
+    warpSync();
+}
+
+// openFork has the members of a class that are left chosen one by one.
+FN bool openFork(State& s, const Program& q) {
+    u32 mask = s.left[q.step[q.fork].place - 1];
+    if (mask == 0) return false;
+    openFrame(s, q.fork, Frame{0, 0, mask, 0});
     return true;
 }
 
-// candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold vertices that step d can be
-// mapped to; w is the lane's. It counts the vertices looked at.
-FN u32 candidates(const Params& p, const State& s, const Program& q, const Step& st, u32 from, u32 end, u32 best, u32& w, u64& steps) {
-    u32 slot = (from & ~(kWarp - 1)) + laneId();
+// openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
+FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
+    Range r = reach(p.g, s.m[b.from], b.dir, b.label);
+    u32 w = s.m[b.to], first = nextVisible(p, s, b, r.begin, r.end, w);
+    if (first == r.end) return false;
+    bool only = nextVisible(p, s, b, first + 1, r.end, w) == r.end;
+    openFrame(s, d, Frame{first, only ? first + 1 : r.end, 0, st.back});
+    return true;
+}
+
+// openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
+FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
+    if (d == q.fork) return openFork(s, q);
+    const Step& st = q.step[d];
+    if (st.vertex == kNone) return openEdge(p, s, st, q.back[st.back], d);
+    constexpr u32 most = (1u << 26) - 1;
+    u32 key = kNone;
+    for (u32 k = laneId(); k < st.backs; k += kWarp) {
+        const Back& b = q.back[st.back + k];
+        Range r = reach(p.g, s.m[b.from], b.dir, b.label);
+        s.range[st.back + k] = r;
+        u32 n = r.end - r.begin;
+        if (n != 0 && st.own != 0 && k >= st.own) continue;  // is not streamed
+        n = (n < most ? n : most) << 6 | k;
+        key = n < key ? n : key;
+    }
+    key = warpMin(key);
+    warpSync();
+    if (key >> 6 == 0) return false;
+    u32 best = st.back + (key & 63);
+    openFrame(s, d, Frame{s.range[best].begin, s.range[best].end, 0, best});
+    return true;
+}
+
+// rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
+FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
+    u64 row = g.row[slot];
+    return (dirOfRow(row) ^ (u > w)) << 31 | labelOfRow(row);
+}
+
+// rankOfEdge is the rank of an edge that joins two vertices.
+FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
+    Range r = reach(g, u, g.dirs > 1 ? kEither : 0, kAnyLabel);
+    u32 at = r.begin;
+    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
+    return rankOf(g, u, w, at);
+}
+
+// mayBe tells whether the entry in a slot can be the image of an edge step: what parallel edges are mapped to is others', and symmetry
+// may ask for an order.
+FN bool mayBe(const Params& p, const State& s, const Step& st, const Back& b, u32 slot) {
+    u32 e = p.g.ent[slot] & ~kStaged;
+    for (u64 k = st.apart; k != 0; k &= k - 1) {
+        u32 low = (u32)k;
+        if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;
+    }
+    if (st.after == kNone && st.before == kNone) return true;
+    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(p.g, u, w, slot);
+    return (st.after == kNone || rankOfEdge(p.g, u, w, s.edge[st.after]) < rank) &&
+           (st.before == kNone || rankOfEdge(p.g, u, w, s.edge[st.before]) > rank);
+}
+
+// joined tells whether w, from a slot that back edge best reaches, is joined along all back edges of a step.
+FN bool joined(const Params& p, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
+    const Back& b = q.back[best];
+    if (!hasLabel(p.g, b, slot) || !visible(p, s, p.g.ent[slot], b.rule)) return false;
+    // Of several slots with w the first stands for it, unless each is to be chosen.
+    if (st.own == 0 && nextVisible(p, s, b, s.range[best].begin, slot, w) < slot) return false;
+    for (u32 k = st.back; k < st.back + st.backs; k++) {
+        if (k == best) continue;
+        const Range& r = s.range[k];
+        if (k < st.back + st.own) {
+            u32 e = find(p.g, r, w);
+            if (e == kNone || !visible(p, s, e, q.back[k].rule)) return false;
+        } else if (nextVisible(p, s, q.back[k], r.begin, r.end, w) == r.end) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped to; slot
+// is the lane's. It counts the slots looked at.
+FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot, u64& steps) {
+    const Step& st = q.step[d];
     bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
     steps += popcount(vote(ok));
     if (ok) {
-        w = p.g.nbr[slot];
-        ok = candidate(p.g, st, w) && fits(s, st, w) && visible(p, s, p.g.ent[slot], q.back[best].rule);
-    }
-    for (u32 k = st.back; k < st.back + st.backs; k++) {
-        if (k == best) continue;
-        if (ok) {
-            u32 e = find(p.g, s.range[k], w);
-            ok = e != kNone && visible(p, s, e, q.back[k].rule);
+        u32 w = p.g.nbr[slot];
+        if (st.vertex == kNone) {
+            const Back& b = q.back[st.back];
+            ok = w == s.m[b.to] && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule) && mayBe(p, s, st, b, slot);
+        } else {
+            ok = candidate(p.g, st, w) && (q.members == 0 || members(p, q, s.left[st.place - 1], d, w) != 0) && fits(s, st, w) &&
+                 joined(p, s, q, st, best, slot, w);
         }
     }
     warpSync();
     return vote(ok);
 }
 
-// offers returns how many vertices a vertex v offers to a leaf's step, whatever else is mapped.
+// imageOf returns what a back edge of a step's own is mapped to by the entry in a slot, where back edge streamed led.
+FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
+    bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
+    return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot])) & ~kStaged;
+}
+
+// offers returns how many vertices a vertex v offers to a leaf's step, whatever else is mapped; along a loose back edge, pairs of
+// vertex and edge.
 FN u32 offers(const Params& p, const State& s, const Program& q, const Step& st, u32 v, u64& steps) {
     const Back& b = q.back[st.back];
-    Range r = rangeOf(p.g, v, b.dir, b.label);
+    Range r = reach(p.g, v, b.dir, b.label);
     u32 n = 0;
     for (u32 at = r.begin & ~(kWarp - 1); at < r.end; at += kWarp) {
         u32 slot = at + laneId();
         bool ok = slot >= r.begin && slot < r.end && slot % kLeaf < p.g.count[slot / kLeaf];
         steps += popcount(vote(ok));
-        if (ok) n += candidate(p.g, st, p.g.nbr[slot]) && visible(p, s, p.g.ent[slot], b.rule);
+        if (ok) n += candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule);
     }
     return warpSum(n);
+}
+
+// joins returns how many of what is offered in a range leads to w.
+FN u32 joins(const Params& p, const State& s, const Back& b, Range r, u32 w) {
+    if (!loose(b)) {
+        u32 e = find(p.g, r, w);
+        return e != kNone && visible(p, s, e, b.rule);
+    }
+    u32 n = 0;
+    for (u32 at = r.begin; (at = nextVisible(p, s, b, at, r.end, w)) < r.end; at++) n++;
+    return n;
 }

@@ -10,7 +10,7 @@ const warp = 32
 // maxBlockWarps is kBlockWarps of wbm.cuh, the most a block of the search has.
 const maxBlockWarps = 8
 
-// flatThreads is the block size of kernels without shared memory.
+// flatThreads is the block size of the kernels that are told a number of things to do: kThreads of gpma.cuh.
 const flatThreads = 256
 
 // Shape is the grid of the search kernel.
@@ -27,27 +27,19 @@ func Fill(i Info) Shape {
 }
 
 // flat returns a number of blocks for n threads' work: a few for each multiprocessor at most.
-func flat(d Device, n int) int {
-	return max(1, min((n+flatThreads-1)/flatThreads, d.Info().Multiprocessors*8))
+func flat(q Queue, n int) int {
+	return max(1, min((n+flatThreads-1)/flatThreads, q.Info().Multiprocessors*8))
 }
 
 // RunPatch launches patch.
-func RunPatch(d Device, p Patch) error {
+func RunPatch(q Queue, p Patch) error {
 	if p.Records == 0 {
 		return nil
 	}
-	return d.Launch("patch", flat(d, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
-}
-
-// RunSpans launches spans.
-func RunSpans(d Device, p Spans) error {
-	if p.Leaves == 0 {
-		return nil
-	}
-	return d.Launch("spans", flat(d, int(p.Leaves)*warp), flatThreads, BytesOf(&p))
+	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
 // RunSearch launches wbm.
-func RunSearch(d Device, s Shape, p Search) error {
-	return d.Launch("wbm", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+func RunSearch(q Queue, s Shape, p Search) error {
+	return q.Launch("wbm", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }

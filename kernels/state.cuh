@@ -9,7 +9,8 @@ enum Live : u32 { kIdle = 0, kRunning = 1, kFresh = 2 };  // kFresh: the task is
 
 // Frame is one level: what is left of the slots that its vertex is chosen from, and which of the 32 slots before next are
 // candidates that have not been tried. Its owner alone raises next and sets a mask that is 0; under the lock, thieves
-// lower end and take bits of the mask.
+// lower end and take bits of the mask. best is the back edge that is streamed; an edge step has but one, and goes from image
+// to image, so that there it says where the 32 slots begin.
 struct Frame {
     u32 next, end, mask, best;
 };
@@ -19,9 +20,11 @@ struct State {
     u32 live;
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
-    u32 pad;
-    u32 m[kMaxSteps];          // by step: data vertex
-    u32 edge[kMaxBacks];       // by pattern edge: data edge; when rows are wanted
+    u32 group;         // of what it puts out
+    u32 member;        // the program of the levels beyond a fork: those up to it are the class's, program
+    u32 m[kMaxVertices];       // by place: data vertex
+    u32 left[kMaxVertices];    // by place, of a class's program: the members whose filters all vertices up to there pass
+    u32 edge[kMaxBacks];       // by back edge, and at kAnchorAt: data edge; when they are kept
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
     Frame frame[kMaxSteps];
 };
@@ -32,8 +35,9 @@ struct Parked {
 };
 
 // Task is a search to be made: a program, with a net edge of the batch or, from a whole graph, a first vertex.
+// group is what its rows are marked with.
 struct Task {
-    u32 program, net;
+    u32 program, net, group;
 };
 
 struct Net {
@@ -48,8 +52,8 @@ struct Tally {
 
 // Control is shared by all warps, and by the launches of one search.
 struct Control {
-    u64 used;    // words of the ring that were asked for
-    u64 full;    // the first place that was not given
+    u64 used;    // rows of the ring that were asked for
+    u64 full;    // the first that was not given
     u32 next;    // task
     u32 busy;    // warps that have work
     u32 idle;    // warps that look for some
@@ -75,7 +79,7 @@ struct Params {
     u32* ring;
     u32* memo;         // by column and vertex: 1 plus what the vertex offers to a leaf, 0 unknown; or null
     const u32* column; // by column of the programs: that of the memo
-    u64 ringWords;
+    u64 ringRows;
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 sign;
     u32 old;           // kView: the old graph's view
@@ -83,7 +87,14 @@ struct Params {
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
     u32 vertices;      // a column of the memo
+    u32 stride, unused;  // words of a row
+    const u32* image;  // by image and column: the column of the match's own row that it has there
 };
+
+// programAt returns the program that a level of a state belongs to, base is its class's.
+FN const Program& programAt(const Params& p, const State& s, const Program& base, u32 level) {
+    return level > base.fork ? p.program[s.member] : base;
+}
 
 // visible tells whether an entry belongs to what is searched.
 FN bool visible(const Params& p, const State& s, u32 entry, u32 rule) {
@@ -97,21 +108,28 @@ FN bool visible(const Params& p, const State& s, u32 entry, u32 rule) {
     return rule == kAnyEdge || (deleted ? order > s.net : order < s.net);
 }
 
-FN bool candidate(const Graph& g, const Step& st, u32 w) { return g.bits[(u64)w * g.words + st.word] & st.mask; }
+FN bool candidate(const Graph& g, const Step& st, u32 w) {
+    const u64* bits = g.bits + (u64)w * g.words;
+    return (bits[st.word] & st.mask) != 0 || (st.also != 0 && (bits[st.other] & st.also) != 0);
+}
 
-// unused checks injectivity against the steps in a set.
-FN bool unused(const State& s, u32 clash, u32 w) {
-    for (; clash != 0; clash &= clash - 1)
-        if (s.m[lowestBit(clash)] == w) return false;
+// members returns which of the members in a set have a filter for step d that vertex w passes.
+FN u32 members(const Params& p, const Program& base, u32 set, u32 d, u32 w) {
+    u32 passed = 0;
+    for (; set != 0; set &= set - 1) {
+        u32 k = lowestBit(set);
+        if (candidate(p.g, (&base)[1 + k].step[d], w)) passed |= 1u << k;
+    }
+    return passed;
+}
+
+// fits checks injectivity and the constraints of symmetry of w against the places in a step's sets. The vertex of one of them is given.
+FN bool fits(const State& s, const Step& st, u32 w, u32 place, u32 given) {
+    for (u32 k = st.clash | st.above | st.below; k != 0; k &= k - 1) {
+        u32 i = lowestBit(k), m = i == place ? given : s.m[i];
+        if ((m == w ? st.clash | st.above | st.below : m > w ? st.above : st.below) >> i & 1) return false;
+    }
     return true;
 }
 
-// fits checks injectivity and the constraints of symmetry.
-FN bool fits(const State& s, const Step& st, u32 w) {
-    if (!unused(s, st.clash, w)) return false;
-    for (u32 k = st.above; k != 0; k &= k - 1)
-        if (s.m[lowestBit(k)] >= w) return false;
-    for (u32 k = st.below; k != 0; k &= k - 1)
-        if (s.m[lowestBit(k)] <= w) return false;
-    return true;
-}
+FN bool fits(const State& s, const Step& st, u32 w) { return fits(s, st, w, kNone, 0); }

@@ -11,18 +11,19 @@ FN u32 chunks(const Frame& f) {
 // copyPrefix copies the match below a level and the level's ranges: what the owner of s does not write while it has work there.
 FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     u32 lane = laneId();
-    if (lane < level) t.m[lane] = s.m[lane];
-    for (u32 i = 0; i < level && q.mode != kCount; i++) {
-        u32 e = q.step[i].back + lane;
-        if (lane < q.step[i].backs) t.edge[q.back[e].edge] = s.edge[q.back[e].edge];
-    }
     const Step& st = q.step[level];
-    if (lane < st.backs) t.range[st.back + lane] = s.range[st.back + lane];
+    if (lane < st.place) {
+        t.m[lane] = s.m[lane];
+        if (q.fork != kNone) t.left[lane] = s.left[lane];
+    }
+    for (u32 k = lane; q.keep != 0 && k < st.back; k += kWarp) t.edge[k] = s.edge[k];
+    for (u32 k = st.back + lane; st.vertex != kNone && k < st.back + st.backs; k += kWarp) t.range[k] = s.range[k];
     if (lane == 0) {
         t.program = s.program;
         t.net = s.net;
+        t.group = s.group;
         t.request = s.request;
-        if (q.anchor != kNone) t.edge[q.anchor] = s.edge[q.anchor];
+        if (q.anchor != kNone) t.edge[kAnchorAt] = s.edge[kAnchorAt];
     }
     warpSync();
 }
@@ -52,15 +53,17 @@ FN bool split(const Params& p, State& s, State& t) {
         kept.mask &= ~f.mask;
         f.end = f.next;
     }
-    const Program& q = p.program[s.program];
-    copyPrefix(s, t, q, level);
+    const Program& base = p.program[s.program];
+    copyPrefix(s, t, programAt(p, s, base, level), level);
     if (laneId() == 0) {
+        if (level > base.fork) t.member = s.member;
         s.frame[level].end = kept.end;
         if (rest == 0) s.frame[level].mask = kept.mask;
         t.frame[level] = f;
-        t.floor = t.depth = level;
+        t.floor = level;
+        post(&t.depth, level);
         fence();
-        t.live = kRunning;
+        post(&t.live, kRunning);
     }
     warpSync();
     return true;
@@ -118,7 +121,7 @@ FN bool takeQueued(const Params& p, State& mine) {
             add(&c->busy, 1);
             post(&c->queued, n - 1);
             fenceBlock();
-            mine.live = kRunning;
+            post(&mine.live, kRunning);
         }
     }
     warpSync();

@@ -3,7 +3,7 @@
 // the ring was drained, goes on there.
 #include "wbm.cuh"
 
-KERNEL(wbm, Params, kBlockWarps * kWarp) {
+KERNEL(wbm, Params, kBlockWarps* kWarp, 2) {
     SHARED(Block, block);
     searchTasks(p, block);
 }

@@ -6,6 +6,7 @@ constexpr u32 kBlockWarps = 8;
 
 struct Block {
     State state[kBlockWarps];
+    Flat flat[kBlockWarps];
 };
 
 // takeTasks takes the next tasks from the counter and returns which of them pass the tests that a lane can make alone: the filter
@@ -44,7 +45,7 @@ FN bool seek(const Params& p, Block& b, State& s) {
         u32 over = laneId() == 0 ? peek(&c->busy) == 0 && peek(&c->queued) == 0 : 0;
         if (broadcast(over)) break;
         if (p.steal == 0 && p.queueSize == 0) break;
-        pause(400);
+        pause(1000);
     }
     if (laneId() == 0) add(&c->idle, kAll);
     warpSync();
@@ -54,7 +55,7 @@ FN bool seek(const Params& p, Block& b, State& s) {
 FN void searchTasks(const Params& p, Block& block) {
     State& s = block.state[warpInBlock()];
     Parked& parked = p.parked[blockOf() * warpsInBlock() + warpInBlock()];
-    Work work = {kNone, 0, 0, 0};
+    Work work = {kNone, 0, 0, 0, 0};
     u32 base = 0, mask = 0;
     if (laneId() == 0) {
         add(&p.control->busy, 1);
@@ -86,8 +87,9 @@ FN void searchTasks(const Params& p, Block& block) {
                     Task t = p.task[base + lowestBit(mask)];
                     s.program = t.program;
                     s.net = t.net;
+                    s.group = t.group;
                     s.request = p.owner[t.program];
-                    s.live = kFresh;
+                    post(&s.live, kFresh);
                 }
                 mask &= mask - 1;
                 warpSync();
@@ -98,7 +100,7 @@ FN void searchTasks(const Params& p, Block& block) {
         const Program& q = p.program[s.program];
         if (s.request != work.request) {
             if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
-            work = {s.request, 0, 0, work.turns};
+            work = {s.request, 0, 0, work.turns, work.look};
         }
         Outcome out = kDone;
         if (q.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
@@ -112,12 +114,12 @@ FN void searchTasks(const Params& p, Block& block) {
                 continue;
             }
         }
-        if (out == kDone) out = extend(p, s, q, work);
+        if (out == kDone) out = extend(p, s, q, block.flat[warpInBlock()], work);
         if (out == kFull) {
             lockWarp(&s.lock);
-            warpCopy((u32*)&parked.state, (u32*)&s, sizeof(State) / 4);
+            warpCopy((u32*)&parked.state + 1, (u32*)&s + 1, sizeof(State) / 4 - 1);  // thieves look at the lock
             if (laneId() == 0) {
-                s.live = kIdle;
+                post(&s.live, kIdle);
                 parked.base = base;
                 parked.mask = mask;
                 add(&p.control->parked, 1);

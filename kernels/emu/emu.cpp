@@ -23,6 +23,31 @@ extern "C" void __sanitizer_start_switch_fiber(void**, const void*, size_t);
 extern "C" void __sanitizer_finish_switch_fiber(void*, const void**, size_t*);
 #endif
 
+// Under ThreadSanitizer every fiber is a thread, and only what the kernels do orders and touches anything: it finds what lanes of
+// a warp, or warps, do to the same words without a meeting or a lock in between, with stealing and all. A launch has at most 8,128
+// threads there.
+#if defined(__SANITIZE_THREAD__)
+#define EMU_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EMU_TSAN
+#endif
+#endif
+#ifdef EMU_TSAN
+extern "C" {
+void* __tsan_get_current_fiber(void);
+void* __tsan_create_fiber(unsigned);
+void __tsan_switch_to_fiber(void*, unsigned);
+void __tsan_acquire(void*);
+void __tsan_release(void*);
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_end(void);
+}
+#define TSAN(x) x
+#else
+#define TSAN(x)
+#endif
+
 namespace emu {
 namespace {
 constexpr size_t kStack = 256 << 10;
@@ -32,15 +57,23 @@ constexpr size_t kStack = 256 << 10;
     exit(3);
 }
 
+// Internal is a time in which a thread does the emulator's work.
+struct Internal {
+    Internal() { TSAN(__tsan_ignore_thread_begin()); }
+    ~Internal() { TSAN(__tsan_ignore_thread_end()); }
+};
+
 struct Warp {
-    u32 arrived = 0;
+    u32 arrived = 0, meetings = 0;
+    char order[2];  // of every other meeting, since nobody comes to the one after the next before all have left this one
     Meeting kind = kSync;
     u32 in[kWarp], out[kWarp];
     std::vector<struct Fiber*> waiting;
 };
 
 struct Block {
-    u32 index, arrived = 0, alive = 0;
+    u32 index, arrived = 0, alive = 0, meetings = 0;
+    char order[2];
     std::vector<Warp> warps;
     std::vector<struct Fiber*> waiting;
     std::vector<u64> memory;
@@ -51,12 +84,14 @@ struct Fiber {
     void* sp = nullptr;  // where it was left
     std::unique_ptr<char[]> stack{new char[kStack]};
     void* fake = nullptr;
+    void* tsan = nullptr;
     Block* block = nullptr;
     u32 thread = 0;
     bool over = false;
 };
 
 std::vector<Fiber*> runnable;
+char launched, landed;  // a launch's beginning and end, in ThreadSanitizer's order of things
 Fiber* current;
 Fiber hub;  // the scheduler
 const void* hubStack;
@@ -101,12 +136,12 @@ void prepare(Fiber& f) {
 #endif
 }
 
-void go(Fiber& from, Fiber& to, bool last = false) {
-    (void)last;
+void go(Fiber& from, Fiber& to) {
 #ifdef EMU_ASAN
     bool home = &to == &hub;
-    __sanitizer_start_switch_fiber(last ? nullptr : &from.fake, home ? hubStack : to.stack.get(), home ? hubStackSize : kStack);
+    __sanitizer_start_switch_fiber(&from.fake, home ? hubStack : to.stack.get(), home ? hubStackSize : kStack);
 #endif
+    TSAN(__tsan_switch_to_fiber(to.tsan, 1));  // 1: orders nothing
 #ifdef EMU_SWAP
     emuSwap(&from.sp, to.sp);
 #else
@@ -121,9 +156,14 @@ void begin() {
 #ifdef EMU_ASAN
     __sanitizer_finish_switch_fiber(nullptr, &hubStack, &hubStackSize);
 #endif
-    entry(params);
-    current->over = true;
-    go(*current, hub, true);
+    while (true) { // a launch
+        TSAN(__tsan_acquire(&launched));
+        entry(params);
+        TSAN(__tsan_release(&landed));
+        Internal internal;
+        current->over = true;
+        go(*current, hub);
+    }
 }
 
 void block_() { go(*current, hub); }
@@ -135,16 +175,21 @@ u32 threads() { return nThreads; }
 u32 blocks() { return nBlocks; }
 
 void yield() {
+    Internal internal;
     runnable.push_back(current);
     block_();
 }
 
 void maybeYield(u32 n) {
+    Internal internal;
     if (draw(n) == 0) yield();
 }
 
 const u32* meet(Meeting kind, u32 value) {
+    Internal internal;
     Warp& w = current->block->warps[current->thread / kWarp];
+    char* order = &w.order[w.meetings % 2];
+    TSAN(__tsan_release(order));
     u32 bit = 1u << current->thread % kWarp;
     if (w.arrived == 0) w.kind = kind;
     if (w.kind != kind) die("lanes of a warp meet in different operations");
@@ -153,25 +198,34 @@ const u32* meet(Meeting kind, u32 value) {
     w.waiting.push_back(current);
     if (w.arrived == kAll) {
         memcpy(w.out, w.in, sizeof w.out);
-        w.arrived = 0;
+        w.arrived = 0, w.meetings++;
         runnable.insert(runnable.end(), w.waiting.begin(), w.waiting.end());
         w.waiting.clear();
     }
     block_();
+    TSAN(__tsan_acquire(order));
+    (void)order;
     return w.out;
 }
 
 void meetBlock() {
+    Internal internal;
     Block& b = *current->block;
+    char* order = &b.order[b.meetings % 2];
+    TSAN(__tsan_release(order));
     b.waiting.push_back(current);
     if (b.waiting.size() == b.alive) {
         runnable.insert(runnable.end(), b.waiting.begin(), b.waiting.end());
         b.waiting.clear();
+        b.meetings++;
     }
     block_();
+    TSAN(__tsan_acquire(order));
+    (void)order;
 }
 
 void* shared(unsigned long bytes) {
+    Internal internal;
     Block& b = *current->block;
     if (b.memory.empty()) {
         b.memory.resize((bytes + 7) / 8);
@@ -190,24 +244,32 @@ std::map<std::string, Registered>& registry() {
     return r;
 }
 
+std::vector<std::unique_ptr<Fiber>> fibers;  // kept from launch to launch
+
 void launch(const Registered& k, u32 nb, u32 nt, const void* args) {
     entry = k.entry, params = args, nBlocks = nb, nThreads = nt;
     std::vector<std::unique_ptr<Block>> grid;
-    std::vector<std::unique_ptr<Fiber>> fibers;
     for (u32 b = 0; b < nb; b++) {
         grid.emplace_back(new Block{b});
         grid.back()->warps.resize(nt / kWarp);
         grid.back()->alive = nt;
         for (u32 t = 0; t < nt; t++) {
-            fibers.emplace_back(new Fiber);
-            Fiber& f = *fibers.back();
+            u32 n = b * nt + t;
+            if (n == fibers.size()) {
+                fibers.emplace_back(new Fiber);
+                prepare(*fibers.back());
+                TSAN(fibers.back()->tsan = __tsan_create_fiber(0));
+            }
+            Fiber& f = *fibers[n];
+            f.over = false;
             f.block = grid.back().get();
             f.thread = t;
-            prepare(f);
             runnable.push_back(&f);
         }
     }
-    for (size_t left = fibers.size(); left > 0;) {
+    TSAN(hub.tsan = __tsan_get_current_fiber());
+    TSAN(__tsan_release(&launched));
+    for (size_t left = (size_t)nb * nt; left > 0;) {
         if (runnable.empty()) die("deadlock: threads wait for others that have ended or wait elsewhere");
         u32 i = draw(runnable.size());
         current = runnable[i];
@@ -216,6 +278,7 @@ void launch(const Registered& k, u32 nb, u32 nt, const void* args) {
         go(hub, *current);
         if (current->over) left--;
     }
+    TSAN(__tsan_acquire(&landed));
 }
 }  // namespace
 
@@ -292,8 +355,10 @@ void serve(int op) {
 }  // namespace emu
 
 int main() {
+    TSAN(__tsan_ignore_thread_begin());
     for (int op; (op = getchar()) != EOF;) {
         emu::serve(op);
         fflush(stdout);
     }
+    TSAN(__tsan_ignore_thread_end());
 }

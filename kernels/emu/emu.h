@@ -26,7 +26,7 @@ struct Kernel {
 
 #define FN static inline
 #define __device__
-#define KERNEL(name, Params, bound)                                               \
+#define KERNEL(name, Params, ...)                                                 \
     static void name(const Params p);                                             \
     static emu::Kernel name##Kernel(#name, sizeof(Params),                        \
                                     [](const void* p) { name(*(const Params*)p); }); \
@@ -50,31 +50,32 @@ FN u32 shuffleXor(u32 x, u32 mask) { return emu::meet(emu::kShuffleXor, x)[(emu:
 FN u32 popcount(u32 x) { return __builtin_popcount(x); }
 FN u32 lowestBit(u32 x) { return __builtin_ctz(x); }
 
+// To ThreadSanitizer, a compareSwap takes a lock, an exchange gives it back, what is posted goes with what was written before, and
+// additions and what is agreed on order nothing.
 template <class T>
 FN T addTo(T* a, T x) {
     emu::maybeYield(4);
-    T was = *a;
-    *a = was + x;
-    return was;
+    return __atomic_fetch_add(a, x, __ATOMIC_RELAXED);
 }
 FN u32 add(u32* a, u32 x) { return addTo(a, x); }
 FN u64 add(u64* a, u64 x) { return addTo(a, x); }
+FN void setBits(u32* a, u32 x) {
+    emu::maybeYield(4);
+    __atomic_fetch_or(a, x, __ATOMIC_RELAXED);
+}
 FN u32 exchange(u32* a, u32 x) {
     emu::maybeYield(4);
-    u32 was = *a;
-    *a = x;
-    return was;
+    return __atomic_exchange_n(a, x, __ATOMIC_RELEASE);
 }
 FN u32 compareSwap(u32* a, u32 was, u32 x) {
     emu::maybeYield(4);
-    u32 is = *a;
-    if (is == was) *a = x;
-    return is;
+    __atomic_compare_exchange_n(a, &was, x, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return was;
 }
 FN u64 lower(u64* a, u64 x) {
     emu::maybeYield(4);
-    u64 was = *a;
-    if (x < was) *a = x;
+    u64 was = __atomic_load_n(a, __ATOMIC_RELAXED);
+    if (x < was) __atomic_store_n(a, x, __ATOMIC_RELAXED);
     return was;
 }
 FN void fenceBlock() {}
@@ -82,9 +83,10 @@ FN void fence() {}
 FN void pause(u32) { emu::yield(); }
 FN u32 peek(const u32* a) {
     emu::maybeYield(8);
-    return *a;
+    return __atomic_load_n(a, __ATOMIC_ACQUIRE);
 }
 FN void post(u32* a, u32 x) {
-    *a = x;
+    __atomic_store_n(a, x, __ATOMIC_RELEASE);
     emu::maybeYield(8);
 }
+FN void agree(u32* a, u32 x) { __atomic_store_n(a, x, __ATOMIC_RELAXED); }

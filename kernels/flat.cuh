@@ -1,0 +1,124 @@
+// The last two steps at once (unrolling, STMatch section 4): each lane has a vertex that the last but one can be mapped to; what these
+// offer to the last step is walked as one list, 32 slots at a time, so that lanes are busy where each vertex offers little.
+#pragma once
+#include "emit.cuh"
+
+constexpr u32 kFlatBacks = 3;    // of either step, at most
+constexpr u32 kFlatStride = 32;  // words of a row, at most
+// kFlatSlots is what a vertex offers at most: longer lists are levels of their own, which can be stolen from. Tests meet both.
+#if defined(MOTIFD_EMULATE)
+constexpr u32 kFlatSlots = 24;
+#else
+constexpr u32 kFlatSlots = 64;
+#endif
+
+// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex.
+struct Flat {
+    u32 w[kWarp], start[kWarp], best[kWarp];  // where its slots begin in the list, and of which back edge they are
+    u32 image[kFlatBacks][kWarp];             // of its own back edges
+    Range range[kFlatBacks][kWarp];           // of those of the last step
+    u32 row[kFlatStride];                     // what all rows have
+};
+
+// Work is what a warp carries in registers.
+struct Work {
+    u32 request;  // that found and steps are of
+    u128 found;   // by this lane
+    u64 steps;
+    u32 turns, look;  // made, and when to look at other blocks
+};
+
+// flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its length. Lanes whose
+// part would be too long are left in mask.
+FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d, u32& mask, u32 slot, u32 streamed) {
+    const Step &st = q.step[d], &last = q.step[d + 1];
+    u32 lane = laneId(), n = 0, w = 0;
+    bool mine = mask >> lane & 1;
+    if (mine) {
+        w = p.g.nbr[slot];
+        n = kNone;
+        for (u32 k = 0; k < last.backs; k++) {
+            const Back& b = q.back[last.back + k];
+            Range r = rangeOf(p.g, b.from == st.place ? w : s.m[b.from], b.dir, b.label);
+            f.range[k][lane] = r;
+            if (r.end - r.begin >= n) continue;
+            n = r.end - r.begin;
+            f.best[lane] = k;
+        }
+        f.w[lane] = w;
+        if (n != 0 && n <= kFlatSlots) {
+            for (u32 k = 0; k < st.backs; k++) {
+                u32 b = st.back + k;
+                f.image[k][lane] = (b == streamed ? p.g.ent[slot] : find(p.g, s.range[b], w)) & ~kStaged;
+            }
+        }
+    }
+    mask = vote(mine && n > kFlatSlots);
+    if (mask >> lane & 1) n = 0;
+    f.row[lane] = 0;
+    warpSync();
+    if (lane == 0) f.row[0] = s.group;
+    for (u32 i = lane; i < d; i += kWarp)
+        if (q.step[i].vertex != kNone) f.row[1 + q.step[i].vertex] = s.m[q.step[i].place];
+    u32* edges = f.row + 1 + q.vertices;
+    if (lane == 0 && q.anchor != kNone) edges[q.anchor] = s.edge[kAnchorAt];
+    for (u32 k = lane; k < st.back; k += kWarp) edges[q.back[k].edge] = s.edge[k];
+    u32 sum = n;
+    for (u32 k = 1; k < kWarp; k *= 2) {
+        u32 other = shuffle(sum, lane - k);
+        if (lane >= k) sum += other;
+    }
+    f.start[lane] = sum - n;
+    warpSync();
+    return shuffle(sum, kWarp - 1);
+}
+
+// extendTwo puts out the matches that the candidates in mask for step d lead to. It returns which of them it left, for being too long; ok is
+// false when the ring was full.
+FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, u32 d, u32 mask, u32 slot, u32 streamed, Work& work, bool& ok) {
+    u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
+    const Step &st = q.step[d], &last = q.step[d + 1];
+    ok = true;
+    for (u32 t = lane; t - lane < total; t += kWarp) {
+        u32 of = 0, x = 0, entry = 0, found[kFlatBacks];
+        for (u32 k = kWarp / 2; k > 0; k /= 2)
+            if (f.start[of + k] <= t) of += k;
+        bool hit = t < total;
+        u32 best = hit ? f.best[of] : 0, at = hit ? f.range[best][of].begin + t - f.start[of] : 0;
+        hit = hit && at % kLeaf < p.g.count[at / kLeaf];
+        work.steps += popcount(vote(hit));
+        if (hit) {
+            x = p.g.nbr[at];
+            entry = p.g.ent[at];
+            hit = candidate(p.g, last, x) && fits(s, last, x, st.place, f.w[of]) && visible(p, s, entry, q.back[last.back + best].rule);
+        }
+#pragma unroll
+        for (u32 k = 0; k < kFlatBacks; k++) {
+            if (!hit || k >= last.backs) continue;
+            found[k] = k == best ? entry : find(p.g, f.range[k][of], x);
+            hit = found[k] != kNone && (k == best || visible(p, s, found[k], q.back[last.back + k].rule));
+        }
+        u32 hits = vote(hit);
+        work.turns++;
+        if (hits == 0) continue;
+        u32* rows = takeRows(p, popcount(hits) * each);
+        if (rows == nullptr) {
+            ok = false;
+            break;
+        }
+        if (hit) {
+            u32* row = rows + popcount(hits & lanesBelow()) * each * p.stride;
+            for (u32 c = 0; c < p.stride; c++) row[c] = f.row[c];
+            row[1 + st.vertex] = f.w[of];
+            row[1 + last.vertex] = x;
+            u32* edges = row + 1 + q.vertices;
+            for (u32 k = 0; k < st.backs; k++) edges[q.back[st.back + k].edge] = f.image[k][of];
+#pragma unroll
+            for (u32 k = 0; k < kFlatBacks; k++)
+                if (k < last.backs) edges[q.back[last.back + k].edge] = found[k] & ~kStaged;
+            if (each > 1) putImages(p, s, q, row);
+        }
+    }
+    warpSync();
+    return mask;
+}

@@ -1,0 +1,32 @@
+// gpmaclimb finds, for every leaf that would be too full or too empty, the smallest window with a density within bounds, a warp each.
+#include "gpma.cuh"
+
+// willHave returns the entries of the leaves from a up to b after the batch.
+FN u32 willHave(const Gpma& p, u32 a, u32 b) {
+    u32 n = 0;
+    for (u32 i = a + laneId(); i < b; i += kWarp) n += p.a.will[i];
+    warpSync();
+    return warpSum(n);
+}
+
+KERNEL(gpmaclimb, Gpma, kThreads) {
+    u32 leaves = p.control->pending, warps = gridBlocks() * warpsInBlock(), top = p.height < kWide ? p.height : kWide;
+    for (u32 i = blockOf() * warpsInBlock() + warpInBlock(); i < leaves; i += warps) {
+        u32 leaf = p.pending[i], a = leaf, b = leaf + 1, n = p.a.will[leaf], level = 0;
+        do {
+            u32 x, y;
+            level++;
+            window(level, leaf >> level, p.a.leaves, x, y);
+            n += willHave(p, x, a) + willHave(p, b, y);
+            a = x;
+            b = y;
+        } while (level < top && !within(p, level, b - a, n));
+        if (laneId() != 0) {
+        } else if (!within(p, level, b - a, n)) {
+            exchange(&p.control->rebuild, 1);
+        } else if (exchange(markOf(p, level, leaf >> level), p.stamp) != p.stamp) {
+            p.segment[add(&p.control->segments, 1)] = Segment{level, leaf >> level};
+        }
+        warpSync();
+    }
+}

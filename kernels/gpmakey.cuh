@@ -1,0 +1,9 @@
+// Keys that sort as entries do, in as few bits as ids and labels have.
+#pragma once
+#include "gpma.cuh"
+
+FN u64 rowKeyOf(const Gpma& p, u32 v, u32 dir, u32 label) {
+    return (p.dirs > 1 ? (u64)v << 1 | dir : v) << p.labelBits | label;
+}
+
+FN u64 keyOf(const Gpma& p, u32 v, u32 dir, u32 label, u32 nbr) { return rowKeyOf(p, v, dir, label) << p.idBits | nbr; }

@@ -1,0 +1,39 @@
+// gpmakeys prepares a batch: the operations that settle the batch before, made from those that staged it; of each operation the
+// keys of its two entries; and what searches want of the staged ones.
+#include "gpmakey.cuh"
+
+// settled returns what a staged operation becomes when its batch ends.
+FN Op settled(Op o, bool abort) {
+    bool goes = ((o.label & kOut) != 0) != abort;
+    o.ent &= ~kStaged;
+    o.label = (o.label & ~kOut) | (goes ? kOut : 0);
+    return o;
+}
+
+KERNEL(gpmakeys, Gpma, kThreads) {
+    u32 step = gridBlocks() * blockThreads(), first = blockOf() * blockThreads() + threadInBlock();
+    if (first == 0) {
+        GpmaControl* c = p.control;
+        c->pending = c->segments = c->rebuild = c->scratch = 0;
+    }
+    for (u32 i = first; i < p.ops; i += step) {
+        Op o;
+        if (i < p.settle) {
+            o = settled(p.before[i], p.abort != 0);
+            p.op[i] = o;
+        } else {
+            o = p.op[i];
+        }
+        if (i >= p.stagedFrom) {
+            u32 n = i - p.stagedFrom, edge = o.ent & ~kStaged;
+            p.order[edge] = (n + 1) | (o.label & kOut ? kDeleted : 0);
+            p.net[n] = NetEdge{edge, o.from, o.to};
+            p.staged[n] = o;
+        }
+        u32 label = o.label & ~kOut;
+        p.key[2 * i] = p.wide ? o.to : keyOf(p, o.from, 0, label, o.to);
+        p.key[2 * i + 1] = p.wide ? o.from : keyOf(p, o.to, 1, label, o.from);
+        p.val[2 * i] = 2 * i;
+        p.val[2 * i + 1] = 2 * i + 1;
+    }
+}

@@ -1,0 +1,56 @@
+// Where entries go when several leaves are written anew together. The operations before an entry in its leaf are found by their
+// places; how many entries they add is in sums.
+#pragma once
+#include "gpma.cuh"
+
+// firstIn returns the first sorted operation in a leaf that is not before that one.
+FN u32 firstIn(const Gpma& p, u32 leaf) {
+    u32 lo = 0, hi = p.keys;
+    while (lo < hi) {
+        u32 mid = (lo + hi) / 2;
+        if (p.at[mid] < leaf)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+// movesTo returns the place, in the part that is written anew, of an entry of a leaf with operations r; kNone if it goes.
+FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 place) {
+    u32 lo = r.begin, hi = r.end;
+    while (lo < hi) {
+        u32 mid = (lo + hi) / 2;
+        if ((p.info[mid] & kPlace) <= place)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    u32 to = p.base[leaf] + place;
+    if (lo == r.begin) return to;
+    u32 last = p.info[lo - 1];
+    if ((last & kGoes) && (last & kPlace) == place) return kNone;
+    return to + p.sum[lo - 1] + change(last) - p.sum[r.begin];
+}
+
+// entersAt returns the place of the entry that an operation puts in; begin is the first operation in its leaf.
+FN u32 entersAt(const Gpma& p, u32 i, u32 begin) { return p.base[p.at[i]] + (p.info[i] & kPlace) + p.sum[i] - p.sum[begin]; }
+
+// sumWill writes base, from 0, for the leaves from a up to b, and returns their entries. A block does it.
+FN u32 sumWill(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {
+    for (u32 t = a; t < b; t += kThreads) {
+        u32 i = t + threadInBlock(), total, before = blockScan(sums, i < b ? p.a.will[i] : 0, total);
+        if (i < b) p.base[i] = carry + before;
+        carry += total;
+    }
+    return carry;
+}
+
+// sumOps writes sum for the operations from a up to b. A block does it.
+FN void sumOps(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {
+    for (u32 t = a; t < b; t += kThreads) {
+        u32 i = t + threadInBlock(), total, before = blockScan(sums, i < b ? change(p.info[i]) : 0, total);
+        if (i < b) p.sum[i] = carry + before;
+        carry += total;
+    }
+}

@@ -1,0 +1,78 @@
+// gpmaspans finds where vertices' entries begin and end, in leaves that changed, a warp a leaf. Where a leaf's neighbours begin or
+// end with another vertex than it, theirs too.
+#include "gpma.cuh"
+
+// Where two leaves meet, both say what they know of the vertex there, and a leaf may be looked at twice.
+FN void beginsAt(const Gpma& p, u32 slot, u64 row) {
+    Span& s = p.span[sideAt(row, p.dirs)];
+    agree(&s.begin, slot);
+    agree(&s.first, labelOfRow(row));
+}
+
+FN void endsAt(const Gpma& p, u32 slot, u64 row) {
+    Span& s = p.span[sideAt(row, p.dirs)];
+    agree(&s.end, slot + 1);
+    agree(&s.last, labelOfRow(row));
+}
+
+// spansOf does so for the entries of a leaf from place from on.
+FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
+    constexpr u64 kNoRow = ~(u64)0;
+    u32 n = p.a.count[leaf], first = leaf * kLeaf, before = 0;
+    if (n <= from) from = n > 0 ? n - 1 : 0;
+    if (n == 0) return;  // the only leaf
+    u64 left = kNoRow, right = kNoRow;
+    if (leaf > 0) {
+        before = first - kLeaf + p.a.count[leaf - 1] - 1;
+        left = p.a.row[before];
+    }
+    if (leaf + 1 < p.a.leaves) right = p.a.row[first + kLeaf];
+    for (u32 at = from + laneId(); at < from + (n - from + kWarp - 1) / kWarp * kWarp; at += kWarp) {
+        u64 row = at < n ? p.a.row[first + at] : kNoRow;
+        u64 last = at >= n ? kNoRow : at > 0 ? p.a.row[first + at - 1] : left;
+        u64 next = at + 1 < n ? p.a.row[first + at + 1] : right;
+        bool begins = at < n && (last == kNoRow || sideOf(last) != sideOf(row));
+        if (begins) beginsAt(p, first + at, row);
+        if (at < n && (next == kNoRow || sideOf(next) != sideOf(row))) endsAt(p, first + at, row);
+        if (at == 0 && begins && leaf > 0) endsAt(p, before, left);
+        if (at + 1 == n && right != kNoRow && sideOf(right) != sideOf(row)) beginsAt(p, first + kLeaf, right);
+        if (p.whole == 2) {
+            u32 heads = vote(at < n && (laneId() == 0 || begins)) & ~lanesBelow();
+            u32 mine = heads & -heads, later = heads & (heads - 1);
+            u32 end = at - laneId() + (later != 0 ? lowestBit(later) : kWarp);
+            if (mine == 1u << laneId()) add(&p.degree[sideAt(row, p.dirs)], (end < n ? end : n) - at);
+        }
+    }
+    warpSync();
+}
+
+KERNEL(gpmaspans, Gpma, kThreads) {
+    u32 warp = blockOf() * warpsInBlock() + warpInBlock(), warps = gridBlocks() * warpsInBlock();
+    if (p.whole != 0) {
+        for (u32 leaf = warp; leaf < p.a.leaves; leaf += warps) spansOf(p, leaf, 0);
+        return;
+    }
+    if (p.control->rebuild) return;
+    u32 each = (p.keys + warps - 1) / warps;
+    if (each > kWarp) each = kWarp;
+    for (u32 from = warp * each; from < p.keys; from += warps * each) {
+        u32 i = from + laneId();
+        bool in = laneId() < each && i < p.keys;
+        u32 leaf = in ? p.at[i] : kNone;
+        // What enters or goes marks its leaf, unless the one before does so; all of them lie in the leaf, or it is spread below.
+        u32 info = in ? p.info[i] : 0;
+        bool changes = info >= kEnters;
+        u32 todo = vote(changes && (i == from || p.at[i - 1] != leaf || p.info[i - 1] < kEnters));
+        u32 done = kNone;
+        for (; todo != 0; todo &= todo - 1) {
+            u32 l = shuffle(leaf, lowestBit(todo)), place = shuffle(info & kPlace, lowestBit(todo));
+            if (l != done) spansOf(p, l, place > 0 ? place - 1 : 0);
+            done = l;
+        }
+    }
+    for (u32 i = blockOf(); i < p.control->segments; i += gridBlocks()) {
+        u32 a, b;
+        window(p.segment[i].level, p.segment[i].index, p.a.leaves, a, b);
+        for (u32 leaf = a + warpInBlock(); leaf < b; leaf += warpsInBlock()) spansOf(p, leaf, 0);
+    }
+}

@@ -1,0 +1,88 @@
+// gpmaspread spreads windows evenly, with what enters them and without what goes, a block each. Entries are gathered in shared
+// memory, or in scratch when they are many.
+#include "gpmamove.cuh"
+
+struct Spread {
+    u64 row[kNear];
+    u32 nbr[kNear], ent[kNear];
+    u32 sums[kThreads / kWarp];
+    u32 skip, from, to, scratch;
+};
+
+// covered tells whether a window above is spread too.
+FN bool covered(const Gpma& p, Segment s) {
+    u32 top = p.height < kWide ? p.height : kWide;
+    for (u32 h = s.level + 1; h <= top; h++)
+        if (*markOf(p, h, s.index >> (h - s.level)) == p.stamp) return true;
+    return false;
+}
+
+FN void spread(const Gpma& p, Spread& s, Segment seg) {
+    u32 a, b;
+    window(seg.level, seg.index, p.a.leaves, a, b);
+    blockSync();
+    if (threadInBlock() == 0) {
+        s.skip = peek(&p.control->rebuild) || covered(p, seg);  // one look for all threads: other blocks may order it meanwhile
+        s.from = firstIn(p, a);
+        s.to = firstIn(p, b);
+    }
+    blockSync();
+    if (s.skip) return;
+    u32 n = sumWill(p, s.sums, a, b, 0);
+    sumOps(p, s.sums, s.from, s.to, 0);
+    if (n > kNear && threadInBlock() == 0) {
+        s.scratch = add(&p.control->scratch, n);
+        s.skip = (u64)s.scratch + n > p.scratchSize;
+        if (s.skip) exchange(&p.control->rebuild, 1);
+    }
+    blockSync();
+    if (s.skip) return;
+    u64* row = n > kNear ? p.scratchRow + s.scratch : s.row;
+    u32* nbr = n > kNear ? p.scratchNbr + s.scratch : s.nbr;
+    u32* ent = n > kNear ? p.scratchEnt + s.scratch : s.ent;
+    for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
+        u32 have = p.a.count[leaf];
+        OpRange r = have != p.a.will[leaf] ? p.range[leaf] : OpRange{0, 0};  // others have been merged
+        for (u32 place = laneId(); place < have; place += kWarp) {
+            u32 to = movesTo(p, leaf, r, place);
+            if (to == kNone) continue;
+            row[to] = p.a.row[leaf * kLeaf + place];
+            nbr[to] = p.a.nbr[leaf * kLeaf + place];
+            ent[to] = p.a.ent[leaf * kLeaf + place];
+        }
+    }
+    for (u32 i = s.from + threadInBlock(); i < s.to; i += kThreads) {
+        u32 leaf = p.at[i];
+        if (!(p.info[i] & kEnters) || p.a.count[leaf] == p.a.will[leaf]) continue;
+        u64 r;
+        u32 w;
+        Op o = entryOf(p, i, r, w);
+        u32 to = entersAt(p, i, p.range[leaf].begin);
+        row[to] = r;
+        nbr[to] = w;
+        ent[to] = o.ent;
+    }
+    blockSync();
+    for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
+        u32 from = shareOf(n, leaf - a, b - a), end = shareOf(n, leaf - a + 1, b - a);
+        for (u32 i = from + laneId(); i < end; i += kWarp) {
+            u32 slot = leaf * kLeaf + i - from;
+            p.a.row[slot] = row[i];
+            p.a.nbr[slot] = nbr[i];
+            p.a.ent[slot] = ent[i];
+        }
+        if (laneId() == 0) {
+            p.a.count[leaf] = p.a.will[leaf] = end - from;
+            if (leaf > a) {
+                p.a.fenceRow[leaf] = row[from];
+                p.a.fenceNbr[leaf] = nbr[from];
+            }
+        }
+    }
+}
+
+KERNEL(gpmaspread, Gpma, kThreads) {
+    SHARED(Spread, s);
+    u32 segments = p.control->segments;
+    for (u32 i = blockOf(); i < segments; i += gridBlocks()) spread(p, s, p.segment[i]);
+}

@@ -1,0 +1,4 @@
+// rowbounds finds where groups begin.
+#include "rows.cuh"
+
+KERNEL(rowbounds, RowBounds, kRowThreads) { findBounds(p); }

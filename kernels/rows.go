@@ -1,0 +1,131 @@
+//go:build cuda || emu
+
+package kernels
+
+import "math/bits"
+
+// Constants of rows.cuh.
+const (
+	rowThreads = 256
+	maxFields  = 32
+)
+
+// Rows says what is put in order: N rows of Stride words, of which the first is the row's group and the next Columns decide among rows
+// of one group, the first of them most. All memory is the caller's.
+type Rows struct {
+	Rows               Ptr
+	N, Stride, Columns int
+	Sort               Sort // N and Bits are set here
+	Bits               Ptr  // of Stride words
+}
+
+// RowOrder is an order of rows.
+type RowOrder struct {
+	Order Ptr // row numbers
+
+	keys               Ptr
+	shift, group, mask uint32
+}
+
+type rowBits struct {
+	Rows, Bits Ptr
+	N, Stride  uint32
+}
+
+type rowKeys struct {
+	Rows, Order, Keys, Values Ptr
+	N, Stride                 uint32
+	Fields, _                 uint32
+	Field                     [maxFields]uint32
+}
+
+type rowBounds struct {
+	Keys, First Ptr
+	N, Shift    uint32
+	Group, Mask uint32
+}
+
+// Place says where the rows of a group go: the word of the first of them, which is the row First of the order, and their width.
+type Place struct {
+	Word         uint64
+	First, Width uint32
+}
+
+type rowGather struct {
+	Rows, Order, Out, Place Ptr
+	N, Stride               uint32
+	Width, _                uint32
+}
+
+// RunRowBits finds in which bits the columns of rows differ, for RunRowOrder.
+func RunRowBits(q Queue, r Rows) error {
+	if err := q.Clear(r.Bits, 4*r.Stride); err != nil {
+		return err
+	}
+	p := rowBits{Rows: r.Rows, Bits: r.Bits, N: uint32(r.N), Stride: uint32(r.Stride)}
+	return q.Launch("rowbits", flat(q, (r.N*r.Stride+3)/4), rowThreads, BytesOf(&p))
+}
+
+// RunRowOrder sorts rows by what RunRowBits found: words by column, and group, the group of any of the rows.
+func RunRowOrder(q Queue, r Rows, differ []uint32, group uint32) (RowOrder, error) {
+	var order RowOrder
+	k := rowKeys{Rows: r.Rows, N: uint32(r.N), Stride: uint32(r.Stride)}
+	s := r.Sort
+	s.N, s.Bits = r.N, 0
+	pass := func() error {
+		k.Order, k.Keys, k.Values = order.Order, s.Keys[0], s.Values[0]
+		if order.Order == s.Values[0] { // then the other is free
+			k.Values = s.Values[1]
+			s.Values[0], s.Values[1] = s.Values[1], s.Values[0]
+		}
+		if err := q.Launch("rowkeys", flat(q, r.N), rowThreads, BytesOf(&k)); err != nil {
+			return err
+		}
+		at, err := RunSort(q, s)
+		order.Order, order.keys = s.Values[at], s.Keys[at]
+		return err
+	}
+	field := func(column, n int) error {
+		if n == 0 {
+			return nil
+		}
+		if s.Bits+n > 64 || k.Fields == maxFields {
+			if err := pass(); err != nil {
+				return err
+			}
+			k.Fields, s.Bits = 0, 0
+		}
+		k.Field[k.Fields] = uint32(column | n<<8)
+		k.Fields++
+		s.Bits += n
+		return nil
+	}
+	for c := r.Columns; c > 0; c-- {
+		if err := field(c, bits.Len32(differ[c])); err != nil {
+			return order, err
+		}
+	}
+	n := bits.Len32(differ[0])
+	if err := field(0, n); err != nil {
+		return order, err
+	}
+	order.mask = uint32(uint64(1)<<n - 1)
+	order.group = group &^ order.mask
+	if n > 0 {
+		order.shift = uint32(s.Bits - n)
+	}
+	err := pass()
+	return order, err
+}
+
+// RunRowBounds writes the first row of every group, by group, to first. Of a group without rows it writes nothing.
+func RunRowBounds(q Queue, r Rows, o RowOrder, first Ptr) error {
+	p := rowBounds{Keys: o.keys, First: first, N: uint32(r.N), Shift: o.shift, Group: o.group, Mask: o.mask}
+	return q.Launch("rowbounds", flat(q, r.N), rowThreads, BytesOf(&p))
+}
+
+// RunRowGather writes the rows in order, without their groups, all of one width or, where places are not 0, as these say by group.
+func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, places Ptr) error {
+	p := rowGather{Rows: r.Rows, Order: o.Order, Out: out, Place: places, N: uint32(r.N), Stride: uint32(r.Stride), Width: uint32(width)}
+	return q.Launch("rowgather", flat(q, r.N), rowThreads, BytesOf(&p))
+}

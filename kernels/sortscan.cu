@@ -1,0 +1,7 @@
+// sortscan turns the counts of sortcount into places, a warp a digit. tiles is the number of parts here.
+#include "sort.cuh"
+
+KERNEL(sortscan, Sort, kSortThreads) {
+    u32 digit = blockOf() * warpsInBlock() + warpInBlock();
+    if (digit < kDigits) scanDigit(p.counts, digit, p.tiles);
+}

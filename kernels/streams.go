@@ -1,0 +1,127 @@
+//go:build cuda
+
+package kernels
+
+// #cgo LDFLAGS: -lcuda
+// extern int cuMemHostAlloc(void **p, size_t bytes, unsigned flags);
+// #include <stddef.h>
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// AllocHost implements Device. The binding has no function for it.
+func (g *GPU) AllocHost(bytes int) (b []byte, err error) {
+	err = g.call(func() error {
+		var p unsafe.Pointer
+		if status := int(C.cuMemHostAlloc(&p, C.size_t(bytes), 0)); status != 0 {
+			return fmt.Errorf("%d MiB of page-locked memory: CUDA error %d", (bytes+1<<20-1)>>20, status)
+		}
+		b = unsafe.Slice((*byte)(p), bytes)
+		return nil
+	})
+	return b, err
+}
+
+// FreeHost implements Device.
+func (g *GPU) FreeHost(b []byte) error {
+	return g.call(func() error { return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(b))) })
+}
+
+// gpuStream does not wait for what the GPU itself does, nor that for it.
+type gpuStream struct {
+	g *GPU
+	s cu.Stream
+}
+
+// NewStream implements Device.
+func (g *GPU) NewStream() (Stream, error) {
+	s := &gpuStream{g: g}
+	err := g.call(func() (err error) {
+		s.s, err = cu.MakeStream(cu.NonBlocking)
+		return err
+	})
+	return s, err
+}
+
+func (s *gpuStream) Info() Info { return s.g.info }
+
+func (s *gpuStream) Write(dst Ptr, src []byte) error {
+	if len(src) == 0 {
+		return nil
+	}
+	return s.g.call(func() error {
+		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), unsafe.Pointer(unsafe.SliceData(src)), int64(len(src)), s.s)
+	})
+}
+
+func (s *gpuStream) Read(dst []byte, src Ptr) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	return s.g.call(func() error {
+		return cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(dst)), cu.DevicePtr(src), int64(len(dst)), s.s)
+	})
+}
+
+func (s *gpuStream) Clear(dst Ptr, bytes int) error {
+	if bytes == 0 {
+		return nil
+	}
+	return s.g.call(func() error { return cu.MemsetD8Async(cu.DevicePtr(dst), 0, int64(bytes), s.s) })
+}
+
+func (s *gpuStream) Launch(kernel string, blocks, threads int, params []byte) error {
+	return s.g.launch(s.s, kernel, blocks, threads, params)
+}
+
+func (s *gpuStream) Sync() error { return s.g.call(s.s.Synchronize) }
+
+func (s *gpuStream) Record(e Event) error {
+	return s.g.call(func() error { return e.(*gpuEvent).e.Record(s.s) })
+}
+
+func (s *gpuStream) Close() error { return s.g.call(s.s.Destroy) }
+
+type gpuEvent struct {
+	g *GPU
+	e cu.Event
+}
+
+// NewEvent implements Device.
+func (g *GPU) NewEvent() (Event, error) {
+	e := &gpuEvent{g: g}
+	err := g.call(func() (err error) {
+		e.e, err = cu.MakeEvent(cu.DefaultEvent)
+		return err
+	})
+	return e, err
+}
+
+func (e *gpuEvent) Sync() error { return e.g.call(e.e.Synchronize) }
+
+func (e *gpuEvent) Done() (done bool, err error) {
+	err = e.g.call(func() error {
+		err := e.e.Query()
+		if err == cu.NotReady {
+			return nil
+		}
+		done = err == nil
+		return err
+	})
+	return done, err
+}
+
+func (e *gpuEvent) Since(earlier Event) (ms float64, err error) {
+	err = e.g.call(func() error {
+		ms, err = earlier.(*gpuEvent).e.Elapsed(e.e)
+		return err
+	})
+	return ms, err
+}
+
+func (e *gpuEvent) Close() error { return e.g.call(func() error { return cu.DestroyEvent(&e.e) }) }
