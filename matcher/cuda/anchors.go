@@ -5,84 +5,150 @@ package cuda
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"motifd/dyngraph"
+	"motifd/kernels"
 	"motifd/matcher/plan"
 )
 
-// kinds sorts the net edges of a batch by the labels of their ends and their own, once a batch: what fits one edge of a kind fits
-// all (DESIGN A3).
+// kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches of a batch on the
+// device: what fits one edge of a kind fits all (DESIGN A3), and the edges themselves are not looked at again.
 type kinds struct {
 	of     []uint32 // by net edge: kind
 	starts []int    // by kind, and one more: where its net edges are in net
 	net    []uint32 // net edges by kind, ascending
-
-	inserted, deleted int
-	signs             [][2]uint64 // by kind: how many are deleted, and inserted
-	labels            [][3]dyngraph.LabelID
+	labels [][3]dyngraph.LabelID
+	signs  []dyngraph.Sign
 }
 
-func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
-	k := &kinds{of: make([]uint32, len(d.Net))}
-	view := g.View(dyngraph.New)
-	seen := map[[3]dyngraph.LabelID]uint32{}
-	// Few labels are the rule: a table then finds a kind without hashing, if the batch is worth one.
-	side := dyngraph.LabelID(g.Labels()) + 1
-	var small []uint32
-	if cells := int(side) * int(side) * int(side); side <= 64 && cells <= 4096+4*len(d.Net) {
-		small = make([]uint32, cells)
+// labelsOf returns what tells an edge's kind from others but for its sign.
+func labelsOf(view dyngraph.View, e *dyngraph.NetEdge) [3]dyngraph.LabelID {
+	return [3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}
+}
+
+// signBit is 1 for insertions.
+func signBit(s dyngraph.Sign) int {
+	if s == dyngraph.Inserted {
+		return 1
 	}
-	for i := range d.Net {
-		n := &d.Net[i]
-		if n.Sign == dyngraph.Inserted {
-			k.inserted++
-		} else {
-			k.deleted++
-		}
-		l := [3]dyngraph.LabelID{view.Label(n.From), n.Label, view.Label(n.To)}
-		if small != nil {
-			at := &small[(l[0]*side+l[1])*side+l[2]]
-			if *at == 0 {
-				k.labels = append(k.labels, l)
-				*at = uint32(len(k.labels))
+	return 0
+}
+
+// kindChunk is the least number of net edges that a thread of its own is worth.
+const kindChunk = 1 << 15
+
+// newKinds sorts on so many threads: every one takes a part of the batch and counts its kinds, so that it knows the places
+// of its edges before any are written.
+func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
+	n := len(d.Net)
+	threads = max(1, min(threads, n/kindChunk))
+	k := &kinds{of: make([]uint32, n), net: make([]uint32, n)}
+	counts := make([][]int, threads) // by part and kind: how many, then where the first one goes
+	part := func(t int) (from, to int) { return t * n / threads, (t + 1) * n / threads }
+	// Few labels are the rule: a number made of them then is the kind. All kinds that may be are as many as a part has edges at most.
+	side := int(g.Labels()) + 1
+	if side <= 64 && 2*side*side*side <= 8192+8*n/threads {
+		view := g.View(dyngraph.New)
+		inParallel(threads, func(t int) {
+			count := make([]int, 2*side*side*side)
+			from, to := part(t)
+			for i := from; i < to; i++ {
+				e := &d.Net[i]
+				l := labelsOf(view, e)
+				kind := 2*((int(l[0])*side+int(l[1]))*side+int(l[2])) + signBit(e.Sign)
+				k.of[i] = uint32(kind)
+				count[kind]++
 			}
-			k.of[i] = *at - 1
+			counts[t] = count
+		})
+		k.compact(counts, side, threads, part)
+	} else {
+		threads = 1
+		counts = [][]int{k.hashed(g, d)}
+	}
+	k.starts = make([]int, len(k.labels)+1)
+	at := 0
+	for kind := range k.labels {
+		k.starts[kind] = at
+		for t := range threads {
+			counts[t][kind], at = at, at+counts[t][kind]
+		}
+	}
+	k.starts[len(k.labels)] = at
+	inParallel(threads, func(t int) {
+		from, to := part(t)
+		for i := from; i < to; i++ {
+			next := &counts[t][k.of[i]]
+			k.net[*next] = uint32(i)
+			*next++
+		}
+	})
+	return k
+}
+
+// compact numbers the kinds that there are, without gaps.
+func (k *kinds) compact(counts [][]int, side, threads int, part func(int) (int, int)) {
+	number := make([]uint32, 2*side*side*side)
+	for kind := range number {
+		n := 0
+		for _, count := range counts {
+			n += count[kind]
+		}
+		if n == 0 {
 			continue
 		}
+		to := len(k.labels)
+		number[kind] = uint32(to)
+		for _, count := range counts {
+			count[to] = count[kind]
+		}
+		l := kind / 2
+		k.labels = append(k.labels, [3]dyngraph.LabelID{dyngraph.LabelID(l / side / side), dyngraph.LabelID(l / side % side), dyngraph.LabelID(l % side)})
+		k.signs = append(k.signs, []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[kind%2])
+	}
+	inParallel(threads, func(t int) {
+		from, to := part(t)
+		for i := from; i < to; i++ {
+			k.of[i] = number[k.of[i]]
+		}
+	})
+}
+
+// hashed finds kinds where labels are many, and returns how many edges each has.
+func (k *kinds) hashed(g *dyngraph.Graph, d *dyngraph.Delta) (count []int) {
+	view := g.View(dyngraph.New)
+	type kind struct {
+		labels [3]dyngraph.LabelID
+		sign   dyngraph.Sign
+	}
+	seen := map[kind]uint32{}
+	for i := range d.Net {
+		n := &d.Net[i]
+		l := kind{labelsOf(view, n), n.Sign}
 		at, ok := seen[l]
 		if !ok {
 			at = uint32(len(k.labels))
 			seen[l] = at
-			k.labels = append(k.labels, l)
+			k.labels, k.signs, count = append(k.labels, l.labels), append(k.signs, l.sign), append(count, 0)
 		}
 		k.of[i] = at
+		count[at]++
 	}
-	k.signs = make([][2]uint64, len(k.labels))
-	for i := range d.Net {
-		if d.Net[i].Sign == dyngraph.Inserted {
-			k.signs[k.of[i]][1]++
-		} else {
-			k.signs[k.of[i]][0]++
-		}
-	}
-	k.bucket()
-	return k
+	return count
 }
 
-// bucket lists the net edges of every kind.
-func (k *kinds) bucket() {
-	k.starts = make([]int, len(k.labels)+2)
-	for _, kind := range k.of {
-		k.starts[kind+2]++
+// inParallel calls f with 0 to n-1 at once and waits.
+func inParallel(n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
 	}
-	for i := range k.labels {
-		k.starts[i+2] += k.starts[i+1]
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
 	}
-	k.net = make([]uint32, len(k.of))
-	for i, kind := range k.of {
-		k.net[k.starts[kind+1]] = uint32(i)
-		k.starts[kind+1]++
-	}
+	wg.Wait()
 }
 
 // start is a program that the net edges of some kind fit.
@@ -91,18 +157,24 @@ type start struct {
 	program uint32
 }
 
-// starts returns, by kind, the programs of some requests that fit, in the order of the requests.
+// starts returns, by kind, the programs of some requests that fit, in the order of the requests: none for edges of the other sign.
 func (s *batchSearch) starts(of []int) [][]start {
 	b := s.b
+	if b.kinds == nil {
+		b.kinds = newKinds(b.g, b.delta, b.opt.CPU.Threads)
+	}
 	all := make([][]start, len(b.kinds.labels))
 	for kind, k := range b.kinds.labels {
+		if b.kinds.signs[kind] != s.sign {
+			continue
+		}
 		for _, i := range of {
 			r := &s.reqs[i]
 			p := r.Plan
 			programs := b.plans[p].of(r.Want)
 			for a := range p.Anchored {
 				o := &p.Anchored[a]
-				if plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
+				if programs[a] != kernels.None && plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
 					plan.Fits(p.VertexLabels[o.Steps[1].Vertex], k[2]) {
 					all[kind] = append(all[kind], start{i, programs[a]})
 				}

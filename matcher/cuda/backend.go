@@ -22,10 +22,9 @@ type Options struct {
 	Shape kernels.Shape
 	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
 	Placement *Placement
-	// RowMemory bounds, in bytes, the rows of one wave of anchors in host memory. 0 is 1 GiB.
+	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: it bounds what one wave of
+	// anchors gives. 0 is a sixteenth of what the device has, and 8 GiB at most.
 	RowMemory int
-	// Ring is the size, in bytes, of the output ring on the device. 0 is 256 MiB.
-	Ring int
 	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
 	// negative keeps nothing.
 	Memo int
@@ -35,8 +34,15 @@ type Options struct {
 	// block off.
 	Queue   int
 	NoSteal bool
+	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
+	Apart bool
+	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so. It is there to be measured
+	// (the ablation) and tested: it gains little on a device and loses as often, so that nothing else sets it; see docs/gpu.md.
+	Parts bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
+	// Trace takes note of what happens to rows, and when; nil does not.
+	Trace *Trace
 	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all later ones
 	// are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the error.
 	Lost func(error)
@@ -52,12 +58,8 @@ func (o *Options) EnsureDefaults() {
 		o.Shape = kernels.Fill(o.Device.Info())
 	}
 	if o.RowMemory <= 0 {
-		o.RowMemory = 1 << 30
+		o.RowMemory = int(min(8<<30, o.Device.Info().Memory/16))
 	}
-	if o.Ring <= 0 {
-		o.Ring = 256 << 20
-	}
-	o.Ring = max(o.Ring, minRing)
 	if o.Memo == 0 {
 		o.Memo = 4 << 30
 	}
@@ -70,8 +72,8 @@ func (o *Options) EnsureDefaults() {
 	o.Queue = max(o.Queue, 0)
 }
 
-// minRing holds the widest rows of 32 lanes.
-const minRing = 4 * (3 + 32*(matcher.MaxVertices+matcher.MaxEdges))
+// minRows is the least number of rows that there is room for: those of 32 lanes, and some.
+const minRows = 64
 
 // Backend implements matcher.Backend.
 type Backend struct {
@@ -83,7 +85,8 @@ type Backend struct {
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
 	mirror *mirror
-	kinds  *kinds
+	kinds  *kinds // of the staged batch, once the device is asked about it
+	fits   sizer
 	run    runner
 	lost   bool // the device failed and is not asked any more
 }
@@ -91,11 +94,15 @@ type Backend struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
+	opt.CPU.Lazy = true
 	return &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU)}
 }
 
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
+
+// Steals returns how often work was split since Load: between the warps of a block, and between blocks.
+func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.shared }
 
 // Load implements matcher.Backend. The mirror is filled by the first search.
 func (b *Backend) Load(g *dyngraph.Graph) error {
@@ -106,9 +113,9 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 		return err
 	}
 	b.g, b.filter, b.delta = g, b.cpu.Filter(), nil
-	b.mirror = newMirror(b.dev, g, b.filter)
+	b.mirror = newMirror(b.dev, g, b.filter, b.opt.CPU.Threads)
 	b.run.init(b.dev, b.opt)
-	b.plans = map[*matcher.Plan]*compiled{}
+	b.plans, b.fits = map[*matcher.Plan]*compiled{}, sizer{}
 	return nil
 }
 
@@ -122,10 +129,13 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	t := &table{columns: map[column]uint32{}}
 	for _, p := range plans {
 		if b.plans[p] == nil {
-			b.plans[p] = compile(p, b.filter, t)
+			b.plans[p] = compile(p, b.filter, t, b.opt)
 		}
 	}
 	b.run.table, b.run.uploaded = t, false
+	if b.opt.Placement != nil {
+		b.fits.set(plans)
+	}
 	return nil
 }
 
@@ -135,33 +145,32 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		return err
 	}
 	b.delta, b.kinds = d, nil
-	b.touch(d)
+	if !b.lost {
+		b.mirror.stage(d)
+	}
 	return nil
 }
 
 // Commit implements matcher.Backend.
 func (b *Backend) Commit() error {
-	b.end()
+	b.end(committed)
 	return b.cpu.Commit()
 }
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
-	b.end()
+	b.end(aborted)
 	return b.cpu.Abort()
 }
 
-func (b *Backend) end() {
-	if b.delta != nil {
-		b.touch(b.delta)
-		b.delta = nil
+func (b *Backend) end(how ending) {
+	if b.opt.Placement != nil {
+		b.opt.Placement.End(how == committed)
 	}
-}
-
-func (b *Backend) touch(d *dyngraph.Delta) {
-	if !b.lost {
-		b.mirror.touch(d)
+	if b.delta != nil && !b.lost {
+		b.mirror.ended(b.delta, how)
 	}
+	b.delta = nil
 }
 
 // failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know of.

@@ -1,9 +1,10 @@
-//go:build cuda
+//go:build cuda || emu
 
 package cuda_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,13 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+)
+
+var (
+	benchVertices = flag.Int("motifd.vertices", 37700, "vertices of the benchmark's graph")
+	benchDegree   = flag.Int("motifd.edges", 11, "edges tried for each of its vertices")
+	benchLabels   = flag.Int("motifd.labels", 5, "labels of the benchmark's graph")
+	benchLimit    = flag.Duration("motifd.limit", 10*time.Second, "time limit of one query on one backend")
 )
 
 // world is a generated graph with a batch of insertions and queries cut out of the graph. All from fixed seeds.
@@ -26,8 +34,8 @@ type world struct {
 var classes = []string{"dense", "sparse", "tree"}
 
 // generate makes an undirected graph by preferential attachment with triangle closure (Holme and Kim 2002), per edges for each
-// vertex, with uniformly drawn labels; a tenth of the edges are the batch.
-func generate(tb testing.TB, vertices, per, labels, perClass int) *world {
+// vertex, with uniformly drawn labels; one of so many edges, drawn at random, is in the batch.
+func generate(tb testing.TB, vertices, per, labels, perClass, oneOf int) *world {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
 	adj := make([][]uint32, vertices)
@@ -66,9 +74,11 @@ func generate(tb testing.TB, vertices, per, labels, perClass int) *world {
 	for i := range labels {
 		must(l.Label("L" + strconv.Itoa(i)))
 	}
+	text := writeText(tb, "graph.txt")
 	label := make([]dyngraph.LabelID, vertices)
 	for v := range label {
 		label[v] = dyngraph.LabelID(1 + rng.IntN(labels))
+		text.line("v %d %d", v, label[v]-1)
 		must(l.Vertex(dyngraph.VertexRecord{ID: dyngraph.VertexID(v), Key: strconv.Itoa(v), Label: label[v]}))
 	}
 	w := &world{queries: map[string][]*matcher.Query{}}
@@ -77,13 +87,15 @@ func generate(tb testing.TB, vertices, per, labels, perClass int) *world {
 		for _, to := range adj[v] {
 			switch {
 			case int(to) < v:
-			case rng.IntN(10) == 0:
+			case rng.IntN(oneOf) == 0:
 				w.batch = append(w.batch, dyngraph.Update{Op: dyngraph.InsertEdge, From: strconv.Itoa(v), To: strconv.Itoa(int(to))})
 			default:
 				must(l.Edge(dyngraph.EdgeRecord{From: dyngraph.VertexID(v), To: dyngraph.VertexID(to)}))
+				text.line("e %d %d 0", v, to)
 			}
 		}
 	}
+	text.close(tb)
 	rng.Shuffle(len(w.batch), func(i, j int) { w.batch[i], w.batch[j] = w.batch[j], w.batch[i] })
 	g, err := l.Graph()
 	must(err)
@@ -96,6 +108,7 @@ func generate(tb testing.TB, vertices, per, labels, perClass int) *world {
 			}
 		}
 	}
+	w.writeRest(tb)
 	return w
 }
 

@@ -13,20 +13,28 @@ type buffer struct {
 
 // reserve makes the buffer hold at least n bytes and tells whether it was replaced: then it holds zeros.
 func (b *buffer) reserve(n int) (fresh bool, err error) {
+	if fresh, err = b.claim(n); !fresh || err != nil {
+		return fresh, err
+	}
+	return true, b.dev.Clear(b.ptr, b.size)
+}
+
+// claim makes the buffer hold at least n bytes and tells whether it was replaced: then it holds anything.
+func (b *buffer) claim(n int) (fresh bool, err error) {
 	if n <= b.size && b.ptr != 0 {
 		return false, nil
 	}
 	if err := b.free(); err != nil {
 		return false, err
 	}
-	n = (n + n/4 + 255) &^ 255
+	n = (n + min(n/4, 16<<20) + 255) &^ 255
 	n = max(n, 256)
 	if b.ptr, err = b.dev.Alloc(n); err != nil {
 		b.ptr = 0
 		return false, err
 	}
 	b.size = n
-	return true, b.dev.Clear(b.ptr, n)
+	return true, nil
 }
 
 // put reserves room for data and writes it.

@@ -25,6 +25,9 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 	t.Helper()
 	o.Device = newDevice(t, rng)
 	o.CPU = cpu.Options{Threads: 2, SpillDir: t.TempDir()}
+	if rng.IntN(2) == 0 {
+		o.CPU.GroupMemory = 128 << rng.IntN(10) // rows with the same vertices soon exceed it
+	}
 	b := cuda.New(o)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -32,6 +35,11 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 		}
 	})
 	return b
+}
+
+// randomPlanner draws which anchors are searched together.
+func randomPlanner(rng *rand.Rand) *plan.Planner {
+	return &plan.Planner{Coalesce: plan.Coalescing(rng.IntN(3))}
 }
 
 // withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something to do.
@@ -93,7 +101,7 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
 	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-	playOn(t, rng, matchertest.NewBench(t, directed, plan.New(), queries, want, got), want, got, batches)
+	playOn(t, rng, matchertest.NewBench(t, directed, randomPlanner(rng), queries, want, got), want, got, batches)
 }
 
 func playOn(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
@@ -133,6 +141,9 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 		if rng.IntN(3) == 0 {
 			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
 		}
+	}
+	if r.Want == matcher.WantRows && rng.IntN(4) == 0 {
+		r.Budget = 1 << 40 // the CPU's, whose groups come between those of others
 	}
 	switch {
 	case rng.IntN(4) > 0:

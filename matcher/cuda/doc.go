@@ -1,9 +1,7 @@
-// Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's packed memory
-// array (GAMMA sections IV and V). All but the choice between CPU and GPU is behind the build tags cuda and emu. It has the
+// Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's graph
+// (GAMMA sections IV and V). All but the choice between CPU and GPU is behind the build tags cuda and emu. It has the
 // CPU backend beside it, over the same graph, for what the device does not do:
 //
-//   - plans with a step whose back edges may have several images between two vertices: wildcard labels that are not narrowed to
-//     one, parallel or opposite pattern edges, edges of a directed graph that match either way
 //   - requests with a work budget, which is measured in the CPU backend's steps
 //   - counts beyond 128 bits
 //   - a single group (anchor and query; of a whole graph, first vertex) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk

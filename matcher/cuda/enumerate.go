@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"motifd/dyngraph"
@@ -15,11 +14,10 @@ import (
 // Enumerate implements matcher.Backend: on the device, from every vertex that the first step of an order admits.
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	emit func(matcher.Rows) error) (matcher.Result, error) {
-	c := b.plans[p]
-	if c == nil {
+	if b.plans[p] == nil {
 		return matcher.Result{}, unprepared(p)
 	}
-	if b.lost || !c.plain {
+	if b.lost {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
 	}
 	run := func(ctx context.Context, side Side, emit func(matcher.Rows) error) (matcher.Result, error) {
@@ -35,7 +33,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return run(ctx, GPU, emit)
 	}
 	w := Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
-	w.Behind, w.Own = b.mirror.behind(b.delta)
+	w.Behind[GPU], w.Own[GPU] = b.mirror.behind(b.delta)
 	var r matcher.Result
 	out := receiver{b: b, emit: emit}
 	err := b.opt.Placement.Run(w, func(side Side, limit int64) (Cost, bool, error) {
@@ -75,25 +73,23 @@ func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Pl
 	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
-	j.limit = math.MaxInt
-	j.piece = func(_, _ uint32, from, to int) {
+	j.found = func(_ uint32, row []uint32) {
 		if r.Witness == nil {
-			r.Witness, r.Count = slices.Clone(j.data[from:to]), matcher.CountOf(1)
+			r.Witness, r.Count = row, matcher.CountOf(1)
 		}
 	}
 	if err := b.run.begin(j); err != nil {
 		return r, false, err
 	}
-	class := b.filter.Class(p, p.Static.Steps[0].Vertex)
-	bits, words := b.filter.Bits(), b.filter.Words()
+	test, bits, words := b.filter.Test(p, p.Static.Steps[0].Vertex), b.filter.Bits(), b.filter.Words()
 	var tasks []kernels.Task
 	flush := func() error {
-		err := b.run.search(ctx, j, tasks)
+		err := b.run.total(ctx, j, tasks)
 		tasks = tasks[:0]
 		return err
 	}
 	for v := range b.g.View(which).VerticesSeq() {
-		if bits[int(v)*words+class>>6]>>(class&63)&1 == 0 {
+		if !test.Of(bits[int(v)*words:]) {
 			continue
 		}
 		tasks = append(tasks, kernels.Task{Program: program, Net: uint32(v)})

@@ -18,13 +18,10 @@ import (
 
 var errFault = errors.New("fault")
 
-// faulty is a device whose calls fail after some that work; left is negative when none is to.
-type faulty struct {
-	kernels.Device
-	left int
-}
+// faults has calls fail after some that work; left is negative when none is to.
+type faults struct{ left int }
 
-func (f *faulty) fail() error {
+func (f *faults) fail() error {
 	if f.left == 0 {
 		return errFault
 	}
@@ -32,40 +29,90 @@ func (f *faulty) fail() error {
 	return nil
 }
 
+// faultyQueue is a queue with faults.
+type faultyQueue struct {
+	kernels.Queue
+	*faults
+}
+
+func (f faultyQueue) Write(dst kernels.Ptr, src []byte) error {
+	if err := f.fail(); err != nil {
+		return err
+	}
+	return f.Queue.Write(dst, src)
+}
+
+func (f faultyQueue) Read(dst []byte, src kernels.Ptr) error {
+	if err := f.fail(); err != nil {
+		return err
+	}
+	return f.Queue.Read(dst, src)
+}
+
+func (f faultyQueue) Launch(kernel string, blocks, threads int, params []byte) error {
+	if err := f.fail(); err != nil {
+		return err
+	}
+	return f.Queue.Launch(kernel, blocks, threads, params)
+}
+
+// faulty is a device with faults, its streams too.
+type faulty struct {
+	faultyQueue
+	device kernels.Device
+}
+
+func newFaulty(d kernels.Device, left int) *faulty {
+	return &faulty{faultyQueue{d, &faults{left}}, d}
+}
+
 func (f *faulty) Alloc(n int) (kernels.Ptr, error) {
 	if err := f.fail(); err != nil {
 		return 0, &kernels.MemoryError{Wanted: n, Err: err}
 	}
-	return f.Device.Alloc(n)
+	return f.device.Alloc(n)
 }
 
-func (f *faulty) Write(dst kernels.Ptr, src []byte) error {
+func (f *faulty) AllocHost(n int) ([]byte, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.device.AllocHost(n)
+}
+
+func (f *faulty) NewStream() (kernels.Stream, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	s, err := f.device.NewStream()
+	return faultyStream{faultyQueue{s, f.faults}, s}, err
+}
+
+func (f *faulty) NewEvent() (kernels.Event, error) { return f.device.NewEvent() }
+func (f *faulty) Free(p kernels.Ptr) error         { return f.device.Free(p) }
+func (f *faulty) FreeHost(b []byte) error          { return f.device.FreeHost(b) }
+func (f *faulty) Close() error                     { return f.device.Close() }
+
+type faultyStream struct {
+	faultyQueue
+	stream kernels.Stream
+}
+
+func (f faultyStream) Record(e kernels.Event) error {
 	if err := f.fail(); err != nil {
 		return err
 	}
-	return f.Device.Write(dst, src)
+	return f.stream.Record(e)
 }
 
-func (f *faulty) Read(dst []byte, src kernels.Ptr) error {
-	if err := f.fail(); err != nil {
-		return err
-	}
-	return f.Device.Read(dst, src)
-}
-
-func (f *faulty) Launch(kernel string, blocks, threads int, params []byte) error {
-	if err := f.fail(); err != nil {
-		return err
-	}
-	return f.Device.Launch(kernel, blocks, threads, params)
-}
+func (f faultyStream) Close() error { return f.stream.Close() }
 
 // TestFaultsAreErrors has calls of the device fail, anywhere in a search. The error comes out, and the next search, of the same batch or
 // of the batch after an abort, finds what the CPU backend does.
 func TestFaultsAreErrors(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
-		dev := &faulty{Device: newDevice(t, rng), left: -1}
+		dev := newFaulty(newDevice(t, rng), -1)
 		o := randomOptions(rng)
 		o.Device, o.CPU = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}
 		want, got := cpu.New(o.CPU), cuda.New(o)
@@ -103,7 +150,7 @@ func TestFaultsAreErrors(t *testing.T) {
 func TestP2LostDevice(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
-		dev := &faulty{Device: newDevice(t, rng), left: rng.IntN(400)}
+		dev := newFaulty(newDevice(t, rng), rng.IntN(400))
 		o := randomOptions(rng)
 		lost := 0
 		o.Device, o.CPU = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}

@@ -21,20 +21,23 @@ func newDevice(t testing.TB, _ *rand.Rand) kernels.Device {
 	return g
 }
 
-// NoSteal names the environment variable that turns stealing in the block off, for race checkers that know no locks.
-const NoSteal = "MOTIFD_TEST_NOSTEAL"
+// Few names the environment variable that keeps grids small, for checkers that watch every access.
+const Few = "MOTIFD_TEST_FEW"
 
 // randomOptions draws grids and buffers: as they are in use, or so small that everything runs full.
 func randomOptions(rng *rand.Rand) cuda.Options {
-	o := cuda.Options{Ring: 1 << 20}
-	if rng.IntN(2) == 0 {
-		o = cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)}, Ring: 1,
+	o := cuda.Options{RowMemory: 8 << 20}
+	few := os.Getenv(Few) != ""
+	if few || rng.IntN(2) == 0 {
+		o = cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)}, RowMemory: 1 << (15 + rng.IntN(6)),
 			Queue: []int{-1, 1, 64}[rng.IntN(3)], NoSteal: rng.IntN(4) == 0, Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)]}
 		if rng.IntN(4) == 0 {
-			o.RowMemory = 1 << (6 + rng.IntN(12))
+			o.RowMemory = 1 // room for the least number of rows
 		}
 	}
-	o.NoSteal = o.NoSteal || os.Getenv(NoSteal) != ""
+	if few {
+		o.Shape = kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 2 + rng.IntN(2)}
+	}
 	return o
 }
 

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,299 +12,269 @@ import (
 	"motifd/matcher/plan"
 )
 
-// mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with the leaves of the packed
-// memory array that were written since, and with the candidate bits of the vertices that were touched.
+// mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches since then did to
+// edges, and with the candidate bits of the vertices that were touched. The device keeps its packed memory array itself; it is loaded
+// from the host's at first, and again when it is far behind.
 type mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
 	filter *plan.Filter
+	// threads pack what is copied.
+	threads int
 
-	row, nbr, ent, count, span, order, bits buffer
-	net                                     buffer // of the staged batch
-	at, data                                buffer // of patches
+	edges *array
+	bits  buffer
+	data  buffer // on its way into bits
 
-	loaded    bool // the array is there
+	loaded bool         // edges are there
+	staged bool         // the device knows of the staged batch
+	end    ending       // what became of the last batch that it knew of
+	missed []kernels.Op // of the batches since
+
 	bitsStale bool // all of them
-	netStale  bool // the batch is not there yet
 	touched   []dyngraph.VertexID
 	took      int64 // nanoseconds that catching up took last, when somebody measured
-	scratch   scratch
 }
 
-// scratch is host memory that patches are packed in.
-type scratch struct {
-	at    []uint32
-	words []uint32
-	wide  []uint64
-}
-
-func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter) *mirror {
-	m := &mirror{dev: dev, g: g, filter: f, bitsStale: true, netStale: true}
+func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter, threads int) *mirror {
+	m := &mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), bitsStale: true}
 	for _, b := range m.buffers() {
 		b.dev = dev
 	}
 	return m
 }
 
-func (m *mirror) buffers() []*buffer {
-	return []*buffer{&m.row, &m.nbr, &m.ent, &m.count, &m.span, &m.order, &m.bits, &m.net, &m.at, &m.data}
-}
+func (m *mirror) buffers() []*buffer { return []*buffer{&m.bits, &m.data} }
 
 func (m *mirror) free() error {
-	var first error
-	for _, b := range m.buffers() {
-		if err := b.free(); first == nil {
-			first = err
+	err := m.edges.free()
+	if e := freeAll(m.buffers()); err == nil {
+		err = e
+	}
+	return err
+}
+
+// stage notes that a batch begins: candidate bits are others. Its edges are asked for when somebody searches.
+func (m *mirror) stage(d *dyngraph.Delta) {
+	m.staged = false
+	m.touch(d)
+}
+
+// ended notes that the staged batch ends; the delta is still there.
+func (m *mirror) ended(d *dyngraph.Delta, end ending) {
+	m.touch(d)
+	switch {
+	case !m.loaded:
+	case m.staged:
+		m.end, m.staged = end, false
+	case end == committed:
+		for i := range d.Net {
+			o := opOf(&d.Net[i])
+			o.Ent &^= kernels.Staged
+			m.missed = append(m.missed, o)
+		}
+		if len(m.missed) > 1<<16 && len(m.missed) > m.g.Edges()/4 {
+			m.forget() // cheaper as a whole
 		}
 	}
-	return first
 }
 
-// touch notes that a batch begins or ends: edges of its vertices, and their candidate bits, are or will be others.
+// forget has the edges copied anew when the mirror is asked for.
+func (m *mirror) forget() {
+	m.loaded, m.staged, m.end, m.missed = false, false, goesOn, nil
+}
+
+// opOf returns what a net edge does when its batch is staged.
+func opOf(n *dyngraph.NetEdge) kernels.Op {
+	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To), Label: uint32(n.Label)}
+	if n.Sign == dyngraph.Deleted {
+		o.Label |= kernels.Out
+	}
+	return o
+}
+
+// touch notes that the candidate bits of a batch's vertices are or will be others.
 func (m *mirror) touch(d *dyngraph.Delta) {
-	m.netStale = true
-	if !m.bitsStale {
-		m.touched = append(m.touched, d.Touched...)
-	}
-	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
-		m.bitsStale, m.loaded = true, false // cheaper as a whole
-	}
-}
-
-// behind estimates how many bytes there are to catch up with, and how many of them are of the staged batch.
-func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
-	const ofVertex = dyngraph.LeafSize * 16 // a leaf of slots
-	bits := uint64(m.g.IDBound()) * 8 * uint64(m.filter.Words())
-	whole := uint64(len(m.g.Columns().Nbr))*16 + uint64(m.g.IDBound())*uint64(m.dirs())*kernels.SpanSize + bits
-	if !m.loaded {
-		return whole, 0
-	}
-	all = uint64(len(m.touched)) * ofVertex
 	if m.bitsStale {
-		all += bits
+		return
 	}
-	if d != nil && m.netStale {
-		own = uint64(len(d.Touched)) * ofVertex
+	m.touched = append(m.touched, d.Touched...)
+	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
+		m.bitsStale, m.touched = true, m.touched[:0] // cheaper as a whole
 	}
-	all = min(all, whole)
-	return all, min(own, all)
-}
-
-func (m *mirror) dirs() int {
-	if m.g.Directed() {
-		return 2
-	}
-	return 1
 }
 
 // catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything.
 func (m *mirror) catchUp(d *dyngraph.Delta) error {
 	err := m.follow(d)
 	if err != nil {
-		m.loaded, m.bitsStale, m.netStale = false, true, true
+		m.forget()
+		m.bitsStale = true
 	}
 	return err
 }
 
 func (m *mirror) follow(d *dyngraph.Delta) error {
-	slices.Sort(m.touched)
-	m.touched = slices.Compact(m.touched)
-	leaves, all := m.g.ChangedLeaves()
-	if err := m.array(leaves, all); err != nil {
-		return fmt.Errorf("copying the graph to the device: %w", err)
+	if !m.loaded {
+		if err := m.load(); err != nil {
+			return fmt.Errorf("copying the graph to the device: %w", err)
+		}
+	}
+	err := m.update(d)
+	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
+		// An array that is written anew needs room for two. From the host, one will do.
+		if err = m.edges.free(); err == nil {
+			err = m.load()
+		}
+		if err == nil {
+			err = m.update(d)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("updating the graph on the device: %w", err)
 	}
 	if err := m.candidates(); err != nil {
 		return fmt.Errorf("copying candidates to the device: %w", err)
 	}
 	m.touched = m.touched[:0]
-	if d != nil && m.netStale {
-		if err := m.batch(d); err != nil {
-			return fmt.Errorf("copying the batch to the device: %w", err)
-		}
-		m.netStale = false
-	}
 	return nil
 }
 
-// array copies slots: all, or those of some leaves; and has the device find where vertices begin.
-func (m *mirror) array(leaves []uint32, all bool) error {
-	c := m.g.Columns()
-	spans := max(1, int(m.g.IDBound())*m.dirs()) * kernels.SpanSize
-	fresh, err := m.span.reserve(spans)
-	if err != nil {
-		return err
+func (m *mirror) bounds() bounds {
+	return bounds{int(m.g.IDBound()), m.g.Labels(), int(m.g.EdgeBound())}
+}
+
+// load copies all entries. Those of the staged batch are among them; update tells the device the rest about it.
+func (m *mirror) load() error {
+	m.forget()
+	leaf, at := 0, 0 // next: entry at of the leaf before that one
+	var rows []uint64
+	var nbrs []dyngraph.VertexID
+	var ents []dyngraph.Entry
+	err := m.edges.load(m.g.Entries(), m.bounds(), func(row []uint64, nbr, ent []uint32) (n int, err error) {
+		for n < len(row) {
+			if at == len(nbrs) {
+				rows, nbrs, ents = m.g.Leaf(leaf, rows)
+				leaf, at = leaf+1, 0
+			}
+			for ; at < len(nbrs) && n < len(row); at, n = at+1, n+1 {
+				row[n], nbr[n], ent[n] = rows[at], uint32(nbrs[at]), uint32(ents[at])
+			}
+		}
+		return n, nil
+	})
+	m.loaded = err == nil
+	return err
+}
+
+// update tells the device how the batch before ended, what batches did that it was not told of, and the staged one.
+func (m *mirror) update(d *dyngraph.Delta) error {
+	var net []dyngraph.NetEdge
+	if d != nil && !m.staged {
+		net = d.Net
 	}
-	if all || !m.loaded || fresh {
-		m.loaded = false // until all of it is there
-		if err := m.dev.Clear(m.span.ptr, m.span.size); err != nil {
+	if len(net)+len(m.missed) > 0 || m.end != goesOn {
+		ops, err := m.edges.room(len(m.missed) + len(net))
+		if err != nil {
 			return err
 		}
-		counts := make([]uint32, len(c.Count))
-		for i, n := range c.Count {
-			counts[i] = uint32(n)
-		}
-		for _, t := range []struct {
-			b    *buffer
-			data []byte
-		}{{&m.row, kernels.Bytes(c.Row)}, {&m.nbr, kernels.Bytes(c.Nbr)}, {&m.ent, kernels.Bytes(c.Ent)}, {&m.count, kernels.Bytes(counts)}} {
-			if err := t.b.put(t.data); err != nil {
-				return err
+		copy(ops, m.missed)
+		inParts(len(net), m.threads, func(from, to int) {
+			for i := from; i < to; i++ {
+				ops[len(m.missed)+i] = opOf(&net[i])
 			}
-		}
-		if err := m.spans(0, len(c.Count), len(c.Count)); err != nil {
+		})
+		if err := m.edges.update(len(ops), len(net), m.end, m.bounds()); err != nil {
 			return err
 		}
-		m.loaded = true
-		return nil
 	}
-	if len(leaves) == 0 {
-		return nil
-	}
-	s := &m.scratch
-	if err := m.patchLeaves(leaves, c); err != nil {
-		return err
-	}
-	// A vertex that has no entries any more begins nowhere.
-	s.at = s.at[:0]
-	for _, v := range m.touched {
-		for d := range m.dirs() {
-			// An aborted batch may have had ids beyond those that the device ever heard of.
-			at := int(v)*m.dirs() + d
-			if m.g.Degree(v, dyngraph.Dir(d)) == 0 && (at+1)*kernels.SpanSize <= m.span.size {
-				s.at = append(s.at, uint32(at))
-			}
-		}
-	}
-	if err := m.patch(m.span.ptr, s.at, make([]uint32, 4*len(s.at))); err != nil {
-		return err
-	}
-	s.at = s.at[:0]
-	for _, l := range leaves {
-		for _, near := range []uint32{l - 1, l, l + 1} {
-			if near < uint32(len(c.Count)) && (len(s.at) == 0 || s.at[len(s.at)-1] < near) {
-				s.at = append(s.at, near)
-			}
-		}
-	}
-	if err := m.at.put(kernels.Bytes(s.at)); err != nil {
-		return err
-	}
-	return m.spans(m.at.ptr, len(s.at), len(c.Count))
+	m.staged, m.end, m.missed = d != nil, goesOn, m.missed[:0]
+	return nil
 }
 
-func (m *mirror) spans(list kernels.Ptr, n, total int) error {
-	return kernels.RunSpans(m.dev, kernels.Spans{Row: m.row.ptr, Count: m.count.ptr, Span: m.span.ptr, Leaf: list,
-		Leaves: uint32(n), Total: uint32(total), Dirs: uint32(m.dirs())})
-}
-
-// patchLeaves copies the slots of some leaves.
-func (m *mirror) patchLeaves(leaves []uint32, c dyngraph.Columns) error {
-	const n = dyngraph.LeafSize
-	s := &m.scratch
-	s.wide = s.wide[:0]
-	for _, l := range leaves {
-		s.wide = append(s.wide, c.Row[l*n:(l+1)*n]...)
-	}
-	if err := m.patchWide(m.row.ptr, leaves, s.wide); err != nil {
-		return err
-	}
-	s.words = s.words[:0]
-	for _, l := range leaves {
-		for _, v := range c.Nbr[l*n : (l+1)*n] {
-			s.words = append(s.words, uint32(v))
-		}
-	}
-	if err := m.patch(m.nbr.ptr, leaves, s.words); err != nil {
-		return err
-	}
-	s.words = s.words[:0]
-	for _, l := range leaves {
-		for _, e := range c.Ent[l*n : (l+1)*n] {
-			s.words = append(s.words, uint32(e))
-		}
-	}
-	if err := m.patch(m.ent.ptr, leaves, s.words); err != nil {
-		return err
-	}
-	s.words = s.words[:0]
-	for _, l := range leaves {
-		s.words = append(s.words, uint32(c.Count[l]))
-	}
-	return m.patch(m.count.ptr, leaves, s.words)
-}
-
-// candidates copies the filter's bits: all, or those of touched vertices.
+// candidates copies the filter's bits, by the numbers of the classes: all, or those of touched vertices.
 func (m *mirror) candidates() error {
-	bits, words := m.filter.Bits(), m.filter.Words()
-	fresh, err := m.bits.reserve(8 * max(1, len(bits)))
+	vertices, words := m.filter.Vertices(), m.filter.NumberWords()
+	fresh, err := m.bits.reserve(8 * max(1, vertices*words))
 	if err != nil {
 		return err
 	}
 	if m.bitsStale || fresh {
 		m.bitsStale = true // until they are there
-		if err := m.bits.put(kernels.Bytes(bits)); err != nil {
+		if err := m.allCandidates(vertices, words); err != nil {
 			return err
 		}
 		m.bitsStale = false
 		return nil
 	}
-	s := &m.scratch
-	s.at, s.wide = s.at[:0], s.wide[:0]
-	for _, v := range m.touched {
-		if (int(v)+1)*words <= len(bits) {
-			s.at = append(s.at, uint32(v))
-			s.wide = append(s.wide, bits[int(v)*words:(int(v)+1)*words]...)
-		}
-	}
-	return m.patchWide(m.bits.ptr, s.at, s.wide)
-}
-
-// batch copies the net edges and their orders.
-func (m *mirror) batch(d *dyngraph.Delta) error {
-	if _, err := m.order.reserve(4 * max(1, int(m.g.EdgeBound()))); err != nil {
-		return err
-	}
-	s := &m.scratch
-	s.at, s.words = s.at[:0], s.words[:0]
-	net := make([]kernels.Net, len(d.Net))
-	orders := m.g.OrderTable()
-	for i := range d.Net {
-		n := &d.Net[i]
-		net[i] = kernels.Net{Edge: uint32(n.Edge), From: uint32(n.From), To: uint32(n.To)}
-		s.at = append(s.at, uint32(n.Edge))
-		s.words = append(s.words, orders[n.Edge])
-	}
-	if err := m.patch(m.order.ptr, s.at, s.words); err != nil {
-		return err
-	}
-	return m.net.put(kernels.Bytes(net))
-}
-
-func (m *mirror) patchWide(dst kernels.Ptr, at []uint32, data []uint64) error {
-	return m.patchBytes(dst, at, kernels.Bytes(data))
-}
-
-func (m *mirror) patch(dst kernels.Ptr, at []uint32, data []uint32) error {
-	return m.patchBytes(dst, at, kernels.Bytes(data))
-}
-
-// patchBytes writes equally large records at the places in at.
-func (m *mirror) patchBytes(dst kernels.Ptr, at []uint32, data []byte) error {
-	if len(at) == 0 || len(data) == 0 {
+	// An aborted batch may have had ids that there are no bits of.
+	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
+	n := len(m.touched)
+	if n*words == 0 {
 		return nil
 	}
-	if err := m.at.put(kernels.Bytes(at)); err != nil {
+	all := 8 * n * words
+	host, err := m.edges.page(all + 4*n)
+	if err != nil {
 		return err
 	}
-	if err := m.data.put(data); err != nil {
+	if _, err := m.data.reserve(all + 4*n); err != nil {
 		return err
 	}
-	return kernels.RunPatch(m.dev, kernels.Patch{Dst: dst, Src: m.data.ptr, At: m.at.ptr, Records: uint32(len(at)),
-		Words: uint32(len(data) / 4 / len(at))})
+	data, at := view[uint64](host, n*words), view[uint32](host[all:], n)
+	inParts(n, m.threads, func(from, to int) {
+		for i := from; i < to; i++ {
+			at[i] = uint32(m.touched[i])
+			m.filter.ByNumber(m.touched[i], data[i*words:(i+1)*words])
+		}
+	})
+	if err := m.edges.q.Write(m.data.ptr, host[:all+4*n]); err != nil {
+		return err
+	}
+	if err := kernels.RunPatch(m.edges.q, kernels.Patch{Dst: m.bits.ptr, Src: m.data.ptr, At: m.data.ptr + kernels.Ptr(all), Records: uint32(n),
+		Words: uint32(2 * words)}); err != nil {
+		return err
+	}
+	return m.edges.q.Sync()
 }
+
+// allCandidates copies the bits of all vertices, a part at a time.
+func (m *mirror) allCandidates(vertices, words int) error {
+	part := max(1, (32<<20)/(8*max(1, words)))
+	for first := 0; first < vertices && words > 0; first += part {
+		n := min(part, vertices-first)
+		host, err := m.edges.page(8 * n * words)
+		if err != nil {
+			return err
+		}
+		rows := view[uint64](host, n*words)
+		inParts(n, m.threads, func(from, to int) {
+			for i := from; i < to; i++ {
+				m.filter.ByNumber(dyngraph.VertexID(first+i), rows[i*words:(i+1)*words])
+			}
+		})
+		if err := m.edges.q.Write(m.bits.ptr+kernels.Ptr(8*first*words), host); err != nil {
+			return err
+		}
+		if err := m.edges.q.Sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inParts has up to so many threads do parts of the numbers below n.
+func inParts(n, threads int, f func(from, to int)) {
+	threads = max(1, min(threads, n/kindChunk))
+	inParallel(threads, func(t int) { f(t*n/threads, (t+1)*n/threads) })
+}
+
+// net returns where the net edges of the staged batch are.
+func (m *mirror) net() kernels.Ptr { return m.edges.net.ptr }
 
 // graph returns what kernels are told of the mirror.
 func (m *mirror) graph() kernels.Graph {
-	return kernels.Graph{Row: m.row.ptr, Nbr: m.nbr.ptr, Ent: m.ent.ptr, Count: m.count.ptr, Span: m.span.ptr,
-		Order: m.order.ptr, Bits: m.bits.ptr, Words: uint32(m.filter.Words()), Dirs: uint32(m.dirs())}
+	a := &m.edges.now
+	return kernels.Graph{Row: a.row.ptr, Nbr: a.nbr.ptr, Ent: a.ent.ptr, Count: a.count.ptr, FenceRow: a.fenceRow.ptr, FenceNbr: a.fenceNbr.ptr, Span: m.edges.span.ptr,
+		Order: m.edges.order.ptr, Bits: m.bits.ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs)}
 }

@@ -4,135 +4,158 @@ package cuda_test
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
-	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
-	"motifd/matcher/plan"
 )
 
-// follower is a backend that follows a graph of its own through a stream.
-type follower struct {
-	name  string
-	graph *dyngraph.Graph
-	be    matcher.Backend
-	plans []*matcher.Plan
-	took  time.Duration
-}
-
-// BenchmarkMixedStream plays a stream of insertions and deletions, in batches of 100 to 10,000 updates, past the CPU, the GPU and
-// the choice between them, and prints what each took: staging, searching and committing in the backend. Run it with
+// BenchmarkMixedStream plays streams of insertions and deletions past the CPU, the GPU, the choice between them, and a GPU
+// that is never chosen, and prints what a batch took: staging, searching and committing in the backend. The backends take
+// turns batch by batch, in another order every time; every round begins with nothing loaded or measured. Half of the graph's
+// edges are there at the beginning. The last column is the choice by the better side, in total. Run it with
 // -test.benchtime 1x.
 func BenchmarkMixedStream(b *testing.B) {
-	const batches = 400
-	start := time.Now()
-	clock := func() int64 { return int64(time.Since(start)) }
-	reasons := map[string]int{}
-	open := func() kernels.Device {
-		g, err := kernels.OpenGPU(0)
+	var devices []kernels.Device // one for each backend that has one
+	for range 3 {
+		dev, err := kernels.OpenGPU(0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		return g
+		defer dev.Close()
+		devices = append(devices, kept{dev})
 	}
-	backends := []*follower{{name: "cpu", be: cpu.New(cpu.Options{})}, {name: "cuda", be: cuda.New(cuda.Options{Device: open()})},
-		{name: "auto", be: cuda.New(cuda.Options{Device: open(), Clock: clock, Placement: cuda.NewPlacement(cuda.PlacementOptions{
-			Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})})}}
-	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
-		var pool []dyngraph.Update
-		for _, f := range backends {
-			w := generate(b, *benchVertices, *benchDegree, *benchLabels, 2) // the same, from a fixed seed
-			f.graph, pool, f.plans, f.took = w.graph, w.batch, nil, 0
-			for _, c := range classes {
-				if want == matcher.WantRows && c != "dense" { // the others have too many
-					continue
-				}
-				for _, q := range w.queries[c] {
-					p, err := plan.New().Plan(q, w.graph)
-					if err != nil {
-						b.Fatal(err)
-					}
-					f.plans = append(f.plans, p)
-				}
+	ratios := map[string][]float64{}
+	for round := range *streamRounds {
+		for i := *streamSkip; i < len(benchStreams); i++ {
+			s := &benchStreams[i]
+			reasons := map[string]int{}
+			took := benchFollowers(b, devices, reasons)
+			playStream(b, s, uint64(round), took)
+			better := min(took[0].total(), took[1].total()).Seconds()
+			for _, f := range took {
+				fmt.Printf("mixed %d %-12s %-5s %4d batches: total %9.3f ms, p50 %8.3f ms, p99 %8.3f ms, %.3f of the better\n", round, s.name, f.name,
+					len(f.took), f.total().Seconds()*1e3, f.quantile(0.5).Seconds()*1e3, f.quantile(0.99).Seconds()*1e3, f.total().Seconds()/better)
+				ratios[s.name+" "+f.name] = append(ratios[s.name+" "+f.name], f.total().Seconds()/better)
 			}
-			if err := f.be.Load(f.graph); err != nil {
-				b.Fatal(err)
-			}
-			if err := f.be.Prepare(f.plans); err != nil {
-				b.Fatal(err)
-			}
+			fmt.Printf("mixed %d %-12s %v\n", round, s.name, reasons)
 		}
-		rng := rand.New(rand.NewPCG(5, 5))
-		present := make([]bool, len(pool))
-		for at := range batches {
-			size := []int{100, 100, 100, 1000}[at%4]
-			if at%20 == 19 {
-				size = 10_000
-			}
-			batch := make([]dyngraph.Update, 0, size)
-			for range min(size, len(pool)) {
-				i := rng.IntN(len(pool))
-				u := pool[i]
-				if present[i] = !present[i]; !present[i] {
-					u.Op = dyngraph.DeleteEdge
-				}
-				batch = append(batch, u)
-			}
-			var first []matcher.Result
-			for _, f := range backends {
-				got := f.step(b, batch, want)
-				if first == nil {
-					first = got
-				}
-				for i := range got {
-					if got[i].Count.Cmp(first[i].Count) != 0 {
-						b.Fatalf("batch %d: %s counts %s, %s counts %s", at, f.name, got[i].Count, backends[0].name, first[i].Count)
-					}
-				}
-			}
-		}
-		better := min(backends[0].took, backends[1].took)
-		fmt.Printf("mixed want %d: %d batches: cpu %.3f s, cuda %.3f s, auto %.3f s: %.2f of the better; %v\n", want, batches,
-			backends[0].took.Seconds(), backends[1].took.Seconds(), backends[2].took.Seconds(), backends[2].took.Seconds()/better.Seconds(), reasons)
 	}
-	for _, f := range backends {
-		if err := f.be.Close(); err != nil {
-			b.Error(err)
+	for _, s := range benchStreams[min(*streamSkip, len(benchStreams)):] {
+		for _, name := range []string{"cpu", "cuda", "auto", "never"} {
+			all := ratios[s.name+" "+name]
+			slices.Sort(all)
+			fmt.Printf("mixed median of %d: %-12s %-5s %.3f of the better (%.3f to %.3f)\n", len(all), s.name, name, all[len(all)/2], all[0], all[len(all)-1])
 		}
 	}
 }
 
-// step has the backend follow a batch, and returns what it found, deleted and inserted.
-func (f *follower) step(b *testing.B, batch []dyngraph.Update, want matcher.Want) (all []matcher.Result) {
-	b.Helper()
-	delta, err := f.graph.Stage(batch)
+// benchFollowers are the CPU, the GPU, the choice, whose reasons are counted, and a choice that never takes the GPU.
+func benchFollowers(b *testing.B, devices []kernels.Device, reasons map[string]int) []*follower {
+	start := time.Now()
+	clock := func() int64 { return int64(time.Since(start)) }
+	device := func(dev kernels.Device, p *cuda.Placement) matcher.Backend {
+		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock, Placement: p})
+	}
+	return []*follower{
+		{name: "cpu", be: cpu.New(cpu.Options{Clock: clock})},
+		{name: "cuda", be: device(devices[0], nil)},
+		{name: "auto", be: device(devices[1], calibrated(b, devices[1], clock, reasons))},
+		{name: "never", be: device(devices[2], cuda.NewPlacement(cuda.PlacementOptions{Fill: math.MaxUint64, Explore: 1e-12}))},
+	}
+}
+
+// calibrated returns a choice for a device that it measures. It counts reasons.
+func calibrated(tb testing.TB, dev kernels.Device, clock func() int64, reasons map[string]int) *cuda.Placement {
+	tb.Helper()
+	c, err := cuda.Calibrate(dev, clock)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	fmt.Printf("device: %.1f us a round trip, %.1f GB/s\n", c.RoundTrip/1e3, 1/c.Byte)
+	return cuda.NewPlacement(cuda.PlacementOptions{Device: c, Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) {
+		if reasons != nil {
+			reasons[s.String()+" "+string(r)]++
+		}
+	}})
+}
+
+// kept is a device that its backend does not close: opening one takes longer than many a stream.
+type kept struct{ kernels.Device }
+
+// Close implements kernels.Device.
+func (kept) Close() error { return nil }
+
+// BenchmarkDevice prints what a device takes for what every search does: small copies, a small kernel, and copies of some size.
+func BenchmarkDevice(b *testing.B) {
+	g, err := kernels.OpenGPU(0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	reqs := make([]matcher.Request, len(f.plans))
-	for i, p := range f.plans {
-		reqs[i] = matcher.Request{Plan: p, Want: want, Before: matcher.AllOrders}
-	}
-	began := time.Now()
-	if err := f.be.Stage(delta); err != nil {
-		b.Fatal(err)
-	}
-	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-		r, err := f.be.Search(b.Context(), sign, reqs, func(matcher.Group) error { return nil }, nil)
+	defer g.Close()
+	const large = 64 << 20
+	check := func(err error) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		all = append(all, r...)
 	}
-	if err := f.be.Commit(); err != nil {
-		b.Fatal(err)
+	at, err := g.Alloc(large)
+	check(err)
+	host := make([]byte, large)
+	check(g.Clear(at, large))
+	check(g.Sync())
+	median := func(f func() error) time.Duration {
+		all := make([]time.Duration, 15)
+		for i := range all {
+			began := time.Now()
+			check(f())
+			all[i] = time.Since(began)
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
 	}
-	f.took += time.Since(began)
-	f.graph.Commit()
-	return all
+	launch := func() error {
+		return kernels.RunPatch(g, kernels.Patch{Dst: at, Src: at + 256, At: at + 512, Records: 1, Words: 1})
+	}
+	for _, x := range []struct {
+		name string
+		f    func() error
+	}{
+		{"sync", g.Sync},
+		{"launch", launch},
+		{"launch and sync", func() error {
+			if err := launch(); err != nil {
+				return err
+			}
+			return g.Sync()
+		}},
+		{"write 4 B", func() error { return g.Write(at, host[:4]) }},
+		{"read 4 B", func() error { return g.Read(host[:4], at) }},
+		{"clear 4 B and sync", func() error {
+			if err := g.Clear(at, 4); err != nil {
+				return err
+			}
+			return g.Sync()
+		}},
+		{"write 64 KiB", func() error { return g.Write(at, host[:64<<10]) }},
+		{"write 1 MiB", func() error { return g.Write(at, host[:1<<20]) }},
+		{"write 4 MiB", func() error { return g.Write(at, host[:4<<20]) }},
+		{"write 64 MiB", func() error { return g.Write(at, host) }},
+		{"read 64 KiB", func() error { return g.Read(host[:64<<10], at) }},
+		{"read 4 MiB", func() error { return g.Read(host[:4<<20], at) }},
+		{"alloc and free 256 MiB", func() error {
+			p, err := g.Alloc(256 << 20)
+			if err != nil {
+				return err
+			}
+			return g.Free(p)
+		}},
+	} {
+		fmt.Printf("device %-24s %10.1f us\n", x.name, float64(median(x.f).Nanoseconds())/1e3)
+	}
 }

@@ -27,25 +27,36 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 		if len(of) == 0 {
 			continue
 		}
-		w := Work{Want: want, Size: s.size(of)}
-		w.Behind, w.Own = s.b.mirror.behind(s.b.delta)
-		if err := p.Run(w, s.runner(ctx, of)); err != nil {
+		w := Work{Want: want}
+		w.Size, w.More = s.b.fits.size(s.b.g, s.b.delta, s.sign, s.reqs, of)
+		w.Behind[CPU], w.Own[CPU] = s.b.cpu.Behind(s.requests(of))
+		w.Behind[GPU], w.Own[GPU] = s.b.mirror.behind(s.b.delta)
+		if err := p.Search(w, s.runner(ctx, of)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// size estimates the work of requests: the pairs of a net edge and a matching order that it fits.
-func (s *batchSearch) size(of []int) (n uint64) {
-	sign := 0
-	if s.sign == dyngraph.Inserted {
-		sign = 1
+// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch. It is asked for every
+// batch, also where nothing ever runs on the device, and so has nobody count or copy anything.
+func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
+	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its 16 bytes
+	words := uint64(m.filter.NumberWords())
+	bits := uint64(m.g.IDBound()) * 8 * words
+	whole := uint64(m.g.Edges())*ofEdge + bits
+	if !m.loaded {
+		return whole, 0
 	}
-	for kind, fitting := range s.starts(of) {
-		n += s.b.kinds.signs[kind][sign] * uint64(len(fitting))
+	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
+	if m.bitsStale {
+		all += bits
 	}
-	return n
+	if d != nil && !m.staged {
+		all += uint64(len(d.Net)) * ofEdge
+		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
+	}
+	return all, min(own, all)
 }
 
 // receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins again, those that
@@ -67,7 +78,9 @@ func (r *receiver) rows(rows matcher.Rows) error {
 		r.over -= n
 		return nil
 	}
-	rows = rows.Slice(r.over, n)
+	if r.over > 0 {
+		rows = rows.Slice(r.over, n)
+	}
 	r.out += n - r.over
 	r.over = 0
 	began := r.b.clock()
@@ -78,7 +91,16 @@ func (r *receiver) rows(rows matcher.Rows) error {
 
 // runner returns what answers requests on a side, for Placement.Run.
 func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (Cost, bool, error) {
-	emit, out := s.emit, receiver{b: s.b}
+	emit := s.emit
+	var group matcher.Group
+	out := receiver{b: s.b, emit: func(rows matcher.Rows) error {
+		group.Rows = rows
+		return emit(group)
+	}}
+	handOn := func(g matcher.Group) error {
+		group = g
+		return out.rows(g.Rows)
+	}
 	return func(side Side, limit int64) (Cost, bool, error) {
 		defer func() { s.emit = emit }()
 		s.catchUp = 0
@@ -86,15 +108,15 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 			s.results[i] = matcher.Result{}
 		}
 		out.begin()
-		s.emit = func(g matcher.Group) error {
-			out.emit = func(rows matcher.Rows) error {
-				g.Rows = rows
-				return emit(g)
-			}
-			return out.rows(g.Rows)
+		s.emit = handOn
+		device := side == GPU && !s.b.lost
+		if !device {
+			began := s.b.clock()
+			s.b.cpu.Ready(s.requests(of))
+			s.catchUp = s.b.clock() - began
 		}
 		took, done, err := s.b.timed(ctx, limit, func(ctx context.Context) error {
-			if side == GPU && !s.b.lost {
+			if device {
 				return s.onDevice(ctx, of)
 			}
 			return s.onCPU(ctx, of, 0)
@@ -102,7 +124,10 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 		if out.refused != nil {
 			return Cost{}, true, out.refused
 		}
-		return Cost{Search: max(0, took-out.took-s.catchUp), CatchUp: s.catchUp}, done, err
+		if took -= out.took; device {
+			took -= s.catchUp // which is a part of it there
+		}
+		return Cost{Search: max(0, took), CatchUp: s.catchUp}, done, err
 	}
 }
 

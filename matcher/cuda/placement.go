@@ -1,8 +1,8 @@
 package cuda
 
 import (
-	"math"
 	"math/bits"
+	"slices"
 
 	"motifd/matcher"
 )
@@ -26,13 +26,15 @@ type Work struct {
 	Want matcher.Want
 	// Whole tells that a whole graph is enumerated, and not a batch searched: that is measured apart.
 	Whole bool
-	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its edges.
-	Size uint64
-	// Behind is how many bytes the device's mirror would have to catch up with; Own, how many of them are this batch's.
-	Behind, Own uint64
+	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its edges. More is that
+	// of the searches of the same batch that are expected to follow.
+	Size, More uint64
+	// Behind is, by side, with how much that what it keeps of the graph has to catch up before it searches: the device's mirror in bytes, the
+	// CPU's index for counting in entries. Own is how much of that is this batch's, and so belongs to what the batch costs there.
+	Behind, Own [2]uint64
 }
 
-// Cost is what a search took on one side, in nanoseconds.
+// Cost is what a search took on one side, in nanoseconds: to catch up with the graph, this batch included, and to search.
 type Cost struct {
 	Search, CatchUp int64
 }
@@ -45,26 +47,35 @@ const (
 	Cheaper    Reason = "cheaper"    // by what was measured
 	Unmeasured Reason = "unmeasured" // nothing is known: by whether the work would fill the device
 	Exploring  Reason = "exploring"  // to measure the side that was not cheaper, or never tried
-	Behind     Reason = "behind"     // the GPU would be cheaper, were its mirror not that far behind
+	Behind     Reason = "behind"     // the other side would be cheaper, were it not that far behind
 	Repeated   Reason = "repeated"   // an exploration took too long: done again on the other side
 )
 
 // PlacementOptions configure a Placement.
 type PlacementOptions struct {
-	// Fill is the estimated work from which on a search that nothing is known about is the GPU's. 0 is 4096.
+	// Fill is the estimated work from which on a search that nothing is known about is the GPU's. 0 is 262,144: some hundredths of
+	// a second on a CPU.
 	Fill uint64
 	// Explore bounds what exploring may cost, as a share of all the time that was spent so far. 0 is 0.04.
 	Explore float64
 	// Hysteresis is the share by which the other side has to be cheaper before work moves there. 0 is 0.05.
 	Hysteresis float64
+	// Device is what is known of the device before it has searched.
+	Device Calibration
 	// Placed is told of every search: where it ran, why, and what it took. It may be nil.
 	Placed func(w Work, side Side, reason Reason, cost Cost)
+}
+
+// Calibration is what was measured of a device, in nanoseconds.
+type Calibration struct {
+	RoundTrip float64 // a small copy there, a kernel, and a small copy back; 0 is 50,000
+	Byte      float64 // a byte of a large copy there; 0 is 0.5
 }
 
 // EnsureDefaults fills in defaults.
 func (o *PlacementOptions) EnsureDefaults() {
 	if o.Fill == 0 {
-		o.Fill = 4096
+		o.Fill = 1 << 18
 	}
 	if o.Explore <= 0 {
 		o.Explore = 0.04
@@ -72,21 +83,41 @@ func (o *PlacementOptions) EnsureDefaults() {
 	if o.Hysteresis <= 0 {
 		o.Hysteresis = 0.05
 	}
+	if o.Device.RoundTrip <= 0 {
+		o.Device.RoundTrip = 50e3
+	}
+	if o.Device.Byte <= 0 {
+		o.Device.Byte = 0.5
+	}
 }
 
-// Placement decides, search by search, between CPU and GPU (DESIGN A11). Of every kind of work, and size of it by powers of
-// four, it keeps for either side a moving average of what a unit of work took. The side that is cheaper is taken; the other
-// is tried now and then, for no longer than the cheaper one would take, and within a share of all time. It has one owner.
+// Placement decides between CPU and GPU (DESIGN A11): for every kind of work in a batch, once, when its first search is asked for, since
+// either side does some things once for a batch. Of every kind, and size of it by powers of
+// four, it keeps for either side a moving average of what a unit of work took: the searches of a batch, and its part in what the side
+// keeps of the graph. What a side that sat out batches has to catch up with comes on top. The side that is cheaper is taken. The other is
+// tried when that is earned: what a trial may cost, the graph's way to the device included, is a small share of what searches
+// have cost so far, and a trial ends when that is used up. So the CPU's searches pay for the first one on the GPU, and where
+// batches are so small that the GPU's round trips alone take longer there is none. It has one owner.
 type Placement struct {
 	opt   PlacementOptions
 	cells [kindsOfWork][sizes]cell
+	turns [kindsOfWork]turn
 
-	total, spent float64 // nanoseconds of all searches, and of those what exploring has lost
-	forgone      float64 // what the GPU would have saved since it fell behind
-	invested     float64 // what catching up has cost and the GPU has not saved since
-	horizon      float64 // searches in which it is hoped to, by how that went before
-	perByte      float64 // nanoseconds of catching up
-	warm         bool    // the GPU has searched: the first time includes what is done once
+	useful float64 // nanoseconds of all searches, where they were done without exploring
+	spent  float64 // nanoseconds that exploring has lost beyond that
+	recent [4]float64
+	next   int // of recent
+	lag    [2]lag
+	warm   [kindsOfWork]bool // the GPU has searched: the first time includes what is done once
+}
+
+// lag is what is known of a side's catching up.
+type lag struct {
+	each    float64 // nanoseconds for a unit of Work.Behind
+	forgone float64 // what the side would have saved since it fell behind
+	owed    float64 // what catching up has cost and the side has not saved since
+	left    bool    // it sat out nothing but a trial of the other side
+	horizon float64 // searches in which it is hoped to, by how that went before
 }
 
 const (
@@ -95,15 +126,19 @@ const (
 	weight      = 0.1 // of the latest measurement
 
 	firstPause, lastPause = 16, 1024 // searches of a cell between two explorations
-	// patience is how much longer than the other side an unproven one may take: shorter ones would be cut off by noise.
+	// patience is how much longer than the other side one that was measured before may take when it is tried again: less would be
+	// cut off by noise.
 	patience = 1.5
-	// firstPerByte is what catching up is taken to cost before it was measured: 2 GB/s. firstPerWork is the same for the CPU's
-	// search.
-	firstPerByte = 0.5
-	firstPerWork = 200
-
-	// forBeginning is what the GPU's first search may take for what is done once.
-	forBeginning = 50e6
+	// perWork is what a unit of work is taken to cost on the CPU before anything was measured.
+	perWork = 200
+	// perEntry is what an entry of the CPU's index is taken to cost.
+	perEntry = 250
+	// roundTrips is the least that a search on the GPU takes: programs, a kernel, its end, the numbers.
+	roundTrips = 4
+	// firstTime and firstRows are what the GPU's first search of a kind takes for what is done once, and what that is for rows: memory.
+	firstTime, firstRows = 15e6, 45e6
+	// lookAhead is the number of searches that a stream is taken to have at least, when the latest ones are all alike.
+	lookAhead = 56
 
 	firstHorizon, lastHorizon = 8, 32
 )
@@ -117,78 +152,32 @@ type cell struct {
 	due, pause int // of exploration, in searches
 }
 
-// average is a moving average of nanoseconds, and of them per unit of work.
-type average struct {
-	n         int
-	cost, per float64
-	proven    bool // the latest one was not cut off
-}
-
-func (a *average) add(cost, size float64) {
-	w := max(weight, 1/float64(a.n+1))
-	if per := cost / size; per > 4*a.per || per < a.per/4 { // not noise: something has changed
-		w = max(w, 0.5)
-	}
-	a.n++
-	a.cost += w * (cost - a.cost)
-	a.per += w * (cost/size - a.per)
-}
-
-// NewPlacement returns a Placement that knows nothing.
+// NewPlacement returns a Placement that knows nothing but the device.
 func NewPlacement(opt PlacementOptions) *Placement {
 	opt.EnsureDefaults()
-	return &Placement{opt: opt, perByte: firstPerByte, horizon: firstHorizon}
+	p := &Placement{opt: opt}
+	p.lag[CPU] = lag{each: perEntry, horizon: firstHorizon}
+	p.lag[GPU] = lag{each: opt.Device.Byte, horizon: firstHorizon}
+	return p
 }
 
-// Run has a search run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no bound: when it is exceeded run
-// says that it is not done, and is called once more, for the other side. Errors of run are returned at once.
-func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
-	w.Size = max(w.Size, 1)
-	d := p.decide(w)
-	cost, done, err := run(d.side, d.limit)
-	if err != nil {
-		return err
-	}
-	cold := d.side == GPU && !p.warm
-	took := p.measured(w, d.side, cost, done)
-	p.placed(w, d.side, d.reason, cost)
-	if !done {
-		again, _, err := run(d.side.other(), 0)
-		if err != nil {
-			return err
-		}
-		took += p.measured(w, d.side.other(), again, true)
-		p.placed(w, d.side.other(), Repeated, again)
-	}
-	if d.reason == Exploring {
-		if !cold { // what is done once is not for exploring to pay
-			p.spent += max(0, took-d.instead)
-		}
-		p.explored(w, d.side)
-	}
-	return nil
-}
-
-func (p *Placement) placed(w Work, s Side, r Reason, c Cost) {
-	if p.opt.Placed != nil {
-		p.opt.Placed(w, s, r, c)
-	}
-}
-
-// decision is a choice; an exploration's would have cost instead on the other side.
+// decision is a choice; a trial's would have cost instead on the other side.
 type decision struct {
 	side    Side
 	reason  Reason
-	limit   int64
+	limit   float64 // nanoseconds, 0 for none
 	instead float64
 }
 
-func (p *Placement) cell(w Work) (c *cell, row *[sizes]cell, size int) {
-	kind := int(w.Want)
+func kindOf(w Work) int {
 	if w.Whole {
-		kind += kindsOfWork / 2
+		return int(w.Want) + kindsOfWork/2
 	}
-	row = &p.cells[kind]
+	return int(w.Want)
+}
+
+func (p *Placement) cell(w Work) (c *cell, row *[sizes]cell, size int) {
+	row = &p.cells[kindOf(w)]
 	size = bits.Len64(w.Size) / 2
 	return &row[size], row, size
 }
@@ -200,78 +189,123 @@ func (p *Placement) decide(w Work) decision {
 	cpu, gpu := &est[CPU], &est[GPU]
 	best := CPU
 	switch {
-	case !cpu.proven && !gpu.proven:
-		// The CPU takes no more than in proportion to the work; the GPU may, so it has to show what it takes.
-		limit, first := float64(w.Size)*firstPerWork, w.Size >= p.opt.Fill
-		if cpu.any {
-			limit = cpu.high
-			first = gpu.guess < cpu.guess && gpu.any || !gpu.any && first
-		}
-		if first {
-			if !p.warm {
-				limit += forBeginning
-			}
-			return decision{side: GPU, reason: Unmeasured, limit: int64(patience * limit)}
+	case !cpu.usable() && !gpu.usable():
+		// More than this is not risked on what was never seen.
+		if limit := float64(w.Size) * perWork; w.Size >= p.opt.Fill && !cpu.any && !gpu.tried {
+			return decision{GPU, Unmeasured, limit, limit}
 		}
 		return decision{side: CPU, reason: Unmeasured}
-	case !cpu.proven:
+	case !cpu.usable():
 		best = GPU
-	case !gpu.proven:
+	case !gpu.tried || !gpu.proven: // what other sizes took is a reason to try it, in a trial
 	case c.chosen:
 		best = c.taken
-		if est[best.other()].guess < est[best].guess*(1-p.opt.Hysteresis) {
+		if est[best.other()].guess < est[best].guess*(1-p.opt.Hysteresis)-p.missed(&w, best)/firstHorizon { // one may have to come back
 			best = best.other()
 		}
 	case gpu.guess < cpu.guess:
 		best = GPU
 	}
 	c.taken, c.chosen = best, true
-	backlog := float64(w.Behind-min(w.Own, w.Behind)) * p.perByte
-	if side := best.other(); p.dueFor(c, est[side], est[best].guess, side, backlog) {
-		return decision{side, Exploring, int64(patience * est[best].guess), est[best].guess}
+	instead := est[best].guess
+	if !est[best].proven {
+		instead = est[best].low // of which one can be sure
 	}
-	if best == CPU || !cpu.any {
+	if limit := p.trial(w, c, est[best.other()], instead, best.other()); limit > 0 {
+		return decision{best.other(), Exploring, limit, instead}
+	}
+	if !est[best.other()].any {
 		return decision{side: best, reason: Cheaper}
 	}
-	gain := max(0, cpu.guess-gpu.guess)
-	switch paying := p.invested > 0; {
-	case gain < backlog && p.forgone+gain*p.horizon < backlog:
-		p.forgone += gain
-		return decision{side: CPU, reason: Behind}
-	case gain < backlog:
-		if paying { // the last one has not paid
-			p.horizon = max(1, p.horizon/2)
-		}
-		p.invested = backlog - gain
-	case paying:
-		if p.invested -= gain - backlog; p.invested <= 0 {
-			p.horizon = min(lastHorizon, 2*p.horizon)
-		}
-	}
-	return decision{side: GPU, reason: Cheaper}
+	return p.behind(best, est[best.other()].guess+p.backlog(&w, best.other())-est[best].guess, p.backlog(&w, best))
 }
 
-// dueFor tells whether a side is to be explored, when the better one is known to cost so much.
-func (p *Placement) dueFor(c *cell, e estimate, instead float64, s Side, backlog float64) bool {
+// backlog is what it takes a side to catch up with the batches before.
+func (p *Placement) backlog(w *Work, s Side) float64 {
+	return float64(w.Behind[s]-min(w.Own[s], w.Behind[s])) * p.lag[s].each
+}
+
+// behind decides where a side is cheaper, but has a backlog to catch up with: it is taken when that pays at once, or when what
+// was forgone without it, or may be saved soon, comes to as much, and losing it can be afforded. What the CPU catches up with it
+// would have paid for, had it never been left.
+func (p *Placement) behind(s Side, gain, backlog float64) decision {
+	gain = max(0, gain)
+	l := &p.lag[s]
+	if l.left { // for a trial of the other one, which has paid for that
+		return decision{side: s, reason: Cheaper}
+	}
+	switch paying := l.owed > 0; {
+	case gain < backlog && (l.forgone+gain*l.horizon < backlog || s == GPU && p.spent+max(0, l.owed)+backlog-gain > 2*p.earned()):
+		l.forgone += gain
+		return decision{side: s.other(), reason: Behind}
+	case gain < backlog:
+		if paying { // the last one has not paid
+			l.horizon = max(1, l.horizon/2)
+		}
+		l.owed = max(0, l.owed) + backlog - gain
+	case paying:
+		if l.owed -= gain - backlog; l.owed <= 0 {
+			l.horizon = min(lastHorizon, 2*l.horizon)
+		}
+	}
+	return decision{side: s, reason: Cheaper}
+}
+
+// earned is what exploring may have lost by now: a share of the time that was spent usefully, or that will be if searches go on as the
+// latest ones.
+func (p *Placement) earned() float64 {
+	sure := p.useful
+	if p.next >= len(p.recent) {
+		sure = max(sure, lookAhead*slices.Min(p.recent[:]))
+	}
+	return p.opt.Explore * sure
+}
+
+// trial returns how long a side may take that the better one's cost is known instead of, in nanoseconds; 0 when it is not to be tried.
+func (p *Placement) trial(w Work, c *cell, e estimate, instead float64, s Side) float64 {
 	promising := e.any && e.guess < instead/2 // the better one is so no more
+	least := p.least(s)
+	if !e.tried {
+		least = max(least, e.low)
+	}
+	if c.searches < c.due && !promising || least >= instead {
+		return 0
+	}
+	limit := instead
+	if e.any {
+		limit *= patience
+	}
+	once := p.once(&w, s)
+	left := p.earned() - p.spent - once - float64(w.Behind[s])*p.lag[s].each - p.missed(&w, s.other())
+	// A little may do: where nothing is known, the better the side is, the less it takes to see that. What was cut off once gets
+	// twice as much. A first search that is cut off teaches nothing.
+	if left < min(limit, 2*max(least, e.low)) || left < limit && e.any && e.proven || left < limit/2 && once > 0 {
+		return 0
+	}
+	return min(limit, left) + once
+}
+
+// once is what a side is taken to do once when it searches for the first time.
+func (p *Placement) once(w *Work, s Side) float64 {
 	switch {
-	case !e.tried && e.any && e.high < instead:
-		return true
-	case c.searches < c.due && !promising, !e.proven && e.low >= patience*instead:
-		return false
+	case s == CPU || p.warm[kindOf(*w)]:
+		return 0
+	case w.Want == matcher.WantRows:
+		return firstRows
 	}
-	risk := patience * instead
+	return firstTime
+}
+
+// missed is what it takes a side later that it sits out the batch: about half of what it would have taken now, as what was in a batch need not be
+// told from what was before.
+func (p *Placement) missed(w *Work, s Side) float64 { return float64(w.Own[s]) * p.lag[s].each / 2 }
+
+// least is what a search takes on a side at least.
+func (p *Placement) least(s Side) float64 {
 	if s == GPU {
-		risk += backlog
+		return roundTrips * p.opt.Device.RoundTrip
 	}
-	share := p.opt.Explore
-	if promising {
-		share *= 3
-	}
-	if !p.warm { // loading the graph is a risk taken once, and the sooner the better
-		share *= 2
-	}
-	return p.spent+risk <= share*p.total
+	return 0
 }
 
 // explored sets when a side is tried next: the worse it is, the later.
@@ -279,6 +313,8 @@ func (p *Placement) explored(w Work, s Side) {
 	c, row, size := p.cell(w)
 	tried, other := estimated(row, size, s, w.Size), estimated(row, size, s.other(), w.Size)
 	switch {
+	case !tried.usable() && tried.low < other.guess: // cut off before it was seen to be worse
+		c.pause = 0
 	case tried.guess < 1.2*other.guess:
 		c.pause = firstPause
 	case tried.guess < 2*other.guess:
@@ -287,65 +323,4 @@ func (p *Placement) explored(w Work, s Side) {
 		c.pause = min(lastPause, 4*max(firstPause, c.pause))
 	}
 	c.due = c.searches + c.pause
-}
-
-// measured takes note of what a search took, and returns all of it.
-func (p *Placement) measured(w Work, s Side, cost Cost, done bool) float64 {
-	c, _, _ := p.cell(w)
-	took := float64(cost.Search + cost.CatchUp)
-	p.total += took
-	search := float64(cost.Search)
-	if s == GPU {
-		if w.Behind > 0 && cost.CatchUp > 0 {
-			p.perByte += weight * (float64(cost.CatchUp)/float64(w.Behind) - p.perByte)
-			search += float64(cost.CatchUp) * float64(min(w.Own, w.Behind)) / float64(w.Behind)
-		}
-		p.forgone = 0
-		if !p.warm {
-			p.warm = true
-			return took
-		}
-	}
-	// One that was cut off counts with what it took till then, which was too much already.
-	c.side[s].add(max(1, search), float64(w.Size))
-	c.side[s].proven = done
-	return took
-}
-
-// estimate is what a search may take on one side.
-type estimate struct {
-	any              bool // anything is known
-	tried, proven    bool // just this kind and size was searched; it was not cut off
-	low, guess, high float64
-}
-
-// estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that were: more work
-// takes no less, and at most as much more as it is more work.
-func estimated(row *[sizes]cell, size int, s Side, work uint64) estimate {
-	if a := row[size].side[s]; a.n > 0 {
-		v := a.per * float64(work)
-		return estimate{any: true, tried: true, proven: a.proven, low: v, guess: v, high: v}
-	}
-	low, high := 0.0, math.Inf(1)
-	for i := size - 1; i >= 0; i-- {
-		if a := row[i].side[s]; a.n > 0 {
-			if low = a.cost; a.proven {
-				high = a.per * float64(work)
-			}
-			break
-		}
-	}
-	for i := size + 1; i < sizes; i++ {
-		if a := row[i].side[s]; a.n > 0 {
-			if low = max(low, a.per*float64(work)); a.proven {
-				high = min(high, a.cost)
-			}
-			break
-		}
-	}
-	if math.IsInf(high, 1) {
-		return estimate{low: low}
-	}
-	high = max(low, high)
-	return estimate{any: true, low: low, guess: math.Sqrt(max(1, low) * max(1, high)), high: high}
 }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/kernels"
 	"motifd/matcher"
@@ -12,9 +13,10 @@ import (
 
 // compiled is one plan as programs: indexes into the table of all.
 type compiled struct {
-	// plain tells that the device can do it: between two given vertices every back edge has one image at most.
-	plain bool
-	// By order of Plan.Anchored; the last one is the static order. Counts ignore symmetry constraints, rows observe them.
+	// edges tells that rows with the same vertices may differ in their edges, which then decide their order (DESIGN S7).
+	edges bool
+	// By order of Plan.Anchored: kernels.None where another's program finds its matches, too. The last one is the static order. Counts
+	// ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
 	rooted           uint32 // rows of a whole graph, from the first pattern vertex on
 }
@@ -39,98 +41,227 @@ type column struct {
 type table struct {
 	programs []kernels.Program
 	columns  map[column]uint32
+	images   []uint32 // by image and column: the column of the match's own row that it has there
 }
 
-func compile(p *matcher.Plan, f *plan.Filter, t *table) *compiled {
-	c := &compiled{plain: isPlain(p)}
-	if !c.plain {
-		return c
-	}
-	for i := range len(p.Anchored) + 1 {
-		o := &p.Static
-		if i < len(p.Anchored) {
-			o = &p.Anchored[i]
+// compile makes the programs of a plan.
+func compile(p *matcher.Plan, f *plan.Filter, t *table, opt Options) *compiled {
+	c := &compiled{edges: edgesDecide(p)}
+	n := len(p.Anchored)
+	classes := classesOf(p, opt)
+	c.rows = t.classes(p, classes, f, kernels.ModeRows)
+	c.any = t.classes(p, classes, f, kernels.ModeAny)
+	if len(classes) < n && !hasLeaf(p) {
+		c.count = t.classes(p, classes, f, kernels.ModeCount)
+	} else {
+		for i := range p.Anchored {
+			c.count = append(c.count, t.add(t.program(p, &p.Anchored[i], f, kernels.ModeCount, ranked, 0)))
 		}
-		n := uint32(len(t.programs))
-		for _, mode := range []uint32{kernels.ModeRows, kernels.ModeCount, kernels.ModeAny} {
-			t.programs = append(t.programs, t.program(p, o, f, mode))
-		}
-		c.rows, c.count, c.any = append(c.rows, n), append(c.count, n+1), append(c.any, n+2)
 	}
-	c.rooted = uint32(len(t.programs))
-	t.programs = append(t.programs, t.program(p, rooted(p), f, kernels.ModeRows))
+	for mode, to := range []*[]uint32{kernels.ModeRows: &c.rows, kernels.ModeCount: &c.count, kernels.ModeAny: &c.any} {
+		*to = append(*to, t.add(t.program(p, &p.Static, f, uint32(mode), inView, 0)))
+	}
+	c.rooted = t.add(t.program(p, rooted(p), f, kernels.ModeRows, inView, 0))
 	return c
 }
 
-// isPlain tells whether every pattern edge has one label and one direction, and no parallel one.
-func isPlain(p *matcher.Plan) bool {
-	for i, e := range p.Query.Edges {
-		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
-			return false
-		}
-		for _, o := range p.Query.Edges[:i] {
-			if o.From == e.From && o.To == e.To || o.From == e.To && o.To == e.From {
-				return false
-			}
-		}
-	}
-	return true
+// add adds a program to the table.
+func (t *table) add(k kernels.Program) uint32 {
+	t.programs = append(t.programs, k)
+	return uint32(len(t.programs) - 1)
 }
 
-// program makes data of a matching order.
-func (t *table) program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32) kernels.Program {
-	k := kernels.Program{Mode: mode, Steps: uint32(len(o.Steps)), Start: 1, Leaves: uint32(len(o.Steps)), Anchor: kernels.None,
-		Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}
+// cause is how a match is found once, though the batch may have changed several of its edges.
+type cause int
+
+const (
+	// byOrder finds it from the update that completes or breaks it: the cause of a row. The same holds for all
+	// members of a class.
+	byOrder cause = iota
+	// ranked finds it from the first pattern edge whose image the batch changed: what a vertex offers to a leaf then does not depend
+	// on the update, and is kept.
+	ranked
+	inView // the search has no anchor
+)
+
+// program makes data of a matching order; with a fork after that many vertices unless it is 0.
+func (t *table) program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32, by cause, fork int) kernels.Program {
+	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)), k: kernels.Program{Mode: mode,
+		Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges)), Fork: kernels.None}}
+	c.symmetric = mode != kernels.ModeCount && p.Query.Unit == matcher.Subgraphs
 	if o.Edge >= 0 {
-		k.Start, k.Anchor = 2, uint32(o.Edge)
+		c.k.Start, c.k.Anchor, c.mapped, c.slot[o.Edge] = 2, uint32(o.Edge), 1<<o.Edge, kernels.AnchorAt
 	}
-	at := make([]int, len(p.Query.Vertices))
 	for i, s := range o.Steps {
-		at[s.Vertex] = i
+		c.at[s.Vertex] = i
 	}
-	next := uint32(0)
-	for i := range o.Steps {
-		from, s := &o.Steps[i], &k.Step[i]
-		class := f.Class(p, from.Vertex)
-		s.Vertex, s.Word, s.Mask = uint32(from.Vertex), uint32(class>>6), 1<<(class&63)
-		s.Back, s.Backs = next, uint32(len(from.Back))
-		for _, b := range from.Back {
-			k.Back[next] = kernels.Back{Step: uint32(b.Step), Label: uint32(b.Label), Dir: uint32(b.Dir), Edge: uint32(b.Edge),
-				Rule: rule(o, b.Edge, mode)}
-			next++
+	for i, s := range o.Steps {
+		if fork > 0 && i == fork {
+			c.k.Fork = c.k.Steps
+			c.step(i)
 		}
-		for j := range i {
-			if mayMeet(p, o.Steps[j].Vertex, from.Vertex) {
-				s.Clash |= 1 << j
+		class := f.Class(p, s.Vertex)
+		c.vertex(i, uint32(class>>6), 1<<(class&63))
+	}
+	k := &c.k
+	k.Leaves = k.Steps
+	if mode == kernels.ModeCount && by != byOrder {
+		t.leaves(p, k)
+	}
+	if mode != kernels.ModeCount || c.apart {
+		k.Keep = 1
+	}
+	if mode == kernels.ModeRows && k.Steps >= k.Start+2 && single(k, k.Steps-2) && single(k, k.Steps-1) {
+		k.Flat = 1
+	}
+	return *k
+}
+
+// single tells whether a step maps a vertex with all of its few back edges, none of which has a choice.
+func single(k *kernels.Program, step uint32) bool {
+	s := &k.Step[step]
+	if s.Vertex == kernels.None || s.Own != s.Backs || s.Backs > kernels.FlatBacks {
+		return false
+	}
+	return !slices.ContainsFunc(k.Back[s.Back:s.Back+s.Backs], func(b kernels.Back) bool {
+		return b.Label == kernels.AnyLabel || b.Dir == kernels.Either
+	})
+}
+
+// compiler is a program in the making.
+type compiler struct {
+	p         *matcher.Plan
+	o         *matcher.Order
+	k         kernels.Program
+	by        cause
+	at        []int    // by pattern vertex: place
+	slot      []uint32 // by mapped pattern edge: where its image is
+	mapped    uint64   // pattern edges
+	backs     uint32
+	symmetric bool
+	apart     bool // some edge step asks what other edges are mapped to
+}
+
+// step appends a step that nothing is known of.
+func (c *compiler) step(place int) *kernels.Step {
+	s := &c.k.Step[c.k.Steps]
+	*s = kernels.Step{Vertex: kernels.None, Place: uint32(place), Back: c.backs, After: kernels.None, Before: kernels.None}
+	c.k.Steps++
+	return s
+}
+
+// vertex appends what maps the vertex of an order's step, and its back edges.
+func (c *compiler) vertex(i int, word uint32, mask uint64) {
+	from := &c.o.Steps[i]
+	s := c.step(i)
+	s.Vertex, s.Word, s.Mask = uint32(from.Vertex), word, mask
+	for j := range i {
+		if mayMeet(c.p, c.o.Steps[j].Vertex, from.Vertex) {
+			s.Clash |= 1 << j
+		}
+	}
+	if c.symmetric {
+		for _, l := range c.p.VertexLess {
+			if l[1] == from.Vertex && c.at[l[0]] < i {
+				s.Above |= 1 << c.at[l[0]]
+			}
+			if l[0] == from.Vertex && c.at[l[1]] < i {
+				s.Below |= 1 << c.at[l[1]]
 			}
 		}
-		if mode == kernels.ModeCount || p.Query.Unit != matcher.Subgraphs {
+	}
+	given := i < int(c.k.Start) // by the task
+	var own, others []matcher.BackEdge
+	for _, b := range from.Back {
+		if given || loose(b) && len(from.Back) > 1 || c.rivals(b.Edge) != 0 {
+			others = append(others, b)
 			continue
 		}
-		for _, l := range p.VertexLess {
-			if l[1] == from.Vertex && at[l[0]] < i {
-				s.Above |= 1 << at[l[0]]
+		own = append(own, b)
+		c.mapped |= 1 << b.Edge
+	}
+	for _, b := range slices.Concat(own, others) {
+		c.back(b, i)
+	}
+	first := s.Back + uint32(len(own)) // of the others
+	if !given {
+		s.Backs, s.Own = uint32(len(from.Back)), uint32(len(own))
+	}
+	for j, b := range others {
+		c.edge(i+1, first+uint32(j), b.Edge)
+	}
+}
+
+// back adds a back edge of the vertex at a place.
+func (c *compiler) back(b matcher.BackEdge, to int) {
+	dir := uint32(b.Dir)
+	if b.Either {
+		dir = kernels.Either
+	}
+	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir, Edge: uint32(b.Edge),
+		Rule: c.rule(b.Edge)}
+	c.slot[b.Edge] = c.backs
+	c.backs++
+}
+
+// edge appends an edge step.
+func (c *compiler) edge(place int, back uint32, edge int) {
+	s := c.step(place)
+	s.Back, s.Backs, s.Own = back, 1, 1
+	for r := c.rivals(edge); r != 0; r &= r - 1 {
+		s.Apart |= 1 << c.slot[bits.TrailingZeros64(r)]
+	}
+	c.apart = c.apart || s.Apart != 0
+	if c.symmetric {
+		for _, l := range c.p.EdgeLess {
+			if l[1] == edge && c.mapped>>l[0]&1 != 0 {
+				s.After = c.slot[l[0]]
 			}
-			if l[0] == from.Vertex && at[l[1]] < i {
-				s.Below |= 1 << at[l[1]]
+			if l[0] == edge && c.mapped>>l[1]&1 != 0 {
+				s.Before = c.slot[l[1]]
 			}
 		}
 	}
-	if mode == kernels.ModeCount {
-		t.leaves(p, &k)
-	}
-	return k
+	c.mapped |= 1 << edge
 }
 
-// rule says which staged edges the image of a pattern edge may be. Rows are found from the update that completes them; counts, from
-// the first pattern edge whose image the batch changed.
-func rule(o *matcher.Order, edge int, mode uint32) uint32 {
+// rivals returns the mapped pattern edges that a data edge could be the image of, too.
+func (c *compiler) rivals(edge int) (set uint64) {
+	p := c.p
+	e, l := p.Query.Edges[edge], p.EdgeLabels[edge]
+	for i, x := range p.Query.Edges {
+		if c.mapped>>i&1 == 0 || l != p.EdgeLabels[i] && l != matcher.AnyLabel && p.EdgeLabels[i] != matcher.AnyLabel {
+			continue
+		}
+		along, against := e.From == x.From && e.To == x.To, e.From == x.To && e.To == x.From
+		if along || against && (!p.Directed || e.Either || x.Either) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// loose tells whether a back edge may have several images between two vertices.
+func loose(b matcher.BackEdge) bool { return b.Either || b.Label == matcher.AnyLabel }
+
+// edgesDecide tells whether rows with the same vertices may differ in their edges.
+func edgesDecide(p *matcher.Plan) bool {
+	for i, e := range p.Query.Edges {
+		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
+			return true
+		}
+	}
+	return false
+}
+
+// rule says which staged edges the image of a pattern edge may be.
+func (c *compiler) rule(edge int) uint32 {
 	switch {
-	case o.Edge < 0:
+	case c.by == inView:
 		return kernels.RuleInView
-	case mode != kernels.ModeCount:
+	case c.by == byOrder:
 		return kernels.RuleByOrder
-	case edge < o.Edge:
+	case edge < c.o.Edge:
 		return kernels.RuleUnchanged
 	}
 	return kernels.RuleAnyEdge
@@ -147,7 +278,7 @@ func mayMeet(p *matcher.Plan, a, b int) bool {
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 	for k.Leaves > k.Start {
 		s := &k.Step[k.Leaves-1]
-		if !isLeaf(p, int(s.Vertex)) {
+		if s.Vertex == kernels.None || !isLeaf(p, int(s.Vertex)) {
 			break
 		}
 		ok := true
@@ -163,7 +294,7 @@ func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 next:
 	for i := k.Leaves; i < k.Steps; i++ {
 		s := &k.Step[i]
-		s.Clash &= 1<<k.Leaves - 1
+		s.Clash &= 1<<k.Step[k.Leaves].Place - 1
 		for g := range k.Groups {
 			if alike(k, &k.Step[k.Leaf[g].Step], s) {
 				k.Leaf[g].Size++
@@ -190,7 +321,17 @@ func isLeaf(p *matcher.Plan, v int) bool {
 	return n == 1
 }
 
+func hasLeaf(p *matcher.Plan) bool {
+	for v := range p.Query.Vertices {
+		if isLeaf(p, v) {
+			return true
+		}
+	}
+	return false
+}
+
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
-	return s.Word == t.Word && s.Mask == t.Mask && a.Step == b.Step && a.Label == b.Label && a.Dir == b.Dir && a.Rule == b.Rule
+	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // else what is taken is no single one
+	return single && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label && a.Dir == b.Dir && a.Rule == b.Rule
 }

@@ -27,8 +27,11 @@ func rooted(p *matcher.Plan) *matcher.Order {
 				continue
 			}
 			b := matcher.BackEdge{Edge: i, Step: step[e.From+e.To-v], Label: p.EdgeLabels[i]}
-			if p.Directed && e.From == v {
-				b.Dir = dyngraph.In
+			if p.Directed {
+				b.Either = e.Either
+				if e.From == v {
+					b.Dir = dyngraph.In
+				}
 			}
 			all = append(all, b)
 		}
@@ -54,8 +57,8 @@ func rooted(p *matcher.Plan) *matcher.Order {
 	return o
 }
 
-// rowsOf answers Enumerate for rows: roots in waves of ascending ids, each put in order and emitted. A wave that gives too much is done
-// again in halves. out counts the rows that were emitted; errFull is returned when a single root gives too much.
+// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted; errFull is returned when a
+// single root gives too much.
 func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, out *uint64,
 	emit func(matcher.Rows) error) (r matcher.Result, err error) {
 	began := b.clock()
@@ -67,46 +70,24 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 	program := b.plans[p].rooted
 	vertices, width := len(p.Query.Vertices), len(p.Query.Vertices)+len(p.Query.Edges)
 	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
-		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs)), rows: true, limit: b.opt.RowMemory / 4}
+		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
-	var pieces []piece
-	j.piece = func(_, root uint32, from, to int) { pieces = append(pieces, piece{net: root, from: from, to: to}) }
 	if err := b.run.begin(j); err != nil {
 		return r, err
 	}
-	var roots []kernels.Task
-	class := b.filter.Class(p, 0)
-	bits, words := b.filter.Bits(), b.filter.Words()
-	for v := range b.g.View(which).VerticesSeq() {
-		if bits[int(v)*words+class>>6]>>(class&63)&1 != 0 {
-			roots = append(roots, kernels.Task{Program: program, Net: uint32(v)})
-		}
-	}
-	slices.SortFunc(roots, func(x, y kernels.Task) int { return int(int64(x.Net) - int64(y.Net)) })
-	size := firstWave
+	roots := b.roots(which, p, program)
+	w := &waves{run: &b.run, j: j, size: firstWave, trace: b.opt.Trace}
 	if limit > 0 {
-		size = cappedWave
+		w.size, w.calm = cappedWave, true
 	}
-	var sorter rowSorter
-	var sorted []uint32
-	for len(roots) > 0 {
-		wave := roots[:min(size, len(roots))]
-		pieces = pieces[:0]
-		err := b.run.search(ctx, j, wave)
-		if errors.Is(err, errFull) && len(wave) > 1 {
-			size = len(wave) / 2
-			continue
-		}
-		if err != nil {
-			return r, err
-		}
-		words := 0
-		for _, x := range pieces {
-			words += x.to - x.from
-		}
-		sorted = slices.Grow(sorted[:0], words)[:words]
-		sorter.sort(sorted, j.data, pieces, vertices, width)
-		rows := matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: sorted}
+	groups := []rowGroup{{width: width}}
+	w.fill = func(from, size int) ([]kernels.Task, []rowGroup, int, int) {
+		to := min(from+size, len(roots))
+		return roots[from:to], groups, to - from, to
+	}
+	t := &ties{view: b.g.View(dyngraph.New), most: b.opt.CPU.GroupMemory}
+	t.take = func(_ rowGroup, data []uint32) error {
+		rows := matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: data}
 		n := uint64(rows.Len())
 		if limit > 0 && *out+n > limit {
 			n, r.Truncated = limit-*out, true
@@ -114,16 +95,26 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 		if n > 0 {
 			*out += n
 			if err := emit(rows.Slice(0, int(n))); err != nil {
-				return r, err
+				return err
 			}
 		}
 		if r.Truncated {
-			break
+			return errStopped
 		}
-		if len(j.data) < j.limit/8 {
-			size = min(2*size, maxWave)
+		return nil
+	}
+	w.take = t.take
+	if b.plans[p].edges {
+		w.take = func(g rowGroup, rows []uint32) error { return t.rows(g, vertices, rows) }
+	}
+	err = w.all(ctx)
+	if err == nil || errors.Is(err, errFull) {
+		if e := t.flush(); e != nil {
+			err = e
 		}
-		roots = roots[len(wave):]
+	}
+	if err != nil && err != errStopped {
+		return r, err
 	}
 	counts, err := b.run.tallies(1)
 	if err != nil {
@@ -131,6 +122,18 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 	}
 	r.Count, r.Steps, r.SearchNS = matcher.CountOf(*out), counts[0].steps, b.clock()-began
 	return r, nil
+}
+
+// roots returns a task for every vertex that can be the image of a plan's first, in ascending order.
+func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (roots []kernels.Task) {
+	test, bits, words := b.filter.Test(p, 0), b.filter.Bits(), b.filter.Words()
+	for v := range b.g.View(which).VerticesSeq() {
+		if test.Of(bits[int(v)*words:]) {
+			roots = append(roots, kernels.Task{Program: program, Net: uint32(v)})
+		}
+	}
+	slices.SortFunc(roots, func(x, y kernels.Task) int { return int(int64(x.Net) - int64(y.Net)) })
+	return roots
 }
 
 // rowsOrCPU answers Enumerate for rows on the device, and from where that cannot go on on the CPU.

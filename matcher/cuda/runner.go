@@ -19,7 +19,9 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs
 
-	program, owner, task, tally, stop, control, parked, queue, ring, memo, column buffer
+	program, owner, task, tally, stop, control, parked, queue, ring, memo, column, image buffer
+
+	order orderer // of rows
 
 	turns int // of a warp in one launch, when fewer than Options.Slice
 	// Stolen and shared count splits of work, in blocks and between them, since Load.
@@ -29,13 +31,14 @@ type runner struct {
 
 func (r *runner) init(dev kernels.Device, opt Options) {
 	*r = runner{dev: dev, opt: opt, table: &table{}}
+	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
 		b.dev = dev
 	}
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo, &r.column}
+	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo, &r.column, &r.image}
 }
 
 func (r *runner) free() error {
@@ -44,6 +47,9 @@ func (r *runner) free() error {
 		if err := b.free(); first == nil {
 			first = err
 		}
+	}
+	if err := r.order.free(); first == nil {
+		first = err
 	}
 	return first
 }
@@ -56,18 +62,18 @@ type job struct {
 	old      bool
 	requests int
 	owner    []uint32 // by program: request
-	rows     bool     // output is expected
 	vertices int      // bound of ids
-	widths   []int    // by request: words of a row
 	memo     bool     // there is room for one
-	// data is what the present search has put out, up to limit words, as it lay in the ring; piece is called for each run of rows
-	// in it, of one request and one net edge.
-	data  []uint32
-	limit int
-	piece func(request, net uint32, from, to int)
+
+	stride  int         // words of a row in the ring: its group, vertices, edges, and zeros
+	columns int         // of the widest row's vertices
+	ring    kernels.Ptr // of room rows
+	room    int
+	// found is called for rows that are not to be put in order, with their request as the group.
+	found func(request uint32, row []uint32)
 }
 
-// errFull is returned when a search puts out more than the job's limit: it is given up.
+// errFull is returned when a search puts out more rows than there is room for: it is given up.
 var errFull = errors.New("rows beyond the memory for them")
 
 // begin uploads what the tasks of a job share.
@@ -75,6 +81,9 @@ func (r *runner) begin(j *job) error {
 	if !r.uploaded {
 		// A search that failed leaves nothing that the next one would not write again.
 		if err := r.program.put(kernels.Bytes(r.table.programs)); err != nil {
+			return err
+		}
+		if err := r.image.put(kernels.Bytes(r.table.images)); err != nil {
 			return err
 		}
 		r.uploaded = true
@@ -97,18 +106,22 @@ func (r *runner) begin(j *job) error {
 	if _, err := r.queue.reserve(max(1, r.opt.Queue) * kernels.StateSize); err != nil {
 		return err
 	}
-	ring := minRing
-	if j.rows {
-		ring = r.opt.Ring
-	}
-	if _, err := r.ring.reserve(ring); err != nil {
-		return err
-	}
-	j.widths = make([]int, j.requests)
 	for i, o := range j.owner {
 		if o != kernels.None {
-			j.widths[o] = int(r.table.programs[i].Vertices + r.table.programs[i].Edges)
+			p := &r.table.programs[i]
+			j.columns = max(j.columns, int(p.Vertices))
+			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 		}
+	}
+	if j.found != nil {
+		if _, err := r.ring.reserve(minRows * 4 * j.stride); err != nil {
+			return err
+		}
+		j.ring, j.room = r.ring.ptr, minRows
+	} else if err := r.order.begin(j); err != nil {
+		return err
+	} else if err := r.opt.Trace.open(r.dev, r.order.compute); err != nil {
+		return err
 	}
 	return r.forget(j)
 }
@@ -146,26 +159,24 @@ func (r *runner) forget(j *job) error {
 	return r.dev.Clear(r.memo.ptr, size)
 }
 
-// search does the tasks, in as many launches as output and patience need. Afterwards, also after an error, nothing of it is left.
-func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) error {
-	j.data = j.data[:0]
+// search does the tasks, in as many launches as output and patience need, and returns how many rows are in the job's ring, which
+// only a job that takes none out of it has. wait is called after a launch and returns when it is done. After an error of the device or
+// of wait some of it may be left.
+func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error, j *job, tasks []kernels.Task) (rows int, err error) {
 	if len(tasks) == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := r.task.put(kernels.Bytes(tasks)); err != nil {
-		return err
-	}
-	if err := r.dev.Clear(r.control.ptr, r.control.size); err != nil {
-		return err
+		return 0, err
 	}
 	if err := r.dev.Clear(r.parked.ptr, r.parked.size); err != nil {
-		return err
+		return 0, err
 	}
 	warps := r.opt.Shape.Warps()
 	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
-		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: r.ring.ptr, Column: r.column.ptr, Vertices: uint32(j.vertices),
-		RingWords: uint64(r.ring.size / 4), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
-		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice)}
+		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: j.ring, Column: r.column.ptr, Vertices: uint32(j.vertices),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
+		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice), Image: r.image.ptr}
 	if r.turns > 0 {
 		p.Slice = uint32(min(r.turns, r.opt.Slice))
 	}
@@ -178,60 +189,63 @@ func (r *runner) search(ctx context.Context, j *job, tasks []kernels.Task) error
 	if !r.opt.NoSteal {
 		p.Steal = 1
 	}
+	var c kernels.Control
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		c := kernels.Control{Full: ^uint64(0)}
-		if err := r.dev.Read(kernels.BytesOf(&c), r.control.ptr); err != nil {
-			return err
-		}
-		c.Used, c.Full, c.Parked, c.Busy, c.Idle, c.Stolen, c.Shared = 0, ^uint64(0), 0, 0, 0, 0, 0
+		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Queued: c.Queued}
 		if err := r.dev.Write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
-			return err
+			return 0, err
 		}
-		if err := kernels.RunSearch(r.dev, r.opt.Shape, p); err != nil {
-			return err
+		if err := kernels.RunSearch(on, r.opt.Shape, p); err != nil {
+			return 0, err
+		}
+		if err := wait(); err != nil {
+			return 0, err
 		}
 		if err := r.dev.Read(kernels.BytesOf(&c), r.control.ptr); err != nil {
-			return err
+			return 0, err
 		}
 		r.launches++
 		r.stolen += uint64(c.Stolen)
 		r.shared += uint64(c.Shared)
-		if err := r.drain(j, min(c.Used, c.Full)); err != nil {
-			return err
+		full := c.Used > c.Full
+		c.Used = min(c.Used, c.Full)
+		if j.found != nil {
+			if err := r.drain(j, int(c.Used)); err != nil {
+				return 0, err
+			}
+			c.Used = 0
+		} else if full {
+			return 0, errFull
 		}
 		if c.Parked == 0 && c.Queued == 0 && c.Next >= p.Tasks {
-			return nil
+			return int(c.Used), nil
 		}
 	}
 }
 
+// total does the tasks of a job that takes its rows out of the ring.
+func (r *runner) total(ctx context.Context, j *job, tasks []kernels.Task) error {
+	_, err := r.search(ctx, r.dev, func() error { return nil }, j, tasks)
+	return err
+}
+
 // drain reads what a launch put into the ring.
-func (r *runner) drain(j *job, words uint64) error {
-	if words == 0 {
+func (r *runner) drain(j *job, rows int) error {
+	if rows == 0 {
 		return nil
 	}
-	at := len(j.data)
-	if words > uint64(j.limit-at) {
-		return errFull
-	}
-	j.data = slices.Grow(j.data, int(words))[:at+int(words)]
-	if err := r.dev.Read(kernels.Bytes(j.data[at:]), r.ring.ptr); err != nil {
+	data := make([]uint32, rows*j.stride)
+	if err := r.dev.Read(kernels.Bytes(data), j.ring); err != nil {
 		return err
 	}
-	for at < len(j.data) {
-		if len(j.data)-at < 3 || int(j.data[at+1]) >= j.requests {
-			return badOutput("a piece that is none, %d words before the end", len(j.data)-at)
+	for row := range slices.Chunk(data, j.stride) {
+		if int(row[0]) >= j.requests {
+			return badOutput("a row of group %d", row[0])
 		}
-		net, request, n := j.data[at], j.data[at+1], int(j.data[at+2])
-		from := at + 3
-		at = from + n*j.widths[request]
-		if n == 0 || at > len(j.data) {
-			return badOutput("a piece of %d rows, %d words before the end", n, len(j.data)-from)
-		}
-		j.piece(request, net, from, at)
+		j.found(row[0], row[1:])
 	}
 	return nil
 }

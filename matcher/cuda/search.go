@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math"
 	"slices"
 
 	"motifd/dyngraph"
@@ -18,20 +17,12 @@ import (
 // their groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
-	if b.kinds == nil {
-		b.kinds = newKinds(b.g, b.delta)
-	}
-	net := b.kinds.inserted
-	if sign == dyngraph.Deleted {
-		net = b.kinds.deleted
-	}
 	var here, there []int // requests of the device, and of the CPU
 	for i := range reqs {
-		c := b.plans[reqs[i].Plan]
 		switch {
-		case c == nil:
+		case b.plans[reqs[i].Plan] == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && c.plain && reqs[i].Budget == 0:
+		case !b.lost && reqs[i].Budget == 0:
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -43,7 +34,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	if err := m.peek(); err != nil { // also makes suspensions known
 		return nil, err
 	}
-	if len(here) > 0 && net > 0 {
+	if len(here) > 0 && slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
 		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: m.emitted}
 		if err := s.place(ctx, here); err != nil {
 			return nil, err
@@ -52,7 +43,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return results, m.rest()
 }
 
-// merger merges the groups of the CPU backend's requests into those of the device's, by (anchor, query name).
+// merger merges the groups of the CPU backend's requests, if there are any, into those of the device's, by (anchor, query name).
 type merger struct {
 	next  func() (matcher.Group, error, bool)
 	stop  func()
@@ -68,14 +59,14 @@ var errStopped = errors.New("stopped")
 func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
 	emit func(matcher.Group) error, suspend func(int, uint32) error) *merger {
 	m := &merger{there: there, emit: emit}
+	if len(there) == 0 {
+		return m
+	}
 	sub := make([]matcher.Request, len(there))
 	for k, i := range there {
 		sub[k] = reqs[i]
 	}
 	m.next, m.stop = iter.Pull2(func(yield func(matcher.Group, error) bool) {
-		if len(sub) == 0 {
-			return
-		}
 		got, err := b.cpu.Search(ctx, sign, sub, func(g matcher.Group) error {
 			g.Request = there[g.Request]
 			if !yield(g, nil) {
@@ -97,10 +88,17 @@ func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []match
 	return m
 }
 
-func (m *merger) close() { m.stop() }
+func (m *merger) close() {
+	if m.stop != nil {
+		m.stop()
+	}
+}
 
 // peek makes head the next group of the CPU's, if there is one.
 func (m *merger) peek() (err error) {
+	if m.next == nil {
+		return nil
+	}
 	m.head, err, m.have = m.next()
 	return err
 }
@@ -143,14 +141,16 @@ type batchSearch struct {
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net.ptr, sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
 	}
 	for _, i := range of {
 		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
-			j.owner[p] = uint32(i)
+			if p != kernels.None {
+				j.owner[p] = uint32(i)
+			}
 		}
 	}
 	return j
@@ -181,26 +181,25 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	} else if err != nil {
 		return err
 	}
-	from, err := s.rows(ctx, rows)
+	out, err := s.rows(ctx, rows)
 	if s.b.failed(err) {
-		return s.onCPU(ctx, rows, from)
+		return s.onCPU(ctx, rows, out)
 	}
 	return err
 }
 
-// onCPU has the CPU backend search the requests and emits the groups from an anchor on: those before it are out.
-func (s *batchSearch) onCPU(ctx context.Context, of []int, from uint32) error {
+// onCPU has the CPU backend search the requests and emits their rows but the first, so many, which are out.
+func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
 	if len(of) == 0 {
 		return nil
 	}
-	sub := make([]matcher.Request, len(of))
-	for k, i := range of {
-		sub[k] = s.reqs[i]
-	}
-	got, err := s.b.cpu.Search(ctx, s.sign, sub, func(g matcher.Group) error {
-		if g.Order < from {
+	got, err := s.b.cpu.Search(ctx, s.sign, s.requests(of), func(g matcher.Group) error {
+		n := g.Rows.Len()
+		if out >= n {
+			out -= n
 			return nil
 		}
+		g.Rows, out = g.Rows.Slice(out, n), 0
 		g.Request = of[g.Request]
 		return s.emit(g)
 	}, func(int, uint32) error { return nil }) // there are no budgets
@@ -213,6 +212,15 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, from uint32) error {
 	return nil
 }
 
+// requests returns some of the requests.
+func (s *batchSearch) requests(of []int) []matcher.Request {
+	sub := make([]matcher.Request, len(of))
+	for k, i := range of {
+		sub[k] = s.reqs[i]
+	}
+	return sub
+}
+
 // maxTasks bounds the tasks that are uploaded together.
 const maxTasks = 1 << 24
 
@@ -223,10 +231,9 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	}
 	began := s.b.clock()
 	j := s.job(of)
-	j.limit = math.MaxInt
-	j.piece = func(request, _ uint32, from, to int) {
-		if r := &s.results[request]; r.Witness == nil {
-			r.Witness, r.Count = slices.Clone(j.data[from:to]), matcher.CountOf(1)
+	j.found = func(request uint32, row []uint32) {
+		if r, q := &s.results[request], s.reqs[request].Plan.Query; r.Witness == nil {
+			r.Witness, r.Count = row[:len(q.Vertices)+len(q.Edges)], matcher.CountOf(1)
 		}
 	}
 	run := &s.b.run
@@ -238,20 +245,21 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	k := s.b.kinds
 	for kind, fitting := range all {
 		for _, st := range fitting {
+			if s.reqs[st.request].Before == 0 { // nothing, or all: there are no anchors
+				continue
+			}
 			for _, i := range k.net[k.starts[kind]:k.starts[kind+1]] {
-				if s.b.delta.Net[i].Sign == s.sign && i < s.reqs[st.request].Before {
-					tasks = append(tasks, kernels.Task{Program: st.program, Net: i})
-				}
+				tasks = append(tasks, kernels.Task{Program: st.program, Net: i, Group: uint32(st.request)})
 			}
 			if len(tasks) >= maxTasks {
-				if err := run.search(ctx, j, tasks); err != nil {
+				if err := run.total(ctx, j, tasks); err != nil {
 					return err
 				}
 				tasks = tasks[:0]
 			}
 		}
 	}
-	if err := run.search(ctx, j, tasks); err != nil {
+	if err := run.total(ctx, j, tasks); err != nil {
 		return err
 	}
 	counts, err := run.tallies(len(s.reqs))

@@ -26,7 +26,7 @@ func TestCountsBeyond128Bits(t *testing.T) {
 			}
 			return q
 		}
-		queries := []*matcher.Query{star(22, "a", 0), star(31, "b", 0), star(31, "c", matcher.Subgraphs), star(3, "d", 0), star(19, "e", matcher.Subgraphs)}
+		queries := []*matcher.Query{star(29, "a", 0), star(31, "b", 0), star(31, "c", matcher.Subgraphs), star(3, "d", 0), star(27, "e", matcher.Subgraphs)}
 		want, got := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 		var msgs []dyngraph.Message
@@ -37,7 +37,7 @@ func TestCountsBeyond128Bits(t *testing.T) {
 		for hub := range 3 {
 			add(dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("h", hub), Label: "H"})
 		}
-		const near = 120
+		const near = 40
 		for i := range near {
 			add(dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("l", i), Label: "L"})
 			for hub := range 3 {

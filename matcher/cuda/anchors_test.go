@@ -1,0 +1,72 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"motifd/dyngraph"
+)
+
+// TestKindsOnThreads sorts batches on some threads: every edge is with those of its labels, in order, as a map puts it.
+func TestKindsOnThreads(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for _, labels := range []int{1, 5, 30, 70} {
+		l := dyngraph.NewLoader(dyngraph.Options{})
+		for i := range labels {
+			if err := l.Label(strconv.Itoa(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const vertices = 500
+		for v := range vertices {
+			if err := l.Vertex(dyngraph.VertexRecord{ID: dyngraph.VertexID(v), Key: strconv.Itoa(v), Label: dyngraph.LabelID(rng.IntN(labels + 1))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, err := l.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 1, 1000, 2*kindChunk - 1, 3*kindChunk + rng.IntN(kindChunk)} {
+			d := &dyngraph.Delta{Net: make([]dyngraph.NetEdge, n)}
+			for i := range d.Net {
+				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(vertices))
+				d.Net[i].Label, d.Net[i].Sign = dyngraph.LabelID(rng.IntN(labels+1)), dyngraph.Sign(2*rng.IntN(2)-1)
+			}
+			type kind struct {
+				labels [3]dyngraph.LabelID
+				sign   dyngraph.Sign
+			}
+			want := map[kind][]uint32{}
+			view := g.View(dyngraph.New)
+			for i, e := range d.Net {
+				k := kind{[3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}, e.Sign}
+				want[k] = append(want[k], uint32(i))
+			}
+			for _, threads := range []int{1, 2, 3, 8} {
+				got := newKinds(g, d, threads)
+				if len(got.labels) != len(want) || len(got.starts) != len(want)+1 {
+					t.Fatalf("%d labels, %d edges, %d threads: %d kinds, not %d", labels, n, threads, len(got.labels), len(want))
+				}
+				for i, labels := range got.labels {
+					k := kind{labels, got.signs[i]}
+					of := got.net[got.starts[i]:got.starts[i+1]]
+					if !slices.Equal(of, want[k]) {
+						t.Fatalf("%d labels, %d edges, %d threads: %d edges of kind %v, not %d, or others", g.Labels(), n, threads, len(of), k, len(want[k]))
+					}
+					for _, e := range of {
+						if got.of[e] != uint32(i) {
+							t.Fatalf("edge %d is of kind %d, not %d", e, got.of[e], i)
+						}
+					}
+				}
+			}
+		}
+	}
+}

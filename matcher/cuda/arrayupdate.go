@@ -1,0 +1,207 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"errors"
+
+	"motifd/kernels"
+)
+
+// ending is what became of the batch that the array was last told of.
+type ending int
+
+const (
+	goesOn ending = iota // nothing: it is still staged, or there is none
+	committed
+	aborted
+)
+
+// room returns page-locked memory for operations, which update takes from there.
+func (a *array) room(ops int) ([]kernels.Op, error) {
+	host, err := a.page(16 * ops)
+	if err != nil {
+		return nil, err
+	}
+	return view[kernels.Op](host, ops), nil
+}
+
+// update ends the batch before and does what room's first ops operations say, of which the last stage a batch. A later operation on an
+// edge replaces an earlier one; what the first ones do follows what the end of the batch before does.
+func (a *array) update(ops, staged int, end ending, b bounds) error {
+	settle := 0
+	if end != goesOn {
+		settle = a.before
+	}
+	all := settle + ops
+	lost, err := a.reserveBounds(b)
+	if err == nil {
+		err = a.reserveOps(all, staged)
+	}
+	if err != nil {
+		return err
+	}
+	if lost {
+		if err := a.tables(true); err != nil {
+			return err
+		}
+	}
+	if all == 0 {
+		return a.q.Sync()
+	}
+	p := a.params()
+	if a.stamp++; a.stamp == 0 {
+		a.stamp = 1
+		if err := a.q.Clear(a.mark.ptr, a.mark.size); err != nil {
+			return err
+		}
+	}
+	p.Ops, p.Settle, p.StagedFrom, p.Keys, p.Stamp = uint32(all), uint32(settle), uint32(all-staged), uint32(2*all), a.stamp
+	if end == aborted {
+		p.Abort = 1
+	}
+	if 2*all > a.entries { // most of the array changes
+		p.Force = 1
+	}
+	if err := a.did("begin"); err != nil {
+		return err
+	}
+	if err := a.q.Write(p.Op+kernels.Ptr(16*settle), a.host[:16*ops]); err != nil {
+		return err
+	}
+	if err := a.did("copy"); err != nil {
+		return err
+	}
+	if err := a.sort(p); err != nil {
+		return err
+	}
+	if err := a.merge(p); err != nil {
+		return err
+	}
+	if staged > 0 {
+		a.staged[0], a.staged[1] = a.staged[1], a.staged[0]
+		a.before = staged
+	} else if end != goesOn {
+		a.before = 0
+	}
+	return nil
+}
+
+// sort makes the keys of the operations and sorts them.
+func (a *array) sort(p *kernels.Update) error {
+	p.SortedKey, p.SortedVal = a.key.ptr, a.val.ptr
+	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits)+a.dirs-1
+	if a.wide || idBits+rowBits > 64 {
+		p.Wide = 1
+	}
+	if err := kernels.RunUpdateKeys(a.q, p); err != nil {
+		return err
+	}
+	if err := a.did("keys"); err != nil {
+		return err
+	}
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.ptr, a.key2.ptr}, Values: [2]kernels.Ptr{a.val.ptr, a.val2.ptr}, Work: a.sortWork.ptr, N: n}
+	by := func(bits int) error {
+		s.Bits = bits
+		at, err := kernels.RunSort(a.q, s)
+		s.Keys[0], s.Keys[1] = s.Keys[at], s.Keys[1-at]
+		s.Values[0], s.Values[1] = s.Values[at], s.Values[1-at]
+		p.SortedKey, p.SortedVal = s.Keys[0], s.Values[0]
+		return err
+	}
+	switch {
+	case p.Wide != 0:
+		if err := by(idBits); err != nil {
+			return err
+		}
+		if err := kernels.RunUpdateRows(a.q, p); err != nil {
+			return err
+		}
+		if err := by(rowBits); err != nil {
+			return err
+		}
+	case n <= a.rank:
+		p.SortedKey, p.SortedVal = a.key2.ptr, a.val2.ptr
+		if err := kernels.RunUpdateRank(a.q, p); err != nil {
+			return err
+		}
+	default:
+		if err := by(idBits + rowBits); err != nil {
+			return err
+		}
+	}
+	return a.did("sort")
+}
+
+// merge brings the sorted operations into the array.
+func (a *array) merge(p *kernels.Update) error {
+	for _, stage := range []struct {
+		name string
+		run  func(kernels.Queue, *kernels.Update) error
+	}{{"locate", kernels.RunUpdateLocate}, {"merge", kernels.RunUpdateMerge}, {"spread", kernels.RunUpdateSpread}, {"spans", kernels.RunUpdateSpans}} {
+		if err := stage.run(a.q, p); err != nil {
+			return err
+		}
+		if err := a.did(stage.name); err != nil {
+			return err
+		}
+	}
+	if err := a.look(); err != nil {
+		return err
+	}
+	if a.status().Rebuild == 0 {
+		return nil
+	}
+	if err := a.rewrite(p); err != nil {
+		return err
+	}
+	return a.did("rewrite")
+}
+
+// look waits and reads the status.
+func (a *array) look() error {
+	if err := a.q.Read(kernels.BytesOf(a.status()), a.control.ptr); err != nil {
+		return err
+	}
+	if err := a.q.Sync(); err != nil {
+		return err
+	}
+	a.entries = int(a.status().Entries)
+	return nil
+}
+
+// rewrite writes the array anew in the size that fits, with the operations that are sorted.
+func (a *array) rewrite(p *kernels.Update) error {
+	next := slots{}
+	if err := a.scatter(p, &next); err != nil {
+		a.rest()
+		return errors.Join(err, next.free())
+	}
+	old := a.now
+	a.now = next
+	if err := old.free(); err != nil {
+		return err
+	}
+	if err := a.reserveLeaves(next.leaves); err != nil {
+		return err
+	}
+	if err := a.tables(false); err != nil {
+		return err
+	}
+	return a.q.Sync()
+}
+
+// scatter writes the entries, as they are to be, to other slots, which it makes.
+func (a *array) scatter(p *kernels.Update, next *slots) error {
+	if err := next.reserve(a.dev, leavesFor(a.entries)); err != nil {
+		return err
+	}
+	p.Again, p.B, p.Entries = 1, next.params(), uint32(a.entries)
+	if err := kernels.RunUpdateLocate(a.q, p); err != nil {
+		return err
+	}
+	if err := kernels.RunUpdateRebuild(a.q, p); err != nil {
+		return err
+	}
+	return a.q.Sync()
+}

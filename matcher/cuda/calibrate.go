@@ -1,0 +1,61 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"slices"
+
+	"motifd/kernels"
+)
+
+// Calibrate measures what every search on a device costs, so that a Placement knows it before the first one. It takes some milliseconds
+// and some megabytes of the device, which it gives back. clock returns nanoseconds.
+func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error) {
+	const large, times = 256 << 10, 3
+	at, err := dev.Alloc(large)
+	if err != nil {
+		return c, err
+	}
+	defer func() {
+		if e := dev.Free(at); err == nil {
+			err = e
+		}
+	}()
+	if err := dev.Clear(at, large); err != nil {
+		return c, err
+	}
+	trip := func() error {
+		word := make([]byte, 4)
+		if err := dev.Write(at, word); err != nil {
+			return err
+		}
+		if err := kernels.RunPatch(dev, kernels.Patch{Dst: at, Src: at + 256, At: at + 512, Records: 1, Words: 1}); err != nil {
+			return err
+		}
+		return dev.Read(word, at)
+	}
+	measure := func(f func() error) (float64, error) {
+		took := make([]int64, times)
+		for i := range took {
+			began := clock()
+			if err := f(); err != nil {
+				return 0, err
+			}
+			took[i] = clock() - began
+		}
+		slices.Sort(took)
+		return float64(max(1, took[times/2])), nil
+	}
+	host := make([]byte, large)
+	write := func(n int) func() error { return func() error { return dev.Write(at, host[:n]) } }
+	if c.RoundTrip, err = measure(trip); err != nil {
+		return c, err
+	}
+	little, err := measure(write(4))
+	if err != nil {
+		return c, err
+	}
+	much, err := measure(write(large))
+	c.Byte = max(much-little, much/10) / large
+	return c, err
+}

@@ -1,0 +1,70 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"motifd/kernels"
+	"motifd/matcher/cuda"
+)
+
+// tallied counts what is allocated, and fails from a call on.
+type tallied struct {
+	kernels.Device
+	held, calls, failing int
+}
+
+var errTallied = errors.New("this call fails")
+
+func (c *tallied) call() error {
+	if c.calls++; c.failing > 0 && c.calls >= c.failing {
+		return errTallied
+	}
+	return nil
+}
+
+func (c *tallied) Alloc(bytes int) (kernels.Ptr, error) {
+	if err := c.call(); err != nil {
+		return 0, err
+	}
+	c.held++
+	return c.Device.Alloc(bytes)
+}
+
+func (c *tallied) Free(p kernels.Ptr) error {
+	c.held--
+	return c.Device.Free(p)
+}
+
+func (c *tallied) Write(dst kernels.Ptr, src []byte) error {
+	if err := c.call(); err != nil {
+		return err
+	}
+	return c.Device.Write(dst, src)
+}
+
+// TestCalibrate measures a device: it keeps nothing of it, also when it fails on the way, and what it finds is positive.
+func TestCalibrate(t *testing.T) {
+	c := &tallied{Device: newDevice(t, rand.New(rand.NewPCG(1, 1)))}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	start := time.Now()
+	clock := func() int64 { return int64(time.Since(start)) }
+	got, err := cuda.Calibrate(c, clock)
+	if err != nil || got.RoundTrip <= 0 || got.Byte <= 0 || c.held != 0 {
+		t.Fatalf("%+v, %v, %d allocations left", got, err, c.held)
+	}
+	for calls := c.calls; calls > 0; calls-- {
+		c.calls, c.failing = 0, calls
+		if _, err := cuda.Calibrate(c, clock); !errors.Is(err, errTallied) || c.held != 0 {
+			t.Errorf("call %d failed: %v, %d allocations left", calls, err, c.held)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package cuda
+
+import "math"
+
+// average is a moving average of nanoseconds, and of them per unit of work.
+type average struct {
+	n         int
+	cost, per float64
+	proven    bool // the latest one was not cut off
+}
+
+func (a *average) add(cost, size float64, done bool) {
+	w := max(weight, 1/float64(a.n+1))
+	if per := cost / size; per > 4*a.per || per < a.per/4 { // not noise: something has changed
+		w = max(w, 0.5)
+	}
+	a.n, a.proven = a.n+1, done
+	a.cost += w * (cost - a.cost)
+	a.per += w * (cost/size - a.per)
+}
+
+// estimate is what a search may take on one side.
+type estimate struct {
+	any              bool // anything is known
+	tried, proven    bool // just this kind and size was searched; it was not cut off
+	low, guess, high float64
+}
+
+// usable tells whether the guess is one of what the search takes, and not just of what it takes at least.
+func (e *estimate) usable() bool { return e.any && (!e.tried || e.proven) }
+
+// estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that were: more work
+// takes no less, and at most as much more as it is more work.
+func estimated(row *[sizes]cell, size int, s Side, work uint64) estimate {
+	own := row[size].side[s]
+	if v := own.per * float64(work); own.n > 0 && own.proven {
+		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v}
+	}
+	low, high := 0.0, math.Inf(1)
+	for i := size - 1; i >= 0; i-- {
+		if a := row[i].side[s]; a.n > 0 {
+			if low = a.cost; a.proven {
+				high = a.per * float64(work)
+			}
+			break
+		}
+	}
+	for i := size + 1; i < sizes; i++ {
+		if a := row[i].side[s]; a.n > 0 {
+			if low = max(low, a.per*float64(work)); a.proven {
+				high = min(high, a.cost)
+			}
+			break
+		}
+	}
+	if own.n > 0 { // it was cut off
+		low = max(low, own.per*float64(work))
+		return estimate{any: true, tried: true, low: low, guess: low, high: max(low, high)}
+	}
+	if math.IsInf(high, 1) {
+		return estimate{low: low}
+	}
+	high = max(low, high)
+	return estimate{any: true, low: low, guess: math.Sqrt(max(1, low) * max(1, high)), high: high}
+}

@@ -1,0 +1,134 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/reference"
+)
+
+// counting is a device that counts its searches.
+type counting struct {
+	kernels.Device
+	searches int
+}
+
+func (c *counting) Launch(kernel string, blocks, threads int, params []byte) error {
+	if kernel == "wbm" {
+		c.searches++
+	}
+	return c.Device.Launch(kernel, blocks, threads, params)
+}
+
+func (c *counting) NewStream() (kernels.Stream, error) {
+	s, err := c.Device.NewStream()
+	return countingStream{s, c}, err
+}
+
+type countingStream struct {
+	kernels.Stream
+	c *counting
+}
+
+func (s countingStream) Launch(kernel string, blocks, threads int, params []byte) error {
+	if kernel == "wbm" {
+		s.c.searches++
+	}
+	return s.Stream.Launch(kernel, blocks, threads, params)
+}
+
+// loosePattern draws a pattern most of whose edges may have several images between two vertices, or compete for them: wildcards, edges that
+// match either way, parallel and opposite ones.
+func loosePattern(rng *rand.Rand, name string, shape matchertest.Shape) *matcher.Query {
+	q := matchertest.RandomQueryOf(rng, 2+rng.IntN(3), name, shape.Directed, shape.Labels)
+	q.Unit = matcher.Unit(rng.IntN(2))
+	q.Edges = q.Edges[:min(len(q.Edges), 5)]
+	for range rng.IntN(3) {
+		e := q.Edges[rng.IntN(len(q.Edges))]
+		e.Name = fmt.Sprint("more", len(q.Edges))
+		if rng.IntN(2) == 0 {
+			e.From, e.To = e.To, e.From
+		}
+		q.Edges = append(q.Edges, e)
+	}
+	for i := range q.Edges {
+		e := &q.Edges[i]
+		if rng.IntN(2) == 0 {
+			e.Label = ""
+		}
+		e.Either = !shape.Directed || rng.IntN(2) == 0
+	}
+	return q
+}
+
+// looseCase draws a small graph with many parallel edges, some of them told apart by nothing but an id, and patterns for it.
+func looseCase(rng *rand.Rand) (shape matchertest.Shape, queries []*matcher.Query, batches [][]dyngraph.Message) {
+	shape = matchertest.Shape{Directed: rng.IntN(3) > 0, Vertices: 3 + rng.IntN(6), Edges: 8 + rng.IntN(12), Messages: 12 + rng.IntN(24),
+		Full: rng.IntN(2) == 0, Labels: matchertest.Labels{Vertex: []string{"L0", ""}, Edge: []string{"a", "b", "c", ""}[rng.IntN(3):]}}
+	for len(queries) < 3 {
+		q := loosePattern(rng, fmt.Sprint("q", len(queries)), shape)
+		if q.Validate(shape.Directed) == nil { // else what was cut off connected it
+			queries = append(queries, q)
+		}
+	}
+	messages := matchertest.RandomStream(rng, shape)
+	for i := range messages {
+		for j := range messages[i].Updates {
+			if u := &messages[i].Updates[j]; u.Op == dyngraph.InsertEdge && rng.IntN(2) == 0 {
+				u.Attr.ID = fmt.Sprint("id", rng.IntN(3))
+			}
+		}
+	}
+	return shape, queries, matchertest.Cut(rng, messages)
+}
+
+// TestP2LooseEdges plays patterns with wildcards, parallel and opposite edges and edges that match either way, on graphs with parallel
+// edges: the device gives what the reference, or the CPU, gives, and it is the device that does.
+func TestP2LooseEdges(t *testing.T) {
+	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+		shape, queries, batches := looseCase(rng)
+		var want matcher.Backend = reference.New()
+		if rng.IntN(2) == 0 {
+			want = cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
+		}
+		dev := &counting{Device: newDevice(t, rng)}
+		o := randomOptions(rng)
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 0
+		got := cuda.New(o)
+		t.Cleanup(func() {
+			if err := got.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
+		for _, batch := range batches {
+			bench.Stage(batch)
+			for w := range matcher.WantAny + 1 {
+				for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+					requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = w })
+					before := dev.searches
+					a := bench.Search(want, sign, requests)
+					compareAnswers(t, bench, sign, requests, a, bench.Search(got, sign, requests))
+					found := func(r matcher.Result) bool { return !r.Count.IsZero() }
+					if slices.ContainsFunc(a.Results, found) && dev.searches == before {
+						t.Fatal("the device was not asked")
+					}
+				}
+			}
+			if rng.IntN(4) == 0 {
+				compareEnumerations(t, bench, dyngraph.Which(rng.IntN(2)), want, got)
+			}
+			bench.Commit()
+		}
+	})
+}

@@ -1,0 +1,98 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// tight is a device with little memory.
+type tight struct {
+	kernels.Device
+	sizes        map[kernels.Ptr]int
+	used, most   int
+	short        int  // allocations that failed
+	withoutLimit bool // nothing fails
+}
+
+func (d *tight) Alloc(n int) (kernels.Ptr, error) {
+	if !d.withoutLimit && d.used+n > d.most {
+		d.short++
+		return 0, &kernels.MemoryError{Wanted: n, Err: errors.New("there is none")}
+	}
+	p, err := d.Device.Alloc(n)
+	if err == nil {
+		d.sizes[p] = n
+		d.used += n
+	}
+	return p, err
+}
+
+func (d *tight) Free(p kernels.Ptr) error {
+	d.used -= d.sizes[p]
+	delete(d.sizes, p)
+	return d.Device.Free(p)
+}
+
+// TestTightMemory has the graph grow on devices with little memory beside what they have used: less than they have, which is an error;
+// too little to write the array anew beside itself, so that it is loaded from the host; and enough.
+func TestTightMemory(t *testing.T) {
+	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
+		var stream []dyngraph.Message
+		for len(stream) < 5000 {
+			if from, to := rng.IntN(400), rng.IntN(400); from != to {
+				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
+					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
+			}
+		}
+		for _, c := range []struct {
+			room        int
+			short, done bool
+		}{{-512 << 10, true, false}, {32 << 10, true, true}, {4 << 20, false, true}} {
+			if short, done := growOn(t, rng, stream, c.room); short != c.short || done != c.done {
+				t.Errorf("with %d KiB: short %v, done %v", c.room>>10, short, done)
+			}
+		}
+	})
+}
+
+// growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short on the
+// way, and whether it was done.
+func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (short, done bool) {
+	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "a"}},
+		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}}}
+	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
+	want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	defer func() { check(t, got.Close()) }()
+	bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
+	count := func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }
+	bench.Stage(stream[:3000])
+	bench.Search(got, dyngraph.Inserted, bench.Requests(count))
+	bench.Commit()
+	bench.Stage(stream[3000:])
+	dev.withoutLimit, dev.most = false, dev.used+room
+	requests := bench.Requests(count)
+	results, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error { return nil }, nil)
+	if err != nil {
+		if !kernels.OfDevice(err) {
+			t.Fatal(err)
+		}
+		return dev.short > 0, false
+	}
+	if a := bench.Search(want, dyngraph.Inserted, requests); a.Results[0].Count != results[0].Count {
+		t.Fatalf("with %d bytes: cpu %v, cuda %v", room, a.Results[0].Count, results[0].Count)
+	}
+	return dev.short > 0, true
+}

@@ -1,0 +1,234 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"motifd/kernels"
+)
+
+// chunkBytes is the size of each of the two pieces of host memory that rows are copied to.
+const chunkBytes = 16 << 20
+
+// orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two buffers of ordered
+// rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches and sorts follow each other on one
+// stream, copies go beside them on another.
+type orderer struct {
+	dev    kernels.Device
+	memory int
+
+	arena, work, bits, first, place buffer
+
+	compute, down kernels.Stream
+	computed      kernels.Event
+	copied        [2]kernels.Event
+	chunk         [2][]byte
+
+	rows kernels.Rows
+	out  [2]kernels.Ptr
+}
+
+func (o *orderer) init(dev kernels.Device, memory int) {
+	*o = orderer{dev: dev, memory: memory}
+	for _, b := range o.buffers() {
+		b.dev = dev
+	}
+}
+
+func (o *orderer) buffers() []*buffer {
+	return []*buffer{&o.arena, &o.work, &o.bits, &o.first, &o.place}
+}
+
+func (o *orderer) free() error {
+	var first error
+	note := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	for _, b := range o.buffers() {
+		note(b.free())
+	}
+	for i := range o.chunk {
+		if o.chunk[i] != nil {
+			note(o.dev.FreeHost(o.chunk[i]))
+		}
+		if o.copied[i] != nil {
+			note(o.copied[i].Close())
+		}
+	}
+	if o.computed != nil {
+		note(o.computed.Close())
+	}
+	for _, s := range []kernels.Stream{o.compute, o.down} {
+		if s != nil {
+			note(s.Close())
+		}
+	}
+	o.init(o.dev, o.memory)
+	return first
+}
+
+// open makes what there is one of.
+func (o *orderer) open() (err error) {
+	for _, s := range []*kernels.Stream{&o.compute, &o.down} {
+		if *s == nil {
+			if *s, err = o.dev.NewStream(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range []*kernels.Event{&o.computed, &o.copied[0], &o.copied[1]} {
+		if *e == nil {
+			if *e, err = o.dev.NewEvent(); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range o.chunk {
+		if o.chunk[i] == nil {
+			if o.chunk[i], err = o.dev.AllocHost(min(chunkBytes, max(o.memory/16, 4*kernels.MaxStride)&^3)); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := o.work.reserve(kernels.SortWork(o.dev.Info())); err != nil {
+		return err
+	}
+	if _, err = o.bits.reserve(4 * kernels.MaxStride); err != nil {
+		return err
+	}
+	_, err = o.first.reserve(1 << 20) // growing waits for what runs
+	return err
+}
+
+// begin parts the memory for the rows of a job.
+func (o *orderer) begin(j *job) error {
+	if err := o.open(); err != nil {
+		return err
+	}
+	each := 4*j.stride + 2*(8+4) + 2*4*(j.stride-1)
+	j.room = max(o.memory/each, minRows)
+	const line = 256
+	total := 0
+	take := func(bytes int) (at int) {
+		at = total
+		total += (bytes + line - 1) &^ (line - 1)
+		return at
+	}
+	ring := take(4 * j.stride * j.room)
+	var keys, values, out [2]int
+	for i := range 2 {
+		keys[i], values[i], out[i] = take(8*j.room), take(4*j.room), take(4*(j.stride-1)*j.room)
+	}
+	if _, err := o.arena.claim(total); err != nil {
+		return err
+	}
+	at := func(offset int) kernels.Ptr { return o.arena.ptr + kernels.Ptr(offset) }
+	j.ring = at(ring)
+	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.ptr, Sort: kernels.Sort{Work: o.work.ptr}}
+	for i := range 2 {
+		o.rows.Sort.Keys[i], o.rows.Sort.Values[i], o.out[i] = at(keys[i]), at(values[i]), at(out[i])
+	}
+	return nil
+}
+
+// settle waits for what was asked of the streams.
+func (o *orderer) settle() error {
+	err := o.compute.Sync()
+	if e := o.down.Sync(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// sort puts n rows of the ring in order into an output buffer and returns the runs of groups that they are of. A group's rows are of
+// the width given.
+func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
+	r := o.rows
+	r.N = n
+	if err := kernels.RunRowBits(o.compute, r); err != nil {
+		return nil, err
+	}
+	if err := wait(); err != nil {
+		return nil, err
+	}
+	differ, group := make([]uint32, r.Stride), make([]uint32, 1)
+	if err := o.dev.Read(kernels.Bytes(differ), r.Bits); err != nil {
+		return nil, err
+	}
+	if err := o.dev.Read(kernels.Bytes(group), r.Rows); err != nil {
+		return nil, err
+	}
+	order, err := kernels.RunRowOrder(o.compute, r, differ, group[0])
+	if err != nil {
+		return nil, err
+	}
+	first := make([]uint32, len(widths))
+	for i := range first {
+		first[i] = kernels.None
+	}
+	if err := o.first.put(kernels.Bytes(first)); err != nil {
+		return nil, err
+	}
+	if err := kernels.RunRowBounds(o.compute, r, order, o.first.ptr); err != nil {
+		return nil, err
+	}
+	uniform := true
+	for _, w := range widths {
+		uniform = uniform && w == widths[0]
+	}
+	if uniform {
+		if err := kernels.RunRowGather(o.compute, r, order, o.out[out], widths[0], 0); err != nil {
+			return nil, err
+		}
+	}
+	if err := wait(); err != nil {
+		return nil, err
+	}
+	if err := o.dev.Read(kernels.Bytes(first), o.first.ptr); err != nil {
+		return nil, err
+	}
+	runs, places, err := runsOf(first, widths, n)
+	if err != nil || uniform {
+		return runs, err
+	}
+	if err := o.place.put(kernels.Bytes(places)); err != nil {
+		return nil, err
+	}
+	if err := kernels.RunRowGather(o.compute, r, order, o.out[out], 0, o.place.ptr); err != nil {
+		return nil, err
+	}
+	return runs, wait()
+}
+
+// run is the rows of one group: how many, how wide.
+type run struct {
+	group, rows, width int
+}
+
+// runsOf turns where groups begin into runs, and tells by group where they go.
+func runsOf(first []uint32, widths []int, n int) ([]run, []kernels.Place, error) {
+	var runs []run
+	places := make([]kernels.Place, len(first))
+	word, row := 0, 0 // of the group in hand
+	for g, at := range first {
+		if at == kernels.None {
+			continue
+		}
+		if k := len(runs) - 1; k >= 0 {
+			runs[k].rows = int(at) - row
+			word += runs[k].rows * runs[k].width
+		}
+		if row > int(at) || int(at) >= n || len(runs) == 0 && at != 0 {
+			return nil, nil, badOutput("groups out of order")
+		}
+		row = int(at)
+		places[g] = kernels.Place{Word: uint64(word), First: at, Width: uint32(widths[g])}
+		runs = append(runs, run{group: g, width: widths[g]})
+	}
+	if len(runs) == 0 {
+		return nil, nil, badOutput("%d rows of no group", n)
+	}
+	runs[len(runs)-1].rows = n - row
+	return runs, places, nil
+}

@@ -1,0 +1,194 @@
+package cuda_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/matcher"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+)
+
+// batchMachine is a machine whose sides keep something of the graph, which follows when the side is asked: the CPU an index for counting, the GPU its
+// mirror. A batch is searched twice, for deletions and for insertions.
+type batchMachine struct {
+	search [2]func(size float64) float64 // nanoseconds of a search, by side
+	each   [2]float64                    // of an entry of the index; of a byte of the mirror
+	whole  [2]uint64                     // when it is made anew
+	once   float64                       // of the GPU's first search, beyond
+	trip   float64
+	noise  float64
+	common float64 // nanoseconds that a net edge takes wherever it is searched
+}
+
+// simBatch is a batch of net edges, and the work of its searches.
+type simBatch struct {
+	net  uint64
+	work [2]uint64
+}
+
+// keeps is what a side keeps of the graph. own is what a batch costs that is searched, its end included, and missed what it adds else.
+type keeps struct {
+	behind      uint64
+	own, missed uint64 // by net edge
+	there       bool
+}
+
+// play runs batches past a choice and returns the nanoseconds they took.
+func (m *batchMachine) play(batches []simBatch, seed uint64, p *cuda.Placement, only cuda.Side) float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	total, first := 0.0, true
+	sides := [2]keeps{cuda.CPU: {behind: m.whole[cuda.CPU], own: 4, missed: 2}, cuda.GPU: {behind: m.whole[cuda.GPU], own: 40, missed: 40}}
+	for _, b := range batches {
+		staged := [2]bool{}
+		total += m.common * float64(b.net)
+		jitter := [2]float64{math.Exp(m.noise * rng.NormFloat64()), math.Exp(m.noise * rng.NormFloat64())}
+		for i, size := range b.work {
+			w := cuda.Work{Want: matcher.WantCount, Size: size}
+			if i == 0 {
+				w.More = b.work[1]
+			}
+			var catchUp [2]uint64
+			for s := range sides {
+				k := &sides[s]
+				if w.Behind[s], catchUp[s] = k.behind, k.behind; staged[s] || s == int(cuda.GPU) && !k.there {
+					continue
+				}
+				w.Own[s] = k.own * b.net
+				if w.Behind[s] += w.Own[s]; k.there {
+					catchUp[s] = w.Behind[s]
+				}
+			}
+			run := func(s cuda.Side, limit int64) (cuda.Cost, bool, error) {
+				c := cuda.Cost{Search: int64(m.search[s](float64(size)) * jitter[s]), CatchUp: int64(float64(catchUp[s]) * m.each[s] * jitter[s])}
+				sides[s].there, sides[s].behind, staged[s] = true, 0, true
+				if s == cuda.GPU && first {
+					c.Search, first = c.Search+int64(m.once), false
+				}
+				done := limit == 0 || c.Search <= limit
+				if !done {
+					c.Search = limit + limit/20
+				}
+				total += float64(c.Search + c.CatchUp)
+				return c, done, nil
+			}
+			var err error
+			if p == nil {
+				_, _, err = run(only, 0)
+			} else {
+				err = p.Search(w, run)
+			}
+			if err != nil {
+				panic(err) // none of the functions above fails
+			}
+		}
+		if p != nil {
+			p.End(true)
+		}
+		for s := range sides {
+			k := &sides[s]
+			if !staged[s] && k.there {
+				k.behind += k.missed * b.net
+			}
+			if k.behind > m.whole[s] { // it is dropped
+				k.behind, k.there = m.whole[s], false
+			}
+		}
+	}
+	return total
+}
+
+// compare plays batches past either side and the choice, and returns what the choice took by the CPU and by the better side.
+func (m *batchMachine) compare(rng *rand.Rand, batches []simBatch) (byCPU, byBetter float64, told string) {
+	seed, reasons := rng.Uint64(), map[string]int{}
+	p := cuda.NewPlacement(cuda.PlacementOptions{
+		Device: cuda.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[cuda.GPU] * logUniform(rng, 0.7, 1.4)},
+		Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})
+	one, other, took := m.play(batches, seed, nil, cuda.CPU), m.play(batches, seed, nil, cuda.GPU), m.play(batches, seed, p, 0)
+	return took / one, took / min(one, other), fmt.Sprintf("%d batches of %d: CPU %.1f ms, GPU %.1f ms, the choice %.1f ms; %v", len(batches), batches[0].net,
+		one/1e6, other/1e6, took/1e6, reasons)
+}
+
+// uniformBatches returns n batches of net edges, two insertions to a deletion, each of which fits some orders.
+func uniformBatches(n int, net uint64, fits float64) []simBatch {
+	b := simBatch{net, [2]uint64{uint64(fits * float64(net) / 3), uint64(fits * float64(net) * 2 / 3)}}
+	return slices.Repeat([]simBatch{b}, n)
+}
+
+// TestPlacementChargesWhatABatchCosts plays a stream of 57 batches of 10,000 updates as one was measured: the CPU searches as fast as the GPU, and
+// its index takes twice that. The choice sees it: the median stream is close to the better side.
+func TestPlacementChargesWhatABatchCosts(t *testing.T) {
+	var all []float64
+	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
+		m := batchMachine{
+			search: [2]func(float64) float64{func(n float64) float64 { return 200e3 + 170*n }, func(n float64) float64 { return 1.5e6 + 120*n }},
+			each:   [2]float64{250, 0.1}, whole: [2]uint64{20_000, 12 << 20}, once: 15e6, trip: 12e3, noise: 0.1, common: 220}
+		byCPU, byBetter, told := m.compare(rng, uniformBatches(57, 10_000, 3))
+		if all = append(all, byBetter); byCPU > 1.1 {
+			t.Error(told)
+		}
+	})
+	slices.Sort(all)
+	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10], all[len(all)-1])
+	if len(all) > 100 && all[len(all)/2] > 1.1 {
+		t.Error("the choice does not see what the index costs")
+	}
+}
+
+// randomBatchMachine draws a machine and batches for it.
+func randomBatchMachine(rng *rand.Rand, length int) (m batchMachine, batches []simBatch, name string) {
+	trip := logUniform(rng, 8e3, 60e3)
+	fixed, each := [2]float64{logUniform(rng, 10e3, 100e3), trip * (8 + 30*rng.Float64())}, [2]float64{logUniform(rng, 20, 2000), logUniform(rng, 5, 500)}
+	edges := logUniform(rng, 1e5, 2e7)
+	m = batchMachine{each: [2]float64{logUniform(rng, 100, 500), logUniform(rng, 0.03, 0.3)}, whole: [2]uint64{uint64(edges / 4), uint64(edges * 40)},
+		once: 5e6 * rng.Float64(), trip: trip, noise: 0.2 * rng.Float64()}
+	for s := range m.search {
+		m.search[s] = func(n float64) float64 { return fixed[s] + each[s]*n }
+	}
+	batches = uniformBatches(length, uint64(logUniform(rng, 50, 30_000)), 1+5*rng.Float64())
+	return m, batches, fmt.Sprintf("CPU %.0f+%.0f, index %.0f; GPU %.0f+%.0f, mirror %.2f; %.0f edges, noise %.2f", fixed[0], each[0], m.each[0], fixed[1], each[1],
+		m.each[1], edges, m.noise)
+}
+
+// TestPlacementOfBatches plays streams of batches on random machines whose sides keep something of the graph: short ones take at most a tenth more than the
+// CPU by itself; what long ones take more than the better side is what their beginning does. Measurements are noisy, so that one play in a hundred may
+// exceed that, by half at most.
+func TestPlacementOfBatches(t *testing.T) {
+	byLength, beyond := map[int][]float64{}, 0
+	lengths := []int{50, 200, 5000}
+	matchertest.ForSeeds(t, 200, func(t *testing.T, rng *rand.Rand) {
+		for _, n := range lengths {
+			m, batches, name := randomBatchMachine(rng, n)
+			byCPU, byBetter, told := m.compare(rng, batches)
+			byLength[n] = append(byLength[n], byBetter)
+			above := byCPU - 1.1
+			if n == lengths[2] && byBetter > 1.1 {
+				above = max(above, byBetter-1-beginning(&m, batches))
+			}
+			if above > 0 {
+				beyond++
+				t.Logf("%s: %s", name, told)
+			}
+			if above > 0.5 {
+				t.Errorf("%s: %s", name, told)
+			}
+		}
+	})
+	for _, n := range lengths {
+		r := byLength[n]
+		slices.Sort(r)
+		t.Logf("%d batches, by the better side: median %.3f, a tenth above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*9/10], r[len(r)-1])
+	}
+	if plays := len(lengths) * len(byLength[lengths[0]]); beyond > 2+plays/100 {
+		t.Errorf("%d of %d plays are beyond their bound", beyond, plays)
+	}
+}
+
+// beginning bounds what the CPU takes, by what the better side does, until the GPU's first search is earned.
+func beginning(m *batchMachine, batches []simBatch) float64 {
+	gpu := m.play(batches, 1, nil, cuda.GPU)
+	return 1.1*(m.once+50e6+float64(m.whole[cuda.GPU])*m.each[cuda.GPU])/explore/gpu + 0.1
+}

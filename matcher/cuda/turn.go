@@ -1,0 +1,127 @@
+package cuda
+
+// turn is what was decided for the searches of one kind in a batch, and what they have taken.
+type turn struct {
+	open bool
+	w    Work // the first one, with the size of all
+	d    decision
+	cut  bool // it was a trial that took too long: the other side goes on
+	anew bool // and has done all of it
+
+	batch [2]float64 // nanoseconds, by side, that the batch has cost
+	took  [2]float64 // catching up with others included
+}
+
+// Run has a search that stands by itself run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no bound: when it is
+// exceeded run says that it is not done, and is called once more, for the other side. Errors of run are returned at once.
+func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
+	err := p.Search(w, run)
+	p.close(kindOf(w), err == nil)
+	return err
+}
+
+// Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side. End ends the batch.
+func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
+	w.Size = max(w.Size, 1)
+	t := &p.turns[kindOf(w)]
+	first := !t.open
+	if first {
+		*t = turn{open: true, w: w}
+		t.w.Size += w.More
+		t.d = p.decide(t.w)
+	}
+	side, reason, limit := t.d.side, t.d.reason, 0.0
+	if t.d.limit > 0 && !t.cut {
+		limit = t.d.limit - t.batch[side]
+		t.cut = limit < 1 // it was used up to the last
+	}
+	if t.cut {
+		side, reason, limit = side.other(), Repeated, 0
+	}
+	cost, done, err := run(side, int64(limit))
+	if err != nil {
+		return err
+	}
+	p.note(t, &w, side, reason, cost)
+	if done {
+		return nil
+	}
+	t.cut, t.anew = true, first
+	if cost, _, err = run(side.other(), 0); err != nil {
+		return err
+	}
+	p.note(t, &w, side.other(), Repeated, cost)
+	return nil
+}
+
+// End tells that a batch has ended; its searches count if it was committed.
+func (p *Placement) End(committed bool) {
+	for kind := range p.turns {
+		p.close(kind, committed)
+	}
+}
+
+// note adds what a search of a turn took on a side.
+func (p *Placement) note(t *turn, w *Work, s Side, reason Reason, cost Cost) {
+	catchUp, own := float64(cost.CatchUp), 0.0
+	if w.Behind[s] > 0 && catchUp > 0 {
+		all := float64(w.Behind[s])
+		own = catchUp * float64(min(w.Own[s], w.Behind[s])) / all
+		p.lag[s].each += weight * (catchUp/all - p.lag[s].each)
+	}
+	t.batch[s] += float64(cost.Search) + own
+	t.took[s] += float64(cost.Search) + catchUp
+	if p.lag[s].left { // the trial's fault
+		t.took[s] -= catchUp - own
+		p.spent += catchUp - own
+	}
+	p.lag[s].forgone, p.lag[s].left = 0, false
+	if p.opt.Placed != nil {
+		p.opt.Placed(*w, s, reason, cost)
+	}
+}
+
+// close ends a turn and learns from it, if it counts.
+func (p *Placement) close(kind int, counts bool) {
+	t := &p.turns[kind]
+	if !t.open || !counts {
+		t.open = false
+		return
+	}
+	t.open = false
+	s := t.d.side
+	p.learn(t, s, !t.cut, t.d.instead)
+	took := t.took[CPU] + t.took[GPU]
+	instead := took
+	if t.anew {
+		p.learn(t, s.other(), true, 0)
+		instead = t.took[s.other()]
+	} else if t.d.instead > 0 {
+		instead = min(took, t.d.instead)
+	}
+	p.spent += took - instead
+	p.useful += instead
+	p.recent[p.next%len(p.recent)] = instead
+	p.next++
+	if t.d.reason == Exploring {
+		p.explored(t.w, s)
+		if other := s.other(); t.took[other] == 0 && t.w.Own[other] == t.w.Behind[other] {
+			p.lag[other].left = true
+		}
+	}
+}
+
+// learn takes note of what a batch cost on a side. Of the first one, what is done once may be to blame: it counts as one that was cut off, without
+// that.
+func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
+	c, _, _ := p.cell(t.w)
+	took := t.batch[s]
+	if once := p.once(&t.w, s); once > 0 {
+		p.warm[kindOf(t.w)] = true
+		if !done || took > instead {
+			took, done = max(took-once, took/4), false
+		}
+	}
+	// One that was cut off counts with what it took till then, which was too much already.
+	c.side[s].add(max(1, took), float64(t.w.Size), done)
+}
