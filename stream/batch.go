@@ -39,9 +39,11 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 		return err
 	}
 	stats.Slot = lap()
+	var logged func() error
 	if !from.recovered {
-		if err := p.opt.Store.Intent(b); err != nil {
-			return fmt.Errorf("store: intent of batch %d: %w", b.Number, err)
+		var err error
+		if logged, err = p.intent(b, from.logged != nil); err != nil {
+			return err
 		}
 	}
 	stats.Intent = lap()
@@ -60,7 +62,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 
 	e := p.newEmitter(hard, b.Number)
 	if !e.mute {
-		if err := p.out.put(hard, outItem{batch: b.Number, begin: true}, 0); err != nil {
+		if err := p.out.put(hard, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
 			return err
 		}
 	}
@@ -89,6 +91,23 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	p.noteGraph()
 	p.opt.Observer.Step(stats)
 	return p.out.put(hard, outItem{batch: b.Number, end: end}, cost)
+}
+
+// intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no other way;
+// else at once, and the publisher asks logged before it publishes the first record: an error then ends the pipeline, with a
+// graph that is ahead of the log, as it is after any crash.
+func (p *Pipeline) intent(b *Batch, now bool) (logged func() error, err error) {
+	failed := func(err error) error {
+		if err != nil {
+			return fmt.Errorf("store: intent of batch %d: %w", b.Number, err)
+		}
+		return nil
+	}
+	if s, ok := p.opt.Store.(IntentStarter); ok && !now {
+		wait := s.StartIntent(b)
+		return func() error { return failed(wait()) }, nil
+	}
+	return nil, failed(p.opt.Store.Intent(b))
 }
 
 // endOf prepares what ends a batch at the sink and in the store.

@@ -5,7 +5,7 @@
 // For each batch, in this order (DESIGN P3):
 //
 //	Store.Intent   the batch as it was cut is on disk before its first record is published
-//	Engine.Step    matches are found and encoded; records go to the Sink as they come
+//	Engine.Step    matches are found and encoded, beside the intent; records go to the Sink as they come
 //	Sink.End       the last records, dead letters and the batch record are published
 //	Store.Commit   net edges, positions and the batch record are on disk; the batch is done
 //
@@ -22,4 +22,10 @@
 //  4. A stop is graceful between two batches. What was decoded and not cut is dropped, and read again by the next
 //     start, whose cuts are then the same if they depend on size alone.
 //  5. An error of one part ends all others at once, the search included. The batch in hand stays an open intent.
+//  6. An intent is written beside the search of its batch (IntentStarter), and the publisher waits for it before it begins the
+//     batch at the Sink. Exactly once needs no more: until then nothing of the batch has left the process but what the
+//     engine holds in memory, so a crash or a failed write loses the batch whole, and the input is read again from the
+//     positions of the last intent. Intents reach the log in order, each before the suspensions of its batch and before its
+//     commit; so what recovery finds is what it would find had the engine waited. Changes of queries do wait, since
+//     Change answers that they are logged.
 package stream

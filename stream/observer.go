@@ -32,7 +32,7 @@ type StepStats struct {
 	Records   []RecordCount
 	Recovered bool // an intent that a start found open
 	Accept    time.Duration
-	Intent    time.Duration
+	Intent    time.Duration // logging the batch; what is left of it when the search ends is in CommitStats
 	Slot      time.Duration // waiting until fewer than MaxInFlight batches were uncommitted
 	Step      time.Duration // all of Engine.Step, Encode and Publish included
 	Encode    time.Duration // encoding records
@@ -53,6 +53,7 @@ type CommitStats struct {
 	Records       uint64
 	Inserted      int
 	Deleted       int
+	Intent        time.Duration // waiting until the batch was logged, before anything of it was written to the sink
 	Publish       time.Duration // writing to the sink and ending the batch there
 	Commit        time.Duration
 	Latency       time.Duration // from the read of the batch's first message to its commit; 0 for others than input batches

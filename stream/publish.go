@@ -8,10 +8,11 @@ import (
 
 // outItem is what the publisher is told: that a batch begins, a chunk of its records, or its end.
 type outItem struct {
-	batch uint64
-	begin bool
-	recs  *[]OutRecord
-	end   *batchEnd
+	batch  uint64
+	begin  bool
+	logged func() error // with begin: returns when the intent is durable; nil when it is
+	recs   *[]OutRecord
+	end    *batchEnd
 }
 
 // batchEnd closes a batch at the sink and in the store.
@@ -49,7 +50,7 @@ func (p *Pipeline) openSink(ctx context.Context) error {
 
 // publish is the publisher's goroutine.
 func (p *Pipeline) publish(ctx context.Context) error {
-	var spent time.Duration
+	var spent, waited time.Duration
 	for {
 		item, ok, err := p.out.takeWait(ctx)
 		if err != nil || !ok {
@@ -61,6 +62,13 @@ func (p *Pipeline) publish(ctx context.Context) error {
 		begin := time.Now()
 		switch {
 		case item.begin:
+			if item.logged != nil {
+				if err := item.logged(); err != nil {
+					return err
+				}
+			}
+			waited = time.Since(begin)
+			begin = begin.Add(waited)
 			spent = 0
 			if err := p.opt.Sink.Begin(ctx, item.batch); err != nil {
 				return fmt.Errorf("sink: begin of batch %d: %w", item.batch, err)
@@ -80,7 +88,8 @@ func (p *Pipeline) publish(ctx context.Context) error {
 				}
 				spent += time.Since(begin)
 			}
-			end.stats.Publish, spent = spent, 0
+			end.stats.Publish, end.stats.Intent = spent, waited
+			spent, waited = 0, 0
 			end.commit.Mark = p.mark
 			if err := p.commit(end); err != nil {
 				return err

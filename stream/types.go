@@ -212,3 +212,13 @@ type Store interface {
 	Commit(c *CommitInfo) error
 	Close() error
 }
+
+// IntentStarter is implemented by stores that write an intent while its batch is searched. The Pipeline publishes nothing of
+// the batch before the intent is durable, which is all that DESIGN P3 asks of it: a crash before leaves the output as it was,
+// and the input is read again from where the batch before it ended; one after finds the intent.
+type IntentStarter interface {
+	// StartIntent is Intent, but the batch is durable only once logged has returned nil. What begins with it (Suspend,
+	// StartIntent or Intent of the next batch, Close) waits for it by itself; Commit comes after logged. b is not changed until
+	// then. logged may be called more than once, or never.
+	StartIntent(b *Batch) (logged func() error)
+}

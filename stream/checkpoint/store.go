@@ -21,8 +21,9 @@ type Store struct {
 	streamID string
 	settings Settings
 
-	intents sync.Mutex // held by Intent and Suspend, one at a time
-	commits sync.Mutex // held by Commit
+	intents sync.Mutex   // held by StartIntent and Suspend, one at a time
+	writing *intentWrite // the last intent, guarded by intents
+	commits sync.Mutex   // held by Commit
 	// Buffers that the values of Intent and of Commit are encoded in, guarded by their mutexes; Pebble copies them.
 	intentBuf, doneBuf []byte
 
@@ -33,7 +34,25 @@ type Store struct {
 	recovered bool
 }
 
-var _ stream.Store = (*Store)(nil)
+var (
+	_ stream.Store         = (*Store)(nil)
+	_ stream.IntentStarter = (*Store)(nil)
+)
+
+// intentWrite is an intent on its way to the disk.
+type intentWrite struct {
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// wait returns when the intent is durable, or has failed.
+func (w *intentWrite) wait() error {
+	if w == nil {
+		return nil
+	}
+	<-w.done
+	return w.err
+}
 
 // errReadOnly answers a change of a store that was opened read-only.
 var errReadOnly = errors.New("checkpoint: opened read-only")
@@ -146,30 +165,52 @@ func (s *Store) Bootstrapped() bool {
 }
 
 // Intent stores a batch before it is stepped. b.Number follows the last intent's, or the last committed batch's.
-func (s *Store) Intent(b *stream.Batch) error {
+func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
+
+// StartIntent implements stream.IntentStarter: the intent is encoded, written and synced by a goroutine. There is one at a time,
+// so that intents reach the log in order, and a suspension after the intent that it belongs to.
+func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	s.intents.Lock()
 	defer s.intents.Unlock()
+	w := &intentWrite{done: make(chan struct{})}
+	failed := func(err error) func() error { return func() error { return err } }
 	if s.opt.ReadOnly {
-		return errReadOnly
+		return failed(errReadOnly)
 	}
+	before := s.writing.wait()
 	s.mu.Lock()
 	next := s.log.next(s.state.batch)
 	s.mu.Unlock()
-	if b.Number != next {
-		return fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next)
+	switch {
+	case b.Number == next:
+	case before != nil: // its batch was begun all the same
+		return failed(before)
+	default:
+		return failed(fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next))
 	}
-	v, err := appendIntent(append(s.intentBuf[:0], codecVersion), &intent{batch: *b, shape: s.settings.Shape})
+	s.writing = w
+	in := &intent{batch: *b, shape: s.settings.Shape} // a copy: what the engine adds to the batch is logged by Suspend
+	go func() {
+		defer close(w.done)
+		w.err = s.intent(in)
+	}()
+	return w.wait
+}
+
+// intent writes an intent. It owns intentBuf.
+func (s *Store) intent(in *intent) error {
+	number := in.batch.Number
+	v, err := appendIntent(append(s.intentBuf[:0], codecVersion), in)
 	if err != nil {
-		return fmt.Errorf("checkpoint: intent of batch %d: %w", b.Number, err)
+		return fmt.Errorf("checkpoint: intent of batch %d: %w", number, err)
 	}
 	s.intentBuf = keepBuffer(v)
-	key := logKey(b.Number, partIntent)
-	size, err := s.put(key, v, fmt.Sprintf("intent of batch %d", b.Number))
+	size, err := s.put(logKey(number, partIntent), v, fmt.Sprintf("intent of batch %d", number))
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.log.open = append(s.log.open, logEntry{batch: b.Number, bytes: size})
+	s.log.open = append(s.log.open, logEntry{batch: number, bytes: size})
 	s.mu.Unlock()
 	return nil
 }
@@ -188,6 +229,9 @@ func (s *Store) Suspend(batch uint64, u matcher.Suspension) error {
 	defer s.intents.Unlock()
 	if s.opt.ReadOnly {
 		return errReadOnly
+	}
+	if err := s.writing.wait(); err != nil {
+		return fmt.Errorf("checkpoint: suspension in batch %d: %w", batch, err)
 	}
 	s.mu.Lock()
 	i := s.log.find(batch)
@@ -335,6 +379,9 @@ func writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, 
 
 // Close closes the checkpoint. Open intents stay.
 func (s *Store) Close() error {
+	s.intents.Lock()
+	defer s.intents.Unlock()
+	_ = s.writing.wait() // who started it was told, or did not ask; a failed write shows below
 	err := s.db.Close()
 	if broken := s.db.broken(); broken != nil {
 		return broken

@@ -47,7 +47,8 @@ func DescribeTopics(ctx context.Context, opt Client, names ...string) (map[strin
 // describe tells about one topic, nil when it does not exist.
 func (c *client) describe(ctx context.Context, name string) (*TopicInfo, error) {
 	var info *TopicInfo
-	err := c.retry(ctx, "metadata", name, -1, func(ctx context.Context) error {
+	// A topic may be deleted between the two requests: an attempt begins with the first.
+	err := c.retry(ctx, "describe", name, -1, func(ctx context.Context) error {
 		res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{name}})
 		if err != nil {
 			return err
@@ -66,13 +67,13 @@ func (c *client) describe(ctx context.Context, name string) (*TopicInfo, error) 
 				info.Replicas = n
 			}
 		}
-		return nil
+		info.Config, err = c.settings(ctx, kafkago.ResourceTypeTopic, name)
+		return err
 	})
-	if err != nil || info == nil {
+	if err != nil {
 		return nil, err
 	}
-	info.Config, err = c.settings(ctx, kafkago.ResourceTypeTopic, name)
-	return info, err
+	return info, nil
 }
 
 // DescribeBroker returns the settings of a broker, those that it shows. It waits for the brokers until ctx is done.
@@ -97,29 +98,30 @@ func DescribeBroker(ctx context.Context, opt Client) (map[string]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	return cl.settings(ctx, kafkago.ResourceTypeBroker, id)
+	var settings map[string]string
+	err = cl.retry(ctx, "describe configs", "", -1, func(ctx context.Context) (err error) {
+		settings, err = cl.settings(ctx, kafkago.ResourceTypeBroker, id)
+		return err
+	})
+	return settings, err
 }
 
-// settings asks for the configuration of a topic or a broker.
+// settings asks once for the configuration of a topic or a broker.
 func (c *client) settings(ctx context.Context, kind kafkago.ResourceType, name string) (map[string]string, error) {
-	out := map[string]string{}
-	err := c.retry(ctx, "describe configs", name, -1, func(ctx context.Context) error {
-		res, err := c.api.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
-			Resources: []kafkago.DescribeConfigRequestResource{{ResourceType: kind, ResourceName: name}},
-		})
-		if err != nil {
-			return err
-		}
-		clear(out)
-		for _, r := range res.Resources {
-			if r.Error != nil {
-				return r.Error
-			}
-			for _, e := range r.ConfigEntries {
-				out[e.ConfigName] = e.ConfigValue
-			}
-		}
-		return nil
+	res, err := c.api.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+		Resources: []kafkago.DescribeConfigRequestResource{{ResourceType: kind, ResourceName: name}},
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, r := range res.Resources {
+		if r.Error != nil {
+			return nil, r.Error
+		}
+		for _, e := range r.ConfigEntries {
+			out[e.ConfigName] = e.ConfigValue
+		}
+	}
+	return out, nil
 }

@@ -150,6 +150,23 @@ func (s *faultyStore) Intent(b *stream.Batch) error {
 	return s.f.do("Store.Intent", func() error { return s.Store.Intent(b) }, nil)
 }
 
+// StartIntent counts twice, when it begins and when it is waited for.
+func (s *faultyStore) StartIntent(b *stream.Batch) (logged func() error) {
+	var wait func() error
+	if err := s.f.do("Store.StartIntent", func() error { wait = start(s.Store, b); return nil }, nil); err != nil {
+		return func() error { return err }
+	}
+	return func() error { return s.f.do("Store.Intent", wait, nil) }
+}
+
+// start begins an intent; a store that cannot writes it when it is waited for.
+func start(s stream.Store, b *stream.Batch) (logged func() error) {
+	if st, ok := s.(stream.IntentStarter); ok {
+		return st.StartIntent(b)
+	}
+	return func() error { return s.Intent(b) }
+}
+
 func (s *faultyStore) Suspend(batch uint64, x matcher.Suspension) error {
 	return s.f.do("Store.Suspend", func() error { return s.Store.Suspend(batch, x) }, nil)
 }

@@ -262,6 +262,7 @@ type Store struct {
 	mu        sync.Mutex
 	intents   []stream.Batch // all, ascending
 	committed int            // of intents
+	started   []stream.Batch // intents that are not durable: at most one
 	last      *stream.CommitInfo
 }
 
@@ -278,6 +279,7 @@ func (s *Store) Committed() []stream.Batch {
 func (s *Store) Recover(context.Context) (*stream.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.started = nil
 	st := &stream.State{
 		StreamID: s.ID, Fresh: len(s.intents) == 0, Batch: uint64(s.committed), Positions: stream.Positions{},
 		Open: slices.Clone(s.intents[s.committed:]),
@@ -292,13 +294,35 @@ func (s *Store) Recover(context.Context) (*stream.State, error) {
 func (s *Store) Bootstrap(context.Context, *dyngraph.Graph) error { return nil }
 
 // Intent implements stream.Store.
-func (s *Store) Intent(b *stream.Batch) error {
+func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
+
+// StartIntent implements stream.IntentStarter as lazily as it may: the intent is lost in a crash unless somebody has waited for
+// it, here, in the intent after it or in a suspension.
+func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.finish(); err != nil {
+		return func() error { return err }
+	}
+	s.started = append(s.started, *b)
+	return func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.finish()
+	}
+}
+
+// finish makes durable what was started.
+func (s *Store) finish() error {
+	if len(s.started) == 0 {
+		return nil
+	}
+	b := s.started[0]
+	s.started = nil
 	if b.Number != uint64(len(s.intents))+1 {
 		return fmt.Errorf("intent of batch %d after %d", b.Number, len(s.intents))
 	}
-	s.intents = append(s.intents, *b)
+	s.intents = append(s.intents, b)
 	return nil
 }
 
@@ -306,6 +330,9 @@ func (s *Store) Intent(b *stream.Batch) error {
 func (s *Store) Suspend(batch uint64, x matcher.Suspension) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.finish(); err != nil {
+		return err
+	}
 	if batch != uint64(len(s.intents)) || int(batch) <= s.committed {
 		return fmt.Errorf("suspension in batch %d, which is not open", batch)
 	}
