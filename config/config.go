@@ -266,7 +266,7 @@ func Default() *Config {
 		Output: Output{Mode: "changelog"},
 		Engine: Engine{
 			Backend: "auto", GroupMemory: 64 * MiB,
-			Placement: Placement{Fill: 4096, ExplorePercent: 4, HysteresisPercent: 5},
+			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5},
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"time"
 
 	"motifd/matcher"
@@ -20,10 +22,17 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	}
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
 	info := dev.Info()
+	found := o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20)
 	if o.name == "auto" {
+		measured, err := cuda.Calibrate(dev, o.cpu.Clock)
+		if err != nil {
+			_ = dev.Close() // that it failed is told already
+			return nil, fmt.Errorf("measuring GPU %d: %w", o.device, err)
+		}
+		found.Float64("round_trip_us", math.Round(measured.RoundTrip/100)/10).Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
 		opt.Placement = cuda.NewPlacement(cuda.PlacementOptions{
 			Fill: o.placement.Fill, Explore: float64(o.placement.ExplorePercent) / 100,
-			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Placed: o.placed,
+			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Device: measured, Placed: o.placed,
 		})
 		opt.Lost = func(err error) {
 			o.log.Error().Err(err).Str("gpu", info.Name).Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")
@@ -32,7 +41,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 			}
 		}
 	}
-	o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20).Msg("searching on a GPU")
+	found.Msg("searching on a GPU")
 	return &timedBackend{Backend: cuda.New(opt), threads: o.cpu.Threads, device: info.Name}, nil
 }
 

@@ -131,7 +131,8 @@ func gpuLost(t *testing.T, e *emulated) {
 	require.Equal(t, 0, r.code, r.stderr)
 	require.NotEmpty(t, want)
 	lost := 0
-	for i, after := range []int{20_000, 60_000, 200_000} {
+	const measuring = 3 * 256 << 10 // what it is sent before it searches
+	for i, after := range []int{20_000, 5_000 + measuring, 20_000 + measuring, 60_000 + measuring} {
 		got, r := run(fmt.Sprintf("auto%d.jsonl", i), e.dying(t, after), "auto")
 		require.Equal(t, 0, r.code, r.stderr)
 		require.Equal(t, want, got)

@@ -94,10 +94,13 @@ func newE2E(b *testing.B) *e2e {
 	return e
 }
 
-// run starts the daemon; stop ends it and tells how.
-func (e *e2e) run() (s *service, stop func()) {
+// run starts the daemon, once prepare has seen it; stop ends it and tells how.
+func (e *e2e) run(prepare ...func(s *service)) (s *service, stop func()) {
 	ctx, cancel := context.WithCancel(e.b.Context())
 	s = newService(&app{ctx: ctx, stderr: e.b.Output()}, e.cfg, newMetrics(0), newLogger(e.b.Output(), "error", "json"))
+	for _, f := range prepare {
+		f(s)
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx) }()
 	return s, func() {
@@ -169,8 +172,10 @@ func BenchmarkEndToEnd(b *testing.B) {
 			}
 			e.produce(values...)
 		}
-		s, stop := e.run()
+		trace := newTracer()
+		s, stop := e.run(func(s *service) { s.observe = trace.over })
 		first := position(s, 1)
+		b.Log("measuring")
 		begin, cpu := time.Now(), cpuTime(b)
 		b.StartTimer()
 		position(s, messages)
@@ -179,6 +184,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 		costs = append(costs, float64((cpuTime(b)-cpu).Nanoseconds())/1000/updates)
 		b.StopTimer()
 		stop()
+		b.Log(trace.sum())
 		b.StartTimer()
 	}
 	slices.Sort(rates)
@@ -186,64 +192,4 @@ func BenchmarkEndToEnd(b *testing.B) {
 	b.ReportMetric(rates[0], "least-updates/s")
 	slices.Sort(costs)
 	b.ReportMetric(costs[len(costs)/2], "cpu-us/update")
-}
-
-// BenchmarkEndToEndLatency measures from the production of a payment to the moment at which a consumer has the match that
-// it completed: 20,000 payments a second, 100 to a message, batches of 5 ms, the graph and the patterns of
-// BenchmarkEndToEnd.
-func BenchmarkEndToEndLatency(b *testing.B) {
-	const rate, warm, long = 20_000, 3 * time.Second, 20 * time.Second
-	for b.Loop() {
-		e := newE2E(b)
-		e.cfg.Batch.Linger = config.Duration(5 * time.Millisecond)
-		s, stop := e.run()
-		e.produce(e.message(demoMessage, time.Now().UnixMicro()))
-		position(s, 1)
-		out, err := newDemoConsumer(e.log.Addr(), demoOutput)
-		require.NoError(b, err)
-		ctx, cancel := context.WithCancel(b.Context())
-		begin, cpu := time.Now(), cpuTime(b)
-		var all []time.Duration
-		read := make(chan error, 1)
-		go func() {
-			read <- consume(ctx, out, func(value []byte) error {
-				var d struct {
-					Op     string
-					Anchor struct{ TS int64 }
-				}
-				if err := json.Unmarshal(value, &d); err != nil {
-					return err
-				}
-				if d.Op == "+" && time.Since(begin) > warm {
-					all = append(all, time.Since(time.UnixMicro(d.Anchor.TS)))
-				}
-				return nil
-			})
-		}()
-		tick := time.NewTicker(time.Second * demoMessage / rate)
-		sent := int64(1)
-		for time.Since(begin) < long {
-			<-tick.C
-			for due := int64(time.Since(begin).Seconds() * rate / demoMessage); sent < due; sent++ {
-				// Late messages carry the time at which they were due.
-				e.produce(e.message(demoMessage, begin.Add(time.Duration(sent)*time.Second*demoMessage/rate).UnixMicro()))
-			}
-		}
-		tick.Stop()
-		position(s, sent)
-		cost := float64((cpuTime(b) - cpu).Nanoseconds()) / 1000 / float64((sent-1)*demoMessage)
-		time.Sleep(time.Second) // what is published reaches the consumer
-		cancel()
-		require.NoError(b, <-read)
-		stop()
-		require.NotEmpty(b, all)
-		slices.Sort(all)
-		ms := func(q int) float64 { return float64(all[len(all)*q/1000].Microseconds()) / 1000 }
-		b.ReportMetric(float64(sent*demoMessage)/long.Seconds(), "updates/s")
-		b.ReportMetric(float64(len(all)), "matches")
-		b.ReportMetric(cost, "cpu-us/update") // making and reading them included
-		b.ReportMetric(ms(500), "p50-ms")
-		b.ReportMetric(ms(990), "p99-ms")
-		b.ReportMetric(ms(999), "p99.9-ms")
-	}
 }

@@ -39,7 +39,7 @@ const (
 
 var demoLabels = [...]string{"TRANSFER", "TOP_UP", "WITHDRAWAL"}
 
-// demoPay is a payment: the identity of an edge. Ends are indexes into demoGen.names.
+// demoPay is a payment: the identity of an edge. Ends are numbers of accounts, then of wallets.
 type demoPay struct {
 	from, to uint32
 	kind     demoKind
@@ -61,12 +61,13 @@ type demoGen struct {
 	settle uint64
 
 	rng      *rand.Rand
-	names    []string // accounts, then wallets
 	accounts int
 	window   int // background payments kept
 	number   uint64
 
-	present    map[demoPay]string // id by payment, of all that are in the graph or planned
+	// The event that made each payment that is in the graph; 0 for those that are planned. Without pointers, the collector
+	// does not look into it: the daemon runs in the same process.
+	present    map[demoPay]uint64
 	background demoQueue[demoPay] // oldest first
 	payments   []uint16           // by wallet: its payments, planned or present
 	reserved   []uint16           // by wallet: those that belong to plants
@@ -87,15 +88,9 @@ func newDemoGen(seed uint64, accounts int) *demoGen {
 		// An account sends half a transfer on average, a wallet has a quarter of a top-up and of a withdrawal: short
 		// rings and fans happen by chance, but seldom.
 		window:   accounts * 5 / 8,
-		present:  make(map[demoPay]string, accounts),
+		present:  make(map[demoPay]uint64, accounts),
 		payments: make([]uint16, wallets),
 		reserved: make([]uint16, wallets),
-	}
-	for i := range accounts {
-		g.names = append(g.names, "account-"+strconv.Itoa(i))
-	}
-	for i := range wallets {
-		g.names = append(g.names, "wallet-"+strconv.Itoa(i))
 	}
 	g.nextPlant = 1 + g.rng.Uint64N(demoSpacing)
 	return g
@@ -117,7 +112,7 @@ func (g *demoGen) next() demoEvent {
 	p := g.randomPay()
 	g.background.push(p)
 	g.book(p, 1)
-	g.present[p] = g.id()
+	g.present[p] = g.number
 	return g.insert(p)
 }
 
@@ -167,7 +162,16 @@ func (g *demoGen) book(p demoPay, n int) {
 	}
 }
 
-func (g *demoGen) id() string { return "tx-" + strconv.FormatUint(g.number, 10) }
+// id names a payment that is in the graph.
+func (g *demoGen) id(p demoPay) string { return "tx-" + strconv.FormatUint(g.present[p], 10) }
+
+// name is the key of an account or a wallet.
+func (g *demoGen) name(v uint32) string {
+	if int(v) < g.accounts {
+		return "account-" + strconv.Itoa(int(v))
+	}
+	return "wallet-" + strconv.Itoa(int(v)-g.accounts)
+}
 
 func (g *demoGen) insert(p demoPay) demoEvent {
 	u := g.update(dyngraph.InsertEdge, p)
@@ -185,8 +189,8 @@ func (g *demoGen) remove(p demoPay) demoEvent {
 
 func (g *demoGen) update(op dyngraph.Op, p demoPay) dyngraph.Update {
 	return dyngraph.Update{
-		Op: op, From: g.names[p.from], To: g.names[p.to], Label: demoLabels[p.kind],
-		Attr: dyngraph.Attr{ID: g.present[p], TS: demoEpoch + int64(g.number), HasTS: true},
+		Op: op, From: g.name(p.from), To: g.name(p.to), Label: demoLabels[p.kind],
+		Attr: dyngraph.Attr{ID: g.id(p), TS: demoEpoch + int64(g.number), HasTS: true},
 	}
 }
 

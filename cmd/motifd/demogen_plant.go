@@ -65,7 +65,7 @@ func (g *demoGen) plant() {
 		if i > 0 {
 			due += 1 + g.rng.Uint64N(demoSpread)
 		}
-		g.present[p] = "" // taken, and named when it is made
+		g.present[p] = 0 // taken, and named when it is made
 		g.book(p, 1)
 		g.reserve(p, 1)
 		g.planned.add(demoStep{due: due, pay: p, life: l})
@@ -126,7 +126,7 @@ func (g *demoGen) reserve(p demoPay, n int) {
 func (g *demoGen) follow(s demoStep) demoEvent {
 	l := s.life
 	if !s.remove {
-		g.present[s.pay] = g.id()
+		g.present[s.pay] = g.number
 		e := g.insert(s.pay)
 		if l.left--; l.left == 0 {
 			l.plant = g.completed(l)
@@ -153,10 +153,10 @@ func (g *demoGen) follow(s demoStep) demoEvent {
 func (g *demoGen) completed(l *demoLife) *demoPlant {
 	p := &demoPlant{Query: l.query, Completed: g.number}
 	for _, v := range l.ends {
-		p.Accounts = append(p.Accounts, g.names[v])
+		p.Accounts = append(p.Accounts, g.name(v))
 	}
 	for _, pay := range l.pays {
-		p.Edges = append(p.Edges, demoEdge{g.names[pay.from], g.names[pay.to], demoLabels[pay.kind], g.present[pay]})
+		p.Edges = append(p.Edges, demoEdge{g.name(pay.from), g.name(pay.to), demoLabels[pay.kind], g.id(pay)})
 	}
 	return p
 }

@@ -31,6 +31,7 @@ type metrics struct {
 	truncated, suspended *prometheus.CounterVec
 	searchSeconds, steps *prometheus.CounterVec
 
+	intentWait                             prometheus.Histogram
 	publishSeconds, commitSeconds, latency prometheus.Histogram
 	inputTime                              prometheus.Gauge
 	backend                                *prometheus.GaugeVec
@@ -83,6 +84,7 @@ func newMetrics(maxEdges uint64) *metrics {
 	m.placements = counter("placements_total", "Searches that backend auto placed on a side, cpu or gpu, by kind of work and reason.", "work", "side", "reason")
 	m.placementSeconds = counter("placement_seconds_total", "Time of these searches.", "work", "side")
 
+	m.intentWait = histogram("intent_wait_seconds", "Time for which the output of a batch waited until the batch was logged.", seconds)
 	m.publishSeconds = histogram("publish_seconds", "Time of writing a batch to the output.", seconds)
 	m.commitSeconds = histogram("commit_seconds", "Time of committing a batch to the checkpoint.", seconds)
 	m.latency = histogram("batch_latency_seconds", "From the read of a batch's first message to its commit.", seconds)
@@ -191,6 +193,7 @@ func signName(s dyngraph.Sign) string {
 // Commit implements stream.Observer.
 func (m *metrics) Commit(s stream.CommitStats) {
 	m.committed.WithLabelValues().Inc()
+	m.intentWait.Observe(s.Intent.Seconds())
 	m.publishSeconds.Observe(s.Publish.Seconds())
 	m.commitSeconds.Observe(s.Commit.Seconds())
 	if s.Latency > 0 {

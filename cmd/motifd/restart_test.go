@@ -127,7 +127,7 @@ func endOffset(t *testing.T, port int) int64 {
 	return lastOffset(t, &kafkago.Client{Addr: kafkago.TCP(fmt.Sprintf("127.0.0.1:%d", port)), Transport: transport}, "payments")
 }
 
-func lastOffset(t *testing.T, client *kafkago.Client, topic string) int64 {
+func lastOffset(t testing.TB, client *kafkago.Client, topic string) int64 {
 	t.Helper()
 	resp, err := client.ListOffsets(t.Context(), &kafkago.ListOffsetsRequest{
 		Topics: map[string][]kafkago.OffsetRequest{topic: {kafkago.LastOffsetOf(0)}},

@@ -30,6 +30,8 @@ type service struct {
 	started  time.Time
 	doing    atomic.Pointer[string] // before there is a pipeline
 	pipeline atomic.Pointer[stream.Pipeline]
+	// observe, which may be nil, returns what the pipeline tells instead of o; that passes on to o.
+	observe func(o stream.Observer) stream.Observer
 	// resetProgress lets the daemon go on behind its checkpoint whatever the output's progress record says.
 	resetProgress bool
 }
@@ -216,6 +218,9 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	opt.Observer = &observer{
 		metrics: s.metrics, log: s.log,
 		often: s.log.Sample(&zerolog.BurstSampler{Burst: 5, Period: 10 * time.Second}),
+	}
+	if s.observe != nil {
+		opt.Observer = s.observe(opt.Observer)
 	}
 	opt.Control = s.cfg.Control()
 	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {

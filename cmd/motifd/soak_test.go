@@ -101,7 +101,8 @@ func (s *soak) run(duration time.Duration) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	var sampled, changed time.Duration
-	for now := time.Duration(0); now < duration; now = time.Since(begin) {
+	// On a machine that does much else, a short run is prolonged until its second half has a sample for every window.
+	for now := time.Duration(0); now < duration || len(s.samples) <= 2*soakWindows; now = time.Since(begin) {
 		if due := uint64(now.Seconds() * soakRate); due > s.sent {
 			s.produce(w, due-s.sent)
 		}
@@ -262,11 +263,10 @@ func (s *soak) checkFlat() {
 	const soakMemory, soakCycle, buffers, spare = 60.0, 15.0, 64.0, 4.0
 	last := s.samples[len(s.samples)-1]
 	s.t.Logf("%.0f s, %d updates, %d deltas, %d samples", last.at, s.sent, s.deltas, len(s.samples))
-	require.Greater(s.t, len(s.samples), 2*soakWindows)
-	memory, flat := spare, true
+	memory, slack, flat := spare, 1.0, true
 	switch {
 	case last.at < soakMemory:
-		memory = math.Inf(1)
+		memory, slack = math.Inf(1), 4 // a window has one or two samples
 	case last.at/2/soakWindows < soakCycle:
 		memory = buffers
 	}
@@ -278,7 +278,7 @@ func (s *soak) checkFlat() {
 	}{
 		{"resident memory, MiB", func(x soakSample) float64 { return x.rss }, 0.05, memory},
 		{"live heap, MiB", func(x soakSample) float64 { return x.heap }, 0.05, memory},
-		{"goroutines", func(x soakSample) float64 { return x.goroutines }, 0, 1},
+		{"goroutines", func(x soakSample) float64 { return x.goroutines }, 0, slack},
 		{"file handles", func(x soakSample) float64 { return x.fileCount }, 0.05, 1},
 	} {
 		rise, mean := s.rise(m.of)
