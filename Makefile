@@ -95,7 +95,7 @@ CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settin
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
-	$(CUDA_ENV) && $(GO) vet -tags cuda ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -tags cuda ./kernels && \
+	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -tags cuda ./kernels && \
 		$(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: ptx
@@ -110,6 +110,7 @@ nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they 
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
 	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
 	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -tags emu ./kernels ./matcher/cuda
+	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
 	$(GO) test -tags emu -run GPU ./cmd/motifd
 	$(GO) test -tags ptx ./kernels
 
@@ -117,6 +118,7 @@ test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare t
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
 	mkdir -p gpu-bundle
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
+	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
 	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
