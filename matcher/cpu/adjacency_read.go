@@ -7,10 +7,13 @@ import (
 	"motifd/dyngraph"
 )
 
+// adjacencies is how many were made.
+var adjacencies atomic.Uint64
+
 // newAdjacency reads the graph, with the staged batch if there is one. parallel runs its argument on several goroutines and waits for
 // them: one pass over the graph finds how large each vertex's block is, a second one writes the blocks.
 func newAdjacency(g *dyngraph.Graph, parallel func(work func())) *adjacency {
-	a := &adjacency{g: g, kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound())}
+	a := &adjacency{g: g, number: adjacencies.Add(1), kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound())}
 	in := dyngraph.Out
 	if g.Directed() {
 		in = dyngraph.In

@@ -91,8 +91,20 @@ type Backend struct {
 // forget drops all caches.
 func (b *Backend) forget() {
 	b.idle = nil
+	b.dropFound()
+}
+
+// dropFound drops what workers have found in the graph.
+func (b *Backend) dropFound() {
 	b.lists.now.Store(nil)
 	b.pairs.now.Store(nil)
+}
+
+// outdate outdates what the staged batch changes of what workers have found.
+func (b *Backend) outdate() {
+	if b.fresh.outdate(b.g, b.delta, b.filter.Changed(), b.columns) {
+		b.dropFound()
+	}
 }
 
 // compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
@@ -177,7 +189,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		b.ready(nil)
 	}
 	b.filter.Stage(d)
-	b.fresh.outdate(b.g, d, b.filter.Changed(), b.columns)
+	b.outdate()
 	return nil
 }
 
@@ -202,7 +214,7 @@ func (b *Backend) end(committed bool) {
 			b.adj = nil
 		}
 		b.endBranches(committed)
-		b.fresh.outdate(b.g, b.delta, b.filter.Changed(), b.columns)
+		b.outdate()
 		b.delta = nil
 	}
 }

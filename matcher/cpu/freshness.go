@@ -12,8 +12,12 @@ import (
 // changed. The one of a vertex and a label of neighbours changes when an edge to such a neighbour does, or is marked by a batch; the one
 // of a vertex and a column when the candidate bits of a neighbour change that the column asks for. Stamps are found by hashing: where
 // two meet, lists are outdated for nothing.
+//
+// A list that is not asked for may lie there for ever, under the stamp that it had; stamps that come round to it would make it good again. So
+// all counters start over before a sum of two of them can come round, and what was found under them is dropped then.
 type freshness struct {
 	stamps []uint32
+	counts uint64       // how often stamps were counted up since they started over
 	shift  uint         // of a hash, to get an index
 	kinds  []kindOfList // room for some
 }
@@ -43,34 +47,36 @@ func (f *freshness) stamp(v dyngraph.VertexID, l lane) uint32 {
 	return *f.at(v, l.label) + *f.at(v, l.column)
 }
 
-// grow makes room for so many vertices. When there was less, all lists are outdated: no two stamps make what any made before.
-func (f *freshness) grow(vertices int) {
+// mostCounts is how often stamps are counted up before they start over: a list's two may be one and the same.
+const mostCounts = 1 << 31
+
+func (f *freshness) count(v dyngraph.VertexID, lane uint32) {
+	*f.at(v, lane)++
+	f.counts++
+}
+
+// grow makes room for so many vertices. It tells whether the stamps started over: whatever was found under those before must be dropped.
+func (f *freshness) grow(vertices int) (over bool) {
 	if perVertex*vertices <= len(f.stamps) && len(f.stamps) > 0 {
-		return
-	}
-	top := uint32(0)
-	for _, s := range f.stamps {
-		top = max(top, s)
+		return false
 	}
 	n := bits.Len(uint(max(perVertex*vertices, 2) - 1))
-	f.stamps, f.shift = make([]uint32, 1<<n), uint(64-n)
-	for i := range f.stamps {
-		f.stamps[i] = top + 1
-	}
+	f.stamps, f.shift, f.counts = make([]uint32, 1<<n), uint(64-n), 0
+	return true
 }
 
 // outdate outdates the lists that a batch changes, and those that ask for bits that changed. It is called while the batch is staged, so
-// that edges of both graphs are found.
-func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan.Change, c *columns) {
-	f.grow(int(g.IDBound()))
+// that edges of both graphs are found. It tells whether the stamps started over (see grow).
+func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan.Change, c *columns) (over bool) {
+	over = f.grow(int(g.IDBound()))
 	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
-		*f.at(n.From, labelLane(view.Label(n.To)))++
-		*f.at(n.To, labelLane(view.Label(n.From)))++
+		f.count(n.From, labelLane(view.Label(n.To)))
+		f.count(n.To, labelLane(view.Label(n.From)))
 		if c.wild {
-			*f.at(n.From, labelLane(matcher.AnyLabel))++
-			*f.at(n.To, labelLane(matcher.AnyLabel))++
+			f.count(n.From, labelLane(matcher.AnyLabel))
+			f.count(n.To, labelLane(matcher.AnyLabel))
 		}
 	}
 	for len(changed) > 0 {
@@ -101,11 +107,16 @@ func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan
 					}
 					for _, k := range f.kinds {
 						if k.reader == l || k.reader == matcher.AnyLabel {
-							*f.at(w, k.column)++
+							f.count(w, k.column)
 						}
 					}
 				}
 			}
 		}
 	}
+	if f.counts >= mostCounts {
+		clear(f.stamps)
+		f.counts, over = 0, true
+	}
+	return over
 }

@@ -12,8 +12,8 @@ import (
 type ring struct {
 	links []ringLink // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
 	phase uint64     // the last that closed tells of
-	of    *adjacency // that the links' kinds are of
-	kinds int        // how many it had
+	of    uint64 // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
+	kinds int    // how many it had
 }
 
 // ringLink is an edge of a ring.
@@ -29,10 +29,10 @@ type ringLink struct {
 
 // find finds the kinds of the links.
 func (r *ring) find(a *adjacency) {
-	if r.of == a && r.kinds == len(a.kinds) {
+	if r.of == a.number && r.kinds == len(a.kinds) {
 		return
 	}
-	r.of, r.kinds = a, len(a.kinds)
+	r.of, r.kinds = a.number, len(a.kinds)
 	for i := range r.links {
 		l := &r.links[i]
 		l.kindAhead, l.kindBack = a.kindOf(l.ahead), a.kindOf(l.back)

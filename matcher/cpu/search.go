@@ -82,6 +82,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 // release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
 	s.out, s.stop, s.budget, s.sharing = nil, nil, nil, sharing{}
+	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle = append(b.idle, s)

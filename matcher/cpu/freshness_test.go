@@ -1,0 +1,80 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+)
+
+// TestStampsThatStartOver: lists are what the graph holds although stamps start over, because ids came or because they were counted up very
+// often, and come to what they were when older lists were built.
+func TestStampsThatStartOver(t *testing.T) {
+	grew, ran := 0, 0
+	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
+		const vertices = 200
+		p := newPowerLaw(rng.Uint64(), vertices, 1500, 5, 600)
+		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x.lists(t, rng, 1)
+		ids := vertices
+		for batch := range slices.Chunk(p.stream, 20) {
+			f := &x.b.fresh
+			if rng.IntN(3) == 0 { // as if a hub's neighbours had changed all the time
+				f.counts = mostCounts - 1 - uint64(rng.IntN(60))
+				f.stamps[rng.IntN(len(f.stamps))] = uint32(f.counts)
+			}
+			if rng.IntN(8) == 0 {
+				for range ids {
+					batch = append(batch, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(ids), Label: "L0"})
+					ids++
+				}
+			}
+			was, counts := len(f.stamps), f.counts
+			x.stage(slices.Clip(batch))
+			if len(f.stamps) > was {
+				grew++
+			} else if f.counts < counts {
+				ran++
+			}
+			x.lists(t, rng, 0.3)
+			require.NoError(t, x.b.Commit())
+			x.g.Commit()
+			x.lists(t, rng, 0.3)
+		}
+	})
+	require.Positive(t, grew)
+	require.Positive(t, ran)
+}
+
+// lists looks up some of the lists that the rows of the plan need, and compares them with the graph.
+func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
+	var c lists
+	c.attach(x.b)
+	view := x.g.View(dyngraph.New)
+	for _, o := range x.b.plans[x.plan].rows {
+		if o == nil {
+			continue
+		}
+		for i := range o.steps[2:] {
+			st := &o.steps[2+i]
+			b := &st.back[0]
+			reader := x.plan.VertexLabels[o.steps[b.step].vertex]
+			for v := range x.g.IDBound() {
+				id := dyngraph.VertexID(v)
+				if reader != matcher.AnyLabel && view.Label(id) != reader || rng.Float64() >= share {
+					continue
+				}
+				want, got := plainList(x, id, b, st), c.neighbours(id, b, st)
+				if !slices.Equal(want.nbr, got.nbr) || !slices.Equal(want.ent, got.ent) || want.staged != got.staged {
+					t.Fatalf("the list of %d is %v, the graph holds %v", id, got, want)
+				}
+			}
+		}
+	}
+}
