@@ -12,8 +12,8 @@ import (
 type ring struct {
 	links []ringLink // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
 	phase uint64     // the last that closed tells of
-	of    uint64 // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
-	kinds int    // how many it had
+	of    uint64     // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
+	kinds int        // how many it had
 }
 
 // ringLink is an edge of a ring.
