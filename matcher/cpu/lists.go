@@ -66,6 +66,7 @@ type lists struct {
 	shared *sharedLists
 	table  *listTable
 	room   room
+	long   list // room for a list whose length is not known before
 }
 
 const (
@@ -191,18 +192,62 @@ const manyLabels = 12
 
 // build reads a range into the slot.
 func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
-	into, kept := chunk{}, r.AtMost() < longest
-	if kept {
-		if !c.room.reserve(c.table.store, r.AtMost()) {
-			c.renew()
-			s, stamp, _ = c.find(v, b)
-			kept = c.room.reserve(c.table.store, r.AtMost())
-		}
-		if kept {
-			into = c.room.begin()
+	most := r.AtMost()
+	if most > c.table.store.size {
+		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
+		c.long.read(c, r, b, st)
+		return c.keep(s, stamp, v, b, c.long)
+	}
+	if !c.room.reserve(c.table.store, most) {
+		c.renew()
+		s, stamp, _ = c.find(v, b)
+		if !c.room.reserve(c.table.store, most) {
+			var l list
+			l.read(c, r, b, st)
+			return l
 		}
 	}
-	nbr, ent, staged := into.nbr, into.ent[0], false
+	into := c.room.begin()
+	l := list{nbr: into.nbr, ent: into.ent[0]}
+	l.read(c, r, b, st)
+	p := emptyList
+	if len(l.nbr) > 0 {
+		p = c.room.end(len(l.nbr))
+	}
+	s.publish(stamp, p, l)
+	return l.clip()
+}
+
+// keep copies a long list to the store. Where it does not go there it is the caller's.
+func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) list {
+	n := len(l.nbr)
+	if n == 0 {
+		s.publish(stamp, emptyList, l)
+		return list{}
+	}
+	into := &c.room
+	if n > c.table.store.size {
+		into = &room{} // a chunk of its own
+	}
+	kept := n < longest
+	if kept && !into.reserve(c.table.store, n) {
+		c.renew()
+		s, stamp, _ = c.find(v, b)
+		kept = into.reserve(c.table.store, n)
+	}
+	if !kept {
+		c.long = list{}
+		return l
+	}
+	to := into.begin()
+	l = list{append(to.nbr, l.nbr...), append(to.ent[0], l.ent...), l.staged}.clip()
+	s.publish(stamp, into.end(n), l)
+	return l
+}
+
+// read makes the list what passes the filter of a range.
+func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
+	nbr, ent, staged := l.nbr[:0], l.ent[:0], false
 	view, byLabel := c.g.View(dyngraph.New), c.labels >= manyLabels && b.nbr != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
@@ -215,20 +260,24 @@ func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 			staged = staged || ents[i].Staged()
 		}
 	}
-	n := len(nbr)
-	if kept {
-		p := emptyList
-		if n > 0 {
-			p = c.room.end(n)
-			size := uint64(n)
-			if staged {
-				size |= stagedMark
-			}
-			atomic.StoreUint64(&s.size, size)
+	*l = list{nbr, ent, staged}
+}
+
+// clip returns the list without what lies behind it.
+func (l list) clip() list {
+	n := len(l.nbr)
+	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}
+}
+
+// publish writes where a list is that was built under a stamp.
+func (s *listSlot) publish(stamp uint32, p place, l list) {
+	if n := uint64(len(l.nbr)); n > 0 {
+		if l.staged {
+			n |= stagedMark
 		}
-		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
+		atomic.StoreUint64(&s.size, n)
 	}
-	return list{nbr[:n:n], ent[:n:n], staged}
+	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
 }
 
 // neighbours returns the list of vertex v along a back edge of step st.

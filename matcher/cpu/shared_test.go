@@ -93,6 +93,45 @@ func plainList(x *bench, v dyngraph.VertexID, b *back, st *step) (l list) {
 	return l
 }
 
+// TestHubsFitIntoTheStore: what few of a hub's very many neighbours pass takes the room that it needs, and no list is dropped for it; and
+// lists that fit nowhere are right.
+func TestHubsFitIntoTheStore(t *testing.T) {
+	const hubs, neighbours = 3, listChunk + 1000
+	var graph []dyngraph.Update
+	for v := range neighbours {
+		label := "L4"
+		if v < 200 {
+			label = fmt.Sprint("L", v%4)
+		}
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(v), Label: label})
+	}
+	for h := range hubs {
+		hub, label := fmt.Sprint("hub", h), "L2"
+		if h == 0 {
+			label = "L3" // whose neighbours all pass
+		}
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: hub, Label: label})
+		for v := range neighbours {
+			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: hub, To: fmt.Sprint(v)})
+		}
+	}
+	for v := range 200 { // what pattern vertices ask for
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), To: fmt.Sprint(200 + v)},
+			dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), To: fmt.Sprint((v + 1) % 200)})
+	}
+	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
+		x := newBench(t, graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x.b.lists.most = 2 * neighbours
+		x.lists(t, rng, 0.5)
+		store := x.b.lists.now.Load().store
+		x.lists(t, rng, 1)
+		require.Same(t, store, x.b.lists.now.Load().store)
+		x.b.lists.most = 100 // nothing fits
+		x.b.dropFound()
+		x.lists(t, rng, 1)
+	})
+}
+
 // TestSharedPairs: what several workers remember of pairs at the same time, in a table that grows and starts over, is what was kept for them.
 func TestSharedPairs(t *testing.T) {
 	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
