@@ -126,6 +126,9 @@ func (a *anchors) room(n int) {
 
 // groupTasks appends the tasks of the requests, in any order.
 func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
+	if len(a.orders) == 0 {
+		return
+	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
 	for _, g := range a.b.nets.touched {
 		pairs := g.in(phase)
@@ -134,13 +137,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		}
 		for _, s := range a.requested(a.b.anchors.Of(g.from, g.edge, g.to)) {
 			req := &a.reqs[s.request]
-			if req.Before == 0 {
-				continue
-			}
 			f := a.b.grown(req, phase)
-			if f != nil && !f.cyclic {
-				continue
-			}
 			ts, x, y := tasks[s.request], &s.order.steps[0], &s.order.steps[1]
 			for i, p := range pairs {
 				if f != nil || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) || req.Budget > 0 {

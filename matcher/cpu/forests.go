@@ -86,6 +86,9 @@ func (b *Backend) build(reqs []matcher.Request) {
 
 // advance brings a phase into the forests of what is requested.
 func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Request, results []matcher.Result) error {
+	ready := false
+	var stop atomic.Bool
+	var k keeper
 	for r := range reqs {
 		req := &reqs[r]
 		c := b.plans[req.Plan]
@@ -93,9 +96,11 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 			continue
 		}
 		began := b.clock()
-		var stop atomic.Bool
-		done := watch(ctx, &stop)
-		k := b.keeper(&stop)
+		if !ready {
+			defer watch(ctx, &stop)()
+			k, ready = b.keeper(&stop), true
+		}
+		k.steps, k.over = 0, false
 		if c.forest.advance(&k, phase) {
 			c.grown = phase
 		} else {
@@ -105,7 +110,6 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 				b.keepBranches()
 			}
 		}
-		done()
 		results[r].Steps += k.steps
 		results[r].SearchNS += b.clock() - began
 		if err := ctx.Err(); err != nil {
@@ -113,6 +117,15 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 		}
 	}
 	return nil
+}
+
+// oneByOne reports whether a request asks for a sum of which some is counted from net edges one by one, once the forests have the phase.
+func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
+	if b.how(*req) != bySums || req.Before == 0 {
+		return false
+	}
+	f := b.grown(req, phase)
+	return f == nil || f.cyclic
 }
 
 // grown returns the forest that answers a request in a phase, nil if none does.

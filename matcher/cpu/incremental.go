@@ -62,8 +62,13 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 	phase := b.phase + uint64(side(sign))
 	b.Ready(reqs)
 	for _, how := range []byHow{bySums, byCounting, byWitness} {
-		a := b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness)
-		if len(a.orders) == 0 {
+		n := 0
+		for i := range reqs {
+			if b.how(reqs[i]) == how {
+				n++
+			}
+		}
+		if n == 0 {
 			continue
 		}
 		began := b.clock()
@@ -75,11 +80,11 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				return err
 			}
 			began = b.clock() - grouped
-			a.groupTasks(phase, tasks)
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false).groupTasks(phase, tasks)
 		} else {
-			a.edgeTasks(sign, tasks)
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness).edgeTasks(sign, tasks)
 		}
-		prepared := (b.clock() - began) / int64(len(a.orders))
+		prepared := (b.clock() - began) / int64(n)
 		for r := range reqs {
 			if b.how(reqs[r]) != how {
 				continue
@@ -133,8 +138,34 @@ func (b *Backend) emptyTasks(n int) [][]task {
 	return tasks
 }
 
-// total runs the tasks of one request on the workers.
+// total answers one request: what its forest has counted, and its tasks.
 func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, tasks []task, result *matcher.Result) error {
+	var less matcher.Count
+	phase := b.phase + uint64(side(sign))
+	forest := b.grown(req, phase)
+	if forest != nil {
+		result.Count, less = forest.sum(phase)
+	}
+	if len(tasks) > 0 {
+		less = less.Add(b.runTasks(ctx, sign, req, forest, tasks, result))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	result.Count = result.Count.Sub(less)
+	if result.Suspended {
+		result.Count, result.Witness = matcher.Count{}, nil
+		return nil
+	}
+	if req.Want == matcher.WantCount && req.Plan.Query.Unit == matcher.Subgraphs {
+		result.Count = orbits(result.Count, req.Plan.Automorphisms)
+	}
+	return nil
+}
+
+// runTasks runs the tasks of one request on the workers. It adds to the result, and returns what is to be taken away.
+func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, forest *forest, tasks []task,
+	result *matcher.Result) (less matcher.Count) {
 	var stop atomic.Bool
 	defer watch(ctx, &stop)()
 	var bud *budget
@@ -145,12 +176,7 @@ func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Re
 	if req.Want == matcher.WantCount && b.plans[req.Plan].shape != nil {
 		adj = b.adjacency()
 	}
-	var less matcher.Count
 	phase := b.phase + uint64(side(sign))
-	forest := b.grown(req, phase)
-	if forest != nil {
-		result.Count, less = forest.sum(phase)
-	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	work := func() {
@@ -205,21 +231,8 @@ func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Re
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
 	}
-	if len(tasks) > 0 {
-		b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	result.Count = result.Count.Sub(less)
-	if result.Suspended {
-		result.Count, result.Witness = matcher.Count{}, nil
-		return nil
-	}
-	if req.Want == matcher.WantCount && req.Plan.Query.Unit == matcher.Subgraphs {
-		result.Count = orbits(result.Count, req.Plan.Automorphisms)
-	}
-	return nil
+	b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
+	return less
 }
 
 // parallel runs work on n workers and waits for them. One worker runs on the caller's goroutine.
