@@ -2,7 +2,10 @@
 
 package kernels
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // emulatedStream does what it is asked late: when it has to, or when the seed says so. What is not held by events is therefore done in
 // many orders, and memory that is touched before a copy is done shows.
@@ -12,6 +15,8 @@ type emulatedStream struct {
 	done  int // how much of what was asked
 	asked int
 	err   error
+	// events were recorded and have not happened yet.
+	events []*emulatedEvent
 }
 
 // NewStream implements Device.
@@ -52,7 +57,22 @@ func (s *emulatedStream) until(n int) {
 		if err := op(); s.err == nil {
 			s.err = err
 		}
+		s.happen()
 	}
+}
+
+// happen notes when events happened.
+func (s *emulatedStream) happen() {
+	s.events = slices.DeleteFunc(s.events, func(v *emulatedEvent) bool {
+		switch {
+		case v.of != s: // recorded anew, elsewhere
+			return true
+		case v.at > s.done:
+			return false
+		}
+		v.when = time.Now()
+		return true
+	})
 }
 
 func (s *emulatedStream) Info() Info { return s.e.Info() }
@@ -84,6 +104,8 @@ func (s *emulatedStream) Sync() error {
 func (s *emulatedStream) Record(e Event) error {
 	ev := e.(*emulatedEvent)
 	ev.of, ev.at = s, s.asked
+	s.events = append(s.events, ev)
+	s.happen()
 	return nil
 }
 
@@ -93,8 +115,9 @@ func (s *emulatedStream) Close() error {
 }
 
 type emulatedEvent struct {
-	of *emulatedStream
-	at int
+	of   *emulatedStream
+	at   int
+	when time.Time
 }
 
 // NewEvent implements Device.
@@ -118,7 +141,9 @@ func (v *emulatedEvent) Done() (bool, error) {
 	return v.of.done >= v.at, v.of.err
 }
 
-// Since returns 0: emulated time says nothing.
-func (v *emulatedEvent) Since(Event) (float64, error) { return 0, nil }
+// Since tells when the emulator did things. How long it took says nothing of a device.
+func (v *emulatedEvent) Since(earlier Event) (float64, error) {
+	return float64(v.when.Sub(earlier.(*emulatedEvent).when)) / 1e6, nil
+}
 
 func (v *emulatedEvent) Close() error { return nil }

@@ -19,7 +19,22 @@ type EngineOptions struct {
 	Upsert bool
 	// Suspend makes a suspension durable before anything that it concerns is emitted; nil when there is no batch log.
 	Suspend func(batch uint64, s Suspension) error
+	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a clock; nil: nobody.
+	Phase func(batch uint64, p Phase)
 }
+
+// Phase is a part of Step.
+type Phase string
+
+// The phases, in their order. A change of queries is one phase.
+const (
+	PhaseStage  Phase = "stage"  // the graph folds and stages the updates
+	PhasePlan   Phase = "plan"   // orders are chosen anew where the statistics ask for it
+	PhaseFilter Phase = "filter" // the backend stages the batch: candidates
+	PhaseSearch Phase = "search" // searches, and hands on what they find
+	PhaseApply  Phase = "apply"  // backend and graph commit
+	PhaseChange Phase = "change"
+)
 
 // Engine is the deterministic core: one owner, no I/O, no clock. The same batches give the same events, whatever the
 // backend (DESIGN S7, P2).
@@ -204,7 +219,9 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error) (*Summary, error) {
 	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, sum: &Summary{Number: b.Number, Updates: len(b.Updates)}}
 	var err error
+	defer s.phase("")
 	if b.Change != nil {
+		s.phase(PhaseChange)
 		err = s.change()
 	} else {
 		err = s.updates()

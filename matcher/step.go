@@ -56,12 +56,21 @@ func (s *stepper) send(ev *Event) error {
 	return nil
 }
 
+// phase tells that a phase begins.
+func (s *stepper) phase(p Phase) {
+	if f := s.e.opt.Phase; f != nil {
+		f(s.b.Number, p)
+	}
+}
+
 // updates steps over a batch of updates.
 func (s *stepper) updates() (err error) {
 	e := s.e
+	s.phase(PhaseStage)
 	if s.d, err = e.g.Stage(s.b.Updates); err != nil {
 		return fmt.Errorf("staging: %w", err)
 	}
+	s.phase(PhasePlan)
 	undo, err := e.replan(s.d)
 	staged := false
 	defer func() {
@@ -83,13 +92,16 @@ func (s *stepper) updates() (err error) {
 	if err != nil {
 		return err
 	}
+	s.phase(PhaseFilter)
 	if err := e.opt.Backend.Stage(s.d); err != nil {
 		return fmt.Errorf("staging in backend %s: %w", e.opt.Backend.Name(), err)
 	}
 	staged = true
+	s.phase(PhaseSearch)
 	if err := s.search(); err != nil {
 		return err
 	}
+	s.phase(PhaseApply)
 	if err := e.opt.Backend.Commit(); err != nil {
 		return fmt.Errorf("committing in backend %s: %w", e.opt.Backend.Name(), err)
 	}

@@ -13,8 +13,10 @@ import (
 type origin struct {
 	recovered bool          // the intent is in the store already
 	first     time.Time     // when its first message was read
+	last      time.Time     // when its last message was
 	latest    time.Time     // latest record timestamp
-	accept    time.Duration // what acceptance took
+	begin     time.Time     // of acceptance
+	accept    time.Duration // what it took
 	logged    func()        // called once the intent is in the store
 }
 
@@ -28,17 +30,24 @@ func (p *Pipeline) newBatch(hard context.Context, b *Batch, from origin) error {
 
 // runBatch takes a numbered batch through the store's intent, the engine and the encoder to the publisher.
 func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
-	stats := StepStats{Batch: b, Recovered: from.recovered, Accept: from.accept}
+	stats := StepStats{Batch: b, Recovered: from.recovered, Accept: from.accept, FirstRead: from.first, LastRead: from.last}
+	note := func(what string, begin, end time.Time) {
+		p.opt.Observer.Span(Span{Lane: LaneEngine, What: what, Batch: b.Number, Begin: begin, End: end})
+	}
+	if !from.begin.IsZero() {
+		note("accept", from.begin, from.begin.Add(from.accept))
+	}
 	at := time.Now()
-	lap := func() time.Duration {
+	lap := func(what string) time.Duration {
 		last := at
 		at = time.Now()
+		note(what, last, at)
 		return at.Sub(last)
 	}
 	if err := p.slot(hard); err != nil {
 		return err
 	}
-	stats.Slot = lap()
+	stats.Slot = lap("slot")
 	var logged func() error
 	if !from.recovered {
 		var err error
@@ -46,7 +55,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 			return err
 		}
 	}
-	stats.Intent = lap()
+	stats.Intent = lap("intent")
 	p.number = b.Number
 	p.positions = maps.Clone(b.Positions)
 	if p.positions == nil {
@@ -70,7 +79,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 			return err
 		}
 	}
-	lap()
+	at = time.Now()
 	sum, err := p.opt.Engine.Step(hard, &b.Batch, e.emit)
 	if err == nil {
 		err = e.flush()
@@ -78,7 +87,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	if err != nil {
 		return fmt.Errorf("batch %d: %w", b.Number, err)
 	}
-	stats.Step, stats.Encode, stats.Publish = lap(), e.encode, e.wait
+	stats.Step, stats.Encode, stats.Publish = lap("step"), e.encode, e.wait
 	stats.Summary, stats.Records = sum, e.counts()
 
 	end, cost, err := p.endOf(b, sum, removed)

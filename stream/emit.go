@@ -36,6 +36,22 @@ type emitter struct {
 
 	tally        map[tallyKey]uint64
 	encode, wait time.Duration
+	piece        pieces // since the last chunk was sent
+}
+
+// pieces are times at which something was done again and again.
+type pieces struct {
+	begin, end time.Time
+	busy       time.Duration
+}
+
+// add adds a time from begin until now.
+func (p *pieces) add(begin time.Time) {
+	if p.begin.IsZero() {
+		p.begin = begin
+	}
+	p.end = time.Now()
+	p.busy += p.end.Sub(begin)
 }
 
 type tallyKey struct {
@@ -82,10 +98,12 @@ func (e *emitter) emit(ev *matcher.Event) error {
 			e.chunk = e.p.newChunk()
 		}
 		j := min(n, i+pieceRows, i+e.p.opt.ChunkRecords-len(*e.chunk))
-		cost, err := e.p.encode(e.chunk, e.batch, ev, i, j, &e.encode)
+		begin := time.Now()
+		cost, err := e.p.encode(e.chunk, e.batch, ev, i, j)
 		if err != nil {
 			return err
 		}
+		e.piece.add(begin)
 		e.cost += cost
 		e.mean = cost / int64(j-i)
 		i = j
@@ -115,15 +133,14 @@ func (e *emitter) parallel(ev *matcher.Event, i, j, size int) error {
 	var wg sync.WaitGroup
 	for k := range parts {
 		wg.Go(func() {
-			var unused time.Duration
 			a := i + k*size
 			c := e.p.newChunk()
-			cost, err := e.p.encode(c, e.batch, ev, a, min(j, a+size), &unused)
+			cost, err := e.p.encode(c, e.batch, ev, a, min(j, a+size))
 			parts[k] = part{c, cost, err}
 		})
 	}
 	wg.Wait()
-	e.encode += time.Since(begin)
+	e.piece.add(begin)
 	for _, part := range parts {
 		if part.err != nil {
 			return part.err
@@ -147,9 +164,16 @@ func (e *emitter) flush() error {
 
 // send hands a chunk to the publisher, waiting for room.
 func (e *emitter) send(c *[]OutRecord, cost int64) error {
+	if did := e.piece; !did.begin.IsZero() {
+		e.encode += did.busy
+		e.p.opt.Observer.Span(Span{LaneEncoder, "encode", e.batch, did.begin, did.end, did.busy})
+		e.piece = pieces{}
+	}
 	begin := time.Now()
 	err := e.p.out.put(e.ctx, outItem{batch: e.batch, recs: c}, cost)
-	e.wait += time.Since(begin)
+	end := time.Now()
+	e.wait += end.Sub(begin)
+	e.p.opt.Observer.Span(Span{Lane: LaneEncoder, What: "room", Batch: e.batch, Begin: begin, End: end})
 	return err
 }
 
@@ -166,8 +190,7 @@ func (e *emitter) counts() []RecordCount {
 }
 
 // encode appends rows i to j of an event to a chunk and returns what they cost.
-func (p *Pipeline) encode(c *[]OutRecord, batch uint64, ev *matcher.Event, i, j int, took *time.Duration) (int64, error) {
-	begin := time.Now()
+func (p *Pipeline) encode(c *[]OutRecord, batch uint64, ev *matcher.Event, i, j int) (int64, error) {
 	n := len(*c)
 	recs, err := p.opt.Encoder.Append(*c, batch, ev, i, j)
 	if err != nil {
@@ -178,7 +201,6 @@ func (p *Pipeline) encode(c *[]OutRecord, batch uint64, ev *matcher.Event, i, j 
 	for k := n; k < len(recs); k++ {
 		cost += recordCost(&recs[k])
 	}
-	*took += time.Since(begin)
 	return cost, nil
 }
 

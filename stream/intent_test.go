@@ -32,6 +32,7 @@ type steps struct{ stepped chan uint64 }
 
 func (steps) Read(stream.ReadStats)     {}
 func (steps) Commit(stream.CommitStats) {}
+func (steps) Span(stream.Span)          {}
 func (s steps) Step(x stream.StepStats) {
 	if x.Batch.Change == nil {
 		s.stepped <- x.Batch.Number

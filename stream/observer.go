@@ -7,20 +7,43 @@ import (
 	"motifd/matcher"
 )
 
-// Observer is told what the pipeline did, for metrics. Its methods are called from one goroutine each (Read from the
-// reader, Step from the engine's, Commit from the publisher's), return quickly and keep nothing that they are given.
-// What is a state rather than an event is in Status.
+// Observer is told what the pipeline did, for metrics and timelines. Its methods are called from one goroutine each (Read from
+// the reader, Step from the engine's, Commit from the publisher's), but Span from all of them. They return quickly and keep nothing
+// that they are given. What is a state rather than an event is in Status.
 type Observer interface {
 	Read(ReadStats)
 	Step(StepStats)
 	Commit(CommitStats)
+	Span(Span)
 }
+
+// Span is a piece of work on a batch, or a wait. A batch's spans come before its CommitStats; those of one lane do not
+// overlap, and come in the order of time.
+type Span struct {
+	Lane       Lane
+	What       string
+	Batch      uint64 // 0 on the reader's lane, where batches are not cut yet: StepStats tells which reads a batch is of
+	Begin, End time.Time
+	Busy       time.Duration // of the encoder, which is interrupted by the search: how long it worked
+}
+
+// Lane is what does the work of a span: a goroutine, or a part of what it does.
+type Lane string
+
+// The lanes, and what is done on them.
+const (
+	LaneReader    Lane = "reader"    // read, decode, room: waiting for some in the queue
+	LaneEngine    Lane = "engine"    // accept, slot: waiting for earlier batches to be committed, intent, step
+	LaneEncoder   Lane = "encoder"   // within step: encode, room
+	LanePublisher Lane = "publisher" // intent: waiting for it, publish, commit
+)
 
 // ReadStats is one read of the source.
 type ReadStats struct {
 	Records, Updates, Bytes int
 	Read                    time.Duration // waiting for the source
 	Decode                  time.Duration
+	At                      time.Time     // when the records were there
 	Wait                    time.Duration // waiting for room in the queue
 }
 
@@ -31,6 +54,9 @@ type StepStats struct {
 	Summary   *matcher.Summary
 	Records   []RecordCount
 	Recovered bool // an intent that a start found open
+	// FirstRead and LastRead are ReadStats.At of its first and last message that have content; zero for others than input batches.
+	FirstRead time.Time
+	LastRead  time.Time
 	Accept    time.Duration
 	Intent    time.Duration // logging the batch; what is left of it when the search ends is in CommitStats
 	Slot      time.Duration // waiting until fewer than MaxInFlight batches were uncommitted
@@ -68,6 +94,7 @@ type nopObserver struct{}
 func (nopObserver) Read(ReadStats)     {}
 func (nopObserver) Step(StepStats)     {}
 func (nopObserver) Commit(CommitStats) {}
+func (nopObserver) Span(Span)          {}
 
 // Positioner is implemented by sources that choose where partitions without a stored position start. Positions, after
 // Seek, tells where every partition stands that is read, in a map that is the caller's, so that the first batch, which is

@@ -218,6 +218,7 @@ type observer struct {
 	read   func(stream.ReadStats)
 	step   func(stream.StepStats)
 	commit func(stream.CommitStats)
+	span   func(stream.Span)
 }
 
 func (o *observer) Read(s stream.ReadStats) {
@@ -235,6 +236,12 @@ func (o *observer) Step(s stream.StepStats) {
 func (o *observer) Commit(s stream.CommitStats) {
 	if o.commit != nil {
 		o.commit(s)
+	}
+}
+
+func (o *observer) Span(s stream.Span) {
+	if o.span != nil {
+		o.span(s)
 	}
 }
 

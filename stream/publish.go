@@ -51,6 +51,11 @@ func (p *Pipeline) openSink(ctx context.Context) error {
 // publish is the publisher's goroutine.
 func (p *Pipeline) publish(ctx context.Context) error {
 	var spent, waited time.Duration
+	var batch uint64
+	note := func(what string, begin, end time.Time) time.Duration {
+		p.opt.Observer.Span(Span{Lane: LanePublisher, What: what, Batch: batch, Begin: begin, End: end})
+		return end.Sub(begin)
+	}
 	for {
 		item, ok, err := p.out.takeWait(ctx)
 		if err != nil || !ok {
@@ -60,6 +65,7 @@ func (p *Pipeline) publish(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		begin := time.Now()
+		batch = item.batch
 		switch {
 		case item.begin:
 			if item.logged != nil {
@@ -67,26 +73,26 @@ func (p *Pipeline) publish(ctx context.Context) error {
 					return err
 				}
 			}
-			waited = time.Since(begin)
+			waited = note("intent", begin, time.Now())
 			begin = begin.Add(waited)
 			spent = 0
 			if err := p.opt.Sink.Begin(ctx, item.batch); err != nil {
 				return fmt.Errorf("sink: begin of batch %d: %w", item.batch, err)
 			}
-			spent += time.Since(begin)
+			spent += note("publish", begin, time.Now())
 		case item.recs != nil:
 			if err := p.opt.Sink.Write(ctx, *item.recs); err != nil {
 				return fmt.Errorf("sink: records of batch %d: %w", item.batch, err)
 			}
 			p.freeChunk(item.recs)
-			spent += time.Since(begin)
+			spent += note("publish", begin, time.Now())
 		case item.end != nil:
 			end := item.end
 			if !end.stats.CommittedOnly {
 				if p.mark, err = p.opt.Sink.End(ctx, end.tail); err != nil {
 					return fmt.Errorf("sink: end of batch %d: %w", item.batch, err)
 				}
-				spent += time.Since(begin)
+				spent += note("publish", begin, time.Now())
 			}
 			end.stats.Publish, end.stats.Intent = spent, waited
 			spent, waited = 0, 0
@@ -106,6 +112,7 @@ func (p *Pipeline) commit(end *batchEnd) error {
 	}
 	now := time.Now()
 	end.stats.Commit = now.Sub(begin)
+	p.opt.Observer.Span(Span{Lane: LanePublisher, What: "commit", Batch: end.commit.Batch, Begin: begin, End: now})
 	if !end.first.IsZero() {
 		end.stats.Latency = now.Sub(end.first)
 	}

@@ -29,7 +29,7 @@ func (p *Pipeline) read(ctx context.Context) error {
 			return fmt.Errorf("source: %w", err)
 		}
 		got := time.Now()
-		stats := ReadStats{Records: len(recs), Read: got.Sub(begin)}
+		stats := ReadStats{Records: len(recs), Read: got.Sub(begin), At: got}
 		msgs := p.decode(recs, got, &stats)
 		decoded := time.Now()
 		stats.Decode = decoded.Sub(got)
@@ -40,7 +40,11 @@ func (p *Pipeline) read(ctx context.Context) error {
 				return nil
 			}
 		}
-		stats.Wait = time.Since(decoded)
+		queued := time.Now()
+		stats.Wait = queued.Sub(decoded)
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "read", Begin: begin, End: got})
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "decode", Begin: got, End: decoded})
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "room", Begin: decoded, End: queued})
 		p.opt.Observer.Read(stats)
 		if err != nil {
 			return nil // the end of the input

@@ -202,15 +202,15 @@ func (p *Pipeline) input(hard context.Context, raw *RawBatch) error {
 	if raw == nil {
 		return nil
 	}
-	from := origin{first: raw.First}
+	from := origin{first: raw.First, last: raw.Messages[len(raw.Messages)-1].Read}
 	for i := range raw.Messages {
 		if t := raw.Messages[i].Record.Time; t.After(from.latest) {
 			from.latest = t
 		}
 	}
-	begin := time.Now()
+	from.begin = time.Now()
 	b := p.accept(raw)
-	from.accept = time.Since(begin)
+	from.accept = time.Since(from.begin)
 	maps.Copy(p.positions, raw.Next)
 	return p.newBatch(hard, b, from)
 }

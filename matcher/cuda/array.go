@@ -36,6 +36,7 @@ type array struct {
 	before int  // operations that staged the last batch that was: they are in staged[0]
 	wide   bool // tests: as if keys had more than 64 bits
 	rank   int  // up to so many keys are sorted by counting
+	trace  *Trace
 	// watch, in benchmarks, is told when the stages of an update have been asked for.
 	watch func(stage string) error
 }

@@ -29,6 +29,8 @@ func (a *array) load(entries int, b bounds, next func(row []uint64, nbr, ent []u
 		return err
 	}
 	run = min(run, a.scratch())
+	a.trace.begin(a.q, LaneArray, "load", 0)
+	defer func() { a.trace.end(a.q, LaneArray, "load", 0, entries) }()
 	p := a.params()
 	for p.From = 0; int(p.From) < entries; p.From = p.To {
 		row, nbr, ent := view[uint64](a.host, run), view[uint32](a.host[8*run:], run), view[uint32](a.host[12*run:], run)

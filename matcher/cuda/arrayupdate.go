@@ -66,12 +66,16 @@ func (a *array) update(ops, staged int, end ending, b bounds) error {
 	if err := a.did("begin"); err != nil {
 		return err
 	}
+	a.trace.begin(a.q, LaneArray, "copy", 0)
 	if err := a.q.Write(p.Op+kernels.Ptr(16*settle), a.host[:16*ops]); err != nil {
 		return err
 	}
+	a.trace.end(a.q, LaneArray, "copy", 0, ops)
 	if err := a.did("copy"); err != nil {
 		return err
 	}
+	a.trace.begin(a.q, LaneArray, "update", 0)
+	defer func() { a.trace.end(a.q, LaneArray, "update", 0, all) }()
 	if err := a.sort(p); err != nil {
 		return err
 	}

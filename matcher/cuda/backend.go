@@ -41,7 +41,7 @@ type Options struct {
 	Parts bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
-	// Trace takes note of what happens to rows, and when; nil does not.
+	// Trace takes note of what happens on the device, and when; nil does not.
 	Trace *Trace
 	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all later ones
 	// are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the error.
@@ -95,7 +95,11 @@ type Backend struct {
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
 	opt.CPU.Lazy = true
-	return &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU)}
+	b := &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU)}
+	if opt.Trace != nil {
+		opt.Trace.dev = b.dev
+	}
+	return b
 }
 
 // Name implements matcher.Backend.
@@ -114,6 +118,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	}
 	b.g, b.filter, b.delta = g, b.cpu.Filter(), nil
 	b.mirror = newMirror(b.dev, g, b.filter, b.opt.CPU.Threads)
+	b.mirror.edges.trace = b.opt.Trace
 	b.run.init(b.dev, b.opt)
 	b.plans, b.fits = map[*matcher.Plan]*compiled{}, sizer{}
 	return nil
@@ -171,6 +176,14 @@ func (b *Backend) end(how ending) {
 		b.mirror.ended(b.delta, how)
 	}
 	b.delta = nil
+	b.traced()
+}
+
+// traced hands on what was traced. A device that failed has taken it along.
+func (b *Backend) traced() {
+	if !b.lost {
+		b.opt.Trace.flush()
+	}
 }
 
 // failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know of.

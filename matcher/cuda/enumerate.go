@@ -17,6 +17,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if b.plans[p] == nil {
 		return matcher.Result{}, unprepared(p)
 	}
+	defer b.traced()
 	if b.lost {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
 	}

@@ -228,6 +228,7 @@ func (m *mirror) candidates() error {
 			m.filter.ByNumber(m.touched[i], data[i*words:(i+1)*words])
 		}
 	})
+	m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
 	if err := m.edges.q.Write(m.data.ptr, host[:all+4*n]); err != nil {
 		return err
 	}
@@ -235,6 +236,7 @@ func (m *mirror) candidates() error {
 		Words: uint32(2 * words)}); err != nil {
 		return err
 	}
+	m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
 	return m.edges.q.Sync()
 }
 
@@ -253,9 +255,11 @@ func (m *mirror) allCandidates(vertices, words int) error {
 				m.filter.ByNumber(dyngraph.VertexID(first+i), rows[i*words:(i+1)*words])
 			}
 		})
+		m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
 		if err := m.edges.q.Write(m.bits.ptr+kernels.Ptr(8*first*words), host); err != nil {
 			return err
 		}
+		m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
 		if err := m.edges.q.Sync(); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func BenchmarkRows(b *testing.B) {
 		gigabytes := rate(cuda.Emitted) * float64(4*width) / 1e3
 		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, trace.Waves(), rate(cuda.Searched),
 			rate(cuda.Ordered), rate(cuda.Emitted), gigabytes, 100*gigabytes/pinned)
-		ms, _, err := trace.Totals()
+		ms, err := trace.Totals()
 		if err != nil {
 			b.Fatal(err)
 		}

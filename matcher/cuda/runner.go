@@ -120,8 +120,6 @@ func (r *runner) begin(j *job) error {
 		j.ring, j.room = r.ring.ptr, minRows
 	} else if err := r.order.begin(j); err != nil {
 		return err
-	} else if err := r.opt.Trace.open(r.dev, r.order.compute); err != nil {
-		return err
 	}
 	return r.forget(j)
 }
@@ -228,7 +226,9 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 
 // total does the tasks of a job that takes its rows out of the ring.
 func (r *runner) total(ctx context.Context, j *job, tasks []kernels.Task) error {
+	r.opt.Trace.begin(nil, LaneTotals, "search", 0)
 	_, err := r.search(ctx, r.dev, func() error { return nil }, j, tasks)
+	r.opt.Trace.end(nil, LaneTotals, "search", 0, len(tasks))
 	return err
 }
 

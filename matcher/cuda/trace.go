@@ -19,39 +19,85 @@ const (
 	Ordered
 )
 
-// Trace takes note of when a backend's waves of rows were searched, put in order, copied and handed out. Device times are by events on
-// the streams, host times by a clock. A nil Trace notes nothing.
+// TraceSpan is a piece of work of a backend: on a stream of the device, by events there, or as the host saw it.
+type TraceSpan struct {
+	Lane, What string
+	Wave       int   // of rows; elsewhere 0
+	N          int   // how much was done: operations, vertices, tasks or rows, words copied
+	Begin, End int64 // nanoseconds of Trace.Clock
+}
+
+// The lanes of spans. Those of one lane do not overlap.
+const (
+	LaneArray  = "device array"  // stream: load, copy of operations, update, bits of candidates
+	LaneTotals = "device totals" // by the host's clock: search for counts and existence, tasks copied to the device first
+	LaneRows   = "device rows"   // stream: search, tasks copied first; order
+	LaneCopies = "device copies" // stream: copy
+	LaneHost   = "rows"          // the host: emit
+)
+
+// maxSpans is how many spans of a batch are kept; each that was timed by events holds two of the device's.
+const maxSpans = 1 << 14
+
+// Trace takes note of what a backend does on the device, and when. Device times are by events on the streams, brought to the host's clock
+// by an event that both saw: anew for each batch, as the clocks drift. Host times are by the clock. A nil Trace notes nothing.
 type Trace struct {
 	Clock func() int64 // nanoseconds
 	// Until has rows dropped on the way, to measure the way until there.
 	Until Stage
+	// Each gets the spans of a batch or snapshot when it has ended, and tells whether to go on. nil: they are kept until Reset.
+	Each func(TraceSpan) bool
 
 	dev    kernels.Device
 	origin kernels.Event
 	began  int64
 	spans  []traceSpan
+	left   int // spans beyond maxSpans
 	err    error
+	off    bool
 }
 
 type traceSpan struct {
-	what        string
-	wave, n     int
-	begin, end  kernels.Event // of the device
-	from, until int64         // of the host
+	TraceSpan
+	begin, end kernels.Event // of the device
+	open       bool
 }
 
-// open sets the origin of all times.
-func (t *Trace) open(dev kernels.Device, on kernels.Stream) error {
-	if t == nil || t.dev != nil {
+// Err returns why there are no more spans, if it is not that Each wanted none: the device failed, or spans were left out. What is traced goes
+// on without.
+func (t *Trace) Err() error {
+	if t == nil {
 		return nil
 	}
-	t.dev = dev
-	t.origin = t.event(on)
-	if t.err == nil {
-		t.err = t.origin.Sync()
+	if t.err == nil && t.left > 0 {
+		return fmt.Errorf("%d spans of batches with more than %d were left out", t.left, maxSpans)
 	}
-	t.began = t.Clock()
 	return t.err
+}
+
+// probes is how often the two clocks are compared; the time that took least says it best.
+const probes = 3
+
+// tune sets the origin of the device's times.
+func (t *Trace) tune(on kernels.Stream) {
+	least := int64(-1)
+	for range probes {
+		before := t.Clock()
+		e := t.event(on)
+		if t.err == nil {
+			t.err = e.Sync()
+		}
+		if t.err != nil {
+			return
+		}
+		after := t.Clock()
+		if least >= 0 && after-before >= least {
+			t.close(e)
+			continue
+		}
+		t.close(t.origin)
+		t.origin, t.began, least = e, before+(after-before)/2, after-before
+	}
 }
 
 func (t *Trace) event(on kernels.Stream) kernels.Event {
@@ -66,119 +112,155 @@ func (t *Trace) event(on kernels.Stream) kernels.Event {
 	return e
 }
 
-func (t *Trace) begin(on kernels.Stream, what string, wave int) {
-	if t != nil {
-		t.spans = append(t.spans, traceSpan{what: what, wave: wave, begin: t.event(on)})
+func (t *Trace) close(e kernels.Event) {
+	if e != nil && t.err == nil {
+		t.err = e.Close()
 	}
 }
 
-// end ends the last span of its kind; n is how much was done in it.
-func (t *Trace) end(on kernels.Stream, what string, wave, n int) {
+// begin begins a span, on a stream or (nil) by the host's clock.
+func (t *Trace) begin(on kernels.Stream, lane, what string, wave int) {
+	if t == nil || t.off || t.err != nil {
+		return
+	}
+	if len(t.spans) == maxSpans {
+		t.left++
+		return
+	}
+	s := traceSpan{TraceSpan: TraceSpan{Lane: lane, What: what, Wave: wave}, open: true}
+	if on == nil {
+		s.Begin = t.Clock()
+	} else {
+		if t.origin == nil {
+			t.tune(on)
+		}
+		s.begin = t.event(on)
+	}
+	t.spans = append(t.spans, s)
+}
+
+// end ends the last open span of its kind; n is how much was done in it.
+func (t *Trace) end(on kernels.Stream, lane, what string, wave, n int) {
 	if t == nil {
 		return
 	}
 	for i := len(t.spans) - 1; i >= 0; i-- {
-		if s := &t.spans[i]; s.what == what && s.wave == wave {
-			s.end, s.n = t.event(on), n
-			return
+		s := &t.spans[i]
+		if !s.open || s.Lane != lane || s.What != what || s.Wave != wave {
+			continue
 		}
+		if on == nil {
+			s.End = t.Clock()
+		} else {
+			s.end = t.event(on)
+		}
+		s.open, s.N = false, n
+		return
 	}
 }
 
-// host notes when rows began and ended to be handed out.
-func (t *Trace) host(wave int, begins bool) {
-	switch {
-	case t == nil:
-	case begins:
-		t.spans = append(t.spans, traceSpan{what: "emit", wave: wave, from: t.Clock() - t.began})
-	default:
-		for i := len(t.spans) - 1; i >= 0; i-- {
-			if s := &t.spans[i]; s.what == "emit" {
-				s.until = t.Clock() - t.began
-				return
-			}
+// flush hands the spans on, when nothing is under way on the device.
+func (t *Trace) flush() {
+	if t == nil || t.Each == nil || t.off || len(t.spans) == 0 {
+		return
+	}
+	spans, err := t.Spans()
+	if err != nil {
+		t.err = err
+	}
+	for _, s := range spans {
+		if !t.off && !t.Each(s) {
+			t.off = true
 		}
 	}
+	t.Reset()
 }
 
 // drops tells whether rows go no further than a stage.
 func (t *Trace) drops(after Stage) bool { return t != nil && t.Until == after }
 
-// Took returns the milliseconds from the first begin on the device to the last end there.
-func (t *Trace) Took() (float64, error) {
-	first, last := -1.0, 0.0
+// Spans returns what was noted since Reset, in the order in which it began to be asked for. What a failure ended is not among it.
+func (t *Trace) Spans() ([]TraceSpan, error) {
+	var all []TraceSpan
 	for _, s := range t.spans {
-		from, until, err := t.times(s)
-		if err != nil {
-			return 0, err
+		if s.open || t.err != nil {
+			continue
 		}
 		if s.begin != nil {
-			if first < 0 {
-				first = from
+			for _, at := range []struct {
+				e  kernels.Event
+				to *int64
+			}{{s.begin, &s.Begin}, {s.end, &s.End}} {
+				err := at.e.Sync()
+				ms := 0.0
+				if err == nil {
+					ms, err = at.e.Since(t.origin)
+				}
+				if err != nil {
+					return nil, err
+				}
+				*at.to = t.began + int64(ms*1e6)
 			}
-			first, last = min(first, from), max(last, until)
 		}
+		all = append(all, s.TraceSpan)
 	}
-	return last - first, t.err
+	return all, t.err
 }
 
-// Totals returns the milliseconds spent in each kind of work, and how much was done: rows searched and ordered, words copied.
-func (t *Trace) Totals() (ms map[string]float64, n map[string]int, err error) {
-	ms, n = map[string]float64{}, map[string]int{}
-	for _, s := range t.spans {
-		from, until, err := t.times(s)
-		if err != nil {
-			return nil, nil, err
+// Took returns the milliseconds from the first begin on the device to the last end there.
+func (t *Trace) Took() (float64, error) {
+	spans, err := t.Spans()
+	var first, last int64
+	for _, s := range spans {
+		if s.Lane == LaneHost {
+			continue
 		}
-		ms[s.what] += until - from
-		n[s.what] += s.n
+		if last == 0 {
+			first = s.Begin
+		}
+		first, last = min(first, s.Begin), max(last, s.End)
 	}
-	return ms, n, t.err
+	return float64(last-first) / 1e6, err
 }
 
-func (t *Trace) times(s traceSpan) (from, until float64, err error) {
-	if s.begin == nil { // of the host
-		return float64(s.from) / 1e6, float64(s.until) / 1e6, t.err
+// Totals returns the milliseconds spent in each kind of work.
+func (t *Trace) Totals() (map[string]float64, error) {
+	ms := map[string]float64{}
+	spans, err := t.Spans()
+	for _, s := range spans {
+		ms[s.What] += float64(s.End-s.Begin) / 1e6
 	}
-	if from, err = s.begin.Since(t.origin); err == nil && s.end != nil {
-		until, err = s.end.Since(t.origin)
-	}
-	return from, until, err
+	return ms, err
 }
 
 // WriteTo writes a line for each span: what, which wave, from when to when in milliseconds.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
 	written := int64(0)
-	for _, s := range t.spans {
-		from, until, err := t.times(s)
-		if err != nil {
-			return written, err
-		}
-		n, err := fmt.Fprintf(w, "wave %3d %-6s %9.3f to %9.3f ms\n", s.wave, s.what, from, until)
+	spans, err := t.Spans()
+	for _, s := range spans {
+		n, err := fmt.Fprintf(w, "wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6, float64(s.End-spans[0].Begin)/1e6)
 		written += int64(n)
 		if err != nil {
 			return written, err
 		}
 	}
-	return written, t.err
+	return written, err
 }
 
 // Reset forgets what was noted.
 func (t *Trace) Reset() {
 	for _, s := range t.spans {
-		for _, e := range []kernels.Event{s.begin, s.end} {
-			if e != nil && t.err == nil {
-				t.err = e.Close()
-			}
-		}
+		t.close(s.begin)
+		t.close(s.end)
 	}
-	t.spans = t.spans[:0]
+	t.close(t.origin)
+	t.origin, t.spans = nil, t.spans[:0]
 }
 
 // Waves returns the number of waves.
 func (t *Trace) Waves() (n int) {
 	for _, s := range t.spans {
-		n = max(n, s.wave+1)
+		n = max(n, s.Wave+1)
 	}
 	return n
 }

@@ -140,9 +140,9 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 		if len(tasks) == 0 {
 			return nil
 		}
-		w.trace.begin(o.compute, "search", number)
+		w.trace.begin(o.compute, LaneRows, "search", number)
 		rows, err := w.run.search(ctx, o.compute, wait, w.j, tasks)
-		w.trace.end(o.compute, "search", number, rows)
+		w.trace.end(o.compute, LaneRows, "search", number, rows)
 		if errors.Is(err, errFull) {
 			if anchors == 1 {
 				w.full = true
@@ -169,9 +169,9 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 		for i, g := range groups {
 			widths[i] = g.width
 		}
-		w.trace.begin(o.compute, "order", number)
+		w.trace.begin(o.compute, LaneRows, "order", number)
 		runs, err := o.sort(wait, rows, out, widths)
-		w.trace.end(o.compute, "order", number, rows)
+		w.trace.end(o.compute, LaneRows, "order", number, rows)
 		if err != nil {
 			return err
 		}
@@ -238,11 +238,11 @@ func (w *waves) drain(v *wave) error {
 			err = o.down.Record(o.copied[i%2])
 		}
 		if i+1 == len(chunks) {
-			w.trace.end(o.down, "copy", v.number, c.word+c.words)
+			w.trace.end(o.down, LaneCopies, "copy", v.number, c.word+c.words)
 		}
 		return err
 	}
-	w.trace.begin(o.down, "copy", v.number)
+	w.trace.begin(o.down, LaneCopies, "copy", v.number)
 	if err := copied(0); err != nil {
 		return err
 	}
@@ -259,13 +259,13 @@ func (w *waves) drain(v *wave) error {
 			w.busy[v.out] = false
 		}
 		if i == 0 {
-			w.trace.host(v.number, true)
+			w.trace.begin(nil, LaneHost, "emit", v.number)
 		}
 		if err := w.hand(v, c, kernels.WordsOf(o.chunk[i%2])[:c.words]); err != nil {
 			return err
 		}
 	}
-	w.trace.host(v.number, false)
+	w.trace.end(nil, LaneHost, "emit", v.number, rowsIn(v.runs))
 	return nil
 }
 
@@ -282,6 +282,14 @@ func (w *waves) await(e kernels.Event) error {
 			return err
 		}
 	}
+}
+
+// rowsIn counts the rows of runs.
+func rowsIn(runs []run) (n int) {
+	for _, r := range runs {
+		n += r.rows
+	}
+	return n
 }
 
 // hand hands out the rows of a chunk.
