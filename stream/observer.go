@@ -22,7 +22,8 @@ type Observer interface {
 type Span struct {
 	Lane       Lane
 	What       string
-	Batch      uint64 // 0 on the reader's lane, where batches are not cut yet: StepStats tells which reads a batch is of
+	Batch      uint64    // 0 on the reader's lane, where batches are not cut yet
+	Read       time.Time // there: when the records were there; StepStats tells which reads a batch is of
 	Begin, End time.Time
 	Busy       time.Duration // of the encoder, which is interrupted by the search: how long it worked
 }
@@ -43,7 +44,6 @@ type ReadStats struct {
 	Records, Updates, Bytes int
 	Read                    time.Duration // waiting for the source
 	Decode                  time.Duration
-	At                      time.Time     // when the records were there
 	Wait                    time.Duration // waiting for room in the queue
 }
 
@@ -54,7 +54,7 @@ type StepStats struct {
 	Summary   *matcher.Summary
 	Records   []RecordCount
 	Recovered bool // an intent that a start found open
-	// FirstRead and LastRead are ReadStats.At of its first and last message that have content; zero for others than input batches.
+	// FirstRead and LastRead are Span.Read of its first and last message with content; zero for others than input batches.
 	FirstRead time.Time
 	LastRead  time.Time
 	Accept    time.Duration

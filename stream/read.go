@@ -29,10 +29,13 @@ func (p *Pipeline) read(ctx context.Context) error {
 			return fmt.Errorf("source: %w", err)
 		}
 		got := time.Now()
-		stats := ReadStats{Records: len(recs), Read: got.Sub(begin), At: got}
+		stats := ReadStats{Records: len(recs), Read: got.Sub(begin)}
 		msgs := p.decode(recs, got, &stats)
 		decoded := time.Now()
 		stats.Decode = decoded.Sub(got)
+		// Told before somebody can make a batch of it.
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "read", Read: got, Begin: begin, End: got})
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "decode", Read: got, Begin: got, End: decoded})
 		for i := range msgs {
 			m := &msgs[i]
 			cost := int64(m.size() + updateCost*len(m.Updates))
@@ -42,9 +45,7 @@ func (p *Pipeline) read(ctx context.Context) error {
 		}
 		queued := time.Now()
 		stats.Wait = queued.Sub(decoded)
-		p.opt.Observer.Span(Span{Lane: LaneReader, What: "read", Begin: begin, End: got})
-		p.opt.Observer.Span(Span{Lane: LaneReader, What: "decode", Begin: got, End: decoded})
-		p.opt.Observer.Span(Span{Lane: LaneReader, What: "room", Begin: decoded, End: queued})
+		p.opt.Observer.Span(Span{Lane: LaneReader, What: "room", Read: got, Begin: decoded, End: queued})
 		p.opt.Observer.Read(stats)
 		if err != nil {
 			return nil // the end of the input

@@ -44,16 +44,19 @@ func (f *backendFlags) check() error {
 	return nil
 }
 
-// make returns the backend.
-func (f *backendFlags) make(log zerolog.Logger) (*timedBackend, error) {
+// make returns the backend. What it does is noted in a timeline, which may be nil.
+func (f *backendFlags) make(log zerolog.Logger, trace *timeline) (*timedBackend, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log, placement: config.Default().Engine.Placement,
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {
 		return nil, refused{fmt.Errorf("--backend: %w", err)}
+	}
+	if trace != nil {
+		b.phase = trace.Phase
 	}
 	return b, nil
 }
@@ -66,6 +69,7 @@ type backendOptions struct {
 	log       zerolog.Logger
 	placement config.Placement // of auto
 	metrics   *metrics         // where searches are counted by side; may be nil
+	trace     *timeline        // may be nil
 	// lost is called when auto gives a GPU up that failed; may be nil.
 	lost func()
 }

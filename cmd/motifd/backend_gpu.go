@@ -9,6 +9,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cuda"
+	"motifd/stream"
 )
 
 // gpuBuild tells whether this build has the GPU backend.
@@ -21,6 +22,12 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		return nil, err
 	}
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
+	if t := o.trace; t != nil {
+		opt.Trace = &cuda.Trace{Clock: t.clock, Each: func(s cuda.TraceSpan) bool {
+			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
+		}}
+		t.device = opt.Trace.Err
+	}
 	info := dev.Info()
 	found := o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20)
 	if o.name == "auto" {

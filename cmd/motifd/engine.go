@@ -17,6 +17,7 @@ type timedBackend struct {
 	threads int
 	device  string // name of the GPU, if one is used
 	search  time.Duration
+	phase   func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
 
 // Search implements matcher.Backend.
@@ -50,9 +51,9 @@ func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *m
 }
 
 // newEngine returns an engine over a graph.
-func newEngine(g *dyngraph.Graph, b matcher.Backend, upsert bool, suspend func(uint64, matcher.Suspension) error) (*matcher.Engine, error) {
+func newEngine(g *dyngraph.Graph, b *timedBackend, upsert bool, suspend func(uint64, matcher.Suspension) error) (*matcher.Engine, error) {
 	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: g, Backend: b, Planner: plan.New(), Upsert: upsert, Suspend: suspend,
+		Graph: g, Backend: b, Planner: plan.New(), Upsert: upsert, Suspend: suspend, Phase: b.phase,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the engine: %w", err)

@@ -48,7 +48,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	backend, err := c.make(a.log)
+	backend, err := c.make(a.log, nil)
 	if err != nil {
 		return err
 	}

@@ -190,6 +190,9 @@ func signName(s dyngraph.Sign) string {
 	return "+"
 }
 
+// Span implements stream.Observer: what the metrics tell of is in the sums.
+func (m *metrics) Span(stream.Span) {}
+
 // Commit implements stream.Observer.
 func (m *metrics) Commit(s stream.CommitStats) {
 	m.committed.WithLabelValues().Inc()

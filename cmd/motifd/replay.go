@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -15,19 +16,21 @@ import (
 
 // replayCmd runs logged updates offline.
 type replayCmd struct {
-	Graph      string   `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
-	Updates    string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
-	Format     string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
-	Query      []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
-	Batch      int      `help:"Updates per batch." default:"1000" placeholder:"N"`
-	Emit       string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
-	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
-	Out        string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard." default:"-" placeholder:"FILE"`
-	DeadLetter string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
-	Control    string   `help:"File for the record of each batch." placeholder:"FILE"`
-	Summary    string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
-	BatchLog   string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
-	graphFlags `embed:""`
+	Graph        string   `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
+	Updates      string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
+	Format       string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
+	Query        []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
+	Batch        int      `help:"Updates per batch." default:"1000" placeholder:"N"`
+	Emit         string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
+	Unit         string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Out          string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard." default:"-" placeholder:"FILE"`
+	DeadLetter   string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
+	Control      string   `help:"File for the record of each batch." placeholder:"FILE"`
+	Summary      string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
+	Trace        string   `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the GPU and the publisher did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
+	TraceBatches int      `help:"Batches of updates in the timeline. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
+	BatchLog     string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
+	graphFlags   `embed:""`
 
 	backendFlags `embed:""`
 }
@@ -44,11 +47,15 @@ Examples:
   motifd replay --updates=payments.jsonl --query=ring.cypher
   motifd replay --graph=graph.txt --updates=updates.txt --query=queries/ --undirected --batch=100 --out=none
   motifd replay --updates=tx.csv.gz --csv=from=SRC,to=DST,ts=TIME,label="'TRANSFER'" --query=ring.cypher --emit=counts
-  motifd replay --batch-log=/var/lib/motifd --out=again.jsonl`
+  motifd replay --batch-log=/var/lib/motifd --out=again.jsonl
+  motifd replay --updates=payments.jsonl --query=ring.cypher --out=none --trace=timeline.json --trace-batches=20`
 }
 
 func (c *replayCmd) check() error {
 	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
+	if c.TraceBatches < 1 {
+		return fail("--trace-batches: %d is out of range; it is at least 1", c.TraceBatches)
+	}
 	if c.BatchLog != "" {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
@@ -101,7 +108,10 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.backend, err = c.make(a.log); err != nil {
+	if r.trace, err = c.timeline(); err != nil {
+		return err
+	}
+	if r.backend, err = c.make(a.log, r.trace); err != nil {
 		return err
 	}
 	src, err := openFile(in.path, in.format, a.stdin)
@@ -133,6 +143,23 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay"}), file.SinkOptions{})
 }
 
+// timeline opens what --trace asks for; nil when it does not.
+func (c *replayCmd) timeline() (*timeline, error) {
+	if c.Trace == "" {
+		return nil, nil
+	}
+	for _, path := range append(c.Query, c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control, c.Summary, c.BatchLog) {
+		if same(c.Trace, path) {
+			return nil, refused{fmt.Errorf("--trace: %s is used otherwise; name another file", c.Trace)}
+		}
+	}
+	f, err := os.Create(c.Trace)
+	if err != nil {
+		return nil, refused{fmt.Errorf("--trace: %w", err)}
+	}
+	return newTimeline(f, c.TraceBatches), nil
+}
+
 // additions registers queries.
 func additions(queries []*matcher.Query) []*matcher.QueryChange {
 	out := make([]*matcher.QueryChange, len(queries))
@@ -156,6 +183,7 @@ type replay struct {
 	before   time.Duration // backend.search before the batch in hand
 	lost     string        // where the rest of a compressed file could not be read
 	progress *progress
+	trace    *timeline    // nil without --trace
 	src      *file.Source // nil for a batch log
 }
 
@@ -193,8 +221,9 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	}
 	err = p.Run(r.app.ctx)
 	r.progress.done()
-	if err != nil {
-		return err
+	var traced error
+	if r.sum.Timeline, traced = r.trace.finish(); err != nil { // a timeline of a replay that failed is there, too
+		return errors.Join(err, traced)
 	}
 	r.finish()
 	if err := writeSummary(c.Summary, &r.sum); err != nil {
@@ -205,6 +234,14 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	}
 	if err := r.sum.print(r.app.stderr); err != nil {
 		return err
+	}
+	if traced != nil {
+		return traced
+	}
+	if r.sum.Timeline != nil {
+		if err := r.sum.Timeline.print(r.app.stderr); err != nil {
+			return err
+		}
 	}
 	if r.app.ctx.Err() != nil {
 		return fmt.Errorf("interrupted after %d batches", r.sum.Batches)
@@ -255,10 +292,14 @@ func (r *replay) query(name string) *replayQuery {
 }
 
 // Read implements stream.Observer.
-func (r *replay) Read(s stream.ReadStats) {}
+func (r *replay) Read(stream.ReadStats) {}
+
+// Span implements stream.Observer.
+func (r *replay) Span(s stream.Span) { r.trace.Span(s) }
 
 // Step implements stream.Observer.
 func (r *replay) Step(s stream.StepStats) {
+	r.trace.Step(s)
 	searched := r.backend.search - r.before
 	r.before = r.backend.search
 	for _, d := range s.Batch.DeadLetters {
@@ -315,7 +356,7 @@ func (r *replay) place(d stream.DeadLetter) string {
 }
 
 // Commit implements stream.Observer.
-func (r *replay) Commit(stream.CommitStats) {}
+func (r *replay) Commit(s stream.CommitStats) { r.trace.Commit(s) }
 
 // discard encodes no matches: for --out none.
 type discard struct{ stream.Encoder }

@@ -55,12 +55,15 @@ func same(a, b string) bool {
 // replayLog steps the batches of a checkpoint's log from its base on, and writes what the daemon wrote (DESIGN P2).
 func (c *replayCmd) replayLog(a *app) (err error) {
 	r := &replay{cmd: c, app: a, begin: time.Now()}
+	if r.trace, err = c.timeline(); err != nil {
+		return err
+	}
 	log, err := checkpoint.OpenReplay(c.BatchLog, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if r.backend, err = c.make(a.log); err != nil {
+	if r.backend, err = c.make(a.log, r.trace); err != nil {
 		return err
 	}
 	begin := time.Now()

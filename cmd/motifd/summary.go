@@ -24,6 +24,8 @@ type replaySummary struct {
 	PeakRSSMiB       float64       `json:"peak_rss_mib"`
 	Backend          string        `json:"backend"`
 	Threads          int           `json:"threads"`
+
+	Timeline *timelineSummary `json:"timeline,omitempty"` // with --trace
 }
 
 // replayQuery is one query's part.
