@@ -49,6 +49,13 @@ replays() {
 	done
 }
 
+# timeline FOLDER: a stream on the GPU, with when each batch was decoded, copied, searched and published, in a file for ui.perfetto.dev
+# and summed up in the log.
+timeline() {
+	./motifd-cuda replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries/Q_0.txt" --query "$1/queries/Q_15.txt" --undirected \
+		--batch 1000 --backend cuda --out /dev/null --trace "$out/timeline.json" --trace-batches 20
+}
+
 # checked are the tests that compute-sanitizer watches.
 checked='TestP2(BackendsAgree|LooseEdges)$'
 
@@ -97,6 +104,9 @@ fi
 if [ -x motifd-cuda ] && [ -d data/tiny_s1 ]; then
 	check daemon-binary replays data/tiny_s1
 fi
+if [ -x motifd-cuda ] && [ -d data/synth ]; then
+	check timeline timeline data/synth
+fi
 if [ -d data ]; then
 	check known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v
 fi
@@ -131,6 +141,7 @@ grep -h '^ablation' "$out/ablation.log"
 grep -hs '"wbm"' "$out"/occupancy-*.log
 grep -hE '^update' "$out/graph-update.log"
 grep -hE '^mixed median' "$out/mixed-stream.log"
+[ ! -f "$out/timeline.log" ] || sed -n '/^ *lane/,$p' "$out/timeline.log"
 grep -h 'SmallBatches/' "$out/small-batches.log"
 cat "$table"
 exit $failed

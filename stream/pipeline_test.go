@@ -346,11 +346,44 @@ func TestObserverAndStatus(t *testing.T) {
 	w.in.Add(updates(rand.New(rand.NewPCG(11, 1)), 60)...)
 	var read, records, steps, commits, emitted int
 	var mu sync.Mutex
+	took := map[string]time.Duration{} // by stage, in sums and by spans
+	reads := map[time.Time]bool{}
 	w.change = func(o *stream.PipelineOptions) {
 		o.Startup = startup(queries(t)...)
 		o.Observer = &observer{
-			read: func(s stream.ReadStats) { read += s.Records },
+			span: func(s stream.Span) {
+				mu.Lock()
+				defer mu.Unlock()
+				d := s.End.Sub(s.Begin)
+				if s.Busy > 0 {
+					d = s.Busy
+				}
+				took[string(s.Lane)+" "+s.What] += d
+				require.Equal(t, s.Lane == stream.LaneReader, s.Batch == 0)
+				if s.Batch == 0 {
+					reads[s.Read] = true
+				}
+			},
+			read: func(s stream.ReadStats) {
+				mu.Lock()
+				defer mu.Unlock()
+				read += s.Records
+				took["reader read"] -= s.Read
+				took["reader decode"] -= s.Decode
+				took["reader room"] -= s.Wait
+			},
 			step: func(s stream.StepStats) {
+				mu.Lock()
+				defer mu.Unlock()
+				if s.Batch.Change == nil {
+					require.True(t, reads[s.FirstRead] && reads[s.LastRead], "they are told before the batch is")
+				}
+				took["engine accept"] -= s.Accept
+				took["engine slot"] -= s.Slot
+				took["engine intent"] -= s.Intent
+				took["engine step"] -= s.Step
+				took["encoder encode"] -= s.Encode
+				took["encoder room"] -= s.Publish
 				steps++
 				n := 0
 				for _, r := range s.Records {
@@ -362,6 +395,9 @@ func TestObserverAndStatus(t *testing.T) {
 			commit: func(s stream.CommitStats) {
 				mu.Lock()
 				defer mu.Unlock()
+				took["publisher intent"] -= s.Intent
+				took["publisher publish"] -= s.Publish
+				took["publisher commit"] -= s.Commit
 				commits++
 				records += int(s.Records)
 				require.Equal(t, s.Batch > 2, s.Latency > 0)
@@ -370,6 +406,9 @@ func TestObserverAndStatus(t *testing.T) {
 	}
 	p := w.pipeline(nil)
 	require.NoError(t, p.Run(t.Context()))
+	for stage, left := range took {
+		require.Zero(t, left, "the spans of %s are not what the sums tell", stage)
+	}
 	require.Equal(t, 60, read)
 	require.Equal(t, len(w.store.Committed()), steps)
 	require.Equal(t, steps, commits)

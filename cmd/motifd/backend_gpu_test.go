@@ -12,7 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
 )
 
 // emulated is a build of motifd with the GPU backend on the emulator.
@@ -79,6 +84,7 @@ func TestP2GPU(t *testing.T) {
 	t.Run("replay", func(t *testing.T) { gpuReplay(t, e) })
 	t.Run("missing", func(t *testing.T) { gpuMissing(t, e) })
 	t.Run("lost", func(t *testing.T) { gpuLost(t, e) })
+	t.Run("timeline", func(t *testing.T) { gpuTimeline(t, e) })
 }
 
 // gpuReplay replays a stream on the GPU backend, and with one that fails on the way: the same bytes as from the CPU, or a
@@ -141,6 +147,25 @@ func gpuLost(t *testing.T, e *emulated) {
 		lost += told
 	}
 	require.Positive(t, lost)
+}
+
+// gpuTimeline holds of the emulated backend what TestA12Timeline holds of the CPU's, and that what the device does is in the timeline: updates of
+// its array, searches, ordering and copies of rows, each within the search of its batch.
+func gpuTimeline(t *testing.T, e *emulated) {
+	t.Setenv(emulatorProgram, e.emulator)
+	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
+		p := checkTimeline(t, rng, func(trace *timeline) *timedBackend {
+			b, err := newBackend(backendOptions{name: "cuda", cpu: cpu.Options{Threads: 1}, log: zerolog.Nop(), trace: trace})
+			require.NoError(t, err)
+			return b
+		})
+		for n := p.first; n <= p.last; n++ {
+			for _, s := range [][2]string{{cuda.LaneArray, "copy"}, {cuda.LaneArray, "update"}, {cuda.LaneArray, "bits"}, {cuda.LaneTotals, "search"},
+				{cuda.LaneRows, "search"}, {cuda.LaneRows, "order"}, {cuda.LaneCopies, "copy"}, {cuda.LaneHost, "emit"}} {
+				require.NotEmpty(t, p.of(s[0], s[1], n), "batch %d: %v", n, s)
+			}
+		}
+	})
 }
 
 // gpuMissing asks for a GPU where there is none.
