@@ -6,17 +6,32 @@ import "math"
 type average struct {
 	n         int
 	cost, per float64
-	proven    bool // the latest one was not cut off
+	vary      float64 // how far it is off the average, as a share, squared
+	proven    bool    // the latest one was not cut off
 }
 
 func (a *average) add(cost, size float64, done bool) {
-	w := max(weight, 1/float64(a.n+1))
-	if per := cost / size; per > 4*a.per || per < a.per/4 { // not noise: something has changed
-		w = max(w, 0.5)
+	per := cost / size
+	switch changed := per > 4*a.per || per < a.per/4; {
+	case done && !a.proven: // what was known is that it takes more than something
+		a.n = 0
+	case !done && a.n > 0 && per < a.per: // that was known
+		return
+	case changed: // that is not noise
+		a.n = min(a.n, 1)
+	default:
+		off := (per - a.per) / a.per
+		a.vary += max(weight, 1/float64(a.n)) * (off*off - a.vary)
 	}
+	w := max(weight, 1/float64(a.n+1))
 	a.n, a.proven = a.n+1, done
 	a.cost += w * (cost - a.cost)
-	a.per += w * (cost/size - a.per)
+	a.per += w * (per - a.per)
+}
+
+// error is the standard error of per.
+func (a *average) error() float64 {
+	return a.per * math.Sqrt((a.vary+noise*noise/float64(a.n))/min(float64(a.n), 2/weight-1))
 }
 
 // estimate is what a search may take on one side.

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -97,35 +98,39 @@ func (o *PlacementOptions) EnsureDefaults() {
 // keeps of the graph. What a side that sat out batches has to catch up with comes on top. The side that is cheaper is taken. The other is
 // tried when that is earned: what a trial may cost, the graph's way to the device included, is a small share of what searches
 // have cost so far, and a trial ends when that is used up. So the CPU's searches pay for the first one on the GPU, and where
-// batches are so small that the GPU's round trips alone take longer there is none. It has one owner.
+// batches are so small that the GPU's round trips alone take longer there is none. Nor does a side come back from further behind, or let the
+// CPU fall further behind while in doubt, than such a share pays for: see behind. It has one owner.
 type Placement struct {
 	opt   PlacementOptions
 	cells [kindsOfWork][sizes]cell
 	turns [kindsOfWork]turn
 
-	useful float64 // nanoseconds of all searches, where they were done without exploring
-	spent  float64 // nanoseconds that exploring has lost beyond that
-	recent [4]float64
-	next   int // of recent
-	lag    [2]lag
-	warm   [kindsOfWork]bool // the GPU has searched: the first time includes what is done once
+	useful  float64 // nanoseconds of all searches, where they were done without exploring
+	spent   float64 // nanoseconds that exploring has lost beyond that
+	owed    float64 // nanoseconds that the CPU by itself would have taken less, by what is known of it; trials apart
+	forgone float64 // nanoseconds that the CPU would have saved since it was left, by what is known of it
+	recent  [4]float64
+	next    int // of recent
+	lag     [2]lag
+	warm    [kindsOfWork]bool // the GPU has searched: the first time includes what is done once
 }
 
 // lag is what is known of a side's catching up.
 type lag struct {
-	each    float64 // nanoseconds for a unit of Work.Behind
-	forgone float64 // what the side would have saved since it fell behind
-	owed    float64 // what catching up has cost and the side has not saved since
-	left    bool    // it sat out nothing but a trial of the other side
-	horizon float64 // searches in which it is hoped to, by how that went before
+	each float64 // nanoseconds for a unit of Work.Behind
+	left bool    // it sat out nothing but a trial of the other side
 }
 
 const (
 	kindsOfWork = 6
 	sizes       = 33
-	weight      = 0.1 // of the latest measurement
+	weight      = 0.02 // of the latest measurement
 
 	firstPause, lastPause = 16, 1024 // searches of a cell between two explorations
+	// doubt is the number of standard errors that may be an error.
+	doubt = 2
+	// noise is the spread that measurements are taken to have, as a share, before it was measured.
+	noise = 0.2
 	// patience is how much longer than the other side one that was measured before may take when it is tried again: less would be
 	// cut off by noise.
 	patience = 1.5
@@ -139,8 +144,6 @@ const (
 	firstTime, firstRows = 15e6, 45e6
 	// lookAhead is the number of searches that a stream is taken to have at least, when the latest ones are all alike.
 	lookAhead = 56
-
-	firstHorizon, lastHorizon = 8, 32
 )
 
 // cell is what is known of one kind and size of work.
@@ -156,8 +159,8 @@ type cell struct {
 func NewPlacement(opt PlacementOptions) *Placement {
 	opt.EnsureDefaults()
 	p := &Placement{opt: opt}
-	p.lag[CPU] = lag{each: perEntry, horizon: firstHorizon}
-	p.lag[GPU] = lag{each: opt.Device.Byte, horizon: firstHorizon}
+	p.lag[CPU] = lag{each: perEntry}
+	p.lag[GPU] = lag{each: opt.Device.Byte}
 	return p
 }
 
@@ -192,7 +195,7 @@ func (p *Placement) decide(w Work) decision {
 	case !cpu.usable() && !gpu.usable():
 		// More than this is not risked on what was never seen.
 		if limit := float64(w.Size) * perWork; w.Size >= p.opt.Fill && !cpu.any && !gpu.tried {
-			return decision{GPU, Unmeasured, limit, limit}
+			return decision{side: GPU, reason: Unmeasured, limit: limit, instead: limit}
 		}
 		return decision{side: CPU, reason: Unmeasured}
 	case !cpu.usable():
@@ -200,7 +203,7 @@ func (p *Placement) decide(w Work) decision {
 	case !gpu.tried || !gpu.proven: // what other sizes took is a reason to try it, in a trial
 	case c.chosen:
 		best = c.taken
-		if est[best.other()].guess < est[best].guess*(1-p.opt.Hysteresis)-p.missed(&w, best)/firstHorizon { // one may have to come back
+		if est[best.other()].guess < est[best].guess*(1-p.opt.Hysteresis) {
 			best = best.other()
 		}
 	case gpu.guess < cpu.guess:
@@ -211,13 +214,19 @@ func (p *Placement) decide(w Work) decision {
 	if !est[best].proven {
 		instead = est[best].low // of which one can be sure
 	}
-	if limit := p.trial(w, c, est[best.other()], instead, best.other()); limit > 0 {
-		return decision{best.other(), Exploring, limit, instead}
+	d := decision{side: best, reason: Cheaper}
+	if est[best.other()].any {
+		d = p.behind(&w, [2]float64{cpu.guess, gpu.guess}, best, !cpu.usable() || p.sure(c, best))
 	}
-	if !est[best.other()].any {
-		return decision{side: best, reason: Cheaper}
+	if d.reason == Cheaper {
+		if limit := p.trial(w, c, est[best.other()], instead, best.other()); limit > 0 {
+			return decision{best.other(), Exploring, limit, instead}
+		}
 	}
-	return p.behind(best, est[best.other()].guess+p.backlog(&w, best.other())-est[best].guess, p.backlog(&w, best))
+	if est[best.other()].any {
+		p.owe(&w, d.side, gpu.guess-cpu.guess)
+	}
+	return d
 }
 
 // backlog is what it takes a side to catch up with the batches before.
@@ -225,31 +234,47 @@ func (p *Placement) backlog(w *Work, s Side) float64 {
 	return float64(w.Behind[s]-min(w.Own[s], w.Behind[s])) * p.lag[s].each
 }
 
-// behind decides where a side is cheaper, but has a backlog to catch up with: it is taken when that pays at once, or when what
-// was forgone without it, or may be saved soon, comes to as much, and losing it can be afforded. What the CPU catches up with it
-// would have paid for, had it never been left.
-func (p *Placement) behind(s Side, gain, backlog float64) decision {
-	gain = max(0, gain)
-	l := &p.lag[s]
-	if l.left { // for a trial of the other one, which has paid for that
-		return decision{side: s, reason: Cheaper}
+// sure tells whether a side was measured to be cheaper beyond doubt.
+func (p *Placement) sure(c *cell, s Side) bool {
+	a, b := &c.side[s], &c.side[s.other()]
+	return a.proven && a.per+doubt*math.Hypot(a.error(), b.error()) < b.per
+}
+
+// behind decides where a side is cheaper, but may have to catch up with what it sat out. Coming back is paid for by what is gained at once, by
+// what may be lost, and the CPU's also once that much was forgone. What the CPU has to catch up with grows faster than what a GPU loses that is
+// a little worse, so that waiting for the loss to reach it would pay twice what is dear already: unless the GPU is surely cheaper, the CPU comes back while that
+// can be paid for. Beyond doubt's errors, the choice never takes more than the CPU by itself and the share that may be lost.
+func (p *Placement) behind(w *Work, takes [2]float64, s Side, sure bool) decision {
+	back := [2]float64{p.backlog(w, CPU), p.backlog(w, GPU)}
+	if p.lag[s].left { // for a trial of the other one, which has paid for that
+		back[s] = 0
 	}
-	switch paying := l.owed > 0; {
-	case gain < backlog && (l.forgone+gain*l.horizon < backlog || s == GPU && p.spent+max(0, l.owed)+backlog-gain > 2*p.earned()):
-		l.forgone += gain
-		return decision{side: s.other(), reason: Behind}
-	case gain < backlog:
-		if paying { // the last one has not paid
-			l.horizon = max(1, l.horizon/2)
-		}
-		l.owed = max(0, l.owed) + backlog - gain
-	case paying:
-		if l.owed -= gain - backlog; l.owed <= 0 {
-			l.horizon = min(lastHorizon, 2*l.horizon)
-		}
+	gain, left := max(0, takes[s.other()]+back[s.other()]-takes[s]), max(0, p.left())
+	// What coming back to the CPU takes after one more batch on the GPU, what that loses included, and an error as large as that batch.
+	missed := p.missed(w, CPU)
+	later := back[CPU] + 2*missed + back[GPU] + max(0, takes[GPU]-takes[CPU])
+	switch {
+	case s == CPU && back[CPU] > max(gain, left, p.forgone):
+		p.forgone += gain
+		return decision{side: GPU, reason: Behind}
+	case s == GPU && (back[GPU] > max(gain, left) || !sure && missed > 0 && back[CPU] <= left && left < later):
+		return decision{side: CPU, reason: Behind}
 	}
 	return decision{side: s, reason: Cheaper}
 }
+
+// owe notes what a batch on a side takes more than the CPU by itself would have; what the GPU saves pays for that.
+func (p *Placement) owe(w *Work, s Side, more float64) {
+	if !p.lag[s].left {
+		p.owed += p.backlog(w, s)
+	}
+	if s == GPU {
+		p.owed = max(0, p.owed+more)
+	}
+}
+
+// left is what may be lost now.
+func (p *Placement) left() float64 { return p.earned() - p.spent - p.owed }
 
 // earned is what exploring may have lost by now: a share of the time that was spent usefully, or that will be if searches go on as the
 // latest ones.

@@ -75,7 +75,10 @@ func (p *Placement) note(t *turn, w *Work, s Side, reason Reason, cost Cost) {
 		t.took[s] -= catchUp - own
 		p.spent += catchUp - own
 	}
-	p.lag[s].forgone, p.lag[s].left = 0, false
+	p.lag[s].left = false
+	if s == CPU && w.Behind[CPU] > 0 {
+		p.forgone = 0
+	}
 	if p.opt.Placed != nil {
 		p.opt.Placed(*w, s, reason, cost)
 	}
