@@ -17,8 +17,8 @@ import (
 // all counters start over before a sum of two of them can come round, and what was found under them is dropped then.
 type freshness struct {
 	stamps []uint32
-	counts uint64       // how often stamps were counted up since they started over
 	shift  uint         // of a hash, to get an index
+	counts uint64       // how often stamps were counted up since they started over
 	kinds  []kindOfList // room for some
 }
 

@@ -70,7 +70,8 @@ func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 				if reader != matcher.AnyLabel && view.Label(id) != reader || rng.Float64() >= share {
 					continue
 				}
-				want, got := plainList(x, id, b, st), c.neighbours(id, b, st)
+				want := plainList(x, id, b, st)
+				got, _ := c.neighbours(id, b, st)
 				if !slices.Equal(want.nbr, got.nbr) || !slices.Equal(want.ent, got.ent) || want.staged != got.staged {
 					t.Fatalf("the list of %d is %v, the graph holds %v", id, got, want)
 				}

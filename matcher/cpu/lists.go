@@ -42,6 +42,7 @@ type listTable struct {
 	slots []listSlot
 	used  atomic.Int64
 	store *store
+	gen   uint32 // of the store, from 1 on
 }
 
 // listSlot is where a list is; all of it is read and written atomically. A key that is there stays there.
@@ -49,9 +50,6 @@ type listSlot struct {
 	key uint64 // column and vertex, plus one; 0 in a free slot
 	// at is a stamp, above a place, or above emptyList, or above how often the list was asked for while it was not built.
 	at uint64
-	// size is the number of neighbours under that stamp, with stagedMark: written first, and by whoever builds the list the same.
-	size uint64
-	_    uint64
 }
 
 const emptyList place = firstPlace - 1
@@ -72,7 +70,7 @@ type lists struct {
 const (
 	// maxListEntries bounds the entries that are cached, at 8 bytes each, outdated ones included; beyond it the cache starts over.
 	maxListEntries = 8 << 20
-	// maxListSlots bounds the slots, of 32 bytes.
+	// maxListSlots bounds the slots, of 16 bytes.
 	maxListSlots = 4 << 20
 	listChunk    = 16 << 10
 )
@@ -101,7 +99,10 @@ func (c *lists) renew() {
 	}
 	old := c.table
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries))}
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries)), gen: 1}
+		if old != nil {
+			c.table.gen = old.gen + 1
+		}
 	} else {
 		c.table = old.grown()
 	}
@@ -110,12 +111,12 @@ func (c *lists) renew() {
 
 // grown returns a table with twice as many slots.
 func (t *listTable) grown() *listTable {
-	n := &listTable{slots: make([]listSlot, 2*len(t.slots)), store: t.store}
+	n := &listTable{slots: make([]listSlot, 2*len(t.slots)), store: t.store, gen: t.gen}
 	mask, used := uint64(len(n.slots)-1), int64(0)
 	for k := range t.slots {
 		from := &t.slots[k]
 		s := listSlot{key: atomic.LoadUint64(&from.key), at: atomic.LoadUint64(&from.at)}
-		if s.size = atomic.LoadUint64(&from.size); s.key == 0 {
+		if s.key == 0 {
 			continue
 		}
 		i := listHash(s.key) & mask
@@ -175,13 +176,14 @@ func (c *lists) take(s *listSlot, key uint64) bool {
 	return true
 }
 
-// of returns the list of a slot that is at a place.
-func (c *lists) of(s *listSlot, p place) list {
+// at returns the list at a place: behind the number of its vertices.
+func (c *lists) at(p place) list {
 	if p == emptyList {
 		return list{}
 	}
 	k, from := c.table.store.at(p)
-	n := atomic.LoadUint64(&s.size)
+	n := k.nbr[from]
+	from++
 	to := from + int(n&^stagedMark)
 	return list{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
 }
@@ -191,58 +193,66 @@ func (c *lists) of(s *listSlot, p place) list {
 const manyLabels = 12
 
 // build reads a range into the slot.
-func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
+func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) (list, place) {
 	most := r.AtMost()
 	if most > c.table.store.size {
 		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
 		c.long.read(c, r, b, st)
 		return c.keep(s, stamp, v, b, c.long)
 	}
-	if !c.room.reserve(c.table.store, most) {
+	if !c.room.reserve(c.table.store, most+1) {
 		c.renew()
 		s, stamp, _ = c.find(v, b)
-		if !c.room.reserve(c.table.store, most) {
+		if !c.room.reserve(c.table.store, most+1) {
 			var l list
 			l.read(c, r, b, st)
-			return l
+			return l, 0
 		}
 	}
 	into := c.room.begin()
-	l := list{nbr: into.nbr, ent: into.ent[0]}
+	into.nbr, into.ent[0] = into.nbr[:1], into.ent[0][:1] // for their number
+	l := list{nbr: into.nbr[1:], ent: into.ent[0][1:]}
 	l.read(c, r, b, st)
-	p := emptyList
-	if len(l.nbr) > 0 {
-		p = c.room.end(len(l.nbr))
-	}
-	s.publish(stamp, p, l)
-	return l.clip()
+	return c.publish(s, stamp, &c.room, into.nbr, l)
 }
 
-// keep copies a long list to the store. Where it does not go there it is the caller's.
-func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) list {
+// keep copies a long list to the store, if there is room. Where it does not go there it is the caller's.
+func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) (list, place) {
 	n := len(l.nbr)
 	if n == 0 {
-		s.publish(stamp, emptyList, l)
-		return list{}
+		return c.publish(s, stamp, nil, nil, l)
 	}
 	into := &c.room
-	if n > c.table.store.size {
+	if n >= c.table.store.size {
 		into = &room{} // a chunk of its own
 	}
 	kept := n < longest
-	if kept && !into.reserve(c.table.store, n) {
+	if kept && !into.reserve(c.table.store, n+1) {
 		c.renew()
 		s, stamp, _ = c.find(v, b)
-		kept = into.reserve(c.table.store, n)
+		kept = into.reserve(c.table.store, n+1)
 	}
 	if !kept {
 		c.long = list{}
-		return l
+		return l, 0
 	}
 	to := into.begin()
-	l = list{append(to.nbr, l.nbr...), append(to.ent[0], l.ent...), l.staged}.clip()
-	s.publish(stamp, into.end(n), l)
-	return l
+	to.nbr, to.ent[0] = append(to.nbr[:1], l.nbr...), append(to.ent[0][:1], l.ent...)
+	return c.publish(s, stamp, into, to.nbr, list{to.nbr[1:], to.ent[0][1:], l.staged})
+}
+
+// publish makes a list known that was written, behind a word, to room for it.
+func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l list) (list, place) {
+	p, n := emptyList, len(l.nbr)
+	if n > 0 {
+		word[0] = dyngraph.VertexID(n)
+		if l.staged {
+			word[0] |= stagedMark
+		}
+		p = to.end(n + 1)
+	}
+	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
+	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}, p
 }
 
 // read makes the list what passes the filter of a range.
@@ -263,28 +273,11 @@ func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
 	*l = list{nbr, ent, staged}
 }
 
-// clip returns the list without what lies behind it.
-func (l list) clip() list {
-	n := len(l.nbr)
-	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}
-}
-
-// publish writes where a list is that was built under a stamp.
-func (s *listSlot) publish(stamp uint32, p place, l list) {
-	if n := uint64(len(l.nbr)); n > 0 {
-		if l.staged {
-			n |= stagedMark
-		}
-		atomic.StoreUint64(&s.size, n)
-	}
-	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
-}
-
-// neighbours returns the list of vertex v along a back edge of step st.
-func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
+// neighbours returns the list of vertex v along a back edge of step st, and its place, if it has one.
+func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) (list, place) {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
-		return c.of(s, p)
+		return c.at(p), p
 	}
 	return c.build(s, stamp, v, c.g.Range(v, b.dir, b.label), b, st)
 }
@@ -296,11 +289,12 @@ const buildAfter = 8
 func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph.Range, built bool) {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
-		return c.of(s, p), r, true
+		return c.at(p), r, true
 	}
 	r = c.g.Range(v, b.dir, b.label)
 	if r.AtMost() <= 64 || p >= buildAfter && r.AtMost() < longest {
-		return c.build(s, stamp, v, r, b, st), r, true
+		l, _ = c.build(s, stamp, v, r, b, st)
+		return l, r, true
 	}
 	if p < buildAfter {
 		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p+1))

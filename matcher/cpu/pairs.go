@@ -87,6 +87,9 @@ const (
 // nothing is the place of what pairs that have nothing in common have.
 const nothing place = 1
 
+// absent, in a row, is the place of a pair that was looked up and is not in the table.
+const absent place = 2
+
 // attach makes a worker use the shared pairs.
 func (c *pairs) attach(b *Backend) {
 	c.fresh, c.off, c.shared, c.table = &b.fresh, b.forgets, &b.pairs, b.pairs.now.Load()
@@ -129,14 +132,19 @@ func (c *pairs) worth(kind pairKind) bool {
 		u.rest--
 		return false
 	}
-	if u.tries == pairTries {
+	u.judge()
+	u.tries++
+	return true
+}
+
+// judge finds out now and then whether looking up pays.
+func (u *pairUse) judge() {
+	if u.tries >= pairTries {
 		if u.hits*paysFrom < u.tries {
 			u.rest = pairTries * pairRest
 		}
 		u.tries, u.hits = 0, 0
 	}
-	u.tries++
-	return true
 }
 
 func (c *pairs) useOf(kind pairKind) *pairUse { return &c.use[(kind^kind>>16)%pairKind(len(c.use))] }
@@ -237,8 +245,9 @@ func (t *pairTable) grown() *pairTable {
 	return n
 }
 
-// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
-func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
+// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged, and
+// where it is, unless that is 0.
+func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool, p place) {
 	for k := range 2 {
 		for _, e := range ents[k][:len(nbr)] {
 			staged = staged || e.Staged()
@@ -247,19 +256,19 @@ func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyn
 	t := c.table
 	if now := c.shared.now.Load(); now != t {
 		c.table = now
-		return staged
+		return staged, 0
 	}
 	if len(t.sets) < mostPairs && 8*t.used.Load() > 5*int64(len(t.sets)) {
 		c.renew()
-		return staged
+		return staged, 0
 	}
-	p := nothing
+	p = nothing
 	if n := len(nbr); n > 0 {
 		if n >= longest || !c.room.reserve(t.store, n+1) {
 			if t.store.full() {
 				c.renew()
 			}
-			return staged
+			return staged, 0
 		}
 		into := c.room.begin()
 		into.nbr = into.nbr[:n+1]
@@ -276,7 +285,7 @@ func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyn
 	set, pair := c.slot(kind, a, b, l)
 	pair.kind |= uint64(p)
 	t.put(set, pair)
-	return staged
+	return staged, p
 }
 
 // at returns what is at a place: after the number of vertices, these; and whether some of their entries are staged.
@@ -289,33 +298,45 @@ func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.E
 }
 
 // intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
-func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) bool {
+// missed tells that it is not there.
+func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32, missed bool) bool {
 	a, b, l := s.m[st.back[0].step], s.m[st.back[1].step], [2]lane{st.back[0].lane, st.back[1].lane}
-	staged := false
-	switch p := s.pairs.find(kind, a, b, l); p {
-	case 0:
-		if !s.intersect(st, f, kept, true) {
-			return false
+	if !missed {
+		if p := s.pairs.find(kind, a, b, l); p != 0 {
+			return s.fillCommon(f, p)
 		}
-		staged = s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
-		f.none = len(f.nbr) == 0
-	case nothing:
-		f.none = true
-		fallthrough
-	default:
-		f.joins = f.joins[:0]
-		if !s.step() {
-			f.valid = false
-			return false
-		}
-		if f.none {
-			return true
-		}
-		f.nbr, f.ent[0], f.ent[1], staged = s.pairs.at(p)
 	}
-	if !staged {
+	if !s.intersect(st, f, kept, true) {
+		return false
+	}
+	staged, p := s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
+	f.note(p, s.pairs.table.gen)
+	f.none = len(f.nbr) == 0
+	if staged {
+		s.onlyVisible(f)
+	}
+	return true
+}
+
+// fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
+func (s *search) fillCommon(f *frame, p place) bool {
+	f.joins = f.joins[:0]
+	if !s.step() {
+		f.valid = false
+		return false
+	}
+	if f.none = p == nothing; f.none {
 		return true
 	}
+	staged := false
+	if f.nbr, f.ent[0], f.ent[1], staged = s.pairs.at(p); staged {
+		s.onlyVisible(f)
+	}
+	return true
+}
+
+// onlyVisible keeps the candidates that are visible along both edges.
+func (s *search) onlyVisible(f *frame) {
 	nbrs, first, second := f.nbrs[:0], f.ents[0][:0], f.ents[1][:0]
 	for i, w := range f.nbr {
 		if a, b := f.ent[0][i], f.ent[1][i]; (!a.Staged() || s.visible(a)) && (!b.Staged() || s.visible(b)) {
@@ -324,5 +345,4 @@ func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) b
 	}
 	f.nbrs, f.ents[0], f.ents[1] = nbrs, first, second
 	f.nbr, f.ent[0], f.ent[1] = nbrs, first, second
-	return true
 }

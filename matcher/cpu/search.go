@@ -26,17 +26,18 @@ type search struct {
 	which  dyngraph.Which
 	anchor uint32
 
-	o      *order
-	class  *order                                 // that o, a member, was come to from
-	left   [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
-	common [maxWidth]uint32                       // row, as the class has it
-	m      [matcher.MaxVertices]dyngraph.VertexID // by step
-	row    [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
-	edges  []uint32                               // row, from the edges on
-	frames []frame                                // by slot
-	filled filled
-	lists  lists
-	pairs  pairs
+	o        *order
+	class    *order                                 // that o, a member, was come to from
+	left     [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
+	common   [maxWidth]uint32                       // row, as the class has it
+	m        [matcher.MaxVertices]dyngraph.VertexID // by step
+	row      [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
+	edges    []uint32                               // row, from the edges on
+	frames   []frame                                // by slot
+	filled   filled
+	lists    lists
+	pairs    pairs
+	foreseen foreseen
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one
@@ -76,6 +77,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	s.lists.attach(b)
 	s.pairs.attach(b)
 	s.counter.memo.reset()
+	s.foreseen.begin()
 	return s
 }
 
@@ -231,11 +233,22 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
+	var row []place
+	var later *frame
+	if st.meets > 0 {
+		row, later = s.foresee(d, st, f)
+	}
 	for f.next < f.end {
 		i := f.next
 		f.next++
 		if !s.step() {
 			return false
+		}
+		if row != nil {
+			if row[i] == nothing {
+				continue
+			}
+			later.rowAt = i
 		}
 		w := f.nbr[i]
 		if !s.free(d, w) || s.o.members != nil && !s.live(d, w) {
