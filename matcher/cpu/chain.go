@@ -17,6 +17,8 @@ type chain struct {
 
 // link is a block of a chain.
 type link struct {
+	at      int    // the block
+	clash   uint32 // the blocks outside that its images must be kept apart from
 	members uint32
 	to      *target
 	from    [2]*edgeTo // from the block before and from the one after
@@ -26,23 +28,10 @@ type link struct {
 // asChain returns the piece as a chain, nil if it is none.
 func (ps *quotientPieces) asChain(p *piece) *chain {
 	q := ps.q
-	if len(p.bound) > 2 || p.clash != 0 {
+	if len(p.bound) > 2 || q.meets(p.mask) {
 		return nil
 	}
-	core := p.mask // without what hangs
-	for again := true; again; {
-		again = false
-		for m := core; m != 0; m &= m - 1 {
-			v := bits.TrailingZeros32(m)
-			if q.clash[v] != 0 {
-				return nil
-			}
-			if bits.OnesCount32(q.adj[v]&(core|^p.mask)) == 1 && q.adj[v]&core != 0 {
-				core &^= 1 << v
-				again = true
-			}
-		}
-	}
+	core := q.core(p.mask)
 	c := &chain{ends: [2]int{p.bound[0], p.bound[len(p.bound)-1]}}
 	first, last := q.of[c.ends[0]], q.of[c.ends[1]]
 	if bits.OnesCount32(core) < 2 || bits.OnesCount32(q.adj[first]&p.mask)+bits.OnesCount32(q.adj[last]&p.mask) !=
@@ -57,7 +46,7 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 			return nil
 		}
 		next := bits.TrailingZeros32(after)
-		l := link{members: q.members[at], to: &q.at[at]}
+		l := ps.link(at)
 		for i := range q.edges[at] {
 			e := &q.edges[at][i]
 			for k, x := range [2]int{before, next} {
@@ -69,9 +58,7 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 				}
 			}
 		}
-		if hang := q.part(q.adj[at]&p.mask&^core, p.mask&^core); hang != 0 {
-			l.hangs = ps.split(hang)
-		}
+		l.hangs = ps.hangs(at, p.mask, core)
 		c.links = append(c.links, l)
 		if next == last {
 			if seen != core {
@@ -86,6 +73,37 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 	}
 }
 
+// link returns a block as a link.
+func (ps *quotientPieces) link(at int) link {
+	return link{at: at, clash: ps.q.clash[at], members: ps.q.members[at], to: &ps.q.at[at]}
+}
+
+// meets reports whether blocks of a set must be kept apart from each other.
+func (q *quotient) meets(set uint32) bool {
+	for m := set; m != 0; m &= m - 1 {
+		if q.clash[bits.TrailingZeros32(m)]&set != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// core returns a set without what hangs from one of its blocks.
+func (q *quotient) core(set uint32) uint32 {
+	core := set
+	for again := true; again; {
+		again = false
+		for m := core; m != 0; m &= m - 1 {
+			v := bits.TrailingZeros32(m)
+			if bits.OnesCount32(q.adj[v]&(core|^set)) == 1 && q.adj[v]&core != 0 {
+				core &^= 1 << v
+				again = true
+			}
+		}
+	}
+	return core
+}
+
 // reached is a vertex with the number of ways to it.
 type reached struct {
 	v dyngraph.VertexID
@@ -97,8 +115,17 @@ type chainCounter struct {
 	ways  []uint64 // by vertex, 0 between uses
 	side  [2][]reached
 	other []reached
+	legs  []legSize // of joints
+	sums  []uint64
 	over  bool   // a number left 64 bits
 	read  uint64 // what was read ahead comes together here, so that it is read
+}
+
+// ready makes room for the ways to n vertices.
+func (x *chainCounter) ready(n int) {
+	if n > len(x.ways) {
+		x.ways = make([]uint64, n)
+	}
 }
 
 // readEnds reads where the neighbours of the ends of net edges are, which are mostly in no cache: reads that do not wait for each
@@ -139,9 +166,7 @@ func (a *adjacency) readAhead(of []reached) (read uint64) {
 // countChain counts a chain. It answers false when a number leaves 64 bits.
 func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
 	x := &c.chains
-	if n := len(c.adj.heads); n > len(x.ways) {
-		x.ways = make([]uint64, n)
-	}
+	x.ready(len(c.adj.heads))
 	x.over = false
 	lo, hi := 0, len(ch.links)-1
 	c.expand(&ch.links[lo], 0, []reached{{c.image[ch.ends[0]], 1}}, 0)
@@ -149,6 +174,12 @@ func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
 		return matcher.Count{}, !x.over
 	}
 	c.expand(&ch.links[hi], 1, []reached{{c.image[ch.ends[1]], 1}}, 1)
+	return c.between(ch, lo, hi)
+}
+
+// between counts what is between the two sides of a chain, which stand on links lo and hi.
+func (c *counter) between(ch *chain, lo, hi int) (matcher.Count, bool) {
+	x := &c.chains
 	for hi-lo > 1 && len(x.side[0]) > 0 && len(x.side[1]) > 0 {
 		k := 0
 		if len(x.side[1]) < len(x.side[0]) {
@@ -171,11 +202,12 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 	x := &c.chains
 	out := x.side[side][:0]
 	e := l.from[from]
-	if len(of) == 1 { // no image is reached twice
+	kept := l.clash&c.mapped != 0 // apart from something
+	if len(of) == 1 {             // no image is reached twice
 		nbr, ent, staged := c.around(of[0].v, e, l.to)
 		c.stepBy(len(nbr))
 		for i, w := range nbr {
-			if (!staged || c.sees(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) {
+			if (!staged || c.sees(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) && (!kept || c.free(l.at, w)) {
 				out = append(out, reached{w, of[0].n})
 			}
 		}
@@ -193,7 +225,7 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 				continue
 			}
 			if x.ways[w] == 0 {
-				if !c.implied(l.to) && !c.passes(l.to, w) {
+				if !c.implied(l.to) && !c.passes(l.to, w) || kept && !c.free(l.at, w) {
 					continue
 				}
 				out = append(out, reached{v: w})
@@ -219,19 +251,21 @@ func (c *counter) weigh(l *link, images []reached) []reached {
 	if len(l.hangs) == 0 {
 		return images
 	}
-	kept := images[:0]
+	mapped, kept := c.mapped, images[:0]
+	c.mapped |= 1 << l.at
 	for _, r := range images {
 		c.put(l.members, r.v)
 		n, fits := c.product(l.hangs).Uint64()
 		over, product := bits.Mul64(n, r.n)
 		if !fits || over != 0 {
 			c.chains.over = true
-			product = 0
+			product = r.n // any number but 0: it is an image
 		}
 		if product != 0 {
 			kept = append(kept, reached{r.v, product})
 		}
 	}
+	c.mapped = mapped
 	return kept
 }
 
@@ -274,27 +308,4 @@ func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
 	}
 	total.Hi, total.Lo = sumHi, sumLo
 	return total, !x.over
-}
-
-// alongChain counts the rest of a chain from link i on by enumeration, for numbers that leave 64 bits.
-func (c *counter) alongChain(ch *chain, i int) matcher.Count {
-	l := &ch.links[i]
-	last := i == len(ch.links)-1
-	var total matcher.Count
-	nbr, ent, staged := c.around(c.image[l.from[0].from], l.from[0], l.to)
-	for k, w := range nbr {
-		if !c.se.step() {
-			return matcher.Count{}
-		}
-		if staged && !c.sees(ent[k], l.from[0].rank) || !c.passes(l.to, w) || last && !c.isJoined(l.from[1], l.to, w) {
-			continue
-		}
-		c.put(l.members, w)
-		n := c.product(l.hangs)
-		if !last && !n.IsZero() {
-			n = n.Mul(c.alongChain(ch, i+1))
-		}
-		total = total.Add(n)
-	}
-	return total
 }

@@ -53,7 +53,7 @@ func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase u
 	c.shape, c.adj, c.forest, c.phase = s, adj, f, phase
 	c.ps = c.cache[s]
 	if c.ps == nil {
-		c.ps = newPieces(s)
+		c.ps = newPieces(se.g, s)
 		c.cache[s] = c.ps
 	}
 	c.kinds = c.kinds[:0]
@@ -134,7 +134,7 @@ func (c *counter) count(p *piece) matcher.Count {
 		return c.countLeaves(p)
 	}
 	if len(p.bound) > 2 {
-		return c.enumerate(p)
+		return c.anew(p)
 	}
 	// Between the ends of an anchor, only other quotients can ask again.
 	if len(p.bound) == 2 && !p.shared && bits.OnesCount32(c.mapped) == 2 && c.begin.anchor >= 0 {
@@ -145,7 +145,7 @@ func (c *counter) count(p *piece) matcher.Count {
 	}
 	others := p.clash & c.mapped &^ p.boundary
 	if bits.OnesCount32(others) > maxOthers {
-		return c.enumerate(p)
+		return c.anew(p)
 	}
 	total := c.remember(p)
 	if others == 0 || total.IsZero() {
@@ -184,6 +184,10 @@ func (c *counter) anew(p *piece) matcher.Count {
 		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
 	case p.chain != nil:
 		if n, ok := c.countChain(p.chain); ok {
+			return n
+		}
+	case p.joint != nil:
+		if n, ok := c.countJoint(p.joint); ok {
 			return n
 		}
 	}
@@ -245,8 +249,11 @@ func (c *counter) fits(u int, w dyngraph.VertexID) bool {
 // enumerate maps the piece's next block in every way, apart from all that is mapped, and counts what remains.
 func (c *counter) enumerate(p *piece) matcher.Count {
 	var total matcher.Count
-	if p.chain != nil {
-		return c.alongChain(p.chain, 0)
+	if p.joint != nil {
+		return c.eachImage(p)
+	}
+	if p.rest == nil {
+		c.parts.choose(p)
 	}
 	if len(p.from) == 1 {
 		e := &p.from[0]

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"motifd/dyngraph"
 )
 
 // piece is a set of blocks that are counted together, given the images of its boundary.
@@ -17,10 +19,11 @@ type piece struct {
 	clash    uint32 // the blocks outside that its images must be kept apart from
 	lo, hi   int    // ranks of the edges at its blocks
 
-	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends; any other by mapping
-	// next first.
+	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its chains; any other, and a
+	// chain when a number leaves 64 bits, by mapping next first.
 	leaves  []int
 	chain   *chain
+	joint   *joint
 	next    int
 	members uint32   // of next
 	to      *target  // of next
@@ -32,6 +35,7 @@ type piece struct {
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
 type pieces struct {
+	g     *dyngraph.Graph
 	s     *shape
 	byKey map[string]*piece
 	parts []*quotientPieces
@@ -48,8 +52,8 @@ type quotientPieces struct {
 	tops [][]*piece // by anchor edge: what remains when it is mapped
 }
 
-func newPieces(s *shape) *pieces {
-	ps := &pieces{s: s, byKey: map[string]*piece{}, ways: make([]way, len(s.rank)+1)}
+func newPieces(g *dyngraph.Graph, s *shape) *pieces {
+	ps := &pieces{g: g, s: s, byKey: map[string]*piece{}, ways: make([]way, len(s.rank)+1)}
 	of := func(q *quotient) *quotientPieces {
 		return &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{}, tops: make([][]*piece, len(s.rank))}
 	}
@@ -178,12 +182,22 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		p.members, p.to, p.from = q.members[p.next], &q.at[p.next], q.edges[p.next]
 		return p
 	}
-	if p.chain = ps.asChain(p); p.chain != nil {
-		return p
+	if p.chain = ps.asChain(p); p.chain == nil {
+		p.joint = ps.asJoint(p)
 	}
-	// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside
-	// a part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the smallest
-	// boundaries, since counts by one or two images come up again, then the one with the most edges.
+	if p.chain == nil && p.joint == nil {
+		ps.choose(p)
+	}
+	return p
+}
+
+// choose decides which block of a piece is mapped first.
+//
+// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside
+// a part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the smallest
+// boundaries, since counts by one or two images come up again, then the one with the most edges.
+func (ps *quotientPieces) choose(p *piece) {
+	q, mask := ps.q, p.mask
 	part := q.cheapestPart(mask)
 	best := [4]int{-1}
 	for m := part; m != 0; m &= m - 1 {
@@ -207,7 +221,6 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 && q.clash[p.next]|q.clash[r.next] == 0 {
 		p.leaf = r
 	}
-	return p
 }
 
 // key tells whether pieces of different quotients are the same: the same blocks with the same edges, which end in the same

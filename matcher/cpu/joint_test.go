@@ -1,0 +1,393 @@
+package cpu
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// plainly counts the ways to map some blocks by trying every vertex for each of them.
+func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
+	if mask == 0 {
+		return 1
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros32(m)
+		if c.q.adj[u]&c.mapped == 0 {
+			continue
+		}
+		mapped := c.mapped
+		for w := range dyngraph.VertexID(vertices) {
+			if c.passes(&c.q.at[u], w) && c.free(u, w) && allJoined(c, u, w) {
+				c.put(c.q.members[u], w)
+				c.mapped = mapped | 1<<u
+				n += plainly(c, mask&^(1<<u), vertices)
+				c.mapped = mapped
+			}
+		}
+		return n
+	}
+	panic("nothing is joined to what is mapped")
+}
+
+// allJoined reports whether the edges of block u to the mapped ones have images at data vertex w, as the graph says.
+func allJoined(c *counter, u int, w dyngraph.VertexID) bool {
+	for i := range c.q.edges[u] {
+		e := &c.q.edges[u][i]
+		if c.mapped>>c.q.of[e.from]&1 == 0 {
+			continue
+		}
+		of := c.se.g.Range(c.image[e.from], e.back.dir, e.back.label)
+		if at, ok := of.Find(w); !ok || !c.sees(at, e.rank) {
+			return false
+		}
+	}
+	return true
+}
+
+// randomJoint draws a pattern of chains between a vertex and a few others that are joined, and of what hangs from some.
+func randomJoint(rng *rand.Rand, name string, directed bool, labels matchertest.Labels) *matcher.Query {
+	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
+	only := rng.IntN(3) == 0 // one label for all
+	label := func(of []string) string {
+		if rng.IntN(10) == 0 {
+			return ""
+		}
+		return of[rng.IntN(len(of))]
+	}
+	one := label(labels.Vertex)
+	vertex := func() int {
+		l := one
+		if !only {
+			l = label(labels.Vertex)
+		}
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", len(q.Vertices)), Label: l})
+		return len(q.Vertices) - 1
+	}
+	edge := func(u, v int) {
+		if rng.IntN(2) == 0 {
+			u, v = v, u
+		}
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", len(q.Edges)), From: u, To: v, Label: labels.Edge[rng.IntN(len(labels.Edge))],
+			Either: !directed})
+	}
+	joint := vertex()
+	ends := []int{vertex()}
+	for range 1 + rng.IntN(2) {
+		ends = append(ends, vertex())
+		edge(ends[len(ends)-2], ends[len(ends)-1])
+	}
+	direct := map[int]bool{}
+	for range 3 {
+		end := ends[rng.IntN(len(ends))]
+		at, long := joint, rng.IntN(3)
+		if long == 0 && direct[end] {
+			long = 1
+		}
+		direct[end] = direct[end] || long == 0
+		for range long {
+			next := vertex()
+			edge(at, next)
+			at = next
+		}
+		edge(at, end)
+	}
+	for range rng.IntN(3) {
+		if len(q.Vertices) < 9 {
+			v := rng.IntN(len(q.Vertices))
+			edge(v, vertex())
+		}
+	}
+	return q
+}
+
+// jointStream draws a stream of edges between few vertices, many of them with several labels, or in both directions.
+func jointStream(rng *rand.Rand, most int) (directed bool, labels matchertest.Labels, shape matchertest.Shape, msgs []dyngraph.Message) {
+	shape = matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(10), Edges: 10 + rng.IntN(most), Messages: 80, Full: true,
+		Labels: matchertest.Labels{Vertex: []string{"A", "B", "C", "D"}[:1+rng.IntN(4)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
+	if rng.IntN(3) == 0 {
+		shape.Labels.Edge = append(shape.Labels.Edge, "") // in a pattern any
+	}
+	if rng.IntN(2) == 0 {
+		shape.Hubs = 1 + rng.IntN(2)
+	}
+	return shape.Directed, shape.Labels, shape, matchertest.RandomStream(rng, shape)
+}
+
+// TestS12JointsCountAsEnumerationDoes counts patterns with joints, each way, through random batches, and compares with the reference.
+func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
+	joints, counted := 0, uint64(0)
+	matchertest.ForSeeds(t, 30, func(t *testing.T, rng *rand.Rand) {
+		directed, labels, shape, msgs := jointStream(rng, 30)
+		var queries []*matcher.Query
+		for i := range 4 {
+			queries = append(queries, randomJoint(rng, fmt.Sprint("q", i), directed, labels))
+		}
+		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
+		x := matchertest.NewBench(t, directed, plan.New(), queries, ref, fast)
+		batches := append([][]dyngraph.Message{msgs[:shape.Edges]}, matchertest.Cut(rng, msgs[shape.Edges:])...)
+		for _, batch := range batches[:min(len(batches), 25)] {
+			x.Stage(batch)
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+				forced := []way{unknownWay, byQuotients, keptApart}[rng.IntN(3)]
+				forceWays(fast, forced)
+				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
+				for i, r := range reqs {
+					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, way %d: %+v %+v", sign, forced, r.Plan.Query.Vertices, r.Plan.Query.Edges)
+					counted += want[i].Count.Lo
+				}
+			}
+			joints += jointsOf(fast)
+			x.Commit()
+		}
+	})
+	require.Positive(t, counted)
+	require.Positive(t, joints)
+}
+
+// forceWays makes the idle workers count one way, as far as a pattern can be.
+func forceWays(b *Backend, w way) {
+	for _, s := range b.idle {
+		for shape, ps := range s.counter.cache {
+			for i := range ps.ways {
+				switch {
+				case w == byQuotients && shape.parts == nil, w == keptApart && shape.apart == nil:
+				default:
+					ps.ways[i] = w
+				}
+			}
+		}
+	}
+}
+
+// jointsOf returns how many joints the idle workers have made.
+func jointsOf(b *Backend) (n int) {
+	for _, s := range b.idle {
+		for _, ps := range s.counter.cache {
+			for _, parts := range append([]*quotientPieces{ps.apart}, ps.parts...) {
+				if parts == nil {
+					continue
+				}
+				for _, p := range parts.all {
+					if p.joint != nil {
+						n++
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestPiecesCountAsEnumerationDoes counts pieces of random patterns with joints for random images of what is mapped, of every quotient and with
+// the vertices kept apart, and compares with trying every vertex; chains and joints, too, as they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves
+// nothing that the next one could stumble over.
+func TestPiecesCountAsEnumerationDoes(t *testing.T) {
+	joints, chains, positive := 0, 0, 0
+	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+		directed, labels, shape, msgs := jointStream(rng, 100)
+		q := randomJoint(rng, "q", directed, labels)
+		b := New(Options{Threads: 1})
+		x := matchertest.NewBench(t, directed, plan.New(), []*matcher.Query{q}, b)
+		x.Stage(msgs[:shape.Edges])
+		x.Commit()
+		delta := x.Stage(msgs[shape.Edges : shape.Edges+1+rng.IntN(40)])
+		p := x.Plans()[0]
+		var stop atomic.Bool
+		s := b.newSearch(&stop, matcher.WantCount)
+		c := &s.counter
+		if b.plans[p].shape == nil {
+			x.Commit()
+			return
+		}
+		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
+		for _, w := range []way{byQuotients, keptApart} {
+			if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
+				continue
+			}
+			for i := range c.ps.ways {
+				c.ps.ways[i] = w
+			}
+			for _, o := range b.plans[p].count {
+				for i := range delta.Net {
+					if fitsLabels(b, p, o, &delta.Net[i]) {
+						c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To})
+					}
+				}
+				c.one(c.shape.self(), c.ps.self(w))
+			}
+		}
+		all := c.ps.parts
+		if c.ps.apart != nil {
+			all = append([]*quotientPieces{c.ps.apart}, all...)
+		}
+		for _, parts := range all {
+			for _, o := range b.plans[p].count {
+				parts.anchored(o.anchor)
+			}
+			c.q, c.parts = parts.q, parts
+			for _, piece := range pieceList(parts) {
+				for range 10 {
+					c.memo.reset()
+					c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+					c.begin = beginning{anchor: -1}
+					if !mapAround(c, rng, piece) {
+						continue
+					}
+					want := plainly(c, piece.mask, b.g.IDBound())
+					mapped := c.mapped
+					require.Equal(t, fmt.Sprint(want), c.count(piece).String())
+					require.Equal(t, mapped, c.mapped)
+					c.memo.reset()
+					require.Equal(t, fmt.Sprint(want), c.enumerateAgain(piece).String())
+					if piece.chain != nil {
+						n, ok := c.countChain(piece.chain)
+						require.True(t, ok)
+						require.Equal(t, want, n.Lo)
+						chains++
+					}
+					if piece.joint != nil {
+						n, ok := c.countJoint(piece.joint)
+						require.True(t, ok)
+						require.Equal(t, want, n.Lo)
+						joints++
+						if want > 0 {
+							positive++
+						}
+					}
+					c.memo.reset()
+					stop.Store(true)
+					s.steps = pollEvery - 1 - uint64(rng.IntN(20))
+					c.count(piece)
+					stop.Store(false)
+					s.stopped = false
+					for _, n := range c.chains.ways {
+						require.Zero(t, n)
+					}
+					require.Equal(t, fmt.Sprint(want), c.count(piece).String(), "after a search that was stopped")
+				}
+			}
+		}
+		x.Commit()
+	})
+	t.Logf("%d joints, %d of which have images, %d chains", joints, positive, chains)
+	require.Positive(t, joints)
+	require.Positive(t, positive)
+	require.Positive(t, chains)
+}
+
+func (ps *pieces) self(w way) *quotientPieces {
+	if w == keptApart || ps.parts == nil {
+		return ps.apart
+	}
+	return ps.parts[0]
+}
+
+// pieceList returns the pieces made so far, in an order that is the same each time.
+func pieceList(ps *quotientPieces) (l []*piece) {
+	for mask := range uint32(1 << 12) {
+		if p := ps.all[mask]; p != nil {
+			l = append(l, p)
+		}
+	}
+	return l
+}
+
+// enumerateAgain counts a piece by mapping one of its blocks first, if it has more than one.
+func (c *counter) enumerateAgain(p *piece) matcher.Count {
+	if p.leaves != nil {
+		return c.count(p)
+	}
+	if p.joint != nil {
+		c.chains.ready(len(c.adj.heads))
+	}
+	return c.enumerate(p)
+}
+
+// mapAround maps the boundary of a piece, and some of what it must be kept apart from, to random vertices that fit and are free.
+func mapAround(c *counter, rng *rand.Rand, p *piece) bool {
+	c.mapped = 0
+	blocks := uint32(0)
+	for _, v := range p.bound {
+		blocks |= 1 << c.q.of[v]
+	}
+	others := p.clash &^ blocks & rng.Uint32()
+	for m := blocks | others; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros32(m)
+		var fit []dyngraph.VertexID
+		for w := range dyngraph.VertexID(c.se.g.IDBound()) {
+			if c.passes(&c.q.at[u], w) && c.free(u, w) {
+				fit = append(fit, w)
+			}
+		}
+		if len(fit) == 0 {
+			return false
+		}
+		c.put(c.q.members[u], fit[rng.IntN(len(fit))])
+		c.mapped |= 1 << u
+	}
+	return true
+}
+
+// TestS12JointsLeaveNumbersOfMoreThan64Bits counts three chains between two vertices, through layers of vertices that are each joined to all of the
+// next one: more than 2^64 ways along two of them.
+func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
+	const wide, long = 20, 8
+	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
+	vertex := func() int {
+		n := len(q.Vertices)
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", n), Label: fmt.Sprint("L", n)})
+		return n
+	}
+	edge := func(u, v int) {
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v, Label: "T"})
+	}
+	root, end, joint := vertex(), vertex(), vertex()
+	edge(root, end)
+	for range 3 {
+		at := end
+		for range long {
+			next := vertex()
+			edge(at, next)
+			at = next
+		}
+		edge(at, joint)
+	}
+	b := New(Options{Threads: 1})
+	x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, b)
+	width := func(u int) int {
+		if u == root || u == end {
+			return 1
+		}
+		return wide
+	}
+	count := func(edges []matcher.QueryEdge) string {
+		var msgs []dyngraph.Message
+		for _, e := range edges {
+			for i := range width(e.From) {
+				for k := range width(e.To) {
+					msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, Label: "T",
+						From: fmt.Sprint(e.From, "-", i), FromLabel: fmt.Sprint("L", e.From), To: fmt.Sprint(e.To, "-", k), ToLabel: fmt.Sprint("L", e.To)}}})
+				}
+			}
+		}
+		x.Stage(msgs)
+		defer x.Commit()
+		return x.Search(b, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })).Results[0].Count.String()
+	}
+	require.Equal(t, "0", count(q.Edges[1:]))
+	require.Equal(t, new(big.Int).Exp(big.NewInt(wide), big.NewInt(3*long+1), nil).String(), count(q.Edges[:1]))
+	require.Positive(t, jointsOf(b))
+}
