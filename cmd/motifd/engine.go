@@ -50,10 +50,31 @@ func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *m
 	return res, err
 }
 
+// timedConcerner is a timedBackend whose backend is a matcher.Concerner, which the engine can only tell from its methods.
+type timedConcerner struct {
+	*timedBackend
+	concerner matcher.Concerner
+}
+
+// Concern implements matcher.Concerner. It is part of the search: what it finds is not looked for again.
+func (t *timedConcerner) Concern(note func(plan int, sign dyngraph.Sign)) {
+	begin := time.Now()
+	t.concerner.Concern(note)
+	t.search += time.Since(begin)
+}
+
+// forEngine returns the backend with all that it can do.
+func (t *timedBackend) forEngine() matcher.Backend {
+	if c, ok := t.Backend.(matcher.Concerner); ok {
+		return &timedConcerner{t, c}
+	}
+	return t
+}
+
 // newEngine returns an engine over a graph.
 func newEngine(g *dyngraph.Graph, b *timedBackend, upsert bool, suspend func(uint64, matcher.Suspension) error) (*matcher.Engine, error) {
 	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: g, Backend: b, Planner: plan.New(), Upsert: upsert, Suspend: suspend, Phase: b.phase,
+		Graph: g, Backend: b.forEngine(), Planner: plan.New(), Upsert: upsert, Suspend: suspend, Phase: b.phase,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting the engine: %w", err)

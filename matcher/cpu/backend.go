@@ -60,8 +60,10 @@ type Backend struct {
 	// anchors finds the plans that a net edge fits.
 	anchors matcher.Anchors[fitting]
 	open    openings
-	rounds  uint64  // of looking for anchors
-	starts  []start // room for what is found
+	// byLabels says that whatever has the labels of a net edge is worth a search, in all plans: their counts are kept from batch to batch.
+	byLabels bool
+	rounds   uint64  // of looking for anchors
+	starts   []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *columns
 	fresh   freshness
@@ -175,6 +177,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.keepBranches()
 	b.anchors.Set(plans, func(i, order int) fitting { return newFitting(b.plans[plans[i]], order) })
 	b.open.batch = 0
+	b.byLabels = len(plans) > 0 && !slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return b.plans[p].forest == nil || p.Query.WorkBudget > 0 })
 	return nil
 }
 

@@ -113,8 +113,13 @@ func (b *Backend) openings() *openings {
 	return open
 }
 
-// Concern implements matcher.Concerner.
+// Concern implements matcher.Concerner. Where labels suffice for all plans, the groups of net edges that counting needs tell; otherwise
+// the openings that rows need.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
+	if b.byLabels {
+		b.concernByLabels(note)
+		return
+	}
 	open := b.openings()
 	for i := range b.delta.Net {
 		sign := b.delta.Net[i].Sign
@@ -122,6 +127,24 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 			if noted := &o.c.noted[side(sign)]; *noted != b.phase {
 				*noted = b.phase
 				note(o.c.at, sign)
+			}
+		}
+	}
+}
+
+func (b *Backend) concernByLabels(note func(plan int, sign dyngraph.Sign)) {
+	b.group()
+	for _, g := range b.nets.touched {
+		fits := b.anchors.Of(g.from, g.edge, g.to).List
+		for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+			if len(g.of[side(sign)]) == 0 {
+				continue
+			}
+			for k := range fits {
+				if c := fits[k].Of.c; c.noted[side(sign)] != b.phase {
+					c.noted[side(sign)] = b.phase
+					note(c.at, sign)
+				}
 			}
 		}
 	}
