@@ -22,7 +22,7 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
-	budget bool        // some request has one
+	each   bool        // some request is not in the openings: it has a budget, or wants rows of a plan that is counted
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
 	found  [][]start // by Fits.Note: what is requested of it
@@ -55,7 +55,7 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
 		c.asked.requests = append(c.asked.requests, i)
-		a.budget = a.budget || r.Budget > 0
+		a.each = a.each || r.Budget > 0 || c.summed()
 		a.orders = append(a.orders, c)
 	}
 	return a
@@ -63,7 +63,7 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 
 // of returns what net edge i fits, in the order of the requests.
 func (a *anchors) of(i int) []start {
-	if a.rows && !a.budget {
+	if a.rows && !a.each {
 		return a.opened(i)
 	}
 	n := &a.b.delta.Net[i]

@@ -60,10 +60,9 @@ type Backend struct {
 	// anchors finds the plans that a net edge fits.
 	anchors matcher.Anchors[fitting]
 	open    openings
-	// byLabels says that whatever has the labels of a net edge is worth a search, in all plans: their counts are kept from batch to batch.
-	byLabels bool
-	rounds   uint64  // of looking for anchors
-	starts   []start // room for what is found
+	summed  int     // how many plans are
+	rounds  uint64  // of looking for anchors
+	starts  []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *columns
 	fresh   freshness
@@ -177,8 +176,18 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.keepBranches()
 	b.anchors.Set(plans, func(i, order int) fitting { return newFitting(b.plans[plans[i]], order) })
 	b.open.batch = 0
-	b.byLabels = len(plans) > 0 && !slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return b.plans[p].forest == nil || p.Query.WorkBudget > 0 })
+	b.summed = 0
+	for _, c := range b.plans {
+		if c.summed() {
+			b.summed++
+		}
+	}
 	return nil
+}
+
+// summed tells whether the plan is counted without enumeration, and without a budget.
+func (c *compiled) summed() bool {
+	return c.shape != nil && c.plan.Query.Emit == matcher.EmitCounts && c.plan.Query.WorkBudget == 0
 }
 
 // Stage implements matcher.Backend.

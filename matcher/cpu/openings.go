@@ -19,7 +19,8 @@ const (
 	byBits  fittingHow = iota
 	bySteps            // some of several bits will do
 	never              // another order's rows have it, or nothing fits
-	always             // labels suffice: counts are kept from batch to batch, and a budget pays for every attempt
+	always             // labels suffice: a budget pays for every attempt
+	byGroup            // counted without enumeration: from groups of net edges, not one by one
 )
 
 func newFitting(c *compiled, order int) fitting {
@@ -29,8 +30,10 @@ func newFitting(c *compiled, order int) fitting {
 		o = c.count[order]
 	}
 	switch {
-	case q.WorkBudget > 0 || q.Emit == matcher.EmitCounts && c.forest != nil:
+	case q.WorkBudget > 0:
 		f.how = always
+	case c.summed():
+		f.how = byGroup
 	case o == nil:
 		f.how = never
 	case len(o.steps[0].or)+len(o.steps[1].or) > 0:
@@ -103,7 +106,7 @@ func (b *Backend) openings() *openings {
 				if *f.c.missing > 0 || !b.admits(f.c.rows[fits[k].Order], n) {
 					continue
 				}
-			case never:
+			case never, byGroup:
 				continue
 			}
 			open.list = append(open.list, opening{f.c, fits[k].Order, f.how == always})
@@ -113,39 +116,57 @@ func (b *Backend) openings() *openings {
 	return open
 }
 
-// Concern implements matcher.Concerner. Where labels suffice for all plans, the groups of net edges that counting needs tell; otherwise
-// the openings that rows need.
+// Concern implements matcher.Concerner.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
-	if b.byLabels {
-		b.concernByLabels(note)
+	noteOnce := func(c *compiled, sign dyngraph.Sign) {
+		if noted := &c.noted[side(sign)]; *noted != b.phase {
+			*noted = b.phase
+			note(c.at, sign)
+		}
+	}
+	if b.summed > 0 {
+		b.concernGroups(noteOnce)
+	}
+	if b.summed == len(b.plans) {
 		return
 	}
 	open := b.openings()
 	for i := range b.delta.Net {
-		sign := b.delta.Net[i].Sign
 		for _, o := range open.of(i) {
-			if noted := &o.c.noted[side(sign)]; *noted != b.phase {
-				*noted = b.phase
-				note(o.c.at, sign)
+			noteOnce(o.c, b.delta.Net[i].Sign)
+		}
+	}
+}
+
+// concernGroups notes the plans that are counted without enumeration: one look at the labels of each group, and then at net edges until there is
+// one whose ends are candidates. Where counts are kept from batch to batch, labels suffice.
+func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
+	b.group()
+	for _, g := range b.nets.touched {
+		fits := b.anchors.Of(g.from, g.edge, g.to).List
+		for k := range fits {
+			f := &fits[k].Of
+			if f.how != byGroup || f.c.forest == nil && *f.c.missing > 0 {
+				continue
+			}
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				s := side(sign)
+				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.of[s]) > 0 || b.anyFits(f.c.count[fits[k].Order], g.of[s])) {
+					note(f.c, sign)
+				}
 			}
 		}
 	}
 }
 
-func (b *Backend) concernByLabels(note func(plan int, sign dyngraph.Sign)) {
-	b.group()
-	for _, g := range b.nets.touched {
-		fits := b.anchors.Of(g.from, g.edge, g.to).List
-		for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-			if len(g.of[side(sign)]) == 0 {
-				continue
-			}
-			for k := range fits {
-				if c := fits[k].Of.c; c.noted[side(sign)] != b.phase {
-					c.noted[side(sign)] = b.phase
-					note(c.at, sign)
-				}
-			}
+// anyFits tells whether the ends of some net edge are candidates for the first two steps of an order of counts.
+func (b *Backend) anyFits(o *order, pairs []netPair) bool {
+	bits, words := b.filter.Bits(), b.filter.Words()
+	x, y := &o.steps[0].test, &o.steps[1].test
+	for _, p := range pairs {
+		if x.Of(bits[int(p.from)*words:]) && y.Of(bits[int(p.to)*words:]) {
+			return true
 		}
 	}
+	return false
 }
