@@ -11,7 +11,7 @@ import (
 
 // committed reads what a reader under read_committed sees of a topic, up to its present end, with franz-go: partition by
 // partition. It waits for the end of transactions that are open.
-func committed(t *testing.T, addr, topic string) []*kgo.Record {
+func committed(t testing.TB, addr, topic string) []*kgo.Record {
 	t.Helper()
 	asker, err := kgo.NewClient(kgo.SeedBrokers(addr))
 	require.NoError(t, err)

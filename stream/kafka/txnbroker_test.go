@@ -115,7 +115,7 @@ func consoleConsumer(t *testing.T, b *brokertest.Broker, e *ends) {
 				HeaderQuery: "ring", HeaderSign: "+"}}
 		}
 	}
-	got := b.Consume(t, r.opt.Topic)
+	got := b.Consume(t, r.opt.Topic, func(recs []brokertest.Record) bool { return len(recs) >= len(want) })
 	require.Len(t, got, len(want))
 	for _, g := range got {
 		w := want[g.Value]

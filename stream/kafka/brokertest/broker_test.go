@@ -38,5 +38,5 @@ func TestBroker(t *testing.T) {
 	require.Equal(t, []Record{
 		{Offset: 0, Key: "k", Value: "one", Headers: map[string]string{"a": "1", "b": "2"}},
 		{Offset: 1, Key: Null, Value: "two", Headers: map[string]string{}},
-	}, b.Consume(t, "t"))
+	}, b.Consume(t, "t", func(recs []Record) bool { return len(recs) == 2 }))
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Record is a record as Java's console consumer shows it.
@@ -22,14 +23,25 @@ type Record struct {
 const Null = "<null>"
 
 // Consume reads a topic from its beginning with Java's console consumer under read_committed: a reader that shares no
-// code with this repository. It ends when nothing came for three seconds. Keys, values and headers must be text
-// without control characters.
-func (b *Broker) Consume(t testing.TB, topic string) []Record {
+// code with this repository. Keys, values and headers must be text without control characters.
+//
+// The console consumer knows no end: it gives up when nothing came for a while, which on a busy machine may be before its first record. So
+// whole tells whether this is all; if not, it is asked again to wait for twice as long, from three seconds to a minute and a half.
+func (b *Broker) Consume(t testing.TB, topic string, whole func([]Record) bool) []Record {
+	t.Helper()
+	for wait := 3 * time.Second; ; wait *= 2 {
+		if recs := b.consume(t, topic, wait); whole(recs) || wait > time.Minute {
+			return recs
+		}
+	}
+}
+
+func (b *Broker) consume(t testing.TB, topic string, wait time.Duration) []Record {
 	t.Helper()
 	cmd := b.java(t.Context(), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 		"org.apache.kafka.tools.consumer.ConsoleConsumer",
 		"--bootstrap-server", b.addr, "--topic", topic, "--from-beginning",
-		"--isolation-level", "read_committed", "--timeout-ms", "3000",
+		"--isolation-level", "read_committed", "--timeout-ms", fmt.Sprint(wait.Milliseconds()),
 		"--property", "print.partition=true", "--property", "print.offset=true",
 		"--property", "print.headers=true", "--property", "print.key=true",
 		"--property", "null.literal="+Null, "--property", "key.separator=\x1f",
