@@ -74,10 +74,6 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 		if err := p.out.put(hard, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
 			return err
 		}
-	} else if logged != nil { // no beginning tells the publisher to wait
-		if err := logged(); err != nil {
-			return err
-		}
 	}
 	at = time.Now()
 	sum, err := p.opt.Engine.Step(hard, &b.Batch, e.emit)
