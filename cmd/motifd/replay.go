@@ -27,8 +27,8 @@ type replayCmd struct {
 	DeadLetter   string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
 	Control      string   `help:"File for the record of each batch." placeholder:"FILE"`
 	Summary      string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
-	Trace        string   `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the GPU and the publisher did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
-	TraceBatches int      `help:"Batches of updates in the timeline. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
+	Trace        string   `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
+	TraceBatches int      `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
 	BatchLog     string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
 	graphFlags   `embed:""`
 

@@ -33,7 +33,7 @@ queries:
 
 // Soak settings; `make soak` sets the first.
 const (
-	soakDuration = 4 * time.Second // unless SOAK_DURATION says otherwise
+	soakDuration = 8 * time.Second // unless SOAK_DURATION says otherwise
 	soakRate     = 20_000          // updates a second
 	soakStep     = 1_000           // updates at once: a machine too slow for the rate gets fewer, not ever more at a time
 	soakAccounts = 20_000          // 12,500 payments at a time, and what is planted

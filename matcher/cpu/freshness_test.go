@@ -23,14 +23,17 @@ func TestStampsThatStartOver(t *testing.T) {
 		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
 		x.lists(t, rng, 1)
 		ids := vertices
+		i := 0
 		for batch := range slices.Chunk(p.stream, 20) {
 			f := &x.b.fresh
-			if rng.IntN(3) == 0 { // as if a hub's neighbours had changed all the time
-				f.counts = mostCounts - 1 - uint64(rng.IntN(60))
+			if i++; i == 4 || rng.IntN(3) == 0 { // as if a hub's neighbours had changed all the time
+				if f.counts = mostCounts - 1; i != 4 {
+					f.counts -= uint64(rng.IntN(60))
+				}
 				f.stamps[rng.IntN(len(f.stamps))] = uint32(f.counts)
 			}
-			if rng.IntN(8) == 0 {
-				for range ids {
+			if i == 2 || i != 4 && rng.IntN(8) == 0 {
+				for range 300 {
 					batch = append(batch, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(ids), Label: "L0"})
 					ids++
 				}

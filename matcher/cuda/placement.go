@@ -124,7 +124,8 @@ type lag struct {
 const (
 	kindsOfWork = 6
 	sizes       = 33
-	weight      = 0.02 // of the latest measurement
+	weight      = 0.02 // of the latest measurement of work
+	lagWeight   = 0.1  // of the latest measurement of an entry or a byte to catch up with: there are few
 
 	firstPause, lastPause = 16, 1024 // searches of a cell between two explorations
 	// doubt is the number of standard errors that may be an error.
@@ -243,7 +244,7 @@ func (p *Placement) sure(c *cell, s Side) bool {
 // behind decides where a side is cheaper, but may have to catch up with what it sat out. Coming back is paid for by what is gained at once, by
 // what may be lost, and the CPU's also once that much was forgone. What the CPU has to catch up with grows faster than what a GPU loses that is
 // a little worse, so that waiting for the loss to reach it would pay twice what is dear already: unless the GPU is surely cheaper, the CPU comes back while that
-// can be paid for. Beyond doubt's errors, the choice never takes more than the CPU by itself and the share that may be lost.
+// can be paid for. Where averages are right within doubt's errors, the choice takes no more than the CPU by itself and the share that may be lost.
 func (p *Placement) behind(w *Work, takes [2]float64, s Side, sure bool) decision {
 	back := [2]float64{p.backlog(w, CPU), p.backlog(w, GPU)}
 	if p.lag[s].left { // for a trial of the other one, which has paid for that

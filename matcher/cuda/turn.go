@@ -67,7 +67,7 @@ func (p *Placement) note(t *turn, w *Work, s Side, reason Reason, cost Cost) {
 	if w.Behind[s] > 0 && catchUp > 0 {
 		all := float64(w.Behind[s])
 		own = catchUp * float64(min(w.Own[s], w.Behind[s])) / all
-		p.lag[s].each += weight * (catchUp/all - p.lag[s].each)
+		p.lag[s].each += lagWeight * (catchUp/all - p.lag[s].each)
 	}
 	t.batch[s] += float64(cost.Search) + own
 	t.took[s] += float64(cost.Search) + catchUp
