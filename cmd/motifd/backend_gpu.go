@@ -23,7 +23,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	}
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
 	if t := o.trace; t != nil {
-		opt.Trace = &cuda.Trace{Clock: t.clock, Each: func(s cuda.TraceSpan) bool {
+		opt.Trace = &cuda.Trace{Clock: func() int64 { return int64(time.Since(t.start)) }, Each: func(s cuda.TraceSpan) bool {
 			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
 		}}
 		t.device = opt.Trace.Err

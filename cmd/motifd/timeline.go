@@ -57,9 +57,6 @@ func newTimeline(file *os.File, most int) *timeline {
 	return &timeline{file: file, most: most, limit: maxTimeline, start: time.Now()}
 }
 
-// clock is the time since the start, in nanoseconds.
-func (t *timeline) clock() int64 { return int64(time.Since(t.start)) }
-
 // add takes a span, unless nothing is taken any more.
 func (t *timeline) add(s timelineSpan) {
 	if t.closed || t.last > 0 && s.batch > t.last {
