@@ -117,6 +117,7 @@ type chainCounter struct {
 	other []reached
 	legs  []legSize // of joints
 	sums  []uint64
+	busy  bool   // with a chain or a joint: what hangs from it may not use this scratch meanwhile
 	over  bool   // a number left 64 bits
 	read  uint64 // what was read ahead comes together here, so that it is read
 }
@@ -163,11 +164,30 @@ func (a *adjacency) readAhead(of []reached) (read uint64) {
 	return read
 }
 
-// countChain counts a chain. It answers false when a number leaves 64 bits.
+// begin takes the scratch, with room for the ways to n vertices. It answers false when it is taken.
+func (x *chainCounter) begin(n int) bool {
+	if x.busy {
+		return false
+	}
+	x.ready(n)
+	x.busy, x.over = true, false
+	return true
+}
+
+// countChain counts a chain. It answers false when a number leaves 64 bits, and for what hangs from a chain or a joint: where it clashes with what is
+// mapped, a part of it may lie between two mapped vertices.
 func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
+	if !c.chains.begin(len(c.adj.heads)) {
+		return matcher.Count{}, false
+	}
+	n, ok := c.alongChain(ch)
+	c.chains.busy = false
+	return n, ok
+}
+
+// alongChain counts a chain from both its ends.
+func (c *counter) alongChain(ch *chain) (matcher.Count, bool) {
 	x := &c.chains
-	x.ready(len(c.adj.heads))
-	x.over = false
 	lo, hi := 0, len(ch.links)-1
 	c.expand(&ch.links[lo], 0, []reached{{c.image[ch.ends[0]], 1}}, 0)
 	if len(x.side[0]) == 0 {

@@ -17,7 +17,8 @@ type foreseen struct {
 	search       uint32 // number of the search, from 1 on
 	lists, pairs uint32 // generations of the tables that the places are in
 	slots        []foreseenSlot
-	all, free    []place // memory for rows, and what is left of it
+	all, free    []place // memory for rows, the last block, and what is left of it
+	blocks       int     // that slots may refer to
 	read         uint64  // what is read ahead comes together here, so that it is read
 }
 
@@ -31,12 +32,20 @@ type foreseenSlot struct {
 
 const (
 	foreseenSlots = 1 << 12
-	foreseenRows  = 1 << 16
+	foreseenRows  = 1 << 16 // of a block
+	// foreseenBlocks bounds the blocks of one search, of 256 KiB: then all rows are forgotten. Between searches there is one.
+	foreseenBlocks = 16
+	// foreseenLongest is the longest row: that of a hub, to be read anew for each vertex it meets, would push out all others.
+	foreseenLongest = foreseenRows / 16
 )
 
 // begin forgets all rows.
 func (k *foreseen) begin() {
 	k.free = k.all
+	if k.blocks > 1 {
+		clear(k.slots)
+		k.blocks = 1
+	}
 	if k.search++; k.search == 0 {
 		clear(k.slots)
 		k.search = 1
@@ -53,7 +62,11 @@ func (k *foreseen) row(key, kind uint64, n int) (row []place, made bool) {
 		return slot.row, false
 	}
 	if n > len(k.free) {
-		k.all = make([]place, max(n, foreseenRows)) // steps before this one may still read theirs
+		if k.blocks++; k.blocks > foreseenBlocks {
+			clear(k.slots)
+			k.blocks = 1
+		}
+		k.all = make([]place, foreseenRows) // steps before this one may still read theirs
 		k.free = k.all
 	}
 	*slot = foreseenSlot{key, kind, k.search, k.free[:n:n]}
@@ -86,7 +99,7 @@ func (s *search) foresee(d int, st *step, f *frame) (row []place, to *frame) {
 	to.row = nil
 	kind, _ := later.pair()
 	u := s.pairs.useOf(kind)
-	if u.judge(); u.rest > 0 || s.pairs.off || f.at < firstPlace || f.gen != s.lists.table.gen {
+	if u.judge(); u.rest > 0 || s.pairs.off || f.at < firstPlace || f.gen != s.lists.table.gen || len(f.nbr) > foreseenLongest {
 		return nil, to
 	}
 	k, gen := &s.foreseen, s.pairs.table.gen

@@ -130,7 +130,7 @@ func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 
 // grown returns the forest that answers a request in a phase, nil if none does.
 func (b *Backend) grown(req *matcher.Request, phase uint64) *forest {
-	if c := b.plans[req.Plan]; c.grown == phase && req.Want == matcher.WantCount && req.Budget == 0 {
+	if c := b.plans[req.Plan]; c.grown == phase && req.Want == matcher.WantCount && req.Budget == 0 && req.Before > 0 {
 		return c.forest
 	}
 	return nil

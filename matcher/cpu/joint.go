@@ -121,11 +121,19 @@ func (q *quotient) only(u, v int) (only *edgeTo) {
 	return only
 }
 
-// countJoint counts a joint. It answers false when a number leaves 64 bits.
+// countJoint counts a joint. It answers false when countChain would.
 func (c *counter) countJoint(j *joint) (matcher.Count, bool) {
+	if !c.chains.begin(len(c.adj.heads)) {
+		return matcher.Count{}, false
+	}
+	n, ok := c.alongLegs(j)
+	c.chains.busy = false
+	return n, ok
+}
+
+// alongLegs counts a joint leg by leg.
+func (c *counter) alongLegs(j *joint) (matcher.Count, bool) {
 	x := &c.chains
-	x.ready(len(c.adj.heads))
-	x.over = false
 	x.legs = x.legs[:0]
 	for i := range j.legs {
 		l := &j.legs[i]
