@@ -29,6 +29,21 @@ func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	}
 }
 
+// mostDraws is more than any test needs to see what it must.
+const mostDraws = 2000
+
+// Until calls f, which draws a case and checks it, at least once and until seen reports that the cases had all that the test is about: what one case has by
+// luck, enough of them have surely.
+func Until(t *testing.T, seen func() bool, f func()) {
+	t.Helper()
+	for range mostDraws {
+		if f(); seen() {
+			return
+		}
+	}
+	t.Fatalf("%d cases without what they are drawn for", mostDraws)
+}
+
 func variable(t *testing.T, name string, unset uint64) uint64 {
 	v := os.Getenv(name)
 	if v == "" {
