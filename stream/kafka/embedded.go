@@ -37,6 +37,7 @@ type Embedded struct {
 	Cluster *kfake.Cluster
 	addr    string
 	lock    *os.File
+	commits *commitLog
 	once    sync.Once
 	err     error
 }
@@ -60,6 +61,24 @@ func OpenEmbedded(opt EmbeddedOptions) (_ *Embedded, err error) {
 				err = errors.Join(err, e.lock.Close())
 			}
 		}()
+		var last producerEpoch
+		var clean bool
+		if e.commits, last, clean, err = openCommitLog(opt.Dir, opt.Sync); err != nil {
+			return nil, fmt.Errorf("embedded log: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, e.commits.close())
+			}
+		}()
+		if !clean {
+			if err = recoverTransactions(opt.Dir, last); err != nil {
+				return nil, fmt.Errorf("embedded log in %s: recovering transactions: %w", opt.Dir, err)
+			}
+		}
+		if err = e.commits.write(nobody); err != nil {
+			return nil, fmt.Errorf("embedded log: %w", err)
+		}
 		fake = append(fake, kfake.DataDir(filepath.Join(opt.Dir, "data")))
 		if opt.Sync {
 			fake = append(fake, kfake.SyncWrites())
@@ -67,6 +86,9 @@ func OpenEmbedded(opt EmbeddedOptions) (_ *Embedded, err error) {
 	}
 	if e.Cluster, err = kfake.NewCluster(append(fake, opt.Fake...)...); err != nil {
 		return nil, fmt.Errorf("embedded log: %w", err)
+	}
+	if e.commits != nil {
+		e.commits.follow(e.Cluster)
 	}
 	e.addr = e.Cluster.ListenAddrs()[0]
 	if len(opt.Topics) > 0 {
@@ -96,7 +118,7 @@ func (e *Embedded) Close() error {
 	e.once.Do(func() {
 		e.Cluster.Close()
 		if e.lock != nil {
-			e.err = e.lock.Close() // which releases the lock
+			e.err = errors.Join(e.commits.remove(), e.lock.Close()) // which releases the lock
 		}
 	})
 	return e.err
