@@ -12,7 +12,7 @@ import (
 	"motifd/matcher/cuda"
 )
 
-// tallied counts what is allocated, and fails from a call on.
+// tallied counts what it gave out and did not get back, and fails from a call on.
 type tallied struct {
 	kernels.Device
 	held, calls, failing int
@@ -40,6 +40,49 @@ func (c *tallied) Free(p kernels.Ptr) error {
 	return c.Device.Free(p)
 }
 
+func (c *tallied) AllocHost(bytes int) ([]byte, error) {
+	if err := c.call(); err != nil {
+		return nil, err
+	}
+	c.held++
+	return c.Device.AllocHost(bytes)
+}
+
+func (c *tallied) FreeHost(b []byte) error {
+	c.held--
+	return c.Device.FreeHost(b)
+}
+
+func (c *tallied) NewStream() (kernels.Stream, error) {
+	if err := c.call(); err != nil {
+		return nil, err
+	}
+	s, err := c.Device.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	c.held++
+	return &talliedStream{s, c}, nil
+}
+
+// talliedStream is a stream of a tallied device.
+type talliedStream struct {
+	kernels.Stream
+	of *tallied
+}
+
+func (s *talliedStream) Write(dst kernels.Ptr, src []byte) error {
+	if err := s.of.call(); err != nil {
+		return err
+	}
+	return s.Stream.Write(dst, src)
+}
+
+func (s *talliedStream) Close() error {
+	s.of.held--
+	return s.Stream.Close()
+}
+
 func (c *tallied) Write(dst kernels.Ptr, src []byte) error {
 	if err := c.call(); err != nil {
 		return err
@@ -59,12 +102,12 @@ func TestCalibrate(t *testing.T) {
 	clock := func() int64 { return int64(time.Since(start)) }
 	got, err := cuda.Calibrate(c, clock)
 	if err != nil || got.RoundTrip <= 0 || got.Byte <= 0 || c.held != 0 {
-		t.Fatalf("%+v, %v, %d allocations left", got, err, c.held)
+		t.Fatalf("%+v, %v, %d things left", got, err, c.held)
 	}
 	for calls := c.calls; calls > 0; calls-- {
 		c.calls, c.failing = 0, calls
 		if _, err := cuda.Calibrate(c, clock); !errors.Is(err, errTallied) || c.held != 0 {
-			t.Errorf("call %d failed: %v, %d allocations left", calls, err, c.held)
+			t.Errorf("call %d failed: %v, %d things left", calls, err, c.held)
 		}
 	}
 }
