@@ -144,37 +144,45 @@ func jointStream(rng *rand.Rand, most int) (directed bool, labels matchertest.La
 	return shape.Directed, shape.Labels, shape, matchertest.RandomStream(rng, shape)
 }
 
+// drawJoints draws patterns with joints and a stream, whose first messages make a graph, in which to enumerate them batch after batch is not much work.
+func drawJoints(rng *rand.Rand) (directed bool, queries []*matcher.Query, msgs []dyngraph.Message, edges int) {
+	for {
+		directed, labels, shape, msgs := jointStream(rng, 30)
+		queries = queries[:0]
+		for range 30 {
+			if q := randomJoint(rng, fmt.Sprint("q", len(queries)), directed, labels); walks(q, directed, msgs) <= mostWalks/10 {
+				queries = append(queries, q)
+			}
+			if len(queries) == 4 {
+				return directed, queries, msgs, shape.Edges
+			}
+		}
+	}
+}
+
 // TestS12JointsCountAsEnumerationDoes counts patterns with joints, each way, through random batches, and compares with the reference.
 func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
-	matchertest.ForSeeds(t, 8, func(t *testing.T, rng *rand.Rand) {
-		joints, counted := 0, uint64(0)
-		matchertest.Until(t, func() bool { return joints > 0 && counted > 0 }, func() {
-			directed, labels, shape, msgs := jointStream(rng, 30)
-			var queries []*matcher.Query
-			for len(queries) < 4 {
-				if q := randomJoint(rng, fmt.Sprint("q", len(queries)), directed, labels); walks(q, directed, msgs) <= mostWalks/10 { // in each of many batches
-					queries = append(queries, q)
+	joints, counted := 0, uint64(0)
+	matchertest.ForSeedsUntil(t, 30, func() bool { return joints > 0 && counted > 0 }, func(t *testing.T, rng *rand.Rand) {
+		directed, queries, msgs, edges := drawJoints(rng)
+		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
+		x := matchertest.NewBench(t, directed, plan.New(), queries, ref, fast)
+		batches := append([][]dyngraph.Message{msgs[:edges]}, matchertest.Cut(rng, msgs[edges:])...)
+		for _, batch := range batches[:min(len(batches), 25)] {
+			x.Stage(batch)
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+				forced := []way{unknownWay, byQuotients, keptApart}[rng.IntN(3)]
+				forceWays(fast, forced)
+				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
+				for i, r := range reqs {
+					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, way %d: %+v %+v", sign, forced, r.Plan.Query.Vertices, r.Plan.Query.Edges)
+					counted += want[i].Count.Lo
 				}
 			}
-			ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
-			x := matchertest.NewBench(t, directed, plan.New(), queries, ref, fast)
-			batches := append([][]dyngraph.Message{msgs[:shape.Edges]}, matchertest.Cut(rng, msgs[shape.Edges:])...)
-			for _, batch := range batches[:min(len(batches), 25)] {
-				x.Stage(batch)
-				for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-					reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
-					forced := []way{unknownWay, byQuotients, keptApart}[rng.IntN(3)]
-					forceWays(fast, forced)
-					want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
-					for i, r := range reqs {
-						require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, way %d: %+v %+v", sign, forced, r.Plan.Query.Vertices, r.Plan.Query.Edges)
-						counted += want[i].Count.Lo
-					}
-				}
-				joints += jointsOf(fast)
-				x.Commit()
-			}
-		})
+			joints += jointsOf(fast)
+			x.Commit()
+		}
 	})
 }
 
@@ -275,89 +283,87 @@ func jointsOf(b *Backend) (n int) {
 // the vertices kept apart, and compares with trying every vertex; chains and joints, too, as they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves
 // nothing that the next one could stumble over.
 func TestPiecesCountAsEnumerationDoes(t *testing.T) {
-	matchertest.ForSeeds(t, 5, func(t *testing.T, rng *rand.Rand) {
-		joints, chains, positive := 0, 0, 0
-		matchertest.Until(t, func() bool { return joints > 0 && positive > 0 && chains > 0 }, func() {
-			b, x, q, delta := drawPieces(t, rng)
-			p := x.Plans()[0]
-			var stop atomic.Bool
-			s := b.newSearch(&stop, matcher.WantCount)
-			c := &s.counter
-			c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
-			for _, w := range []way{byQuotients, keptApart} {
-				if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
-					continue
-				}
-				for i := range c.ps.ways {
-					c.ps.ways[i] = w
-				}
-				for _, o := range b.plans[p].count {
-					for i := range delta.Net {
-						if fitsLabels(b, p, o, &delta.Net[i]) {
-							c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To})
-						}
-					}
-					c.one(c.shape.self(), c.ps.self(w))
-				}
+	joints, chains, positive := 0, 0, 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return joints > 0 && positive > 0 && chains > 0 }, func(t *testing.T, rng *rand.Rand) {
+		b, x, q, delta := drawPieces(t, rng)
+		p := x.Plans()[0]
+		var stop atomic.Bool
+		s := b.newSearch(&stop, matcher.WantCount)
+		c := &s.counter
+		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
+		for _, w := range []way{byQuotients, keptApart} {
+			if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
+				continue
 			}
-			all := c.ps.parts
-			if c.ps.apart != nil {
-				all = append([]*quotientPieces{c.ps.apart}, all...)
+			for i := range c.ps.ways {
+				c.ps.ways[i] = w
 			}
-			for _, parts := range all {
-				for _, o := range b.plans[p].count {
-					parts.anchored(o.anchor)
-				}
-				for range 20 {
-					if set := parts.q.all & rng.Uint32(); set != parts.q.all {
-						parts.split(set)
+			for _, o := range b.plans[p].count {
+				for i := range delta.Net {
+					if fitsLabels(b, p, o, &delta.Net[i]) {
+						c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To})
 					}
 				}
-				c.q, c.parts = parts.q, parts
-				for _, piece := range pieceList(parts) {
-					for range 5 {
-						c.memo.reset()
-						c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
-						c.begin = beginning{anchor: -1}
-						if !mapAround(c, rng, piece) {
-							continue
-						}
-						want := plainly(c, piece.mask, b.g.IDBound())
-						mapped := c.mapped
-						require.Equal(t, fmt.Sprint(want), c.count(piece).String())
-						require.Equal(t, mapped, c.mapped)
-						c.memo.reset()
-						require.Equal(t, fmt.Sprint(want), c.enumerateAgain(piece).String())
-						if piece.chain != nil {
-							n, ok := c.countChain(piece.chain)
-							require.True(t, ok)
-							require.Equal(t, want, n.Lo)
-							chains++
-						}
-						if piece.joint != nil {
-							n, ok := c.countJoint(piece.joint)
-							require.True(t, ok)
-							require.Equal(t, want, n.Lo)
-							joints++
-							if want > 0 {
-								positive++
-							}
-						}
-						c.memo.reset()
-						stop.Store(true)
-						s.steps = pollEvery - 1 - uint64(rng.IntN(20))
-						c.count(piece)
-						stop.Store(false)
-						s.stopped = false
-						for _, n := range c.chains.ways {
-							require.Zero(t, n)
-						}
-						require.Equal(t, fmt.Sprint(want), c.count(piece).String(), "after a search that was stopped")
-					}
+				c.one(c.shape.self(), c.ps.self(w))
+			}
+		}
+		all := c.ps.parts
+		if c.ps.apart != nil {
+			all = append([]*quotientPieces{c.ps.apart}, all...)
+		}
+		for _, parts := range all {
+			for _, o := range b.plans[p].count {
+				parts.anchored(o.anchor)
+			}
+			for range 20 {
+				if set := parts.q.all & rng.Uint32(); set != parts.q.all {
+					parts.split(set)
 				}
 			}
-			x.Commit()
-		})
+			c.q, c.parts = parts.q, parts
+			for _, piece := range pieceList(parts) {
+				for range 5 {
+					c.memo.reset()
+					c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+					c.begin = beginning{anchor: -1}
+					if !mapAround(c, rng, piece) {
+						continue
+					}
+					want := plainly(c, piece.mask, b.g.IDBound())
+					mapped := c.mapped
+					require.Equal(t, fmt.Sprint(want), c.count(piece).String())
+					require.Equal(t, mapped, c.mapped)
+					c.memo.reset()
+					require.Equal(t, fmt.Sprint(want), c.enumerateAgain(piece).String())
+					if piece.chain != nil {
+						n, ok := c.countChain(piece.chain)
+						require.True(t, ok)
+						require.Equal(t, want, n.Lo)
+						chains++
+					}
+					if piece.joint != nil {
+						n, ok := c.countJoint(piece.joint)
+						require.True(t, ok)
+						require.Equal(t, want, n.Lo)
+						joints++
+						if want > 0 {
+							positive++
+						}
+					}
+					c.memo.reset()
+					stop.Store(true)
+					s.steps = pollEvery - 1 - uint64(rng.IntN(20))
+					c.count(piece)
+					stop.Store(false)
+					s.stopped = false
+					for _, n := range c.chains.ways {
+						require.Zero(t, n)
+					}
+					require.Equal(t, fmt.Sprint(want), c.count(piece).String(), "after a search that was stopped")
+				}
+			}
+		}
+		x.Commit()
 	})
 }
 

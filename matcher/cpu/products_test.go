@@ -15,7 +15,7 @@ import (
 // listed of their product with the product itself.
 func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 	small, large := 0, 0
-	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeedsUntil(t, 300, func() bool { return small > 0 && large > 0 }, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 8
 		phase := rng.Uint64()
 		var of []*branch
@@ -54,8 +54,6 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 		require.Equal(t, want.String(), got.String())
 		small, large = small+len(k.work), large+len(k.large)
 	})
-	require.Positive(t, small)
-	require.Positive(t, large)
 }
 
 // TestS12ChangesLeave64Bits: what a phase changes of a number that is not known, and what a number was before it took something away, may be more

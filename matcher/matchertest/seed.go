@@ -19,29 +19,28 @@ const (
 // the name of its subtest, so a failure says how to run it again.
 func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
-	first := variable(t, SeedVariable, uint64(rand.Uint32()))
-	for i := range variable(t, CountVariable, uint64(n)) {
+	ForSeedsUntil(t, n, func() bool { return true }, f)
+}
+
+// mostMore bounds how many times more seeds than it is asked for ForSeedsUntil goes through.
+const mostMore = 50
+
+// ForSeedsUntil is ForSeeds that goes on with more seeds until seen reports that the cases had all that the test is about: what some cases have by luck,
+// enough of them have for certain.
+func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
+	t.Helper()
+	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n))
+	most := asked + mostMore*uint64(n)
+	for i := uint64(0); i < asked || !seen(); i++ {
+		if i == most {
+			t.Fatalf("%d seeds, from %d on, without what the test is about", most, first)
+		}
 		seed := first + i
 		ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { f(t, rand.New(rand.NewPCG(seed, 0))) })
 		if !ok {
 			t.Fatalf("again with %s=%d", SeedVariable, seed)
 		}
 	}
-}
-
-// mostDraws is more than any test needs to see what it must.
-const mostDraws = 2000
-
-// Until calls f, which draws a case and checks it, at least once and until seen reports that the cases had all that the test is about: what one case has by
-// luck, enough of them have surely.
-func Until(t *testing.T, seen func() bool, f func()) {
-	t.Helper()
-	for range mostDraws {
-		if f(); seen() {
-			return
-		}
-	}
-	t.Fatalf("%d cases without what they are drawn for", mostDraws)
 }
 
 func variable(t *testing.T, name string, unset uint64) uint64 {
