@@ -2,12 +2,9 @@
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
 # It needs the NVIDIA driver; compute-sanitizer is used when it is there. Logs go to OUT. ONLY names the checks to run, if not all;
 # CASES, LOOSE, LARGER and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
-# a case; LARGE=1 adds the large benchmark.
+# a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
-mkdir -p "$out"
-table=$out/table
-: >"$table"
 failed=0
 
 # check NAME COMMAND...: runs it and notes how it ended.
@@ -81,17 +78,37 @@ each() {
 	[ -z "$cut" ] || return 124
 }
 
-# races runs racecheck with stealing, and has its hazards told from races: it knows barriers and no locks (TestRaces).
+# races runs racecheck with stealing, each case in a process of its own, JOBS at once, and has its hazards told from races: it knows barriers and no
+# locks (TestRaces).
 races() {
-	raw=$out/racecheck.raw base=1024
-	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
-	few "${CHECKED:-20}" "$checked" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
-		--show-backtrace no --log-file "$raw" && MOTIFD_RACECHECK_LOG=$raw MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$
-	ended=$?
-	rm -f "$raw"
+	first=${SEED:-7} ended=0
+	seq "$first" $((first + ${CHECKED:-20} - 1)) | xargs -P "${JOBS:-4}" -n 1 "./$(basename "$0")" race "$out" || ended=1
 	return $ended
 }
 
+# race SEED: one case of races, with its own verdict.
+race() {
+	raw=$out/racecheck.$1.raw base=1024
+	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
+	SEED=$1 few 1 "$checked" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
+		--show-backtrace no --log-file "$raw" >"$raw.log" 2>&1 &&
+		MOTIFD_RACECHECK_LOG=$raw MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ >>"$raw.log" 2>&1
+	ended=$?
+	tail -3 "$raw.log"
+	echo "racecheck of seed $1 ended with $ended"
+	rm -f "$raw" "$raw.log"
+	return $ended
+}
+
+if [ "${1:-}" = race ]; then # one of those that races starts
+	out=$2
+	race "$3"
+	exit
+fi
+
+mkdir -p "$out"
+table=$out/table
+: >"$table"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
