@@ -24,7 +24,7 @@ func backends() []string {
 
 // backendFlags choose what searches.
 type backendFlags struct {
-	Backend string `help:"What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small graphs." default:"auto" placeholder:"NAME"`
+	Backend string `help:"What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small graphs (default: ${default})." default:"auto" placeholder:"NAME"`
 	Device  int    `help:"Number of the GPU (default: 0)." placeholder:"N"`
 	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
 }

@@ -26,11 +26,11 @@ type benchCmd struct {
 	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
 
 	Emit      []string      `help:"What is measured: of the stream counts, deltas, exists; or static, the counts of the graph before it." placeholder:"MODE,..."`
-	Threads   []int         `help:"Search threads; the first is what the others are compared with." default:"1,2" placeholder:"N,..."`
-	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn." default:"3" placeholder:"N"`
-	Batch     int           `help:"Updates per batch." default:"1000" placeholder:"N"`
+	Threads   []int         `help:"Search threads; the first is what the others are compared with (default: ${default})." default:"1,2" placeholder:"N,..."`
+	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn (default: ${default})." default:"3" placeholder:"N"`
+	Batch     int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	Each      bool          `help:"Measure query by query instead of a class at a time."`
-	MaxDeltas uint64        `help:"With --emit=deltas, leave out queries with more matches than that; what is left out is told." default:"20000000" placeholder:"N"`
+	MaxDeltas uint64        `help:"With --emit=deltas, leave out queries with more matches than that; what is left out is told (default: ${default})." default:"20000000" placeholder:"N"`
 	Peer      string        `help:"Compare with a binary of RapidFlow: counts, one thread, query by query, by turns." placeholder:"FILE"`
 	TimeLimit time.Duration `help:"What the peer gets for a query." default:"60s"`
 	JSON      string        `name:"json" help:"Write the results, with every run, as JSON to a file." placeholder:"FILE"`

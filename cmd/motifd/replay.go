@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,10 @@ type replayCmd struct {
 	Updates      string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
 	Format       string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
 	Query        []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
-	Batch        int      `help:"Updates per batch." default:"1000" placeholder:"N"`
+	Batch        int      `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	Emit         string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
 	Unit         string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
-	Out          string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard." default:"-" placeholder:"FILE"`
+	Out          string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard (default: ${default})." default:"-" placeholder:"FILE"`
 	DeadLetter   string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
 	Control      string   `help:"File for the record of each batch." placeholder:"FILE"`
 	Summary      string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
@@ -148,14 +149,23 @@ func (c *replayCmd) timeline() (*timeline, error) {
 	if c.Trace == "" {
 		return nil, nil
 	}
-	for _, path := range append(c.Query, c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control, c.Summary, c.BatchLog) {
-		if same(c.Trace, path) {
-			return nil, refused{fmt.Errorf("--trace: %s is used otherwise; name another file", c.Trace)}
+	free := func() error {
+		for _, path := range append(slices.Clone(c.Query), c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control, c.Summary, c.BatchLog) {
+			if same(c.Trace, path) {
+				return refused{fmt.Errorf("--trace: %s is used otherwise; name another file", c.Trace)}
+			}
 		}
+		return nil
+	}
+	if err := free(); err != nil { // before anything is cut off
+		return nil, err
 	}
 	f, err := os.Create(c.Trace)
 	if err != nil {
 		return nil, refused{fmt.Errorf("--trace: %w", err)}
+	}
+	if err := free(); err != nil { // a link to what was not there may lead to it now
+		return nil, errors.Join(err, f.Close())
 	}
 	return newTimeline(f, c.TraceBatches), nil
 }

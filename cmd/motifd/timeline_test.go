@@ -399,5 +399,9 @@ func TestReplayTrace(t *testing.T) {
 		require.Contains(t, got.stderr, says)
 	}
 	require.Equal(t, updates, readFile(t, filepath.Join(dir, "u.txt")))
+	require.NoError(t, os.Symlink("out.jsonl", filepath.Join(dir, "link")))
+	got = motifd(t, dir, append(args, "--out", "out.jsonl", "--trace", "link")...) // which leads nowhere
+	require.Equal(t, exitRefused, got.code)
+	require.Contains(t, got.stderr, "link is used otherwise")
 	require.Equal(t, exitRefused, motifd(t, dir, append(args, "--trace", "t.json", "--trace-batches", "0")...).code)
 }

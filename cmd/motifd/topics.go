@@ -30,12 +30,12 @@ Examples:
 type topicsFlags struct {
 	Config  string        `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
 	Set     []string      `help:"Set a field of the configuration; repeatable." placeholder:"FIELD=VALUE" sep:"none"`
-	Timeout time.Duration `help:"How long to wait for the brokers." default:"30s" placeholder:"TIME"`
+	Timeout time.Duration `help:"How long to wait for the brokers (default: ${default})." default:"30s" placeholder:"TIME"`
 }
 
 type topicsCreateCmd struct {
 	topicsFlags
-	Partitions  int `help:"Partitions of the input and output topics; the others have 1." default:"1" placeholder:"N"`
+	Partitions  int `help:"Partitions of the input and output topics; the others have 1 (default: ${default})." default:"1" placeholder:"N"`
 	Replication int `help:"Replicas of each partition (default: the brokers')." placeholder:"N"`
 }
 
