@@ -10,8 +10,8 @@ import (
 // all queries. Counts are sums, so that the order of net edges does not matter to them.
 type nets struct {
 	all     map[labels]*netGroup
-	recent  [256]*netGroup // the same, by some bits of the labels
-	touched []*netGroup    // with edges of the staged batch
+	recent  [256]wayToGroup // by some bits of the labels of edges that came by
+	touched []*netGroup     // with edges of the staged batch
 }
 
 // labels are those of an edge and its ends; in an undirected graph those of the ends ascend.
@@ -24,6 +24,13 @@ type netGroup struct {
 	of    [2][]netPair // of that batch: deleted, inserted
 	last  uint64       // the last phase with any that was committed
 	kept  bool         // a branch follows it
+}
+
+// wayToGroup is where the net edges with some labels belong, and how: turn has all bits set when their ends change places.
+type wayToGroup struct {
+	labels
+	turn dyngraph.VertexID
+	to   *netGroup
 }
 
 // maxNetGroups bounds the groups that are kept between batches beside those that branches follow.
@@ -48,11 +55,8 @@ func (g *netGroup) in(phase uint64) []netPair {
 	return g.of[phase&1]
 }
 
+// group returns the group of some labels.
 func (n *nets) group(k labels) *netGroup {
-	r := &n.recent[(uint32(k.from)*9+uint32(k.edge)*81+uint32(k.to))%uint32(len(n.recent))]
-	if *r != nil && (*r).labels == k {
-		return *r
-	}
 	g := n.all[k]
 	if g == nil {
 		if n.all == nil {
@@ -61,8 +65,16 @@ func (n *nets) group(k labels) *netGroup {
 		g = &netGroup{labels: k}
 		n.all[k] = g
 	}
-	*r = g
 	return g
+}
+
+// find finds where the net edges with some labels belong.
+func (w *wayToGroup) find(n *nets, k labels, directed bool) {
+	w.labels, w.turn = k, 0
+	if k.from > k.to && !directed {
+		k.from, k.to, w.turn = k.to, k.from, ^w.turn
+	}
+	w.to = n.group(k)
 }
 
 // read takes in the net edges of a batch.
@@ -73,19 +85,28 @@ func (n *nets) read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 		clear(n.recent[:])
 	}
 	view := g.View(dyngraph.New)
-	for i := range d.Net {
-		e := &d.Net[i]
-		k, p := labels{view.Label(e.From), e.Label, view.Label(e.To)}, netPair{e.From, e.To}
-		if k.from > k.to && !g.Directed() {
-			k.from, k.to, p.from, p.to = k.to, k.from, p.to, p.from
+	var ends [ahead][2]dyngraph.LabelID
+	for from := 0; from < len(d.Net); from += ahead {
+		some := d.Net[from:min(from+ahead, len(d.Net))]
+		for i := range some { // apart from what follows, so that labels are waited for together
+			ends[i] = [2]dyngraph.LabelID{view.Label(some[i].From), view.Label(some[i].To)}
 		}
-		at := n.group(k)
-		if at.batch != batch {
-			at.batch, at.of[0], at.of[1] = batch, at.of[0][:0], at.of[1][:0]
-			n.touched = append(n.touched, at)
+		for i := range some {
+			e := &some[i]
+			k := labels{ends[i][0], e.Label, ends[i][1]}
+			way := &n.recent[(uint32(k.from)*9+uint32(k.edge)*81+uint32(k.to))%uint32(len(n.recent))]
+			if way.to == nil || way.labels != k {
+				way.find(n, k, g.Directed())
+			}
+			at := way.to
+			if at.batch != batch {
+				at.batch, at.of[0], at.of[1] = batch, at.of[0][:0], at.of[1][:0]
+				n.touched = append(n.touched, at)
+			}
+			s := side(e.Sign)
+			turn := (e.From ^ e.To) & way.turn
+			at.of[s] = append(at.of[s], netPair{e.From ^ turn, e.To ^ turn})
 		}
-		s := side(e.Sign)
-		at.of[s] = append(at.of[s], p)
 	}
 }
 
