@@ -149,7 +149,7 @@ func (br *branch) build(k *keeper, phase uint64) bool {
 			}
 			c.n = sum
 		}
-		if k.stop.Load() {
+		if k.stopped() {
 			return false
 		}
 	}

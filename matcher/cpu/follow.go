@@ -34,7 +34,7 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 		l.closed = l.closed[:0]
 		c.from, c.link = j, j
 		for pairs := l.own.in(phase); len(pairs) > 0; {
-			if k.stop.Load() {
+			if k.stopped() {
 				return false
 			}
 			some := pairs[:min(ahead/2, len(pairs))]
@@ -51,7 +51,7 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 			}
 		}
 	}
-	return !k.stop.Load()
+	return !k.stopped()
 }
 
 // findRounds makes rounds of net edges, in either direction that they can have as a link of a ring, with which the course begins.

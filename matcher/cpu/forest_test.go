@@ -134,7 +134,7 @@ func checkBranches(t *testing.T, b *Backend, rings *int) {
 		if !br.built || br.outdated() {
 			continue
 		}
-		k, anew := b.keeper(nil), rebuilt(b, br)
+		k, anew := b.keeper(context.Background()), rebuilt(b, br)
 		for v := range anew.cells {
 			n := uint64(0)
 			if v < len(br.cells) {
@@ -159,7 +159,7 @@ func rebuilt(b *Backend, br *branch) *branch {
 	for _, c := range br.children {
 		anew.children = append(anew.children, rebuilt(b, c))
 	}
-	k := b.keeper(nil)
+	k := b.keeper(context.Background())
 	anew.build(&k, b.phase+1)
 	return &anew
 }

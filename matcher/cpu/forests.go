@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"sync/atomic"
 
 	"motifd/matcher"
 )
@@ -16,15 +15,12 @@ func (b *Backend) group() {
 }
 
 // keeper returns what branches are kept with.
-func (b *Backend) keeper(stop *atomic.Bool) keeper {
-	if stop == nil {
-		stop = new(atomic.Bool)
-	}
+func (b *Backend) keeper(ctx context.Context) keeper {
 	s := &b.branches.scratch
 	if n := int(b.g.IDBound()); n > len(s.ways) {
 		s.ways = make([]uint64, n)
 	}
-	return keeper{g: b.g, adj: b.adjacency(), orders: b.g.OrderTable(), stop: stop, scratch: s}
+	return keeper{g: b.g, adj: b.adjacency(), orders: b.g.OrderTable(), ctx: ctx, scratch: s}
 }
 
 // keepBranches drops the branches that no plan has any more.
@@ -67,7 +63,7 @@ func (b *Backend) build(reqs []matcher.Request) {
 		return
 	}
 	b.branches.unbuilt = false
-	k, dropped := b.keeper(nil), false
+	k, dropped := b.keeper(context.Background()), false
 	for _, c := range b.plans {
 		if c.forest == nil {
 			continue
@@ -87,7 +83,6 @@ func (b *Backend) build(reqs []matcher.Request) {
 // advance brings a phase into the forests of what is requested.
 func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Request, results []matcher.Result) error {
 	ready := false
-	var stop atomic.Bool
 	var k keeper
 	for r := range reqs {
 		req := &reqs[r]
@@ -97,8 +92,7 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 		}
 		began := b.clock()
 		if !ready {
-			defer watch(ctx, &stop)()
-			k, ready = b.keeper(&stop), true
+			k, ready = b.keeper(ctx), true
 		}
 		k.steps, k.over = 0, false
 		if c.forest.advance(&k, phase) {

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"sync/atomic"
+	"context"
 
 	"motifd/dyngraph"
 )
@@ -11,11 +11,14 @@ type keeper struct {
 	g      *dyngraph.Graph
 	adj    *adjacency
 	orders []uint32
-	stop   *atomic.Bool
+	ctx    context.Context // to end early
 	steps  uint64
 	over   bool // a number of walks left 64 bits
 	*scratch
 }
+
+// stopped reports whether it is to end early. The context is asked, not told to set a flag: in a small batch that took a tenth of the time.
+func (k *keeper) stopped() bool { return k.ctx.Err() != nil }
 
 // scratch is kept between batches.
 type scratch struct {
@@ -39,7 +42,7 @@ func (k *keeper) spread(br *branch, inserted bool) bool {
 		before = common
 	}
 	for from := 0; from < len(k.work); from += ahead {
-		if k.stop.Load() {
+		if k.stopped() {
 			return false
 		}
 		work := k.work[from:min(from+ahead, len(k.work))]
@@ -79,15 +82,23 @@ func (k *keeper) readCells(of []*branch, changed []change) {
 	k.read += read
 }
 
-// readEnds reads the numbers that a branch and those that hang from it have at both ends of edges.
+// readEnds reads the numbers that a branch and those that hang from it have at the ends of edges.
 func (k *keeper) readEnds(br *branch, pairs []netPair) {
 	read := uint64(0)
-	for i := range pairs {
-		read += br.cells[pairs[i].from].n + br.cells[pairs[i].to].n
-	}
-	for _, c := range br.children {
+	if br.along {
 		for i := range pairs {
-			read += c.cells[pairs[i].from].n + c.cells[pairs[i].to].n
+			read += br.cells[pairs[i].from].n
+			for _, c := range br.children {
+				read += c.cells[pairs[i].to].n
+			}
+		}
+	}
+	if br.against {
+		for i := range pairs {
+			read += br.cells[pairs[i].to].n
+			for _, c := range br.children {
+				read += c.cells[pairs[i].from].n
+			}
 		}
 	}
 	k.read += read

@@ -88,7 +88,7 @@ func (br *branch) ask(k *keeper, v dyngraph.VertexID) uint64 {
 	br.ring.find(k.adj)
 	k.over = false
 	n := k.closed(&course{ring: br.ring, larger: after(br.phase)}, v, v, 0, len(br.ring.links))
-	if k.stop.Load() {
+	if k.stopped() {
 		br.built = false
 	}
 	br.over = br.over || k.over || n == unknown
@@ -129,7 +129,7 @@ func (k *keeper) begin(a, b dyngraph.VertexID) {
 // join returns the number of walks from place lo of a course, where walks[0] stands, to place hi, where walks[1] does.
 func (k *keeper) join(c *course, lo, hi int) uint64 {
 	for hi-lo > 1 {
-		if len(k.walks[0]) == 0 || len(k.walks[1]) == 0 || k.stop.Load() {
+		if len(k.walks[0]) == 0 || len(k.walks[1]) == 0 || k.stopped() {
 			return 0
 		}
 		if len(k.walks[0]) <= len(k.walks[1]) {

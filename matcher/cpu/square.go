@@ -23,7 +23,7 @@ const (
 // square counts the closed walks of some rounds of a ring of four links: the ways along one edge from the neighbours of the end that
 // has fewer of them to those of the other end. The neighbours of the former are found for many rounds together.
 func (k *keeper) square(c *course, rounds []round) {
-	for len(rounds) > 0 && !k.stop.Load() {
+	for len(rounds) > 0 && !k.stopped() {
 		rounds = rounds[k.squares(c, rounds):]
 	}
 	if cap(k.wanted) > 2*mostWanted {
