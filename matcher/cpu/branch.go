@@ -31,7 +31,9 @@ type branch struct {
 	built   bool
 	over    bool   // a number left 64 bits
 	phase   uint64 // the last that is in the numbers
-	cells   []cell // by vertex
+	shelf   *shelf
+	cells   []cell // of the shelf, from the branch's place on: see cell
+	width   int    // places of the shelf
 	changed []change
 }
 
@@ -48,9 +50,28 @@ type change struct {
 	by uint64
 }
 
+// cell returns the number of a vertex.
+func (br *branch) cell(v dyngraph.VertexID) *cell { return &br.cells[int(v)*br.width] }
+
+// clear forgets all numbers, and makes room for some ids.
+func (br *branch) clear(n int) {
+	br.grow(n)
+	for v := range len(br.shelf.cells) / br.width {
+		*br.cell(dyngraph.VertexID(v)) = cell{n: br.unasked()}
+	}
+}
+
+// unasked is the number of a vertex that nothing was counted for.
+func (br *branch) unasked() uint64 {
+	if br.ring != nil {
+		return unknown
+	}
+	return 0
+}
+
 // by returns by how much the last phase changed the number of a vertex.
 func (br *branch) by(v dyngraph.VertexID) uint64 {
-	if c := &br.cells[v]; br.has(c, v) {
+	if c := br.cell(v); br.has(c, v) {
 		return br.changed[c.at].by
 	}
 	return 0
@@ -96,9 +117,9 @@ func (br *branch) outdated() bool {
 func product(of []*branch, w dyngraph.VertexID) (uint64, bool) {
 	n := uint64(1)
 	for i, c := range of {
-		hi, lo := bits.Mul64(n, c.cells[w].n)
+		hi, lo := bits.Mul64(n, c.cell(w).n)
 		if hi != 0 {
-			return 0, slices.ContainsFunc(of[i+1:], func(c *branch) bool { return c.cells[w].n == 0 })
+			return 0, slices.ContainsFunc(of[i+1:], func(c *branch) bool { return c.cell(w).n == 0 })
 		}
 		n = lo
 	}
@@ -108,12 +129,9 @@ func product(of []*branch, w dyngraph.VertexID) (uint64, bool) {
 // build counts in the graph as it was before the staged batch. The children are built.
 func (br *branch) build(k *keeper, phase uint64) bool {
 	n := len(k.adj.heads)
-	br.cells, br.changed = make([]cell, n), nil
-	br.built, br.over, br.phase = false, false, phase
+	br.clear(n)
+	br.built, br.over, br.phase, br.changed = false, false, phase, nil
 	if br.ring != nil {
-		for v := range br.cells {
-			br.cells[v].n = unknown
-		}
 		br.built = true
 		return true
 	}
@@ -141,7 +159,7 @@ func (br *branch) build(k *keeper, phase uint64) bool {
 			if staged && ent[i].Staged() && k.orders[ent[i].Index()]>>31 == 0 {
 				continue // the batch inserts it
 			}
-			c := &br.cells[v]
+			c := br.cell(v)
 			sum, carry := bits.Add64(c.n, t, 0)
 			if carry != 0 || sum == unknown {
 				br.over = true
@@ -204,7 +222,7 @@ func (br *branch) add(v dyngraph.VertexID, by uint64, inserted bool) {
 	if by == 0 {
 		return
 	}
-	c := &br.cells[v]
+	c := br.cell(v)
 	if br.has(c, v) {
 		x, carry := &br.changed[c.at], uint64(0) // no more than the larger of the numbers before and after, if they are known
 		x.by, carry = bits.Add64(x.by, by, 0)
@@ -224,13 +242,4 @@ func (br *branch) add(v dyngraph.VertexID, by uint64, inserted bool) {
 }
 
 // grow makes room for all ids of the graph.
-func (br *branch) grow(n int) {
-	for was := len(br.cells); n > was; was++ {
-		if was == len(br.cells) {
-			br.cells = append(br.cells, make([]cell, n-was)...)
-		}
-		if br.ring != nil {
-			br.cells[was].n = unknown
-		}
-	}
-}
+func (br *branch) grow(n int) { br.shelf.grow(n) }

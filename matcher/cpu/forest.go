@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
@@ -46,6 +45,7 @@ type tree struct {
 // branches are all that some pattern has, by key.
 type branches struct {
 	all     map[string]*branch
+	shelves []*shelf
 	unbuilt bool   // some are to be built
 	asked   uint64 // the last batch in which something was counted
 	scratch scratch
@@ -91,11 +91,6 @@ const (
 	cellBytes   = 16
 	changeBytes = 16
 )
-
-// size returns what a branch takes at most: a number for each vertex, and a change for each that can have one.
-func (br *branch) size(g *dyngraph.Graph) int {
-	return int(g.IDBound())*cellBytes + g.VertexLabelCount(br.root)*changeBytes
-}
 
 // hasNo reports whether one of some quotients, all of them before the one that is being looked at, is counted from net edges one by one.
 func (f *forest) hasNo(of *quotientSet) bool {

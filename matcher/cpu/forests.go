@@ -38,6 +38,7 @@ func (b *Backend) keepBranches() {
 		}
 	}
 	b.branches.all = kept
+	b.branches.unshelve()
 }
 
 // stale returns how many branches of what is requested are to be built: those that are not, or did not follow a batch.

@@ -52,9 +52,10 @@ func (k *keeper) spread(br *branch, inserted bool) bool {
 		}
 		k.ranges = k.find(k.ranges, k.wanted)
 		ranges, read := k.ranges, uint64(0)
+		cells, width := br.cells, br.width
 		for i := range ranges {
 			for _, v := range a.nbr[ranges[i].from:ranges[i].to] {
-				read += br.cells[v].n
+				read += cells[int(v)*width].n
 			}
 		}
 		k.read += read
@@ -76,7 +77,7 @@ func (k *keeper) readCells(of []*branch, changed []change) {
 	read := uint64(0)
 	for _, br := range of {
 		for i := range changed {
-			read += br.cells[changed[i].v].n
+			read += br.cell(changed[i].v).n
 		}
 	}
 	k.read += read
@@ -87,17 +88,17 @@ func (k *keeper) readEnds(br *branch, pairs []netPair) {
 	read := uint64(0)
 	if br.along {
 		for i := range pairs {
-			read += br.cells[pairs[i].from].n
+			read += br.cell(pairs[i].from).n
 			for _, c := range br.children {
-				read += c.cells[pairs[i].to].n
+				read += c.cell(pairs[i].to).n
 			}
 		}
 	}
 	if br.against {
 		for i := range pairs {
-			read += br.cells[pairs[i].to].n
+			read += br.cell(pairs[i].to).n
 			for _, c := range br.children {
-				read += c.cells[pairs[i].from].n
+				read += c.cell(pairs[i].from).n
 			}
 		}
 	}

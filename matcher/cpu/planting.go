@@ -203,18 +203,12 @@ func (br *branch) need(g *netGroup) {
 
 // root makes the forest's branches some that the backend keeps; false when there is no room for them.
 func (p *planting) root() bool {
-	bs, size := &p.b.branches, 0
-	for _, br := range p.anew {
-		size += br.size(p.b.g)
-	}
-	for _, br := range bs.all {
-		size += br.size(p.b.g)
-	}
+	bs := &p.b.branches
 	room := maxKept + keptPerEdge*p.b.g.Edges()
 	if p.b.room > 0 {
 		room = p.b.room
 	}
-	if size > room {
+	if bs.size(p.b.g, p.anew) > room {
 		return false
 	}
 	if bs.all == nil {
@@ -223,6 +217,7 @@ func (p *planting) root() bool {
 	for _, br := range p.anew {
 		bs.all[br.key], bs.unbuilt = br, true
 	}
+	bs.shelve(p.anew)
 	p.f.keepGroups()
 	return true
 }

@@ -24,13 +24,15 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 				of = append(of, of[len(of)-1])
 				continue
 			}
-			br := &branch{built: true, phase: phase, cells: make([]cell, vertices)}
+			br, s := &branch{built: true, phase: phase}, &shelf{places: make([]*branch, 1+rng.IntN(shelfPlaces))}
+			s.put(br, rng.IntN(len(s.places)))
+			br.grow(vertices)
 			width := []int{2, 8, 30, 62}[rng.IntN(4)]
-			for v := range br.cells {
-				br.cells[v] = cell{rng.Uint64N(1 << width), uint32(rng.IntN(3)), uint32(phase) - uint32(rng.IntN(2))}
+			for v := range dyngraph.VertexID(vertices) {
+				*br.cell(v) = cell{rng.Uint64N(1 << width), uint32(rng.IntN(3)), uint32(phase) - uint32(rng.IntN(2))}
 			}
 			for v := range dyngraph.VertexID(vertices) {
-				if by := rng.Uint64N(1 << width); rng.IntN(3) == 0 && (phase&1 != 0 || by <= br.cells[v].n) {
+				if by := rng.Uint64N(1 << width); rng.IntN(3) == 0 && (phase&1 != 0 || by <= br.cell(v).n) {
 					br.add(v, by, phase&1 != 0)
 				}
 			}
@@ -45,8 +47,8 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 		}
 		want := new(big.Int)
 		for v := range dyngraph.VertexID(vertices) {
-			now := product(v, func(br *branch) uint64 { return br.cells[v].n })
-			was := product(v, func(br *branch) uint64 { return br.before(v, br.cells[v].n) })
+			now := product(v, func(br *branch) uint64 { return br.cell(v).n })
+			was := product(v, func(br *branch) uint64 { return br.before(v, br.cell(v).n) })
 			want.Add(want, now.Abs(now.Sub(now, was)))
 		}
 		k := keeper{scratch: &scratch{}}
@@ -60,13 +62,13 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 // than 64 bits hold.
 func TestS12ChangesLeave64Bits(t *testing.T) {
 	const half = uint64(1) << 63
-	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}}
+	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}, width: 1}
 	br.add(0, half, true)
 	require.False(t, br.over)
 	br.add(0, half, true)
 	require.True(t, br.over)
 
-	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}}
+	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}, width: 1}
 	br.add(0, half, false)
 	require.Equal(t, half+1, br.before(0, 1))
 	require.False(t, br.over)

@@ -77,7 +77,7 @@ func after(phase uint64) sight {
 
 // at returns the number of a vertex, after the last phase.
 func (br *branch) at(k *keeper, v dyngraph.VertexID) uint64 {
-	if n := br.cells[v].n; n != unknown || br.ring == nil {
+	if n := br.cell(v).n; n != unknown || br.ring == nil {
 		return n
 	}
 	return br.ask(k, v)
@@ -92,7 +92,7 @@ func (br *branch) ask(k *keeper, v dyngraph.VertexID) uint64 {
 		br.built = false
 	}
 	br.over = br.over || k.over || n == unknown
-	br.cells[v].n = n
+	br.cell(v).n = n
 	return n
 }
 
