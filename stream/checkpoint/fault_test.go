@@ -127,15 +127,16 @@ func TestSyncFailure(t *testing.T) {
 // TestRotationFailure: the write-ahead log cannot be closed, or a new one cannot be created, while a large intent is
 // written.
 func TestRotationFailure(t *testing.T) {
+	const memTable = 1 << 20
 	skip := func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }
 	large := func(n uint64) *stream.Batch {
-		b := &stream.Batch{DeadLetters: []stream.DeadLetter{{Value: make([]byte, memTableSize/2)}}}
+		b := &stream.Batch{DeadLetters: []stream.DeadLetter{{Value: make([]byte, memTable/2)}}}
 		b.Number = n
 		return b
 	}
 	live := func(f *failing) (acknowledged uint64, err error) {
 		fs := vfs.NewMem()
-		s, err := Open(testDir, Options{FS: errorfs.Wrap(fs, f)})
+		s, err := Open(testDir, Options{FS: errorfs.Wrap(fs, f), memTable: memTable})
 		if err != nil {
 			return 0, err
 		}
@@ -153,7 +154,7 @@ func TestRotationFailure(t *testing.T) {
 		return acknowledged, err
 	}
 	f := &failing{skip: skip}
-	s, err := Open(testDir, Options{FS: errorfs.Wrap(vfs.NewMem(), f)})
+	s, err := Open(testDir, Options{FS: errorfs.Wrap(vfs.NewMem(), f), memTable: memTable})
 	require.NoError(t, err)
 	opened := f.n.Load()
 	require.NoError(t, s.Close())

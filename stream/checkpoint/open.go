@@ -33,6 +33,8 @@ type Options struct {
 	ReadOnly bool
 	// Logger receives what the storage engine reports about failures; nil drops it. It is called from any goroutine.
 	Logger func(message string)
+	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them smaller.
+	memTable uint64
 }
 
 // Retention bounds the committed batches that the log keeps; open intents are kept in any case. The bound that is met
@@ -60,14 +62,15 @@ type database struct {
 	fault *fault
 }
 
-// openDatabase opens the directory; unless readOnly it is created when it is not there.
-func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*database, error) {
+// openDatabase opens the directory; unless read only it is created when it is not there.
+func openDatabase(dir string, o Options) (*database, error) {
+	fs := o.FS
 	if fs == nil {
 		fs = vfs.Default
 	}
-	d := &database{dir: dir, fault: &fault{log: log}}
+	d := &database{dir: dir, fault: &fault{log: o.Logger}}
 	d.fs = &failStop{FS: fs, fault: d.fault}
-	if readOnly {
+	if o.ReadOnly {
 		if _, err := fs.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 		} else if err != nil {
@@ -78,8 +81,11 @@ func openDatabase(dir string, fs vfs.FS, readOnly bool, log func(string)) (*data
 		return nil, err
 	}
 	opt := pebbleOptions(d.fs, d.fault)
-	opt.ReadOnly = readOnly
-	opt.ErrorIfNotExists = readOnly
+	opt.ReadOnly = o.ReadOnly
+	opt.ErrorIfNotExists = o.ReadOnly
+	if o.memTable != 0 {
+		opt.MemTableSize = o.memTable
+	}
 	db, err := pebble.Open(dir, opt)
 	switch {
 	case d.fs.locked:

@@ -45,7 +45,7 @@ func OpenReplay(dir string, fs vfs.FS) (*Replay, error) {
 
 // openExisting opens a checkpoint to read it.
 func openExisting(dir string, fs vfs.FS) (*database, *control, error) {
-	db, err := openDatabase(dir, fs, true, nil)
+	db, err := openDatabase(dir, Options{FS: fs, ReadOnly: true})
 	if err != nil {
 		return nil, nil, err
 	}

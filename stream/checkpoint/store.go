@@ -60,7 +60,7 @@ var errReadOnly = errors.New("checkpoint: opened read-only")
 // Open opens the checkpoint in dir, and creates it when the directory is empty or not there. It fails with
 // stream.ErrLocked, ErrSettings, ErrFormat, ErrDamaged, or with ErrNone when opt.ReadOnly and there is none.
 func Open(dir string, opt Options) (*Store, error) {
-	db, err := openDatabase(dir, opt.FS, opt.ReadOnly, opt.Logger)
+	db, err := openDatabase(dir, opt)
 	if err != nil {
 		return nil, err
 	}

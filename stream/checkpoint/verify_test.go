@@ -114,7 +114,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			h := newHistory(newRand(71), 14, true)
 			fs := lived(t, h, Retention{Batches: 6}, len(h.steps))
 			requireSound(t, fs)
-			db, err := openDatabase(testDir, fs, false, nil)
+			db, err := openDatabase(testDir, Options{FS: fs})
 			require.NoError(t, err)
 			c, err := readControl(db)
 			require.NoError(t, err)
