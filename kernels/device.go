@@ -16,7 +16,8 @@ type Info struct {
 	Name            string
 	Multiprocessors int
 	Memory          int64 // bytes, of all the device
-	BlocksEach      int   // blocks of the search kernel that a multiprocessor holds at once
+	BlocksEach      int   // blocks of the search kernel for totals that a multiprocessor holds at once
+	RowBlocksEach   int   // and of that for rows
 }
 
 // Queue is something that does copies and launches in the order of the calls: a Device, or one of its streams.

@@ -132,9 +132,14 @@ func (g *GPU) load() error {
 			return fmt.Errorf("loading kernel %s: %w", name, err)
 		}
 	}
-	n, err := g.functions["wbm"].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0, cu.DefaultOccupancy)
-	g.info.BlocksEach = n
-	return err
+	for i, each := range []*int{&g.info.BlocksEach, &g.info.RowBlocksEach} {
+		n, err := g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0, cu.DefaultOccupancy)
+		if err != nil {
+			return err
+		}
+		*each = n
+	}
+	return nil
 }
 
 // call calls a function on a thread that has the context.

@@ -1,6 +1,7 @@
 // Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task, and then
 // vertices and edges in pattern order; all rows of a search are of one length, and end in zeros.
 #pragma once
+#include "mail.cuh"
 #include "setops.cuh"
 
 // takeRows takes n rows of the ring; null when it is full.
@@ -15,6 +16,45 @@ FN u32* takeRows(const Params& p, u32 n) {
     }
     if (!broadcast(ok)) return nullptr;
     return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
+}
+
+// Work is what a warp carries in registers.
+struct Work {
+    u32 request;  // that found and steps are of
+    u128 found;   // by this lane
+    u64 steps;
+    u32 turns, next;  // made, and when to look at boxes
+    u32 kept;         // rows, in Out
+    Look look;
+};
+
+// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write them side by side. They are lost when
+// there is none, and so only a search that is given up then may keep any: that of rows.
+constexpr u32 kOutWords = 512;
+
+struct Out {
+    u32 word[kOutWords];
+};
+
+// flush writes the rows that were kept. It returns false when the ring is full.
+FN bool flush(const Params& p, const Out& o, Work& work) {
+    if (work.kept == 0) return true;
+    u32* rows = takeRows(p, work.kept);
+    u32 n = work.kept * p.stride;
+    work.kept = 0;
+    if (rows == nullptr) return false;
+    for (u32 i = laneId(); i < n; i += kWarp) rows[i] = o.word[i];
+    warpSync();
+    return true;
+}
+
+// keep returns where n rows are to be written; null when the ring is full. A synchronisation has to follow.
+FN u32* keep(const Params& p, Out& o, Work& work, u32 n) {
+    if (n * p.stride > kOutWords) return takeRows(p, n);
+    if ((work.kept + n) * p.stride > kOutWords && !flush(p, o, work)) return nullptr;
+    u32* rows = o.word + work.kept * p.stride;
+    work.kept += n;
+    return rows;
 }
 
 // putImages writes a match's images, rows with its columns exchanged, behind it.

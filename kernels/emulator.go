@@ -83,7 +83,7 @@ func (e *Emulator) answer(dst []byte) error {
 
 // Info implements Device. The emulated device is small.
 func (e *Emulator) Info() Info {
-	return Info{Name: "emulator", Multiprocessors: 1, Memory: 1 << 30, BlocksEach: 2}
+	return Info{Name: "emulator", Multiprocessors: 1, Memory: 1 << 30, BlocksEach: 2, RowBlocksEach: 1}
 }
 
 // Alloc implements Device.

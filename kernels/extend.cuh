@@ -2,11 +2,8 @@
 #pragma once
 #include "count.cuh"
 #include "flat.cuh"
+#include "mail.cuh"
 #include "setops.cuh"
-#include "steal.cuh"
-
-// shareEvery is the number of turns between looks at other blocks.
-constexpr u32 kShareEvery = 4;
 
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
@@ -52,7 +49,14 @@ FN void finish(State& s) {
     unlockWarp(&s.lock);
 }
 
+// wanted is the mode of a program: a kernel has either all of kRows, or all others.
+template <bool kOfRows>
+FN u32 wanted(const Program& q) {
+    return kOfRows ? kRows : q.mode;
+}
+
 // start maps the first steps by the task and looks what is next. The vertices have been tested.
+template <bool kOfRows>
 FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
     if (laneId() == 0) {
         if (q.anchor == kNone) {
@@ -69,12 +73,12 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
     warpSync();
     work.steps++;
     for (u32 d = 0; q.members != 0 && d < q.start; d++) keepMembers(p, s, q, d, s.m[d]);
-    if (q.mode == kCount && q.start == q.leaves) {
+    if (wanted<kOfRows>(q) == kCount && q.start == q.leaves) {
         work.found = plus(work.found, leaves(p, s, q, kNone, 0, laneId() == 0, work));
         return kDone;
     }
     if (q.start == q.steps) {
-        if (q.mode == kCount)
+        if (wanted<kOfRows>(q) == kCount)
             work.found = plus(work.found, laneId() == 0 ? 1 + q.images : 0);
         else if (!emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone))
             return kFull;
@@ -110,14 +114,15 @@ FN void branch(const Params& p, State& s, const Program& base, u32 member) {
 
 // extend searches on from what is in s until nothing is left of it, or until there is no room for output or the warp has made
 // its turns of this launch.
-FN Outcome extend(const Params& p, State& s, const Program& base, Flat& flat, Work& work) {
+template <bool kOfRows>
+FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* rows, Work& work) {
     while (true) {
         if (++work.turns > p.slice) return kFull;
-        if (p.queueSize != 0 && work.turns >= work.look) {
-            work.look = work.turns + kShareEvery;
-            share(p, s);
+        if (p.mailing != 0 && work.turns >= work.next) {
+            work.next = work.turns + kLookEvery;
+            share(p, s, work.look, work.turns);
         }
-        if (base.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (wanted<kOfRows>(base) == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             return kDone;
         }
@@ -160,20 +165,21 @@ FN Outcome extend(const Params& p, State& s, const Program& base, Flat& flat, Wo
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
         u32 w = mine ? p.g.nbr[slot] : 0;
-        if (q.mode == kCount && d + 1 == q.leaves) {
+        if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
             // leaves is steps when there are none: then each candidate is a match.
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.place, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
-        } else if (d + 2 == q.steps && q.flat != 0 && p.stride <= kFlatStride) {
+        } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.stride <= kFlatStride) {
             bool ok;
-            mask = extendTwo(p, s, q, flat, d, mask, slot, f.best, work, ok);
+            mask = extendTwo(p, s, q, rows->flat, rows->out, d, mask, slot, f.best, work, ok);
             if (!ok) return kFull;
             if (mask != 0 && laneId() == 0) post(&s.frame[d].mask, mask);
             warpSync();
         } else if (d + 1 < q.steps) {
             if (laneId() == 0) post(&s.frame[d].mask, mask);
             warpSync();
-        } else if (!emit(p, s, q, d, mask, w, slot, f.best)) {
+        } else if (kOfRows && p.stride <= kFlatStride ? !emitRows(p, s, q, rows->flat, rows->out, d, mask, w, slot, f.best, work)
+                                                                : !emit(p, s, q, d, mask, w, slot, f.best)) {
             lockWarp(&s.lock);
             if (laneId() == 0) s.frame[d].next = f.next;  // this piece again
             unlockWarp(&s.lock);

@@ -12,7 +12,7 @@ constexpr u32 kFlatSlots = 24;
 constexpr u32 kFlatSlots = 64;
 #endif
 
-// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex.
+// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex. The row serves levels of their own, too.
 struct Flat {
     u32 w[kWarp], start[kWarp], best[kWarp];  // where its slots begin in the list, and of which back edge they are
     u32 image[kFlatBacks][kWarp];             // of its own back edges
@@ -20,13 +20,51 @@ struct Flat {
     u32 row[kFlatStride];                     // what all rows have
 };
 
-// Work is what a warp carries in registers.
-struct Work {
-    u32 request;  // that found and steps are of
-    u128 found;   // by this lane
-    u64 steps;
-    u32 turns, look;  // made, and when to look at other blocks
+// RowBuffers is what a warp that gives rows has beside its state.
+struct RowBuffers {
+    Flat flat;
+    Out out;
 };
+
+// common notes what is mapped before step d: what all rows that follow from it have.
+FN void common(const Params& p, const State& s, const Program& q, Flat& f, u32 d) {
+    u32 lane = laneId(), back = q.step[d].back;
+    f.row[lane] = 0;
+    warpSync();
+    if (lane == 0) f.row[0] = s.group;
+    for (u32 i = lane; i < d; i += kWarp)
+        if (q.step[i].vertex != kNone) f.row[1 + q.step[i].vertex] = s.m[q.step[i].place];
+    u32* edges = f.row + 1 + q.vertices;
+    if (lane == 0 && q.anchor != kNone) edges[q.anchor] = s.edge[kAnchorAt];
+    for (u32 k = lane; k < back; k += kWarp) edges[q.back[k].edge] = s.edge[k];
+    warpSync();
+}
+
+// spread writes what n rows have in common, a lane a column.
+FN void spread(const Params& p, const Flat& f, u32* rows, u32 n) {
+    u32 lane = laneId(), x = f.row[lane];
+    if (lane < p.stride)
+        for (u32 i = 0; i < n; i++) rows[i * p.stride + lane] = x;
+    warpSync();
+}
+
+// emitRows is emit for what is to be put in order, in rows that are not too wide.
+FN bool emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
+    const Step& st = q.step[d];
+    u32 n = popcount(mask), each = 1 + q.images;
+    common(p, s, q, f, d);
+    u32* rows = keep(p, o, work, n * each);
+    if (rows == nullptr) return false;
+    spread(p, f, rows, n * each);
+    if (mask >> laneId() & 1) {
+        u32 *row = rows + popcount(mask & lanesBelow()) * each * p.stride, *edges = row + 1 + q.vertices;
+        if (st.vertex != kNone) row[1 + st.vertex] = w;
+        for (u32 k = st.back; k < st.back + st.own; k++) edges[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
+        if (each > 1) putImages(p, s, q, row);
+    }
+    warpSync();
+    return true;
+}
 
 // flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its length. Lanes whose
 // part would be too long are left in mask.
@@ -55,14 +93,7 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
     }
     mask = vote(mine && n > kFlatSlots);
     if (mask >> lane & 1) n = 0;
-    f.row[lane] = 0;
-    warpSync();
-    if (lane == 0) f.row[0] = s.group;
-    for (u32 i = lane; i < d; i += kWarp)
-        if (q.step[i].vertex != kNone) f.row[1 + q.step[i].vertex] = s.m[q.step[i].place];
-    u32* edges = f.row + 1 + q.vertices;
-    if (lane == 0 && q.anchor != kNone) edges[q.anchor] = s.edge[kAnchorAt];
-    for (u32 k = lane; k < st.back; k += kWarp) edges[q.back[k].edge] = s.edge[k];
+    common(p, s, q, f, d);
     u32 sum = n;
     for (u32 k = 1; k < kWarp; k *= 2) {
         u32 other = shuffle(sum, lane - k);
@@ -75,7 +106,8 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
 
 // extendTwo puts out the matches that the candidates in mask for step d lead to. It returns which of them it left, for being too long; ok is
 // false when the ring was full.
-FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, u32 d, u32 mask, u32 slot, u32 streamed, Work& work, bool& ok) {
+FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot, u32 streamed,
+                 Work& work, bool& ok) {
     u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
     const Step &st = q.step[d], &last = q.step[d + 1];
     ok = true;
@@ -101,14 +133,14 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, u32
         u32 hits = vote(hit);
         work.turns++;
         if (hits == 0) continue;
-        u32* rows = takeRows(p, popcount(hits) * each);
+        u32* rows = keep(p, o, work, popcount(hits) * each);
         if (rows == nullptr) {
             ok = false;
             break;
         }
+        spread(p, f, rows, popcount(hits) * each);
         if (hit) {
             u32* row = rows + popcount(hits & lanesBelow()) * each * p.stride;
-            for (u32 c = 0; c < p.stride; c++) row[c] = f.row[c];
             row[1 + st.vertex] = f.w[of];
             row[1 + last.vertex] = x;
             u32* edges = row + 1 + q.vertices;
@@ -118,6 +150,7 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, u32
                 if (k < last.backs) edges[q.back[last.back + k].edge] = found[k] & ~kStaged;
             if (each > 1) putImages(p, s, q, row);
         }
+        warpSync();
     }
     warpSync();
     return mask;

@@ -140,7 +140,7 @@ check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.be
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
 if command -v ncu >/dev/null; then
 	for level in plain block blocks whole parts; do
-		check "occupancy-$level" ncu --clock-control none --csv -k wbm --launch-count 1 \
+		check "occupancy-$level" ncu --clock-control none --csv -k regex:wbm --launch-count 1 \
 			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \
 			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree00 -motifd.want counts -motifd.repeat 1
 	done
@@ -155,7 +155,7 @@ cat "$out/device"
 grep -hs 'cut off after' "$out"/*.log
 grep -hE '^(graph|total|rows)' "$out"/benchmark*.log
 grep -h '^ablation' "$out/ablation.log"
-grep -hs '"wbm"' "$out"/occupancy-*.log
+grep -hs '"wbm' "$out"/occupancy-*.log
 grep -hE '^update' "$out/graph-update.log"
 grep -hE '^mixed median' "$out/mixed-stream.log"
 [ ! -f "$out/timeline.log" ] || sed -n '/^ *lane/,$p' "$out/timeline.log"

@@ -114,20 +114,21 @@ type Tally struct {
 // Control is shared by the warps and the launches of one search.
 type Control struct {
 	Used, Full     uint64
-	Next, Busy     uint32
-	Idle, Lock     uint32
-	Queued, Parked uint32
+	_              [28]uint32
+	Next           uint32
+	_              [31]uint32
+	Busy, Parked   uint32
 	Stolen, Shared uint32
 }
 
-// Search is the parameters of kernel wbm.
+// Search is the parameters of the kernels that search.
 type Search struct {
-	Graph                                                                              Graph
-	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Queue, Ring, Memo, Column Ptr
-	RingRows                                                                           uint64
-	Tasks, Take, Sees, Old, QueueSize, Steal                                           uint32
-	Slice, Vertices, Stride, _                                                         uint32
-	Image                                                                              Ptr
+	Graph                                                                                  Graph
+	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Box, Mail, Ring, Memo, Column Ptr
+	RingRows                                                                               uint64
+	Tasks, Take, Sees, Old, Mailing, Steal                                                 uint32
+	Slice, Vertices, Stride, _                                                             uint32
+	Image                                                                                  Ptr
 }
 
 // Patch is the parameters of kernel patch.

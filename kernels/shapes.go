@@ -21,9 +21,13 @@ type Shape struct {
 // Warps returns the number of warps.
 func (s Shape) Warps() int { return s.Blocks * s.BlockWarps }
 
-// Fill returns the grid that fills the device once: warps stay until there is no work left.
-func Fill(i Info) Shape {
-	return Shape{Blocks: i.Multiprocessors * max(1, i.BlocksEach), BlockWarps: maxBlockWarps}
+// Fill returns the grid of a search, of one for rows or one for totals, that fills the device once: warps stay until there is no work left.
+func Fill(i Info, rows bool) Shape {
+	each := i.BlocksEach
+	if rows {
+		each = i.RowBlocksEach
+	}
+	return Shape{Blocks: i.Multiprocessors * max(1, each), BlockWarps: maxBlockWarps}
 }
 
 // flat returns a number of blocks for n threads' work: a few for each multiprocessor at most.
@@ -39,7 +43,14 @@ func RunPatch(q Queue, p Patch) error {
 	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
-// RunSearch launches wbm.
-func RunSearch(q Queue, s Shape, p Search) error {
-	return q.Launch("wbm", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+// Searches are the kernels that search: for totals, and for rows.
+var Searches = [2]string{"wbm", "wbmrows"}
+
+// RunSearch launches one of them.
+func RunSearch(q Queue, s Shape, rows bool, p Search) error {
+	kernel := Searches[0]
+	if rows {
+		kernel = Searches[1]
+	}
+	return q.Launch(kernel, s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }

@@ -50,15 +50,14 @@ struct Tally {
     u32 over, unused;
 };
 
-// Control is shared by all warps, and by the launches of one search.
+// Control is shared by all warps, and by the launches of one search. What many look at lies apart, in lines of the cache of its own.
 struct Control {
     u64 used;    // rows of the ring that were asked for
     u64 full;    // the first that was not given
+    u32 apart[28];
     u32 next;    // task
-    u32 busy;    // warps that have work
-    u32 idle;    // warps that look for some
-    u32 lock;    // of the queue
-    u32 queued;
+    u32 apartToo[31];
+    u32 busy;    // warps that have work, and work in the mail
     u32 parked;
     u32 stolen, shared;  // how often, in a block and between blocks
 };
@@ -75,7 +74,8 @@ struct Params {
     u32* stop;         // by request: a match was found and one was asked for
     Control* control;
     Parked* parked;    // by warp
-    State* queue;
+    u32* box;          // by warp: Box
+    State* mail;       // by warp: what is in its box
     u32* ring;
     u32* memo;         // by column and vertex: 1 plus what the vertex offers to a leaf, 0 unknown; or null
     const u32* column; // by column of the programs: that of the memo
@@ -83,7 +83,7 @@ struct Params {
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 sign;
     u32 old;           // kView: the old graph's view
-    u32 queueSize;     // 0: no stealing between blocks
+    u32 mailing;       // 0: no work goes between blocks
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
     u32 vertices;      // a column of the memo

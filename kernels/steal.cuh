@@ -1,5 +1,4 @@
-// Work stealing: between the warps of a block through shared memory (GAMMA section V-A, active stealing), and between blocks
-// through a queue, which the paper left open (T-DFS).
+// Work stealing between the warps of a block, through shared memory (GAMMA section V-A, active stealing).
 #pragma once
 #include "state.cuh"
 
@@ -28,9 +27,15 @@ FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     warpSync();
 }
 
-// split moves half of what is left of the shallowest level of s that has anything to spare into t. The caller holds the
-// lock of s; t is nobody else's.
-FN bool split(const Params& p, State& s, State& t) {
+// Part is half of a level: what stays and what goes.
+struct Part {
+    u32 level;
+    Frame kept, gone;
+    bool mask;  // it is bits of the mask that go
+};
+
+// halve finds half of what is left of the shallowest level of s that has anything to spare. The caller holds the lock of s.
+FN bool halve(const State& s, Part& part) {
     u32 depth = peekWarp(&s.depth), level = s.floor;  // the owner may go deeper meanwhile
     Frame f;
     u32 rest = 0;
@@ -53,79 +58,48 @@ FN bool split(const Params& p, State& s, State& t) {
         kept.mask &= ~f.mask;
         f.end = f.next;
     }
+    part = Part{level, kept, f, rest == 0};
+    return true;
+}
+
+// move moves a part of s into t, which is nobody else's. The caller holds the lock of s since the part was found.
+FN void move(const Params& p, State& s, State& t, const Part& part) {
+    u32 level = part.level;
     const Program& base = p.program[s.program];
     copyPrefix(s, t, programAt(p, s, base, level), level);
     if (laneId() == 0) {
         if (level > base.fork) t.member = s.member;
-        s.frame[level].end = kept.end;
-        if (rest == 0) s.frame[level].mask = kept.mask;
-        t.frame[level] = f;
+        s.frame[level].end = part.kept.end;
+        if (part.mask) s.frame[level].mask = part.kept.mask;
+        t.frame[level] = part.gone;
         t.floor = level;
         post(&t.depth, level);
-        fence();
-        post(&t.live, kRunning);
     }
     warpSync();
-    return true;
 }
 
-// stealInBlock takes half of the work of another warp of the block.
+// stealInBlock takes half of the work of another warp of the block, the next one that has some to spare.
 FN bool stealInBlock(const Params& p, State* states, State& mine) {
-    u32 n = warpsInBlock();
-    for (u32 i = 1; i < n; i++) {
-        State& victim = states[(warpInBlock() + i) % n];
-        if (peekWarp(&victim.live) != kRunning || !tryLockWarp(&victim.lock)) continue;
-        bool got = peekWarp(&victim.live) == kRunning && split(p, victim, mine);
-        if (got && laneId() == 0) {
-            add(&p.control->busy, 1);
-            add(&p.control->stolen, 1);
+    u32 lane = laneId(), me = warpInBlock();
+    u32 running = vote(lane < warpsInBlock() && lane != me && peek(&states[lane].live) == kRunning);
+    while (running != 0) {
+        u32 after = running >> me, i = after != 0 ? me + lowestBit(after) : lowestBit(running);
+        running &= ~(1u << i);
+        State& victim = states[i];
+        if (!tryLockWarp(&victim.lock)) continue;
+        Part part;
+        bool got = peekWarp(&victim.live) == kRunning && halve(victim, part);
+        if (got) {
+            move(p, victim, mine, part);
+            if (lane == 0) {
+                fenceBlock();
+                post(&mine.live, kRunning);
+                add(&p.control->busy, 1);
+                add(&p.control->stolen, 1);
+            }
         }
         unlockWarp(&victim.lock);
         if (got) return true;
     }
     return false;
-}
-
-// share queues half of the warp's work when warps elsewhere are idle. Their number is looked at now and then.
-FN void share(const Params& p, State& mine) {
-    Control* c = p.control;
-    u32 want = laneId() == 0 ? (peek(&c->idle) > peek(&c->queued) && peek(&c->queued) < p.queueSize) : 0;
-    if (!broadcast(want) || !tryLockWarp(&c->lock)) return;
-    u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
-    if (n < p.queueSize) {
-        lockWarp(&mine.lock);
-        bool got = split(p, mine, p.queue[n]);
-        unlockWarp(&mine.lock);
-        if (got && laneId() == 0) {
-            fence();
-            post(&c->queued, n + 1);
-            add(&c->shared, 1);
-        }
-    }
-    warpSync();
-    fence();
-    unlockWarp(&c->lock);
-}
-
-// takeQueued takes work that another block queued.
-FN bool takeQueued(const Params& p, State& mine) {
-    Control* c = p.control;
-    if (peekWarp(&c->queued) == 0 || !tryLockWarp(&c->lock)) return false;
-    fence();
-    u32 n = broadcast(laneId() == 0 ? peek(&c->queued) : 0);
-    if (n > 0) {
-        u32* from = (u32*)&p.queue[n - 1];
-        for (u32 i = laneId() + 2; i < sizeof(State) / 4; i += kWarp) ((u32*)&mine)[i] = peek(from + i);
-        warpSync();
-        if (laneId() == 0) {
-            add(&c->busy, 1);
-            post(&c->queued, n - 1);
-            fenceBlock();
-            post(&mine.live, kRunning);
-        }
-    }
-    warpSync();
-    fence();
-    unlockWarp(&c->lock);
-    return n > 0;
 }

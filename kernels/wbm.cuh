@@ -6,7 +6,11 @@ constexpr u32 kBlockWarps = 8;
 
 struct Block {
     State state[kBlockWarps];
-    Flat flat[kBlockWarps];
+};
+
+struct RowBlock {
+    State state[kBlockWarps];
+    RowBuffers rows[kBlockWarps];
 };
 
 // takeTasks takes the next tasks from the counter and returns which of them pass the tests that a lane can make alone: the filter
@@ -30,32 +34,33 @@ FN u32 takeTasks(const Params& p, u32& base) {
     return vote(ok);
 }
 
+// kOverEvery is the number of looks around an idle warp makes between those whether all is done, and far away.
+constexpr u32 kOverEvery = 8;
+
 // seek makes an idle warp's state live again with work of others, or returns false when there is none left.
-FN bool seek(const Params& p, Block& b, State& s) {
-    Control* c = p.control;
-    if (laneId() == 0) {
-        add(&c->idle, 1);
-        add(&c->busy, kAll);
-    }
+FN bool seek(const Params& p, State* states, State& s, Look& l) {
+    if (laneId() == 0) add(&p.control->busy, kAll);
     warpSync();
     bool got = false;
-    while (!got) {
-        got = (p.steal != 0 && stealInBlock(p, b.state, s)) || (p.queueSize != 0 && takeQueued(p, s));
-        if (got) break;
-        u32 over = laneId() == 0 ? peek(&c->busy) == 0 && peek(&c->queued) == 0 : 0;
-        if (broadcast(over)) break;
-        if (p.steal == 0 && p.queueSize == 0) break;
-        pause(1000);
+    for (u32 round = 1; !got; round++) {
+        got = (p.steal != 0 && stealInBlock(p, states, s)) || (p.mailing != 0 && collect(p, s));
+        if (got || (p.steal == 0 && p.mailing == 0)) break;
+        if (round % kOverEvery == 0) {
+            if (peekWarp(&p.control->busy) == 0) break;
+            got = p.mailing != 0 && collectElsewhere(p, s, l);
+        }
+        if (!got) pause(1000);
     }
-    if (laneId() == 0) add(&c->idle, kAll);
-    warpSync();
+    if (p.mailing != 0) close(p);
     return got;
 }
 
-FN void searchTasks(const Params& p, Block& block) {
-    State& s = block.state[warpInBlock()];
-    Parked& parked = p.parked[blockOf() * warpsInBlock() + warpInBlock()];
-    Work work = {kNone, 0, 0, 0, 0};
+// searchTasks is a warp's part of a launch, by the states of its block. rows is what the warp has beside if it gives rows.
+template <bool kOfRows>
+FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
+    State& s = states[warpInBlock()];
+    Parked& parked = p.parked[warpInGrid()];
+    Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
     u32 base = 0, mask = 0;
     if (laneId() == 0) {
         add(&p.control->busy, 1);
@@ -93,28 +98,28 @@ FN void searchTasks(const Params& p, Block& block) {
                 }
                 mask &= mask - 1;
                 warpSync();
-            } else if (!seek(p, block, s)) {
+            } else if (!seek(p, states, s, work.look)) {
                 break;
             }
         }
         const Program& q = p.program[s.program];
         if (s.request != work.request) {
             if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
-            work = {s.request, 0, 0, work.turns, work.look};
+            work = {s.request, 0, 0, work.turns, work.next, work.kept, work.look};
         }
         Outcome out = kDone;
-        if (q.mode == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             continue;
         }
         if (peekWarp(&s.live) == kFresh) {
-            out = start(p, s, q, work);
+            out = start<kOfRows>(p, s, q, work);
             if (out == kDone && peekWarp(&s.live) == kFresh) {
                 finish(s);
                 continue;
             }
         }
-        if (out == kDone) out = extend(p, s, q, block.flat[warpInBlock()], work);
+        if (out == kDone) out = extend<kOfRows>(p, s, q, rows, work);
         if (out == kFull) {
             lockWarp(&s.lock);
             warpCopy((u32*)&parked.state + 1, (u32*)&s + 1, sizeof(State) / 4 - 1);  // thieves look at the lock
@@ -129,5 +134,6 @@ FN void searchTasks(const Params& p, Block& block) {
             break;
         }
     }
+    if (kOfRows) flush(p, rows->out, work);
     if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
 }

@@ -22,3 +22,4 @@
 #include "../sortscatter.cu"
 #include "../sorttile.cu"
 #include "../wbm.cu"
+#include "../wbmrows.cu"

@@ -30,8 +30,8 @@ var levels = []struct {
 	opt  cuda.Options
 	plan plan.Coalescing
 }{
-	{"plain", cuda.Options{Queue: -1, NoSteal: true, Apart: true}, plan.Profitable},
-	{"block", cuda.Options{Queue: -1, Apart: true}, plan.Profitable},
+	{"plain", cuda.Options{NoMail: true, NoSteal: true, Apart: true}, plan.Profitable},
+	{"block", cuda.Options{NoMail: true, Apart: true}, plan.Profitable},
 	{"blocks", cuda.Options{Apart: true}, plan.Profitable},
 	{"whole", cuda.Options{}, plan.Whole},
 	{"parts", cuda.Options{Parts: true}, plan.Profitable},

@@ -30,10 +30,8 @@ type Options struct {
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
-	// Queue is the length of the queue of work between blocks; 0 is 1024, negative is none. NoSteal turns stealing in the
-	// block off.
-	Queue   int
-	NoSteal bool
+	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
+	NoSteal, NoMail bool
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
 	Apart bool
 	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so. It is there to be measured
@@ -54,9 +52,6 @@ func (o *Options) EnsureDefaults() {
 	if o.Clock == nil {
 		o.Placement = nil
 	}
-	if o.Shape.Blocks <= 0 || o.Shape.BlockWarps <= 0 {
-		o.Shape = kernels.Fill(o.Device.Info())
-	}
 	if o.RowMemory <= 0 {
 		o.RowMemory = int(min(8<<30, o.Device.Info().Memory/16))
 	}
@@ -66,10 +61,6 @@ func (o *Options) EnsureDefaults() {
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18
 	}
-	if o.Queue == 0 {
-		o.Queue = 1024
-	}
-	o.Queue = max(o.Queue, 0)
 }
 
 // minRows is the least number of rows that there is room for: those of 32 lanes, and some.

@@ -94,7 +94,7 @@ func TestA6WorkBeyondAForkIsStolen(t *testing.T) {
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
 		o := randomOptions(rng)
 		o.Parts = true
-		o.Apart, o.NoSteal, o.Queue, o.RowMemory = false, rng.IntN(2) == 0, 1+2*rng.IntN(2), 8<<20
+		o.Apart, o.NoSteal, o.NoMail, o.RowMemory = false, rng.IntN(2) == 0, false, 8<<20
 		o.Slice = 0
 		o.Shape = kernels.Shape{Blocks: 2, BlockWarps: 2 + rng.IntN(2)}
 		got := newBackendWith(t, rng, o)

@@ -20,7 +20,7 @@ import (
 
 var (
 	benchQueries  = flag.Int("motifd.queries", 5, "queries in each class")
-	benchBackends = flag.String("motifd.backends", "cpu,cuda,auto,no-queue,no-steal", "backends of BenchmarkBatch, the first two at least")
+	benchBackends = flag.String("motifd.backends", "cpu,cuda,auto,no-mail,no-steal", "backends of BenchmarkBatch, the first two at least")
 	benchPasses   = flag.Int("motifd.passes", 1, "times that BenchmarkBatch searches every query")
 )
 
@@ -42,8 +42,8 @@ func BenchmarkBatch(b *testing.B) {
 	for _, v := range []struct {
 		name string
 		opt  cuda.Options
-	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock}}, {"no-queue", cuda.Options{Queue: -1}},
-		{"no-steal", cuda.Options{Queue: -1, NoSteal: true}}} {
+	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock}}, {"no-mail", cuda.Options{NoMail: true}},
+		{"no-steal", cuda.Options{NoMail: true, NoSteal: true}}} {
 		if !slices.Contains(strings.Split(*benchBackends, ","), v.name) {
 			continue
 		}

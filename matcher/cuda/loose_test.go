@@ -24,7 +24,7 @@ type counting struct {
 }
 
 func (c *counting) Launch(kernel string, blocks, threads int, params []byte) error {
-	if kernel == "wbm" {
+	if slices.Contains(kernels.Searches[:], kernel) {
 		c.searches++
 	}
 	return c.Device.Launch(kernel, blocks, threads, params)
@@ -41,7 +41,7 @@ type countingStream struct {
 }
 
 func (s countingStream) Launch(kernel string, blocks, threads int, params []byte) error {
-	if kernel == "wbm" {
+	if slices.Contains(kernels.Searches[:], kernel) {
 		s.c.searches++
 	}
 	return s.Stream.Launch(kernel, blocks, threads, params)

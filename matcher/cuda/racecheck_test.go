@@ -58,7 +58,7 @@ type access struct {
 // judge names the field of State and tells why the hazard is none of stealing's, or "".
 func (h *hazard) judge() (field, why string) {
 	owner, at := h.at/kernels.StateSize, h.at%kernels.StateSize
-	if h.at < 0 || owner >= kernels.Fill(kernels.Info{}).BlockWarps {
+	if h.at < 0 || owner >= kernels.Fill(kernels.Info{}, false).BlockWarps {
 		return "", "it lies outside"
 	}
 	for _, f := range stateFields {
@@ -78,7 +78,7 @@ func (h *hazard) judge() (field, why string) {
 		}
 		for _, a := range h.accesses {
 			switch {
-			case !strings.HasPrefix(a.where, "wbm+"):
+			case !slices.Contains(kernels.Searches[:], strings.Split(a.where, "+")[0]):
 				return field, "it is of another kernel"
 			case a.warp == owner:
 			case a.write && !mayWrite:

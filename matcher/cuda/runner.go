@@ -19,7 +19,7 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs
 
-	program, owner, task, tally, stop, control, parked, queue, ring, memo, column, image buffer
+	program, owner, task, tally, stop, control, parked, box, mail, ring, memo, column, image buffer
 
 	order orderer // of rows
 
@@ -38,7 +38,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.queue, &r.ring, &r.memo, &r.column, &r.image}
+	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo, &r.column, &r.image}
 }
 
 func (r *runner) free() error {
@@ -76,6 +76,14 @@ type job struct {
 // errFull is returned when a search puts out more rows than there is room for: it is given up.
 var errFull = errors.New("rows beyond the memory for them")
 
+// shape is the grid of a job's searches.
+func (r *runner) shape(j *job) kernels.Shape {
+	if r.opt.Shape.Warps() > 0 {
+		return r.opt.Shape
+	}
+	return kernels.Fill(r.dev.Info(), j.found == nil)
+}
+
 // begin uploads what the tasks of a job share.
 func (r *runner) begin(j *job) error {
 	if !r.uploaded {
@@ -100,10 +108,14 @@ func (r *runner) begin(j *job) error {
 	if _, err := r.control.reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
 		return err
 	}
-	if _, err := r.parked.reserve(r.opt.Shape.Warps() * kernels.ParkedSize); err != nil {
+	warps := r.shape(j).Warps()
+	if _, err := r.parked.reserve(warps * kernels.ParkedSize); err != nil {
 		return err
 	}
-	if _, err := r.queue.reserve(max(1, r.opt.Queue) * kernels.StateSize); err != nil {
+	if _, err := r.box.reserve(warps * 4); err != nil {
+		return err
+	}
+	if _, err := r.mail.reserve(warps * kernels.StateSize); err != nil {
 		return err
 	}
 	for i, o := range j.owner {
@@ -170,11 +182,14 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 	if err := r.dev.Clear(r.parked.ptr, r.parked.size); err != nil {
 		return 0, err
 	}
-	warps := r.opt.Shape.Warps()
+	if err := r.dev.Clear(r.box.ptr, r.box.size); err != nil {
+		return 0, err
+	}
+	shape := r.shape(j)
 	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
-		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Queue: r.queue.ptr, Ring: j.ring, Column: r.column.ptr, Vertices: uint32(j.vertices),
-		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*warps)))),
-		Sees: j.sees, QueueSize: uint32(r.opt.Queue), Slice: uint32(r.opt.Slice), Image: r.image.ptr}
+		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring, Column: r.column.ptr, Vertices: uint32(j.vertices),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*shape.Warps())))),
+		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
 	if r.turns > 0 {
 		p.Slice = uint32(min(r.turns, r.opt.Slice))
 	}
@@ -187,16 +202,19 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 	if !r.opt.NoSteal {
 		p.Steal = 1
 	}
+	if !r.opt.NoMail {
+		p.Mailing = 1
+	}
 	var c kernels.Control
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Queued: c.Queued}
+		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Busy: c.Busy} // busy: work in the mail
 		if err := r.dev.Write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
 			return 0, err
 		}
-		if err := kernels.RunSearch(on, r.opt.Shape, p); err != nil {
+		if err := kernels.RunSearch(on, shape, j.found == nil, p); err != nil {
 			return 0, err
 		}
 		if err := wait(); err != nil {
@@ -218,7 +236,7 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 		} else if full {
 			return 0, errFull
 		}
-		if c.Parked == 0 && c.Queued == 0 && c.Next >= p.Tasks {
+		if c.Parked == 0 && c.Busy == 0 && c.Next >= p.Tasks {
 			return int(c.Used), nil
 		}
 	}

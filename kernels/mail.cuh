@@ -1,0 +1,105 @@
+// Work between blocks, which the paper left open, goes by mail. Every warp has a box in the device's memory. One that is idle and finds nothing
+// in its block says there that it wants work; busy warps look at 32 boxes every few turns, at others each time, and put half of a level in one. So no
+// lock is held and no word is written by all. What came late, when its warp had found other work, is for any that is idle.
+#pragma once
+#include "steal.cuh"
+
+// Box is what goes on in a box. Its warp alone opens it; of those that find it wanted, or posted, one gets to write, or to take.
+enum Box : u32 { kClosed = 0, kWanted = 1, kWritten = 2, kPosted = 3, kTaken = 4 };
+
+// kLookEvery is the number of turns between looks at boxes.
+constexpr u32 kLookEvery = 4;
+
+// Look is of a warp at 32 boxes: a lane's is what it saw when the last look was made.
+struct Look {
+    u32 at, saw;
+};
+
+FN u32 gridWarps() { return gridBlocks() * warpsInBlock(); }
+FN u32 warpInGrid() { return blockOf() * warpsInBlock() + warpInBlock(); }
+
+// look looks at the boxes that follow those of the last look. What is seen is used at the next look, so that nobody waits for it.
+FN void look(const Params& p, Look& l) {
+    l.at += kWarp;
+    if (l.at >= gridWarps()) l.at = 0;
+    u32 i = l.at + laneId();
+    l.saw = i < gridWarps() ? peek(&p.box[i]) : kClosed;
+}
+
+// oneOf chooses one of a set of lanes, others for other warps.
+FN u32 oneOf(u32 set, u32 seed) {
+    u32 high = set >> (seed % kWarp) << (seed % kWarp);
+    return lowestBit(high != 0 ? high : set);
+}
+
+// share mails half of the warp's work to a warp that was seen to want some, and looks at other boxes.
+FN void share(const Params& p, State& mine, Look& l, u32 turn) {
+    u32 wanting = vote(l.saw == kWanted), i = 0;
+    if (wanting != 0) i = l.at + oneOf(wanting, warpInGrid() + turn);
+    look(p, l);
+    if (wanting == 0) return;
+    lockWarp(&mine.lock);
+    Part part;
+    bool put = halve(mine, part) && broadcast(laneId() == 0 ? compareSwap(&p.box[i], kWanted, kWritten) == kWanted : 0);
+    if (put) move(p, mine, p.mail[i], part);
+    unlockWarp(&mine.lock);
+    if (put && laneId() == 0) {
+        add(&p.control->busy, 1);
+        add(&p.control->shared, 1);
+        fence();
+        post(&p.box[i], kPosted);
+    }
+    warpSync();
+}
+
+// take takes what is in a box, unless another warp does. It counts as busy already.
+FN bool take(const Params& p, u32 i, State& mine) {
+    if (!broadcast(laneId() == 0 ? compareSwap(&p.box[i], kPosted, kTaken) == kPosted : 0)) return false;
+    fence();
+    const u32* from = (const u32*)&p.mail[i];
+    constexpr u32 words = sizeof(State) / 4, most = 6;  // on their way at a time
+    for (u32 at = laneId(); at < words; at += most * kWarp) {
+        u32 got[most];
+#pragma unroll
+        for (u32 k = 0; k < most; k++) got[k] = at + k * kWarp < words ? peek(from + at + k * kWarp) : 0;
+#pragma unroll
+        for (u32 k = 0; k < most; k++)  // but the lock, and what thieves look at
+            if (at + k * kWarp >= 2 && at + k * kWarp < words) ((u32*)&mine)[at + k * kWarp] = got[k];
+    }
+    warpSync();
+    if (laneId() == 0) {
+        fence();
+        post(&p.box[i], kClosed);
+        post(&mine.live, kRunning);
+    }
+    warpSync();
+    return true;
+}
+
+// collect takes what came for a warp of the block. When nothing did, it says that the warp wants work.
+FN bool collect(const Params& p, State& mine) {
+    u32 lane = laneId(), first = blockOf() * warpsInBlock(), me = warpInBlock();
+    u32 saw = lane < warpsInBlock() ? peek(&p.box[first + lane]) : kClosed;
+    for (u32 there = vote(saw == kPosted); there != 0; there &= there - 1)
+        if (take(p, first + lowestBit(there), mine)) return true;
+    if (lane == me && saw == kClosed) {
+        fence();
+        post(&p.box[first + me], kWanted);
+    }
+    warpSync();
+    return false;
+}
+
+// collectElsewhere takes what came for any of 32 warps, which may all be busy, or gone until the next launch.
+FN bool collectElsewhere(const Params& p, State& mine, Look& l) {
+    look(p, l);
+    for (u32 there = vote(l.saw == kPosted); there != 0; there &= there - 1)
+        if (take(p, l.at + lowestBit(there), mine)) return true;
+    return false;
+}
+
+// close takes back that the warp wants work. What is on its way stays for the next that is idle.
+FN void close(const Params& p) {
+    if (laneId() == 0) compareSwap(&p.box[warpInGrid()], kWanted, kClosed);
+    warpSync();
+}
