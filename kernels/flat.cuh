@@ -9,7 +9,7 @@ constexpr u32 kFlatStride = 32;  // words of a row, at most
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kFlatSlots = 24;
 #else
-constexpr u32 kFlatSlots = 64;
+constexpr u32 kFlatSlots = 256;
 #endif
 
 // Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex. The row serves levels of their own, too.

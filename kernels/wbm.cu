@@ -3,7 +3,7 @@
 // the ring was drained, goes on there.
 #include "wbm.cuh"
 
-KERNEL(wbm, Params, kBlockWarps* kWarp, 2) {
+KERNEL(wbm, Params, kBlockWarps* kWarp, 4) {
     SHARED(Block, block);
     searchTasks<false>(p, block.state, nullptr);
 }
