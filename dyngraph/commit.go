@@ -135,6 +135,9 @@ func (g *Graph) Effect() Effect {
 		Freed:        g.records(s.delta.Freed),
 		Released:     slices.Clone(g.older),
 	}
+	inserted := s.delta.Inserted()
+	r.Inserted = slices.Grow(r.Inserted, inserted)
+	r.Deleted = slices.Grow(r.Deleted, len(s.delta.Net)-inserted)
 	for i := range s.delta.Net {
 		rec := g.edgeRecord(s.delta.Net[i].Edge)
 		if s.delta.Net[i].Sign == Inserted {
