@@ -15,7 +15,11 @@ func (p *pma) insertAt(ops []slot, at []int) {
 	if len(ops) == 0 {
 		return
 	}
-	if rebuildFor(len(ops), p.n) || !p.mayHold(p.height(), p.leaves(), p.n+len(ops)) {
+	if rebuildFor(len(ops), p.n) {
+		p.rebuild(ops)
+		return
+	}
+	if ops = p.insertAtEnd(ops, at); !p.mayHold(p.height(), p.leaves(), p.n+len(ops)) {
 		p.rebuild(ops)
 		return
 	}
@@ -159,7 +163,10 @@ func (p *pma) appendLeaf(m []slot, leaf int) []slot {
 }
 
 // insertWindow merges operations into the leaves [a, b) and spreads all.
-func (p *pma) insertWindow(a, b int, ops []slot) {
+func (p *pma) insertWindow(a, b int, ops []slot) { p.spread(a, b, p.merge(a, b, ops)) }
+
+// merge returns the entries of the leaves [a, b) and operations, and counts the operations in. It is scratch.
+func (p *pma) merge(a, b int, ops []slot) []slot {
 	m := p.room(p.countIn(a, b) + len(ops))
 	for leaf := a; leaf < b; leaf++ {
 		m = p.appendLeaf(m, leaf)
@@ -177,7 +184,7 @@ func (p *pma) insertWindow(a, b int, ops []slot) {
 	}
 	p.merged = m
 	p.enter(ops)
-	p.spread(a, b, m)
+	return m
 }
 
 // keep is how many entries of scratch an array holds on to.
