@@ -17,9 +17,11 @@ import (
 // all counters start over before a sum of two of them can come round, and what was found under them is dropped then.
 type freshness struct {
 	stamps []uint32
-	shift  uint         // of a hash, to get an index
-	counts uint64       // how often stamps were counted up since they started over
-	kinds  []kindOfList // room for some
+	shift  uint   // of a hash, to get an index
+	counts uint64 // how often stamps were counted up since they started over
+	// Room, for use within a batch.
+	flipped flips
+	readers []reader
 }
 
 // perVertex is how many stamps there are at least for each vertex.
@@ -80,39 +82,8 @@ func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan
 		}
 	}
 	for len(changed) > 0 {
-		v := changed[0].Vertex
-		f.kinds = f.kinds[:0]
-		for ; len(changed) > 0 && changed[0].Vertex == v; changed = changed[1:] {
-			if class := int(changed[0].Class); class < len(c.lists) {
-				f.kinds = append(f.kinds, c.lists[class]...)
-			}
-		}
-		if len(f.kinds) == 0 {
-			continue
-		}
-		labels := uint64(0) // of the readers, by their lowest bits: most neighbours have another one
-		for _, k := range f.kinds {
-			if labels |= 1 << (k.reader & 63); k.reader == matcher.AnyLabel {
-				labels = ^uint64(0)
-				break
-			}
-		}
-		for dir := dyngraph.Out; dir <= dyngraph.In; dir++ {
-			r := g.RangeAll(v, dir)
-			for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
-				for _, w := range nbrs {
-					l := view.Label(w)
-					if labels>>(l&63)&1 == 0 {
-						continue
-					}
-					for _, k := range f.kinds {
-						if k.reader == l || k.reader == matcher.AnyLabel {
-							f.count(w, k.column)
-						}
-					}
-				}
-			}
-		}
+		changed = f.flipped.take(changed, g, c)
+		f.outdateReaders(g)
 	}
 	if f.counts >= mostCounts {
 		clear(f.stamps)

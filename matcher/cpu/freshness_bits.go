@@ -1,0 +1,98 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// The lists that changed candidate bits outdate are found by way of the vertices' heads, their entries, the labels of their neighbours, and the
+// stamps. Each lies somewhere else, and to wait for one after the other is most of what it costs. So it is done for many vertices at
+// a time, step by step: the reads of a step do not depend on each other, and the processor has many of them under way.
+
+// flips are vertices of which candidate bits changed, and what lists ask for these bits.
+type flips struct {
+	of     []flipped
+	kinds  []kindOfList
+	warmth int // what was read ahead, lest it be left out
+}
+
+type flipped struct {
+	v        dyngraph.VertexID
+	from, to int32  // of kinds
+	labels   uint64 // of the readers, by their lowest bits: most neighbours have another one
+}
+
+// reader is a neighbour of a flipped vertex.
+type reader struct {
+	v     dyngraph.VertexID
+	label dyngraph.LabelID
+	of    int32 // index in flips.of
+}
+
+const (
+	flipsAtOnce   = 64
+	readersAtOnce = 256 // and what a vertex has in one leaf
+)
+
+// take replaces what it holds by the next vertices of which bits changed, as far as lists ask for them, and returns the other changes.
+func (x *flips) take(changed []plan.Change, g *dyngraph.Graph, c *columns) []plan.Change {
+	x.of, x.kinds = x.of[:0], x.kinds[:0]
+	for len(changed) > 0 && len(x.of) < flipsAtOnce {
+		y := flipped{v: changed[0].Vertex, from: int32(len(x.kinds))}
+		for ; len(changed) > 0 && changed[0].Vertex == y.v; changed = changed[1:] {
+			if class := int(changed[0].Class); class < len(c.lists) {
+				x.kinds = append(x.kinds, c.lists[class]...)
+			}
+		}
+		y.to = int32(len(x.kinds))
+		for _, k := range x.kinds[y.from:] {
+			if y.labels |= 1 << (k.reader & 63); k.reader == matcher.AnyLabel {
+				y.labels = ^uint64(0)
+				break
+			}
+		}
+		if y.labels != 0 {
+			x.of = append(x.of, y)
+			x.warmth += g.Degree(y.v, dyngraph.Out)
+		}
+	}
+	return changed
+}
+
+// outdateReaders outdates the lists of the flipped vertices' neighbours that ask for their bits.
+func (f *freshness) outdateReaders(g *dyngraph.Graph) {
+	for i := range f.flipped.of {
+		for dir := dyngraph.Out; dir <= dyngraph.In; dir++ {
+			r := g.RangeAll(f.flipped.of[i].v, dir)
+			for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
+				for _, w := range nbrs {
+					f.readers = append(f.readers, reader{v: w, of: int32(i)})
+				}
+				if len(f.readers) >= readersAtOnce {
+					f.countReaders(g)
+				}
+			}
+		}
+	}
+	f.countReaders(g)
+}
+
+func (f *freshness) countReaders(g *dyngraph.Graph) {
+	view := g.View(dyngraph.New)
+	for i := range f.readers {
+		f.readers[i].label = view.Label(f.readers[i].v)
+	}
+	for _, r := range f.readers {
+		of := &f.flipped.of[r.of]
+		if of.labels>>(r.label&63)&1 == 0 {
+			continue
+		}
+		for _, k := range f.flipped.kinds[of.from:of.to] {
+			if k.reader == r.label || k.reader == matcher.AnyLabel {
+				f.count(r.v, k.column)
+			}
+		}
+	}
+	f.readers = f.readers[:0]
+}
