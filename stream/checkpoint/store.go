@@ -26,6 +26,7 @@ type Store struct {
 	commits sync.Mutex   // held by Commit
 	// Buffers that the values of Intent and of Commit are encoded in, guarded by their mutexes; Pebble copies them.
 	intentBuf, doneBuf []byte
+	writes             writes // likewise, of Commit
 
 	mu        sync.Mutex // guards what follows
 	state     state
@@ -299,7 +300,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	fail := func(err error) error { return fmt.Errorf("checkpoint: commit of batch %d: %w", c.Batch, err) }
 	b := s.db.NewBatch()
 	defer b.Close()
-	size, err := writeEffect(b, &next, c)
+	size, err := s.writeEffect(b, &next, c)
 	if err != nil {
 		return fail(err)
 	}
@@ -353,7 +354,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 
 // writeEffect puts the changed records into the batch and brings the state up to it. It returns the size of what it
 // wrote, and stops when that is too much.
-func writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, err error) {
+func (s *Store) writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, err error) {
 	if got, want := c.Effect.LabelsBefore, st.digests.labels.count+1; uint64(got) != want {
 		return 0, fmt.Errorf("the batch began with %d labels, but %d are stored", got, want)
 	}
@@ -361,17 +362,18 @@ func writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, 
 	if err != nil {
 		return 0, err
 	}
+	s.writes.reset()
 	err = changes(&c.Effect, func(key, before, after []byte) error {
 		st.digests.replace(key, before, after)
 		size += int64(len(key)+len(after)) + 16
 		if size > maxWrite {
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, int64(maxWrite))
 		}
-		if after == nil {
-			return b.Delete(key, nil)
-		}
-		return b.Set(key, after, nil)
+		return s.writes.add(b, key, after)
 	})
+	if err == nil {
+		err = s.writes.flush(b)
+	}
 	st.batch, st.positions, st.mark = c.Batch, maps.Clone(c.Positions), slices.Clone(c.Mark)
 	st.older, st.newer = older, newer
 	return size, err
