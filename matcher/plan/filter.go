@@ -297,7 +297,10 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 		f.enter(v)
 	}
 	f.count(d, 1)
-	for _, p := range f.pending {
+	for i, p := range f.pending {
+		if i%ahead == 0 {
+			f.warm(f.pending[i:min(i+ahead, len(f.pending))])
+		}
 		c := &f.classes[p.class]
 		p.on = c.group.satisfied(f.at(c.group, p.v), c.asks)
 		if p.on == f.candidates.has(p.v, &c.test) {

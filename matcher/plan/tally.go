@@ -40,6 +40,15 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 	}
 }
 
+// warm reads ahead the counts and the bits of vertices.
+func (f *Filter) warm(pending []flip) {
+	for _, p := range pending {
+		c := &f.classes[p.class]
+		f.warmth += uint32(c.group.counts[int(f.at(c.group, p.v))*c.group.stride])
+		f.warmth += uint32(f.candidates.bits[int(p.v)*f.candidates.words+c.test.Word])
+	}
+}
+
 func (f *Filter) tally(t *tally, note bool) {
 	g := t.g
 	for _, c := range t.cols {
