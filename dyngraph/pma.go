@@ -14,7 +14,8 @@ import (
 // hold after every batch, so that memory follows the number of entries.
 //
 // The number of leaves is any, not a power of two: the array grows and shrinks to a density midway between the root's
-// bounds, so that the next change of size is a constant share of the entries away.
+// bounds, so that the next change of size is a constant share of the entries away. Between them it grows at its end, see
+// insertAtEnd.
 const leafSize = 64
 
 // Density bounds of leaf and root; levels between are interpolated. The root's are narrower than GPMA's 0.42 and 0.84: batches
