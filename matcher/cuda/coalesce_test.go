@@ -22,7 +22,7 @@ import (
 // a class, or as both. The device gives what the CPU gives: rows, with caps, counts and existence.
 func TestP2CoalescedSearch(t *testing.T) {
 	images, members := 0, 0
-	matchertest.ForSeeds(t, 2*rounds, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeedsUntil(t, 2*rounds, func() bool { return images > 0 && members > 0 }, func(t *testing.T, rng *rand.Rand) {
 		directed := rng.IntN(2) == 0
 		shape := matchertest.Shape{Directed: directed, Vertices: 6 + rng.IntN(6), Edges: 14 + rng.IntN(10), Messages: 20,
 			Labels: matchertest.Labels{Vertex: []string{"L", "M"}[:1+rng.IntN(2)], Edge: []string{"e", ""}[rng.IntN(2):][:1]}}
@@ -57,8 +57,6 @@ func TestP2CoalescedSearch(t *testing.T) {
 			bench.Commit()
 		}
 	})
-	require.Positive(t, images)
-	require.Positive(t, members)
 }
 
 // TestA6WorkBeyondAForkIsStolen looks for triangles of L with two neighbours M at one vertex, where vertices have many such neighbours: nearly all
