@@ -78,25 +78,24 @@ each() {
 	[ -z "$cut" ] || return 124
 }
 
-# races runs racecheck with stealing, each case in a process of its own, JOBS at once, and has its hazards told from races: it knows barriers and no
-# locks (TestRaces).
+# races runs racecheck with stealing, each case in a process of its own, JOBS at once, and has the hazards of all told from races: it knows barriers and
+# no locks (TestRaces).
 races() {
-	first=${SEED:-7} ended=0
+	first=${SEED:-7} ended=0 base=1024
+	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
+	rm -f "$out"/racecheck.*.raw
 	seq "$first" $((first + ${CHECKED:-20} - 1)) | xargs -P "${JOBS:-4}" -n 1 "./$(basename "$0")" race "$out" || ended=1
+	MOTIFD_RACECHECK_LOG=$(printf '%s:' "$out"/racecheck.*.raw | sed 's/:$//') MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ || ended=1
+	rm -f "$out"/racecheck.*.raw
 	return $ended
 }
 
-# race SEED: one case of races, with its own verdict.
+# race SEED: one case of races.
 race() {
-	raw=$out/racecheck.$1.raw base=1024
-	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
 	SEED=$1 few 1 "$checked" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
-		--show-backtrace no --log-file "$raw" >"$raw.log" 2>&1 &&
-		MOTIFD_RACECHECK_LOG=$raw MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ >>"$raw.log" 2>&1
+		--show-backtrace no --log-file "$out/racecheck.$1.raw"
 	ended=$?
-	tail -3 "$raw.log"
 	echo "racecheck of seed $1 ended with $ended"
-	rm -f "$raw" "$raw.log"
 	return $ended
 }
 

@@ -16,7 +16,7 @@ import (
 	"motifd/kernels"
 )
 
-// RaceLog names the environment variable with what compute-sanitizer's racecheck wrote of a run of these tests, as
+// RaceLog names the environment variable with the files, between colons, that compute-sanitizer's racecheck wrote of runs of these tests, as
 // `--racecheck-report hazard` without an end (--print-limit). SharedBase names that with the shared memory, in bytes, which the
 // system has before ours: 1,024 from compute capability 8.0 on.
 const (
@@ -160,7 +160,7 @@ func describeAccess(h hazard, i int) string {
 	return who + " " + what
 }
 
-// TestRaces tells hazards of stealing from races in made up logs, and in the one that RaceLog names.
+// TestRaces tells hazards of stealing from races in made up logs, and in those that RaceLog names.
 func TestRaces(t *testing.T) {
 	size := 0
 	for _, f := range stateFields {
@@ -199,22 +199,28 @@ func TestRaces(t *testing.T) {
 			t.Errorf("%s of byte %d by warps %v: %v, %v", c.first, c.at, c.warps, races, err)
 		}
 	}
-	path := os.Getenv(RaceLog)
-	if path == "" {
+	if os.Getenv(RaceLog) == "" {
 		return
 	}
 	base, err := strconv.Atoi(os.Getenv(SharedBase))
 	if err != nil {
 		t.Fatalf("%s: %v", SharedBase, err)
 	}
-	log, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	kinds, races, err := judgeRaces(log, base)
-	if err != nil {
-		t.Fatal(err)
+	kinds, races := map[string]int{}, []string(nil)
+	for _, path := range strings.Split(os.Getenv(RaceLog), ":") {
+		log, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		of, found, err := judgeRaces(log, base)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for kind, n := range of {
+			kinds[kind] += n
+		}
+		races = append(races, found...)
 	}
 	for _, race := range races[:min(20, len(races))] {
 		t.Error(race)
