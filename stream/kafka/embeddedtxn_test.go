@@ -212,6 +212,23 @@ func TestEmbeddedWithoutCommitLog(t *testing.T) {
 	}
 }
 
+// TestEmbeddedKeepsWhatHasNoIndex: records are not dropped because the index is gone.
+func TestEmbeddedKeepsWhatHasNoIndex(t *testing.T) {
+	l := reopen(t, t.TempDir(), true)
+	l.begin("a", txnTopics...)
+	l.commit()
+	dir := killed(t, l.dir)
+	l.close()
+	index := filepath.Join(dir, "data", "partitions", txnTopics[0].Name+"-0", "0.idx")
+	require.NoError(t, os.Rename(index, index+".away"))
+	_, err := OpenEmbedded(EmbeddedOptions{Dir: dir})
+	require.ErrorContains(t, err, "has no index")
+	require.NoError(t, os.Rename(index+".away", index))
+	l = reopen(t, dir, true)
+	l.holds([]string{"a"}, []string{"a"})
+	l.close()
+}
+
 // TestEmbeddedSaysWhatIsDamaged: what is no partition and no segment is named.
 func TestEmbeddedSaysWhatIsDamaged(t *testing.T) {
 	for _, path := range []string{"partitions/one-0/what.dat", "partitions/one-x", "partitions/%zz-0"} {
