@@ -226,7 +226,7 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	require.Equal(t, held+6, f.held())
 }
 
-// addPartitions raises a topic's partition count.
+// addPartitions raises a topic's partition count and returns when clients are told of it, which is later than the answer.
 func (f *fit) addPartitions(topic string, n int32) {
 	f.t.Helper()
 	req := kmsg.NewPtrCreatePartitionsRequest()
@@ -236,6 +236,10 @@ func (f *fit) addPartitions(topic string, n int32) {
 	resp, err := req.RequestWith(f.t.Context(), f.cl)
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Topics[0].ErrorCode)
+	require.Eventually(f.t, func() bool {
+		infos, err := kafka.DescribeTopics(f.t.Context(), kafka.Client{Brokers: []string{f.addr}}, f.name+topic)
+		return err == nil && infos[f.name+topic] != nil && infos[f.name+topic].Partitions == int(n)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface

@@ -50,7 +50,7 @@ func (e *ends) deleteRecords(t testing.TB, topic string, partition int32, offset
 	require.Zero(t, code)
 }
 
-// addPartitions raises a topic's partition count.
+// addPartitions raises a topic's partition count and returns when clients are told of it, which is later than the answer.
 func (e *ends) addPartitions(t testing.TB, topic string, n int32) {
 	t.Helper()
 	req := kmsg.NewPtrCreatePartitionsRequest()
@@ -60,6 +60,10 @@ func (e *ends) addPartitions(t testing.TB, topic string, n int32) {
 	resp, err := req.RequestWith(t.Context(), e.franz(t))
 	require.NoError(t, err)
 	require.Zero(t, resp.Topics[0].ErrorCode)
+	require.Eventually(t, func() bool {
+		infos, err := DescribeTopics(t.Context(), e.client(), topic)
+		return err == nil && infos[topic] != nil && infos[topic].Partitions == int(n)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // deleteTopic deletes a topic and returns when it is gone.
