@@ -106,12 +106,16 @@ ptx: ## compile the kernels anew (clang-19)
 nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they build; needs a CUDA toolkit
 	kernels/nvcc.sh build/nvcc
 
+MSAN = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
+
+# -count 1: go test does not see that the emulator's sources have changed.
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
 	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
-	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -tags emu ./kernels ./matcher/cuda
-	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
-	$(GO) test -tags emu -run GPU ./cmd/motifd
+	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -count 1 -tags emu ./kernels ./matcher/cuda
+	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
+	CXX=clang++-19 MOTIFD_EMULATOR_FLAGS="$(MSAN)" MOTIFD_TEST_SEEDS=2 $(GO) test -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
+	$(GO) test -count 1 -tags emu -run GPU ./cmd/motifd
 	$(GO) test -tags ptx ./kernels
 
 .PHONY: gpu-bundle
