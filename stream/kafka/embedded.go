@@ -72,7 +72,7 @@ func OpenEmbedded(opt EmbeddedOptions) (_ *Embedded, err error) {
 			}
 		}()
 		if !clean {
-			if err = recoverTransactions(opt.Dir, last); err != nil {
+			if err = recoverTransactions(opt.Dir, opt.Sync, last); err != nil {
 				return nil, fmt.Errorf("embedded log in %s: recovering transactions: %w", opt.Dir, err)
 			}
 		}

@@ -115,10 +115,14 @@ type openTransaction struct {
 	producer  producerEpoch
 }
 
-// recoverTransactions ends the transactions that were open when the process died that had the log in dir open.
-func recoverTransactions(dir string, last producerEpoch) error {
+// recoverTransactions ends the transactions that were open when the process died that had the log in dir open. With sync, their ends are durable
+// before the commitLog is told that nobody's commit has begun.
+func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 	data := filepath.Join(dir, "data")
-	parts, err := filepath.Glob(filepath.Join(data, "partitions", "*-*"))
+	parts, err := entries(filepath.Join(data, "partitions"), func(name string) bool { return strings.Contains(name, "-") })
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +137,11 @@ func recoverTransactions(dir string, last producerEpoch) error {
 	if len(open) == 0 {
 		return nil
 	}
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(net.Listen), kfake.DataDir(data))
+	opts := []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(net.Listen), kfake.DataDir(data)}
+	if sync {
+		opts = append(opts, kfake.SyncWrites())
+	}
+	c, err := kfake.NewCluster(opts...)
 	if err != nil {
 		return err
 	}
@@ -165,7 +173,7 @@ func recoverPartition(part string) (open []openTransaction, err error) {
 	if topic, err = url.PathUnescape(topic); err != nil {
 		return nil, fmt.Errorf("%s is not named like a partition: %w", part, err)
 	}
-	names, err := filepath.Glob(filepath.Join(part, "*.dat"))
+	names, err := entries(part, func(name string) bool { return strings.HasSuffix(name, ".dat") })
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +228,17 @@ func recoverPartition(part string) (open []openTransaction, err error) {
 		open = append(open, openTransaction{topic, int32(n), producerEpoch{id, epoch}})
 	}
 	return open, nil
+}
+
+// entries returns the paths of those entries of a directory whose names are wanted.
+func entries(dir string, wanted func(name string) bool) (paths []string, err error) {
+	all, err := os.ReadDir(dir)
+	for _, e := range all {
+		if wanted(e.Name()) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {

@@ -13,10 +13,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// killed is what a log leaves on disk that is killed now: a copy of its directory.
+// killed is what a log leaves on disk that is killed now: a copy of its directory, whose name is no pattern of names.
 func killed(t *testing.T, dir string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "log")
+	to := filepath.Join(t.TempDir(), "log[1]")
 	require.NoError(t, os.CopyFS(to, os.DirFS(dir)))
 	return to
 }
