@@ -250,7 +250,9 @@ func (c *counter) fits(u int, w dyngraph.VertexID) bool {
 func (c *counter) enumerate(p *piece) matcher.Count {
 	var total matcher.Count
 	if p.joint != nil {
-		return c.eachImage(p)
+		if n, ok := c.eachImage(p); ok {
+			return n
+		}
 	}
 	if p.rest == nil {
 		c.parts.choose(p)

@@ -270,14 +270,18 @@ func (c *counter) push(last *link, to, images []reached) {
 	}
 }
 
-// eachImage counts a joint image by image, for numbers that leave 64 bits.
-func (c *counter) eachImage(p *piece) matcher.Count {
+// eachImage counts a joint image by image, for numbers that leave 64 bits. It answers false when the scratch is taken.
+func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 	x, l := &c.chains, &p.joint.legs[0]
+	if !x.begin(len(c.adj.heads)) {
+		return total, false
+	}
 	last := c.approach(l)
 	c.expand(&l.links[last], 0, x.side[0], 1) // what the legs' numbers are does not matter here
-	var total matcher.Count
+	images := slices.Clone(x.side[1])
+	x.busy = false
 	mapped, rest := c.mapped, c.parts.split(p.mask&^(1<<p.joint.at))
-	for _, r := range slices.Clone(x.side[1]) {
+	for _, r := range images {
 		if !c.se.step() {
 			break
 		}
@@ -286,5 +290,5 @@ func (c *counter) eachImage(p *piece) matcher.Count {
 		total = total.Add(c.product(rest))
 	}
 	c.mapped = mapped
-	return total
+	return total, true
 }

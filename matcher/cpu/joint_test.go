@@ -407,9 +407,6 @@ func (c *counter) enumerateAgain(p *piece) matcher.Count {
 	if p.leaves != nil {
 		return c.count(p)
 	}
-	if p.joint != nil {
-		c.chains.ready(len(c.adj.heads))
-	}
 	return c.enumerate(p)
 }
 
