@@ -300,7 +300,8 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	}
 }
 
-// TestForestsWithoutRoomKeepNothing prepares two patterns with room for the branches of the smaller one.
+// TestForestsWithoutRoomKeepNothing prepares two patterns with room for the branches of the smaller one, and again when vertices that came later have
+// taken twice that room.
 func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 	var msgs []dyngraph.Message
 	for i := range 100 {
@@ -329,6 +330,31 @@ func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 	require.Nil(t, large.forest)
 	require.NotNil(t, small.forest)
 	require.Equal(t, len(small.forest.all), len(b.branches.all))
+	count := func() string {
+		reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+		return x.Search(b, dyngraph.Deleted, reqs[1:]).Results[0].Count.String()
+	}
+	less := []dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.DeleteEdge, From: "a0", To: "b0"}}}}
+	vertices := 20
+	for ; vertices <= 2*b.room/cellBytes; vertices++ { // they come, without edges, until their numbers take twice the room
+		x.Stage(append(less, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("c", vertices)}}}))
+		want := "0"
+		if vertices == 20 {
+			want = "1"
+		}
+		require.Equal(t, want, count())
+		x.Commit()
+		require.Equal(t, (vertices+1)*cellBytes <= 2*b.room, small.forest != nil, "%d vertices", vertices+1)
+		require.Equal(t, small.forest != nil, len(b.branches.shelves) > 0)
+	}
+	less[0].Updates[0].To = "b1"
+	x.Stage(less)
+	require.Equal(t, "1", count())
+	x.Commit()
+	b.room = vertices*cellBytes + 10*changeBytes
+	require.NoError(t, b.Prepare(nil))
+	require.NoError(t, b.Prepare(x.Plans()))
+	require.NotNil(t, b.plans[x.Plans()[1]].forest)
 	b.room--
 	require.NoError(t, b.Prepare(nil))
 	require.NoError(t, b.Prepare(x.Plans()))

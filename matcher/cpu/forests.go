@@ -41,6 +41,14 @@ func (b *Backend) keepBranches() {
 	b.branches.unshelve()
 }
 
+// dropForests has everything counted from net edges, for plans as they are.
+func (b *Backend) dropForests() {
+	for _, c := range b.plans {
+		c.forest = nil
+	}
+	b.keepBranches()
+}
+
 // stale returns how many branches of what is requested are to be built: those that are not, or did not follow a batch.
 func (b *Backend) stale(reqs []matcher.Request) (n int) {
 	for i := range reqs {
@@ -60,6 +68,9 @@ func (b *Backend) stale(reqs []matcher.Request) (n int) {
 func (b *Backend) build(reqs []matcher.Request) {
 	first := b.branches.asked != b.phase
 	b.branches.asked = b.phase
+	if first && b.branches.numbers(b.g) > 2*b.branchRoom() { // vertices came without edges, of which many would have plans made anew
+		b.dropForests()
+	}
 	if !first || !b.branches.unbuilt && b.stale(reqs) == 0 {
 		return
 	}

@@ -204,11 +204,7 @@ func (br *branch) need(g *netGroup) {
 // root makes the forest's branches some that the backend keeps; false when there is no room for them.
 func (p *planting) root() bool {
 	bs := &p.b.branches
-	room := maxKept + keptPerEdge*p.b.g.Edges()
-	if p.b.room > 0 {
-		room = p.b.room
-	}
-	if bs.size(p.b.g, p.anew) > room {
+	if bs.size(p.b.g, p.anew) > p.b.branchRoom() {
 		return false
 	}
 	if bs.all == nil {
@@ -220,6 +216,14 @@ func (p *planting) root() bool {
 	bs.shelve(p.anew)
 	p.f.keepGroups()
 	return true
+}
+
+// branchRoom is what branches may take, in bytes, when they are planted.
+func (b *Backend) branchRoom() int {
+	if b.room > 0 {
+		return b.room
+	}
+	return maxKept + keptPerEdge*b.g.Edges()
 }
 
 // keepGroups marks the groups of net edges that the forest follows.

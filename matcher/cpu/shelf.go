@@ -85,6 +85,15 @@ func (b *branches) unshelve() {
 	})
 }
 
+// numbers returns what the numbers of the branches take, in bytes.
+func (b *branches) numbers(g *dyngraph.Graph) int {
+	places := 0
+	for _, s := range b.shelves {
+		places += len(s.places)
+	}
+	return places * int(g.IDBound()) * cellBytes
+}
+
 // size returns what the branches would take at most with some more, in bytes: numbers for each vertex, and a change for each that can have one.
 func (b *branches) size(g *dyngraph.Graph, anew []*branch) (bytes int) {
 	numbers, free := 0, map[dyngraph.LabelID]int{}
