@@ -20,6 +20,7 @@ func smallCase(more ...string) []string {
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
 // is left out is told.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--stream=mixed", "--emit=static,counts,deltas,exists"}
 	r := succeed(t, dir, smallCase(flags...)...)
@@ -70,6 +71,7 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, x := range []struct{ args, want string }{
 		{"--runs=0", "--runs: 0 is out of range"},

@@ -77,6 +77,7 @@ const benchDigest = "129f4c402ac852f9"
 // TestBenchGenGraph holds the sizes, that no edge is twice there, and the skew: the largest degrees follow the power law
 // of the exponent, as Hill's estimate has it.
 func TestBenchGenGraph(t *testing.T) {
+	t.Parallel()
 	for _, preset := range []string{"synth", "github"} {
 		s := benchPresets[preset].benchSizes
 		s.Seed, s.Stream = rand.Uint64(), "insert"
@@ -154,6 +155,7 @@ func TestBenchGenStream(t *testing.T) {
 // TestBenchGenQueries holds that the patterns are of the classes that they are called, counted anew here, and that the
 // graph which has had every edge of the stream holds a match of each, as the oracle says.
 func TestBenchGenQueries(t *testing.T) {
+	t.Parallel()
 	s := smallBench(rand.Uint64())
 	s.Vertices, s.Edges, s.Labels, s.Updates = 300, 1500, 2, 100
 	t.Logf("seed %d", s.Seed)
@@ -231,6 +233,7 @@ func TestBenchGenWritesCase(t *testing.T) {
 
 // TestBenchGenRefuses holds that sizes which cannot be are refused by the name of their flag, and soon.
 func TestBenchGenRefuses(t *testing.T) {
+	t.Parallel()
 	for want, change := range map[string]func(*benchSizes){
 		"--vertices: 1 is out of range":   func(s *benchSizes) { s.Vertices = 1 },
 		"--edges: 300000 is out of range": func(s *benchSizes) { s.Edges = 300_000 },

@@ -80,4 +80,7 @@ func (d *onDisk) find(prefix, suffix string) (found string) {
 }
 
 // TestP3CheckpointDamaged: a damaged checkpoint is refused, never begun anew.
-func TestP3CheckpointDamaged(t *testing.T) { checkpointDamaged(t, testLog(t)) }
+func TestP3CheckpointDamaged(t *testing.T) {
+	t.Parallel()
+	checkpointDamaged(t, testLog(t))
+}

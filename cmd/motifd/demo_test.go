@@ -9,6 +9,7 @@ import (
 
 // TestDemo holds that the demo ends by itself with status 0, finds what it planted and writes its summary.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := succeed(t, dir, "demo", "--duration", "2s", "--rate", "3000", "--seed", "5", "--summary", "s.json")
 	require.Contains(t, r.stdout, "ring")

@@ -159,6 +159,7 @@ func testLog(t *testing.T) string {
 // TestP3DiskFull: a daemon that cannot write its checkpoint, or the records of an open transaction, ends with an error
 // that says what to do. After that nothing is lost and nothing is doubled.
 func TestP3DiskFull(t *testing.T) {
+	t.Parallel()
 	t.Run("checkpoint", func(t *testing.T) { diskFull(t, testLog(t)) })
 	t.Run("spool", func(t *testing.T) { spoolFull(t, testLog(t)) })
 }

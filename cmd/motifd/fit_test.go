@@ -135,7 +135,10 @@ func (f *fit) alter(topic string, config map[string]string) {
 
 // TestP3Fenced: of two daemons on one output the one that started last works; the other one stops with a status of its
 // own, and nothing is there twice.
-func TestP3Fenced(t *testing.T) { fenced(t, newFit(t)) }
+func TestP3Fenced(t *testing.T) {
+	t.Parallel()
+	fenced(t, newFit(t))
+}
 
 func fenced(t *testing.T, f *fit) {
 	p := start(t, f.dir)
@@ -159,7 +162,10 @@ func fenced(t *testing.T, f *fit) {
 
 // TestP3OutputDoesNotFit: what does not fit together is refused, with what can be done; nothing is overwritten, and the
 // daemon starts when it is told what is wanted.
-func TestP3OutputDoesNotFit(t *testing.T) { outputDoesNotFit(t, newFit(t)) }
+func TestP3OutputDoesNotFit(t *testing.T) {
+	t.Parallel()
+	outputDoesNotFit(t, newFit(t))
+}
 
 func outputDoesNotFit(t *testing.T, f *fit) {
 	p := start(t, f.dir)
@@ -245,6 +251,7 @@ func (f *fit) addPartitions(topic string, n int32) {
 // TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface
 // tells so.
 func TestBrokersUnreachable(t *testing.T) {
+	t.Parallel()
 	port := freePort(t)
 	dir := write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", port), "NAME", "").Replace(fitConfig)})
 	p := start(t, dir)

@@ -11,7 +11,10 @@ import (
 	"motifd/stream/kafka"
 )
 
-func TestP3InputGone(t *testing.T) { inputGone(t, newFit(t)) }
+func TestP3InputGone(t *testing.T) {
+	t.Parallel()
+	inputGone(t, newFit(t))
+}
 
 // inputGone: a batch that is in hand is finished from the checkpoint alone, whatever became of its input.
 func inputGone(t *testing.T, f *fit) {
@@ -93,6 +96,7 @@ func (f *fit) deleteRecords(topic string, partition int32, offset int64) {
 // TestStartLatest: a new daemon that starts at the end of its input reads what comes from then on, also when it stops
 // before anything came.
 func TestStartLatest(t *testing.T) {
+	t.Parallel()
 	f := newFit(t)
 	f.send()
 	f.addPartitions("in", 2)

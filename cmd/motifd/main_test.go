@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -28,7 +29,11 @@ func TestMain(m *testing.M) {
 	code, err := withBinary(m.Run)
 	if err == nil && code == 0 {
 		http.DefaultClient.CloseIdleConnections()
-		err = goleak.Find()
+		for range 100 { // it waits for half a second, which is little on a busy machine
+			if err = goleak.Find(); err == nil {
+				break
+			}
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -119,11 +124,28 @@ func golden(t *testing.T, file, got string) {
 	require.Equal(t, readFile(t, file), got)
 }
 
-// freePort returns a TCP port that nobody listens on at present.
+// freePort returns a TCP port for a process of the test. It is below those that systems give to connections, and the test's
+// until its end: the UDP port of that number is held, which tells other tests, of other processes too.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	const first, many = 10_000, 6_000
+	var err error
+	for range many {
+		port := first + rand.IntN(many)
+		addr := fmt.Sprintf("127.0.0.1:%d", port)
+		var held net.PacketConn
+		if held, err = net.ListenPacket("udp", addr); err != nil {
+			continue
+		}
+		var l net.Listener
+		if l, err = net.Listen("tcp", addr); err != nil {
+			_ = held.Close()
+			continue
+		}
+		require.NoError(t, l.Close())
+		t.Cleanup(func() { require.NoError(t, held.Close()) })
+		return port
+	}
+	t.Fatal(err)
+	return 0
 }

@@ -67,6 +67,7 @@ func (m moved) has(name string) bool {
 // TestP5MetricsMove holds that every metric that docs/operations.md names exists and moves, and that there is none that
 // it does not name.
 func TestP5MetricsMove(t *testing.T) {
+	t.Parallel()
 	named := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(motifd_\\w+)` \\|").FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "docs", "operations.md")), -1) {
 		named[row[1]] = true

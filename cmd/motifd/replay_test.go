@@ -51,6 +51,7 @@ func randomStream(seed uint64, vertices, edges, updates int) (graph, stream stri
 // TestReplay holds that a replay's output depends on the files and the batch size alone: neither on threads nor on the
 // backend, and that its sums are those of the summary.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)
 	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle, "wedge.cypher": wedge})
 	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--query", "wedge.cypher", "--undirected", "--batch", "17"}
@@ -115,6 +116,7 @@ func keysOf(m map[string]any) []string {
 
 // TestSummarySchema holds the names of the fields of --summary.
 func TestSummarySchema(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{"g.txt": "v 0 0\nv 1 0\ne 0 1\n", "u.txt": "e 0 2\n", "edge.cypher": "MATCH (a)--(b)"})
 	common := []string{"apply_s", "backend", "batches", "effective_updates", "load_s", "match_s", "peak_rss_mib", "queries", "threads", "updates", "wall_s"}
 	succeed(t, dir, "replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "edge.cypher", "--undirected", "--summary", "s.json")
@@ -129,6 +131,7 @@ func TestSummarySchema(t *testing.T) {
 
 // TestMatch counts in a graph what the sum of a replay counts, and writes each match.
 func TestMatch(t *testing.T) {
+	t.Parallel()
 	_, updates := randomStream(5, 30, 0, 300)
 	inserts := strings.ReplaceAll(updates, "-e", "e")
 	dir := write(t, map[string]string{"g.txt": inserts, "triangle.cypher": "MATCH (a)--(b)--(c)--(a)", "path.cypher": "MATCH (a)--(b)--(c)"})
@@ -153,6 +156,7 @@ func TestMatch(t *testing.T) {
 
 // TestCountsBeyond64Bits counts a star of 14 leaves in one of 60: 60!/46! embeddings of it, about 10^24.
 func TestCountsBeyond64Bits(t *testing.T) {
+	t.Parallel()
 	var g, q strings.Builder
 	q.WriteString("v 0 1\n")
 	g.WriteString("v 0 1\n")
@@ -183,6 +187,7 @@ func TestCountsBeyond64Bits(t *testing.T) {
 
 // TestReplayCSV reads CSV with a mapping, and JSON lines.
 func TestReplayCSV(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		"u.csv":       "SRC,DST,AT\na,b,1\nb,c,2\nc,a,3\n",
 		"u.jsonl":     `{"op":"+","from":"a","to":"b","label":"T","ts":1}` + "\n" + `[{"op":"+","from":"b","to":"c","label":"T","ts":2},{"op":"+","from":"c","to":"a","label":"T","ts":3}]` + "\n",
@@ -208,6 +213,7 @@ func TestReplayCSV(t *testing.T) {
 
 // TestReplayTellsOfRefusedRecords holds that a bad record neither stops a replay nor goes unmentioned.
 func TestReplayTellsOfRefusedRecords(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{"u.txt": "e 0 1\ne 1 1\nnonsense\ne 1 2\n", "edge.cypher": "MATCH (a)-->(b)"})
 	r := succeed(t, dir, "replay", "--updates", "u.txt", "--query", "edge.cypher", "--dead-letter", "dead.jsonl")
 	require.Equal(t, 2, strings.Count(r.stdout, "\n"))
@@ -219,6 +225,7 @@ func TestReplayTellsOfRefusedRecords(t *testing.T) {
 
 // TestReplayTellsWhenInputIsLost: a stream that could not be read, or not to its end, is no success.
 func TestReplayTellsWhenInputIsLost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	query := filepath.Join(dir, "edge.cypher")
 	require.NoError(t, os.WriteFile(query, []byte("MATCH (a)-->(b)"), 0o644))

@@ -31,6 +31,7 @@ import (
 //   - a record that was published again is the same record: (batch, index) names its bytes;
 //   - the output, each record once, is what `motifd replay --batch-log` writes.
 func TestP3KillAndRestart(t *testing.T) {
+	t.Parallel()
 	const (
 		seed  = 11
 		kills = 6
@@ -95,7 +96,9 @@ func produceForever(ctx context.Context, port int, seed uint64) error {
 		if len(list) == 0 {
 			continue
 		}
-		_ = produceOne(ctx, port, value) // again, with other updates
+		try, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_ = produceOne(try, port, value) // again, with other updates
+		cancel()
 		select {
 		case <-ctx.Done():
 		case <-time.After(2 * time.Millisecond):
@@ -105,8 +108,6 @@ func produceForever(ctx context.Context, port int, seed uint64) error {
 }
 
 func produceOne(ctx context.Context, port int, value []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
 	transport := &kafkago.Transport{}
 	defer transport.CloseIdleConnections()
 	client := &kafkago.Client{Addr: kafkago.TCP(fmt.Sprintf("127.0.0.1:%d", port)), Transport: transport}
@@ -223,6 +224,7 @@ func idsOf(t *testing.T, g *dyngraph.Graph, q *matcher.Query) (ids []string) {
 
 // TestSecondDaemon holds that a second daemon on the same checkpoint is refused, and the first is not disturbed.
 func TestSecondDaemon(t *testing.T) {
+	t.Parallel()
 	dir, _ := logDir(t)
 	p := start(t, dir)
 	p.ready()

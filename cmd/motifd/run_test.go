@@ -29,6 +29,7 @@ func edgeJSON(op, from, to string) string {
 // TestRunOnFiles runs the daemon to the end of a file, again with nothing new, and again with more: it carries on, and
 // the replay of its batch log is what it wrote (DESIGN P2).
 func TestRunOnFiles(t *testing.T) {
+	t.Parallel()
 	first := edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "a") + edgeJSON("+", "b", "a")
 	second := edgeJSON("-", "a", "b") + edgeJSON("+", "a", "b")
 	third := edgeJSON("-", "c", "a")
@@ -74,6 +75,7 @@ func appendFile(t *testing.T, path, text string) {
 // TestS8ConfiguredQueries holds that a difference between configured and stored queries is a batch, and that queries of
 // the API stay.
 func TestS8ConfiguredQueries(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": edgeJSON("+", "a", "b")})
 	changes := func() (out []string) {
 		for line := range strings.Lines(readFile(t, filepath.Join(dir, "control.jsonl"))) {
@@ -109,6 +111,7 @@ func TestS8ConfiguredQueries(t *testing.T) {
 // TestS10BrokenRecords feeds the daemon a corpus of broken records between good ones: each is a dead letter with its
 // reason, and none stops it.
 func TestS10BrokenRecords(t *testing.T) {
+	t.Parallel()
 	broken := []string{
 		"\xff\xfe", "{", "[]x", `{"op":"+"}`, `{"op":"+","from":"a","to":"a"}`, `{"op":"+","from":"a","to":"b","frm":1}`,
 		`{"op":"+","op":"-","from":"a","to":"b"}`, `{"op":"?","from":"a","to":"b"}`, `{"op":"+","from":"","to":"b"}`,
@@ -136,6 +139,7 @@ func TestS10BrokenRecords(t *testing.T) {
 
 // TestBootstrap loads an initial graph without emitting, once.
 func TestBootstrap(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c"), "in.jsonl": edgeJSON("+", "c", "a"),
 	})
@@ -170,6 +174,7 @@ func logDir(t *testing.T) (dir string, port int) {
 
 // TestAPI talks to a running daemon, by HTTP and by motifd query.
 func TestAPI(t *testing.T) {
+	t.Parallel()
 	dir, _ := logDir(t)
 	p := start(t, dir)
 	p.ready()
@@ -218,6 +223,7 @@ func TestAPI(t *testing.T) {
 
 // TestS11MaxEdges holds that graph.max_edges pauses input and turns readiness off, visibly, while changes are served.
 func TestS11MaxEdges(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		"motifd.yaml": strings.Replace(fileConfig, "linger: 10s", "linger: 1ms", 1),
 		"in.jsonl":    edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "d") + edgeJSON("+", "d", "e"),
@@ -235,6 +241,7 @@ func TestS11MaxEdges(t *testing.T) {
 // TestS11SuspendAndResume holds that a query which exceeds its work budget is suspended visibly, stays so over a restart,
 // and resumes as a new version.
 func TestS11SuspendAndResume(t *testing.T) {
+	t.Parallel()
 	dir, port := logDir(t)
 	p := start(t, dir)
 	p.ready()
@@ -265,6 +272,7 @@ func TestS11SuspendAndResume(t *testing.T) {
 
 // TestUpsert writes tombstones for cancellations, to Kafka and to files.
 func TestUpsert(t *testing.T) {
+	t.Parallel()
 	text := strings.Replace(fileConfig, "output: {", "output: {mode: upsert, ", 1)
 	text = strings.Replace(text, ", emit: counts", ", backfill: full", 1)
 	text = strings.Replace(text, `->(a)"}`+"\n  - {name: pairs", `->(a)", backfill: full}`+"\n  - {name: pairs", 1)

@@ -35,7 +35,7 @@ queries:
 const (
 	soakDuration = 8 * time.Second // unless SOAK_DURATION says otherwise
 	soakRate     = 20_000          // updates a second
-	soakStep     = 1_000           // updates at once: a machine too slow for the rate gets fewer, not ever more at a time
+	soakStep     = 300             // updates at once: a machine too slow for the rate gets fewer, not ever more at a time
 	soakAccounts = 20_000          // 12,500 payments at a time, and what is planted
 )
 

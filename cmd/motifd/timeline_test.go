@@ -380,6 +380,7 @@ func TestUnderSearch(t *testing.T) {
 
 // TestReplayTrace has the program write a timeline; its output is what it is without.
 func TestReplayTrace(t *testing.T) {
+	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)
 	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle})
 	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--undirected", "--batch", "17"}

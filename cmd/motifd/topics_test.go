@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,13 +21,13 @@ checkpoint: {dir: state}
 // begin with.
 func topicsDir(t *testing.T, addr, mode string) (dir, name string, client kafka.Client) {
 	t.Helper()
-	topicsCount++
-	name = fmt.Sprintf("t%d-", topicsCount)
+
+	name = fmt.Sprintf("t%d-", topicsCount.Add(1))
 	text := strings.NewReplacer("ADDR", addr, "MODE", mode, "NAME", name).Replace(topicsConfig)
 	return write(t, map[string]string{"motifd.yaml": text}), name, kafka.Client{Brokers: []string{addr}}
 }
 
-var topicsCount int
+var topicsCount atomic.Int64
 
 // embeddedLog starts an embedded log in the test's process.
 func embeddedLog(t *testing.T) (addr string) {
@@ -39,7 +40,10 @@ func embeddedLog(t *testing.T) (addr string) {
 
 // TestTopicsCreate holds that what is missing is created such that the check finds nothing wrong, and that what exists
 // stays as it is.
-func TestTopicsCreate(t *testing.T) { topicsCreated(t, embeddedLog(t)) }
+func TestTopicsCreate(t *testing.T) {
+	t.Parallel()
+	topicsCreated(t, embeddedLog(t))
+}
 
 func topicsCreated(t *testing.T, addr string) {
 	for mode, policy := range map[string]string{"changelog": "delete", "upsert": "compact"} {
@@ -67,7 +71,10 @@ func topicsCreated(t *testing.T, addr string) {
 }
 
 // TestTopicsCheck holds that each thing that is wrong is found, with what would be right.
-func TestTopicsCheck(t *testing.T) { topicsChecked(t, embeddedLog(t)) }
+func TestTopicsCheck(t *testing.T) {
+	t.Parallel()
+	topicsChecked(t, embeddedLog(t))
+}
 
 func topicsChecked(t *testing.T, addr string) {
 	good := func() map[string]kafka.Topic {
@@ -122,7 +129,10 @@ func topicsChecked(t *testing.T, addr string) {
 }
 
 // TestTopicsNotes holds that what is worth knowing is told, and is no error.
-func TestTopicsNotes(t *testing.T) { topicsNotes(t, embeddedLog(t)) }
+func TestTopicsNotes(t *testing.T) {
+	t.Parallel()
+	topicsNotes(t, embeddedLog(t))
+}
 
 func topicsNotes(t *testing.T, addr string) {
 	dir, name, client := topicsDir(t, addr, "upsert")
@@ -147,6 +157,7 @@ func topicsNotes(t *testing.T, addr string) {
 
 // TestTopicsRefusals: what has no topics to set up, and brokers that do not answer.
 func TestTopicsRefusals(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": ""})
 	r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
 	require.Equal(t, exitRefused, r.code)
