@@ -22,7 +22,7 @@ demo: build ## show fraud rings being reported live
 
 .PHONY: test
 test: ## run all tests that need nothing but this repository
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 .PHONY: race
 race: ## run them under the race detector, which needs cgo and a C compiler
@@ -112,10 +112,10 @@ MSAN = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
 	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
-	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -count 1 -tags emu ./kernels ./matcher/cuda
-	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
-	CXX=clang++-19 MOTIFD_EMULATOR_FLAGS="$(MSAN)" MOTIFD_TEST_SEEDS=2 $(GO) test -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
-	$(GO) test -count 1 -tags emu -run GPU ./cmd/motifd
+	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -timeout 30m -count 1 -tags emu ./kernels ./matcher/cuda
+	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
+	CXX=clang++-19 MOTIFD_EMULATOR_FLAGS="$(MSAN)" MOTIFD_TEST_SEEDS=2 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
+	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
 	$(GO) test -tags ptx ./kernels
 
 .PHONY: gpu-bundle
