@@ -21,7 +21,6 @@ checkpoint: {dir: state}
 // begin with.
 func topicsDir(t *testing.T, addr, mode string) (dir, name string, client kafka.Client) {
 	t.Helper()
-
 	name = fmt.Sprintf("t%d-", topicsCount.Add(1))
 	text := strings.NewReplacer("ADDR", addr, "MODE", mode, "NAME", name).Replace(topicsConfig)
 	return write(t, map[string]string{"motifd.yaml": text}), name, kafka.Client{Brokers: []string{addr}}
