@@ -21,7 +21,7 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 		total += len(msgs[i].Updates)
 	}
 	a := acceptor{
-		g: g, over: make(map[string]vertexState), newLabels: make(map[string]struct{}),
+		g: g, over: make(map[string]vertexState), overKnown: make(map[VertexID]vertexState), newLabels: make(map[string]struct{}),
 		ids: g.idsInUse(), edges: g.edgesInUse(),
 	}
 	accepted := make([]Update, 0, total)
@@ -31,7 +31,13 @@ messages:
 	for i := range msgs {
 		a.begin()
 		for j := range msgs[i].Updates {
-			if err := a.update(&msgs[i].Updates[j]); err != nil {
+			if len(a.ahead) == 0 {
+				a.lookAhead(msgs[i:], j)
+			}
+			r := a.ahead[0]
+			a.ahead = a.ahead[1:]
+			if err := a.update(&msgs[i].Updates[j], r); err != nil {
+				a.ahead = a.ahead[min(len(a.ahead), len(msgs[i].Updates)-j-1):]
 				a.rollback()
 				rejects = append(rejects, Reject{Message: i, Update: j, Err: err})
 				continue messages
@@ -54,7 +60,8 @@ type vertexState struct {
 // acceptor is the graph with the accepted messages laid over it, as far as acceptance depends on them.
 type acceptor struct {
 	g         *Graph
-	over      map[string]vertexState // keys whose state differs from the graph's
+	over      map[string]vertexState   // keys whose state differs from the graph's, which does not know them
+	overKnown map[VertexID]vertexState // likewise vertices of the graph
 	newLabels map[string]struct{}
 	ids       uint64 // vertex ids in use, pending or asked for
 	edges     uint64 // likewise
@@ -64,10 +71,14 @@ type acceptor struct {
 	labelUndo  []string
 	idsBefore  uint64
 	edgeBefore uint64
+
+	window [ahead]resolved
+	ahead  []resolved // the part of window that is of the updates that come next
 }
 
 type vertexUndo struct {
 	key   string
+	id    VertexID
 	state vertexState
 	had   bool
 }
@@ -80,9 +91,14 @@ func (a *acceptor) begin() {
 
 func (a *acceptor) rollback() {
 	for i := len(a.undo) - 1; i >= 0; i-- {
-		if u := &a.undo[i]; u.had {
+		switch u := &a.undo[i]; {
+		case u.id != NoVertex && u.had:
+			a.overKnown[u.id] = u.state
+		case u.id != NoVertex:
+			delete(a.overKnown, u.id)
+		case u.had:
 			a.over[u.key] = u.state
-		} else {
+		default:
 			delete(a.over, u.key)
 		}
 	}
@@ -94,32 +110,50 @@ func (a *acceptor) rollback() {
 	a.g.resolved = a.g.resolved[:a.first]
 }
 
-// state returns what is known of a key, which the graph, without the batch, knows as a vertex's.
-func (a *acceptor) state(key string, id VertexID) vertexState {
-	if len(a.over) > 0 {
-		if s, ok := a.over[key]; ok {
-			return s
+// lookAhead resolves the next updates: msgs[0]'s from the j-th on, and those of the messages behind it.
+func (a *acceptor) lookAhead(msgs []Message, j int) {
+	n := 0
+	for i := 0; i < len(msgs) && n < ahead; i, j = i+1, 0 {
+		for ; j < len(msgs[i].Updates) && n < ahead; j++ {
+			a.window[n] = unresolved(&msgs[i].Updates[j])
+			n++
 		}
 	}
-	if id != NoVertex {
-		return vertexState{true, a.g.labels.names[a.g.vlabel[id]]}
+	a.ahead = a.window[:n]
+	a.g.resolve(a.ahead)
+}
+
+// state returns what is known of a key, which the graph, without the batch, knows as a vertex's.
+func (a *acceptor) state(key string, id VertexID) vertexState {
+	if id == NoVertex {
+		return a.over[key]
 	}
-	return vertexState{}
+	if s, ok := a.overKnown[id]; ok {
+		return s
+	}
+	return vertexState{true, a.g.labels.names[a.g.vlabel[id]]}
 }
 
-func (a *acceptor) set(key string, s vertexState) {
-	old, had := a.over[key]
-	a.undo = append(a.undo, vertexUndo{key, old, had})
-	a.over[key] = s
+func (a *acceptor) set(key string, id VertexID, s vertexState) {
+	u := vertexUndo{key: key, id: id}
+	if id == NoVertex {
+		u.state, u.had = a.over[key]
+		a.over[key] = s
+	} else {
+		u.state, u.had = a.overKnown[id]
+		a.overKnown[id] = s
+	}
+	a.undo = append(a.undo, u)
 }
 
-func (a *acceptor) update(u *Update) error {
+// update judges an update, whose keys r has resolved.
+func (a *acceptor) update(u *Update, r resolved) error {
 	switch u.Op {
 	case InsertEdge, DeleteEdge:
 		if err := a.checkEdge(u); err != nil {
 			return err
 		}
-		r := a.resolve(u)
+		a.g.resolved = append(a.g.resolved, r) // for Stage
 		if u.Op == DeleteEdge {
 			if err := a.agree(u.From, u.FromLabel, r.fromID); err != nil {
 				return err
@@ -143,7 +177,7 @@ func (a *acceptor) update(u *Update) error {
 		if err := a.checkLabel("label", u.Label); err != nil {
 			return err
 		}
-		r := a.resolve(u)
+		a.g.resolved = append(a.g.resolved, r) // for Stage
 		if u.Op == InsertVertex {
 			return a.declare(u.Key, u.Label, r.fromID)
 		}
@@ -151,18 +185,11 @@ func (a *acceptor) update(u *Update) error {
 			return err
 		}
 		if a.state(u.Key, r.fromID).present {
-			a.set(u.Key, vertexState{})
+			a.set(u.Key, r.fromID, vertexState{})
 		}
 		return nil
 	}
 	return refuse(ReasonBadOp, "operation %d is unknown; use +, -, +v or -v", uint8(u.Op))
-}
-
-// resolve finds the vertices of an update, and keeps them for Stage.
-func (a *acceptor) resolve(u *Update) resolved {
-	r := a.g.resolve(u)
-	a.g.resolved = append(a.g.resolved, r)
-	return r
 }
 
 func (a *acceptor) checkEdge(u *Update) error {
@@ -248,7 +275,7 @@ func (a *acceptor) declare(key, label string, id VertexID) error {
 			}
 		}
 	}
-	a.set(key, vertexState{true, label})
+	a.set(key, id, vertexState{true, label})
 	return nil
 }
 

@@ -273,7 +273,7 @@ func BenchmarkMemory(b *testing.B) {
 				g := c.g
 				*c = churn{}
 				all := heap()
-				g.keys, g.vkey = nil, nil
+				g.keys, g.vkey = dictionary{}, nil
 				graph := heap()
 				density := float64(g.adj.n) / float64(len(g.adj.nbr))
 				runtime.KeepAlive(g)

@@ -62,7 +62,7 @@ func (g *Graph) Abort() {
 	g.edgeBound = s.edgesBefore
 	for _, id := range s.delta.Created {
 		g.dropVertex(id)
-		delete(g.keys, g.vkey[id])
+		g.dropKey(id)
 		g.vkey[id], g.vlabel[id] = "", NoLabel
 		if uint32(id) < s.boundBefore {
 			g.free.add(uint32(id))
@@ -74,7 +74,7 @@ func (g *Graph) Abort() {
 	}
 	for _, id := range s.delta.Freed {
 		g.vstate[id] = inBoth
-		g.keys[g.vkey[id]] = id
+		g.putKey(id)
 	}
 	for _, id := range g.older {
 		g.free.remove(uint32(id))
@@ -101,7 +101,7 @@ func (g *Graph) dropVertex(id VertexID) {
 // putVertex enters a vertex under an id that is below the bound, and counts it.
 func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) {
 	g.vkey[id], g.vlabel[id], g.vstate[id] = key, l, state
-	g.keys[key] = id
+	g.putKey(id)
 	g.nverts++
 	g.stats.addVertex(l, 1)
 }

@@ -37,7 +37,7 @@ type Graph struct {
 	labels labelTable
 
 	// Vertices. keys leads to the vertex that bears a key in G_n; the columns are by dense id.
-	keys   map[string]VertexID
+	keys   dictionary
 	vkey   []string
 	vlabel []LabelID
 	vstate []vertexBits
@@ -75,7 +75,7 @@ func NewGraph(opt Options) *Graph {
 	g := &Graph{
 		opt:      opt.withDefaults(),
 		labels:   newLabelTable(),
-		keys:     make(map[string]VertexID),
+		keys:     newDictionary(),
 		maxEdges: uint32(NoEdge),
 	}
 	g.adj.directed = opt.Directed
@@ -118,8 +118,8 @@ func (g *Graph) EdgeBound() uint32 { return g.edgeBound }
 
 // Lookup returns the vertex that bears the key in G_n, the new graph while a batch is staged.
 func (g *Graph) Lookup(key string) (VertexID, bool) {
-	id, ok := g.keys[key]
-	return id, ok
+	id := g.find(key)
+	return id, id != NoVertex
 }
 
 // PendingFree returns the ids that are not yet free again: those that the last batch but one freed, free from the next

@@ -41,7 +41,7 @@ func (l *Loader) Vertex(r VertexRecord) error {
 	case int(r.Label) >= len(g.labels.names):
 		return fmt.Errorf("dyngraph: vertex %d of the checkpoint has label %d, but there are %d", r.ID, r.Label, len(g.labels.names))
 	}
-	if _, ok := g.keys[r.Key]; ok {
+	if g.find(r.Key) != NoVertex {
 		return fmt.Errorf("dyngraph: key %s is twice in the checkpoint", quote(r.Key))
 	}
 	l.reach(r.ID)

@@ -9,37 +9,76 @@ type resolved struct {
 	fromID, toID VertexID
 }
 
-// resolve finds the vertices of an update's keys.
-func (g *Graph) resolve(u *Update) resolved {
-	r := resolved{from: u.From, to: u.To, fromID: NoVertex, toID: NoVertex}
-	one := u.Op == InsertVertex || u.Op == DeleteVertex
-	if one {
-		r.from, r.to = u.Key, ""
+// unresolved is an update's keys before anybody has looked for them.
+func unresolved(u *Update) resolved {
+	if u.Op == InsertVertex || u.Op == DeleteVertex {
+		return resolved{from: u.Key, fromID: NoVertex, toID: NoVertex}
 	}
-	if id, ok := g.keys[r.from]; ok {
-		r.fromID = id
-	}
-	if one {
-		return r
-	}
-	if id, ok := g.keys[r.to]; ok {
-		r.toID = id
-	}
-	return r
+	return resolved{from: u.From, to: u.To, fromID: NoVertex, toID: NoVertex}
 }
 
-// resolveAll resolves the updates [i, to): as Accept did, of whose resolutions there are known, where the strings are the very same,
-// or anew.
+// resolve finds the vertices of at most ahead updates. Each step is taken for all keys before the next, by reads that do not wait
+// for each other (see pma_warm.go): the slot, the key that it leads to, the bytes of that key.
+func (g *Graph) resolve(rs []resolved) {
+	var keys [2 * ahead]string
+	var hashes [2 * ahead]uint32
+	var ids [2 * ahead]VertexID
+	n := 2 * len(rs)
+	for i := range rs {
+		keys[2*i], keys[2*i+1] = rs[i].from, rs[i].to
+	}
+	d := &g.keys
+	sum := uint64(0)
+	for i, key := range keys[:n] {
+		hashes[i] = d.hash(key)
+	}
+	for _, h := range hashes[:n] {
+		t := d.table(h)
+		sum += t.slots[t.home(h)]
+	}
+	for i, h := range hashes[:n] {
+		ids[i] = d.likely(h)
+	}
+	for _, id := range ids[:n] {
+		if id != NoVertex {
+			sum += uint64(len(g.vkey[id])) + uint64(g.vlabel[id]) // Accept asks for the label
+		}
+	}
+	for _, id := range ids[:n] {
+		if id != NoVertex && len(g.vkey[id]) > 0 {
+			sum += uint64(g.vkey[id][0])
+		}
+	}
+	d.warmth += sum
+	for i, id := range ids[:n] {
+		if id != NoVertex && g.vkey[id] != keys[i] {
+			ids[i] = d.find(hashes[i], keys[i], g.vkey)
+		}
+	}
+	for i := range rs {
+		rs[i].fromID, rs[i].toID = ids[2*i], ids[2*i+1]
+	}
+}
+
+// find returns the vertex that bears the key, or NoVertex.
+func (g *Graph) find(key string) VertexID { return g.keys.find(g.keys.hash(key), key, g.vkey) }
+
+// putKey and dropKey make the dictionary lead to a vertex, and no longer to it. Its key is in the column.
+func (g *Graph) putKey(id VertexID)  { g.keys.insert(g.keys.hash(g.vkey[id]), id) }
+func (g *Graph) dropKey(id VertexID) { g.keys.remove(g.keys.hash(g.vkey[id]), id) }
+
+// resolveAll resolves the updates [i, to), at most ahead: as Accept did, of whose resolutions there are known, where the strings are the
+// very same, or anew.
 func (g *Graph) resolveAll(updates []Update, i, to, known int) {
-	for ; i < to; i++ {
-		u, r := &updates[i], &g.resolved[i]
-		from, to := u.From, u.To
-		if u.Op == InsertVertex || u.Op == DeleteVertex {
-			from, to = u.Key, ""
+	anew := false
+	for j := i; j < to; j++ {
+		u := unresolved(&updates[j])
+		if r := &g.resolved[j]; j >= known || !same(u.from, r.from) || !same(u.to, r.to) {
+			*r, anew = u, true
 		}
-		if i >= known || !same(from, r.from) || !same(to, r.to) {
-			*r = g.resolve(u)
-		}
+	}
+	if anew {
+		g.resolve(g.resolved[i:to])
 	}
 }
 

@@ -161,7 +161,7 @@ func (g *Graph) stageVertices() {
 	s, f := &g.staged, &g.fold
 	for _, id := range s.delta.Freed {
 		g.vstate[id] = 1 << Old
-		delete(g.keys, g.vkey[id])
+		g.dropKey(id)
 	}
 	for _, b := range s.births {
 		v := &f.verts[b.vert]

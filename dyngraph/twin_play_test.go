@@ -243,8 +243,8 @@ func checkSettled(t *testing.T, g *Graph, w *twin) {
 	if g.Vertices() != len(w.verts) || g.Edges() != len(w.edges) {
 		t.Fatalf("%d vertices and %d edges, want %d and %d", g.Vertices(), g.Edges(), len(w.verts), len(w.edges))
 	}
-	if len(g.keys) != len(w.verts) {
-		t.Fatalf("%d keys, want %d", len(g.keys), len(w.verts))
+	if g.keys.n != len(w.verts) {
+		t.Fatalf("%d keys, want %d", g.keys.n, len(w.verts))
 	}
 	triples := map[Triple]int{}
 	for e := range w.edges {
