@@ -185,33 +185,48 @@ func refusedByTLS(err error) bool {
 		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
-// partitions asks how many partitions a topic has. A topic that does not exist is an error after a few attempts: it
-// may just have been created.
-func (c *client) partitions(ctx context.Context, topic string) (int32, error) {
+// looks is how often a topic must be seen missing, or with fewer partitions than it had, before that is believed. A broker
+// hears of what was created or added later than the controller that answered for it, one broker later than another.
+const looks = 6
+
+// partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A topic
+// that does not exist is an error.
+func (c *client) partitions(ctx context.Context, topic string, had int32) (int32, error) {
 	var n int32
-	missing := 0
-	err := c.retry(ctx, "metadata", topic, -1, func(ctx context.Context) error {
-		res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
-		if err == nil {
-			err = res.Topics[0].Error
-		}
-		if err == nil && len(res.Topics[0].Partitions) == 0 {
-			err = kafkago.LeaderNotAvailable
-		}
-		if err != nil {
-			// The transport answers from its cache until its next turn; a new pool asks at once.
-			c.transport.CloseIdleConnections()
-			if errors.Is(err, kafkago.UnknownTopicOrPartition) {
-				if missing++; missing >= 4 {
-					return permanent{fmt.Errorf("%w: create it first", ErrNoTopic)}
-				}
+	missing, fewer := 0, 0
+	err := c.retry(ctx, "metadata", topic, -1, func(ctx context.Context) (err error) {
+		n, err = c.look(ctx, topic)
+		if errors.Is(err, kafkago.UnknownTopicOrPartition) {
+			if missing++; missing >= looks {
+				return permanent{fmt.Errorf("%w: create it first", ErrNoTopic)}
 			}
-			return err
 		}
-		n = int32(len(res.Topics[0].Partitions))
-		return nil
+		if err == nil && n < had {
+			if fewer++; fewer < looks {
+				c.transport.CloseIdleConnections()
+				return fmt.Errorf("it has %d partitions and had %d", n, had)
+			}
+		}
+		return err
 	})
 	return n, err
+}
+
+// look asks once how many partitions a topic has.
+func (c *client) look(ctx context.Context, topic string) (int32, error) {
+	res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+	if err == nil {
+		err = res.Topics[0].Error
+	}
+	if err == nil && len(res.Topics[0].Partitions) == 0 {
+		err = kafkago.LeaderNotAvailable
+	}
+	if err != nil {
+		// The transport answers from its cache until its next turn; a new pool asks at once.
+		c.transport.CloseIdleConnections()
+		return 0, err
+	}
+	return int32(len(res.Topics[0].Partitions)), nil
 }
 
 // ErrTooLarge: a topic's max.message.bytes is less than a record, or record batch, that is to be published.

@@ -118,14 +118,14 @@ func (p *publisher) openTopic(ctx context.Context, name string, want int32, m ma
 		return nil, nil, nil
 	}
 	main := name == p.opt.Topic
-	n, err := p.cl.partitions(ctx, name)
+	next := m.Next[name]
+	n, err := p.cl.partitions(ctx, name, max(want, int32(len(next))))
 	if err != nil {
 		return nil, nil, err
 	}
 	if want != 0 && n != want {
 		return nil, nil, fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", name, ErrPartitions, n, want)
 	}
-	next := m.Next[name]
 	if main {
 		if n, err = p.opt.spread(n, int32(len(next))); err != nil {
 			return nil, nil, err

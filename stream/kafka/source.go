@@ -84,7 +84,11 @@ func (s *Source) Seek(ctx context.Context, at stream.Positions) error {
 func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	ctx, stop := s.bound(ctx)
 	defer stop()
-	n, err := s.cl.partitions(ctx, s.opt.Topic)
+	had := int32(0)
+	for p := range at {
+		had = max(had, p+1)
+	}
+	n, err := s.cl.partitions(ctx, s.opt.Topic, had)
 	if err != nil {
 		return err
 	}
@@ -276,10 +280,6 @@ func (s *Source) send(ctx context.Context, c chunk) error {
 	}
 }
 
-// fewerLooks is how often the topic must have been seen with fewer partitions before that is believed: a broker that has
-// just started may not know all of them.
-const fewerLooks = 3
-
 // watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer than
 // before was created anew.
 func (s *Source) watchPartitions(n int32) {
@@ -298,7 +298,7 @@ func (s *Source) watchPartitions(n int32) {
 		has := int32(len(res.Topics[0].Partitions))
 		if has >= n {
 			fewer = 0
-		} else if fewer++; fewer == fewerLooks && !s.opt.AllowDataLoss {
+		} else if fewer++; fewer == looks && !s.opt.AllowDataLoss {
 			_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", // fails only when the source is closed
 				stream.ErrDataLoss, s.opt.Topic, has, n)})
 			return

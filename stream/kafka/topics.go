@@ -25,7 +25,8 @@ type Topic struct {
 func Compacted() map[string]string { return map[string]string{"cleanup.policy": "compact"} }
 
 // EnsureTopics creates the topics that do not exist. One that exists is left as it is; if Partitions is set and
-// differs from what it has, that is ErrPartitions. It waits for the brokers until ctx is done.
+// differs from what it has, that is ErrPartitions. It returns when a broker shows them; it waits for the brokers until ctx is
+// done.
 func EnsureTopics(ctx context.Context, opt Client, topics ...Topic) error {
 	if err := opt.setDefaults(); err != nil {
 		return err
@@ -51,6 +52,8 @@ func (c *client) ensure(ctx context.Context, t Topic) error {
 	for _, k := range slices.Sorted(maps.Keys(t.Config)) {
 		cfg.ConfigEntries = append(cfg.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: t.Config[k]})
 	}
+	var n int32
+	// What was created shows later than the answer. An attempt begins with the creation: the topic may be deleted meanwhile.
 	err := c.retry(ctx, "create topic", t.Name, -1, func(ctx context.Context) error {
 		res, err := c.api.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{cfg}})
 		if err != nil {
@@ -59,12 +62,9 @@ func (c *client) ensure(ctx context.Context, t Topic) error {
 		if err := res.Errors[t.Name]; err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
 			return err
 		}
-		return nil
-	})
-	if err != nil {
+		n, err = c.look(ctx, t.Name)
 		return err
-	}
-	n, err := c.partitions(ctx, t.Name)
+	})
 	if err != nil {
 		return err
 	}

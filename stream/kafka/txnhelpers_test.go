@@ -57,7 +57,7 @@ func (e *ends) committed(t testing.TB, topic string) []seen {
 	cl, err := newClient(func() Client { c := e.client(); _ = c.setDefaults(); return c }())
 	require.NoError(t, err)
 	defer cl.close()
-	n, err := cl.partitions(t.Context(), topic)
+	n, err := cl.partitions(t.Context(), topic, 0)
 	require.NoError(t, err)
 	ends, err := cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadUncommitted)
 	require.NoError(t, err)
