@@ -39,8 +39,8 @@ RESTARTS    ?= 5
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 20m ./stream/kafka/...
-	$(GO) test -tags kafka -timeout 20m -run 'P3Torture|Broker' -v ./cmd/motifd
+	$(GO) test -tags kafka -timeout 60m ./stream/kafka/...
+	$(GO) test -tags kafka -timeout 60m -run 'P3Torture|Broker' -v ./cmd/motifd
 
 .PHONY: torture
 torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, and compare; SEED repeats

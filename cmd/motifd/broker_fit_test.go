@@ -68,7 +68,7 @@ func mixedInput(t *testing.T, addr string) {
 		}
 	}
 	open := func(opts ...kgo.Opt) *kgo.Client {
-		cl, err := kgo.NewClient(append(opts, kgo.SeedBrokers(addr), kgo.DefaultProduceTopic("mixed-in"), kgo.ProducerBatchMaxBytes(8<<20),
+		cl, err := brokertest.NewClient(addr, append(opts, kgo.DefaultProduceTopic("mixed-in"), kgo.ProducerBatchMaxBytes(8<<20),
 			kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(5*time.Millisecond))...)
 		require.NoError(t, err)
 		t.Cleanup(cl.Close)

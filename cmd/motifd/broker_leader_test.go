@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -66,7 +67,7 @@ func newCluster(t *testing.T) *cluster {
 		addrs = append(addrs, b.Addr())
 	}
 	var err error
-	c.cl, err = kgo.NewClient(kgo.SeedBrokers(addrs...), kgo.MetadataMinAge(50*time.Millisecond))
+	c.cl, err = brokertest.NewClient(addrs[0], kgo.SeedBrokers(addrs...), kgo.MetadataMinAge(50*time.Millisecond))
 	require.NoError(t, err)
 	t.Cleanup(c.cl.Close)
 	return c
@@ -80,7 +81,7 @@ func (c *cluster) create(nodes ...int) {
 		replicas = append(replicas, int32(n))
 	}
 	req := kmsg.NewPtrCreateTopicsRequest()
-	req.TimeoutMillis = 30_000
+	req.TimeoutMillis = brokertest.Patience
 	for name, partitions := range map[string]int32{"in": 2, "out": 3, "dead": 1, "control": 1, "out-progress": 1} {
 		topic := kmsg.NewCreateTopicsRequestTopic()
 		topic.Topic, topic.NumPartitions, topic.ReplicationFactor = "leader-"+name, -1, -1
@@ -91,10 +92,38 @@ func (c *cluster) create(nodes ...int) {
 		}
 		req.Topics = append(req.Topics, topic)
 	}
-	resp, err := req.RequestWith(c.t.Context(), c.cl)
+	for len(req.Topics) > 0 { // a broker on a busy machine may be away for a moment
+		resp, err := req.RequestWith(c.t.Context(), c.cl)
+		require.NoError(c.t, err)
+		there := map[string]bool{}
+		for _, topic := range resp.Topics {
+			there[topic.Topic] = topic.ErrorCode == 0 || topic.ErrorCode == kerr.TopicAlreadyExists.Code
+			require.True(c.t, there[topic.Topic] || mayPass(topic.ErrorCode), "%s: %v", topic.Topic, kerr.ErrorForCode(topic.ErrorCode))
+		}
+		req.Topics = slices.DeleteFunc(req.Topics, func(topic kmsg.CreateTopicsRequestTopic) bool { return there[topic.Topic] })
+	}
+	for _, b := range c.brokers { // each of them hears of the topics in its own time
+		c.shows(b, "leader-in", "leader-out", "leader-dead", "leader-control", "leader-out-progress")
+	}
+}
+
+// mayPass tells whether an error of a creation is one of brokers that are away.
+func mayPass(code int16) bool {
+	return kerr.IsRetriable(kerr.ErrorForCode(code)) || code == kerr.InvalidReplicaAssignment.Code || code == kerr.InvalidReplicationFactor.Code
+}
+
+// shows waits until a broker shows topics.
+func (c *cluster) shows(b *brokertest.Broker, topics ...string) {
+	c.t.Helper()
+	cl, err := brokertest.NewClient(b.Addr())
 	require.NoError(c.t, err)
-	for _, topic := range resp.Topics {
-		require.Zero(c.t, topic.ErrorCode, topic.Topic)
+	defer cl.Close()
+	for missing := true; missing; {
+		resp, err := cl.SeedBrokers()[0].RetriableRequest(c.t.Context(), kmsg.NewPtrMetadataRequest())
+		require.NoError(c.t, err)
+		missing = slices.ContainsFunc(topics, func(name string) bool {
+			return !slices.ContainsFunc(resp.(*kmsg.MetadataResponse).Topics, func(t kmsg.MetadataResponseTopic) bool { return *t.Topic == name })
+		})
 	}
 }
 

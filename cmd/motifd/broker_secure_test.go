@@ -60,9 +60,9 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	}
 	run(0, "run", "--check")
 	require.Contains(t, run(exitRefused, "run", "--set", "output.kafka.sasl.password="+wrong), "a secret is never written on the command line")
-	run(0, "topics", "create")
-	run(0, "topics", "check")
-	cl, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()), kgo.DefaultProduceTopic("secret-in"))
+	run(0, "topics", "create", "--timeout=10m")
+	run(0, "topics", "check", "--timeout=10m")
+	cl, err := brokertest.NewClient(b.Addr(), kgo.DefaultProduceTopic("secret-in"))
 	require.NoError(t, err)
 	defer cl.Close()
 	p := start(t, dir)
@@ -78,7 +78,7 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "password"), []byte(wrong), 0o600))
 	require.Contains(t, run(exitFailed, "run"), "SASL Authentication Failed")
-	require.Contains(t, run(exitFailed, "topics", "check"), "SASL Authentication Failed")
+	require.Contains(t, run(exitFailed, "topics", "check", "--timeout=10m"), "SASL Authentication Failed")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "password"), []byte(in.Password), 0o600))
 	t.Setenv("OUTPUT_PASSWORD", wrong)
 	require.Contains(t, run(exitFailed, "run"), "SASL Authentication Failed")
@@ -114,7 +114,7 @@ func permissions(t *testing.T, b *brokertest.Secured) {
 		"INMECH", u.Mechanism, "INUSER", u.Name, "OUTMECH", u.Mechanism, "OUTUSER", u.Name).Replace(secretConfig)
 	dir := write(t, map[string]string{"motifd.yaml": config, "password": u.Password})
 	t.Setenv("OUTPUT_PASSWORD", u.Password)
-	cl, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()), kgo.DefaultProduceTopic("acl-in"))
+	cl, err := brokertest.NewClient(b.Addr(), kgo.DefaultProduceTopic("acl-in"))
 	require.NoError(t, err)
 	defer cl.Close()
 	denied := func(what string) {
@@ -125,9 +125,11 @@ func permissions(t *testing.T, b *brokertest.Secured) {
 	}
 	allow := func(kind kmsg.ACLResourceType, name string, operations ...kmsg.ACLOperation) {
 		t.Helper()
+		var all []brokertest.Permission
 		for _, op := range operations {
-			b.Allow(t, principal, brokertest.Permission{Operation: op, Kind: kind, Name: name})
+			all = append(all, brokertest.Permission{Operation: op, Kind: kind, Name: name})
 		}
+		b.Allow(t, principal, all...)
 	}
 	const topic, group, id = kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup, kmsg.ACLResourceTypeTransactionalId
 	const read, writing, describe = kmsg.ACLOperationRead, kmsg.ACLOperationWrite, kmsg.ACLOperationDescribe
@@ -147,7 +149,7 @@ func permissions(t *testing.T, b *brokertest.Secured) {
 	p.until("the update was taken", func() bool { return p.status().Positions["0"] == 1 })
 	p.stop()
 	require.Len(t, committed(t, b.Addr(), "acl-out"), 1)
-	r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
+	r := motifd(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "Authorization Failed")
 }

@@ -17,7 +17,7 @@ import (
 // TestBrokerTrouble brings a real broker into trouble, one after the other, while a daemon works with it. After each of
 // them nothing is lost and nothing is doubled.
 func TestBrokerTrouble(t *testing.T) {
-	front := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	front := fmt.Sprintf("127.0.0.1:%d", brokertest.FreePorts(t, 1)[0])
 	b := brokertest.StartBehind(t, front, nil)
 	x := newProxy(t, front, b.Inner())
 	t.Run("Away", func(t *testing.T) { brokerAway(t, b) })
@@ -43,7 +43,7 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 	x.unready("connection refused")
 	b.Launch(t)
 	x.p.ready()
-	require.Positive(t, x.logged("kafka: the wait is over"))
+	x.p.until("it had told so", func() bool { return x.logged("kafka: the wait is over") > 0 })
 	x.progresses(5)
 	x.end()
 }
@@ -53,8 +53,8 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	x := newTrouble(t, b, "output", 1, "", proxy.addr)
 	const queue = 1 << 20
-	args := []string{"--set", "stop_timeout=1s", "--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB"}
-	x.p = start(t, x.dir, args...)
+	args := []string{"--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB"}
+	x.p = start(t, x.dir, append(args, "--set", "stop_timeout=1s")...)
 	x.p.ready()
 	x.produce(5 * time.Millisecond)
 	x.progresses(3)

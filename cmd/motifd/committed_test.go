@@ -5,15 +5,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"motifd/stream/kafka/brokertest"
 )
 
 // committed reads what a reader under read_committed sees of a topic, up to its present end, with franz-go: partition by
 // partition. It waits for the end of transactions that are open.
 func committed(t testing.TB, addr, topic string) []*kgo.Record {
 	t.Helper()
-	asker, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	asker, err := brokertest.NewClient(addr)
 	require.NoError(t, err)
 	defer asker.Close()
 	ends := offsets(t, asker, topic, -1)
@@ -27,7 +30,7 @@ func committed(t testing.TB, addr, topic string) []*kgo.Record {
 	if len(left) == 0 {
 		return nil
 	}
-	reader, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
+	reader, err := brokertest.NewClient(addr, kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	require.NoError(t, err)
 	defer reader.Close()
@@ -56,7 +59,7 @@ func offsets(t testing.TB, cl *kgo.Client, topic string, at int64) map[int32]int
 	meta.Topics = append(meta.Topics, mt)
 	about, err := meta.RequestWith(t.Context(), cl)
 	require.NoError(t, err)
-	require.Zero(t, about.Topics[0].ErrorCode)
+	require.NoError(t, kerr.ErrorForCode(about.Topics[0].ErrorCode))
 	rt := kmsg.NewListOffsetsRequestTopic()
 	rt.Topic = topic
 	for _, p := range about.Topics[0].Partitions {
@@ -64,18 +67,26 @@ func offsets(t testing.TB, cl *kgo.Client, topic string, at int64) map[int32]int
 		rp.Partition, rp.Timestamp = p.Partition, at
 		rt.Partitions = append(rt.Partitions, rp)
 	}
-	out := map[int32]int64{}
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = -1
 	req.Topics = append(req.Topics, rt)
-	for _, shard := range cl.RequestSharded(t.Context(), req) {
-		require.NoError(t, shard.Err)
-		for _, topic := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
-			for _, p := range topic.Partitions {
-				require.Zero(t, p.ErrorCode)
-				out[p.Partition] = p.Offset
+	for {
+		out := map[int32]int64{}
+		var failed error
+		for _, shard := range cl.RequestSharded(t.Context(), req) {
+			require.NoError(t, shard.Err)
+			for _, topic := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+				for _, p := range topic.Partitions {
+					if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+						failed = err
+					}
+					out[p.Partition] = p.Offset
+				}
 			}
 		}
+		if !kerr.IsRetriable(failed) { // a leader may have just been elected
+			require.NoError(t, failed)
+			return out
+		}
 	}
-	return out
 }

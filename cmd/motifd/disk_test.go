@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/brokertest"
 )
 
 // The props make input, checkpoint and output large; that of a U edge comes again with each T edge behind it.
@@ -47,7 +48,7 @@ func newOnDisk(t *testing.T, addr, name string) *onDisk {
 		require.NoError(t, os.Mkdir(filepath.Join(d.dir, sub), 0o755))
 	}
 	var err error
-	d.cl, err = kgo.NewClient(kgo.SeedBrokers(addr), kgo.DefaultProduceTopic(name+"-in"), kgo.ProducerLinger(0))
+	d.cl, err = brokertest.NewClient(addr, kgo.DefaultProduceTopic(name+"-in"), kgo.ProducerLinger(0))
 	require.NoError(t, err)
 	t.Cleanup(d.cl.Close)
 	return d

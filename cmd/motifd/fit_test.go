@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/brokertest"
 )
 
 const fitConfig = `
@@ -57,8 +58,7 @@ func newFitAt(t *testing.T, addr, name string) *fit {
 func (f *fit) connect() {
 	f.t.Helper()
 	var err error
-	f.cl, err = kgo.NewClient(kgo.SeedBrokers(f.addr), kgo.DefaultProduceTopic(f.name+"in"), kgo.MetadataMinAge(10*time.Millisecond),
-		kgo.UnknownTopicRetries(-1))
+	f.cl, err = brokertest.NewClient(f.addr, kgo.DefaultProduceTopic(f.name+"in"), kgo.MetadataMinAge(10*time.Millisecond))
 	require.NoError(f.t, err)
 	f.t.Cleanup(f.cl.Close)
 }
@@ -96,14 +96,11 @@ func (f *fit) deleteTopic(name string) {
 	req := kmsg.NewPtrDeleteTopicsRequest()
 	topic := kmsg.NewDeleteTopicsRequestTopic()
 	topic.Topic = &name
-	req.TopicNames, req.Topics = []string{name}, append(req.Topics, topic)
+	req.TopicNames, req.Topics, req.TimeoutMillis = []string{name}, append(req.Topics, topic), brokertest.Patience
 	resp, err := req.RequestWith(f.t.Context(), f.cl)
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Topics[0].ErrorCode)
-	require.Eventually(f.t, func() bool {
-		infos, err := kafka.DescribeTopics(f.t.Context(), f.client(), name)
-		return err == nil && infos[name] == nil
-	}, time.Minute, 20*time.Millisecond)
+	brokertest.Settle(f.t, f.addr)
 }
 
 func (f *fit) client() kafka.Client { return kafka.Client{Brokers: []string{f.addr}} }
@@ -131,6 +128,7 @@ func (f *fit) alter(topic string, config map[string]string) {
 	resp, err := req.RequestWith(f.t.Context(), f.cl)
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Resources[0].ErrorCode)
+	brokertest.Settle(f.t, f.addr)
 }
 
 // TestP3Fenced: of two daemons on one output the one that started last works; the other one stops with a status of its
@@ -232,20 +230,17 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	require.Equal(t, held+6, f.held())
 }
 
-// addPartitions raises a topic's partition count and returns when clients are told of it, which is later than the answer.
+// addPartitions raises a topic's partition count.
 func (f *fit) addPartitions(topic string, n int32) {
 	f.t.Helper()
 	req := kmsg.NewPtrCreatePartitionsRequest()
 	rt := kmsg.NewCreatePartitionsRequestTopic()
 	rt.Topic, rt.Count = f.name+topic, n
-	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), brokertest.Patience
 	resp, err := req.RequestWith(f.t.Context(), f.cl)
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Topics[0].ErrorCode)
-	require.Eventually(f.t, func() bool {
-		infos, err := kafka.DescribeTopics(f.t.Context(), kafka.Client{Brokers: []string{f.addr}}, f.name+topic)
-		return err == nil && infos[f.name+topic] != nil && infos[f.name+topic].Partitions == int(n)
-	}, time.Minute, 10*time.Millisecond)
+	brokertest.Settle(f.t, f.addr)
 }
 
 // TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/brokertest"
 )
 
 func TestP3InputGone(t *testing.T) {
@@ -86,10 +88,17 @@ func (f *fit) deleteRecords(topic string, partition int32, offset int64) {
 	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
 	rp.Partition, rp.Offset = partition, offset
 	rt.Partitions = append(rt.Partitions, rp)
-	req.Topics, req.TimeoutMillis = append(req.Topics, rt), 10_000
-	for _, shard := range f.cl.RequestSharded(f.t.Context(), req) {
-		require.NoError(f.t, shard.Err)
-		require.Zero(f.t, shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].ErrorCode)
+	req.Topics, req.TimeoutMillis = append(req.Topics, rt), brokertest.Patience
+	for {
+		var err error
+		for _, shard := range f.cl.RequestSharded(f.t.Context(), req) {
+			require.NoError(f.t, shard.Err)
+			err = kerr.ErrorForCode(shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].ErrorCode)
+		}
+		if !kerr.IsRetriable(err) {
+			require.NoError(f.t, err)
+			return
+		}
 	}
 }
 

@@ -47,16 +47,16 @@ func TestTopicsCreate(t *testing.T) {
 func topicsCreated(t *testing.T, addr string) {
 	for mode, policy := range map[string]string{"changelog": "delete", "upsert": "compact"} {
 		dir, name, client := topicsDir(t, addr, mode)
-		r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
+		r := motifd(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 		require.Equal(t, 1, r.code)
 		require.Equal(t, 5, strings.Count(r.stdout, "does not exist"), r.stdout)
 		require.Contains(t, r.stderr, "5 problems")
 		require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: name + "control", Partitions: 2}))
-		r = succeed(t, dir, "topics", "create", "-c", "motifd.yaml", "--partitions=3")
+		r = succeed(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml", "--partitions=3")
 		require.Contains(t, r.stdout, name+"control: exists, with 2 partitions")
 		require.Contains(t, r.stdout, name+"out: created for output, with 3 partitions, cleanup.policy="+policy)
 		require.Contains(t, r.stdout, name+"out-progress: created for progress, with 1 partition, cleanup.policy=compact")
-		r = succeed(t, dir, "topics", "check", "-c", "motifd.yaml")
+		r = succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 		require.NotContains(t, r.stdout, "wrong")
 		infos, err := kafka.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress", name+"nosuch")
 		require.NoError(t, err)
@@ -65,7 +65,7 @@ func topicsCreated(t *testing.T, addr string) {
 			got[strings.TrimPrefix(topic, name)] = fmt.Sprint(info.Partitions, " ", info.Config["cleanup.policy"])
 		}
 		require.Equal(t, map[string]string{"in": "3 delete", "out": "3 " + policy, "dead": "1 delete", "out-progress": "1 compact"}, got)
-		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "-c", "motifd.yaml").stdout, "exists")-1)
+		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml").stdout, "exists")-1)
 	}
 }
 
@@ -116,7 +116,7 @@ func topicsChecked(t *testing.T, addr string) {
 			topic.Name = prefix + name
 			require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic), what)
 		}
-		args := []string{"topics", "check", "-c", "motifd.yaml"}
+		args := []string{"topics", "check", "--timeout=10m", "-c", "motifd.yaml"}
 		if c.set != "" {
 			args = append(args, "--set", c.set)
 		}
@@ -143,7 +143,7 @@ func topicsNotes(t *testing.T, addr string) {
 		topic.Name = name + topic.Name
 		require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic))
 	}
-	r := succeed(t, dir, "topics", "check", "-c", "motifd.yaml")
+	r := succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 	for _, note := range []string{
 		"unclean.leader.election.enable is true", "records above input.limits.max_message_bytes, 4194304, become dead letters",
 		"a consumer that takes longer to read the topic misses tombstones", "has 2 partitions: with one, the dead letters would be in order",
@@ -158,11 +158,11 @@ func topicsNotes(t *testing.T, addr string) {
 func TestTopicsRefusals(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": ""})
-	r := motifd(t, dir, "topics", "check", "-c", "motifd.yaml")
+	r := motifd(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, "there are no topics")
 	dir, _ = logDir(t)
-	r = motifd(t, dir, "topics", "create", "-c", "motifd.yaml")
+	r = motifd(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, "the embedded log creates its topics itself")
 	dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert", "NAME", "").Replace(topicsConfig)})

@@ -17,8 +17,9 @@ import (
 	"strings"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/config"
 	"motifd/dyngraph"
@@ -242,20 +243,32 @@ func oracleID(q *matcher.Query, m matchertest.Match) string {
 // offsets holds that the group's offsets are at the end of the input, so that lag tools show none.
 func (x *torture) offsets() {
 	t := x.t
-	transport := &kafkago.Transport{}
-	defer transport.CloseIdleConnections()
-	client := &kafkago.Client{Addr: kafkago.TCP(x.b.Addr()), Transport: transport}
-	var parts []int
-	for p := range x.input.communities {
-		parts = append(parts, p)
-	}
-	res, err := client.OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{
-		GroupID: x.topic("group"), Topics: map[string][]int{x.topic("in"): parts},
-	})
+	cl, err := brokertest.NewClient(x.b.Addr())
 	require.NoError(t, err)
-	require.NoError(t, res.Error)
-	for _, p := range res.Topics[x.topic("in")] {
-		require.NoError(t, p.Error)
-		require.EqualValues(t, len(x.input.communities[p.Partition].sent), p.CommittedOffset, "partition %d", p.Partition)
+	defer cl.Close()
+	rt := kmsg.NewOffsetFetchRequestTopic()
+	rt.Topic = x.topic("in")
+	for p := range x.input.communities {
+		rt.Partitions = append(rt.Partitions, int32(p))
+	}
+	for {
+		req := kmsg.NewPtrOffsetFetchRequest()
+		req.Group, req.RequireStable, req.Topics = x.topic("group"), true, append(req.Topics, rt) // stable: the transactions that bring one have ended
+		res, err := req.RequestWith(t.Context(), cl)
+		require.NoError(t, err)
+		failed := kerr.ErrorForCode(res.ErrorCode)
+		for _, p := range res.Topics[0].Partitions {
+			if failed == nil {
+				failed = kerr.ErrorForCode(p.ErrorCode)
+			}
+		}
+		if kerr.IsRetriable(failed) {
+			continue
+		}
+		require.NoError(t, failed)
+		for _, p := range res.Topics[0].Partitions {
+			require.EqualValues(t, len(x.input.communities[p.Partition].sent), p.Offset, "partition %d", p.Partition)
+		}
+		return
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/dyngraph"
+	"motifd/stream/kafka/brokertest"
 )
 
 // tortureInput makes a seeded stream of messages with insertions, deletions, relabellings and records that are to be
@@ -123,7 +124,7 @@ func encodeUpdates(msg []dyngraph.Update) []byte {
 
 // client is an idempotent producer: whatever happens to the broker, each record is in the topic once and in order.
 func (in *tortureInput) client(addr, topic string) (*kgo.Client, error) {
-	return kgo.NewClient(kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic),
+	return brokertest.NewClient(addr, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(topic),
 		kgo.ProducerLinger(0))
 }
 

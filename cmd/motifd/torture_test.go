@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -154,7 +155,7 @@ func (x *torture) run() {
 	if x.mode == "upsert" { // compaction runs during the test
 		compact = map[string]string{
 			"cleanup.policy": "compact", "segment.ms": "1000", "min.cleanable.dirty.ratio": "0.01",
-			"max.compaction.lag.ms": "1000", "delete.retention.ms": "60000",
+			"max.compaction.lag.ms": "1000", "delete.retention.ms": "3600000",
 		}
 	}
 	require.NoError(t, kafka.EnsureTopics(t.Context(), kafka.Client{Brokers: []string{x.b.Addr()}},
@@ -246,8 +247,13 @@ func (x *torture) change() (method, path, body string) {
 func (x *torture) changeQueries() {
 	for range 5 {
 		method, path, body := x.change()
-		code, err := send(x.p.url, method, path, body)
-		require.NoError(x.t, err)
+		code := 0
+		x.p.until("it took a query change", func() bool { // it takes none while it waits for a broker
+			var err error
+			code, err = send(x.p.url, method, path, body)
+			require.NoError(x.t, err)
+			return code != http.StatusServiceUnavailable
+		})
 		require.Contains(x.t, []int{202, 404, 409}, code)
 	}
 }

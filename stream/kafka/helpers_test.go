@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -58,13 +60,22 @@ func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, comp
 		}
 		res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
 			Records: kafkago.NewRecordReader(recs...), Compression: compression})
-		require.NoError(t, err)
-		if errors.Is(res.Error, kafkago.NotLeaderForPartition) || errors.Is(res.Error, kafkago.UnknownTopicOrPartition) {
+		if err == nil {
+			err = res.Error
+		}
+		if notYet(err) {
+			cl.Transport.(*kafkago.Transport).CloseIdleConnections() // a new pool asks for the leaders at once
 			continue
 		}
-		require.NoError(t, res.Error)
+		require.NoError(t, err)
 		return
 	}
+}
+
+// notYet tells whether a partition had no leader that knew of it: nothing was appended.
+func notYet(err error) bool {
+	return slices.ContainsFunc([]error{kafkago.NotLeaderForPartition, kafkago.UnknownTopicOrPartition, kafkago.LeaderNotAvailable,
+		protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader}, func(e error) bool { return errors.Is(err, e) })
 }
 
 func rec(key, value string) kafkago.Record {

@@ -16,7 +16,8 @@ import (
 func quick(t testing.TB, opt SourceOptions) *Source {
 	t.Helper()
 	src := newSource(t, opt)
-	src.interval, src.cl.transport.MetadataTTL = 20*time.Millisecond, 20*time.Millisecond
+	// The second one is also the time-out of what the source asks: a broker may be slow.
+	src.interval, src.cl.transport.MetadataTTL = 20*time.Millisecond, 2*time.Second
 	return src
 }
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
+	"motifd/stream/kafka/brokertest"
 )
 
 // TestTopicsShowLate: a broker that has not heard yet of a topic that is there is asked until it has.
@@ -24,7 +24,7 @@ func TestTopicsShowLate(t *testing.T) {
 // showFewer makes a log show a topic with its first partition alone, some times.
 func showFewer(t *testing.T, log *Embedded, topic string, times int) {
 	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(log.Addr()))
+	cl, err := brokertest.NewClient(log.Addr())
 	require.NoError(t, err)
 	defer cl.Close()
 	req := kmsg.NewPtrMetadataRequest()

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream"
+	"motifd/stream/kafka/brokertest"
 )
 
 // ends is a cluster that tests of transactions run against.
@@ -22,7 +23,7 @@ type ends struct {
 }
 
 func (e *ends) client() Client {
-	return Client{Brokers: []string{e.addr}, RequestTimeout: 10 * time.Second, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond}
+	return Client{Brokers: []string{e.addr}, RequestTimeout: 2 * time.Minute, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond}
 }
 
 // embedded is a new embedded log.
@@ -80,7 +81,7 @@ func (e *ends) committed(t testing.TB, topic string) []seen {
 	if len(left) == 0 {
 		return nil
 	}
-	reader, err := kgo.NewClient(kgo.SeedBrokers(e.addr), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
+	reader, err := brokertest.NewClient(e.addr, kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}), kgo.FetchMaxWait(50*time.Millisecond))
 	require.NoError(t, err)
 	defer reader.Close()

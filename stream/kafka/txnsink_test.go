@@ -13,6 +13,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/dyngraph"
 	"motifd/stream"
@@ -63,12 +65,32 @@ func txnTransactions(t *testing.T, e *ends) {
 	require.Len(t, e.committed(t, r.opt.Control), 1)
 	require.Equal(t, place{2, 0}, progressOf(t, e, r.opt).at())
 
-	tr := &kafkago.Transport{}
-	defer tr.CloseIdleConnections()
-	cl := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: tr}
-	res, err := cl.OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: r.opt.Group, Topics: map[string][]int{r.opt.InputTopic: {0}}})
-	require.NoError(t, err)
-	require.EqualValues(t, 10, res.Topics[r.opt.InputTopic][0].CommittedOffset)
+	require.EqualValues(t, 10, e.groupOffset(t, r.opt.Group, r.opt.InputTopic))
+}
+
+// groupOffset returns the offset of a group in a topic's first partition, once the transactions that bring one have ended:
+// a commit is answered before it is in all logs.
+func (e *ends) groupOffset(t testing.TB, group, topic string) int64 {
+	t.Helper()
+	cl := e.franz(t)
+	for {
+		req := kmsg.NewPtrOffsetFetchRequest()
+		rt := kmsg.NewOffsetFetchRequestTopic()
+		rt.Topic, rt.Partitions = topic, []int32{0}
+		req.Group, req.RequireStable, req.Topics = group, true, append(req.Topics, rt)
+		resp, err := req.RequestWith(t.Context(), cl)
+		require.NoError(t, err)
+		p := resp.Topics[0].Partitions[0]
+		for _, code := range []int16{resp.ErrorCode, p.ErrorCode} {
+			if err == nil {
+				err = kerr.ErrorForCode(code)
+			}
+		}
+		if !kerr.IsRetriable(err) {
+			require.NoError(t, err)
+			return p.Offset
+		}
+	}
 }
 
 // txnAborts: what a sink that was closed in a batch had published is not seen, and holds nobody up.
@@ -147,8 +169,15 @@ func txnStartTogether(t *testing.T, e *ends) {
 
 // txnTimesOut: a transaction that the brokers abort because it took too long is done again.
 func txnTimesOut(t *testing.T, e *ends) {
+	for timeout := 300 * time.Millisecond; !timesOut(t, e, timeout); timeout *= 2 {
+		t.Logf("the transaction was not sent within %v", timeout)
+	}
+}
+
+// timesOut is txnTimesOut with a time-out. It returns false when the transaction was over before all of it was sent.
+func timesOut(t *testing.T, e *ends, timeout time.Duration) bool {
 	r := newRun(t, e, 2, 5, 9)
-	r.opt.TransactionTimeout, r.opt.BatchBytes = 300*time.Millisecond, 200
+	r.opt.BatchBytes = 200
 	lostCh := make(chan struct{}, 100)
 	r.opt.Events.Retry = func(op, _ string, _ int32, _ int, err error) {
 		if op == "transaction" && errors.Is(err, errTxnLost) {
@@ -157,41 +186,51 @@ func txnTimesOut(t *testing.T, e *ends) {
 	}
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
 	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	usual := s.tx.timeout
+	s.tx.timeout = timeout
+	require.NoError(t, s.tx.init(t.Context(), false))
+	before := e.ends(t, r.opt)
 	recs, tail := r.input(2)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	require.NoError(t, s.Write(t.Context(), recs[:7]))
 	require.NoError(t, s.dispatch(t.Context()))
-	for err := s.await(t.Context()); err != nil; err = s.await(t.Context()) { // the time was over before all was sent
-		_, err = s.recover(t.Context(), 1, err, s.at)
-		require.NoError(t, err)
-		require.NoError(t, s.dispatch(t.Context()))
+	if err := s.await(t.Context()); err != nil {
+		require.ErrorIs(t, err, errTxnLost)
+		require.NoError(t, s.Close())
+		return false
 	}
 	require.NotEmpty(t, s.tx.added)
-	for e.isOpen(t, s.tx) {
+	for e.ends(t, r.opt) == before+7 { // until the broker's abort marker is there
 		time.Sleep(20 * time.Millisecond) // between two looks: only the log shows that the broker gave up
 	}
+	s.tx.timeout = usual
 	require.NoError(t, s.Write(t.Context(), recs[7:]))
 	_, err := s.End(t.Context(), tail)
 	require.NoError(t, err)
 	require.NotEmpty(t, lostCh)
 	require.NoError(t, s.Close())
 	r.check(t, e, "")
+	return true
 }
 
-// isOpen tells whether the partitions that a transaction has added hold back what comes after it: they do until the
-// broker's markers are there.
-func (e *ends) isOpen(t testing.TB, x *transactions) bool {
+// ends sums the ends of the partitions of an output.
+func (e *ends) ends(t testing.TB, opt TxnSinkOptions) (sum int64) {
 	t.Helper()
-	for p := range x.added {
-		all, err := x.cl.extents(t.Context(), p.topic, []int32{p.partition}, kafkago.ReadUncommitted)
+	c := e.client()
+	require.NoError(t, c.setDefaults())
+	cl, err := newClient(c)
+	require.NoError(t, err)
+	defer cl.close()
+	for _, topic := range []string{opt.Topic, opt.DeadLetters, opt.Control, opt.Progress} {
+		n, err := cl.partitions(t.Context(), topic, 0)
 		require.NoError(t, err)
-		stable, err := x.cl.extents(t.Context(), p.topic, []int32{p.partition}, kafkago.ReadCommitted)
+		ext, err := cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadUncommitted)
 		require.NoError(t, err)
-		if stable[p.partition].end < all[p.partition].end {
-			return true
+		for _, x := range ext {
+			sum += x.end
 		}
 	}
-	return false
+	return sum
 }
 
 // txnRefusals: output, progress and checkpoint that do not belong together (DESIGN P3).

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +26,7 @@ import (
 )
 
 // startTimeout bounds how long a broker may take until it answers; a Java process starts slowly on a busy machine.
-const startTimeout = 3 * time.Minute
+const startTimeout = 15 * time.Minute
 
 // Broker is a broker. Its methods are called by one goroutine at a time.
 type Broker struct {
@@ -81,7 +80,7 @@ func start(t testing.TB, b *Broker, properties map[string]string) *Broker {
 // configure writes server.properties.
 func (b *Broker) configure(t testing.TB, properties map[string]string) {
 	t.Helper()
-	ports := freePorts(t, 2)
+	ports := FreePorts(t, 2)
 	b.addr = fmt.Sprintf("127.0.0.1:%d", ports[0])
 	b.config = filepath.Join(b.dir, "server.properties")
 	lines := map[string]string{
@@ -108,6 +107,8 @@ func (b *Broker) configure(t testing.TB, properties map[string]string) {
 		"log.cleaner.dedupe.buffer.size":  "8388608",
 		// Time-outs of transactions are looked for often.
 		"transaction.abort.timed.out.transaction.cleanup.interval.ms": "250",
+		// A broker that has not found its controller by then ends itself.
+		"initial.broker.registration.timeout.ms": fmt.Sprint(startTimeout.Milliseconds()),
 	}
 	maps.Copy(lines, properties)
 	for _, l := range b.listeners {
@@ -163,20 +164,6 @@ func clusterID() string {
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
 	b[0] &= 0x7f
 	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 // java returns a command that runs a class of the jars.

@@ -5,8 +5,8 @@ package brokertest
 import (
 	"testing"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 )
 
@@ -15,24 +15,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestBroker: what was acknowledged is there after a kill and after a stop, and the console consumer reads it.
 func TestBroker(t *testing.T) {
 	b := Start(t, nil)
-	tr := &kafkago.Transport{}
-	defer tr.CloseIdleConnections()
-	cl := &kafkago.Client{Addr: kafkago.TCP(b.Addr()), Transport: tr}
-	created, err := cl.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{
-		{Topic: "t", NumPartitions: 1, ReplicationFactor: 1}}})
+	cl, err := NewClient(b.Addr(), kgo.DefaultProduceTopic("t"))
 	require.NoError(t, err)
-	require.NoError(t, created.Errors["t"])
-	produce := func(recs ...kafkago.Record) {
-		tr.CloseIdleConnections()
-		res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: "t", RequiredAcks: kafkago.RequireAll,
-			Records: kafkago.NewRecordReader(recs...)})
-		require.NoError(t, err)
-		require.NoError(t, res.Error)
+	defer cl.Close()
+	create(t, cl, "t")
+	produce := func(rec *kgo.Record) {
+		require.NoError(t, cl.ProduceSync(t.Context(), rec).FirstErr())
 	}
-	produce(kafkago.Record{Key: kafkago.NewBytes([]byte("k")), Value: kafkago.NewBytes([]byte("one")),
-		Headers: []kafkago.Header{{Key: "a", Value: []byte("1")}, {Key: "b", Value: []byte("2")}}})
+	produce(&kgo.Record{Key: []byte("k"), Value: []byte("one"), Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")}, {Key: "b", Value: []byte("2")}}})
 	b.Restart(t)
-	produce(kafkago.Record{Value: kafkago.NewBytes([]byte("two"))})
+	produce(&kgo.Record{Value: []byte("two")})
 	b.Stop(t)
 	b.Launch(t)
 	require.Equal(t, []Record{

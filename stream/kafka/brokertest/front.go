@@ -11,7 +11,7 @@ import (
 // a proxy is to listen that hands everything on to Inner.
 func StartBehind(t testing.TB, front string, properties map[string]string) *Broker {
 	t.Helper()
-	b := &Broker{dir: t.TempDir(), lib: findLib(t), inner: fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1)[0])}
+	b := &Broker{dir: t.TempDir(), lib: findLib(t), inner: fmt.Sprintf("127.0.0.1:%d", FreePorts(t, 1)[0])}
 	b.adjust = func(lines map[string]string) {
 		lines["listeners"] += ",FRONT://" + b.inner
 		lines["advertised.listeners"] += ",FRONT://" + front

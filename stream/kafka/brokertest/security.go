@@ -3,7 +3,6 @@
 package brokertest
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/pbkdf2"
 	"crypto/rand"
@@ -14,9 +13,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -66,7 +63,7 @@ func StartSecured(t testing.TB, properties map[string]string) *Secured {
 		s.Users = append(s.Users, User{mechanism, fmt.Sprintf("user-%d", i), "Passw0rd-" + rand.Text()})
 	}
 	var addrs []string
-	for _, port := range freePorts(t, 4) {
+	for _, port := range FreePorts(t, 4) {
 		addrs = append(addrs, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	s.SASL, s.TLS, s.Mutual, s.SASLTLS = addrs[0], addrs[1], addrs[2], addrs[3]
@@ -102,14 +99,12 @@ func StartSecured(t testing.TB, properties map[string]string) *Secured {
 // request sends a request over the listener without security.
 func (s *Secured) request(t testing.TB, req kmsg.Request) kmsg.Response {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(s.addr))
+	cl, err := NewClient(s.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cl.Close()
-	resp, err := cl.Request(ctx, req)
+	resp, err := cl.Request(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +134,7 @@ func (s *Secured) addUsers(t testing.TB) {
 			t.Fatalf("user %s: error %d", r.User, r.ErrorCode)
 		}
 	}
+	Settle(t, s.addr)
 }
 
 // Permission is an operation on a resource, whose name may end with * for a prefix.
@@ -166,6 +162,7 @@ func (s *Secured) Allow(t testing.TB, principal string, permissions ...Permissio
 			t.Fatalf("permission: error %d", r.ErrorCode)
 		}
 	}
+	Settle(t, s.addr)
 }
 
 // AllowAll permits everything to a principal.

@@ -1,0 +1,60 @@
+package brokertest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+var settled atomic.Int64
+
+// Settle returns when all that was changed before, by a request that was answered, has taken effect on a broker: topics
+// and their settings, passwords, permissions. The controller answers before the broker has heard of it. And a broker shows
+// a change before it has taken effect on its logs, say, but takes up changes one after the other: so when it shows one of
+// which we know that it came after, what was before is done. One is not enough, as it may be taken up together with those
+// before; the second one is not, as it is made when the first one shows.
+func Settle(t testing.TB, addr string) {
+	t.Helper()
+	cl, err := NewClient(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	for range 2 {
+		create(t, cl, fmt.Sprintf("settled-%d", settled.Add(1)))
+	}
+}
+
+// create makes a topic of one partition and returns when the broker shows it.
+func create(t testing.TB, cl *kgo.Client, name string) {
+	t.Helper()
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.TimeoutMillis = Patience
+	topic := kmsg.NewCreateTopicsRequestTopic()
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, 1, 1
+	req.Topics = append(req.Topics, topic)
+	created, err := req.RequestWith(t.Context(), cl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kerr.ErrorForCode(created.Topics[0].ErrorCode); err != nil && err != kerr.TopicAlreadyExists { // when its answer was lost
+		t.Fatal(err)
+	}
+	for {
+		req := kmsg.NewPtrMetadataRequest()
+		topic := kmsg.NewMetadataRequestTopic()
+		topic.Topic = &name
+		req.Topics = append(req.Topics, topic)
+		meta, err := req.RequestWith(t.Context(), cl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(meta.Topics) == 1 && meta.Topics[0].ErrorCode == 0 {
+			return
+		}
+	}
+}
