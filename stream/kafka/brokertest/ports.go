@@ -11,20 +11,26 @@ import (
 
 // The ports from which brokers get theirs. Systems hand out those from 32768 on to whoever asks for any port: one of these,
 // found free, may be gone by the time that a broker listens, or comes back after it was killed.
-const firstPort, lastPort = 10_000, 32_000
+const firstPort, lastPort = 16_000, 32_000
 
-// FreePorts returns ports that nobody listens on and that the system gives to nobody.
-func FreePorts(t testing.TB, n int) []int {
+// FreePorts returns ports that are the test's until its end: the UDP ports of these numbers are held, which tells other
+// tests, of other processes too.
+func FreePorts(t testing.TB, n int) (ports []int) {
 	t.Helper()
-	var ports []int
 	for len(ports) < n {
-		port := firstPort + rand.IntN(lastPort-firstPort)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort))
+		held, err := net.ListenPacket("udp", addr)
 		if err != nil {
 			continue
 		}
-		defer func() { _ = l.Close() }() // when all are found, so that none is found twice
-		ports = append(ports, port)
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			_ = held.Close()
+			continue
+		}
+		_ = l.Close()
+		t.Cleanup(func() { _ = held.Close() })
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports
 }
