@@ -27,7 +27,7 @@ func brokerEnds(b *brokertest.Broker) func(t testing.TB) *ends {
 	}
 }
 
-// TestBroker runs everything that has to hold on Apache Kafka, over one broker.
+// TestBroker runs everything that has to hold on Apache Kafka, over one broker, but for what it does when it dies.
 func TestBroker(t *testing.T) {
 	secured := brokertest.StartSecured(t, nil)
 	b := secured.Broker
@@ -60,6 +60,12 @@ func TestBroker(t *testing.T) {
 	t.Run("ProcessesKilled", func(t *testing.T) { processesKilled(t, broker(t)) })
 	t.Run("ConsoleConsumer", func(t *testing.T) { consoleConsumer(t, b, broker(t)) })
 	t.Run("Compacted", func(t *testing.T) { compacted(t, broker(t)) })
+}
+
+// TestBrokerKilled uses a broker of its own: one that has been killed recovers the logs of every topic that it has.
+func TestBrokerKilled(t *testing.T) {
+	b := brokertest.Start(t, nil)
+	broker := brokerEnds(b)
 	t.Run("BrokerDies", func(t *testing.T) { brokerDies(t, b, broker(t)) })
 	t.Run("KilledAtRandom", func(t *testing.T) { killedAtRandom(t, b, broker(t)) })
 }
