@@ -28,10 +28,10 @@ type trouble struct {
 
 // The time-outs are short, so that a trouble longer than any of them is short as well.
 const troubleConfig = `
-input: {kafka: {brokers: [INPUT], topic: NAME-in, group: NAME-group, request_timeout: 1s}}
+input: {kafka: {brokers: [INPUT], topic: NAME-in, group: NAME-group, request_timeout: 2s}}
 output:
   kafka: {brokers: [OUTPUT], topic: NAME-out, dead_letter: NAME-dead, control: NAME-control, transactions: "on",
-    max_transaction_records: 50, transaction_timeout: 2s, compression: lz4}
+    max_transaction_records: 50, transaction_timeout: 4s, compression: lz4}
 batch: {linger: 20ms, max_updates: 200}
 checkpoint: {dir: state, retention: {batches: 1000000000, bytes: 0}}
 log: {format: json}

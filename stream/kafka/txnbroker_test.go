@@ -62,9 +62,10 @@ func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 	}
 	r.opt.BatchBytes, r.opt.sendBytes = 500, 1
 	deaths := 0
-	life := 200 * time.Millisecond // longer after one in which nothing was done, so that a slow machine gets there, too
+	const shortest = 200 * time.Millisecond
+	life := shortest // twice as long after one in which nothing was done, so that a slow machine gets there, too
 	for last := uint64(len(r.sizes)); r.committed < last; {
-		before, prev := r.committed, life
+		before := r.committed
 		ctx, cancel := context.WithCancelCause(t.Context())
 		timer := time.AfterFunc(time.Duration(rng.Int64N(int64(life))), func() { cancel(errCut) })
 		c := &cutter{dead: true}
@@ -81,8 +82,10 @@ func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 			require.ErrorIs(t, err, errCut)
 			deaths++
 		}
-		if life = 200 * time.Millisecond; r.committed == before {
-			life = min(2*prev, 10*time.Second)
+		if r.committed == before {
+			life *= 2
+		} else {
+			life = max(life/2, shortest)
 		}
 		if deaths == 10 {
 			deaths++

@@ -86,7 +86,8 @@ func processesKilled(t *testing.T, e *ends) {
 	path := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, writeState(path, &st))
 	kills := 0
-	life := time.Second // of a process, at most; longer after one that did nothing
+	const shortest = time.Second
+	life := shortest // of a process, at most; twice as long after one that did nothing
 	for {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPublisherProcess$")
 		cmd.Env = append(os.Environ(), childEnv+"="+path)
@@ -110,9 +111,9 @@ func processesKilled(t *testing.T, e *ends) {
 			t.Fatalf("the publisher failed: %v\n%s", err, text)
 		}
 		if kills++; st.Committed == before {
-			life = min(2*life, 20*time.Second)
+			life *= 2
 		} else {
-			life = time.Second
+			life = max(life/2, shortest)
 		}
 	}
 	t.Logf("%d processes killed", kills)
