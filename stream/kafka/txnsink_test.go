@@ -169,68 +169,54 @@ func txnStartTogether(t *testing.T, e *ends) {
 
 // txnTimesOut: a transaction that the brokers abort because it took too long is done again.
 func txnTimesOut(t *testing.T, e *ends) {
-	for timeout := 300 * time.Millisecond; !timesOut(t, e, timeout); timeout *= 2 {
-		t.Logf("the transaction was not sent within %v", timeout)
-	}
-}
-
-// timesOut is txnTimesOut with a time-out. It returns false when the transaction was over before all of it was sent.
-func timesOut(t *testing.T, e *ends, timeout time.Duration) bool {
 	r := newRun(t, e, 2, 5, 9)
-	r.opt.BatchBytes = 200
-	lostCh := make(chan struct{}, 100)
+	r.opt.TransactionTimeout, r.opt.BatchBytes = time.Second, 200 // in which a batch is published, at one attempt or another
+	lostCh := make(chan struct{}, 1)
 	r.opt.Events.Retry = func(op, _ string, _ int32, _ int, err error) {
 		if op == "transaction" && errors.Is(err, errTxnLost) {
-			lostCh <- struct{}{}
+			select {
+			case lostCh <- struct{}{}:
+			default:
+			}
 		}
 	}
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
 	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
-	usual := s.tx.timeout
-	s.tx.timeout = timeout
-	require.NoError(t, s.tx.init(t.Context(), false))
-	before := e.ends(t, r.opt)
 	recs, tail := r.input(2)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	require.NoError(t, s.Write(t.Context(), recs[:7]))
 	require.NoError(t, s.dispatch(t.Context()))
-	if err := s.await(t.Context()); err != nil {
-		require.ErrorIs(t, err, errTxnLost)
-		require.NoError(t, s.Close())
-		return false
+	for err := s.await(t.Context()); err != nil; err = s.await(t.Context()) { // the time was over before all was sent
+		_, err = s.recover(t.Context(), 1, err, s.at)
+		require.NoError(t, err)
+		require.NoError(t, s.dispatch(t.Context()))
 	}
 	require.NotEmpty(t, s.tx.added)
-	for e.ends(t, r.opt) == before+7 { // until the broker's abort marker is there
+	for e.isOpen(t, s.tx) {
 		time.Sleep(20 * time.Millisecond) // between two looks: only the log shows that the broker gave up
 	}
-	s.tx.timeout = usual
 	require.NoError(t, s.Write(t.Context(), recs[7:]))
 	_, err := s.End(t.Context(), tail)
 	require.NoError(t, err)
 	require.NotEmpty(t, lostCh)
 	require.NoError(t, s.Close())
 	r.check(t, e, "")
-	return true
 }
 
-// ends sums the ends of the partitions of an output.
-func (e *ends) ends(t testing.TB, opt TxnSinkOptions) (sum int64) {
+// isOpen tells whether the partitions that a transaction has added hold back what comes after it: they do until the
+// broker's markers are there.
+func (e *ends) isOpen(t testing.TB, x *transactions) bool {
 	t.Helper()
-	c := e.client()
-	require.NoError(t, c.setDefaults())
-	cl, err := newClient(c)
-	require.NoError(t, err)
-	defer cl.close()
-	for _, topic := range []string{opt.Topic, opt.DeadLetters, opt.Control, opt.Progress} {
-		n, err := cl.partitions(t.Context(), topic, 0)
+	for p := range x.added {
+		all, err := x.cl.extents(t.Context(), p.topic, []int32{p.partition}, kafkago.ReadUncommitted)
 		require.NoError(t, err)
-		ext, err := cl.extents(t.Context(), topic, allPartitions(n), kafkago.ReadUncommitted)
+		stable, err := x.cl.extents(t.Context(), p.topic, []int32{p.partition}, kafkago.ReadCommitted)
 		require.NoError(t, err)
-		for _, x := range ext {
-			sum += x.end
+		if stable[p.partition].end < all[p.partition].end {
+			return true
 		}
 	}
-	return sum
+	return false
 }
 
 // txnRefusals: output, progress and checkpoint that do not belong together (DESIGN P3).
