@@ -70,12 +70,13 @@ type Backend struct {
 	nets    nets
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
-	phase, read uint64
-	branches    branches
-	apart       bool // tests: every anchor is searched by itself
-	forests     bool // tests: every pattern that can have a forest has one
-	room        int  // tests: what branches may take, if not 0
-	forgets     bool // tests: what pairs of vertices have in common is found each time
+	phase, read  uint64
+	branches     branches
+	apart        bool // tests: every anchor is searched by itself
+	forests      bool // tests: every pattern that can have a forest has one
+	room         int  // tests: what branches may take, if not 0
+	forgets      bool // tests: what pairs of vertices have in common, and what orders end in, is found each time
+	endingLimits endingLimits
 	// adj is there since something was counted, as long as some plan is.
 	adj    *adjacency
 	counts bool // some plan is counted in every batch

@@ -13,6 +13,7 @@ type columns struct {
 	numbers map[column]int
 	lists   [][]kindOfList // by class
 	wild    bool           // some lists have neighbours of any label
+	endings []endingKind
 }
 
 // of returns the number of a column, and the lane of its lists. They are those of vertices of one label, the reader; vertices of

@@ -18,6 +18,7 @@ type order struct {
 	members []*order
 	columns []int
 	slots   []*step // by slot
+	ending  *ending // or nil
 	tail    int     // vertices at the end of the pattern that are mapped one after the other, anchors aside
 }
 

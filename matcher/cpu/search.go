@@ -38,6 +38,7 @@ type search struct {
 	lists    lists
 	pairs    pairs
 	foreseen foreseen
+	endings  endings
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one
@@ -78,6 +79,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	s.pairs.attach(b)
 	s.counter.memo.reset()
 	s.foreseen.begin()
+	s.endings.attach(b)
 	return s
 }
 
@@ -214,6 +216,11 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	st := &s.o.steps[d]
 	if !st.plain {
 		return s.extendJoined(d, lo, hi)
+	}
+	if s.o.ending != nil && d+2 == len(s.o.steps) && lo == 0 && hi == unbounded && s.mode == matcher.WantRows && !s.out.counting {
+		if done, ok := s.end(d); done {
+			return ok
+		}
 	}
 	f := &s.frames[st.slot]
 	if !s.fill(d, st, f) {

@@ -1,0 +1,67 @@
+package cpu
+
+import "slices"
+
+// ending is the last two steps of an order, near and far, where they depend on one earlier vertex alone, the image of the root: the near step is
+// joined to the root, the far one to the near one, and perhaps to the root. What they find is the same each time that a search comes by that
+// vertex, but for vertices that are mapped elsewhere by then and for edges that the anchor does not see; both are looked at as rows go out.
+type ending struct {
+	kind  uint32   // of what it finds, see endingKind
+	root  int      // step
+	forth int      // index of the far step's edge from the near one
+	clash [3]bool  // near and root, far and root, far and near may coincide
+	apart [2][]int // the other steps that the near one may coincide with, and the far one
+}
+
+// endingKind is what determines, beside the image of the root, what an ending finds.
+type endingKind struct {
+	near  int
+	far   [2]int // columns, by edge; -1 for an edge that is not there
+	forth int
+	clash [3]bool
+}
+
+// endingOf returns the ending of an order, nil if it has none.
+func (c *columns) endingOf(o *order) *ending {
+	d := len(o.steps) - 2
+	if d < 2 || o.images != nil || o.members != nil {
+		return nil
+	}
+	near, far := &o.steps[d], &o.steps[d+1]
+	if !near.plain || !far.plain || len(near.back) != 1 || len(far.back) > 2 || len(near.less)+len(far.less) > 0 {
+		return nil
+	}
+	e := &ending{root: near.back[0].step, forth: -1}
+	kind := endingKind{near: near.back[0].column, far: [2]int{-1, -1}}
+	for k := range far.back {
+		switch kind.far[k] = far.back[k].column; far.back[k].step {
+		case d:
+			e.forth = k
+		case e.root:
+		default:
+			return nil
+		}
+	}
+	if e.forth < 0 {
+		return nil
+	}
+	for i, st := range [2]*step{near, far} {
+		for _, k := range st.clash {
+			switch k {
+			case e.root:
+				e.clash[i] = true
+			case d:
+				e.clash[2] = true
+			default:
+				e.apart[i] = append(e.apart[i], k)
+			}
+		}
+	}
+	kind.forth, kind.clash = e.forth, e.clash
+	at := slices.Index(c.endings, kind)
+	if at < 0 {
+		at, c.endings = len(c.endings), append(c.endings, kind)
+	}
+	e.kind = uint32(at)
+	return e
+}

@@ -1,0 +1,170 @@
+package cpu
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// met is an image of a far step that is joined to the near one's and to the root's.
+type met struct {
+	v  dyngraph.VertexID
+	by [2]dyngraph.Entry // from the near one's and from the root's
+}
+
+// find appends what the ending finds to the words; false ends the search.
+func (s *search) find(d int, slot *endingSlot) bool {
+	e, x := s.o.ending, &s.endings
+	near, far := &s.o.steps[d], &s.o.steps[d+1]
+	forth := &far.back[e.forth]
+	v, longest := s.m[e.root], cmp.Or(x.limits.longest, longestEnding)
+	from, _ := s.lists.neighbours(v, &near.back[0], near)
+	var across list
+	if len(far.back) == 2 && len(from.nbr) > 0 {
+		if across, _ = s.lists.neighbours(v, &far.back[1-e.forth], far); len(across.nbr) == 0 {
+			return true
+		}
+		x.sift(across.nbr)
+	}
+	if slot.long = 3*len(from.nbr) > longest || len(across.nbr) > longest; slot.long {
+		return true
+	}
+	slot.staged = from.staged || across.staged
+	for i, w := range from.nbr {
+		if i%ahead == 0 {
+			x.read += s.lists.readAhead(from.nbr[i:min(i+ahead, len(from.nbr))], forth)
+		}
+		if !s.step() {
+			return false
+		}
+		if e.clash[0] && w == v {
+			continue
+		}
+		at := len(x.words)
+		x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
+		if len(far.back) == 1 {
+			to, _ := s.lists.neighbours(w, forth, far)
+			if slot.long = at-int(slot.from)+2*len(to.nbr) > longest; slot.long {
+				return true
+			}
+			slot.staged = slot.staged || to.staged
+			x.keepList(e, to, w, v)
+		} else {
+			to, r, built := s.lists.peek(w, forth, far)
+			if built {
+				slot.staged = slot.staged || to.staged
+				x.meet(to, across)
+			} else {
+				slot.staged = true // perhaps
+				x.meetRange(r, across)
+			}
+			x.keepMet(e, w, v)
+		}
+		n := (len(x.words) - at - 3) / (1 + len(far.back))
+		if x.words[at+2] = uint32(n); n == 0 {
+			x.words = x.words[:at]
+		}
+		if slot.long = len(x.words)-int(slot.from) > longest; slot.long {
+			return true
+		}
+	}
+	return true
+}
+
+// keepList appends a list of images of the far step, but for those that are the near one's or the root's where that may not be.
+func (x *endings) keepList(e *ending, l list, near, root dyngraph.VertexID) {
+	at, n := len(x.words), len(l.nbr)
+	x.words = slices.Grow(x.words, 2*n)
+	for _, y := range l.nbr {
+		x.words = append(x.words, uint32(y))
+	}
+	for _, y := range l.ent {
+		x.words = append(x.words, uint32(y))
+	}
+	drop := func(v dyngraph.VertexID) {
+		if i, ok := slices.BinarySearch(x.words[at:at+n], uint32(v)); ok {
+			x.words = slices.Delete(x.words, at+n+i, at+n+i+1)
+			x.words = slices.Delete(x.words, at+i, at+i+1)
+			n--
+		}
+	}
+	if e.clash[1] {
+		drop(root)
+	}
+	if e.clash[2] {
+		drop(near)
+	}
+}
+
+// keepMet appends what was met, likewise.
+func (x *endings) keepMet(e *ending, near, root dyngraph.VertexID) {
+	if e.clash[1] || e.clash[2] {
+		x.met = slices.DeleteFunc(x.met, func(m met) bool { return e.clash[1] && m.v == root || e.clash[2] && m.v == near })
+	}
+	for i := range x.met {
+		x.words = append(x.words, uint32(x.met[i].v))
+	}
+	for k := range 2 {
+		for i := range x.met {
+			x.words = append(x.words, uint32(x.met[i].by[e.forth^k]))
+		}
+	}
+}
+
+// sift prepares to look for vertices in a list: a few bits of their ids, within some lines of the cache, rule most others out.
+func (x *endings) sift(of []dyngraph.VertexID) {
+	x.sieve = [64]uint64{}
+	for _, w := range of {
+		x.sieve[w/64%64] |= 1 << (w % 64)
+	}
+}
+
+// meet finds what a list has in common with the one that was sifted.
+func (x *endings) meet(l, across list) {
+	x.met = x.met[:0]
+	j := 0
+	if len(l.nbr) > manyTimes*len(across.nbr) {
+		for i, y := range across.nbr {
+			if j = seek(l.nbr, j, y); j == len(l.nbr) {
+				return
+			}
+			if l.nbr[j] == y {
+				x.met = append(x.met, met{y, [2]dyngraph.Entry{l.ent[j], across.ent[i]}})
+			}
+		}
+		return
+	}
+	for i, y := range l.nbr {
+		if x.sieve[y/64%64]>>(y%64)&1 == 0 {
+			continue
+		}
+		if j = seek(across.nbr, j, y); j == len(across.nbr) {
+			return
+		}
+		if across.nbr[j] == y {
+			x.met = append(x.met, met{y, [2]dyngraph.Entry{l.ent[i], across.ent[j]}})
+		}
+	}
+}
+
+// meetRange is meet for what is not worth a list yet.
+func (x *endings) meetRange(r dyngraph.Range, across list) {
+	x.met = x.met[:0]
+	for i, y := range across.nbr {
+		if e, ok := r.Find(y); ok {
+			x.met = append(x.met, met{y, [2]dyngraph.Entry{e, across.ent[i]}})
+		}
+	}
+}
+
+// readAhead reads where the lists of some vertices are, which is mostly in no cache: reads that do not wait for each other overlap.
+func (c *lists) readAhead(of []dyngraph.VertexID, b *back) (read uint64) {
+	slots := c.table.slots
+	for _, v := range of {
+		key := (uint64(b.column)<<32 | uint64(v)) + 1
+		read += atomic.LoadUint64(&slots[listHash(key)&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.lane))
+	}
+	return read
+}

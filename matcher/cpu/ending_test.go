@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of it, puts out what one does
+// that finds it each time.
+func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
+	var again, staged, long, rest, triangles bool
+	seen := func() bool { return again && staged && long && rest && triangles }
+	matchertest.ForSeedsUntil(t, 10, seen, func(t *testing.T, rng *rand.Rand) {
+		directed, labels := rng.IntN(2) == 0, 1+rng.IntN(3)
+		const vertices, edges = 60, 200
+		p := newPowerLaw(rng.Uint64(), vertices, edges, labels, edges/2)
+		var queries []*matcher.Query
+		for i, shape := range [][][2]int{
+			{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}}, // triangle on a path
+			{{0, 1}, {1, 2}, {2, 3}, {3, 4}},
+			{{0, 1}, {1, 2}, {2, 3}, {1, 4}},
+		} {
+			q := &matcher.Query{Name: fmt.Sprint("q", i), Version: 1}
+			for v := range 5 {
+				x := matcher.QueryVertex{Name: fmt.Sprint("v", v)}
+				if rng.IntN(6) > 0 {
+					x.Label = fmt.Sprint("L", rng.IntN(labels))
+				}
+				q.Vertices = append(q.Vertices, x)
+			}
+			for k, e := range shape {
+				if rng.IntN(2) == 0 {
+					e[0], e[1] = e[1], e[0]
+				}
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", k), From: e[0], To: e[1], Either: !directed})
+			}
+			queries = append(queries, q)
+		}
+		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(2), 1<<20)
+		forgets.forgets = true
+		remembers.endingLimits = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
+		x := matchertest.NewBench(t, directed, plan.New(), queries, forgets, remembers)
+		x.Stage([]dyngraph.Message{{Updates: p.graph}})
+		x.Commit()
+		present := append([]dyngraph.Update(nil), p.graph[vertices:]...)
+		for len(p.stream) > 0 {
+			us := p.stream[:min(1+rng.IntN(40), len(p.stream))]
+			p.stream = p.stream[len(us):]
+			present = append(present, us...)
+			for range rng.IntN(20) {
+				u := present[rng.IntN(len(present))]
+				u.Op = dyngraph.DeleteEdge
+				us = append(us[:len(us):len(us)], u)
+			}
+			if rng.IntN(2) == 0 { // a vertex that is its own neighbour
+				v := fmt.Sprint(rng.IntN(vertices))
+				us = append(us[:len(us):len(us)], dyngraph.Update{Op: dyngraph.InsertEdge, From: v, To: v})
+			}
+			delta := x.Stage([]dyngraph.Message{{Updates: us}})
+			requests := x.Requests(bounds(rng, delta))
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
+				for _, s := range remembers.idle {
+					for _, slot := range s.endings.slots {
+						if slot.search == s.endings.search {
+							staged, long = staged || slot.staged, long || slot.long
+							triangles = triangles || slot.from < slot.to && remembers.columns.endings[slot.key>>32].far[1] >= 0
+						}
+					}
+					for _, u := range s.endings.use {
+						again, rest = again || u.again > 0, rest || u.rest > 0
+					}
+				}
+			}
+			x.Commit()
+		}
+	})
+}

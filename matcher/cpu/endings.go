@@ -1,0 +1,205 @@
+package cpu
+
+import (
+	"cmp"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// endings remembers for one search what endings find, by the image of their root. It is a worker's own.
+//
+// It lies in words, in the order of the steps: for each image of the near step that image, the entry of its edge and a number; then so many
+// images of the far step, and as many entries for each of its edges. All of it is there, whether the anchor at hand sees it or not.
+type endings struct {
+	search uint32 // number of the search, from 1 on
+	slots  []endingSlot
+	words  []uint32
+	use    [16]endingUse // of kinds by their lowest bits
+	limits endingLimits
+	off    bool // nothing is remembered
+	// For what is just being found.
+	sieve [64]uint64
+	met   []met
+	read  uint64 // what is read ahead comes together here, so that it is read
+}
+
+// endingSlot says where in the words something is.
+type endingSlot struct {
+	key      uint64 // kind and root
+	search   uint32
+	from, to uint32
+	staged   bool // some entries, perhaps
+	long     bool // it is not there: it takes too much room
+}
+
+// endingUse says whether remembering pays: how many endings were looked for since it was last judged, and the words that were found, and
+// found again.
+type endingUse struct{ tries, made, again, rest uint32 }
+
+// endingLimits are for tests; 0 is what is said below.
+type endingLimits struct{ words, longest, judged int }
+
+const (
+	endingSlots = 1 << 13
+	// maxEndingWords bounds the words, about: then all is forgotten.
+	maxEndingWords = 1 << 20
+	// longestEnding bounds those of one root: the search of what hangs from a hub is rather shared.
+	longestEnding = 1 << 16
+	// Remembering pays when as many words are found again as were made. It is judged after some words; if it does not pay, nothing is remembered
+	// for endingRest times as long.
+	endingJudged = 1 << 18
+	endingRest   = 16
+)
+
+// attach makes a search begin, with nothing remembered.
+func (x *endings) attach(b *Backend) {
+	x.limits, x.off = b.endingLimits, b.forgets
+	x.forget()
+}
+
+func (x *endings) forget() {
+	x.words = x.words[:0]
+	if x.search++; x.search == 0 {
+		clear(x.slots)
+		x.search = 1
+	}
+}
+
+// slot returns the place for what an ending finds from v, and whether it is to be found yet.
+func (x *endings) slot(kind uint32, v dyngraph.VertexID) (slot *endingSlot, found bool) {
+	if x.slots == nil {
+		x.slots = make([]endingSlot, endingSlots)
+	}
+	key := uint64(kind)<<32 | uint64(v)
+	slot = &x.slots[key*0x9e3779b97f4a7c15>>32%endingSlots]
+	if slot.key == key && slot.search == x.search {
+		return slot, true
+	}
+	if len(x.words) >= cmp.Or(x.limits.words, maxEndingWords) {
+		x.forget()
+	}
+	*slot = endingSlot{key: key, from: uint32(len(x.words))}
+	return slot, false
+}
+
+// worth reports whether endings of a kind are to be remembered.
+func (x *endings) worth(u *endingUse) bool {
+	if x.off {
+		return false
+	}
+	if u.rest > 0 {
+		u.rest--
+		return false
+	}
+	if int(u.made) >= cmp.Or(x.limits.judged, endingJudged) {
+		if u.again < u.made {
+			u.rest = endingRest * u.tries
+		}
+		u.tries, u.made, u.again = 0, 0, 0
+	}
+	u.tries++
+	return true
+}
+
+// end maps the last two steps, from d on, as they are remembered; done tells that it did, ok whether the search goes on.
+func (s *search) end(d int) (done, ok bool) {
+	e, x := s.o.ending, &s.endings
+	u := &x.use[e.kind%uint32(len(x.use))]
+	if !x.worth(u) {
+		return false, true
+	}
+	slot, found := x.slot(e.kind, s.m[e.root])
+	if !found {
+		if !s.find(d, slot) {
+			return true, false
+		}
+		u.made += uint32(len(x.words)) - slot.from + 1
+		if slot.long {
+			x.words = x.words[:slot.from]
+		}
+		slot.to, slot.search = uint32(len(x.words)), x.search
+	} else {
+		u.again += slot.to - slot.from + 1
+	}
+	if slot.long {
+		return false, true
+	}
+	words := x.words[slot.from:slot.to]
+	if !s.stepBy(1 + len(words)/(1+len(s.o.steps[d+1].back))) {
+		return true, false
+	}
+	if !s.out.addEnding(s, d, words, slot.staged) {
+		s.stopped = true
+		return true, false
+	}
+	return true, true
+}
+
+// addEnding adds a row for each of what an ending found that is free and visible; false tells of an error.
+func (s *sorter) addEnding(se *search, d int, words []uint32, staged bool) bool {
+	w, edges := s.order.width(), s.order.vertices
+	row, e := se.row[:w], se.o.ending
+	near, far := &se.o.steps[d], &se.o.steps[d+1]
+	var clash [matcher.MaxVertices]uint32
+	n := 0
+	for _, k := range e.apart[1] {
+		clash[n] = uint32(se.m[k])
+		n++
+	}
+	vertex, one, two := far.vertex, edges+far.back[0].edge, 0
+	if len(far.back) == 2 {
+		two = edges + far.back[1].edge
+	}
+	data, room := s.data, s.room
+near:
+	for len(words) > 0 {
+		v, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
+		images, first, second := words[3:][:many], words[3+many:][:many], []uint32(nil)
+		words = words[3+2*many:]
+		if two > 0 {
+			second, words = words[:many], words[many:]
+		}
+		for _, k := range e.apart[0] {
+			if uint32(se.m[k]) == v {
+				continue near
+			}
+		}
+		if by.Staged() && !se.visible(by) {
+			continue
+		}
+		row[near.vertex], row[edges+near.back[0].edge] = v, uint32(by.Index())
+	far:
+		for i, v := range images {
+			for _, c := range clash[:n] {
+				if c == v {
+					continue far
+				}
+			}
+			if a := dyngraph.Entry(first[i]); staged && a.Staged() && !se.visible(a) {
+				continue
+			}
+			if len(data)+w > room {
+				s.grown(data)
+				if !s.full() {
+					return false
+				}
+				data, room = s.data, s.room
+			}
+			at := len(data)
+			into := data[at : at+w : at+w]
+			copy(into, row)
+			into[vertex], into[one] = v, uint32(dyngraph.Entry(first[i]).Index())
+			if two > 0 {
+				b := dyngraph.Entry(second[i])
+				if staged && b.Staged() && !se.visible(b) {
+					continue
+				}
+				into[two] = uint32(b.Index())
+			}
+			data = data[:at+w]
+		}
+	}
+	s.grown(data)
+	return true
+}
