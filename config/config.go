@@ -191,6 +191,8 @@ type Placement struct {
 	Fill              uint64 `yaml:"fill"`               // estimated work that the GPU is first tried with
 	ExplorePercent    int    `yaml:"explore_percent"`    // of all time, for trying the other side
 	HysteresisPercent int    `yaml:"hysteresis_percent"` // that the other side has to be cheaper by
+	// Rehearse bounds the searches that are made before the first batch, to compare the sides; 0: none.
+	Rehearse Duration `yaml:"rehearse"`
 }
 
 // Checkpoint says where the daemon's state is kept.
@@ -266,7 +268,7 @@ func Default() *Config {
 		Output: Output{Mode: "changelog"},
 		Engine: Engine{
 			Backend: "auto", GroupMemory: 64 * MiB,
-			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5},
+			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5, Rehearse: Duration(500 * time.Millisecond)},
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},

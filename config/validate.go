@@ -304,6 +304,8 @@ func (v *validator) engine() {
 		v.fail("engine.placement.explore_percent", "is %d; it is 1 to 100", p.ExplorePercent)
 	} else if p.HysteresisPercent < 1 || p.HysteresisPercent > 99 {
 		v.fail("engine.placement.hysteresis_percent", "is %d; it is 1 to 99", p.HysteresisPercent)
+	} else if p.Rehearse < 0 {
+		v.fail("engine.placement.rehearse", "is %v; it is a duration like 500ms, or 0 for none", p.Rehearse)
 	}
 	if e.Threads < 0 || e.Threads > 1024 {
 		v.fail("engine.threads", "is %d; it is 1 to 1024, or 0 for one per processor", e.Threads)

@@ -135,6 +135,24 @@ func (e *Engine) Restore(states []QueryState) error {
 	return nil
 }
 
+// Rehearse has a backend that is a Rehearser measure its ways of searching for what the queries emit; see the function of that name. It is for the time
+// before the first Step that somebody waits for. Queries with a budget have none, and those for existence are searched too seldom.
+func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
+	var reqs []Request
+	for _, r := range e.active {
+		q := r.state.Query
+		if q.WorkBudget > 0 || q.Emit == EmitExists {
+			continue
+		}
+		req := Request{Plan: r.plan, Before: AllOrders, Limit: q.MaxMatches, Total: q.ExactTotal}
+		if q.Emit == EmitCounts {
+			req = Request{Plan: r.plan, Before: AllOrders, Want: WantCount}
+		}
+		reqs = append(reqs, req)
+	}
+	return Rehearse(ctx, e.g, e.opt.Backend, reqs)
+}
+
 // Explain returns the plan of a query as text, with the labels and statistics of the present graph.
 func (e *Engine) Explain(q *Query) (string, error) {
 	p, err := e.opt.Planner.Plan(q, e.g)

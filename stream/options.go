@@ -41,6 +41,9 @@ type PipelineOptions struct {
 	// Startup returns the query changes to make after recovery and before reading, given the queries as recovery left
 	// them; each becomes a batch, and one that changes nothing is skipped. Default: none.
 	Startup func(queries []matcher.QueryState) ([]*matcher.QueryChange, error)
+	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx is done when the
+	// pipeline is to stop. Default: nothing.
+	Ready func(ctx context.Context) error
 	// Log is stepped instead of input, batch by batch with the numbers it carries (DESIGN P2). Default: none.
 	Log iter.Seq2[*Batch, error]
 

@@ -39,6 +39,11 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	if err := p.startup(soft, hard); err != nil {
 		return err
 	}
+	if p.opt.Ready != nil && soft.Err() == nil {
+		if err := p.opt.Ready(soft); err != nil && soft.Err() == nil {
+			return err
+		}
+	}
 	if p.opt.Log != nil {
 		if err := p.stepLog(soft, hard); err != nil {
 			return err

@@ -39,7 +39,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		found.Float64("round_trip_us", math.Round(measured.RoundTrip/100)/10).Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
 		opt.Placement = cuda.NewPlacement(cuda.PlacementOptions{
 			Fill: o.placement.Fill, Explore: float64(o.placement.ExplorePercent) / 100,
-			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Device: measured, Placed: o.placed,
+			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Rehearse: int64(o.placement.Rehearse), Device: measured, Placed: o.placed,
 		})
 		opt.Lost = func(err error) {
 			o.log.Error().Err(err).Str("gpu", info.Name).Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")

@@ -49,7 +49,14 @@ func newEmulated(t *testing.T) *emulated {
 			fmt.Fprintf(&updates, "%s %d %d 7\n", op, a, b)
 		}
 	}
-	for name, text := range map[string]string{"updates.txt": updates.String(),
+	var graph strings.Builder
+	for v := range 12 {
+		fmt.Fprintf(&graph, "v %d %d\n", v, v%2)
+	}
+	for v := range 40 {
+		fmt.Fprintf(&graph, "e %d %d 7\n", v%12, (v+1+v/12)%12)
+	}
+	for name, text := range map[string]string{"updates.txt": updates.String(), "graph.txt": graph.String(),
 		"path.txt": "v 0 0\nv 1 1\nv 2 0\ne 0 1 7\ne 1 2 7\n", "ring.txt": "v 0 0\nv 1 1\nv 2 1\ne 0 1 7\ne 1 2 7\ne 2 0 7\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
 	}
@@ -82,9 +89,23 @@ func (e *emulated) dying(t *testing.T, after int) string {
 func TestP2GPU(t *testing.T) {
 	e := newEmulated(t)
 	t.Run("replay", func(t *testing.T) { gpuReplay(t, e) })
+	t.Run("rehearsal", func(t *testing.T) { gpuRehearsal(t, e) })
 	t.Run("missing", func(t *testing.T) { gpuMissing(t, e) })
 	t.Run("lost", func(t *testing.T) { gpuLost(t, e) })
 	t.Run("timeline", func(t *testing.T) { gpuTimeline(t, e) })
+}
+
+// gpuRehearsal replays a stream that begins with a graph, on which auto compares CPU and GPU before: the same bytes as from the CPU.
+func gpuRehearsal(t *testing.T, e *emulated) {
+	for _, emit := range []string{"deltas", "counts", "exists"} {
+		want := e.replay(t, "", "--graph", "graph.txt", "--emit", emit, "--backend", "cpu")
+		require.Equal(t, 0, want.code, want.stderr)
+		require.Equal(t, emit != "exists", want.stdout != "", "there are matches before the stream, and after it")
+		got := e.replay(t, e.emulator, "--graph", "graph.txt", "--emit", emit, "--backend", "auto")
+		require.Equal(t, 0, got.code, got.stderr)
+		require.Equal(t, want.stdout, got.stdout)
+		require.Equal(t, emit != "exists", strings.Contains(got.stderr, "CPU and GPU were compared"), got.stderr)
+	}
 }
 
 // gpuReplay replays a stream on the GPU backend, and with one that fails on the way: the same bytes as from the CPU, or a
@@ -110,7 +131,7 @@ func gpuReplay(t *testing.T, e *emulated) {
 
 // daemonConfig has placement prefer the GPU from the first search on.
 const daemonConfig = `
-graph: {directed: false}
+graph: {directed: false, bootstrap: BOOT}
 input: {file: {path: updates.txt}}
 output: {file: {path: OUT}}
 checkpoint: {dir: OUT.state}
@@ -124,27 +145,29 @@ queries:
 // gpuLost runs the daemon with auto on a GPU that fails on the way: what it writes is what the CPU writes, and the loss is
 // logged once.
 func gpuLost(t *testing.T, e *emulated) {
-	run := func(out, emulator, backend string) (records string, r result) {
+	run := func(out, emulator, backend, graph string) (records string, r result) {
 		config := filepath.Join(e.dir, out+".yaml")
-		require.NoError(t, os.WriteFile(config, []byte(strings.ReplaceAll(daemonConfig, "OUT", out)), 0o600))
+		require.NoError(t, os.WriteFile(config, []byte(strings.NewReplacer("OUT", out, "BOOT", graph).Replace(daemonConfig)), 0o600))
 		e.args = []string{"run", "-c", config, "--set", "admin.listen=", "--backend", backend}
 		r = e.replay(t, emulator)
 		text, err := os.ReadFile(filepath.Join(e.dir, out))
 		require.NoError(t, err, r.stderr)
 		return regexp.MustCompile(`"stream":"[^"]*"`).ReplaceAllString(string(text), ""), r
 	}
-	want, r := run("cpu.jsonl", "", "cpu")
-	require.Equal(t, 0, r.code, r.stderr)
-	require.NotEmpty(t, want)
 	lost := 0
-	const measuring = 3 * 256 << 10 // what it is sent before it searches
-	for i, after := range []int{20_000, 5_000 + measuring, 20_000 + measuring, 60_000 + measuring} {
-		got, r := run(fmt.Sprintf("auto%d.jsonl", i), e.dying(t, after), "auto")
+	const measuring = 3 * 256 << 10                     // what it is sent before it searches
+	for _, graph := range []string{`""`, "graph.txt"} { // which CPU and GPU are compared on
+		want, r := run("cpu"+fmt.Sprint(len(graph))+".jsonl", "", "cpu", graph)
 		require.Equal(t, 0, r.code, r.stderr)
-		require.Equal(t, want, got)
-		told := strings.Count(r.stderr, "the CPU goes on where it stopped")
-		require.LessOrEqual(t, told, 1)
-		lost += told
+		require.NotEmpty(t, want)
+		for i, after := range []int{20_000, 5_000 + measuring, 20_000 + measuring, 60_000 + measuring} {
+			got, r := run(fmt.Sprintf("auto%s%d.jsonl", fmt.Sprint(len(graph)), i), e.dying(t, after), "auto", graph)
+			require.Equal(t, 0, r.code, r.stderr)
+			require.Equal(t, want, got)
+			told := strings.Count(r.stderr, "the CPU goes on where it stopped")
+			require.LessOrEqual(t, told, 1)
+			lost += told
+		}
 	}
 	require.Positive(t, lost)
 }

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/plan"
@@ -63,12 +65,37 @@ func (t *timedConcerner) Concern(note func(plan int, sign dyngraph.Sign)) {
 	t.search += time.Since(begin)
 }
 
+// timedRehearser is a timedBackend whose backend is a matcher.Rehearser. What is rehearsed is no search of the stream's.
+type timedRehearser struct {
+	*timedBackend
+	matcher.Rehearser
+}
+
 // forEngine returns the backend with all that it can do.
 func (t *timedBackend) forEngine() matcher.Backend {
-	if c, ok := t.Backend.(matcher.Concerner); ok {
-		return &timedConcerner{t, c}
+	switch b := t.Backend.(type) {
+	case matcher.Concerner:
+		return &timedConcerner{t, b}
+	case matcher.Rehearser:
+		return &timedRehearser{t, b}
 	}
 	return t
+}
+
+// rehearsal returns what is done before the first batch: a backend that chooses between CPU and GPU compares them.
+func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		begin := time.Now()
+		n, err := e.Rehearse(ctx)
+		if err != nil {
+			return fmt.Errorf("comparing CPU and GPU: %w", err)
+		}
+		if n > 0 {
+			log.Info().Int("batches", n).Stringer("took", time.Since(begin).Round(time.Millisecond)).
+				Msg("CPU and GPU were compared on batches of edges that are there; the graph is as it was")
+		}
+		return nil
+	}
 }
 
 // newEngine returns an engine over a graph.

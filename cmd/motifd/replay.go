@@ -135,6 +135,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 		Startup: func([]matcher.QueryState) ([]*matcher.QueryChange, error) {
 			return additions(queries), nil
 		},
+		Ready: rehearsal(engine, a.log),
 	}
 	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
 	r.src = src

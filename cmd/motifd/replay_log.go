@@ -99,7 +99,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	r.progress = newProgress(a.stderr, "replaying "+c.BatchLog, "updates")
 	state.Fresh = true // of the output, which begins here
 	opt := stream.PipelineOptions{
-		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1,
+		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1, Ready: rehearsal(engine, a.log),
 	}
 	return r.run(&opt, enc, file.SinkOptions{Upsert: upsert})
 }

@@ -215,6 +215,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 		StreamID: state.StreamID, Upsert: s.cfg.Output.Mode == "upsert", EchoProps: s.cfg.Output.EchoProps,
 	})
 	opt.Engine, opt.Store, opt.State = engine, store, state
+	opt.Ready = rehearsal(engine, s.log)
 	opt.Observer = &observer{
 		metrics: s.metrics, log: s.log,
 		often: s.log.Sample(&zerolog.BurstSampler{Burst: 5, Period: 10 * time.Second}),

@@ -107,6 +107,14 @@ func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query,
 func playOn(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
 	t.Helper()
 	for _, batch := range batches {
+		if r, ok := got.(matcher.Rehearser); ok && rng.IntN(8) == 0 {
+			delta := bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+			if _, err := r.Rehearse(t.Context(), requests); err != nil {
+				t.Fatal(err)
+			}
+			bench.Abort()
+		}
 		if rng.IntN(8) == 0 { // as if the first try had failed, before or after its search
 			delta := bench.Stage(batch)
 			if rng.IntN(2) == 0 {

@@ -39,17 +39,21 @@ type estimate struct {
 	any              bool // anything is known
 	tried, proven    bool // just this kind and size was searched; it was not cut off
 	low, guess, high float64
+	error            float64 // standard error of guess, if proven
 }
 
 // usable tells whether the guess is one of what the search takes, and not just of what it takes at least.
 func (e *estimate) usable() bool { return e.any && (!e.tried || e.proven) }
 
 // estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that were: more work
-// takes no less, and at most as much more as it is more work.
-func estimated(row *[sizes]cell, size int, s Side, work uint64) estimate {
+// takes no less, and at most as much more as it is more work. Where the side was rehearsed, it goes by that until the size was measured.
+func estimated(row *[sizes]cell, rehearsed *curve, size int, s Side, work uint64) estimate {
 	own := row[size].side[s]
 	if v := own.per * float64(work); own.n > 0 && own.proven {
-		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v}
+		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v, error: own.error() * float64(work)}
+	}
+	if own.n == 0 && !rehearsed.empty() {
+		return rehearsed.at(float64(work))
 	}
 	low, high := 0.0, math.Inf(1)
 	for i := size - 1; i >= 0; i-- {

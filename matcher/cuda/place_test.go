@@ -24,7 +24,7 @@ func TestP2Placement(t *testing.T) {
 			now += 1 << rng.IntN(22)
 			return now
 		}
-		o.Placement = cuda.NewPlacement(cuda.PlacementOptions{Fill: 1 + rng.Uint64N(64), Explore: 10,
+		o.Placement = cuda.NewPlacement(cuda.PlacementOptions{Fill: 1 + rng.Uint64N(64), Explore: 10, Rehearse: 1 << rng.IntN(36),
 			Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { sides[s]++; reasons[r]++ }})
 		got := newBackendWith(t, rng, o)
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})

@@ -61,6 +61,8 @@ type PlacementOptions struct {
 	Explore float64
 	// Hysteresis is the share by which the other side has to be cheaper before work moves there. 0 is 0.05.
 	Hysteresis float64
+	// Rehearse bounds what rehearsals search, in nanoseconds; see Rehearsed. 0 is none.
+	Rehearse int64
 	// Device is what is known of the device before it has searched.
 	Device Calibration
 	// Placed is told of every search: where it ran, why, and what it took. It may be nil.
@@ -101,9 +103,10 @@ func (o *PlacementOptions) EnsureDefaults() {
 // batches are so small that the GPU's round trips alone take longer there is none. Nor does a side come back from further behind, or let the
 // CPU fall further behind while in doubt, than such a share pays for: see behind. It has one owner.
 type Placement struct {
-	opt   PlacementOptions
-	cells [kindsOfWork][sizes]cell
-	turns [kindsOfWork]turn
+	opt    PlacementOptions
+	cells  [kindsOfWork][sizes]cell
+	curves [kindsOfWork][2]curve // by Side
+	turns  [kindsOfWork]turn
 
 	useful  float64 // nanoseconds of all searches, where they were done without exploring
 	spent   float64 // nanoseconds that exploring has lost beyond that
@@ -113,6 +116,8 @@ type Placement struct {
 	next    int // of recent
 	lag     [2]lag
 	warm    [kindsOfWork]bool // the GPU has searched: the first time includes what is done once
+
+	rehearsal rehearsal
 }
 
 // lag is what is known of a side's catching up.
@@ -159,7 +164,7 @@ type cell struct {
 // NewPlacement returns a Placement that knows nothing but the device.
 func NewPlacement(opt PlacementOptions) *Placement {
 	opt.EnsureDefaults()
-	p := &Placement{opt: opt}
+	p := &Placement{opt: opt, rehearsal: rehearsal{left: float64(opt.Rehearse)}}
 	p.lag[CPU] = lag{each: perEntry}
 	p.lag[GPU] = lag{each: opt.Device.Byte}
 	return p
@@ -189,7 +194,8 @@ func (p *Placement) cell(w Work) (c *cell, row *[sizes]cell, size int) {
 func (p *Placement) decide(w Work) decision {
 	c, row, size := p.cell(w)
 	c.searches++
-	est := [2]estimate{estimated(row, size, CPU, w.Size), estimated(row, size, GPU, w.Size)}
+	curves := &p.curves[kindOf(w)]
+	est := [2]estimate{estimated(row, &curves[CPU], size, CPU, w.Size), estimated(row, &curves[GPU], size, GPU, w.Size)}
 	cpu, gpu := &est[CPU], &est[GPU]
 	best := CPU
 	switch {
@@ -217,7 +223,7 @@ func (p *Placement) decide(w Work) decision {
 	}
 	d := decision{side: best, reason: Cheaper}
 	if est[best.other()].any {
-		d = p.behind(&w, [2]float64{cpu.guess, gpu.guess}, best, !cpu.usable() || p.sure(c, best))
+		d = p.behind(&w, [2]float64{cpu.guess, gpu.guess}, best, !cpu.usable() || sure(&est[best], &est[best.other()]))
 	}
 	if d.reason == Cheaper {
 		if limit := p.trial(w, c, est[best.other()], instead, best.other()); limit > 0 {
@@ -235,10 +241,9 @@ func (p *Placement) backlog(w *Work, s Side) float64 {
 	return float64(w.Behind[s]-min(w.Own[s], w.Behind[s])) * p.lag[s].each
 }
 
-// sure tells whether a side was measured to be cheaper beyond doubt.
-func (p *Placement) sure(c *cell, s Side) bool {
-	a, b := &c.side[s], &c.side[s.other()]
-	return a.proven && a.per+doubt*math.Hypot(a.error(), b.error()) < b.per
+// sure tells whether a side was measured to be cheaper than the other beyond doubt.
+func sure(a, b *estimate) bool {
+	return a.proven && a.guess+doubt*math.Hypot(a.error, b.error) < b.guess
 }
 
 // behind decides where a side is cheaper, but may have to catch up with what it sat out. Coming back is paid for by what is gained at once, by
@@ -337,7 +342,8 @@ func (p *Placement) least(s Side) float64 {
 // explored sets when a side is tried next: the worse it is, the later.
 func (p *Placement) explored(w Work, s Side) {
 	c, row, size := p.cell(w)
-	tried, other := estimated(row, size, s, w.Size), estimated(row, size, s.other(), w.Size)
+	curves := &p.curves[kindOf(w)]
+	tried, other := estimated(row, &curves[s], size, s, w.Size), estimated(row, &curves[s.other()], size, s.other(), w.Size)
 	switch {
 	case !tried.usable() && tried.low < other.guess: // cut off before it was seen to be worse
 		c.pause = 0

@@ -22,6 +22,7 @@ type batchMachine struct {
 	trip   float64
 	noise  float64
 	common float64 // nanoseconds that a net edge takes wherever it is searched
+	warm   bool    // both sides have what they keep, and the GPU has searched
 }
 
 // simBatch is a batch of net edges, and the work of its searches.
@@ -42,6 +43,9 @@ func (m *batchMachine) play(batches []simBatch, seed uint64, p *cuda.Placement, 
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total, first := 0.0, true
 	sides := [2]keeps{cuda.CPU: {behind: m.whole[cuda.CPU], own: 4, missed: 2}, cuda.GPU: {behind: m.whole[cuda.GPU], own: 40, missed: 40}}
+	if m.warm {
+		sides[cuda.CPU].there, sides[cuda.CPU].behind, sides[cuda.GPU].there, sides[cuda.GPU].behind, first = true, 0, true, 0, false
+	}
 	for _, b := range batches {
 		staged := [2]bool{}
 		total += m.common * float64(b.net)

@@ -62,10 +62,7 @@ func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []match
 	if len(there) == 0 {
 		return m
 	}
-	sub := make([]matcher.Request, len(there))
-	for k, i := range there {
-		sub[k] = reqs[i]
-	}
+	sub := requestsOf(reqs, there)
 	m.next, m.stop = iter.Pull2(func(yield func(matcher.Group, error) bool) {
 		got, err := b.cpu.Search(ctx, sign, sub, func(g matcher.Group) error {
 			g.Request = there[g.Request]
@@ -213,10 +210,12 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
 }
 
 // requests returns some of the requests.
-func (s *batchSearch) requests(of []int) []matcher.Request {
+func (s *batchSearch) requests(of []int) []matcher.Request { return requestsOf(s.reqs, of) }
+
+func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 	sub := make([]matcher.Request, len(of))
 	for k, i := range of {
-		sub[k] = s.reqs[i]
+		sub[k] = reqs[i]
 	}
 	return sub
 }

@@ -4,6 +4,7 @@ package cuda_test
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,6 +35,15 @@ func (f *follower) total() (d time.Duration) {
 		d += t
 	}
 	return d
+}
+
+// requests makes one request of each plan.
+func (f *follower) requests(want matcher.Want) []matcher.Request {
+	reqs := make([]matcher.Request, len(f.plans))
+	for i, p := range f.plans {
+		reqs[i] = matcher.Request{Plan: p, Want: want, Before: matcher.AllOrders}
+	}
+	return reqs
 }
 
 // quantile returns what a share of the batches took at most.
@@ -68,7 +78,7 @@ func mixedSizes(at int) int {
 	return 100
 }
 
-// playStream plays a stream past backends, which it closes. It ends early when there is nothing left to insert.
+// playStream plays a stream past backends, which it closes; what rehearses does so before. It ends early when there is nothing left to insert.
 func playStream(b *testing.B, s *benchStream, seed uint64, backends []*follower) {
 	var pool []dyngraph.Update
 	for _, f := range backends {
@@ -94,6 +104,14 @@ func playStream(b *testing.B, s *benchStream, seed uint64, backends []*follower)
 		}
 		if err := f.be.Prepare(f.plans); err != nil {
 			b.Fatal(err)
+		}
+		began := time.Now()
+		n, err := matcher.Rehearse(b.Context(), f.graph, f.be, f.requests(s.want))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n > 0 {
+			fmt.Printf("%s: %s rehearsed %d batches, %.1f ms\n", s.name, f.name, n, time.Since(began).Seconds()*1e3)
 		}
 	}
 	rng := rand.New(rand.NewPCG(5, seed))
@@ -146,10 +164,7 @@ func (f *follower) step(b *testing.B, batch []dyngraph.Update, want matcher.Want
 	if err != nil {
 		b.Fatalf("%s, batch %d: %v", f.name, len(f.took), err)
 	}
-	reqs := make([]matcher.Request, len(f.plans))
-	for i, p := range f.plans {
-		reqs[i] = matcher.Request{Plan: p, Want: want, Before: matcher.AllOrders}
-	}
+	reqs := f.requests(want)
 	began := time.Now()
 	if err := f.be.Stage(delta); err != nil {
 		b.Fatalf("%s, batch %d: %v", f.name, len(f.took), err)

@@ -1,0 +1,108 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/matcher"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+)
+
+// rehearse has a choice compare the sides as matcher.Rehearse does, on net edges that fit as many orders as a batch's.
+func (m *batchMachine) rehearse(p *cuda.Placement, rng *rand.Rand, b simBatch) {
+	fits := float64(b.work[0]+b.work[1]) / float64(b.net)
+	for net := 8.0; net <= 1<<15 && net <= float64(m.whole[cuda.GPU])/160; net *= 4 {
+		for range 3 {
+			began := p.RehearsalLeft()
+			for s := range m.search {
+				own, jitter := []float64{4, 40}[s]*net, math.Exp(m.noise*rng.NormFloat64())
+				c := cuda.Cost{Search: int64(m.search[s](fits*net/2) * 2 * jitter), CatchUp: int64(own * m.each[s] * jitter)}
+				left := p.RehearsalLeft()
+				done := c.Search+c.CatchUp <= left
+				if !done {
+					c = cuda.Cost{Search: left}
+				}
+				w := cuda.Work{Want: matcher.WantCount, Size: uint64(fits * net)}
+				w.Behind[s], w.Own[s] = uint64(own), uint64(own)
+				if p.Rehearsed(w, cuda.Side(s), c, done); !done {
+					return
+				}
+			}
+			if !p.GoOn(began - p.RehearsalLeft()) {
+				return
+			}
+		}
+	}
+}
+
+// TestPlacementAfterARehearsal plays streams of batches on random machines where the sides were compared before: from the first batch on, the choice takes at most a tenth
+// more than the better side, nearly always. What it compares is noisy, and a side that is not surely better is not taken at any price: see Placement.
+func TestPlacementAfterARehearsal(t *testing.T) {
+	byLength := map[int][]float64{}
+	lengths := []int{50, 200, 5000}
+	matchertest.ForSeeds(t, 200, func(t *testing.T, rng *rand.Rand) {
+		for _, n := range lengths {
+			m, batches, name := randomBatchMachine(rng, n)
+			m.warm = true
+			seed, reasons := rng.Uint64(), map[string]int{}
+			p := cuda.NewPlacement(cuda.PlacementOptions{Rehearse: 500e6,
+				Device: cuda.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[cuda.GPU] * logUniform(rng, 0.7, 1.4)},
+				Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})
+			m.rehearse(p, rng, batches[0])
+			better := min(m.play(batches, seed, nil, cuda.CPU), m.play(batches, seed, nil, cuda.GPU))
+			took := m.play(batches, seed, p, 0) / better
+			if byLength[n] = append(byLength[n], took); took > 1.1 {
+				t.Logf("%.3f of the better side: %d batches of %d: %s: %v", took, n, batches[0].net, name, reasons)
+			}
+		}
+	})
+	for _, n := range lengths {
+		r := byLength[n]
+		slices.Sort(r)
+		t.Logf("%d batches, by the better side: median %.3f, one in a hundred above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*99/100], r[len(r)-1])
+		if most := r[len(r)*97/100]; len(r) >= 200 && most > 1.1 {
+			t.Errorf("of streams of %d batches, three in a hundred take %.3f of the better side or more", n, most)
+		}
+	}
+}
+
+// TestRehearsalsAreBounded: what a rehearsal takes is counted, and one that takes too long is the last; it tells that the side takes more than that.
+func TestRehearsalsAreBounded(t *testing.T) {
+	p := cuda.NewPlacement(cuda.PlacementOptions{Rehearse: 1000})
+	w := cuda.Work{Want: matcher.WantCount, Size: 100}
+	rehearse := func(s cuda.Side, took int64, done bool) { p.Rehearsed(w, s, cuda.Cost{Search: took}, done) }
+	rehearse(cuda.CPU, 100, true)
+	rehearse(cuda.GPU, 800, true) // the first time
+	if left := p.RehearsalLeft(); left != 100 || !p.GoOn(900) {
+		t.Fatalf("%d left", left)
+	}
+	rehearse(cuda.CPU, 5, true)
+	rehearse(cuda.GPU, 5, true)
+	if left := p.RehearsalLeft(); left != 90 || !p.GoOn(10) || p.GoOn(12) {
+		t.Fatalf("%d left", left)
+	}
+	w.Size = 10_000
+	rehearse(cuda.CPU, 90, false)
+	if left := p.RehearsalLeft(); left != 0 || p.GoOn(1) {
+		t.Fatalf("%d left", left)
+	}
+	// The CPU took 52 for 100, and more than 90 for 10,000; the GPU took 5 for 100, and what it takes for more was not seen.
+	side := func(size uint64) (was cuda.Side) {
+		err := p.Run(cuda.Work{Want: matcher.WantCount, Size: size}, func(s cuda.Side, _ int64) (cuda.Cost, bool, error) {
+			was = s
+			return cuda.Cost{Search: 5}, true, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return was
+	}
+	for _, size := range []uint64{100, 200, 20_000} {
+		if s := side(size); s != cuda.GPU {
+			t.Errorf("work of %d is the %s's", size, s)
+		}
+	}
+}

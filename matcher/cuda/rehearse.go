@@ -1,0 +1,79 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"context"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as long as the Placement lets them. The graph's
+// way to the device is no part of that time.
+func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
+	p := b.opt.Placement
+	if p == nil || b.lost || p.RehearsalLeft() <= 0 {
+		return false, nil
+	}
+	if !b.mirror.loaded {
+		if err := b.mirror.catchUp(b.delta); b.failed(err) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	began, all := b.clock(), true
+	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
+		var of []int
+		for i := range reqs {
+			if reqs[i].Want == want && reqs[i].Budget == 0 {
+				of = append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		for _, side := range []Side{CPU, GPU} {
+			done, err := b.rehearse(ctx, side, reqs, of)
+			if err != nil || b.lost {
+				return false, err
+			}
+			all = all && done
+		}
+	}
+	return p.GoOn(b.clock()-began) && all, nil
+}
+
+// rehearse has one side answer requests of one kind, both signs, and hands nothing on.
+func (b *Backend) rehearse(ctx context.Context, side Side, reqs []matcher.Request, of []int) (done bool, err error) {
+	p := b.opt.Placement
+	w := Work{Want: reqs[of[0]].Want}
+	size, more := b.fits.size(b.g, b.delta, dyngraph.Deleted, reqs, of)
+	w.Size = size + more
+	w.Behind[CPU], w.Own[CPU] = b.cpu.Behind(requestsOf(reqs, of))
+	w.Behind[GPU], w.Own[GPU] = b.mirror.behind(b.delta)
+	var all Cost
+	done = true
+	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+		if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
+			continue
+		}
+		limit := p.RehearsalLeft() - all.Search - all.CatchUp
+		if done = limit > 0; !done {
+			break
+		}
+		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: make([]matcher.Result, len(reqs)), emit: func(matcher.Group) error { return nil }}
+		var cost Cost
+		if cost, done, err = s.runner(ctx, of)(side, limit); err != nil {
+			return false, err
+		}
+		all.Search, all.CatchUp = all.Search+cost.Search, all.CatchUp+cost.CatchUp
+		if !done {
+			break
+		}
+	}
+	p.Rehearsed(w, side, all, done)
+	return done, nil
+}
