@@ -2,7 +2,7 @@ package cuda
 
 import "math"
 
-// rehearsal is what is left of the time for searches that nobody waits for.
+// rehearsal is what is left of the time for searches that nobody waits for. What a side makes of the whole graph before its first one is no part of it.
 type rehearsal struct {
 	left float64 // nanoseconds
 	cold bool    // something of the batch in hand was searched on the GPU for the first time
@@ -15,15 +15,15 @@ func (p *Placement) RehearsalLeft() int64 { return int64(p.rehearsal.left) }
 // and is charged to no account. The GPU's first search is not: what is done once is a part of it.
 func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 	w.Size = max(1, w.Size)
-	p.rehearsal.left -= float64(cost.Search + cost.CatchUp)
-	if p.once(&w, s) > 0 {
-		p.warm[kindOf(w)], p.rehearsal.cold = true, true
-		return
-	}
 	behind, own := float64(w.Behind[s]), float64(min(w.Own[s], w.Behind[s]))
 	took := float64(cost.Search)
 	if behind > 0 {
 		took += float64(cost.CatchUp) * own / behind
+	}
+	p.rehearsal.left -= took
+	if p.once(&w, s) > 0 {
+		p.warm[kindOf(w)], p.rehearsal.cold = true, true
+		return
 	}
 	// What a small batch takes to follow says little of what many entries take.
 	if behind > own {

@@ -89,6 +89,12 @@ func TestRehearsalsAreBounded(t *testing.T) {
 	if left := p.RehearsalLeft(); left != 0 || p.GoOn(1) {
 		t.Fatalf("%d left", left)
 	}
+	// What it takes to catch up with the graph is not counted.
+	q := cuda.NewPlacement(cuda.PlacementOptions{Rehearse: 1000})
+	w = cuda.Work{Want: matcher.WantCount, Size: 100, Behind: [2]uint64{cuda.CPU: 1000}, Own: [2]uint64{cuda.CPU: 10}}
+	if q.Rehearsed(w, cuda.CPU, cuda.Cost{Search: 100, CatchUp: 5000}, true); q.RehearsalLeft() != 850 {
+		t.Fatalf("%d left", q.RehearsalLeft())
+	}
 	// The CPU took 52 for 100, and more than 90 for 10,000; the GPU took 5 for 100, and what it takes for more was not seen.
 	side := func(size uint64) (was cuda.Side) {
 		err := p.Run(cuda.Work{Want: matcher.WantCount, Size: size}, func(s cuda.Side, _ int64) (cuda.Cost, bool, error) {

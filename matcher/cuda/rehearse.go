@@ -11,7 +11,7 @@ import (
 )
 
 // Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as long as the Placement lets them. The graph's
-// way to the device is no part of that time.
+// way to the device is no part of that time, nor is the CPU's index.
 func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
 	p := b.opt.Placement
 	if p == nil || b.lost || p.RehearsalLeft() <= 0 {
@@ -60,7 +60,7 @@ func (b *Backend) rehearse(ctx context.Context, side Side, reqs []matcher.Reques
 		if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
 			continue
 		}
-		limit := p.RehearsalLeft() - all.Search - all.CatchUp
+		limit := p.RehearsalLeft() - all.Search
 		if done = limit > 0; !done {
 			break
 		}
