@@ -63,8 +63,9 @@ func TestPlacementAfterARehearsal(t *testing.T) {
 		r := byLength[n]
 		slices.Sort(r)
 		t.Logf("%d batches, by the better side: median %.3f, one in a hundred above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*99/100], r[len(r)-1])
-		if most := r[len(r)*97/100]; len(r) >= 200 && most > 1.1 {
-			t.Errorf("of streams of %d batches, three in a hundred take %.3f of the better side or more", n, most)
+		// Of 8,000 streams of either length, 140, 51 and 2 took more than a tenth more: that 20 of 200 do is not luck.
+		if most := r[len(r)*9/10]; len(r) >= 200 && most > 1.1 {
+			t.Errorf("of streams of %d batches, one in ten takes %.3f of the better side or more", n, most)
 		}
 	}
 }
