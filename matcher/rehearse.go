@@ -12,6 +12,8 @@ import (
 // Rehearser is a Backend that chooses how to search by what searches took before, and can find out before a batch is searched that
 // somebody waits for.
 type Rehearser interface {
+	// Rehearses tells whether there is a choice to make, and time for rehearsals: a backend that is set up without is not asked to.
+	Rehearses() bool
 	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what they took. Nothing is emitted. more
 	// tells whether another such batch, or one of four times as many updates, would tell it more.
 	Rehearse(ctx context.Context, reqs []Request) (more bool, err error)
@@ -26,10 +28,10 @@ const (
 
 // Rehearse has a backend that is a Rehearser measure its ways of searching for the requests, of both signs alike: on batches that delete some of the graph's
 // edges and insert others between vertices of the same labels. Each is staged and aborted: whatever is searched later, its results are
-// the same. It returns the number of batches, 0 for a backend that is none or a graph that is small. No batch may be staged.
+// the same. It returns the number of batches, 0 for a backend that has no use for them or a graph that is small. No batch may be staged.
 func Rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, reqs []Request) (batches int, err error) {
 	r, ok := be.(Rehearser)
-	if !ok || len(reqs) == 0 || g.Edges() < 4*leastRehearsed {
+	if !ok || !r.Rehearses() || len(reqs) == 0 || g.Edges() < 4*leastRehearsed {
 		return 0, nil
 	}
 	s := newSampler(g)

@@ -23,6 +23,9 @@ type rehearsing struct {
 
 var errRehearsal = errors.New("no rehearsal")
 
+// Rehearses implements matcher.Rehearser.
+func (b *rehearsing) Rehearses() bool { return true }
+
 // Rehearse implements matcher.Rehearser.
 func (b *rehearsing) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
@@ -108,6 +111,7 @@ func TestRehearsalsGrow(t *testing.T) {
 	be := &sizes{Backend: newCPU(t, 1, false)}
 	d := matchertest.NewDriver(t, true, be, plan.New())
 	d.Register(q)
+	be.most = 100
 	rehearse := func(want ...int) {
 		t.Helper()
 		be.rehearsed = nil
@@ -130,6 +134,8 @@ func TestRehearsalsGrow(t *testing.T) {
 		}
 	}
 	d.Batch([]dyngraph.Message{m})
+	be.most = 0
+	rehearse() // it has no use for it
 	be.most = 100
 	rehearse(8, 8, 8, 32, 32, 32)
 	be.most = 4
@@ -151,6 +157,9 @@ func (b *sizes) Stage(d *dyngraph.Delta) error {
 	b.staged = d
 	return b.Backend.Stage(d)
 }
+
+// Rehearses implements matcher.Rehearser.
+func (b *sizes) Rehearses() bool { return b.most > 0 }
 
 // Rehearse implements matcher.Rehearser.
 func (b *sizes) Rehearse(context.Context, []matcher.Request) (more bool, err error) {

@@ -10,13 +10,18 @@ import (
 	"motifd/matcher"
 )
 
+// Rehearses implements matcher.Rehearser.
+func (b *Backend) Rehearses() bool {
+	return b.opt.Placement != nil && !b.lost && b.opt.Placement.RehearsalLeft() > 0
+}
+
 // Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as long as the Placement lets them. The graph's
 // way to the device is no part of that time, nor is the CPU's index.
 func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
-	p := b.opt.Placement
-	if p == nil || b.lost || p.RehearsalLeft() <= 0 {
+	if !b.Rehearses() {
 		return false, nil
 	}
+	p := b.opt.Placement
 	if !b.mirror.loaded {
 		if err := b.mirror.catchUp(b.delta); b.failed(err) {
 			return false, nil
