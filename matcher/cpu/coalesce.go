@@ -82,7 +82,6 @@ func together(p *matcher.Plan, c *matcher.Class, members []*order, f *plan.Filte
 		}
 		o.slots = append(o.slots, s)
 	}
-	o.meetings()
 	o.columns = o.sharedColumns(c.Shared)
 	for _, m := range members {
 		m.columns = m.sharedColumns(c.Shared)

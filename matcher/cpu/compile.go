@@ -33,7 +33,6 @@ type step struct {
 	// plain tells that every back edge has one label and one direction and no parallel one: each admits one data
 	// edge between two given vertices.
 	plain bool
-	meets int    // a later step, or 0; see meetings
 	less  []less // symmetry constraints against vertices mapped earlier
 	// edgeLess are pairs of pattern edges whose images must ascend, checked when the step is complete.
 	edgeLess [][2]int
@@ -116,7 +115,6 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns
 		c.steps[i] = s
 		c.slots = append(c.slots, &c.steps[i])
 	}
-	c.meetings()
 	return c
 }
 

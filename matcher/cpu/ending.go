@@ -2,11 +2,13 @@ package cpu
 
 import "slices"
 
-// ending is the last two steps of an order, near and far, where they depend on one earlier vertex alone, the image of the root: the near step is
-// joined to the root, the far one to the near one, and perhaps to the root. What they find is the same each time that a search comes by that
-// vertex, but for vertices that are mapped elsewhere by then and for edges that the anchor does not see; both are looked at as rows go out.
+// ending is two steps of an order, near and far, one after the other, that depend on one earlier vertex alone, the image of the root: the near step
+// is joined to the root, the far one to the near one, and perhaps to the root. What they find is the same each time that a search comes by that
+// vertex, but for vertices that are mapped elsewhere by then and for edges that the anchor does not see; both are looked at as they are mapped.
+// They are the last steps that are so, if not the last of the order: vertices of one neighbour may come after them.
 type ending struct {
 	kind  uint32   // of what it finds, see endingKind
+	near  int      // step; the far one is the next
 	root  int      // step
 	forth int      // index of the far step's edge from the near one
 	clash [3]bool  // near and root, far and root, far and near may coincide
@@ -21,17 +23,26 @@ type endingKind struct {
 	clash [3]bool
 }
 
-// endingOf returns the ending of an order, nil if it has none.
+// endingOf returns the last ending of an order, nil if it has none.
 func (c *columns) endingOf(o *order) *ending {
-	d := len(o.steps) - 2
-	if d < 2 || o.images != nil || o.members != nil {
+	if o.images != nil || o.members != nil {
 		return nil
 	}
+	for d := len(o.steps) - 2; d >= 2; d-- {
+		if e := c.endingAt(o, d); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// endingAt returns the ending that step d and the next one are, nil if they are none.
+func (c *columns) endingAt(o *order, d int) *ending {
 	near, far := &o.steps[d], &o.steps[d+1]
 	if !near.plain || !far.plain || len(near.back) != 1 || len(far.back) > 2 || len(near.less)+len(far.less) > 0 {
 		return nil
 	}
-	e := &ending{root: near.back[0].step, forth: -1}
+	e := &ending{near: d, root: near.back[0].step, forth: -1}
 	kind := endingKind{near: near.back[0].column, far: [2]int{-1, -1}}
 	for k := range far.back {
 		switch kind.far[k] = far.back[k].column; far.back[k].step {

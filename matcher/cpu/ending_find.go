@@ -20,10 +20,10 @@ func (s *search) find(d int, slot *endingSlot) bool {
 	near, far := &s.o.steps[d], &s.o.steps[d+1]
 	forth := &far.back[e.forth]
 	v, longest := s.m[e.root], cmp.Or(x.limits.longest, longestEnding)
-	from, _ := s.lists.neighbours(v, &near.back[0], near)
+	from := s.lists.neighbours(v, &near.back[0], near)
 	var across list
 	if len(far.back) == 2 && len(from.nbr) > 0 {
-		if across, _ = s.lists.neighbours(v, &far.back[1-e.forth], far); len(across.nbr) == 0 {
+		if across = s.lists.neighbours(v, &far.back[1-e.forth], far); len(across.nbr) == 0 {
 			return true
 		}
 		x.sift(across.nbr)
@@ -34,8 +34,9 @@ func (s *search) find(d int, slot *endingSlot) bool {
 	slot.staged = from.staged || across.staged
 	for i, w := range from.nbr {
 		if i%ahead == 0 {
-			x.read += s.lists.readAhead(from.nbr[i:min(i+ahead, len(from.nbr))], forth)
+			x.readAhead(&s.lists, from.nbr[i:min(i+ahead, len(from.nbr))], forth)
 		}
+		there := &x.next[i%ahead]
 		if !s.step() {
 			return false
 		}
@@ -45,17 +46,23 @@ func (s *search) find(d int, slot *endingSlot) bool {
 		at := len(x.words)
 		x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
 		if len(far.back) == 1 {
-			to, _ := s.lists.neighbours(w, forth, far)
+			if !there.built {
+				there.list = s.lists.neighbours(w, forth, far)
+			}
+			to := there.list
 			if slot.long = at-int(slot.from)+2*len(to.nbr) > longest; slot.long {
 				return true
 			}
 			slot.staged = slot.staged || to.staged
 			x.keepList(e, to, w, v)
 		} else {
-			to, r, built := s.lists.peek(w, forth, far)
-			if built {
-				slot.staged = slot.staged || to.staged
-				x.meet(to, across)
+			var r dyngraph.Range
+			if !there.built {
+				there.list, r, there.built = s.lists.peek(w, forth, far)
+			}
+			if there.built {
+				slot.staged = slot.staged || there.list.staged
+				x.meet(there.list, across)
 			} else {
 				slot.staged = true // perhaps
 				x.meetRange(r, across)
@@ -159,12 +166,21 @@ func (x *endings) meetRange(r dyngraph.Range, across list) {
 	}
 }
 
-// readAhead reads where the lists of some vertices are, which is mostly in no cache: reads that do not wait for each other overlap.
-func (c *lists) readAhead(of []dyngraph.VertexID, b *back) (read uint64) {
-	slots := c.table.slots
+// readAhead looks for the lists of some vertices, which are mostly in no cache: first all slots and stamps, then what they say, so that reads that
+// do not wait for each other overlap.
+func (x *endings) readAhead(c *lists, of []dyngraph.VertexID, b *back) {
+	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
 		key := (uint64(b.column)<<32 | uint64(v)) + 1
 		read += atomic.LoadUint64(&slots[listHash(key)&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.lane))
 	}
-	return read
+	x.read += read
+	for i, v := range of {
+		l := &x.next[i]
+		if _, _, p := c.find(v, b); p >= emptyList {
+			l.list, l.built = c.at(p), true
+		} else {
+			l.built = false
+		}
+	}
 }

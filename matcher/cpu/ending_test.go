@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -11,11 +12,11 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of it, puts out what one does
-// that finds it each time.
+// TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of it, and whose tables start over
+// in the middle, puts out what one does that finds it each time; so do several workers that give away what comes after it.
 func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
-	var again, staged, long, rest, triangles bool
-	seen := func() bool { return again && staged && long && rest && triangles }
+	var again, staged, long, rest, triangles, before bool
+	seen := func() bool { return again && staged && long && rest && triangles && before }
 	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
 		directed, labels := rng.IntN(2) == 0, 1+rng.IntN(3)
 		const vertices = 60
@@ -26,6 +27,7 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}}, // triangle on a path
 			{{0, 1}, {1, 2}, {2, 3}, {3, 4}},
 			{{0, 1}, {1, 2}, {2, 3}, {1, 4}},
+			{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {1, 4}}, // triangle with tails at two of its vertices
 		} {
 			q := &matcher.Query{Name: fmt.Sprint("q", i), Version: 1}
 			for v := range 5 {
@@ -43,9 +45,12 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			}
 			queries = append(queries, q)
 		}
-		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(2), 1<<20)
+		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 1<<20)
 		forgets.forgets = true
 		remembers.endingLimits = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
+		if rng.IntN(2) == 0 {
+			remembers.lists.most, remembers.pairs.most = 300+rng.IntN(2000), 100+rng.IntN(2000)
+		}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, forgets, remembers)
 		x.Stage([]dyngraph.Message{{Updates: p.graph}})
 		x.Commit()
@@ -67,10 +72,12 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			requests := x.Requests(bounds(rng, delta))
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
+				inside := endingsInside(remembers)
 				for _, s := range remembers.idle {
 					for _, slot := range s.endings.slots {
 						if slot.search == s.endings.search {
 							staged, long = staged || slot.staged, long || slot.long
+							before = before || slot.from < slot.to && inside[uint32(slot.key>>32)]
 							triangles = triangles || slot.from < slot.to && remembers.columns.endings[slot.key>>32].far[1] >= 0
 						}
 					}
@@ -82,4 +89,23 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			x.Commit()
 		}
 	})
+}
+
+// endingsInside returns the kinds of endings that are the last steps of no order.
+func endingsInside(b *Backend) map[uint32]bool {
+	inside, last := map[uint32]bool{}, map[uint32]bool{}
+	for _, c := range b.plans {
+		for _, o := range c.rows {
+			if o == nil || o.ending == nil {
+				continue
+			}
+			if o.ending.near+2 < len(o.steps) {
+				inside[o.ending.kind] = true
+			} else {
+				last[o.ending.kind] = true
+			}
+		}
+	}
+	maps.DeleteFunc(inside, func(kind uint32, _ bool) bool { return last[kind] })
+	return inside
 }

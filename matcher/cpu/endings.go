@@ -21,7 +21,14 @@ type endings struct {
 	// For what is just being found.
 	sieve [64]uint64
 	met   []met
+	next  [ahead]knownList
 	read  uint64 // what is read ahead comes together here, so that it is read
+}
+
+// knownList is a list that is there already, or not.
+type knownList struct {
+	list  list
+	built bool
 }
 
 // endingSlot says where in the words something is.
@@ -102,7 +109,8 @@ func (x *endings) worth(u *endingUse) bool {
 	return true
 }
 
-// end maps the last two steps, from d on, as they are remembered; done tells that it did, ok whether the search goes on.
+// end maps the two steps of the ending, from d on, and what comes after them, as they are remembered; done tells that it did, ok whether the
+// search goes on.
 func (s *search) end(d int) (done, ok bool) {
 	e, x := s.o.ending, &s.endings
 	u := &x.use[e.kind%uint32(len(x.use))]
@@ -126,8 +134,11 @@ func (s *search) end(d int) (done, ok bool) {
 		return false, true
 	}
 	words := x.words[slot.from:slot.to]
-	if !s.stepBy(1 + len(words)/(1+len(s.o.steps[d+1].back))) {
+	if d+2 == len(s.o.steps) && !s.stepBy(1+len(words)/(1+len(s.o.steps[d+1].back))) {
 		return true, false
+	}
+	if d+2 < len(s.o.steps) {
+		return true, s.through(d, words, slot.staged)
 	}
 	if !s.out.addEnding(s, d, words, slot.staged) {
 		s.stopped = true

@@ -24,14 +24,6 @@ type frame struct {
 	valid bool
 	key   []dyngraph.VertexID // by back edge
 
-	// at is where the candidates are among the shared lists, of a generation of their table; 0 if they are no such list or some are staged.
-	at  place
-	gen uint32
-	// row remembers what the candidates are for each candidate of an earlier step, of which rowAt is mapped; see foreseen.
-	row    []place
-	rowAt  int
-	rowGen uint32 // of the table of pairs
-
 	// memory for what is no neighbour list
 	nbrs  []dyngraph.VertexID
 	ents  [][]dyngraph.Entry
@@ -58,26 +50,20 @@ func (s *search) fill(d int, st *step, f *frame) bool {
 	for len(f.ents) < len(st.back) {
 		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
 	}
-	f.valid, f.none, f.at = true, false, 0
+	f.valid, f.none = true, false
 	if len(st.back) > 1 {
-		kind, ok := st.pair()
-		switch p := f.known(s.pairs.table.gen); {
-		case p == absent:
-			return s.intersectPair(kind, st, f, kept, true)
-		case p != 0:
-			return s.fillCommon(f, p)
-		case ok && s.pairs.worth(kind):
-			return s.intersectPair(kind, st, f, kept, false)
+		if kind, ok := st.pair(); ok && s.pairs.worth(kind) {
+			return s.intersectPair(kind, st, f, kept)
 		}
 		return s.intersect(st, f, kept, false)
 	}
 	b := &st.back[0]
-	l, at := s.lists.neighbours(s.m[b.step], b, st)
+	l := s.lists.neighbours(s.m[b.step], b, st)
 	if f.none = len(l.nbr) == 0; f.none {
 		return true
 	}
 	if !l.staged {
-		f.nbr, f.ent[0], f.at, f.gen = l.nbr, l.ent, at, s.lists.table.gen
+		f.nbr, f.ent[0] = l.nbr, l.ent
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
@@ -131,8 +117,7 @@ func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
 	read := &js[best]
 	if !read.built {
 		b := &st.back[best]
-		read.list, _ = s.lists.neighbours(s.m[b.step], b, st)
-		read.built = true
+		read.list, read.built = s.lists.neighbours(s.m[b.step], b, st), true
 	}
 	nbrs := f.nbrs[:0]
 	for k := range js {

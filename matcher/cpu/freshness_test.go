@@ -74,7 +74,7 @@ func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 					continue
 				}
 				want := plainList(x, id, b, st)
-				got, _ := c.neighbours(id, b, st)
+				got := c.neighbours(id, b, st)
 				if !slices.Equal(want.nbr, got.nbr) || !slices.Equal(want.ent, got.ent) || want.staged != got.staged {
 					t.Fatalf("the list of %d is %v, the graph holds %v", id, got, want)
 				}

@@ -42,7 +42,6 @@ type listTable struct {
 	slots []listSlot
 	used  atomic.Int64
 	store *store
-	gen   uint32 // of the store, from 1 on
 }
 
 // listSlot is where a list is; all of it is read and written atomically. A key that is there stays there.
@@ -99,10 +98,7 @@ func (c *lists) renew() {
 	}
 	old := c.table
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries)), gen: 1}
-		if old != nil {
-			c.table.gen = old.gen + 1
-		}
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries))}
 	} else {
 		c.table = old.grown()
 	}
@@ -111,7 +107,7 @@ func (c *lists) renew() {
 
 // grown returns a table with twice as many slots.
 func (t *listTable) grown() *listTable {
-	n := &listTable{slots: make([]listSlot, 2*len(t.slots)), store: t.store, gen: t.gen}
+	n := &listTable{slots: make([]listSlot, 2*len(t.slots)), store: t.store}
 	mask, used := uint64(len(n.slots)-1), int64(0)
 	for k := range t.slots {
 		from := &t.slots[k]
@@ -193,7 +189,7 @@ func (c *lists) at(p place) list {
 const manyLabels = 12
 
 // build reads a range into the slot.
-func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) (list, place) {
+func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
 	most := r.AtMost()
 	if most > c.table.store.size {
 		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
@@ -206,7 +202,7 @@ func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 		if !c.room.reserve(c.table.store, most+1) {
 			var l list
 			l.read(c, r, b, st)
-			return l, 0
+			return l
 		}
 	}
 	into := c.room.begin()
@@ -217,7 +213,7 @@ func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 }
 
 // keep copies a long list to the store, if there is room. Where it does not go there it is the caller's.
-func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) (list, place) {
+func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) list {
 	n := len(l.nbr)
 	if n == 0 {
 		return c.publish(s, stamp, nil, nil, l)
@@ -234,7 +230,7 @@ func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l 
 	}
 	if !kept {
 		c.long = list{}
-		return l, 0
+		return l
 	}
 	to := into.begin()
 	to.nbr, to.ent[0] = append(to.nbr[:1], l.nbr...), append(to.ent[0][:1], l.ent...)
@@ -242,7 +238,7 @@ func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l 
 }
 
 // publish makes a list known that was written, behind a word, to room for it.
-func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l list) (list, place) {
+func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l list) list {
 	p, n := emptyList, len(l.nbr)
 	if n > 0 {
 		word[0] = dyngraph.VertexID(n)
@@ -252,7 +248,7 @@ func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.Ver
 		p = to.end(n + 1)
 	}
 	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
-	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}, p
+	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}
 }
 
 // read makes the list what passes the filter of a range.
@@ -273,11 +269,11 @@ func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
 	*l = list{nbr, ent, staged}
 }
 
-// neighbours returns the list of vertex v along a back edge of step st, and its place, if it has one.
-func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) (list, place) {
+// neighbours returns the list of vertex v along a back edge of step st.
+func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
-		return c.at(p), p
+		return c.at(p)
 	}
 	return c.build(s, stamp, v, c.g.Range(v, b.dir, b.label), b, st)
 }
@@ -293,8 +289,7 @@ func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph
 	}
 	r = c.g.Range(v, b.dir, b.label)
 	if r.AtMost() <= 64 || p >= buildAfter && r.AtMost() < longest {
-		l, _ = c.build(s, stamp, v, r, b, st)
-		return l, r, true
+		return c.build(s, stamp, v, r, b, st), r, true
 	}
 	if p < buildAfter {
 		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p+1))

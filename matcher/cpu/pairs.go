@@ -87,9 +87,6 @@ const (
 // nothing is the place of what pairs that have nothing in common have.
 const nothing place = 1
 
-// absent, in a row, is the place of a pair that was looked up and is not in the table.
-const absent place = 2
-
 // attach makes a worker use the shared pairs.
 func (c *pairs) attach(b *Backend) {
 	c.fresh, c.off, c.shared, c.table = &b.fresh, b.forgets, &b.pairs, b.pairs.now.Load()
@@ -132,19 +129,14 @@ func (c *pairs) worth(kind pairKind) bool {
 		u.rest--
 		return false
 	}
-	u.judge()
-	u.tries++
-	return true
-}
-
-// judge finds out now and then whether looking up pays.
-func (u *pairUse) judge() {
-	if u.tries >= pairTries {
+	if u.tries == pairTries {
 		if u.hits*paysFrom < u.tries {
 			u.rest = pairTries * pairRest
 		}
 		u.tries, u.hits = 0, 0
 	}
+	u.tries++
+	return true
 }
 
 func (c *pairs) useOf(kind pairKind) *pairUse { return &c.use[(kind^kind>>16)%pairKind(len(c.use))] }
@@ -245,9 +237,8 @@ func (t *pairTable) grown() *pairTable {
 	return n
 }
 
-// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged, and
-// where it is, unless that is 0.
-func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool, p place) {
+// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
+func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
 	for k := range 2 {
 		for _, e := range ents[k][:len(nbr)] {
 			staged = staged || e.Staged()
@@ -256,19 +247,19 @@ func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyn
 	t := c.table
 	if now := c.shared.now.Load(); now != t {
 		c.table = now
-		return staged, 0
+		return staged
 	}
 	if len(t.sets) < mostPairs && 8*t.used.Load() > 5*int64(len(t.sets)) {
 		c.renew()
-		return staged, 0
+		return staged
 	}
-	p = nothing
+	p := nothing
 	if n := len(nbr); n > 0 {
 		if n >= longest || !c.room.reserve(t.store, n+1) {
 			if t.store.full() {
 				c.renew()
 			}
-			return staged, 0
+			return staged
 		}
 		into := c.room.begin()
 		into.nbr = into.nbr[:n+1]
@@ -285,7 +276,7 @@ func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyn
 	set, pair := c.slot(kind, a, b, l)
 	pair.kind |= uint64(p)
 	t.put(set, pair)
-	return staged, p
+	return staged
 }
 
 // at returns what is at a place: after the number of vertices, these; and whether some of their entries are staged.
@@ -298,21 +289,16 @@ func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.E
 }
 
 // intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
-// missed tells that it is not there.
-func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32, missed bool) bool {
+func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) bool {
 	a, b, l := s.m[st.back[0].step], s.m[st.back[1].step], [2]lane{st.back[0].lane, st.back[1].lane}
-	if !missed {
-		if p := s.pairs.find(kind, a, b, l); p != 0 {
-			return s.fillCommon(f, p)
-		}
+	if p := s.pairs.find(kind, a, b, l); p != 0 {
+		return s.fillCommon(f, p)
 	}
 	if !s.intersect(st, f, kept, true) {
 		return false
 	}
-	staged, p := s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
-	f.note(p, s.pairs.table.gen)
-	f.none = len(f.nbr) == 0
-	if staged {
+	staged := s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
+	if f.none = len(f.nbr) == 0; staged {
 		s.onlyVisible(f)
 	}
 	return true

@@ -20,7 +20,6 @@ func (s *search) keepFrames(o *order) {
 	}
 	for i, st := range o.slots {
 		f := &s.frames[i]
-		f.row = nil
 		f.valid = f.valid && same && i < len(last.o.slots) && alike(last.o.slots[i], st)
 	}
 	s.filled = now

@@ -26,19 +26,18 @@ type search struct {
 	which  dyngraph.Which
 	anchor uint32
 
-	o        *order
-	class    *order                                 // that o, a member, was come to from
-	left     [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
-	common   [maxWidth]uint32                       // row, as the class has it
-	m        [matcher.MaxVertices]dyngraph.VertexID // by step
-	row      [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
-	edges    []uint32                               // row, from the edges on
-	frames   []frame                                // by slot
-	filled   filled
-	lists    lists
-	pairs    pairs
-	foreseen foreseen
-	endings  endings
+	o       *order
+	class   *order                                 // that o, a member, was come to from
+	left    [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
+	common  [maxWidth]uint32                       // row, as the class has it
+	m       [matcher.MaxVertices]dyngraph.VertexID // by step
+	row     [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
+	edges   []uint32                               // row, from the edges on
+	frames  []frame                                // by slot
+	filled  filled
+	lists   lists
+	pairs   pairs
+	endings endings
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one
@@ -78,7 +77,6 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	s.lists.attach(b)
 	s.pairs.attach(b)
 	s.counter.memo.reset()
-	s.foreseen.begin()
 	s.endings.attach(b)
 	return s
 }
@@ -217,7 +215,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if !st.plain {
 		return s.extendJoined(d, lo, hi)
 	}
-	if s.o.ending != nil && d+2 == len(s.o.steps) && lo == 0 && hi == unbounded && s.mode == matcher.WantRows && !s.out.counting {
+	if s.o.ending != nil && d == s.o.ending.near && lo == 0 && hi == unbounded && s.mode == matcher.WantRows && !s.out.counting {
 		if done, ok := s.end(d); done {
 			return ok
 		}
@@ -240,22 +238,11 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
-	var row []place
-	var later *frame
-	if st.meets > 0 {
-		row, later = s.foresee(d, st, f)
-	}
 	for f.next < f.end {
 		i := f.next
 		f.next++
 		if !s.step() {
 			return false
-		}
-		if row != nil {
-			if row[i] == nothing {
-				continue
-			}
-			later.rowAt = i
 		}
 		w := f.nbr[i]
 		if !s.free(d, w) || s.o.members != nil && !s.live(d, w) {

@@ -63,7 +63,7 @@ func TestSharedLists(t *testing.T) {
 					}
 					got, built := list{}, true
 					if rng.IntN(2) == 0 {
-						got, _ = c.neighbours(v, b, st)
+						got = c.neighbours(v, b, st)
 					} else if got, _, built = c.peek(v, b, st); !built {
 						continue
 					}
@@ -162,7 +162,7 @@ func TestSharedPairs(t *testing.T) {
 					}
 					common := c.find(kind, a, b, [2]lane{l, l})
 					if common == 0 {
-						if some, _ := c.keep(kind, a, b, [2]lane{l, l}, nbr, ents); some != staged {
+						if some := c.keep(kind, a, b, [2]lane{l, l}, nbr, ents); some != staged {
 							return fmt.Errorf("%v are not staged: %v", ents, !staged)
 						}
 						continue
