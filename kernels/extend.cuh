@@ -20,12 +20,14 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
         u32 v = wanted ? b.from == place ? w : s.m[b.from] : 0, n = 0;
         u64 cell = (u64)p.column[l.column] * p.vertices + v;
         if (wanted && p.memo != nullptr) n = peek(p.memo + cell);
-        for (u32 todo = vote(wanted && n == 0); todo != 0;) {
-            u32 lane = lowestBit(todo), x = shuffle(v, lane);
-            u32 c = offers(p, s, q, st, x, work.steps) + 1;
-            if (p.memo != nullptr && laneId() == lane) post(p.memo + cell, c);
-            if (v == x) n = c;
-            todo &= ~vote(v == x);
+        if (u32 todo = vote(wanted && n == 0); todo != 0) {
+            bool common = b.from != place;  // a vertex of all lanes: one asks for it
+            u32 leader = lowestBit(todo);
+            bool asks = common ? laneId() == leader : wanted && n == 0;
+            u32 c = offers(p, s, st, b, v, asks, work.steps) + 1;
+            if (p.memo != nullptr && asks) post(p.memo + cell, c);
+            if (common) c = shuffle(c, leader);
+            if (n == 0) n = c;
         }
         if (wanted) {
             n--;

@@ -100,6 +100,17 @@ type Task struct {
 	Program, Net, Group uint32
 }
 
+// Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of their net edges is.
+type Run struct {
+	First, Net, Program, Group uint32
+}
+
+// Runs is the parameters of kernel tasks: so many of both. The runs ascend, and the first begins with task 0.
+type Runs struct {
+	Run, Net, Task Ptr
+	Runs, Tasks    uint32
+}
+
 // Net is a net edge of the batch.
 type Net struct {
 	Edge, From, To uint32

@@ -150,19 +150,67 @@ FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st
     return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot])) & ~kStaged;
 }
 
-// offers returns how many vertices a vertex v offers to a leaf's step, whatever else is mapped; along a loose back edge, pairs of
-// vertex and edge.
-FN u32 offers(const Params& p, const State& s, const Program& q, const Step& st, u32 v, u64& steps) {
-    const Back& b = q.back[st.back];
-    Range r = reach(p.g, v, b.dir, b.label);
-    u32 n = 0;
-    for (u32 at = r.begin & ~(kWarp - 1); at < r.end; at += kWarp) {
-        u32 slot = at + laneId();
-        bool ok = slot >= r.begin && slot < r.end && slot % kLeaf < p.g.count[slot / kLeaf];
-        steps += popcount(vote(ok));
-        if (ok) n += candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule);
+// kAhead is how many slots a lane reads at once, so that it waits for them together.
+constexpr u32 kAhead = 4;
+// kHub is a number of slots of which no 32 vertices may have more, that the sum stays one. Tests meet both.
+#if defined(MOTIFD_EMULATE)
+constexpr u32 kHub = 40;
+#else
+constexpr u32 kHub = 1u << 27;
+#endif
+
+// listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked as one list, so that no lane
+// waits for a longer one.
+FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
+    u32 lane = laneId(), sum = size, n = 0;
+    for (u32 k = 1; k < kWarp; k *= 2) {
+        u32 other = shuffle(sum, lane - k);
+        if (lane >= k) sum += other;
     }
-    return warpSum(n);
+    u32 start = sum - size, total = shuffle(sum, kWarp - 1);
+    for (u32 t = lane; t - lane < total; t += kAhead * kWarp) {
+        u32 slot[kAhead], nbr[kAhead], entry[kAhead];
+        bool ok[kAhead];
+#pragma unroll
+        for (u32 a = 0; a < kAhead; a++) {
+            u32 of = 0, i = t + a * kWarp;
+            for (u32 k = kWarp / 2; k > 0; k /= 2)
+                if (shuffle(start, of + k) <= i) of += k;
+            slot[a] = shuffle(r.begin, of) + i - shuffle(start, of);
+            ok[a] = i < total && slot[a] % kLeaf < p.g.count[slot[a] / kLeaf];
+        }
+#pragma unroll
+        for (u32 a = 0; a < kAhead; a++) {
+            nbr[a] = ok[a] ? p.g.nbr[slot[a]] : 0;
+            entry[a] = ok[a] ? p.g.ent[slot[a]] : 0;
+            steps += popcount(vote(ok[a]));
+        }
+#pragma unroll
+        for (u32 a = 0; a < kAhead; a++) ok[a] = ok[a] && candidate(p.g, st, nbr[a]);
+#pragma unroll
+        for (u32 a = 0; a < kAhead; a++) {
+            u32 hits = vote(ok[a] && hasLabel(p.g, b, slot[a]) && visible(p, s, entry[a], b.rule));
+            // Those of this lane's vertex: the places from start on, so many, of the 32 from here on.
+            u32 here = t - lane + a * kWarp, from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
+            hits &= (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0);
+            n += popcount(hits);
+        }
+    }
+    return n;
+}
+
+// offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is mapped; along a loose back edge,
+// pairs of vertex and edge.
+FN u32 offers(const Params& p, const State& s, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
+    Range r = asks ? reach(p.g, v, b.dir, b.label) : Range{0, 0};
+    u32 todo = vote(r.begin < r.end), n = 0;
+    bool alone = vote(r.end - r.begin > kHub) != 0;
+    while (todo != 0) {
+        u32 now = alone ? todo & -todo : todo;
+        n += listed(p, s, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
+        todo &= ~now;
+    }
+    return n;
 }
 
 // joins returns how many of what is offered in a range leads to w.

@@ -43,6 +43,14 @@ func RunPatch(q Queue, p Patch) error {
 	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
+// RunTasks launches tasks.
+func RunTasks(q Queue, p Runs) error {
+	if p.Tasks == 0 {
+		return nil
+	}
+	return q.Launch("tasks", flat(q, int(p.Tasks)), flatThreads, BytesOf(&p))
+}
+
 // Searches are the kernels that search: for totals, and for rows.
 var Searches = [2]string{"wbm", "wbmrows"}
 

@@ -21,5 +21,6 @@
 #include "../sortscan.cu"
 #include "../sortscatter.cu"
 #include "../sorttile.cu"
+#include "../tasks.cu"
 #include "../wbm.cu"
 #include "../wbmrows.cu"

@@ -3,12 +3,13 @@
 package cuda
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
+	"motifd/matcher"
 	"motifd/matcher/plan"
 )
 
@@ -20,6 +21,46 @@ type kinds struct {
 	net    []uint32 // net edges by kind, ascending
 	labels [][3]dyngraph.LabelID
 	signs  []dyngraph.Sign
+
+	side   int             // with few labels: their number
+	number []uint32        // of each kind that may be, 1 more, or 0: see at
+	seen   map[kind]uint32 // with many
+}
+
+// kind is what net edges of a kind have in common.
+type kind struct {
+	labels [3]dyngraph.LabelID
+	sign   dyngraph.Sign
+}
+
+// at returns where number has a kind.
+func (k *kinds) at(l [3]dyngraph.LabelID, s dyngraph.Sign) int {
+	return 2*((int(l[0])*k.side+int(l[1]))*k.side+int(l[2])) + signBit(s)
+}
+
+// fitting yields the kinds of one sign that fit an oriented pattern edge, by the labels of a plan.
+func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if slices.Contains(want[:], matcher.AnyLabel) {
+			for i, l := range k.labels {
+				if k.signs[i] == sign && plan.Fits(want[0], l[0]) && plan.Fits(want[1], l[1]) && plan.Fits(want[2], l[2]) && !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		if k.seen != nil {
+			if i, ok := k.seen[kind{want, sign}]; ok {
+				yield(int(i))
+			}
+			return
+		}
+		if int(max(want[0], want[1], want[2])) < k.side { // others are of no edge of the graph
+			if i := k.number[k.at(want, sign)]; i != 0 {
+				yield(int(i) - 1)
+			}
+		}
+	}
 }
 
 // labelsOf returns what tells an edge's kind from others but for its sign.
@@ -48,6 +89,7 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	part := func(t int) (from, to int) { return t * n / threads, (t + 1) * n / threads }
 	// Few labels are the rule: a number made of them then is the kind. All kinds that may be are as many as a part has edges at most.
 	side := int(g.Labels()) + 1
+	k.side = side
 	if side <= 64 && 2*side*side*side <= 8192+8*n/threads {
 		view := g.View(dyngraph.New)
 		inParallel(threads, func(t int) {
@@ -55,14 +97,13 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 			from, to := part(t)
 			for i := from; i < to; i++ {
 				e := &d.Net[i]
-				l := labelsOf(view, e)
-				kind := 2*((int(l[0])*side+int(l[1]))*side+int(l[2])) + signBit(e.Sign)
+				kind := k.at(labelsOf(view, e), e.Sign)
 				k.of[i] = uint32(kind)
 				count[kind]++
 			}
 			counts[t] = count
 		})
-		k.compact(counts, side, threads, part)
+		k.compact(counts, threads, part)
 	} else {
 		threads = 1
 		counts = [][]int{k.hashed(g, d)}
@@ -88,9 +129,10 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 }
 
 // compact numbers the kinds that there are, without gaps.
-func (k *kinds) compact(counts [][]int, side, threads int, part func(int) (int, int)) {
-	number := make([]uint32, 2*side*side*side)
-	for kind := range number {
+func (k *kinds) compact(counts [][]int, threads int, part func(int) (int, int)) {
+	side := k.side
+	k.number = make([]uint32, 2*side*side*side)
+	for kind := range k.number {
 		n := 0
 		for _, count := range counts {
 			n += count[kind]
@@ -99,7 +141,7 @@ func (k *kinds) compact(counts [][]int, side, threads int, part func(int) (int, 
 			continue
 		}
 		to := len(k.labels)
-		number[kind] = uint32(to)
+		k.number[kind] = uint32(to) + 1
 		for _, count := range counts {
 			count[to] = count[kind]
 		}
@@ -110,7 +152,7 @@ func (k *kinds) compact(counts [][]int, side, threads int, part func(int) (int, 
 	inParallel(threads, func(t int) {
 		from, to := part(t)
 		for i := from; i < to; i++ {
-			k.of[i] = number[k.of[i]]
+			k.of[i] = k.number[k.of[i]] - 1
 		}
 	})
 }
@@ -118,18 +160,14 @@ func (k *kinds) compact(counts [][]int, side, threads int, part func(int) (int, 
 // hashed finds kinds where labels are many, and returns how many edges each has.
 func (k *kinds) hashed(g *dyngraph.Graph, d *dyngraph.Delta) (count []int) {
 	view := g.View(dyngraph.New)
-	type kind struct {
-		labels [3]dyngraph.LabelID
-		sign   dyngraph.Sign
-	}
-	seen := map[kind]uint32{}
+	k.seen = map[kind]uint32{}
 	for i := range d.Net {
 		n := &d.Net[i]
 		l := kind{labelsOf(view, n), n.Sign}
-		at, ok := seen[l]
+		at, ok := k.seen[l]
 		if !ok {
 			at = uint32(len(k.labels))
-			seen[l] = at
+			k.seen[l] = at
 			k.labels, k.signs, count = append(k.labels, l.labels), append(k.signs, l.sign), append(count, 0)
 		}
 		k.of[i] = at
@@ -164,23 +202,19 @@ func (s *batchSearch) starts(of []int) [][]start {
 		b.kinds = newKinds(b.g, b.delta, b.opt.CPU.Threads)
 	}
 	all := make([][]start, len(b.kinds.labels))
-	for kind, k := range b.kinds.labels {
-		if b.kinds.signs[kind] != s.sign {
-			continue
-		}
-		for _, i := range of {
-			r := &s.reqs[i]
-			p := r.Plan
-			programs := b.plans[p].of(r.Want)
-			for a := range p.Anchored {
-				o := &p.Anchored[a]
-				if programs[a] != kernels.None && plan.Fits(p.EdgeLabels[o.Edge], k[1]) && plan.Fits(p.VertexLabels[o.Steps[0].Vertex], k[0]) &&
-					plan.Fits(p.VertexLabels[o.Steps[1].Vertex], k[2]) {
-					all[kind] = append(all[kind], start{i, programs[a]})
-				}
+	for _, i := range of {
+		r := &s.reqs[i]
+		p := r.Plan
+		programs := b.plans[p].of(r.Want)
+		for a := range p.Anchored {
+			if programs[a] == kernels.None { // searched with another one
+				continue
+			}
+			o := &p.Anchored[a]
+			for kind := range b.kinds.fitting(s.sign, [3]dyngraph.LabelID{p.VertexLabels[o.Steps[0].Vertex], p.EdgeLabels[o.Edge], p.VertexLabels[o.Steps[1].Vertex]}) {
+				all[kind] = append(all[kind], start{i, programs[a]})
 			}
 		}
-		slices.SortStableFunc(all[kind], func(x, y start) int { return cmp.Compare(x.request, y.request) })
 	}
 	return all
 }

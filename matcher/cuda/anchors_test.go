@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
 )
 
 // TestKindsOnThreads sorts batches on some threads: every edge is with those of its labels, in order, as a map puts it.
@@ -39,10 +41,6 @@ func TestKindsOnThreads(t *testing.T) {
 				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(vertices))
 				d.Net[i].Label, d.Net[i].Sign = dyngraph.LabelID(rng.IntN(labels+1)), dyngraph.Sign(2*rng.IntN(2)-1)
 			}
-			type kind struct {
-				labels [3]dyngraph.LabelID
-				sign   dyngraph.Sign
-			}
 			want := map[kind][]uint32{}
 			view := g.View(dyngraph.New)
 			for i, e := range d.Net {
@@ -53,6 +51,23 @@ func TestKindsOnThreads(t *testing.T) {
 				got := newKinds(g, d, threads)
 				if len(got.labels) != len(want) || len(got.starts) != len(want)+1 {
 					t.Fatalf("%d labels, %d edges, %d threads: %d kinds, not %d", labels, n, threads, len(got.labels), len(want))
+				}
+				for range 20 {
+					want := [3]dyngraph.LabelID{}
+					for i := range want {
+						want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel, matcher.UnknownLabel}[rng.IntN(8)/3]
+					}
+					sign := dyngraph.Sign(2*rng.IntN(2) - 1)
+					fit := slices.Sorted(got.fitting(sign, want))
+					var all []int
+					for i, l := range got.labels {
+						if got.signs[i] == sign && plan.Fits(want[0], l[0]) && plan.Fits(want[1], l[1]) && plan.Fits(want[2], l[2]) {
+							all = append(all, i)
+						}
+					}
+					if !slices.Equal(fit, all) {
+						t.Fatalf("%d labels, %d edges: %v fits %v, not %v", g.Labels(), n, want, fit, all)
+					}
 				}
 				for i, labels := range got.labels {
 					k := kind{labels, got.signs[i]}

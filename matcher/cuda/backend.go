@@ -30,6 +30,8 @@ type Options struct {
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
+	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most. 0 is 1<<24. Those of a wave of rows may be more.
+	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
@@ -60,6 +62,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18
+	}
+	if o.Tasks <= 0 {
+		o.Tasks = 1 << 24
 	}
 }
 
@@ -97,7 +102,7 @@ func New(opt Options) *Backend {
 func (b *Backend) Name() string { return "cuda" }
 
 // Steals returns how often work was split since Load: between the warps of a block, and between blocks.
-func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.shared }
+func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.mailed }
 
 // Load implements matcher.Backend. The mirror is filled by the first search.
 func (b *Backend) Load(g *dyngraph.Graph) error {

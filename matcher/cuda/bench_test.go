@@ -173,15 +173,30 @@ func joins(adj [][]uint32, chosen []uint32, w uint32) (n int) {
 // end within the limit.
 func measure(tb testing.TB, b matcher.Backend, p *matcher.Plan, want matcher.Want, limit time.Duration, emit func(matcher.Group) error) (matcher.Result, float64, bool) {
 	tb.Helper()
+	r, s, ok := measureAll(tb, b, []*matcher.Plan{p}, want, limit, emit)
+	if !ok {
+		return matcher.Result{}, s, false
+	}
+	return r[0], s, true
+}
+
+// measureAll is measure for plans that are searched together.
+func measureAll(tb testing.TB, b matcher.Backend, plans []*matcher.Plan, want matcher.Want, limit time.Duration,
+	emit func(matcher.Group) error) ([]matcher.Result, float64, bool) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
 	defer cancel()
+	var reqs []matcher.Request
+	for _, p := range plans {
+		reqs = append(reqs, matcher.Request{Plan: p, Want: want, Before: matcher.AllOrders})
+	}
 	began := time.Now()
-	r, err := b.Search(ctx, dyngraph.Inserted, []matcher.Request{{Plan: p, Want: want, Before: matcher.AllOrders}}, emit, nil)
+	r, err := b.Search(ctx, dyngraph.Inserted, reqs, emit, nil)
 	if ctx.Err() != nil {
-		return matcher.Result{}, time.Since(began).Seconds(), false
+		return nil, time.Since(began).Seconds(), false
 	}
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return r[0], time.Since(began).Seconds(), true
+	return r, time.Since(began).Seconds(), true
 }

@@ -83,18 +83,22 @@ func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Pl
 		return r, false, err
 	}
 	test, bits, words := b.filter.Test(p, p.Static.Steps[0].Vertex), b.filter.Bits(), b.filter.Words()
-	var tasks []kernels.Task
+	var roots []uint32
 	flush := func() error {
-		err := b.run.total(ctx, j, tasks)
-		tasks = tasks[:0]
+		b.run.kinds = nil
+		if err := b.run.net.put(kernels.Bytes(roots)); err != nil {
+			return err
+		}
+		err := b.run.total(ctx, j, []kernels.Run{{Program: program}}, len(roots))
+		roots = roots[:0]
 		return err
 	}
 	for v := range b.g.View(which).VerticesSeq() {
 		if !test.Of(bits[int(v)*words:]) {
 			continue
 		}
-		tasks = append(tasks, kernels.Task{Program: program, Net: uint32(v)})
-		if len(tasks) == maxTasks {
+		roots = append(roots, uint32(v))
+		if len(roots) == b.opt.Tasks {
 			if err := flush(); err != nil {
 				return r, false, err
 			}

@@ -80,6 +80,7 @@ func BenchmarkBatch(b *testing.B) {
 	fmt.Printf("%-10s %-9s %22s %12s %10s\n", "query", "backend", "count", "seconds", "Msteps")
 	answers := map[string]matcher.Count{}
 	total := map[string]float64{}
+	together := map[string]float64{} // all queries of a class in one search
 	for _, be := range backends {
 		began := time.Now()
 		if err := be.be.Load(w.graph); err != nil {
@@ -113,6 +114,21 @@ func BenchmarkBatch(b *testing.B) {
 					answers[q] = r.Count
 				}
 			}
+			for i, c := range classes {
+				of := plans[i**benchQueries : (i+1)**benchQueries]
+				r, s, ok := measureAll(b, be.be, of, matcher.WantCount, *benchLimit, nil)
+				together[be.name+" "+c] += s / float64(*benchPasses)
+				for i := range r {
+					if a, known := answers[of[i].Query.Name]; ok && known && a != r[i].Count {
+						b.Fatalf("%s: with others, %s counts %s, not %s", of[i].Query.Name, be.name, r[i].Count, a)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range classes {
+		for _, be := range backends {
+			fmt.Printf("together %-7s %-9s %10.4f s\n", c, be.name, together[be.name+" "+c])
 		}
 	}
 	for _, c := range classes {

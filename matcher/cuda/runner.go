@@ -19,14 +19,22 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs
 
-	program, owner, task, tally, stop, control, parked, box, mail, ring, memo, column, image buffer
+	program, image, shared, task, run, net, control, parked, box, mail, ring, memo buffer
+
+	kinds *kinds // whose net edges are in net
+	at    places
 
 	order orderer // of rows
 
 	turns int // of a warp in one launch, when fewer than Options.Slice
-	// Stolen and shared count splits of work, in blocks and between them, since Load.
-	stolen, shared uint64
+	// How often work was split since Load: in blocks, and between them.
+	stolen, mailed uint64
 	launches       uint64
+}
+
+// places are where parts of runner.shared are: tallies and whether to stop, by request; owners, by program; columns of the memo.
+type places struct {
+	tally, stop, owner, column int
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
@@ -38,7 +46,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.owner, &r.task, &r.tally, &r.stop, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo, &r.column, &r.image}
+	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
 }
 
 func (r *runner) free() error {
@@ -96,15 +104,6 @@ func (r *runner) begin(j *job) error {
 		}
 		r.uploaded = true
 	}
-	if err := r.owner.put(kernels.Bytes(j.owner)); err != nil {
-		return err
-	}
-	if err := r.tally.put(kernels.Bytes(make([]kernels.Tally, j.requests))); err != nil {
-		return err
-	}
-	if err := r.stop.put(kernels.Bytes(make([]uint32, j.requests))); err != nil {
-		return err
-	}
 	if _, err := r.control.reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
 		return err
 	}
@@ -133,13 +132,23 @@ func (r *runner) begin(j *job) error {
 	} else if err := r.order.begin(j); err != nil {
 		return err
 	}
-	return r.forget(j)
+	columns, used := r.columns(j)
+	// One copy, since each takes about as long as another.
+	r.at.stop = r.at.tally + j.requests*len(kernels.BytesOf(&kernels.Tally{}))
+	r.at.owner = r.at.stop + 4*j.requests
+	r.at.column = r.at.owner + 4*len(j.owner)
+	shared := make([]byte, r.at.column+4*len(columns))
+	copy(shared[r.at.owner:], kernels.Bytes(j.owner))
+	copy(shared[r.at.column:], kernels.Bytes(columns))
+	if err := r.shared.put(shared); err != nil {
+		return err
+	}
+	return r.forget(j, used)
 }
 
-// forget empties the memo: it holds for one phase of one batch. It takes no more memory than it may.
-func (r *runner) forget(j *job) error {
-	columns := slices.Repeat([]uint32{kernels.None}, max(1, len(r.table.columns)))
-	used := 0
+// columns returns the columns of the memo by those of the programs that a job has, and how many there are.
+func (r *runner) columns(j *job) (columns []uint32, used int) {
+	columns = slices.Repeat([]uint32{kernels.None}, max(1, len(r.table.columns)))
 	for i, o := range j.owner {
 		p := &r.table.programs[i]
 		for g := range p.Groups {
@@ -149,9 +158,11 @@ func (r *runner) forget(j *job) error {
 			}
 		}
 	}
-	if err := r.column.put(kernels.Bytes(columns)); err != nil {
-		return err
-	}
+	return columns, used
+}
+
+// forget empties the memo, of so many columns: it holds for one phase of one batch. It takes no more memory than it may.
+func (r *runner) forget(j *job, used int) error {
 	size := 4 * j.vertices * used
 	j.memo = size > 0 && size <= r.opt.Memo
 	if !j.memo {
@@ -169,15 +180,26 @@ func (r *runner) forget(j *job) error {
 	return r.dev.Clear(r.memo.ptr, size)
 }
 
-// search does the tasks, in as many launches as output and patience need, and returns how many rows are in the job's ring, which
+// spread has the device make the tasks of runs, n in all, in net edges that are in net.
+func (r *runner) spread(runs []kernels.Run, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if err := r.run.put(kernels.Bytes(runs)); err != nil {
+		return err
+	}
+	if _, err := r.task.claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+		return err
+	}
+	return kernels.RunTasks(r.dev, kernels.Runs{Run: r.run.ptr, Net: r.net.ptr, Task: r.task.ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
+}
+
+// search does the n tasks in task, in as many launches as output and patience need, and returns how many rows are in the job's ring, which
 // only a job that takes none out of it has. wait is called after a launch and returns when it is done. After an error of the device or
 // of wait some of it may be left.
-func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error, j *job, tasks []kernels.Task) (rows int, err error) {
-	if len(tasks) == 0 {
+func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error, j *job, n int) (rows int, err error) {
+	if n == 0 {
 		return 0, nil
-	}
-	if err := r.task.put(kernels.Bytes(tasks)); err != nil {
-		return 0, err
 	}
 	if err := r.dev.Clear(r.parked.ptr, r.parked.size); err != nil {
 		return 0, err
@@ -186,9 +208,10 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 		return 0, err
 	}
 	shape := r.shape(j)
-	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.owner.ptr, Task: r.task.ptr, Net: j.net,
-		Tally: r.tally.ptr, Stop: r.stop.ptr, Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring, Column: r.column.ptr, Vertices: uint32(j.vertices),
-		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(len(tasks)), Take: uint32(min(32, max(1, len(tasks)/(4*shape.Warps())))),
+	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
+		Tally: r.shared.ptr + kernels.Ptr(r.at.tally), Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
+		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*shape.Warps())))),
 		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
 	if r.turns > 0 {
 		p.Slice = uint32(min(r.turns, r.opt.Slice))
@@ -225,7 +248,7 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 		}
 		r.launches++
 		r.stolen += uint64(c.Stolen)
-		r.shared += uint64(c.Shared)
+		r.mailed += uint64(c.Shared)
 		full := c.Used > c.Full
 		c.Used = min(c.Used, c.Full)
 		if j.found != nil {
@@ -242,11 +265,14 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 	}
 }
 
-// total does the tasks of a job that takes its rows out of the ring.
-func (r *runner) total(ctx context.Context, j *job, tasks []kernels.Task) error {
+// total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
+func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
+	if err := r.spread(runs, n); err != nil {
+		return err
+	}
 	r.opt.Trace.begin(nil, LaneTotals, "search", 0)
-	_, err := r.search(ctx, r.dev, func() error { return nil }, j, tasks)
-	r.opt.Trace.end(nil, LaneTotals, "search", 0, len(tasks))
+	_, err := r.search(ctx, r.dev, func() error { return nil }, j, n)
+	r.opt.Trace.end(nil, LaneTotals, "search", 0, n)
 	return err
 }
 
@@ -282,7 +308,7 @@ type tally struct {
 // tallies returns what was counted, by request.
 func (r *runner) tallies(n int) ([]tally, error) {
 	t := make([]kernels.Tally, n)
-	if err := r.dev.Read(kernels.Bytes(t), r.tally.ptr); err != nil {
+	if err := r.dev.Read(kernels.Bytes(t), r.shared.ptr+kernels.Ptr(r.at.tally)); err != nil {
 		return nil, err
 	}
 	out := make([]tally, n)

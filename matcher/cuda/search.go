@@ -220,9 +220,6 @@ func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 	return sub
 }
 
-// maxTasks bounds the tasks that are uploaded together.
-const maxTasks = 1 << 24
-
 // totals answers the requests that want a count or a witness, all in the same launches.
 func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
@@ -239,26 +236,7 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if err := run.begin(j); err != nil {
 		return err
 	}
-	all := s.starts(of)
-	var tasks []kernels.Task
-	k := s.b.kinds
-	for kind, fitting := range all {
-		for _, st := range fitting {
-			if s.reqs[st.request].Before == 0 { // nothing, or all: there are no anchors
-				continue
-			}
-			for _, i := range k.net[k.starts[kind]:k.starts[kind+1]] {
-				tasks = append(tasks, kernels.Task{Program: st.program, Net: i, Group: uint32(st.request)})
-			}
-			if len(tasks) >= maxTasks {
-				if err := run.total(ctx, j, tasks); err != nil {
-					return err
-				}
-				tasks = tasks[:0]
-			}
-		}
-	}
-	if err := run.total(ctx, j, tasks); err != nil {
+	if err := s.tasks(ctx, j, of); err != nil {
 		return err
 	}
 	counts, err := run.tallies(len(s.reqs))
@@ -279,4 +257,43 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 		}
 	}
 	return s.onCPU(ctx, wide, 0)
+}
+
+// tasks searches for totals from every net edge that fits. What the tasks of a request and kind have in common is all that the device is told: the
+// net edges are there, sorted by kind, since the first search of the batch.
+func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
+	run := &s.b.run
+	all := s.starts(of)
+	k := s.b.kinds
+	if run.kinds != k {
+		if err := run.net.put(kernels.Bytes(k.net)); err != nil {
+			return err
+		}
+		run.kinds = k
+	}
+	var runs []kernels.Run
+	n := 0
+	flush := func() error {
+		err := run.total(ctx, j, runs, n)
+		runs, n = runs[:0], 0
+		return err
+	}
+	for kind, fitting := range all {
+		for _, st := range fitting {
+			if s.reqs[st.request].Before == 0 { // nothing, or all: there are no anchors
+				continue
+			}
+			for from, to := k.starts[kind], k.starts[kind+1]; from < to; {
+				if n == run.opt.Tasks {
+					if err := flush(); err != nil {
+						return err
+					}
+				}
+				runs = append(runs, kernels.Run{First: uint32(n), Net: uint32(from), Program: st.program, Group: uint32(st.request)})
+				took := min(to-from, run.opt.Tasks-n)
+				from, n = from+took, n+took
+			}
+		}
+	}
+	return flush()
 }
