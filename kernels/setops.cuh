@@ -150,8 +150,6 @@ FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st
     return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot])) & ~kStaged;
 }
 
-// kAhead is how many slots a lane reads at once, so that it waits for them together.
-constexpr u32 kAhead = 4;
 // kHub is a number of slots of which no 32 vertices may have more, that the sum stays one. Tests meet both.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kHub = 40;
@@ -168,33 +166,17 @@ FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Ra
         if (lane >= k) sum += other;
     }
     u32 start = sum - size, total = shuffle(sum, kWarp - 1);
-    for (u32 t = lane; t - lane < total; t += kAhead * kWarp) {
-        u32 slot[kAhead], nbr[kAhead], entry[kAhead];
-        bool ok[kAhead];
-#pragma unroll
-        for (u32 a = 0; a < kAhead; a++) {
-            u32 of = 0, i = t + a * kWarp;
-            for (u32 k = kWarp / 2; k > 0; k /= 2)
-                if (shuffle(start, of + k) <= i) of += k;
-            slot[a] = shuffle(r.begin, of) + i - shuffle(start, of);
-            ok[a] = i < total && slot[a] % kLeaf < p.g.count[slot[a] / kLeaf];
-        }
-#pragma unroll
-        for (u32 a = 0; a < kAhead; a++) {
-            nbr[a] = ok[a] ? p.g.nbr[slot[a]] : 0;
-            entry[a] = ok[a] ? p.g.ent[slot[a]] : 0;
-            steps += popcount(vote(ok[a]));
-        }
-#pragma unroll
-        for (u32 a = 0; a < kAhead; a++) ok[a] = ok[a] && candidate(p.g, st, nbr[a]);
-#pragma unroll
-        for (u32 a = 0; a < kAhead; a++) {
-            u32 hits = vote(ok[a] && hasLabel(p.g, b, slot[a]) && visible(p, s, entry[a], b.rule));
-            // Those of this lane's vertex: the places from start on, so many, of the 32 from here on.
-            u32 here = t - lane + a * kWarp, from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
-            hits &= (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0);
-            n += popcount(hits);
-        }
+    for (u32 t = lane; t - lane < total; t += kWarp) {
+        u32 of = 0, here = t - lane;
+        for (u32 k = kWarp / 2; k > 0; k /= 2)
+            if (shuffle(start, of + k) <= t) of += k;
+        u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
+        bool ok = t < total && slot % kLeaf < p.g.count[slot / kLeaf];
+        steps += popcount(vote(ok));
+        u32 hits = vote(ok && candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule));
+        // This lane's vertex has the places from start to sum, of the 32 from here on.
+        u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
+        n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
     }
     return n;
 }

@@ -111,7 +111,7 @@ type Placement struct {
 	useful  float64 // nanoseconds of all searches, where they were done without exploring
 	spent   float64 // nanoseconds that exploring has lost beyond that
 	owed    float64 // nanoseconds that the CPU by itself would have taken less, by what is known of it; trials apart
-	forgone float64 // nanoseconds that the CPU would have saved since it was left, by what is known of it
+	forgone float64 // nanoseconds that the CPU would have saved since it was left, had it followed: by what is known of it
 	recent  [4]float64
 	next    int // of recent
 	lag     [2]lag
@@ -232,6 +232,9 @@ func (p *Placement) decide(w Work) decision {
 	}
 	if est[best.other()].any {
 		p.owe(&w, d.side, gpu.guess-cpu.guess)
+	}
+	if d.side == GPU && best == GPU { // which the CPU would have to follow to be there for others
+		p.forgone = max(0, p.forgone-float64(w.Own[CPU])*p.lag[CPU].each)
 	}
 	return d
 }

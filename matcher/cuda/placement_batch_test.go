@@ -199,3 +199,37 @@ func TestPlacementOfBatches(t *testing.T) {
 		t.Logf("%d batches, by the better side: median %.3f, a tenth above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*9/10], r[len(r)-1])
 	}
 }
+
+// TestPlacementOfMixedSizes plays streams of small batches, and larger ones between them, as one was measured: small ones are the CPU's if it follows the
+// others, which are the GPU's, and what that takes is no less than it saves. The CPU does not come back for small ones alone.
+func TestPlacementOfMixedSizes(t *testing.T) {
+	var all []float64
+	matchertest.ForSeeds(t, 100, func(t *testing.T, rng *rand.Rand) {
+		m := batchMachine{
+			search: [2]func(float64) float64{func(n float64) float64 { return 150e3 + 1000*n }, func(n float64) float64 { return 400e3 + 150*n }},
+			each:   [2]float64{250, 1}, whole: [2]uint64{55_000, 20 << 20}, trip: 12e3, noise: 0.25, warm: true}
+		var batches []simBatch
+		for at := range 400 {
+			net := uint64(100)
+			switch {
+			case at%50 == 49:
+				net = 10_000
+			case at%5 == 4:
+				net = 1000
+			}
+			batches = append(batches, uniformBatches(1, net, 3)...)
+		}
+		seed, reasons := rng.Uint64(), map[string]int{}
+		p := cuda.NewPlacement(cuda.PlacementOptions{Rehearse: 500e6, Device: cuda.Calibration{RoundTrip: m.trip, Byte: m.each[cuda.GPU]},
+			Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})
+		m.rehearse(p, rng, batches[0])
+		cpu, gpu := m.play(batches, seed, nil, cuda.CPU), m.play(batches, seed, nil, cuda.GPU)
+		all = append(all, m.play(batches, seed, p, 0)/min(cpu, gpu))
+		t.Logf("%.3f of the better side; CPU %.0f ms, GPU %.0f ms; %v", all[len(all)-1], cpu/1e6, gpu/1e6, reasons)
+	})
+	slices.Sort(all)
+	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10], all[len(all)-1])
+	if len(all) >= 100 && all[len(all)*9/10] > 1.1 {
+		t.Errorf("one in ten takes %.3f of the better side or more", all[len(all)*9/10])
+	}
+}
