@@ -74,12 +74,6 @@ func benchFollowers(devices []kernels.Device, c cuda.Calibration, reasons map[st
 	}
 }
 
-// benchClock returns a clock.
-func benchClock() func() int64 {
-	start := time.Now()
-	return func() int64 { return int64(time.Since(start)) }
-}
-
 // calibrated returns a choice for a device that it measures.
 func calibrated(tb testing.TB, dev kernels.Device, clock func() int64) *cuda.Placement {
 	tb.Helper()

@@ -21,6 +21,12 @@ var (
 	streamSkip    = flag.Int("motifd.skip", 0, "the first N streams of a benchmark of streams are left out")
 )
 
+// benchClock returns a clock.
+func benchClock() func() int64 {
+	start := time.Now()
+	return func() int64 { return int64(time.Since(start)) }
+}
+
 // follower is a backend that follows a graph of its own through a stream.
 type follower struct {
 	name  string
