@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"runtime"
 
+	"motifd/dyngraph"
 	"motifd/kernels"
+	"motifd/matcher"
 )
 
 // Array lets tests reach the device's packed memory array.
@@ -158,3 +160,14 @@ func (a Array) Read(net int) (c Content, err error) {
 }
 
 func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && e.Nbr < f.Nbr }
+
+// Sizer lets tests reach what estimates the work of requests.
+type Sizer struct{ z sizer }
+
+// Set makes it know these plans.
+func (s *Sizer) Set(plans []*matcher.Plan) { s.z.set(plans) }
+
+// Size estimates the work of some of the requests, and what is expected later in the batch.
+func (s *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
+	return s.z.size(g, d, sign, reqs, of)
+}

@@ -17,18 +17,15 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 	if p == nil {
 		return s.onDevice(ctx, here)
 	}
-	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantAny, matcher.WantRows} { // rows come after totals
-		var of []int
-		for _, i := range here {
-			if s.reqs[i].Want == want {
-				of = append(of, i)
-			}
-		}
+	for _, want := range [...]matcher.Want{matcher.WantCount, matcher.WantAny, matcher.WantRows} { // rows come after totals
+		of := wanting(want, s.reqs, here)
 		if len(of) == 0 {
 			continue
 		}
 		w := Work{Want: want}
-		w.Size, w.More = s.b.fits.size(s.b.g, s.b.delta, s.sign, s.reqs, of)
+		if !p.Decided(w) {
+			w.Size, w.More = s.b.fits.size(s.b.g, s.b.delta, s.sign, s.reqs, of)
+		}
 		w.Behind[CPU], w.Own[CPU] = s.b.cpu.Behind(s.requests(of))
 		w.Behind[GPU], w.Own[GPU] = s.b.mirror.behind(s.b.delta)
 		if err := p.Search(w, s.runner(ctx, of)); err != nil {
@@ -36,6 +33,26 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 		}
 	}
 	return nil
+}
+
+// wanting returns which of some requests want something: all that they are, as a rule, or none.
+func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
+	n := 0
+	for _, i := range of {
+		if reqs[i].Want == want {
+			n++
+		}
+	}
+	if n == len(of) {
+		return of
+	}
+	some := make([]int, 0, n)
+	for _, i := range of {
+		if reqs[i].Want == want {
+			some = append(some, i)
+		}
+	}
+	return some
 }
 
 // behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch. It is asked for every

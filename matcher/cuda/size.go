@@ -8,18 +8,26 @@ import (
 )
 
 // sizer estimates the work of requests: the pairs of a net edge and a matching order that it fits. That is done for every batch,
-// also for the smallest, and so takes about as long as looking up the labels of some of its edges.
+// also for the smallest, and so takes about as long as looking up the labels of some of its edges, once.
 type sizer struct {
 	asked   map[*matcher.Plan]*asked
-	emit    [3][]*asked // by Want: the plans that are searched in this way in every batch that they fit
+	emit    [3]bool      // by Want: some plan is searched in this way in every batch that it fits
+	last    [3]requested // by Want
 	anchors matcher.Anchors[*asked]
 	rounds  uint64
 }
 
-// asked is how often a plan is requested in a round.
+// asked is how often a plan is requested in a round, by Want.
 type asked struct {
+	round [3]uint64
+	times [3]int
+	emits [3]bool // it is searched in this way in every batch that it fits
+}
+
+// requested is what was requested last of those that want the same, and the round of it: as long as the same is requested, what was found for labels holds.
+type requested struct {
+	plans []*matcher.Plan
 	round uint64
-	times int
 }
 
 // sampled bounds the net edges that are looked at.
@@ -28,7 +36,7 @@ const sampled = 1024
 // set makes the sizer know these plans, and no others.
 func (z *sizer) set(plans []*matcher.Plan) {
 	old := z.asked
-	z.asked, z.emit = make(map[*matcher.Plan]*asked, len(plans)), [3][]*asked{}
+	z.asked, z.emit, z.last = make(map[*matcher.Plan]*asked, len(plans)), [3]bool{}, [3]requested{}
 	for _, p := range plans {
 		if z.asked[p] != nil {
 			continue
@@ -36,11 +44,12 @@ func (z *sizer) set(plans []*matcher.Plan) {
 		if z.asked[p] = old[p]; z.asked[p] == nil {
 			z.asked[p] = &asked{}
 		}
-		switch a := z.asked[p]; p.Query.Emit {
+		a := z.asked[p]
+		switch p.Query.Emit {
 		case matcher.EmitDeltas:
-			z.emit[matcher.WantRows] = append(z.emit[matcher.WantRows], a)
+			a.emits[matcher.WantRows], z.emit[matcher.WantRows] = true, true
 		case matcher.EmitCounts:
-			z.emit[matcher.WantCount] = append(z.emit[matcher.WantCount], a)
+			a.emits[matcher.WantCount], z.emit[matcher.WantCount] = true, true
 		}
 	}
 	z.anchors.Set(plans, func(i, _ int) *asked { return z.asked[plans[i]] })
@@ -50,54 +59,60 @@ func (z *sizer) set(plans []*matcher.Plan) {
 // later in the batch: insertions come after deletions, but for existence.
 func (z *sizer) size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
 	want := reqs[of[0]].Want
-	z.rounds++
-	for _, i := range of {
-		z.asked[reqs[i].Plan].ask(z.rounds)
-	}
-	size = z.pairs(g, d, sign)
-	if sign == dyngraph.Inserted || want == matcher.WantAny {
-		return size, 0
-	}
-	z.rounds++
-	for _, a := range z.emit[want] {
-		a.ask(z.rounds)
-	}
-	if len(z.emit[want]) == 0 {
-		for _, i := range of {
-			z.asked[reqs[i].Plan].ask(z.rounds)
-		}
-	}
-	return size, z.pairs(g, d, dyngraph.Inserted)
-}
-
-// ask notes one more request.
-func (a *asked) ask(round uint64) {
-	if a.round != round {
-		a.round, a.times = round, 0
-	}
-	a.times++
-}
-
-// pairs estimates the pairs of a net edge of a sign and an order of what was asked in this round.
-func (z *sizer) pairs(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign) uint64 {
+	round := z.ask(want, reqs, of)
 	view := g.View(dyngraph.New)
 	step := max(1, len(d.Net)/sampled)
-	pairs := 0
 	for i := 0; i < len(d.Net); i += step {
 		n := &d.Net[i]
-		if n.Sign != sign {
+		if n.Sign != sign && sign == dyngraph.Inserted {
 			continue
 		}
 		fits := z.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
-		if fits.Mark[0] != z.rounds {
-			fits.Mark[0], fits.Note = z.rounds, 0
+		if fits.Mark[0] != round {
+			fits.Mark[0], fits.Mark[1], fits.Note = round, 0, 0
 			for _, f := range fits.List {
-				if f.Of.round == z.rounds {
-					fits.Note += f.Of.times
+				if f.Of.round[want] == round {
+					fits.Note += f.Of.times[want]
+				}
+				if f.Of.emits[want] {
+					fits.Mark[1]++
 				}
 			}
+			if !z.emit[want] {
+				fits.Mark[1] = uint64(fits.Note)
+			}
 		}
-		pairs += fits.Note
+		if n.Sign == sign {
+			size += uint64(fits.Note)
+		} else {
+			more += fits.Mark[1]
+		}
 	}
-	return uint64(pairs) * uint64(step)
+	if want == matcher.WantAny {
+		more = 0
+	}
+	return size * uint64(step), more * uint64(step)
+}
+
+// ask notes what is requested, and returns the round of it.
+func (z *sizer) ask(want matcher.Want, reqs []matcher.Request, of []int) uint64 {
+	last := &z.last[want]
+	same := len(last.plans) == len(of)
+	for k := 0; same && k < len(of); k++ {
+		same = last.plans[k] == reqs[of[k]].Plan
+	}
+	if same {
+		return last.round
+	}
+	z.rounds++
+	last.plans, last.round = last.plans[:0], z.rounds
+	for _, i := range of {
+		last.plans = append(last.plans, reqs[i].Plan)
+		a := z.asked[reqs[i].Plan]
+		if a.round[want] != z.rounds {
+			a.round[want], a.times[want] = z.rounds, 0
+		}
+		a.times[want]++
+	}
+	return z.rounds
 }

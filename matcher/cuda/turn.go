@@ -20,6 +20,9 @@ func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done b
 	return err
 }
 
+// Decided tells whether a search of the batch, of the same kind, went before: then nothing is asked about the size of the work.
+func (p *Placement) Decided(w Work) bool { return p.turns[kindOf(w)].open }
+
 // Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side. End ends the batch.
 func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	w.Size = max(w.Size, 1)
