@@ -1,6 +1,9 @@
 package cuda
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // average is a moving average of nanoseconds, and of them per unit of work.
 type average struct {
@@ -47,8 +50,8 @@ func (e *estimate) usable() bool { return e.any && (!e.tried || e.proven) }
 
 // estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that were: more work
 // takes no less, and at most as much more as it is more work. Where the side was rehearsed, it goes by that until the size was measured.
-func estimated(row *[sizes]cell, rehearsed *curve, size int, s Side, work uint64) estimate {
-	own := row[size].side[s]
+func estimated(r *row, rehearsed *curve, size int, s Side, work uint64) estimate {
+	own := &r.cells[size].side[s]
 	if v := own.per * float64(work); own.n > 0 && own.proven {
 		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v, error: own.error() * float64(work)}
 	}
@@ -56,20 +59,16 @@ func estimated(row *[sizes]cell, rehearsed *curve, size int, s Side, work uint64
 		return rehearsed.at(float64(work))
 	}
 	low, high := 0.0, math.Inf(1)
-	for i := size - 1; i >= 0; i-- {
-		if a := row[i].side[s]; a.n > 0 {
-			if low = a.cost; a.proven {
-				high = a.per * float64(work)
-			}
-			break
+	if below := r.known[s] & (1<<size - 1); below != 0 {
+		a := &r.cells[bits.Len64(below)-1].side[s]
+		if low = a.cost; a.proven {
+			high = a.per * float64(work)
 		}
 	}
-	for i := size + 1; i < sizes; i++ {
-		if a := row[i].side[s]; a.n > 0 {
-			if low = max(low, a.per*float64(work)); a.proven {
-				high = min(high, a.cost)
-			}
-			break
+	if above := r.known[s] &^ (1<<(size+1) - 1); above != 0 {
+		a := &r.cells[bits.TrailingZeros64(above)].side[s]
+		if low = max(low, a.per*float64(work)); a.proven {
+			high = min(high, a.cost)
 		}
 	}
 	if own.n > 0 { // it was cut off

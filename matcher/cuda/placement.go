@@ -104,7 +104,7 @@ func (o *PlacementOptions) EnsureDefaults() {
 // CPU fall further behind while in doubt, than such a share pays for: see behind. It has one owner.
 type Placement struct {
 	opt    PlacementOptions
-	cells  [kindsOfWork][sizes]cell
+	rows   [kindsOfWork]row
 	curves [kindsOfWork][2]curve // by Side
 	turns  [kindsOfWork]turn
 
@@ -152,6 +152,12 @@ const (
 	lookAhead = 56
 )
 
+// row is what is known of one kind of work.
+type row struct {
+	cells [sizes]cell
+	known [2]uint64 // by Side: the sizes that were measured, one bit each
+}
+
 // cell is what is known of one kind and size of work.
 type cell struct {
 	side       [2]average
@@ -185,17 +191,17 @@ func kindOf(w Work) int {
 	return int(w.Want)
 }
 
-func (p *Placement) cell(w Work) (c *cell, row *[sizes]cell, size int) {
-	row = &p.cells[kindOf(w)]
+func (p *Placement) cell(w Work) (c *cell, r *row, size int) {
+	r = &p.rows[kindOf(w)]
 	size = bits.Len64(w.Size) / 2
-	return &row[size], row, size
+	return &r.cells[size], r, size
 }
 
 func (p *Placement) decide(w Work) decision {
-	c, row, size := p.cell(w)
+	c, r, size := p.cell(w)
 	c.searches++
 	curves := &p.curves[kindOf(w)]
-	est := [2]estimate{estimated(row, &curves[CPU], size, CPU, w.Size), estimated(row, &curves[GPU], size, GPU, w.Size)}
+	est := [2]estimate{estimated(r, &curves[CPU], size, CPU, w.Size), estimated(r, &curves[GPU], size, GPU, w.Size)}
 	cpu, gpu := &est[CPU], &est[GPU]
 	best := CPU
 	switch {
@@ -344,9 +350,9 @@ func (p *Placement) least(s Side) float64 {
 
 // explored sets when a side is tried next: the worse it is, the later.
 func (p *Placement) explored(w Work, s Side) {
-	c, row, size := p.cell(w)
+	c, r, size := p.cell(w)
 	curves := &p.curves[kindOf(w)]
-	tried, other := estimated(row, &curves[s], size, s, w.Size), estimated(row, &curves[s.other()], size, s.other(), w.Size)
+	tried, other := estimated(r, &curves[s], size, s, w.Size), estimated(r, &curves[s.other()], size, s.other(), w.Size)
 	switch {
 	case !tried.usable() && tried.low < other.guess: // cut off before it was seen to be worse
 		c.pause = 0

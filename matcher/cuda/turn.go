@@ -120,7 +120,7 @@ func (p *Placement) close(kind int, counts bool) {
 // learn takes note of what a batch cost on a side. Of the first one, what is done once may be to blame: it counts as one that was cut off, without
 // that.
 func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
-	c, _, _ := p.cell(t.w)
+	c, r, size := p.cell(t.w)
 	took := t.batch[s]
 	if once := p.once(&t.w, s); once > 0 {
 		p.warm[kindOf(t.w)] = true
@@ -130,4 +130,5 @@ func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
 	}
 	// One that was cut off counts with what it took till then, which was too much already.
 	c.side[s].add(max(1, took), float64(t.w.Size), done)
+	r.known[s] |= 1 << size
 }
