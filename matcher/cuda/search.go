@@ -17,7 +17,7 @@ import (
 // their groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
-	var here, there []int // requests of the device, and of the CPU
+	here, there := make([]int, 0, len(reqs)), []int(nil) // requests of the device, and of the CPU
 	for i := range reqs {
 		switch {
 		case b.plans[reqs[i].Plan] == nil:
@@ -28,22 +28,35 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 			there = append(there, i)
 		}
 	}
+	if len(here) == 0 {
+		return b.cpu.Search(ctx, sign, reqs, emit, suspend)
+	}
 	results := make([]matcher.Result, len(reqs))
+	if len(there) == 0 { // as a rule
+		return results, b.search(ctx, sign, reqs, here, results, emit)
+	}
 	m := newMerger(ctx, b, sign, reqs, there, results, emit, suspend)
 	defer m.close()
 	if err := m.peek(); err != nil { // also makes suspensions known
 		return nil, err
 	}
-	if len(here) > 0 && slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
-		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: m.emitted}
-		if err := s.place(ctx, here); err != nil {
-			return nil, err
-		}
+	if err := b.search(ctx, sign, reqs, here, results, m.emitted); err != nil {
+		return nil, err
 	}
 	return results, m.rest()
 }
 
-// merger merges the groups of the CPU backend's requests, if there are any, into those of the device's, by (anchor, query name).
+// search answers the requests that the device can answer.
+func (b *Backend) search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, here []int, results []matcher.Result,
+	emit func(matcher.Group) error) error {
+	if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
+		return nil
+	}
+	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: emit}
+	return s.place(ctx, here)
+}
+
+// merger merges the groups of the CPU backend's requests into those of the device's, by (anchor, query name).
 type merger struct {
 	next  func() (matcher.Group, error, bool)
 	stop  func()
@@ -59,9 +72,6 @@ var errStopped = errors.New("stopped")
 func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
 	emit func(matcher.Group) error, suspend func(int, uint32) error) *merger {
 	m := &merger{there: there, emit: emit}
-	if len(there) == 0 {
-		return m
-	}
 	sub := requestsOf(reqs, there)
 	m.next, m.stop = iter.Pull2(func(yield func(matcher.Group, error) bool) {
 		got, err := b.cpu.Search(ctx, sign, sub, func(g matcher.Group) error {
@@ -86,16 +96,11 @@ func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []match
 }
 
 func (m *merger) close() {
-	if m.stop != nil {
-		m.stop()
-	}
+	m.stop()
 }
 
 // peek makes head the next group of the CPU's, if there is one.
 func (m *merger) peek() (err error) {
-	if m.next == nil {
-		return nil
-	}
 	m.head, err, m.have = m.next()
 	return err
 }
@@ -212,7 +217,11 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
 // requests returns some of the requests.
 func (s *batchSearch) requests(of []int) []matcher.Request { return requestsOf(s.reqs, of) }
 
+// requestsOf returns the requests of some indexes, which ascend.
 func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
+	if len(of) == len(reqs) {
+		return reqs
+	}
 	sub := make([]matcher.Request, len(of))
 	for k, i := range of {
 		sub[k] = reqs[i]
