@@ -269,7 +269,7 @@ func (b *Backend) ready(reqs []matcher.Request) {
 // sums reports whether some request needs what Ready makes.
 func (b *Backend) sums(reqs []matcher.Request) bool {
 	return slices.ContainsFunc(reqs, func(r matcher.Request) bool {
-		return b.plans[r.Plan] != nil && b.how(r) == bySums && r.Before > 0
+		return r.Want == matcher.WantCount && b.plans[r.Plan] != nil && b.how(r) == bySums && r.Before > 0
 	})
 }
 
