@@ -8,6 +8,12 @@ type attrs struct {
 	ts    []int64
 	hasTS []uint64 // bitmap
 	props [][]byte
+
+	spares struct {
+		ids   spare[string]
+		ts    spare[int64]
+		props spare[[]byte]
+	}
 }
 
 func (a *attrs) get(e EdgeIndex) Attr {
@@ -26,11 +32,11 @@ func (a *attrs) get(e EdgeIndex) Attr {
 
 func (a *attrs) set(e EdgeIndex, v *Attr) {
 	if v.ID != "" || int(e) < len(a.ids) {
-		a.ids = grown(a.ids, int(e)+1)
+		a.ids = a.spares.ids.grown(a.ids, int(e)+1)
 		a.ids[e] = v.ID
 	}
 	if v.HasTS || int(e) < len(a.ts) {
-		a.ts = grown(a.ts, int(e)+1)
+		a.ts = a.spares.ts.grown(a.ts, int(e)+1)
 		a.hasTS = grown(a.hasTS, int(e)/64+1)
 		if v.HasTS {
 			a.ts[e] = v.TS
@@ -40,7 +46,7 @@ func (a *attrs) set(e EdgeIndex, v *Attr) {
 		}
 	}
 	if v.Props != nil || int(e) < len(a.props) {
-		a.props = grown(a.props, int(e)+1)
+		a.props = a.spares.props.grown(a.props, int(e)+1)
 		a.props[e] = v.Props
 	}
 }
@@ -60,18 +66,4 @@ func (a Attr) normal() Attr {
 
 func (a *Attr) equal(b *Attr) bool {
 	return a.ID == b.ID && a.HasTS == b.HasTS && (!a.HasTS || a.TS == b.TS) && bytes.Equal(a.Props, b.Props)
-}
-
-// grown returns s with a length of at least n; new elements are zero.
-func grown[T any](s []T, n int) []T {
-	if n <= len(s) {
-		return s
-	}
-	if n <= cap(s) {
-		return s[:n] // what lies beyond the length has never been used: no column shrinks
-	}
-	c := max(n, cap(s)+cap(s)/8+64)
-	t := make([]T, n, c)
-	copy(t, s)
-	return t
 }

@@ -18,6 +18,7 @@ type folder struct {
 	newKeys map[string]int32 // vertices whose key is not in the graph
 	newIncs map[uint64]int32 // incarnations that are not from before the batch, by vertex and label
 	mark    []uint32         // by dense id: index into verts, plus 1
+	marks   spare[uint32]
 }
 
 type foldVertex struct {
@@ -107,7 +108,7 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 // run folds the updates. After an error the folder must still be reset.
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
-	f.mark = grown(f.mark, int(g.bound))
+	f.mark = f.marks.grown(f.mark, int(g.bound))
 	known := len(g.resolved)
 	g.resolved = grown(g.resolved, len(updates))[:len(updates)]
 	resolved := g.resolved

@@ -63,6 +63,14 @@ type Graph struct {
 	fold     folder
 	resolved []resolved // of what Accept took last
 	staged   staged
+
+	spares struct {
+		vkey   spare[string]
+		vlabel spare[LabelID]
+		vstate spare[vertexBits]
+		edges  spare[edge]
+		order  spare[uint32]
+	}
 }
 
 // vertexBits says in which of the two graphs a vertex is: bit w for Which w.

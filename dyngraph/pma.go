@@ -52,6 +52,17 @@ type pma struct {
 	pending  []slot
 	warmth   uint32 // see warmHeads
 	merged   []slot
+	moved    stretch
+	one      struct { // an operation as a part
+		nbr [1]VertexID
+		ent [1]Entry
+	}
+
+	spares struct {
+		heads spare[head]
+		nbr   spare[VertexID]
+		ent   spare[Entry]
+	}
 }
 
 // head is what leads to a vertex's entries. It lies together, as it is looked at together.
@@ -72,7 +83,7 @@ type segment struct {
 }
 
 func (p *pma) grow(vertices int) {
-	p.heads = grown(p.heads, vertices)
+	p.heads = p.spares.heads.grown(p.heads, vertices)
 }
 
 func (p *pma) leaves() int { return len(p.count) }

@@ -15,12 +15,7 @@ type builder struct {
 func (p *pma) build(total int) builder { return p.buildIn(total, leavesFor(total)) }
 
 func (p *pma) buildIn(total, leaves int) builder {
-	p.nbr = make([]VertexID, leaves*leafSize)
-	p.ent = make([]Entry, leaves*leafSize)
-	p.count = make([]uint8, leaves)
-	p.first = make([]uint64, leaves)
-	p.runs = make([]uint64, leaves)
-	p.n = total
+	p.allot(total, leaves)
 	b := builder{p: p, total: total, leaf: -1}
 	b.next()
 	return b
@@ -59,23 +54,30 @@ func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
 	}
 }
 
-// rebuild writes the array anew, in the size that fits, with more entries merged in.
-func (p *pma) rebuild(ops []slot) {
-	old := *p
-	p.enter(ops)
-	b := p.build(p.n + len(ops))
-	var of [leafSize]slot
-	for leaf := range old.count {
-		for _, s := range old.appendLeaf(of[:0], leaf) {
-			for len(ops) > 0 && compareSlots(ops[0], s) < 0 {
-				b.add(ops[0].row, ops[0].nbr, ops[0].ent)
-				ops = ops[1:]
-			}
-			b.add(s.row, s.nbr, s.ent)
-		}
+// allot makes empty leaves for that many entries, and room for more at the end: memory that is not written yet is an address only, while
+// to move the array to where there is more is long for a batch to wait.
+func (p *pma) allot(total, leaves int) {
+	room := roomFor(leaves)
+	p.nbr = p.spares.nbr.take(leaves*leafSize, room*leafSize)
+	p.ent = p.spares.ent.take(leaves*leafSize, room*leafSize)
+	p.count = make([]uint8, leaves, room)
+	p.first = make([]uint64, leaves, room)
+	p.runs = make([]uint64, leaves, room)
+	p.n = total
+}
+
+// roomFor is how many leaves an array of so many has room for.
+func roomFor(leaves int) int { return leaves + leaves/8 }
+
+// foresee has memory made for an array that will be written anew before long, and lets go of it when that is no longer so.
+func (p *pma) foresee() {
+	const near, far = rootHigh - 0.03, rootHigh - 0.06
+	switch slots := float64(p.leaves() * leafSize); {
+	case float64(p.n) > near*slots:
+		n := roomFor(leavesFor(int(rootHigh*slots))) * leafSize
+		p.spares.nbr.prepare(n)
+		p.spares.ent.prepare(n)
+	case float64(p.n) < far*slots && cap(p.nbr)-len(p.nbr) >= cap(p.nbr)/spareShare:
+		p.spares.nbr, p.spares.ent = spare[VertexID]{}, spare[Entry]{}
 	}
-	for i := range ops {
-		b.add(ops[i].row, ops[i].nbr, ops[i].ent)
-	}
-	p.trim()
 }

@@ -52,7 +52,7 @@ func (p *pma) insertAt(ops []slot, at []int) {
 			case level == 0:
 				p.insertLeaf(a, s.ops, at[s.first:])
 			default:
-				p.insertWindow(a, b, s.ops)
+				p.moveWindow(a, b, s.ops)
 			}
 		}
 		p.pending, segs = kept, failed
@@ -162,12 +162,9 @@ func (p *pma) appendLeaf(m []slot, leaf int) []slot {
 	return m
 }
 
-// insertWindow merges operations into the leaves [a, b) and spreads all.
-func (p *pma) insertWindow(a, b int, ops []slot) { p.spread(a, b, p.merge(a, b, ops)) }
-
 // merge returns the entries of the leaves [a, b) and operations, and counts the operations in. It is scratch.
 func (p *pma) merge(a, b int, ops []slot) []slot {
-	m := p.room(p.countIn(a, b) + len(ops))
+	m := p.merged[:0]
 	for leaf := a; leaf < b; leaf++ {
 		m = p.appendLeaf(m, leaf)
 	}
@@ -190,36 +187,38 @@ func (p *pma) merge(a, b int, ops []slot) []slot {
 // keep is how many entries of scratch an array holds on to.
 const keep = 1 << 18
 
-// wide is scratch of windows that are larger: *[]slot. Some streams spread such a window several times a second, so that making
+// wide is scratch of windows that are larger: *stretch. Some streams spread such a window several times a second, so that making
 // it anew each time was most of what a daemon allocated; the collector takes it when it is not used any more.
 var wide sync.Pool
 
-// room returns empty scratch for n entries, and owns it.
-func (p *pma) room(n int) []slot {
-	if cap(p.merged) < n {
-		m, ok := (*[]slot)(nil), false
-		if n > keep {
-			m, ok = wide.Get().(*[]slot)
-		}
-		if ok && cap(*m) >= n {
-			p.merged = *m
-		} else {
-			p.merged = make([]slot, 0, n+n/8)
+// wideRoom returns empty scratch for n entries; p.moved is to be it afterwards.
+func (p *pma) wideRoom(n int) stretch {
+	if cap(p.moved.nbr) < n && n > keep {
+		if s, ok := wide.Get().(*stretch); ok && cap(s.nbr) >= n {
+			p.moved = *s
 		}
 	}
-	return p.merged[:0]
+	if cap(p.moved.nbr) < n {
+		room := n + n/8
+		p.moved = stretch{make([]VertexID, 0, room), make([]Entry, 0, room), make([]uint64, 0, room/64+1)}
+	}
+	return stretch{p.moved.nbr[:0], p.moved.ent[:0], p.moved.runs[:0]}
 }
 
 // trim lets go of scratch that only a large batch needs.
 func (p *pma) trim() {
+	if cap(p.moved.nbr) > keep {
+		s := p.moved
+		wide.Put(&s)
+		p.moved = stretch{}
+	}
 	if cap(p.merged) > keep {
-		m := p.merged
-		wide.Put(&m)
 		p.merged = nil
 	}
 	if cap(p.pending) > keep {
 		p.pending = nil
 	}
+	p.foresee()
 	clear(p.segments[:cap(p.segments)])
 	if cap(p.segments) > keep {
 		p.segments = nil

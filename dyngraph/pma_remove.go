@@ -41,7 +41,7 @@ func (p *pma) remove(ops []slot, at []int) {
 					failed = append(failed, segment{window: s.window >> 1})
 				}
 			case level > 0:
-				p.insertWindow(a, b, nil)
+				p.moveWindow(a, b, nil)
 			}
 		}
 		segs = failed

@@ -185,14 +185,15 @@ func (g *Graph) stageVertices() {
 
 func (g *Graph) growVertices() {
 	n := int(g.bound)
-	g.vkey, g.vlabel, g.vstate = grown(g.vkey, n), grown(g.vlabel, n), grown(g.vstate, n)
+	s := &g.spares
+	g.vkey, g.vlabel, g.vstate = s.vkey.grown(g.vkey, n), s.vlabel.grown(g.vlabel, n), s.vstate.grown(g.vstate, n)
 	g.adj.grow(n)
 }
 
 func (g *Graph) growEdges() {
 	n := int(g.edgeBound)
-	g.adj.edges = grown(g.adj.edges, n)
-	g.order = grown(g.order, n)
+	g.adj.edges = g.spares.edges.grown(g.adj.edges, n)
+	g.order = g.spares.order.grown(g.order, n)
 }
 
 // touch lists the touched vertices. The entries, sorted by vertex, give the ends of the net edges.

@@ -1,0 +1,81 @@
+package dyngraph
+
+import "unsafe"
+
+// Columns grow by an eighth. Most of what that takes is not the copy but the memory: the operating system gives it page by page, when
+// a page is written for the first time, and on a virtual machine a hundred megabytes may take a tenth of a second, for which a batch
+// would wait. So what a large column will need next is made, and its pages written, by a goroutine of its own while there is room yet.
+
+// grown returns s with a length of at least n; new elements are zero.
+func grown[T any](s []T, n int) []T {
+	if n <= len(s) {
+		return s
+	}
+	if n <= cap(s) {
+		return s[:n] // what lies beyond the length has never been used: no column shrinks
+	}
+	t := make([]T, n, max(n, larger(cap(s))))
+	copy(t, s)
+	return t
+}
+
+// larger is the capacity of a column that has outgrown one.
+func larger(c int) int { return c + c/8 + 64 }
+
+const (
+	spareLeast = 1 << 20 // bytes of a column that is worth a goroutine
+	spareShare = 32      // a column's next memory is made when that part of its capacity is left
+	page       = 4096
+)
+
+// spare is the memory that a column will grow into. One that is not used goes with its column.
+type spare[T any] struct {
+	made chan []T // of capacity 1; nil when nothing is made
+}
+
+// grown is as the function is, but the memory is there already.
+func (s *spare[T]) grown(column []T, n int) []T {
+	if n <= len(column) {
+		return column
+	}
+	if n <= cap(column) {
+		if left := cap(column) - n; left < cap(column)/spareShare {
+			s.prepare(larger(cap(column)))
+		}
+		return column[:n]
+	}
+	t := s.take(n, larger(cap(column)))
+	copy(t, column)
+	return t
+}
+
+// prepare begins to make memory for that many elements, unless some is made, or it is little.
+func (s *spare[T]) prepare(n int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	if s.made != nil || n*size < spareLeast {
+		return
+	}
+	made := make(chan []T, 1)
+	s.made = made
+	go func() {
+		t := make([]T, n)
+		var zero T
+		for i := 0; i < n; i += max(1, page/size) {
+			t[i] = zero
+		}
+		made <- t[:0]
+	}()
+}
+
+// take returns n elements that are zero, with room for about as many as asked for.
+func (s *spare[T]) take(n, room int) []T {
+	room = max(n, room)
+	if s.made != nil {
+		t := <-s.made
+		s.made = nil
+		if c := cap(t); c >= n && c <= room+room/2 {
+			return t[:n]
+		}
+	}
+	return make([]T, n, room)
+}
