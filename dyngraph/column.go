@@ -1,6 +1,10 @@
 package dyngraph
 
-import "unsafe"
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
 
 // Columns grow by an eighth. Most of what that takes is not the copy but the memory: the operating system gives it page by page, when
 // a page is written for the first time, and on a virtual machine a hundred megabytes may take a tenth of a second, for which a batch
@@ -26,7 +30,12 @@ const (
 	spareLeast = 1 << 20 // bytes of a column that is worth a goroutine
 	spareShare = 32      // a column's next memory is made when that part of its capacity is left
 	page       = 4096
+	yieldPages = 16
 )
+
+// making is held while memory is made: several goroutines that do so, and one that does not yield, would take the processors from those
+// that a batch waits for.
+var making sync.Mutex
 
 // spare is the memory that a column will grow into. One that is not used goes with its column.
 type spare[T any] struct {
@@ -58,10 +67,15 @@ func (s *spare[T]) prepare(n int) {
 	made := make(chan []T, 1)
 	s.made = made
 	go func() {
+		making.Lock()
+		defer making.Unlock()
 		t := make([]T, n)
 		var zero T
-		for i := 0; i < n; i += max(1, page/size) {
+		for i, pages := 0, 0; i < n; i, pages = i+max(1, page/size), pages+1 {
 			t[i] = zero
+			if pages%yieldPages == 0 {
+				runtime.Gosched()
+			}
 		}
 		made <- t[:0]
 	}()
