@@ -150,7 +150,7 @@ FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st
     return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot])) & ~kStaged;
 }
 
-// kHub is a number of slots of which no 32 vertices may have more, that the sum stays one. Tests meet both.
+// kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32 bits. Tests meet both.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kHub = 40;
 #else

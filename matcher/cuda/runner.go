@@ -32,9 +32,9 @@ type runner struct {
 	launches       uint64
 }
 
-// places are where parts of runner.shared are: tallies and whether to stop, by request; owners, by program; columns of the memo.
+// places are where parts of runner.shared are, behind the tallies by request: whether to stop, by request; owners, by program; columns of the memo.
 type places struct {
-	tally, stop, owner, column int
+	stop, owner, column int
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
@@ -134,7 +134,7 @@ func (r *runner) begin(j *job) error {
 	}
 	columns, used := r.columns(j)
 	// One copy, since each takes about as long as another.
-	r.at.stop = r.at.tally + j.requests*len(kernels.BytesOf(&kernels.Tally{}))
+	r.at.stop = j.requests * len(kernels.BytesOf(&kernels.Tally{}))
 	r.at.owner = r.at.stop + 4*j.requests
 	r.at.column = r.at.owner + 4*len(j.owner)
 	shared := make([]byte, r.at.column+4*len(columns))
@@ -209,7 +209,7 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 	}
 	shape := r.shape(j)
 	p := kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
-		Tally: r.shared.ptr + kernels.Ptr(r.at.tally), Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
+		Tally: r.shared.ptr, Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
 		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
 		RingRows: uint64(j.room), Stride: uint32(j.stride), Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*shape.Warps())))),
 		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
@@ -267,11 +267,11 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	if err := r.spread(runs, n); err != nil {
-		return err
-	}
 	r.opt.Trace.begin(nil, LaneTotals, "search", 0)
-	_, err := r.search(ctx, r.dev, func() error { return nil }, j, n)
+	err := r.spread(runs, n)
+	if err == nil {
+		_, err = r.search(ctx, r.dev, func() error { return nil }, j, n)
+	}
 	r.opt.Trace.end(nil, LaneTotals, "search", 0, n)
 	return err
 }
@@ -308,7 +308,7 @@ type tally struct {
 // tallies returns what was counted, by request.
 func (r *runner) tallies(n int) ([]tally, error) {
 	t := make([]kernels.Tally, n)
-	if err := r.dev.Read(kernels.Bytes(t), r.shared.ptr+kernels.Ptr(r.at.tally)); err != nil {
+	if err := r.dev.Read(kernels.Bytes(t), r.shared.ptr); err != nil {
 		return nil, err
 	}
 	out := make([]tally, n)

@@ -141,10 +141,10 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 			return nil
 		}
 		w.trace.begin(o.compute, LaneRows, "search", number)
-		if err := w.run.task.put(kernels.Bytes(tasks)); err != nil {
-			return err
+		rows, err := 0, w.run.task.put(kernels.Bytes(tasks))
+		if err == nil {
+			rows, err = w.run.search(ctx, o.compute, wait, w.j, len(tasks))
 		}
-		rows, err := w.run.search(ctx, o.compute, wait, w.j, len(tasks))
 		w.trace.end(o.compute, LaneRows, "search", number, rows)
 		if errors.Is(err, errFull) {
 			if anchors == 1 {
