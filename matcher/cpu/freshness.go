@@ -11,7 +11,7 @@ import (
 // freshness says which neighbour lists still hold, for the caches of all workers: a list is outdated once one of its two stamps has
 // changed. The one of a vertex and a label of neighbours changes when an edge to such a neighbour does, or is marked by a batch; the one
 // of a vertex and a column when the candidate bits of a neighbour change that the column asks for. Stamps are found by hashing: where
-// two meet, lists are outdated for nothing.
+// two meet, lists are outdated for nothing; stamps that no list has are not counted up, so that fewer meet.
 //
 // A list that is not asked for may lie there for ever, under the stamp that it had; stamps that come round to it would make it good again. So
 // all counters start over before a sum of two of them can come round, and what was found under them is dropped then.
@@ -74,8 +74,13 @@ func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan
 	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
-		f.count(n.From, labelLane(view.Label(n.To)))
-		f.count(n.To, labelLane(view.Label(n.From)))
+		from, to := view.Label(n.From), view.Label(n.To)
+		if c.asks(from, to) {
+			f.count(n.From, labelLane(to))
+		}
+		if c.asks(to, from) {
+			f.count(n.To, labelLane(from))
+		}
 		if c.wild {
 			f.count(n.From, labelLane(matcher.AnyLabel))
 			f.count(n.To, labelLane(matcher.AnyLabel))

@@ -55,6 +55,47 @@ func TestStampsThatStartOver(t *testing.T) {
 	require.Positive(t, ran)
 }
 
+// TestListsOfPatternsWithFewLabels: lists are what the graph holds after batches of insertions and deletions, though only those net edges outdate
+// lists that have labels, or none, that lists are of.
+func TestListsOfPatternsWithFewLabels(t *testing.T) {
+	all, some := false, false // of the ends of a batch's net edges are counted
+	matchertest.ForSeedsUntil(t, 20, func() bool { return all && some }, func(t *testing.T, rng *rand.Rand) {
+		const vertices = 200
+		labels := 2 + rng.IntN(6)
+		p := newPowerLaw(rng.Uint64(), vertices, 1500, labels, 300)
+		q := shapeQuery(rng.IntN(len(shapes)))
+		few := 1 + rng.IntN(labels)
+		for i := range q.Vertices {
+			if q.Vertices[i].Label = fmt.Sprint("L", rng.IntN(few)); rng.IntN(12) == 0 {
+				q.Vertices[i].Label = ""
+			}
+		}
+		x := newBench(t, p.graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
+		present := slices.Clone(p.graph[vertices:])
+		for batch := range slices.Chunk(p.stream, 20) {
+			us := slices.Clone(batch)
+			for range rng.IntN(20) {
+				u := present[rng.IntN(len(present))]
+				u.Op = dyngraph.DeleteEdge
+				us = append(us, u)
+			}
+			present = append(present, batch...)
+			x.lists(t, rng, 0.5)
+			counts := x.b.fresh.counts
+			done := x.stage(us)
+			counts = x.b.fresh.counts - counts
+			all, some = all || counts >= 2*uint64(len(x.b.delta.Net)), some || counts < 2*uint64(len(x.b.delta.Net))
+			x.lists(t, rng, 0.5)
+			if rng.IntN(2) == 0 {
+				done()
+				continue
+			}
+			require.NoError(t, x.b.Commit())
+			x.g.Commit()
+		}
+	})
+}
+
 // lists looks up some of the lists that the rows of the plan need, and compares them with the graph.
 func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 	var c lists
