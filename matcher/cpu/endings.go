@@ -20,6 +20,7 @@ type endings struct {
 	off    bool // nothing is remembered
 	// For what is just being found.
 	sieve [64]uint64
+	roots []dyngraph.VertexID // of which something is read ahead
 	met   []met
 	next  [ahead]knownList
 	read  uint64 // what is read ahead comes together here, so that it is read
@@ -78,8 +79,7 @@ func (x *endings) slot(kind uint32, v dyngraph.VertexID) (slot *endingSlot, foun
 	if x.slots == nil {
 		x.slots = make([]endingSlot, endingSlots)
 	}
-	key := uint64(kind)<<32 | uint64(v)
-	slot = &x.slots[key*0x9e3779b97f4a7c15>>32%endingSlots]
+	slot, key := x.at(kind, v)
 	if slot.key == key && slot.search == x.search {
 		return slot, true
 	}
@@ -88,6 +88,12 @@ func (x *endings) slot(kind uint32, v dyngraph.VertexID) (slot *endingSlot, foun
 	}
 	*slot = endingSlot{key: key, from: uint32(len(x.words))}
 	return slot, false
+}
+
+// at returns the place for what an ending finds from v, and the key that it has if it is there.
+func (x *endings) at(kind uint32, v dyngraph.VertexID) (slot *endingSlot, key uint64) {
+	key = uint64(kind)<<32 | uint64(v)
+	return &x.slots[key*0x9e3779b97f4a7c15>>32%endingSlots], key
 }
 
 // worth reports whether endings of a kind are to be remembered.

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
-	"motifd/matcher"
 )
 
 // list holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
@@ -64,6 +63,9 @@ type lists struct {
 	table  *listTable
 	room   room
 	long   list // room for a list whose length is not known before
+
+	unbuilt []dyngraph.VertexID // room
+	read    uint64              // what is read ahead comes together here, so that it is read
 }
 
 const (
@@ -126,12 +128,15 @@ func (t *listTable) grown() *listTable {
 	return n
 }
 
+// listKey names the list of a vertex along a back edge.
+func listKey(v dyngraph.VertexID, b *back) uint64 { return (uint64(b.column)<<32 | uint64(v)) + 1 }
+
 func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
 
 // find returns the slot of a vertex's list along a back edge, taking a free one if there is none, and what it holds under
 // the present stamp.
 func (c *lists) find(v dyngraph.VertexID, b *back) (s *listSlot, stamp uint32, p place) {
-	key := (uint64(b.column)<<32 | uint64(v)) + 1
+	key := listKey(v, b)
 	stamp = c.fresh.stamp(v, b.lane)
 	slots := c.table.slots
 	mask := uint64(len(slots) - 1)
@@ -183,10 +188,6 @@ func (c *lists) at(p place) list {
 	to := from + int(n&^stagedMark)
 	return list{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
 }
-
-// manyLabels is so many labels that most neighbours have another one than is asked for, and a look at their labels first, which take less
-// memory than candidate bits, pays.
-const manyLabels = 12
 
 // build reads a range into the slot.
 func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
@@ -249,24 +250,6 @@ func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.Ver
 	}
 	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
 	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}
-}
-
-// read makes the list what passes the filter of a range.
-func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
-	nbr, ent, staged := l.nbr[:0], l.ent[:0], false
-	view, byLabel := c.g.View(dyngraph.New), c.labels >= manyLabels && b.nbr != matcher.AnyLabel
-	r.Rewind()
-	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-		for i, w := range nbrs {
-			if byLabel && view.Label(w) != b.nbr || !st.admits(c.bits[int(w)*c.words:]) {
-				continue
-			}
-			nbr = append(nbr, w)
-			ent = append(ent, ents[i])
-			staged = staged || ents[i].Staged()
-		}
-	}
-	*l = list{nbr, ent, staged}
 }
 
 // neighbours returns the list of vertex v along a back edge of step st.

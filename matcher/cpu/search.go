@@ -240,6 +240,9 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
 	for f.next < f.end {
 		i := f.next
+		if (i-from)%ahead == 0 && f.end-i > 1 {
+			s.readAhead(d, f.nbr[i:min(i+ahead, f.end)])
+		}
 		f.next++
 		if !s.step() {
 			return false

@@ -1,0 +1,75 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// Lists are mostly in no cache: the slot that says where one is, its stamps, and what lies there. A search that asks for one list after the other
+// waits for each. So they are read before, for the next candidates of a step together, as reads that do not wait for each other overlap.
+
+// readAhead reads the lists of some vertices along a back edge, at most ahead of them: first all slots and stamps, then what these say.
+func (c *lists) readAhead(of []dyngraph.VertexID, b *back) {
+	slots, read := c.table.slots, uint64(0)
+	for _, v := range of {
+		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.lane))
+	}
+	unbuilt := c.unbuilt[:0]
+	for _, v := range of {
+		switch _, _, p := c.find(v, b); {
+		case p > emptyList:
+			k, at := c.table.store.at(p)
+			read += uint64(k.nbr[at]) + uint64(k.ent[0][at])
+		case p < emptyList:
+			read += uint64(c.g.Degree(v, b.dir))
+			unbuilt = append(unbuilt, v)
+		}
+	}
+	for _, v := range unbuilt {
+		r := c.g.Range(v, b.dir, b.label)
+		if nbr, ent, ok := r.Next(); ok {
+			read += uint64(nbr[0]) + uint64(ent[0])
+		}
+	}
+	c.unbuilt, c.read = unbuilt, c.read+read
+}
+
+// readAhead reads what the next step asks for of the images that step d is about to get, at most ahead of them, if that is a list of each.
+func (s *search) readAhead(d int, of []dyngraph.VertexID) {
+	if d+1 == len(s.o.steps) {
+		return
+	}
+	next := &s.o.steps[d+1]
+	if !next.plain || len(next.back) > 1 || next.back[0].step != d {
+		return
+	}
+	e := s.o.ending
+	if e != nil && e.near == d+1 {
+		of = s.endings.unknown(e, of)
+	}
+	if len(of) < 2 {
+		return
+	}
+	s.lists.readAhead(of, &next.back[0])
+	if e == nil || e.near != d+1 {
+		return
+	}
+	if far := &s.o.steps[d+2]; len(far.back) == 2 {
+		s.lists.readAhead(of, &far.back[1-e.forth])
+	}
+}
+
+// unknown returns those of some images of an ending's root for which it is not remembered what the ending finds.
+func (x *endings) unknown(e *ending, of []dyngraph.VertexID) []dyngraph.VertexID {
+	if x.slots == nil {
+		return of
+	}
+	x.roots = x.roots[:0]
+	for _, v := range of {
+		if slot, key := x.at(e.kind, v); slot.key != key || slot.search != x.search || slot.long {
+			x.roots = append(x.roots, v)
+		}
+	}
+	return x.roots
+}
