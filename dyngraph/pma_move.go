@@ -143,16 +143,7 @@ func (m *mover) lead() {
 			leaf++
 			from, to = to, m.bound(leaf+1)
 		}
-		const few = 8
-		for range few {
-			if p.heads[v].all() > 0 {
-				break
-			}
-			v++ // one that has entries comes
-		}
-		if p.heads[v].all() == 0 {
-			v = VertexID(p.rowAt((m.first+leaf)*leafSize+at-from) >> 32)
-		}
+		v = p.vertexFrom(v, (m.first+leaf)*leafSize+at-from)
 		h := &p.heads[v]
 		h.start, h.offset = uint32(m.first+leaf), uint8(at-from)
 		at += h.all()

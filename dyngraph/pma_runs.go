@@ -170,11 +170,22 @@ func (p *pma) reoffset(leaf int, v VertexID) {
 		}
 	}
 	for end < n {
-		if v++; p.heads[v].all() == 0 {
-			v = VertexID(p.rowAt(leaf*leafSize+end) >> 32)
-		}
+		v = p.vertexFrom(v+1, leaf*leafSize+end)
 		h := &p.heads[v]
 		h.offset = uint8(end)
 		end += h.all()
 	}
+}
+
+// vertexFrom returns the first vertex from v on that has entries, which is that of the entry in a slot. A few that have none are
+// passed one by one, as heads lie side by side, before the edge table is asked, which lies elsewhere.
+func (p *pma) vertexFrom(v VertexID, at int) VertexID {
+	const few = 8
+	for range few {
+		if p.heads[v].all() > 0 {
+			return v
+		}
+		v++ // one that has entries comes
+	}
+	return VertexID(p.rowAt(at) >> 32)
 }
