@@ -60,7 +60,11 @@ func (p *pma) runOf(leaf int, row uint64) (a, b int) {
 		return n, n
 	}
 	h := &p.heads[row>>32]
-	if d := dirOf(row); h.mixed>>d&1 == 0 {
+	if h.all() == 0 {
+		if i, ok := p.behind(VertexID(row>>32), leaf); ok {
+			return i, i
+		}
+	} else if d := dirOf(row); h.mixed>>d&1 == 0 {
 		if a, ok := p.base(h, leaf); ok {
 			// All entries of the direction have one label.
 			if d == In {
@@ -188,4 +192,20 @@ func (p *pma) vertexFrom(v VertexID, at int) VertexID {
 		v++ // one that has entries comes
 	}
 	return VertexID(p.rowAt(at) >> 32)
+}
+
+// behind returns where in a leaf the entries of the vertices after v begin; v has none, and the leaf begins with an entry of a vertex
+// before it. It knows if one of the next few vertices has entries.
+func (p *pma) behind(v VertexID, leaf int) (i int, ok bool) {
+	const few = 8
+	after := p.heads[v+1:]
+	for k := range after[:min(few, len(after))] {
+		if h := &after[k]; h.all() > 0 {
+			if h.start == uint32(leaf) {
+				return int(h.offset), true
+			}
+			return int(p.count[leaf]), true
+		}
+	}
+	return 0, false
 }
