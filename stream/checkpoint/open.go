@@ -115,7 +115,17 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       memTableSize,
 		CacheSize:          16 << 20,
+		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
+			// It may be in a table that nobody but Pebble's own goroutines read.
+			f.trip("read", i.Path, damaged("%s", firstLine(i.Details.Error())))
+		}},
 	}
+	// Edges come in no order of their keys, so that each merge of the topmost level writes nearly all of the level below anew. It
+	// waits for eight tables (Pebble counts a level of tables twice), not for two, and the first level below may be as large as the
+	// batch log or a graph of some million edges, so that these are not merged twice.
+	o.L0CompactionThreshold = 2 * 8
+	o.L0StopWritesThreshold = 2 * o.L0CompactionThreshold
+	o.LBaseMaxBytes = 256 << 20
 	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged anyway.
 	o.Experimental.TombstoneDenseCompactionThreshold = -1
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
