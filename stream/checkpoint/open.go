@@ -120,9 +120,9 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 			f.trip("read", i.Path, damaged("%s", firstLine(i.Details.Error())))
 		}},
 	}
-	// Edges come in no order of their keys, so that each merge of the topmost level writes nearly all of the level below anew. It
-	// waits for eight tables (Pebble counts a level of tables twice), not for two, and the first level below may be as large as the
-	// batch log or a graph of some million edges, so that these are not merged twice.
+	// Edges come in no order of their keys, so that a merge of the topmost level writes nearly all of the next one anew. It waits
+	// until eight flushes lie above each other (Pebble counts each twice), not two, and the next level may be as large as a graph
+	// of some million edges takes, which then is not merged once more into the one below.
 	o.L0CompactionThreshold = 2 * 8
 	o.L0StopWritesThreshold = 2 * o.L0CompactionThreshold
 	o.LBaseMaxBytes = 256 << 20
