@@ -31,7 +31,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
         }
         if (wanted) {
             n--;
-            Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b.dir, b.label) : Range{0, 0};
+            Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b) : Range{0, 0};
             for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
                 u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
                 if (candidate(p.g, st, taken)) n -= joins(p, s, b, r, taken);

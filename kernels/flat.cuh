@@ -77,7 +77,7 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
         n = kNone;
         for (u32 k = 0; k < last.backs; k++) {
             const Back& b = q.back[last.back + k];
-            Range r = rangeOf(p.g, b.from == st.place ? w : s.m[b.from], b.dir, b.label);
+            Range r = rangeOf(p.g, b.from == st.place ? w : s.m[b.from], b.dir, b.label, b.near);
             f.range[k][lane] = r;
             if (r.end - r.begin >= n) continue;
             n = r.end - r.begin;
@@ -87,7 +87,7 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
         if (n != 0 && n <= kFlatSlots) {
             for (u32 k = 0; k < st.backs; k++) {
                 u32 b = st.back + k;
-                f.image[k][lane] = (b == streamed ? p.g.ent[slot] : find(p.g, s.range[b], w)) & ~kStaged;
+                f.image[k][lane] = (b == streamed ? p.g.ent[slot] : find(p.g, s.range[b], w, q.back[b])) & ~kStaged;
             }
         }
     }
@@ -127,7 +127,7 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
-            found[k] = k == best ? entry : find(p.g, f.range[k][of], x);
+            found[k] = k == best ? entry : find(p.g, f.range[k][of], x, q.back[last.back + k]);
             hit = found[k] != kNone && (k == best || visible(p, s, found[k], q.back[last.back + k].rule));
         }
         u32 hits = vote(hit);

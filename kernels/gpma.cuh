@@ -16,12 +16,12 @@ constexpr u32 kWide = 12;                 // windows of 1 << kWide leaves at mos
 constexpr u32 kNear = 2048;               // entries that it does in shared memory
 constexpr u32 kTile = 2048;               // elements of a block's part of a scan
 
-constexpr u32 kOut = 1u << 31;  // in a label: the operation removes the edge; of a staged one, the batch deletes it
+constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
 // Op says what becomes of an edge's entries: ent is what they hold, if they are to be there. Those that are kStaged are of the
-// batch that is being staged.
+// batch that is being staged. The kinds are of the entry at from, with kOut, and of that at to: vertices' ids may be used again, with other labels.
 struct Op {
-    u32 ent, from, to, label;
+    u32 ent, from, to, kind, back;
 };
 
 // What an operation does to an entry, beside the place of the entry in its leaf: see Gpma.info.
@@ -104,10 +104,11 @@ struct Gpma {
     u32 from, to;      // of fill: which of them are in scratch
     u32 whole;         // of spans: 1 all leaves, 2 and degrees
     u32 wide;          // keys would have more than 64 bits: first neighbours are sorted, then rows
-    u32 unused;
+    u32 nearBits;      // of a kind, for the neighbour's label
+    u32 nearUsed;      // of these, those that labels have
+    u32 first;         // of fill: the vertex of the first in scratch
+    const u32* label;  // by vertex
 };
-
-FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) { return row < otherRow || (row == otherRow && nbr < otherNbr); }
 
 // sideAt is where the vertex and direction of a row are in span and degree.
 FN u32 sideAt(u64 row, u32 dirs) { return (u32)(row >> 32) * dirs + (dirs > 1 ? (u32)(row >> 31 & 1) : 0); }
@@ -116,8 +117,7 @@ FN u32 sideAt(u64 row, u32 dirs) { return (u32)(row >> 32) * dirs + (dirs > 1 ? 
 FN Op entryOf(const Gpma& p, u32 i, u64& row, u32& nbr) {
     u32 v = p.sortedVal[i];
     Op o = p.op[v / 2];
-    u32 label = o.label & ~kOut;
-    row = v & 1 ? rowOf(o.to, p.dirs - 1, label) : rowOf(o.from, 0, label);
+    row = v & 1 ? rowOf(o.to, p.dirs - 1, o.back) : rowOf(o.from, 0, o.kind & ~kOut);
     nbr = v & 1 ? o.from : o.to;
     return o;
 }

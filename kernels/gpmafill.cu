@@ -1,4 +1,4 @@
-// gpmafill puts a run of the sorted entries of a new array, which is in scratch, where it belongs, a warp a leaf.
+// gpmafill puts a run of the entries of a new array, which is in scratch, where it belongs, a warp a leaf: in the order of sortedVal.
 #include "gpma.cuh"
 
 KERNEL(gpmafill, Gpma, kThreads) {
@@ -9,13 +9,13 @@ KERNEL(gpmafill, Gpma, kThreads) {
         u32 begin = shareOf(n, leaf, leaves), end = shareOf(n, leaf + 1, leaves);
         for (u32 i = begin + laneId(); i < end; i += kWarp) {
             if (i < p.from || i >= p.to) continue;
-            u32 slot = leaf * kLeaf + i - begin;
-            p.a.row[slot] = p.scratchRow[i - p.from];
-            p.a.nbr[slot] = p.scratchNbr[i - p.from];
-            p.a.ent[slot] = p.scratchEnt[i - p.from];
+            u32 slot = leaf * kLeaf + i - begin, from = p.sortedVal[i - p.from];
+            p.a.row[slot] = p.scratchRow[from];
+            p.a.nbr[slot] = p.scratchNbr[from];
+            p.a.ent[slot] = p.scratchEnt[from];
             if (i == begin) {
-                p.a.fenceRow[leaf] = leaf > 0 ? p.scratchRow[i - p.from] : 0;
-                p.a.fenceNbr[leaf] = leaf > 0 ? p.scratchNbr[i - p.from] : 0;
+                p.a.fenceRow[leaf] = leaf > 0 ? p.scratchRow[from] : 0;
+                p.a.fenceNbr[leaf] = leaf > 0 ? p.scratchNbr[from] : 0;
                 p.a.count[leaf] = p.a.will[leaf] = end - begin;
             }
         }

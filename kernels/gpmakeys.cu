@@ -4,9 +4,9 @@
 
 // settled returns what a staged operation becomes when its batch ends.
 FN Op settled(Op o, bool abort) {
-    bool goes = ((o.label & kOut) != 0) != abort;
+    bool goes = ((o.kind & kOut) != 0) != abort;
     o.ent &= ~kStaged;
-    o.label = (o.label & ~kOut) | (goes ? kOut : 0);
+    o.kind = (o.kind & ~kOut) | (goes ? kOut : 0);
     return o;
 }
 
@@ -26,13 +26,12 @@ KERNEL(gpmakeys, Gpma, kThreads) {
         }
         if (i >= p.stagedFrom) {
             u32 n = i - p.stagedFrom, edge = o.ent & ~kStaged;
-            p.order[edge] = (n + 1) | (o.label & kOut ? kDeleted : 0);
+            p.order[edge] = (n + 1) | (o.kind & kOut ? kDeleted : 0);
             p.net[n] = NetEdge{edge, o.from, o.to};
             p.staged[n] = o;
         }
-        u32 label = o.label & ~kOut;
-        p.key[2 * i] = p.wide ? o.to : keyOf(p, o.from, 0, label, o.to);
-        p.key[2 * i + 1] = p.wide ? o.from : keyOf(p, o.to, 1, label, o.from);
+        p.key[2 * i] = p.wide ? o.to : keyOf(p, o.from, 0, o.kind & ~kOut, o.to);
+        p.key[2 * i + 1] = p.wide ? o.from : keyOf(p, o.to, 1, o.back, o.from);
         p.val[2 * i] = 2 * i;
         p.val[2 * i + 1] = 2 * i + 1;
     }

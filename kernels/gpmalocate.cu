@@ -63,7 +63,7 @@ KERNEL(gpmalocate, Gpma, kThreads) {
         u32 info = placeIn(p, leaf, row, nbr, found);
         p.at[i] = leaf;
         if (i + 1 == p.keys || !same(p, i, i + 1)) {  // of several about one entry, the last
-            bool goes = (o.label & kOut) && !(o.ent & kStaged);
+            bool goes = (o.kind & kOut) && !(o.ent & kStaged);
             if (found && !goes) {
                 p.a.ent[leaf * kLeaf + info] = o.ent;
             } else if (found != !goes) {

@@ -8,6 +8,6 @@ KERNEL(gpmarows, Gpma, kThreads) {
         u64 row;
         u32 nbr;
         entryOf(p, i, row, nbr);
-        key[i] = rowKeyOf(p, (u32)(row >> 32), (u32)(row >> 31) & 1, labelOfRow(row));
+        key[i] = rowKeyOf(p, (u32)(row >> 32), (u32)(row >> 31) & 1, kindOfRow(row));
     }
 }

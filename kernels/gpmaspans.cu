@@ -6,13 +6,13 @@
 FN void beginsAt(const Gpma& p, u32 slot, u64 row) {
     Span& s = p.span[sideAt(row, p.dirs)];
     agree(&s.begin, slot);
-    agree(&s.first, labelOfRow(row));
+    agree(&s.first, kindOfRow(row));
 }
 
 FN void endsAt(const Gpma& p, u32 slot, u64 row) {
     Span& s = p.span[sideAt(row, p.dirs)];
     agree(&s.end, slot + 1);
-    agree(&s.last, labelOfRow(row));
+    agree(&s.last, kindOfRow(row));
 }
 
 // spansOf does so for the entries of a leaf from place from on.

@@ -8,19 +8,22 @@ constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or delet
 constexpr u32 kDeleted = 1u << 31;    // in an order: it deletes it
 constexpr u32 kNone = 0xffffffffu;
 
+// Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction, label) is contiguous, and in it
+// the neighbours of each label are (GSI section IV, N(v, l); EGSM's candidates are grouped so, too). A kind is both labels as one number.
+
 // Span says where the entries of a vertex in one direction are: slots begin to end, and the first and last of the
-// labels, which ascend. An empty one is all zeros.
+// kinds, which ascend. An empty one is all zeros.
 struct Span {
     u32 begin, end, first, last;
 };
 
-// Range is N(v, direction, label): the entries in the slots from begin to end, ascending by neighbour.
+// Range is entries in the slots from begin to end: of one kind, ascending by neighbour, or of all kinds of an edge's label.
 struct Range {
     u32 begin, end;
 };
 
 struct Graph {
-    const u64* row;     // by slot: vertex, direction, label
+    const u64* row;     // by slot: vertex, direction, kind
     const u32* nbr;     // by slot
     const u32* ent;     // by slot: edge, and kStaged
     const u32* count;   // by leaf: entries
@@ -29,18 +32,34 @@ struct Graph {
     const Span* span;   // by vertex and direction
     const u32* order;   // by edge, right for staged ones: order plus 1, and kDeleted
     const u64* bits;    // by vertex: candidate bits, words each
+    const u32* label;   // by vertex
     u32 words;
     u32 dirs;           // 1 in an undirected graph
+    u32 nearBits, unused;  // of a kind, for the neighbour's label
 };
 
 constexpr u64 kDirection = 1u << 31;  // of a row
 
-FN u64 rowOf(u32 v, u32 dir, u32 label) { return (u64)v << 32 | dir * kDirection | label; }
-FN u32 labelOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
+FN u64 rowOf(u32 v, u32 dir, u32 kind) { return (u64)v << 32 | dir * kDirection | kind; }
+FN u32 kindOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
 FN u32 dirOfRow(u64 row) { return (u32)row >> 31; }
+
+// nearOf returns what of a neighbour's label is in a kind: all of it, unless there are more labels than bits. Then some share a kind.
+FN u32 nearOf(u32 label, u32 nearBits) { return label & ((1u << nearBits) - 1); }
+
+FN u32 kindOf(u32 label, u32 near, u32 nearBits) { return label << nearBits | nearOf(near, nearBits); }
+
+// edgeLabel returns the label of the edge of an entry of a row.
+FN u32 edgeLabel(const Graph& g, u64 row) { return kindOfRow(row) >> g.nearBits; }
+
+// rowTo returns the row, like another one but for the kind of neighbour, that has vertex w.
+FN u64 rowTo(const Graph& g, u64 row, u32 w) { return row >> g.nearBits << g.nearBits | nearOf(g.label[w], g.nearBits); }
 
 // sideOf tells entries of a vertex and direction from others.
 FN u64 sideOf(u64 row) { return row >> 31; }
+
+// below tells whether an entry comes before another one.
+FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) { return row < otherRow || (row == otherRow && nbr < otherNbr); }
 
 // leafEnd returns the end of the entries of a leaf that lie before slot end.
 FN u32 leafEnd(const Graph& g, u32 leaf, u32 end) {

@@ -33,8 +33,8 @@ const (
 
 // Graph is the device's copy of the graph.
 type Graph struct {
-	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits Ptr
-	Words, Dirs                                                 uint32
+	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
+	Words, Dirs, NearBits, _                                           uint32
 }
 
 // Sizes, in bytes, of what only kernels look into.
@@ -49,6 +49,7 @@ const (
 type Back struct {
 	From, To               uint32 // places: how many vertices are mapped before
 	Label, Dir, Edge, Rule uint32
+	Near                   uint32 // the other's label, or AnyLabel
 }
 
 // Label and direction of a loose back edge, which may have several images between two vertices.

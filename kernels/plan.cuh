@@ -16,12 +16,13 @@ enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 
 // A back edge is loose when it may have several images between two given vertices: one for each label, or each direction.
-constexpr u32 kAnyLabel = 0xffffffffu;  // a label
+constexpr u32 kAnyLabel = 0xffffffffu;  // a label, also of a vertex
 constexpr u32 kEither = 2;              // a direction
 
 struct Back {
     u32 from, to;  // places of the vertex mapped earlier and of the other
     u32 label, dir, edge, rule;
+    u32 near;      // label of the other
 };
 
 // Step maps a pattern vertex, which must have an image along each of its back edges. The first of these, own, get theirs along with

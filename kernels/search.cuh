@@ -5,12 +5,12 @@
 #include "graph.cuh"
 #include "plan.cuh"
 
-// seek returns the first slot from at on, which holds an entry, whose row is not below the one given; or end.
-FN u32 seek(const Graph& g, u32 at, u32 end, u64 row) {
+// seek returns the first slot from at on, which holds an entry, whose entry is not below the row and neighbour given; or end.
+FN u32 seek(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     u32 lo = at / kLeaf, hi = (end - 1) / kLeaf;
     while (lo < hi) {
         u32 mid = (lo + hi + 1) / 2;
-        if (g.fenceRow[mid] < row)
+        if (below(g.fenceRow[mid], g.fenceNbr[mid], row, nbr))
             lo = mid;
         else
             hi = mid - 1;
@@ -19,7 +19,7 @@ FN u32 seek(const Graph& g, u32 at, u32 end, u64 row) {
     u32 stop = leafEnd(g, lo, end), j = stop;
     while (i < j) {
         u32 mid = (i + j) / 2;
-        if (g.row[mid] < row)
+        if (below(g.row[mid], g.nbr[mid], row, nbr))
             i = mid + 1;
         else
             j = mid;
@@ -28,36 +28,47 @@ FN u32 seek(const Graph& g, u32 at, u32 end, u64 row) {
     return i < end ? i : end;
 }
 
-// rangeOf returns N(v, dir, label).
-FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label) {
+// rangeOf returns N(v, dir, label), and of these the neighbours with label near, unless that is kAnyLabel.
+FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
     Span s = g.span[v * g.dirs + dir];
-    if (s.begin == s.end || label < s.first || label > s.last) return Range{0, 0};
-    if (s.first == s.last) return Range{s.begin, s.end};
-    u64 row = rowOf(v, dir, label);
-    u32 begin = s.first == label ? s.begin : seek(g, s.begin, s.end, row);
-    u32 end = s.last == label || begin == s.end ? s.end : seek(g, begin, s.end, row + 1);
+    u32 kind = kindOf(label, near, g.nearBits), after = kind + 1;
+    if (near == kAnyLabel) {
+        kind = label << g.nearBits;
+        after = kind + (1u << g.nearBits);
+    }
+    if (s.begin == s.end || s.last < kind || s.first >= after) return Range{0, 0};
+    u32 begin = s.first >= kind ? s.begin : seek(g, s.begin, s.end, rowOf(v, dir, kind));
+    u32 end = s.last < after ? s.end : seek(g, begin, s.end, rowOf(v, dir, 0) + after);
     return Range{begin, end};
 }
 
 // labelled returns the slots of one label, or of all labels in one direction.
-FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label) {
-    if (label != kAnyLabel) return rangeOf(g, v, dir, label);
+FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
+    if (label != kAnyLabel) return rangeOf(g, v, dir, label, near);
     Span s = g.span[v * g.dirs + dir];
     return Range{s.begin, s.end};
 }
 
 // reach returns the slots among which are those that a vertex offers to a back edge. Loose ones may have others between them, of other
 // labels.
-FN Range reach(const Graph& g, u32 v, u32 dir, u32 label) {
-    if (dir != kEither) return labelled(g, v, dir, label);
-    Range out = labelled(g, v, 0, label), in = labelled(g, v, 1, label); // lie together, in this order
+FN Range reach(const Graph& g, u32 v, const Back& b) {
+    if (b.dir != kEither) return labelled(g, v, b.dir, b.label, b.near);
+    Range out = labelled(g, v, 0, b.label, b.near), in = labelled(g, v, 1, b.label, b.near); // lie one after the other
     if (out.begin == out.end) return in;
     return Range{out.begin, in.begin == in.end ? out.end : in.end};
 }
 
-// slotOf returns the slot of neighbour w in a range of one row, or kNone.
-FN u32 slotOf(const Graph& g, Range r, u32 w) {
+// slotAmong returns the slot of neighbour w in a range of one label and several kinds, or kNone.
+FN u32 slotAmong(const Graph& g, Range r, u32 w) {
+    u64 row = rowTo(g, g.row[r.begin], w);
+    u32 i = seek(g, r.begin, r.end, row, w);
+    return i < r.end && g.row[i] == row && g.nbr[i] == w ? i : kNone;
+}
+
+// slotOf returns the slot of neighbour w in a range of one label, and of one kind unless near is kAnyLabel; or kNone.
+FN u32 slotOf(const Graph& g, Range r, u32 w, u32 near) {
     if (r.begin == r.end) return kNone;
+    if (near == kAnyLabel) return slotAmong(g, r, w);
     u32 lo = r.begin / kLeaf, hi = (r.end - 1) / kLeaf;
     while (lo < hi) {
         u32 mid = (lo + hi + 1) / 2;
@@ -78,14 +89,14 @@ FN u32 slotOf(const Graph& g, Range r, u32 w) {
     return i < end && g.nbr[i] == w ? i : kNone;
 }
 
-// find returns the entry of neighbour w in a range of one row, or kNone.
-FN u32 find(const Graph& g, Range r, u32 w) {
-    u32 slot = slotOf(g, r, w);
+// find returns the entry of neighbour w in what a vertex offers to a back edge that is not loose, or kNone.
+FN u32 find(const Graph& g, Range r, u32 w, const Back& b) {
+    u32 slot = slotOf(g, r, w, b.near);
     return slot == kNone ? kNone : g.ent[slot];
 }
 
 // nextImage returns the first slot from at on, before end, whose entry has the label and neighbour w; or end. The slots are of one
-// vertex. It goes from row to row.
+// vertex. It goes from label to label.
 FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
     while (at < end) {
         if (at % kLeaf >= g.count[at / kLeaf]) { // a gap
@@ -93,15 +104,15 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
             continue;
         }
         u64 row = g.row[at];
-        if (label != kAnyLabel && labelOfRow(row) != label) {
-            u64 next = row - labelOfRow(row) + label; // of this direction
+        if (label != kAnyLabel && edgeLabel(g, row) != label) {
+            u64 next = row - kindOfRow(row) + (label << g.nearBits); // of this direction
             at = seek(g, at, end, next > row ? next : next + kDirection);
             continue;
         }
-        u32 after = seek(g, at, end, row + 1);
-        u32 slot = slotOf(g, Range{at, after}, w);
-        if (slot != kNone) return slot;
-        at = after;
+        u64 to = rowTo(g, row, w);
+        at = seek(g, at, end, to, w);
+        if (at == end || (g.row[at] == to && g.nbr[at] == w)) return at;
+        at = seek(g, at, end, ((row >> g.nearBits) + 1) << g.nearBits);
     }
     return end;
 }

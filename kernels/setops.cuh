@@ -7,7 +7,7 @@ FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; 
 
 // hasLabel tells whether a slot that a back edge reaches has its label.
 FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
-    return b.dir != kEither || b.label == kAnyLabel || labelOfRow(g.row[slot]) == b.label;
+    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
 }
 
 // nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is searched; or end.
@@ -45,7 +45,7 @@ FN bool openFork(State& s, const Program& q) {
 
 // openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
 FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
-    Range r = reach(p.g, s.m[b.from], b.dir, b.label);
+    Range r = reach(p.g, s.m[b.from], b);
     u32 w = s.m[b.to], first = nextVisible(p, s, b, r.begin, r.end, w);
     if (first == r.end) return false;
     bool only = nextVisible(p, s, b, first + 1, r.end, w) == r.end;
@@ -62,7 +62,7 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
     u32 key = kNone;
     for (u32 k = laneId(); k < st.backs; k += kWarp) {
         const Back& b = q.back[st.back + k];
-        Range r = reach(p.g, s.m[b.from], b.dir, b.label);
+        Range r = reach(p.g, s.m[b.from], b);
         s.range[st.back + k] = r;
         u32 n = r.end - r.begin;
         if (n != 0 && st.own != 0 && k >= st.own) continue;  // is not streamed
@@ -80,12 +80,12 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
 // rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
 FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
     u64 row = g.row[slot];
-    return (dirOfRow(row) ^ (u > w)) << 31 | labelOfRow(row);
+    return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
 }
 
 // rankOfEdge is the rank of an edge that joins two vertices.
 FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
-    Range r = reach(g, u, g.dirs > 1 ? kEither : 0, kAnyLabel);
+    Range r = reach(g, u, Back{0, 0, kAnyLabel, g.dirs > 1 ? kEither : 0, 0, 0, kAnyLabel});
     u32 at = r.begin;
     while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
     return rankOf(g, u, w, at);
@@ -115,7 +115,7 @@ FN bool joined(const Params& p, const State& s, const Program& q, const Step& st
         if (k == best) continue;
         const Range& r = s.range[k];
         if (k < st.back + st.own) {
-            u32 e = find(p.g, r, w);
+            u32 e = find(p.g, r, w, q.back[k]);
             if (e == kNone || !visible(p, s, e, q.back[k].rule)) return false;
         } else if (nextVisible(p, s, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
@@ -147,7 +147,7 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 
 // imageOf returns what a back edge of a step's own is mapped to by the entry in a slot, where back edge streamed led.
 FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
     bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
-    return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot])) & ~kStaged;
+    return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
 // kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32 bits. Tests meet both.
@@ -184,7 +184,7 @@ FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Ra
 // offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is mapped; along a loose back edge,
 // pairs of vertex and edge.
 FN u32 offers(const Params& p, const State& s, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
-    Range r = asks ? reach(p.g, v, b.dir, b.label) : Range{0, 0};
+    Range r = asks ? reach(p.g, v, b) : Range{0, 0};
     u32 todo = vote(r.begin < r.end), n = 0;
     bool alone = vote(r.end - r.begin > kHub) != 0;
     while (todo != 0) {
@@ -198,7 +198,7 @@ FN u32 offers(const Params& p, const State& s, const Step& st, const Back& b, u3
 // joins returns how many of what is offered in a range leads to w.
 FN u32 joins(const Params& p, const State& s, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
-        u32 e = find(p.g, r, w);
+        u32 e = find(p.g, r, w, b);
         return e != kNone && visible(p, s, e, b.rule);
     }
     u32 n = 0;

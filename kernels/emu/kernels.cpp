@@ -3,6 +3,7 @@
 #include "../gpmaclimb.cu"
 #include "../gpmafill.cu"
 #include "../gpmakeys.cu"
+#include "../gpmakinds.cu"
 #include "../gpmalocate.cu"
 #include "../gpmamerge.cu"
 #include "../gpmarank.cu"

@@ -22,7 +22,8 @@ type array struct {
 	now     slots
 	entries int
 	// bound says which ids, labels and edges the array has room for.
-	bound bounds
+	bound    bounds
+	nearBits int // of a kind
 
 	span, degree, order, net                    buffer // by vertex and direction, and by edge; of the staged batch
 	staged                                      [2]buffer
@@ -36,6 +37,7 @@ type array struct {
 	before int  // operations that staged the last batch that was: they are in staged[0]
 	wide   bool // tests: as if keys had more than 64 bits
 	rank   int  // up to so many keys are sorted by counting
+	run    int  // loadRun, or fewer in tests
 	trace  *Trace
 	// watch, in benchmarks, is told when the stages of an update have been asked for.
 	watch func(stage string) error
@@ -96,7 +98,7 @@ func leavesFor(entries int) int {
 
 // newArray returns an array without memory; load gives it some.
 func newArray(dev kernels.Device, directed bool) *array {
-	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost}
+	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun}
 	if directed {
 		a.dirs = 2
 	}
@@ -215,8 +217,8 @@ func (a *array) reserveOps(ops, staged int) error {
 	for _, r := range []struct {
 		b    *buffer
 		size int
-	}{{&a.op, 16 * ops}, {&a.key, 8 * keys}, {&a.val, 4 * keys}, {&a.key2, 8 * keys}, {&a.val2, 4 * keys}, {&a.at, 4 * keys}, {&a.info, 4 * keys},
-		{&a.sum, 4 * keys}, {&a.staged[1], 16 * staged}, {&a.net, 12 * staged}, {&a.tile, 4 * kernels.ScanTiles(a.now.leaves, keys)},
+	}{{&a.op, kernels.OpSize * ops}, {&a.key, 8 * keys}, {&a.val, 4 * keys}, {&a.key2, 8 * keys}, {&a.val2, 4 * keys}, {&a.at, 4 * keys}, {&a.info, 4 * keys},
+		{&a.sum, 4 * keys}, {&a.staged[1], kernels.OpSize * staged}, {&a.net, 12 * staged}, {&a.tile, 4 * kernels.ScanTiles(a.now.leaves, keys)},
 		{&a.sortWork, kernels.SortWork(a.dev.Info())}} {
 		if _, err := r.b.reserve(r.size); err != nil {
 			return err
@@ -247,8 +249,11 @@ func (a *array) params() *kernels.Update {
 		Range: a.ranges.ptr, Base: a.base.ptr, Pending: a.pending.ptr, Segment: a.segment.ptr, Mark: a.mark.ptr, Tile: a.tile.ptr,
 		ScratchRow: a.scratchRow.ptr, ScratchNbr: a.scratchNbr.ptr, ScratchEnt: a.scratchEnt.ptr, Control: a.control.ptr,
 		Dirs: uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))), LabelBits: uint32(bits.Len(uint(a.bound.labels - 1))),
-		Height: uint32(bits.Len(uint(a.now.leaves - 1))), ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
+		NearBits: uint32(a.nearBits), NearUsed: uint32(a.nearUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))), ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
 }
+
+// nearUsed is how many of the bits for a neighbour's label the labels have.
+func (a *array) nearUsed() int { return min(a.nearBits, bits.Len(uint(a.bound.labels-1))) }
 
 func (a *array) did(stage string) error {
 	if a.watch == nil {

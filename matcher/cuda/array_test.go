@@ -25,17 +25,53 @@ type twin struct {
 	free                    []uint32
 	entries                 map[cuda.Entry]uint32 // by row and neighbour
 	staged                  []kernels.Op
+	label                   []uint32 // by vertex
+	degree                  map[uint32]int
+}
+
+func newTwin(rng *rand.Rand, vertices, labels int) *twin {
+	w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: vertices, labels: labels, have: map[[3]uint32]uint32{}, entries: map[cuda.Entry]uint32{},
+		degree: map[uint32]int{}}
+	w.relabel()
+	return w
+}
+
+// draw draws a label: of few, whatever there are.
+func (w *twin) draw() uint32 {
+	few := min(w.labels, 4)
+	return uint32(w.rng.IntN(few) * (w.labels / few))
+}
+
+// relabel gives vertices without edges other labels.
+func (w *twin) relabel() {
+	for v := range uint32(w.vertices) {
+		if int(v) == len(w.label) {
+			w.label = append(w.label, w.draw())
+		} else if w.degree[v] == 0 {
+			w.label[v] = w.draw()
+		}
+	}
+}
+
+// op returns the operation that stages an edge.
+func (w *twin) op(from, to, label, edge uint32) kernels.Op {
+	near := kernels.NearBits(w.labels)
+	return kernels.Op{Ent: edge | kernels.Staged, From: from, To: to, Kind: kernels.KindOf(label, w.label[to], near), Back: kernels.KindOf(label, w.label[from], near)}
+}
+
+// edge returns the edge that an operation is about.
+func (w *twin) edge(o kernels.Op) [3]uint32 {
+	return [3]uint32{o.From, o.To, o.Back >> kernels.NearBits(w.labels)}
 }
 
 func (w *twin) put(o kernels.Op) {
-	label := o.Label &^ kernels.Out
 	for end := range 2 {
-		v, nbr, dir := o.From, o.To, 0
+		v, nbr, dir, kind := o.From, o.To, 0, o.Kind&^kernels.Out
 		if end == 1 {
-			v, nbr, dir = o.To, o.From, w.dirs-1
+			v, nbr, dir, kind = o.To, o.From, w.dirs-1, o.Back
 		}
-		k := cuda.Entry{Row: uint64(v)<<32 | uint64(dir)<<31 | uint64(label), Nbr: nbr}
-		if o.Label&kernels.Out != 0 && o.Ent&kernels.Staged == 0 {
+		k := cuda.Entry{Row: uint64(v)<<32 | uint64(dir)<<31 | uint64(kind), Nbr: nbr}
+		if o.Kind&kernels.Out != 0 && o.Ent&kernels.Staged == 0 {
 			delete(w.entries, k)
 		} else {
 			w.entries[k] = o.Ent
@@ -46,21 +82,24 @@ func (w *twin) put(o kernels.Op) {
 // settle ends the staged batch.
 func (w *twin) settle(end bool) {
 	for _, o := range w.staged {
-		goes := o.Label&kernels.Out != 0
-		k := [3]uint32{o.From, o.To, o.Label &^ kernels.Out}
+		goes := o.Kind&kernels.Out != 0
+		k := w.edge(o)
 		if goes == end {
 			if e, ok := w.have[k]; ok {
 				w.free = append(w.free, e)
 				delete(w.have, k)
+				w.degree[o.From]--
+				w.degree[o.To]--
 			}
-			o.Label |= kernels.Out
+			o.Kind |= kernels.Out
 		} else {
-			o.Label &^= kernels.Out
+			o.Kind &^= kernels.Out
 		}
 		o.Ent &^= kernels.Staged
 		w.put(o)
 	}
 	w.staged = nil
+	w.relabel()
 }
 
 func (w *twin) vertex() uint32 {
@@ -76,14 +115,16 @@ func (w *twin) batch(n, m int) (ops []kernels.Op) {
 	slices.SortFunc(deleted, func(a, b [3]uint32) int { return slices.Compare(a[:], b[:]) })
 	w.rng.Shuffle(len(deleted), func(i, j int) { deleted[i], deleted[j] = deleted[j], deleted[i] })
 	for _, k := range deleted[:min(m, len(deleted))] {
-		ops = append(ops, kernels.Op{Ent: w.have[k] | kernels.Staged, From: k[0], To: k[1], Label: k[2] | kernels.Out})
+		o := w.op(k[0], k[1], k[2], w.have[k])
+		o.Kind |= kernels.Out
+		ops = append(ops, o)
 	}
 	for range n {
 		from, to := w.vertex(), uint32(w.rng.IntN(w.vertices))
 		if w.dirs == 1 && from > to {
 			from, to = to, from
 		}
-		k := [3]uint32{from, to, uint32(w.rng.IntN(w.labels))}
+		k := [3]uint32{from, to, w.draw()}
 		if _, ok := w.have[k]; ok || from == to {
 			continue
 		}
@@ -94,7 +135,9 @@ func (w *twin) batch(n, m int) (ops []kernels.Op) {
 			w.edges++
 		}
 		w.have[k] = e
-		ops = append(ops, kernels.Op{Ent: e | kernels.Staged, From: from, To: to, Label: k[2]})
+		w.degree[from]++
+		w.degree[to]++
+		ops = append(ops, w.op(from, to, k[2], e))
 	}
 	w.rng.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
 	return ops
@@ -106,14 +149,23 @@ func (w *twin) sorted() []cuda.Entry {
 		k.Ent = ent
 		all = append(all, k)
 	}
-	slices.SortFunc(all, func(a, b cuda.Entry) int { return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Nbr, b.Nbr)) })
+	slices.SortFunc(all, entryOrder)
 	return all
+}
+
+func entryOrder(a, b cuda.Entry) int {
+	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Nbr, b.Nbr))
 }
 
 func (w *twin) load(t *testing.T, a cuda.Array) {
 	t.Helper()
-	all := w.sorted()
-	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, func(row []uint64, nbr, ent []uint32) (int, error) {
+	all, near := w.sorted(), kernels.NearBits(w.labels)
+	for i := range all {
+		row := &all[i].Row
+		*row = *row>>31<<31 | *row&(1<<31-1)>>near
+	}
+	slices.SortFunc(all, entryOrder)
+	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, w.label, func(row []uint64, nbr, ent []uint32) (int, error) {
 		n := 1 + w.rng.IntN(len(row))
 		for i, e := range all[:n] {
 			row[i], nbr[i], ent[i] = e.Row, e.Nbr, e.Ent
@@ -152,11 +204,11 @@ func (w *twin) compare(t *testing.T, a cuda.Array) {
 		if w.dirs > 1 {
 			side = int(e.Row >> 31)
 		}
-		s, label := &spans[side], uint32(e.Row)&(1<<31-1)
+		s, kind := &spans[side], uint32(e.Row)&(1<<31-1)
 		if degrees[side] == 0 {
-			s.Begin, s.First = c.Slots[i], label
+			s.Begin, s.First = c.Slots[i], kind
 		}
-		s.End, s.Last = c.Slots[i]+1, label
+		s.End, s.Last = c.Slots[i]+1, kind
 		degrees[side]++
 	}
 	if !slices.Equal(degrees, c.Degree[:len(degrees)]) {
@@ -169,7 +221,7 @@ func (w *twin) compare(t *testing.T, a cuda.Array) {
 	}
 	for i, o := range w.staged {
 		e := o.Ent &^ kernels.Staged
-		if order := uint32(i+1) | o.Label&kernels.Out; c.Order[e] != order || c.Net[i] != (kernels.Net{Edge: e, From: o.From, To: o.To}) {
+		if order := uint32(i+1) | o.Kind&kernels.Out; c.Order[e] != order || c.Net[i] != (kernels.Net{Edge: e, From: o.From, To: o.To}) {
 			t.Fatalf("net edge %d: order %x, not %x, %+v", i, c.Order[e], order, c.Net[i])
 		}
 	}
@@ -220,12 +272,12 @@ func (w *twin) play(t *testing.T, a cuda.Array, batches int, size func(i int) (i
 // of entries: content, order, densities, fences, where vertices begin and end.
 func TestA9DeviceArray(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
-		w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: 2 + rng.IntN(400), labels: 1 + rng.IntN(4), have: map[[3]uint32]uint32{}, entries: map[cuda.Entry]uint32{}}
+		w := newTwin(rng, 2+rng.IntN(400), []int{1, 2, 3, 4, 1 << 15, 1<<15 + 1, 1 << 20, 1 << 24}[rng.IntN(8)])
 		if rng.IntN(2) == 0 {
 			w.hubs = 1 + rng.IntN(min(3, w.vertices))
 		}
 		dev := newDevice(t, rng)
-		a := cuda.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)])
+		a := cuda.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)], []int{0, 1, 10, 300}[rng.IntN(4)])
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		if rng.IntN(2) == 0 {
 			for _, o := range w.batch(rng.IntN(3000), 0) {
@@ -238,6 +290,7 @@ func TestA9DeviceArray(t *testing.T) {
 		size := 1 << rng.IntN(10)
 		w.play(t, a, 12, func(int) (int, int) { return rng.IntN(size + 1), rng.IntN(size + 1) })
 		w.vertices += rng.IntN(100) // the tables grow
+		w.relabel()
 		w.play(t, a, 4, func(int) (int, int) { return 2 * size, rng.IntN(size) })
 		w.play(t, a, 4, func(int) (int, int) { return 0, len(w.have) / 2 })
 		w.play(t, a, 1, func(int) (int, int) { return 0, len(w.have) })
@@ -249,9 +302,9 @@ func TestA9DeviceArray(t *testing.T) {
 // TestA9DeviceArraySpreads has batches on few vertices in a larger array, so that windows of all kinds are spread.
 func TestA9DeviceArraySpreads(t *testing.T) {
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
-		w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: 4000, labels: 2, have: map[[3]uint32]uint32{}, entries: map[cuda.Entry]uint32{}}
+		w := newTwin(rng, 4000, 2)
 		dev := newDevice(t, rng)
-		a := cuda.NewArray(dev, w.dirs == 2, false, kernels.RankMost)
+		a := cuda.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		for _, o := range w.batch(14000, 0) {
 			o.Ent &^= kernels.Staged

@@ -3,21 +3,23 @@
 package cuda
 
 import (
+	"math/bits"
+
 	"motifd/kernels"
 )
 
-// loadRun is the number of entries that are copied at a time when the array is loaded.
+// loadRun is the number of entries that are copied at a time when the array is loaded, unless one vertex has more of one label.
 const loadRun = 1 << 20
 
-// load makes the array anew from that many entries in order. next puts the first entries that it has not yet given into its
+// leastRun is enough where there are few entries: memory may be short, and an update of as many takes as much.
+const leastRun = 1 << 12
+
+// load makes the array anew from that many entries in the host's order: by row, which has the edge's label alone, and neighbour. The device puts them
+// in its own, by the vertices' labels at the address given. next puts the first entries that it has not yet given into its
 // arguments, and returns how many, at least one; it is asked until all are there. b bounds what is in them.
-func (a *array) load(entries int, b bounds, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
+func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	run := min(loadRun, max(entries, 1))
-	if err := a.open(16 * run); err != nil {
-		return err
-	}
-	a.entries, a.before = entries, 0
+	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
 	leaves := leavesFor(entries)
 	if err := a.now.reserve(a.dev, leaves); err != nil {
 		return err
@@ -28,32 +30,39 @@ func (a *array) load(entries int, b bounds, next func(row []uint64, nbr, ent []u
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
-	run = min(run, a.scratch())
+	if _, err := a.sortWork.reserve(kernels.SortWork(a.dev.Info())); err != nil {
+		return err
+	}
+	r := loading{size: min(a.run, max(entries/8, leastRun))}
+	if err := a.reserveRun(&r); err != nil {
+		return err
+	}
 	a.trace.begin(a.q, LaneArray, "load", 0)
 	defer func() { a.trace.end(a.q, LaneArray, "load", 0, entries) }()
-	p := a.params()
-	for p.From = 0; int(p.From) < entries; p.From = p.To {
-		row, nbr, ent := view[uint64](a.host, run), view[uint32](a.host[8*run:], run), view[uint32](a.host[12*run:], run)
-		left := min(run, entries-int(p.From))
-		n, err := next(row[:left], nbr[:left], ent[:left])
-		if err != nil {
-			return err
-		}
-		p.To = p.From + uint32(n)
-		for _, c := range []struct {
-			dst kernels.Ptr
-			src []byte
-		}{{p.ScratchRow, kernels.Bytes(row[:n])}, {p.ScratchNbr, kernels.Bytes(nbr[:n])}, {p.ScratchEnt, kernels.Bytes(ent[:n])}} {
-			if err := a.q.Write(c.dst, c.src); err != nil {
+	for done := 0; done < entries; {
+		for r.n < min(r.size, entries-done) {
+			row, nbr, ent := r.columns(a.host, r.n, min(r.size, entries-done))
+			n, err := next(row, nbr, ent)
+			if err != nil {
 				return err
 			}
+			r.n += n
 		}
-		if err := kernels.RunUpdateFill(a.q, p); err != nil {
+		n := r.n
+		if done+n < entries {
+			n = r.whole(a.host)
+		}
+		if n == 0 {
+			if err := a.grow(&r); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.fill(&r, done, n, label); err != nil {
 			return err
 		}
-		if err := a.q.Sync(); err != nil { // the host's memory is written next
-			return err
-		}
+		r.keep(a.host, n)
+		done += n
 	}
 	if entries == 0 {
 		for _, b := range []*buffer{&a.now.count, &a.now.will, &a.now.fenceRow, &a.now.fenceNbr} {
@@ -73,6 +82,92 @@ func (a *array) load(entries int, b bounds, next func(row []uint64, nbr, ent []u
 		return err
 	}
 	return a.q.Sync()
+}
+
+// loading is entries on their way to the device: up to size of them in the host's memory, n now.
+type loading struct{ size, n int }
+
+// columns returns the entries from one up to another.
+func (r *loading) columns(host []byte, from, to int) (row []uint64, nbr, ent []uint32) {
+	return view[uint64](host, r.size)[from:to], view[uint32](host[8*r.size:], r.size)[from:to], view[uint32](host[12*r.size:], r.size)[from:to]
+}
+
+// whole returns how many entries there are before the last row, of which some may be missing.
+func (r *loading) whole(host []byte) int {
+	row, _, _ := r.columns(host, 0, r.n)
+	n := r.n - 1
+	for n > 0 && row[n-1] == row[r.n-1] {
+		n--
+	}
+	return n
+}
+
+// keep drops the first n entries.
+func (r *loading) keep(host []byte, n int) {
+	row, nbr, ent := r.columns(host, 0, r.n)
+	r.n = copy(row, row[n:])
+	copy(nbr, nbr[n:])
+	copy(ent, ent[n:])
+}
+
+// reserveRun makes room for a run, here and on the device. What was there is lost.
+func (a *array) reserveRun(r *loading) error {
+	if err := a.open(16 * r.size); err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		b    *buffer
+		size int
+	}{{&a.scratchRow, 8}, {&a.scratchNbr, 4}, {&a.scratchEnt, 4}, {&a.key, 8}, {&a.key2, 8}, {&a.val, 4}, {&a.val2, 4}} {
+		if _, err := b.b.claim(b.size * r.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow makes a run twice as large, with what is in it.
+func (a *array) grow(r *loading) error {
+	row, nbr, ent := r.columns(a.host, 0, r.n)
+	row, nbr, ent = append([]uint64(nil), row...), append([]uint32(nil), nbr...), append([]uint32(nil), ent...)
+	r.size *= 2
+	if err := a.reserveRun(r); err != nil {
+		return err
+	}
+	toRow, toNbr, toEnt := r.columns(a.host, 0, r.n)
+	copy(toRow, row)
+	copy(toNbr, nbr)
+	copy(toEnt, ent)
+	return nil
+}
+
+// fill has the device put the first n entries of a run where they belong, after done others, and waits.
+func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
+	row, nbr, ent := r.columns(a.host, 0, n)
+	p := a.params()
+	p.From, p.To, p.First, p.Label = uint32(done), uint32(done+n), uint32(row[0]>>32), label
+	for _, c := range []struct {
+		dst kernels.Ptr
+		src []byte
+	}{{p.ScratchRow, kernels.Bytes(row)}, {p.ScratchNbr, kernels.Bytes(nbr)}, {p.ScratchEnt, kernels.Bytes(ent)}} {
+		if err := a.q.Write(c.dst, c.src); err != nil {
+			return err
+		}
+	}
+	if err := kernels.RunUpdateKinds(a.q, p); err != nil {
+		return err
+	}
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.ptr, a.key2.ptr}, Values: [2]kernels.Ptr{a.val.ptr, a.val2.ptr}, Work: a.sortWork.ptr, N: n,
+		Bits: bits.Len32(uint32(row[n-1]>>32)-p.First) + a.dirs - 1 + int(p.LabelBits+p.NearUsed)}
+	at, err := kernels.RunSort(a.q, s)
+	if err != nil {
+		return err
+	}
+	p.SortedVal = s.Values[at]
+	if err := kernels.RunUpdateFill(a.q, p); err != nil {
+		return err
+	}
+	return a.q.Sync() // the host's memory is written next
 }
 
 // tables has the device find anew where vertices begin and end and, if so, how many entries they have.

@@ -19,7 +19,7 @@ const (
 
 // room returns page-locked memory for operations, which update takes from there.
 func (a *array) room(ops int) ([]kernels.Op, error) {
-	host, err := a.page(16 * ops)
+	host, err := a.page(kernels.OpSize * ops)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *array) update(ops, staged int, end ending, b bounds) error {
 		return err
 	}
 	a.trace.begin(a.q, LaneArray, "copy", 0)
-	if err := a.q.Write(p.Op+kernels.Ptr(16*settle), a.host[:16*ops]); err != nil {
+	if err := a.q.Write(p.Op+kernels.Ptr(kernels.OpSize*settle), a.host[:kernels.OpSize*ops]); err != nil {
 		return err
 	}
 	a.trace.end(a.q, LaneArray, "copy", 0, ops)
@@ -94,7 +94,7 @@ func (a *array) update(ops, staged int, end ending, b bounds) error {
 // sort makes the keys of the operations and sorts them.
 func (a *array) sort(p *kernels.Update) error {
 	p.SortedKey, p.SortedVal = a.key.ptr, a.val.ptr
-	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits)+a.dirs-1
+	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits+p.NearUsed)+a.dirs-1
 	if a.wide || idBits+rowBits > 64 {
 		p.Wide = 1
 	}

@@ -79,7 +79,7 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 		for i := range 4 {
 			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(5), fmt.Sprint("q", i), shape.Directed, shape.Labels)
 			for j := range q.Vertices {
-				if q.Vertices[j].Label == "" {
+				if q.Vertices[j].Label == "" && rng.IntN(4) > 0 {
 					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
 				}
 			}
@@ -94,6 +94,29 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 		}
 		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 400))
 		play(t, rng, shape.Directed, queries, batches)
+	})
+}
+
+// TestP2BackendsAgreeOnManyLabels has the graph get more labels than a kind of neighbours has bits for, so that some share one, and lose them again
+// when a batch is aborted.
+func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
+	matchertest.ForSeeds(t, 1+rounds/4, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
+		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+		bench := matchertest.NewBench(t, c.Directed, randomPlanner(rng), c.Queries, want, got)
+		half := len(c.Batches) / 2
+		playOn(t, rng, bench, want, got, c.Batches[:half])
+		labels := 1 << 15
+		var declared []dyngraph.Message
+		for i := range labels {
+			declared = append(declared, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i), Label: fmt.Sprint("many", i)}}})
+		}
+		if bench.Stage(declared); rng.IntN(2) == 0 {
+			bench.Abort()
+			bench.Stage(declared)
+		}
+		bench.Commit()
+		playOn(t, rng, bench, want, got, c.Batches[half:])
 	})
 }
 

@@ -14,10 +14,13 @@ import (
 // Array lets tests reach the device's packed memory array.
 type Array struct{ a *array }
 
-// NewArray returns an array; wide and rank choose how it sorts.
-func NewArray(dev kernels.Device, directed, wide bool, rank int) Array {
+// NewArray returns an array; wide and rank choose how it sorts, run is how many entries it is loaded by, unless it is 0.
+func NewArray(dev kernels.Device, directed, wide bool, rank, run int) Array {
 	a := newArray(dev, directed)
 	a.wide, a.rank = wide, rank
+	if run > 0 {
+		a.run = run
+	}
 	return Array{a}
 }
 
@@ -28,8 +31,17 @@ const (
 	Aborted   = aborted
 )
 
-func (a Array) Load(entries, vertices, labels, edges int, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
-	return a.a.load(entries, bounds{vertices, labels, edges}, next)
+// Load loads entries of vertices with these labels.
+func (a Array) Load(entries, vertices, labels, edges int, label []uint32, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
+	of := buffer{dev: a.a.dev}
+	if err := of.put(kernels.Bytes(label)); err != nil {
+		return err
+	}
+	err := a.a.load(entries, bounds{vertices, labels, edges}, of.ptr, next)
+	if e := of.free(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // Update does what the mirror does with a batch, which packs it on all cores.

@@ -24,14 +24,15 @@ type mirror struct {
 
 	edges *array
 	bits  buffer
-	data  buffer // on its way into bits
+	label buffer // by vertex
+	data  buffer // on its way into these two
 
 	loaded bool         // edges are there
 	staged bool         // the device knows of the staged batch
 	end    ending       // what became of the last batch that it knew of
 	missed []kernels.Op // of the batches since
 
-	bitsStale bool // all of them
+	bitsStale bool // all of them, and labels
 	touched   []dyngraph.VertexID
 	took      int64 // nanoseconds that catching up took last, when somebody measured
 }
@@ -44,7 +45,7 @@ func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter, threads in
 	return m
 }
 
-func (m *mirror) buffers() []*buffer { return []*buffer{&m.bits, &m.data} }
+func (m *mirror) buffers() []*buffer { return []*buffer{&m.bits, &m.label, &m.data} }
 
 func (m *mirror) free() error {
 	err := m.edges.free()
@@ -54,7 +55,7 @@ func (m *mirror) free() error {
 	return err
 }
 
-// stage notes that a batch begins: candidate bits are others. Its edges are asked for when somebody searches.
+// stage notes that a batch begins: candidate bits and labels are others. Its edges are asked for when somebody searches.
 func (m *mirror) stage(d *dyngraph.Delta) {
 	m.staged = false
 	m.touch(d)
@@ -69,7 +70,7 @@ func (m *mirror) ended(d *dyngraph.Delta, end ending) {
 		m.end, m.staged = end, false
 	case end == committed:
 		for i := range d.Net {
-			o := opOf(&d.Net[i])
+			o := m.opOf(&d.Net[i])
 			o.Ent &^= kernels.Staged
 			m.missed = append(m.missed, o)
 		}
@@ -85,15 +86,17 @@ func (m *mirror) forget() {
 }
 
 // opOf returns what a net edge does when its batch is staged.
-func opOf(n *dyngraph.NetEdge) kernels.Op {
-	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To), Label: uint32(n.Label)}
+func (m *mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
+	view, near := m.g.View(dyngraph.New), m.edges.nearBits
+	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
+		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), near), Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), near)}
 	if n.Sign == dyngraph.Deleted {
-		o.Label |= kernels.Out
+		o.Kind |= kernels.Out
 	}
 	return o
 }
 
-// touch notes that the candidate bits of a batch's vertices are or will be others.
+// touch notes that the candidate bits and labels of a batch's vertices are or will be others.
 func (m *mirror) touch(d *dyngraph.Delta) {
 	if m.bitsStale {
 		return
@@ -115,6 +118,12 @@ func (m *mirror) catchUp(d *dyngraph.Delta) error {
 }
 
 func (m *mirror) follow(d *dyngraph.Delta) error {
+	if err := m.vertices(); err != nil {
+		return fmt.Errorf("copying candidates to the device: %w", err)
+	}
+	if m.loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels()) {
+		m.forget() // kinds are others
+	}
 	if !m.loaded {
 		if err := m.load(); err != nil {
 			return fmt.Errorf("copying the graph to the device: %w", err)
@@ -133,10 +142,6 @@ func (m *mirror) follow(d *dyngraph.Delta) error {
 	if err != nil {
 		return fmt.Errorf("updating the graph on the device: %w", err)
 	}
-	if err := m.candidates(); err != nil {
-		return fmt.Errorf("copying candidates to the device: %w", err)
-	}
-	m.touched = m.touched[:0]
 	return nil
 }
 
@@ -151,7 +156,7 @@ func (m *mirror) load() error {
 	var rows []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
-	err := m.edges.load(m.g.Entries(), m.bounds(), func(row []uint64, nbr, ent []uint32) (n int, err error) {
+	err := m.edges.load(m.g.Entries(), m.bounds(), m.label.ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
 		for n < len(row) {
 			if at == len(nbrs) {
 				rows, nbrs, ents = m.g.Leaf(leaf, rows)
@@ -181,7 +186,7 @@ func (m *mirror) update(d *dyngraph.Delta) error {
 		copy(ops, m.missed)
 		inParts(len(net), m.threads, func(from, to int) {
 			for i := from; i < to; i++ {
-				ops[len(m.missed)+i] = opOf(&net[i])
+				ops[len(m.missed)+i] = m.opOf(&net[i])
 			}
 		})
 		if err := m.edges.update(len(ops), len(net), m.end, m.bounds()); err != nil {
@@ -192,71 +197,96 @@ func (m *mirror) update(d *dyngraph.Delta) error {
 	return nil
 }
 
-// candidates copies the filter's bits, by the numbers of the classes: all, or those of touched vertices.
-func (m *mirror) candidates() error {
-	vertices, words := m.filter.Vertices(), m.filter.NumberWords()
+// vertices copies the filter's bits, by the numbers of the classes, and the labels: of all vertices, or of those touched.
+func (m *mirror) vertices() error {
+	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
 	fresh, err := m.bits.reserve(8 * max(1, vertices*words))
 	if err != nil {
 		return err
 	}
-	if m.bitsStale || fresh {
-		m.bitsStale = true // until they are there
-		if err := m.allCandidates(vertices, words); err != nil {
-			return err
-		}
-		m.bitsStale = false
-		return nil
-	}
-	// An aborted batch may have had ids that there are no bits of.
-	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
-	n := len(m.touched)
-	if n*words == 0 {
-		return nil
-	}
-	all := 8 * n * words
-	host, err := m.edges.page(all + 4*n)
+	freshLabels, err := m.label.reserve(4 * max(1, vertices))
 	if err != nil {
 		return err
 	}
-	if _, err := m.data.reserve(all + 4*n); err != nil {
+	if m.bitsStale || fresh || freshLabels {
+		m.bitsStale = true // until they are there
+		if err := m.allVertices(vertices, words); err != nil {
+			return err
+		}
+		m.bitsStale, m.touched = false, m.touched[:0]
+		return nil
+	}
+	// An aborted batch may have had ids that there are no more.
+	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
+	n := len(m.touched)
+	if n == 0 {
+		return nil
+	}
+	all := 8 * n * words
+	host, err := m.edges.page(all + 8*n)
+	if err != nil {
 		return err
 	}
-	data, at := view[uint64](host, n*words), view[uint32](host[all:], n)
+	if _, err := m.data.reserve(all + 8*n); err != nil {
+		return err
+	}
+	data, label, at := view[uint64](host, n*words), view[uint32](host[all:], n), view[uint32](host[all+4*n:], n)
 	inParts(n, m.threads, func(from, to int) {
 		for i := from; i < to; i++ {
 			at[i] = uint32(m.touched[i])
-			m.filter.ByNumber(m.touched[i], data[i*words:(i+1)*words])
+			label[i] = m.vertex(m.touched[i], data[i*words:(i+1)*words])
 		}
 	})
 	m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
-	if err := m.edges.q.Write(m.data.ptr, host[:all+4*n]); err != nil {
+	if err := m.edges.q.Write(m.data.ptr, host[:all+8*n]); err != nil {
 		return err
 	}
-	if err := kernels.RunPatch(m.edges.q, kernels.Patch{Dst: m.bits.ptr, Src: m.data.ptr, At: m.data.ptr + kernels.Ptr(all), Records: uint32(n),
-		Words: uint32(2 * words)}); err != nil {
-		return err
+	src, numbers := m.data.ptr, m.data.ptr+kernels.Ptr(all+4*n)
+	for _, p := range []kernels.Patch{{Dst: m.bits.ptr, Src: src, At: numbers, Records: uint32(n), Words: uint32(2 * words)},
+		{Dst: m.label.ptr, Src: src + kernels.Ptr(all), At: numbers, Records: uint32(n), Words: 1}} {
+		if p.Words == 0 {
+			continue
+		}
+		if err := kernels.RunPatch(m.edges.q, p); err != nil {
+			return err
+		}
 	}
 	m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
+	m.touched = m.touched[:0]
 	return m.edges.q.Sync()
 }
 
-// allCandidates copies the bits of all vertices, a part at a time.
-func (m *mirror) allCandidates(vertices, words int) error {
-	part := max(1, (32<<20)/(8*max(1, words)))
-	for first := 0; first < vertices && words > 0; first += part {
+// vertex writes a vertex's bits to row and returns its label. What the filter does not know is no candidate.
+func (m *mirror) vertex(v dyngraph.VertexID, row []uint64) uint32 {
+	if int(v) < m.filter.Vertices() {
+		m.filter.ByNumber(v, row)
+	} else {
+		clear(row)
+	}
+	return uint32(m.g.View(dyngraph.New).Label(v))
+}
+
+// allVertices copies the bits and labels of all vertices, a part at a time.
+func (m *mirror) allVertices(vertices, words int) error {
+	part := max(1, (32<<20)/(8*words+4))
+	for first := 0; first < vertices; first += part {
 		n := min(part, vertices-first)
-		host, err := m.edges.page(8 * n * words)
+		all := 8 * n * words
+		host, err := m.edges.page(all + 4*n)
 		if err != nil {
 			return err
 		}
-		rows := view[uint64](host, n*words)
+		rows, label := view[uint64](host, n*words), view[uint32](host[all:], n)
 		inParts(n, m.threads, func(from, to int) {
 			for i := from; i < to; i++ {
-				m.filter.ByNumber(dyngraph.VertexID(first+i), rows[i*words:(i+1)*words])
+				label[i] = m.vertex(dyngraph.VertexID(first+i), rows[i*words:(i+1)*words])
 			}
 		})
 		m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
-		if err := m.edges.q.Write(m.bits.ptr+kernels.Ptr(8*first*words), host); err != nil {
+		if err := m.edges.q.Write(m.bits.ptr+kernels.Ptr(8*first*words), host[:all]); err != nil {
+			return err
+		}
+		if err := m.edges.q.Write(m.label.ptr+kernels.Ptr(4*first), host[all:all+4*n]); err != nil {
 			return err
 		}
 		m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
@@ -280,5 +310,6 @@ func (m *mirror) net() kernels.Ptr { return m.edges.net.ptr }
 func (m *mirror) graph() kernels.Graph {
 	a := &m.edges.now
 	return kernels.Graph{Row: a.row.ptr, Nbr: a.nbr.ptr, Ent: a.ent.ptr, Count: a.count.ptr, FenceRow: a.fenceRow.ptr, FenceNbr: a.fenceNbr.ptr, Span: m.edges.span.ptr,
-		Order: m.edges.order.ptr, Bits: m.bits.ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs)}
+		Order: m.edges.order.ptr, Bits: m.bits.ptr, Label: m.label.ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs),
+		NearBits: uint32(m.edges.nearBits)}
 }

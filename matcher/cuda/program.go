@@ -199,7 +199,7 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 		dir = kernels.Either
 	}
 	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir, Edge: uint32(b.Edge),
-		Rule: c.rule(b.Edge)}
+		Rule: c.rule(b.Edge), Near: uint32(c.p.VertexLabels[c.o.Steps[to].Vertex])}
 	c.slot[b.Edge] = c.backs
 	c.backs++
 }

@@ -22,6 +22,7 @@ var (
 	updateVertices = flag.Int("motifd.update.vertices", 4_900_000, "vertices of BenchmarkGraphUpdate's graph")
 	updateEdges    = flag.Int("motifd.update.edges", 40_000_000, "edges of BenchmarkGraphUpdate's graph")
 	updateBatches  = flag.String("motifd.update.batches", "1000,10000,100000,1000000", "updates in a batch, comma separated")
+	updateLabels   = flag.Int("motifd.update.labels", 30, "vertices' labels in BenchmarkGraphUpdate")
 	updateRounds   = flag.Int("motifd.update.rounds", 20, "batches of each size")
 )
 
@@ -128,6 +129,7 @@ type updates struct {
 	from, to []uint32
 	dead     []bool // or never there
 	base     *csr
+	label    []uint32 // by vertex
 	inserted map[uint64]bool
 }
 
@@ -139,6 +141,12 @@ func (u *updates) edge() (a, b uint32) {
 	return min(a, b), max(a, b)
 }
 
+// op returns the operation that stages edge e.
+func (u *updates) op(e int) kernels.Op {
+	from, to := u.from[e], u.to[e]
+	return kernels.Op{Ent: uint32(e) | kernels.Staged, From: from, To: to, Kind: u.label[to], Back: u.label[from]}
+}
+
 func (u *updates) batch(n int) (ops []kernels.Op) {
 	for range n / 2 {
 		e := u.rng.IntN(len(u.from))
@@ -146,7 +154,9 @@ func (u *updates) batch(n int) (ops []kernels.Op) {
 			e = u.rng.IntN(len(u.from))
 		}
 		u.dead[e] = true
-		ops = append(ops, kernels.Op{Ent: uint32(e) | kernels.Staged, From: u.from[e], To: u.to[e], Label: kernels.Out})
+		o := u.op(e)
+		o.Kind |= kernels.Out
+		ops = append(ops, o)
 	}
 	for range n - n/2 {
 		a, b := u.edge()
@@ -154,8 +164,8 @@ func (u *updates) batch(n int) (ops []kernels.Op) {
 			a, b = u.edge()
 		}
 		u.inserted[uint64(a)<<32|uint64(b)] = true
-		ops = append(ops, kernels.Op{Ent: uint32(len(u.from)) | kernels.Staged, From: a, To: b})
 		u.from, u.to, u.dead = append(u.from, a), append(u.to, b), append(u.dead, false)
+		ops = append(ops, u.op(len(u.from)-1))
 	}
 	u.rng.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
 	return ops
@@ -171,6 +181,9 @@ func BenchmarkGraphUpdate(b *testing.B) {
 		x, y := u.edge()
 		u.from, u.to = append(u.from, x), append(u.to, y)
 	}
+	for range u.vertices {
+		u.label = append(u.label, uint32(u.rng.IntN(*updateLabels)))
+	}
 	u.dead = make([]bool, len(u.from))
 	u.base = buildCSR(u.vertices, u.from, u.to, u.dead)
 	parallel(len(u.dead), func(from, to int) {
@@ -184,7 +197,7 @@ func BenchmarkGraphUpdate(b *testing.B) {
 	fmt.Printf("graph: %d vertices, %d edges (made in %.1f s)\n", u.vertices, u.base.entries()/2, time.Since(began).Seconds())
 	dev := newDevice(b, u.rng)
 	defer dev.Close()
-	a := cuda.NewArray(dev, false, false, kernels.RankMost)
+	a := cuda.NewArray(dev, false, false, kernels.RankMost, 0)
 	defer func() { check(b, a.Free()) }()
 	room := len(u.from)
 	for _, s := range strings.Split(*updateBatches, ",") {
@@ -194,7 +207,7 @@ func BenchmarkGraphUpdate(b *testing.B) {
 	}
 	for range 2 {
 		began := time.Now()
-		check(b, a.Load(u.base.entries(), u.vertices, 1, room, u.base.reader()))
+		check(b, a.Load(u.base.entries(), u.vertices, *updateLabels, room, u.label, u.base.reader()))
 		fmt.Printf("update: load of all from the host %.1f ms, %d leaves\n", ms(time.Since(began)), a.Leaves())
 	}
 	for _, s := range strings.Split(*updateBatches, ",") {
@@ -202,7 +215,7 @@ func BenchmarkGraphUpdate(b *testing.B) {
 		updateRound(b, a, u, n, room)
 	}
 	var rewrites []float64
-	check(b, a.Update(nil, 0, cuda.Committed, u.vertices, 1, room))
+	check(b, a.Update(nil, 0, cuda.Committed, u.vertices, *updateLabels, room))
 	for range 5 {
 		began := time.Now()
 		check(b, a.Rewrite())
@@ -244,7 +257,7 @@ func updateRound(b *testing.B, a cuda.Array, u *updates, n, room int) {
 			})
 		}
 		began := time.Now()
-		check(b, a.Update(ops, len(ops), cuda.Committed, u.vertices, 1, room))
+		check(b, a.Update(ops, len(ops), cuda.Committed, u.vertices, *updateLabels, room))
 		took := ms(time.Since(began))
 		s := a.Status()
 		if s.Rebuild != 0 {
@@ -293,17 +306,24 @@ func compareWith(b *testing.B, a cuda.Array, u *updates) {
 		b.Fatalf("the array has %d entries, the graph %d", len(c.Entries), g.entries())
 	}
 	i := 0
+	var of []cuda.Entry
 	for v := range u.vertices {
 		at := g.start[v]
+		of = of[:0]
 		for j := range uint64(g.n[v]) {
-			if want := (cuda.Entry{Row: uint64(v) << 32, Nbr: g.nbr[at+j], Ent: g.ent[at+j]}); c.Entries[i] != want {
+			nbr := g.nbr[at+j]
+			of = append(of, cuda.Entry{Row: uint64(v)<<32 | uint64(u.label[nbr]), Nbr: nbr, Ent: g.ent[at+j]})
+		}
+		slices.SortFunc(of, entryOrder)
+		for _, want := range of {
+			if c.Entries[i] != want {
 				b.Fatalf("entry %d is %x, not %x", i, c.Entries[i], want)
 			}
 			i++
 		}
 		want := cuda.Span{}
-		if n := int(g.n[v]); n > 0 {
-			want.Begin, want.End = c.Slots[i-n], c.Slots[i-1]+1
+		if n := len(of); n > 0 {
+			want = cuda.Span{Begin: c.Slots[i-n], End: c.Slots[i-1] + 1, First: uint32(of[0].Row), Last: uint32(of[n-1].Row)}
 		}
 		if c.Span[v] != want || c.Degree[v] != g.n[v] {
 			b.Fatalf("vertex %d of degree %d: %+v, degree %d, not %+v", v, g.n[v], c.Span[v], c.Degree[v], want)
