@@ -24,7 +24,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
             bool common = b.from != place;  // a vertex of all lanes: one asks for it
             u32 leader = lowestBit(todo);
             bool asks = common ? laneId() == leader : wanted && n == 0;
-            u32 c = offers(p, s, st, b, v, asks, work.steps) + 1;
+            u32 c = offers(p, s.net, st, b, v, asks, work.steps) + 1;
             if (p.memo != nullptr && asks) post(p.memo + cell, c);
             if (common) c = shuffle(c, leader);
             if (n == 0) n = c;
@@ -34,7 +34,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
             Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b) : Range{0, 0};
             for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
                 u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
-                if (candidate(p.g, st, taken)) n -= joins(p, s, b, r, taken);
+                if (candidate(p.g, st, taken)) n -= joins(p, s.net, b, r, taken);
             }
             if (n < l.size) total = 0;
             for (u32 k = 0; total != 0 && k < l.size; k++) total = times(total, n - k);
@@ -87,6 +87,11 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
         return kDone;
     }
     if (openLevel(p, s, q, q.start) && laneId() == 0) {
+        Frame& f = s.frame[q.start];
+        if (wanted<kOfRows>(q) == kCount && s.end != 0) {
+            if (s.group > f.next) f.next = s.group;
+            if (s.end < f.end) f.end = s.end;
+        }
         fenceBlock();
         post(&s.live, kRunning);
     }
@@ -147,7 +152,7 @@ FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* ro
             } else if (ofEdge) {
                 const Back& b = q.back[st.back];
                 s.frame[d].best = piece;
-                s.frame[d].next = nextVisible(p, s, b, piece + kWarp, f.end, s.m[b.to]);
+                s.frame[d].next = nextVisible(p, s.net, b, piece + kWarp, f.end, s.m[b.to]);
             } else {
                 s.frame[d].next = piece + kWarp;
             }

@@ -94,14 +94,10 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
     mask = vote(mine && n > kFlatSlots);
     if (mask >> lane & 1) n = 0;
     common(p, s, q, f, d);
-    u32 sum = n;
-    for (u32 k = 1; k < kWarp; k *= 2) {
-        u32 other = shuffle(sum, lane - k);
-        if (lane >= k) sum += other;
-    }
-    f.start[lane] = sum - n;
+    u32 total;
+    f.start[lane] = sumBefore(n, total);
     warpSync();
-    return shuffle(sum, kWarp - 1);
+    return total;
 }
 
 // extendTwo puts out the matches that the candidates in mask for step d lead to. It returns which of them it left, for being too long; ok is
@@ -122,13 +118,13 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
         if (hit) {
             x = p.g.nbr[at];
             entry = p.g.ent[at];
-            hit = candidate(p.g, last, x) && fits(s, last, x, st.place, f.w[of]) && visible(p, s, entry, q.back[last.back + best].rule);
+            hit = candidate(p.g, last, x) && fits(s, last, x, st.place, f.w[of]) && visible(p, s.net, entry, q.back[last.back + best].rule);
         }
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
             found[k] = k == best ? entry : find(p.g, f.range[k][of], x, q.back[last.back + k]);
-            hit = found[k] != kNone && (k == best || visible(p, s, found[k], q.back[last.back + k].rule));
+            hit = found[k] != kNone && (k == best || visible(p, s.net, found[k], q.back[last.back + k].rule));
         }
         u32 hits = vote(hit);
         work.turns++;

@@ -155,9 +155,6 @@ FN u32* markOf(const Gpma& p, u32 level, u32 i) {
     return p.mark + from + i;
 }
 
-// shareOf returns the first of n entries that leaf i of k has, when they are spread evenly.
-FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
-
 // blockScan returns the sum of x of the threads before; all threads get the total. sums has room for one per warp.
 FN u32 blockScan(u32* sums, u32 x, u32& total) {
     u32 lane = laneId(), in = x;

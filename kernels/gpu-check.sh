@@ -54,7 +54,7 @@ timeline() {
 }
 
 # checked are the tests that compute-sanitizer watches.
-checked='TestP2(BackendsAgree|LooseEdges)$'
+checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches)$'
 
 # each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at most. The log ends with the
 # cases that were cut off, and those that failed.
@@ -112,6 +112,7 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check device-array few "${ARRAYS:-40}" TestA9DeviceArray
+check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
 check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
 if [ -d kernels ] && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then

@@ -8,8 +8,8 @@ constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or delet
 constexpr u32 kDeleted = 1u << 31;    // in an order: it deletes it
 constexpr u32 kNone = 0xffffffffu;
 
-// Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction, label) is contiguous, and in it
-// the neighbours of each label are (GSI section IV, N(v, l); EGSM's candidates are grouped so, too). A kind is both labels as one number.
+// Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction, label) is contiguous (GSI section
+// IV), and in it the neighbours of each label are. A kind is both labels as one number.
 
 // Span says where the entries of a vertex in one direction are: slots begin to end, and the first and last of the
 // kinds, which ascend. An empty one is all zeros.

@@ -15,6 +15,7 @@ const (
 	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
 	MaxStride   = 128          // words of a row
 	FlatBacks   = 3            // back edges of a step that flat.cuh can make
+	FlatLevels  = 4            // blocks of matches that flatcount.cuh keeps
 )
 
 // Modes of a program: what is wanted of it.
@@ -42,7 +43,7 @@ const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
-	stateSize  = 9*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
+	stateSize  = 10*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
 
 // Back is a back edge of a step.
@@ -96,9 +97,10 @@ type Program struct {
 	Leaf            [MaxSteps]Leaf
 }
 
-// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with.
+// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with; 0 of a count. End is the
+// device's.
 type Task struct {
-	Program, Net, Group uint32
+	Program, Net, Group, End uint32
 }
 
 // Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of their net edges is.
@@ -129,6 +131,8 @@ type Control struct {
 	_              [28]uint32
 	Next           uint32
 	_              [31]uint32
+	Taken, Left    [2]uint32
+	_              [28]uint32
 	Busy, Parked   uint32
 	Stolen, Shared uint32
 }
@@ -140,6 +144,8 @@ type Search struct {
 	RingRows                                                                               uint64
 	Tasks, Take, Sees, Old, Mailing, Steal                                                 uint32
 	Slice, Vertices, Stride, _                                                             uint32
+	Left                                                                                   [2]Ptr
+	Round, FlatTurns, FlatLong, _                                                          uint32
 	Image                                                                                  Ptr
 }
 

@@ -64,7 +64,7 @@ struct Program {
     u32 keep;           // 1: the images of edges are wanted
     u32 fork, members;  // kNone and 0: it is of one order; no more than a lane each
     u32 images, image;  // how many rows there are beside each match's own, and where in Params.image they are told
-    u32 flat;           // 1: the last two steps can be made at once (flat.cuh)
+    u32 flat;           // 1: flat.cuh makes the last two steps at once; of a count, flatcount.cuh counts
     Step step[kMaxSteps];
     Back back[kMaxBacks];
     Leaf leaf[kMaxSteps];

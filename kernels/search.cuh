@@ -95,6 +95,16 @@ FN u32 find(const Graph& g, Range r, u32 w, const Back& b) {
     return slot == kNone ? kNone : g.ent[slot];
 }
 
+// entryTo returns the entry of neighbour w that a vertex offers to a back edge that is not loose, or kNone.
+FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
+    Span s = g.span[v * g.dirs + b.dir];
+    u32 kind = kindOf(b.label, b.near == kAnyLabel ? g.label[w] : b.near, g.nearBits);
+    if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;
+    u64 row = rowOf(v, b.dir, kind);
+    u32 i = seek(g, s.begin, s.end, row, w);
+    return i < s.end && g.row[i] == row && g.nbr[i] == w ? g.ent[i] : kNone;
+}
+
 // nextImage returns the first slot from at on, before end, whose entry has the label and neighbour w; or end. The slots are of one
 // vertex. It goes from label to label.
 FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {

@@ -11,8 +11,8 @@ FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
 }
 
 // nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is searched; or end.
-FN u32 nextVisible(const Params& p, const State& s, const Back& b, u32 at, u32 end, u32 w) {
-    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !visible(p, s, p.g.ent[at], b.rule)) at++;
+FN u32 nextVisible(const Params& p, u32 net, const Back& b, u32 at, u32 end, u32 w) {
+    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !visible(p, net, p.g.ent[at], b.rule)) at++;
     return at;
 }
 
@@ -46,9 +46,9 @@ FN bool openFork(State& s, const Program& q) {
 // openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
 FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
     Range r = reach(p.g, s.m[b.from], b);
-    u32 w = s.m[b.to], first = nextVisible(p, s, b, r.begin, r.end, w);
+    u32 w = s.m[b.to], first = nextVisible(p, s.net, b, r.begin, r.end, w);
     if (first == r.end) return false;
-    bool only = nextVisible(p, s, b, first + 1, r.end, w) == r.end;
+    bool only = nextVisible(p, s.net, b, first + 1, r.end, w) == r.end;
     openFrame(s, d, Frame{first, only ? first + 1 : r.end, 0, st.back});
     return true;
 }
@@ -108,16 +108,16 @@ FN bool mayBe(const Params& p, const State& s, const Step& st, const Back& b, u3
 // joined tells whether w, from a slot that back edge best reaches, is joined along all back edges of a step.
 FN bool joined(const Params& p, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
     const Back& b = q.back[best];
-    if (!hasLabel(p.g, b, slot) || !visible(p, s, p.g.ent[slot], b.rule)) return false;
+    if (!hasLabel(p.g, b, slot) || !visible(p, s.net, p.g.ent[slot], b.rule)) return false;
     // Of several slots with w the first stands for it, unless each is to be chosen.
-    if (st.own == 0 && nextVisible(p, s, b, s.range[best].begin, slot, w) < slot) return false;
+    if (st.own == 0 && nextVisible(p, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Range& r = s.range[k];
         if (k < st.back + st.own) {
             u32 e = find(p.g, r, w, q.back[k]);
-            if (e == kNone || !visible(p, s, e, q.back[k].rule)) return false;
-        } else if (nextVisible(p, s, q.back[k], r.begin, r.end, w) == r.end) {
+            if (e == kNone || !visible(p, s.net, e, q.back[k].rule)) return false;
+        } else if (nextVisible(p, s.net, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
         }
     }
@@ -134,7 +134,7 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 
         u32 w = p.g.nbr[slot];
         if (st.vertex == kNone) {
             const Back& b = q.back[st.back];
-            ok = w == s.m[b.to] && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule) && mayBe(p, s, st, b, slot);
+            ok = w == s.m[b.to] && hasLabel(p.g, b, slot) && visible(p, s.net, p.g.ent[slot], b.rule) && mayBe(p, s, st, b, slot);
         } else {
             ok = candidate(p.g, st, w) && (q.members == 0 || members(p, q, s.left[st.place - 1], d, w) != 0) && fits(s, st, w) &&
                  joined(p, s, q, st, best, slot, w);
@@ -159,13 +159,8 @@ constexpr u32 kHub = 1u << 27;
 
 // listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked as one list, so that no lane
 // waits for a longer one.
-FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
-    u32 lane = laneId(), sum = size, n = 0;
-    for (u32 k = 1; k < kWarp; k *= 2) {
-        u32 other = shuffle(sum, lane - k);
-        if (lane >= k) sum += other;
-    }
-    u32 start = sum - size, total = shuffle(sum, kWarp - 1);
+FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
+    u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
         u32 of = 0, here = t - lane;
         for (u32 k = kWarp / 2; k > 0; k /= 2)
@@ -173,7 +168,7 @@ FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Ra
         u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
         bool ok = t < total && slot % kLeaf < p.g.count[slot / kLeaf];
         steps += popcount(vote(ok));
-        u32 hits = vote(ok && candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, s, p.g.ent[slot], b.rule));
+        u32 hits = vote(ok && candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, net, p.g.ent[slot], b.rule));
         // This lane's vertex has the places from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
@@ -183,25 +178,25 @@ FN u32 listed(const Params& p, const State& s, const Step& st, const Back& b, Ra
 
 // offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is mapped; along a loose back edge,
 // pairs of vertex and edge.
-FN u32 offers(const Params& p, const State& s, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
+FN u32 offers(const Params& p, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
     Range r = asks ? reach(p.g, v, b) : Range{0, 0};
     u32 todo = vote(r.begin < r.end), n = 0;
     bool alone = vote(r.end - r.begin > kHub) != 0;
     while (todo != 0) {
         u32 now = alone ? todo & -todo : todo;
-        n += listed(p, s, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
+        n += listed(p, net, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
         todo &= ~now;
     }
     return n;
 }
 
 // joins returns how many of what is offered in a range leads to w.
-FN u32 joins(const Params& p, const State& s, const Back& b, Range r, u32 w) {
+FN u32 joins(const Params& p, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
         u32 e = find(p.g, r, w, b);
-        return e != kNone && visible(p, s, e, b.rule);
+        return e != kNone && visible(p, net, e, b.rule);
     }
     u32 n = 0;
-    for (u32 at = r.begin; (at = nextVisible(p, s, b, at, r.end, w)) < r.end; at++) n++;
+    for (u32 at = r.begin; (at = nextVisible(p, net, b, at, r.end, w)) < r.end; at++) n++;
     return n;
 }

@@ -54,6 +54,11 @@ func RunTasks(q Queue, p Runs) error {
 // Searches are the kernels that search: for totals, and for rows.
 var Searches = [2]string{"wbm", "wbmrows"}
 
+// RunFlat launches wbmflat, for tasks that a search with the same parameters goes on with.
+func RunFlat(q Queue, s Shape, p Search) error {
+	return q.Launch("wbmflat", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+}
+
 // RunSearch launches one of them.
 func RunSearch(q Queue, s Shape, rows bool, p Search) error {
 	kernel := Searches[0]

@@ -20,7 +20,7 @@ struct State {
     u32 live;
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
-    u32 group;         // of what it puts out
+    u32 group, end;    // of its task
     u32 member;        // the program of the levels beyond a fork: those up to it are the class's, program
     u32 m[kMaxVertices];       // by place: data vertex
     u32 left[kMaxVertices];    // by place, of a class's program: the members whose filters all vertices up to there pass
@@ -35,9 +35,10 @@ struct Parked {
 };
 
 // Task is a search to be made: a program, with a net edge of the batch or, from a whole graph, a first vertex.
-// group is what its rows are marked with.
+// group is what its rows are marked with. Of a count, it is the first of the slots that are wanted of its first list, and end where they end; 0 and
+// 0: all of them.
 struct Task {
-    u32 program, net, group;
+    u32 program, net, group, end;
 };
 
 struct Net {
@@ -57,6 +58,9 @@ struct Control {
     u32 apart[28];
     u32 next;    // task
     u32 apartToo[31];
+    u32 taken[2];  // next task of those that are done flat, in either round
+    u32 left[2];   // tasks that these leave
+    u32 apartAgain[28];
     u32 busy;    // warps that have work, and work in the mail
     u32 parked;
     u32 stolen, shared;  // how often, in a block and between blocks
@@ -88,6 +92,9 @@ struct Params {
     u32 slice;         // turns of a warp in one launch
     u32 vertices;      // a column of the memo
     u32 stride, unused;  // words of a row
+    Task* left[2];     // what the rounds of flat counts leave of the tasks, so many as control says; or null
+    u32 round;         // of flat counts: 0 for the tasks, 1 for what that left
+    u32 flatTurns, flatLong, unusedToo;  // see flatcount.cuh
     const u32* image;  // by image and column: the column of the match's own row that it has there
 };
 
@@ -96,8 +103,8 @@ FN const Program& programAt(const Params& p, const State& s, const Program& base
     return level > base.fork ? p.program[s.member] : base;
 }
 
-// visible tells whether an entry belongs to what is searched.
-FN bool visible(const Params& p, const State& s, u32 entry, u32 rule) {
+// visible tells whether an entry belongs to what is searched from a net edge.
+FN bool visible(const Params& p, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
     if (rule == kUnchanged) return false;
     u32 o = p.g.order[entry & ~kStaged];
@@ -105,7 +112,7 @@ FN bool visible(const Params& p, const State& s, u32 entry, u32 rule) {
     u32 order = (o & ~kDeleted) - 1;
     if (rule == kInView) return deleted == (p.old != 0);
     if (deleted != (p.sign == kRemoved)) return false;
-    return rule == kAnyEdge || (deleted ? order > s.net : order < s.net);
+    return rule == kAnyEdge || (deleted ? order > net : order < net);
 }
 
 FN bool candidate(const Graph& g, const Step& st, u32 w) {

@@ -20,6 +20,20 @@ FN u32 warpSum(u32 x) {
     return x;
 }
 
+// sumBefore returns the sum of x of the lanes before; all lanes get the total.
+FN u32 sumBefore(u32 x, u32& total) {
+    u32 sum = x;
+    for (u32 k = 1; k < kWarp; k *= 2) {
+        u32 other = shuffle(sum, laneId() - k);
+        if (laneId() >= k) sum += other;
+    }
+    total = shuffle(sum, kWarp - 1);
+    return sum - x;
+}
+
+// shareOf returns the first of n things that part i of k has, when they are spread evenly.
+FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
+
 // broadcast gives every lane what lane 0 has.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 

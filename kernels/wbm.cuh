@@ -13,14 +13,14 @@ struct RowBlock {
     RowBuffers rows[kBlockWarps];
 };
 
-// takeTasks takes the next tasks from the counter and returns which of them pass the tests that a lane can make alone: the filter
-// and the constraints between the vertices that the task maps.
-FN u32 takeTasks(const Params& p, u32& base) {
-    base = broadcast(laneId() == 0 && peek(&p.control->next) < p.tasks ? add(&p.control->next, p.take) : p.tasks);
+// takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass the tests that a lane can make alone: the
+// filter and the constraints between the vertices that the task maps. So many pieces are a task.
+FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 pieces, u32 take, u32& base) {
+    base = broadcast(laneId() == 0 && peek(next) < tasks ? add(next, take) : tasks);
     u32 i = base + laneId();
-    bool ok = laneId() < p.take && base < p.tasks && i < p.tasks;
+    bool ok = laneId() < take && base < tasks && i < tasks;
     if (ok) {
-        Task t = p.task[i];
+        Task t = task[i / pieces];
         const Program& q = p.program[t.program];
         if (q.anchor == kNone) {
             ok = candidate(p.g, q.step[0], t.net);
@@ -61,7 +61,13 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     State& s = states[warpInBlock()];
     Parked& parked = p.parked[warpInGrid()];
     Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
-    u32 base = 0, mask = 0;
+    const Task* task = p.task;
+    u32 base = 0, mask = 0, tasks = p.tasks, take = p.take;
+    if (p.left[1] != nullptr) {
+        task = p.left[1];
+        tasks = peekWarp(&p.control->left[1]);
+        take = 1;
+    }
     if (laneId() == 0) {
         add(&p.control->busy, 1);
         s.lock = 0;
@@ -84,15 +90,16 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     while (true) {
         if (peekWarp(&s.live) == kIdle) {
             while (mask == 0) {
-                mask = takeTasks(p, base);
-                if (base >= p.tasks) break;
+                mask = takeTasks(p, task, &p.control->next, tasks, 1, take, base);
+                if (base >= tasks) break;
             }
             if (mask != 0) {
                 if (laneId() == 0) {
-                    Task t = p.task[base + lowestBit(mask)];
+                    Task t = task[base + lowestBit(mask)];
                     s.program = t.program;
                     s.net = t.net;
                     s.group = t.group;
+                    s.end = t.end;
                     s.request = p.owner[t.program];
                     post(&s.live, kFresh);
                 }

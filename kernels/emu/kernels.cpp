@@ -24,4 +24,5 @@
 #include "../sorttile.cu"
 #include "../tasks.cu"
 #include "../wbm.cu"
+#include "../wbmflat.cu"
 #include "../wbmrows.cu"

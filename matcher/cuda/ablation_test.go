@@ -24,17 +24,17 @@ var (
 )
 
 // levels are the mechanisms of GAMMA section VI-D, one on top of the other: the search without any, stealing in the block, between
-// blocks, and coalesced search for edges alike in the whole pattern, and in parts of it.
+// blocks, and coalesced search for edges alike in the whole pattern, and in parts of it. Counts are not made in blocks of matches.
 var levels = []struct {
 	name string
 	opt  cuda.Options
 	plan plan.Coalescing
 }{
-	{"plain", cuda.Options{NoMail: true, NoSteal: true, Apart: true}, plan.Profitable},
-	{"block", cuda.Options{NoMail: true, Apart: true}, plan.Profitable},
-	{"blocks", cuda.Options{Apart: true}, plan.Profitable},
-	{"whole", cuda.Options{}, plan.Whole},
-	{"parts", cuda.Options{Parts: true}, plan.Profitable},
+	{"plain", cuda.Options{NoFlat: true, NoMail: true, NoSteal: true, Apart: true}, plan.Profitable},
+	{"block", cuda.Options{NoFlat: true, NoMail: true, Apart: true}, plan.Profitable},
+	{"blocks", cuda.Options{NoFlat: true, Apart: true}, plan.Profitable},
+	{"whole", cuda.Options{NoFlat: true}, plan.Whole},
+	{"parts", cuda.Options{NoFlat: true, Parts: true}, plan.Profitable},
 }
 
 // alikeShapes are patterns with edges alike in the whole pattern or in parts of it, as fraud rings and the like have.

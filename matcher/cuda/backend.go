@@ -34,6 +34,9 @@ type Options struct {
 	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
+	// NoFlat has counts made one task at a time. FlatTurns and FlatLong bound what is done of 32 at once (see flatcount.cuh); 0: 64.
+	NoFlat              bool
+	FlatTurns, FlatLong int
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
 	Apart bool
 	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so. It is there to be measured
@@ -62,6 +65,12 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18
+	}
+	if o.FlatTurns <= 0 {
+		o.FlatTurns = 64
+	}
+	if o.FlatLong <= 0 {
+		o.FlatLong = 64
 	}
 	if o.Tasks <= 0 {
 		o.Tasks = 1 << 24

@@ -114,13 +114,38 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode 
 	if mode == kernels.ModeRows && k.Steps >= k.Start+2 && single(k, k.Steps-2) && single(k, k.Steps-1) {
 		k.Flat = 1
 	}
+	if mode == kernels.ModeCount && flat(k) {
+		k.Flat = 1
+	}
 	return *k
 }
 
-// single tells whether a step maps a vertex with all of its few back edges, none of which has a choice.
+// flat tells whether a count can be made by blocks of matches: up to the leaves, steps map a vertex each with edges that have no choice, and are few.
+func flat(k *kernels.Program) bool {
+	levels := k.Leaves - k.Start
+	if k.Groups == 0 && levels > 0 {
+		levels-- // the last one is not kept
+	}
+	if k.Fork != kernels.None || k.Keep != 0 || levels >= kernels.FlatLevels {
+		return false
+	}
+	for i := k.Start; i < k.Leaves; i++ {
+		if !plain(k, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// single tells whether a step is plain and has few back edges.
 func single(k *kernels.Program, step uint32) bool {
+	return k.Step[step].Backs <= kernels.FlatBacks && plain(k, step)
+}
+
+// plain tells whether a step maps a vertex with all of its back edges, none of which has a choice.
+func plain(k *kernels.Program, step uint32) bool {
 	s := &k.Step[step]
-	if s.Vertex == kernels.None || s.Own != s.Backs || s.Backs > kernels.FlatBacks {
+	if s.Vertex == kernels.None || s.Own != s.Backs {
 		return false
 	}
 	return !slices.ContainsFunc(k.Back[s.Back:s.Back+s.Backs], func(b kernels.Back) bool {

@@ -21,6 +21,8 @@ type runner struct {
 
 	program, image, shared, task, run, net, control, parked, box, mail, ring, memo buffer
 
+	left [2]buffer // tasks, of counts by blocks
+
 	kinds *kinds // whose net edges are in net
 	at    places
 
@@ -46,7 +48,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
+	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.left[0], &r.left[1], &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
 }
 
 func (r *runner) free() error {
@@ -72,6 +74,7 @@ type job struct {
 	owner    []uint32 // by program: request
 	vertices int      // bound of ids
 	memo     bool     // there is room for one
+	flat     bool     // some tasks are of counts that can be made by blocks of matches
 
 	stride  int         // words of a row in the ring: its group, vertices, edges, and zeros
 	columns int         // of the widest row's vertices
@@ -122,6 +125,7 @@ func (r *runner) begin(j *job) error {
 			p := &r.table.programs[i]
 			j.columns = max(j.columns, int(p.Vertices))
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
+			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
 		}
 	}
 	if j.found != nil {
@@ -229,13 +233,27 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 		p.Mailing = 1
 	}
 	var c kernels.Control
-	for {
+	flat := j.flat && n >= flatLeast*shape.Warps()
+	if flat {
+		for i := range r.left {
+			if _, err := r.left[i].claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+				return 0, err
+			}
+			p.Left[i] = r.left[i].ptr
+		}
+	}
+	for first := true; ; first = false {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Busy: c.Busy} // busy: work in the mail
+		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Left: c.Left, Busy: c.Busy} // busy: work in the mail
 		if err := r.dev.Write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
 			return 0, err
+		}
+		if flat && first {
+			if err := r.blocks(on, shape, p); err != nil {
+				return 0, err
+			}
 		}
 		if err := kernels.RunSearch(on, shape, j.found == nil, p); err != nil {
 			return 0, err
@@ -259,10 +277,28 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 		} else if full {
 			return 0, errFull
 		}
-		if c.Parked == 0 && c.Busy == 0 && c.Next >= p.Tasks {
+		tasks := p.Tasks
+		if flat {
+			tasks = c.Left[1]
+		}
+		if c.Parked == 0 && c.Busy == 0 && c.Next >= tasks {
 			return int(c.Used), nil
 		}
 	}
+}
+
+// flatLeast is the number of tasks a warp from which on blocks of matches are worth it: with fewer, warps wait for the last ones.
+const flatLeast = 8
+
+// blocks launches the counts that can be made by blocks of matches: what is little work, then pieces of what that leaves, one a block.
+func (r *runner) blocks(on kernels.Queue, shape kernels.Shape, p kernels.Search) error {
+	p.Take = uint32(min(32, max(1, int(p.Tasks)/shape.Warps())))
+	p.FlatTurns, p.FlatLong = uint32(r.opt.FlatTurns), uint32(r.opt.FlatLong)
+	if err := kernels.RunFlat(on, shape, p); err != nil {
+		return err
+	}
+	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, p.FlatTurns*8, kernels.None
+	return kernels.RunFlat(on, shape, p)
 }
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.

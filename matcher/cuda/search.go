@@ -298,7 +298,11 @@ func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 						return err
 					}
 				}
-				runs = append(runs, kernels.Run{First: uint32(n), Net: uint32(from), Program: st.program, Group: uint32(st.request)})
+				group := uint32(0)
+				if s.reqs[st.request].Want == matcher.WantAny {
+					group = uint32(st.request)
+				}
+				runs = append(runs, kernels.Run{First: uint32(n), Net: uint32(from), Program: st.program, Group: group})
 				took := min(to-from, run.opt.Tasks-n)
 				from, n = from+took, n+took
 			}

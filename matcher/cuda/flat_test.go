@@ -1,0 +1,50 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+)
+
+// TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by budgets so small that blocks are given up in the
+// middle: by whom the rest is counted, and from where, must make no difference.
+func TestS12BlocksOfMatches(t *testing.T) {
+	matchertest.ForSeeds(t, 2+rounds/3, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
+		var queries []*matcher.Query
+		for i := range 6 {
+			q := matchertest.RandomQueryOf(rng, 3+rng.IntN(3), fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			for j := range q.Vertices {
+				if q.Vertices[j].Label == "" && rng.IntN(4) > 0 {
+					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(2)]
+				}
+			}
+			for j := range q.Edges {
+				q.Edges[j].Either, q.Edges[j].Label = !shape.Directed, shape.Labels.Edge[0]
+			}
+			queries = append(queries, q)
+		}
+		want := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
+		got := newBackendWith(t, rng, cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, FlatTurns: 1 + rng.IntN(12), FlatLong: []int{5, 20, 1000}[rng.IntN(3)]})
+		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
+			bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+			}
+			bench.Commit()
+		}
+	})
+}
