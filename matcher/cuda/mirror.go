@@ -111,6 +111,7 @@ func (m *mirror) touch(d *dyngraph.Delta) {
 func (m *mirror) catchUp(d *dyngraph.Delta) error {
 	err := m.follow(d)
 	if err != nil {
+		m.edges.rest() // the next call writes what copies may still read
 		m.forget()
 		m.bitsStale = true
 	}
