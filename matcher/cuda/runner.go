@@ -234,13 +234,17 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 	}
 	var c kernels.Control
 	flat := j.flat && n >= flatLeast*shape.Warps()
-	if flat {
-		for i := range r.left {
-			if _, err := r.left[i].claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
-				return 0, err
-			}
-			p.Left[i] = r.left[i].ptr
+	for i := 0; flat && i < len(r.left); i++ {
+		_, err := r.left[i].claim(n * len(kernels.BytesOf(&kernels.Task{})))
+		var short *kernels.MemoryError
+		if errors.As(err, &short) { // the search does without
+			flat, p.Left = false, [2]kernels.Ptr{}
+			break
 		}
+		if err != nil {
+			return 0, err
+		}
+		p.Left[i] = r.left[i].ptr
 	}
 	for first := true; ; first = false {
 		if err := ctx.Err(); err != nil {
