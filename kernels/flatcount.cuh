@@ -95,10 +95,10 @@ FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 alive, u3
     Level& v = f.level[l];
     const Step& st = q.step[q.start + l];
     if (alive >> lane & 1) {
-        for (u32 k = 0; k < st.backs; k++) { // the choice of openLevel
+        for (u32 k = 0; k < st.backs; k++) { // the choice of openLevel: parts that are left are of the list that it streams
             const Back& b = q.back[st.back + k];
             Range r = rangeOf(p.g, placed(f, q, l, lane, b.from), b.dir, b.label, b.near);
-            if (k > 0 && r.end - r.begin >= size) continue;
+            if (k > 0 && capped(r.end - r.begin) >= capped(size)) continue;
             size = r.end - r.begin;
             begin = r.begin;
             best = st.back + k;

@@ -53,12 +53,20 @@ FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d
     return true;
 }
 
+// kLongest is the length from which on lists are as good as one another: the first of them is streamed. Tests meet both.
+#if defined(MOTIFD_EMULATE)
+constexpr u32 kLongest = 30;
+#else
+constexpr u32 kLongest = (1u << 26) - 1;
+#endif
+
+FN u32 capped(u32 size) { return size < kLongest ? size : kLongest; }
+
 // openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
 FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
     if (d == q.fork) return openFork(s, q);
     const Step& st = q.step[d];
     if (st.vertex == kNone) return openEdge(p, s, st, q.back[st.back], d);
-    constexpr u32 most = (1u << 26) - 1;
     u32 key = kNone;
     for (u32 k = laneId(); k < st.backs; k += kWarp) {
         const Back& b = q.back[st.back + k];
@@ -66,7 +74,7 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
         s.range[st.back + k] = r;
         u32 n = r.end - r.begin;
         if (n != 0 && st.own != 0 && k >= st.own) continue;  // is not streamed
-        n = (n < most ? n : most) << 6 | k;
+        n = capped(n) << 6 | k;
         key = n < key ? n : key;
     }
     key = warpMin(key);
@@ -154,7 +162,7 @@ FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kHub = 40;
 #else
-constexpr u32 kHub = 1u << 27;
+constexpr u32 kHub = (1u << 27) - 1;
 #endif
 
 // listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked as one list, so that no lane

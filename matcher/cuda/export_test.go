@@ -183,3 +183,44 @@ func (s *Sizer) Set(plans []*matcher.Plan) { s.z.set(plans) }
 func (s *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
 	return s.z.size(g, d, sign, reqs, of)
 }
+
+// Rests counts tasks that blocks of matches leave to the search that can be stolen from, by where in their first list they begin and end.
+type Rests struct{ Begin, End int }
+
+// Add adds those of a backend's last search: that begin behind others of their task, and that others of their task come behind.
+func (r *Rests) Add(of matcher.Backend) error {
+	b := of.(*Backend)
+	c := kernels.Control{}
+	if b.run.control.ptr == 0 {
+		return nil
+	}
+	if err := b.dev.Read(kernels.BytesOf(&c), b.run.control.ptr); err != nil || c.Left[1] == 0 {
+		return err
+	}
+	left := make([]kernels.Task, c.Left[1])
+	if err := b.dev.Read(kernels.Bytes(left), b.run.left[1].ptr); err != nil {
+		return err
+	}
+	type task struct{ program, net uint32 }
+	first, last := map[task]uint32{}, map[task]uint32{}
+	for _, t := range left {
+		if t.End != 0 {
+			k := task{t.Program, t.Net}
+			if f, ok := first[k]; !ok || t.Group < f {
+				first[k] = t.Group
+			}
+			last[k] = max(last[k], t.End)
+		}
+	}
+	for _, t := range left {
+		if t.End != 0 {
+			if t.Group > first[task{t.Program, t.Net}] {
+				r.Begin++
+			}
+			if t.End < last[task{t.Program, t.Net}] {
+				r.End++
+			}
+		}
+	}
+	return nil
+}

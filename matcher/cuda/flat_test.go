@@ -17,14 +17,20 @@ import (
 )
 
 // TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by budgets so small that blocks are given up in the
-// middle: by whom the rest is counted, and from where, must make no difference.
+// middle: by whom the rest is counted, and from where, must make no difference. It goes on until rests began in the middle of a task's list, and until others
+// ended there.
 func TestS12BlocksOfMatches(t *testing.T) {
-	matchertest.ForSeeds(t, 2+rounds/3, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200,
+	var seen cuda.Rests
+	matchertest.ForSeedsUntil(t, 2+rounds/3, func() bool { return seen.Begin >= 20 && seen.End >= 20 }, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200, Hubs: rng.IntN(3),
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
+		rings := rng.IntN(2) == 0
 		var queries []*matcher.Query
 		for i := range 6 {
 			q := matchertest.RandomQueryOf(rng, 3+rng.IntN(3), fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			if rings {
+				q = ringOf(rng, q.Name, 3+rng.IntN(2))
+			}
 			for j := range q.Vertices {
 				if q.Vertices[j].Label == "" && rng.IntN(4) > 0 {
 					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(2)]
@@ -36,15 +42,38 @@ func TestS12BlocksOfMatches(t *testing.T) {
 			queries = append(queries, q)
 		}
 		want := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
-		got := newBackendWith(t, rng, cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, FlatTurns: 1 + rng.IntN(12), FlatLong: []int{5, 20, 1000}[rng.IntN(3)]})
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, FlatTurns: 1 + rng.IntN(12), FlatLong: []int{5, 20, 1000}[rng.IntN(3)]}
+		if rng.IntN(2) == 0 { // few tasks are left, so that they are cut in pieces
+			o.FlatTurns, o.FlatLong, o.FlatAgain = 1<<20, 25+rng.IntN(20), 1+rng.IntN(3)
+		}
+		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
 			bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+				check(t, seen.Add(got))
 			}
 			bench.Commit()
 		}
 	})
+}
+
+// ringOf returns a pattern without leaves, a ring with some chords: matches are many, and steps choose between several lists.
+func ringOf(rng *rand.Rand, name string, n int) *matcher.Query {
+	q := &matcher.Query{Name: name, Version: 1}
+	for i := range n {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i)})
+		for j := range i {
+			if j+1 == i || j == 0 && i == n-1 || rng.IntN(3) == 0 {
+				e := matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: i, To: j}
+				if rng.IntN(2) == 0 {
+					e.From, e.To = j, i
+				}
+				q.Edges = append(q.Edges, e)
+			}
+		}
+	}
+	return q
 }

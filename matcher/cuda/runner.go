@@ -301,7 +301,7 @@ func (r *runner) blocks(on kernels.Queue, shape kernels.Shape, p kernels.Search)
 	if err := kernels.RunFlat(on, shape, p); err != nil {
 		return err
 	}
-	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, p.FlatTurns*8, kernels.None
+	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, uint32(r.opt.FlatAgain), kernels.None
 	return kernels.RunFlat(on, shape, p)
 }
 
