@@ -22,6 +22,7 @@ type tight struct {
 	kernels.Device
 	sizes        map[kernels.Ptr]int
 	used, most   int
+	last         int  // what was allocated last
 	short        int  // allocations that failed
 	withoutLimit bool // nothing fails
 }
@@ -35,6 +36,7 @@ func (d *tight) Alloc(n int) (kernels.Ptr, error) {
 	if err == nil {
 		d.sizes[p] = n
 		d.used += n
+		d.last = n
 	}
 	return p, err
 }
@@ -95,4 +97,52 @@ func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (
 		t.Fatalf("with %d bytes: cpu %v, cuda %v", room, a.Results[0].Count, results[0].Count)
 	}
 	return dev.short > 0, true
+}
+
+// TestTightMemoryForBlocks has counts on devices that have just enough memory, or a byte too little for the last buffer, one of the two for what blocks of
+// matches leave, or for both: then tasks are searched one by one, and later searches, with more memory, have blocks again.
+func TestTightMemoryForBlocks(t *testing.T) {
+	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
+		var stream []dyngraph.Message
+		for len(stream) < 600 {
+			if from, to := rng.IntN(60), rng.IntN(60); from != to {
+				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
+					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
+			}
+		}
+		enough, last := countOn(t, rng, stream, 0, 0)
+		for _, c := range []struct{ most, short int }{{enough, 0}, {enough - 1, 1}, {enough - last - 1, 1}} {
+			if used, _ := countOn(t, rng, stream, c.most, c.short); used != enough {
+				t.Errorf("with %d bytes: %d are used once there are more, not %d", c.most, used, enough)
+			}
+		}
+	})
+}
+
+// countOn counts two patterns on a device that has so much memory, unless it is 0, in which so many allocations fail, and again without a limit. It returns
+// how much it uses then, and the size of what was allocated last.
+func countOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, most, short int) (used, last int) {
+	edge := func(from, to int) matcher.QueryEdge {
+		return matcher.QueryEdge{Name: fmt.Sprint("e", from, to), From: from, To: to, Label: "e", Either: true}
+	}
+	vertices := []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "a"}, {Name: "z", Label: "a"}}
+	queries := []*matcher.Query{
+		{Name: "path", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2)}},
+		{Name: "triangle", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2), edge(0, 2)}},
+	}
+	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, most: most, withoutLimit: most == 0}
+	want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	defer func() { check(t, got.Close()) }()
+	bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
+	bench.Stage(stream)
+	requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+	for range 2 {
+		compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests), bench.Search(got, dyngraph.Inserted, requests))
+		if dev.short != short {
+			t.Errorf("with %d bytes: %d allocations failed, not %d", most, dev.short, short)
+		}
+		dev.withoutLimit = true
+	}
+	return dev.used, dev.last
 }
