@@ -120,6 +120,48 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 	})
 }
 
+// TestP2BackendsAgreeWhereLabelsShareAKind has vertices with labels of which two share a number in kinds of neighbours, and edges whose labels are high
+// numbers.
+func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
+	const sharing = 1 << 15 // where there are more labels, but not twice as many, these share a kind by so many
+	matchertest.ForSeeds(t, 1+rounds/4, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 60, Edges: 300, Messages: 500,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2", "L3"}, Edge: []string{"e0", "e1"}}}
+		var queries []*matcher.Query
+		for i := range 5 {
+			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(4), fmt.Sprint("q", i), shape.Directed, shape.Labels)
+			q.Unit = matcher.Unit(rng.IntN(2))
+			queries = append(queries, q)
+		}
+		stream := matchertest.RandomStream(rng, shape)
+		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
+		labels := make([]string, sharing+4)
+		for i := range labels {
+			labels[i] = fmt.Sprint("many", i)
+		}
+		first := rng.IntN(3)
+		labels[first], labels[first+sharing] = "L0", "L1"
+		labels[3], labels[3+sharing] = "L2", "L3"
+		if rng.IntN(2) == 0 {
+			labels[sharing-5], labels[sharing-6] = "e0", "e1"
+		}
+		var declared []dyngraph.Message
+		for i, l := range labels {
+			declared = append(declared, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i), Label: l}}})
+		}
+		batches := slices.Collect(slices.Chunk(stream, 100))
+		before := 0
+		if rng.IntN(4) == 0 { // they have low numbers by then, and kinds are others from there on
+			before = 2
+		}
+		playOn(t, rng, bench, want, got, batches[:before])
+		bench.Stage(declared)
+		bench.Commit()
+		playOn(t, rng, bench, want, got, batches[before:])
+	})
+}
+
 // play runs a stream past both backends.
 func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
