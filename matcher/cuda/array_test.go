@@ -329,3 +329,22 @@ func TestA9DeviceArraySpreads(t *testing.T) {
 		t.Logf("%d entries in %d leaves; %d updates spread windows, %d in scratch, %d wrote the array anew", len(w.entries), a.Leaves(), w.spread, w.wide, w.rewritten)
 	})
 }
+
+// TestA9DeviceArrayWithFewerLabels has an array that had very many labels loaded with few, when a batch that brought them was aborted, say: its keys need no more
+// than 64 bits.
+func TestA9DeviceArrayWithFewerLabels(t *testing.T) {
+	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
+		dev := newDevice(t, rng)
+		w := newTwin(rng, 1<<19, 4)
+		a := cuda.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
+		check(t, a.Load(0, 1, 1<<30, 1, nil, nil))
+		for _, o := range w.batch(3000, 0) {
+			o.Ent &^= kernels.Staged
+			w.put(o)
+		}
+		w.load(t, a)
+		w.compare(t, a)
+		w.play(t, a, 3, func(int) (int, int) { return 1000, 1000 })
+	})
+}

@@ -27,6 +27,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 	if err := a.reserveLeaves(leaves); err != nil {
 		return err
 	}
+	a.bound.labels = 0 // there may have been more, of other kinds
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
