@@ -27,6 +27,7 @@ var build struct {
 }
 
 func TestMain(m *testing.M) {
+	cuda.SetLaneRoom(2 << 10) // some copies are too large for it
 	code := m.Run()
 	if build.dir != "" {
 		os.RemoveAll(build.dir)

@@ -86,7 +86,7 @@ func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Pl
 	var roots []uint32
 	flush := func() error {
 		b.run.kinds = nil
-		if err := b.run.net.put(kernels.Bytes(roots)); err != nil {
+		if err := b.run.lane.put(&b.run.net, kernels.Bytes(roots)); err != nil {
 			return err
 		}
 		err := b.run.total(ctx, j, []kernels.Run{{Program: program}}, len(roots))

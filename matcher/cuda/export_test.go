@@ -173,6 +173,9 @@ func (a Array) Read(net int) (c Content, err error) {
 
 func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && e.Nbr < f.Nbr }
 
+// SetLaneRoom sets the size of the memory that small copies go through.
+func SetLaneRoom(bytes int) { laneRoom = bytes }
+
 // Sizer lets tests reach what estimates the work of requests.
 type Sizer struct{ z sizer }
 

@@ -10,18 +10,19 @@ import (
 const chunkBytes = 16 << 20
 
 // orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two buffers of ordered
-// rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches and sorts follow each other on one
-// stream, copies go beside them on another.
+// rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches and sorts follow each other on the
+// runner's lane, copies go beside them on a stream.
 type orderer struct {
 	dev    kernels.Device
 	memory int
 
 	arena, work, bits, first, place buffer
 
-	compute, down kernels.Stream
-	computed      kernels.Event
-	copied        [2]kernels.Event
-	chunk         [2][]byte
+	lane     *lane // the runner's
+	down     kernels.Stream
+	computed kernels.Event
+	copied   [2]kernels.Event
+	chunk    [2][]byte
 
 	rows kernels.Rows
 	out  [2]kernels.Ptr
@@ -59,10 +60,8 @@ func (o *orderer) free() error {
 	if o.computed != nil {
 		note(o.computed.Close())
 	}
-	for _, s := range []kernels.Stream{o.compute, o.down} {
-		if s != nil {
-			note(s.Close())
-		}
+	if o.down != nil {
+		note(o.down.Close())
 	}
 	o.init(o.dev, o.memory)
 	return first
@@ -70,11 +69,9 @@ func (o *orderer) free() error {
 
 // open makes what there is one of.
 func (o *orderer) open() (err error) {
-	for _, s := range []*kernels.Stream{&o.compute, &o.down} {
-		if *s == nil {
-			if *s, err = o.dev.NewStream(); err != nil {
-				return err
-			}
+	if o.down == nil {
+		if o.down, err = o.dev.NewStream(); err != nil {
+			return err
 		}
 	}
 	for _, e := range []*kernels.Event{&o.computed, &o.copied[0], &o.copied[1]} {
@@ -101,8 +98,9 @@ func (o *orderer) open() (err error) {
 	return err
 }
 
-// begin parts the memory for the rows of a job.
-func (o *orderer) begin(j *job) error {
+// begin parts the memory for the rows of a job, which are searched on a lane.
+func (o *orderer) begin(j *job, l *lane) error {
+	o.lane = l
 	if err := o.open(); err != nil {
 		return err
 	}
@@ -134,7 +132,7 @@ func (o *orderer) begin(j *job) error {
 
 // settle waits for what was asked of the streams.
 func (o *orderer) settle() error {
-	err := o.compute.Sync()
+	err := o.lane.sync()
 	if e := o.down.Sync(); err == nil {
 		err = e
 	}
@@ -146,31 +144,25 @@ func (o *orderer) settle() error {
 func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
 	r := o.rows
 	r.N = n
-	if err := kernels.RunRowBits(o.compute, r); err != nil {
-		return nil, err
-	}
-	if err := wait(); err != nil {
+	if err := kernels.RunRowBits(o.lane.q, r); err != nil {
 		return nil, err
 	}
 	differ, group := make([]uint32, r.Stride), make([]uint32, 1)
-	if err := o.dev.Read(kernels.Bytes(differ), r.Bits); err != nil {
-		return nil, err
-	}
-	if err := o.dev.Read(kernels.Bytes(group), r.Rows); err != nil {
-		return nil, err
-	}
-	order, err := kernels.RunRowOrder(o.compute, r, differ, group[0])
-	if err != nil {
+	if err := o.lane.read(wait, fetch{kernels.Bytes(differ), r.Bits}, fetch{kernels.Bytes(group), r.Rows}); err != nil {
 		return nil, err
 	}
 	first := make([]uint32, len(widths))
 	for i := range first {
 		first[i] = kernels.None
 	}
-	if err := o.first.put(kernels.Bytes(first)); err != nil {
+	if err := o.lane.put(&o.first, kernels.Bytes(first)); err != nil { // now: where it is large, it waits for what was asked of the lane
 		return nil, err
 	}
-	if err := kernels.RunRowBounds(o.compute, r, order, o.first.ptr); err != nil {
+	order, err := kernels.RunRowOrder(o.lane.q, r, differ, group[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := kernels.RunRowBounds(o.lane.q, r, order, o.first.ptr); err != nil {
 		return nil, err
 	}
 	uniform := true
@@ -178,24 +170,21 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 		uniform = uniform && w == widths[0]
 	}
 	if uniform {
-		if err := kernels.RunRowGather(o.compute, r, order, o.out[out], widths[0], 0); err != nil {
+		if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], widths[0], 0); err != nil {
 			return nil, err
 		}
 	}
-	if err := wait(); err != nil {
-		return nil, err
-	}
-	if err := o.dev.Read(kernels.Bytes(first), o.first.ptr); err != nil {
+	if err := o.lane.read(wait, fetch{kernels.Bytes(first), o.first.ptr}); err != nil {
 		return nil, err
 	}
 	runs, places, err := runsOf(first, widths, n)
 	if err != nil || uniform {
 		return runs, err
 	}
-	if err := o.place.put(kernels.Bytes(places)); err != nil {
+	if err := o.lane.put(&o.place, kernels.Bytes(places)); err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowGather(o.compute, r, order, o.out[out], 0, o.place.ptr); err != nil {
+	if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], 0, o.place.ptr); err != nil {
 		return nil, err
 	}
 	return runs, wait()

@@ -15,6 +15,7 @@ import (
 // runner launches searches: it holds what they share on the device.
 type runner struct {
 	dev      kernels.Device
+	lane     lane // what everything of a search but the copies of rows is asked of
 	opt      Options
 	table    *table
 	uploaded bool // the programs
@@ -40,7 +41,7 @@ type places struct {
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
-	*r = runner{dev: dev, opt: opt, table: &table{}}
+	*r = runner{dev: dev, lane: lane{dev: dev}, opt: opt, table: &table{}}
 	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
 		b.dev = dev
@@ -52,7 +53,7 @@ func (r *runner) buffers() []*buffer {
 }
 
 func (r *runner) free() error {
-	var first error
+	first := r.lane.free() // nothing is under way in the others then
 	for _, b := range r.buffers() {
 		if err := b.free(); first == nil {
 			first = err
@@ -97,6 +98,9 @@ func (r *runner) shape(j *job) kernels.Shape {
 
 // begin uploads what the tasks of a job share.
 func (r *runner) begin(j *job) error {
+	if err := r.lane.open(); err != nil {
+		return err
+	}
 	if !r.uploaded {
 		// A search that failed leaves nothing that the next one would not write again.
 		if err := r.program.put(kernels.Bytes(r.table.programs)); err != nil {
@@ -133,7 +137,7 @@ func (r *runner) begin(j *job) error {
 			return err
 		}
 		j.ring, j.room = r.ring.ptr, minRows
-	} else if err := r.order.begin(j); err != nil {
+	} else if err := r.order.begin(j, &r.lane); err != nil {
 		return err
 	}
 	columns, used := r.columns(j)
@@ -144,7 +148,7 @@ func (r *runner) begin(j *job) error {
 	shared := make([]byte, r.at.column+4*len(columns))
 	copy(shared[r.at.owner:], kernels.Bytes(j.owner))
 	copy(shared[r.at.column:], kernels.Bytes(columns))
-	if err := r.shared.put(shared); err != nil {
+	if err := r.lane.put(&r.shared, shared); err != nil {
 		return err
 	}
 	return r.forget(j, used)
@@ -181,7 +185,7 @@ func (r *runner) forget(j *job, used int) error {
 	if err != nil || fresh {
 		return err
 	}
-	return r.dev.Clear(r.memo.ptr, size)
+	return r.lane.q.Clear(r.memo.ptr, size)
 }
 
 // spread has the device make the tasks of runs, n in all, in net edges that are in net.
@@ -189,26 +193,26 @@ func (r *runner) spread(runs []kernels.Run, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if err := r.run.put(kernels.Bytes(runs)); err != nil {
+	if err := r.lane.put(&r.run, kernels.Bytes(runs)); err != nil {
 		return err
 	}
 	if _, err := r.task.claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
-	return kernels.RunTasks(r.dev, kernels.Runs{Run: r.run.ptr, Net: r.net.ptr, Task: r.task.ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
+	return kernels.RunTasks(r.lane.q, kernels.Runs{Run: r.run.ptr, Net: r.net.ptr, Task: r.task.ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
 }
 
 // search does the n tasks in task, in as many launches as output and patience need, and returns how many rows are in the job's ring, which
-// only a job that takes none out of it has. wait is called after a launch and returns when it is done. After an error of the device or
-// of wait some of it may be left.
-func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error, j *job, n int) (rows int, err error) {
+// only a job that takes none out of it has. wait is called after a launch and returns when all that was asked of the lane is done. After an error
+// of the device or of wait some of it may be left.
+func (r *runner) search(ctx context.Context, wait func() error, j *job, n int) (rows int, err error) {
 	if n == 0 {
 		return 0, nil
 	}
-	if err := r.dev.Clear(r.parked.ptr, r.parked.size); err != nil {
+	if err := r.lane.q.Clear(r.parked.ptr, r.parked.size); err != nil {
 		return 0, err
 	}
-	if err := r.dev.Clear(r.box.ptr, r.box.size); err != nil {
+	if err := r.lane.q.Clear(r.box.ptr, r.box.size); err != nil {
 		return 0, err
 	}
 	shape := r.shape(j)
@@ -251,21 +255,18 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 			return 0, err
 		}
 		c = kernels.Control{Used: c.Used, Full: ^uint64(0), Next: c.Next, Left: c.Left, Busy: c.Busy} // busy: work in the mail
-		if err := r.dev.Write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
+		if err := r.lane.write(r.control.ptr, kernels.BytesOf(&c)); err != nil {
 			return 0, err
 		}
 		if flat && first {
-			if err := r.blocks(on, shape, p); err != nil {
+			if err := r.blocks(shape, p); err != nil {
 				return 0, err
 			}
 		}
-		if err := kernels.RunSearch(on, shape, j.found == nil, p); err != nil {
+		if err := kernels.RunSearch(r.lane.q, shape, j.found == nil, p); err != nil {
 			return 0, err
 		}
-		if err := wait(); err != nil {
-			return 0, err
-		}
-		if err := r.dev.Read(kernels.BytesOf(&c), r.control.ptr); err != nil {
+		if err := r.lane.read(wait, fetch{kernels.BytesOf(&c), r.control.ptr}); err != nil {
 			return 0, err
 		}
 		r.launches++
@@ -295,24 +296,27 @@ func (r *runner) search(ctx context.Context, on kernels.Queue, wait func() error
 const flatLeast = 8
 
 // blocks launches the counts that can be made by blocks of matches: what is little work, then pieces of what that leaves, one a block.
-func (r *runner) blocks(on kernels.Queue, shape kernels.Shape, p kernels.Search) error {
+func (r *runner) blocks(shape kernels.Shape, p kernels.Search) error {
 	p.Take = uint32(min(32, max(1, int(p.Tasks)/shape.Warps())))
 	p.FlatTurns, p.FlatLong = uint32(r.opt.FlatTurns), uint32(r.opt.FlatLong)
-	if err := kernels.RunFlat(on, shape, p); err != nil {
+	if err := kernels.RunFlat(r.lane.q, shape, p); err != nil {
 		return err
 	}
 	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, uint32(r.opt.FlatAgain), kernels.None
-	return kernels.RunFlat(on, shape, p)
+	return kernels.RunFlat(r.lane.q, shape, p)
 }
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	r.opt.Trace.begin(nil, LaneTotals, "search", 0)
+	r.opt.Trace.begin(r.lane.q, LaneTotals, "search", 0)
 	err := r.spread(runs, n)
 	if err == nil {
-		_, err = r.search(ctx, r.dev, func() error { return nil }, j, n)
+		_, err = r.search(ctx, r.lane.sync, j, n)
 	}
-	r.opt.Trace.end(nil, LaneTotals, "search", 0, n)
+	r.opt.Trace.end(r.lane.q, LaneTotals, "search", 0, n)
+	if err != nil {
+		r.lane.rest() // what it reads may change now
+	}
 	return err
 }
 
@@ -348,7 +352,7 @@ type tally struct {
 // tallies returns what was counted, by request.
 func (r *runner) tallies(n int) ([]tally, error) {
 	t := make([]kernels.Tally, n)
-	if err := r.dev.Read(kernels.Bytes(t), r.shared.ptr); err != nil {
+	if err := r.lane.read(r.lane.sync, fetch{kernels.Bytes(t), r.shared.ptr}); err != nil {
 		return nil, err
 	}
 	out := make([]tally, n)

@@ -275,7 +275,7 @@ func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	all := s.starts(of)
 	k := s.b.kinds
 	if run.kinds != k {
-		if err := run.net.put(kernels.Bytes(k.net)); err != nil {
+		if err := run.lane.put(&run.net, kernels.Bytes(k.net)); err != nil {
 			return err
 		}
 		run.kinds = k

@@ -30,7 +30,7 @@ type TraceSpan struct {
 // The lanes of spans. Those of one lane do not overlap.
 const (
 	LaneArray  = "device array"  // stream: load, copy of operations, update, bits of candidates
-	LaneTotals = "device totals" // by the host's clock: search for counts and existence, tasks copied to the device first
+	LaneTotals = "device totals" // stream: search for counts and existence, tasks made on the device first
 	LaneRows   = "device rows"   // stream: search, tasks copied first; order
 	LaneCopies = "device copies" // stream: copy
 	LaneHost   = "rows"          // the host: emit

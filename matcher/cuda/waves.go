@@ -118,7 +118,7 @@ func (w *waves) pump() error {
 func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) error {
 	o := &w.run.order
 	wait := func() error {
-		if err := o.compute.Record(o.computed); err != nil {
+		if err := o.lane.q.Record(o.computed); err != nil {
 			return err
 		}
 		for {
@@ -140,12 +140,12 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 		if len(tasks) == 0 {
 			return nil
 		}
-		w.trace.begin(o.compute, LaneRows, "search", number)
-		rows, err := 0, w.run.task.put(kernels.Bytes(tasks))
+		w.trace.begin(o.lane.q, LaneRows, "search", number)
+		rows, err := 0, o.lane.put(&w.run.task, kernels.Bytes(tasks))
 		if err == nil {
-			rows, err = w.run.search(ctx, o.compute, wait, w.j, len(tasks))
+			rows, err = w.run.search(ctx, wait, w.j, len(tasks))
 		}
-		w.trace.end(o.compute, LaneRows, "search", number, rows)
+		w.trace.end(o.lane.q, LaneRows, "search", number, rows)
 		if errors.Is(err, errFull) {
 			if anchors == 1 {
 				w.full = true
@@ -172,9 +172,9 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 		for i, g := range groups {
 			widths[i] = g.width
 		}
-		w.trace.begin(o.compute, LaneRows, "order", number)
+		w.trace.begin(o.lane.q, LaneRows, "order", number)
 		runs, err := o.sort(wait, rows, out, widths)
-		w.trace.end(o.compute, LaneRows, "order", number, rows)
+		w.trace.end(o.lane.q, LaneRows, "order", number, rows)
 		if err != nil {
 			return err
 		}
