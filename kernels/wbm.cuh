@@ -67,6 +67,7 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
         task = p.left[1];
         tasks = peekWarp(&p.control->left[1]);
         take = 1;
+        if (tasks == 0) return;  // all was done in blocks
     }
     if (laneId() == 0) {
         add(&p.control->busy, 1);

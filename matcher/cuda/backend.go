@@ -35,8 +35,8 @@ type Options struct {
 	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
-	// NoFlat has counts made one task at a time. FlatTurns and FlatLong bound what is done of 32 at once (see flatcount.cuh); 0: 64. FlatAgain is the
-	// turns of pieces of the rest; 0: eight times FlatTurns.
+	// NoFlat has counts made one task at a time. FlatTurns and FlatLong bound what is done of 32 at once (see flatcount.cuh); 0: 32 and 64.
+	// FlatAgain is the turns of pieces of the rest; 0: 16 times FlatTurns.
 	NoFlat                         bool
 	FlatTurns, FlatLong, FlatAgain int
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
@@ -69,13 +69,13 @@ func (o *Options) EnsureDefaults() {
 		o.Slice = 1 << 18
 	}
 	if o.FlatTurns <= 0 {
-		o.FlatTurns = 64
+		o.FlatTurns = 32
 	}
 	if o.FlatLong <= 0 {
 		o.FlatLong = 64
 	}
 	if o.FlatAgain <= 0 {
-		o.FlatAgain = 8 * o.FlatTurns
+		o.FlatAgain = 16 * o.FlatTurns
 	}
 	if o.Tasks <= 0 {
 		o.Tasks = 1 << 24
