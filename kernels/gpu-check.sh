@@ -139,7 +139,7 @@ check benchmark ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1
 check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
 if command -v ncu >/dev/null; then
-	for level in plain block blocks whole parts; do
+	for level in plain block blocks whole flat parts; do
 		check "occupancy-$level" ncu --clock-control none --csv -k regex:wbm --launch-count 1 \
 			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \
 			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree00 -motifd.want counts -motifd.repeat 1

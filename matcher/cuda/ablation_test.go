@@ -17,14 +17,15 @@ import (
 
 var (
 	ablateQueries = flag.Int("motifd.ablate", 10, "queries in each class of BenchmarkAblation")
-	ablateLevels  = flag.String("motifd.levels", "plain,block,blocks,whole,parts", "levels of BenchmarkAblation")
+	ablateLevels  = flag.String("motifd.levels", "plain,block,blocks,whole,flat,parts", "levels of BenchmarkAblation")
 	ablateOnly    = flag.String("motifd.only", "", "the query of BenchmarkAblation, by name; all when empty")
 	ablateWant    = flag.String("motifd.want", "counts,rows", "what BenchmarkAblation asks for")
 	ablatePasses  = flag.Int("motifd.repeat", 3, "times that BenchmarkAblation searches every query, by turns; medians count")
 )
 
 // levels are the mechanisms of GAMMA section VI-D, one on top of the other: the search without any, stealing in the block, between
-// blocks, and coalesced search for edges alike in the whole pattern, and in parts of it. Counts are not made in blocks of matches.
+// blocks, and coalesced search for edges alike in the whole pattern; then counts in blocks of matches, or, in place of these, coalesced search also for
+// edges alike in parts of the pattern.
 var levels = []struct {
 	name string
 	opt  cuda.Options
@@ -34,6 +35,7 @@ var levels = []struct {
 	{"block", cuda.Options{NoFlat: true, NoMail: true, Apart: true}, plan.Profitable},
 	{"blocks", cuda.Options{NoFlat: true, Apart: true}, plan.Profitable},
 	{"whole", cuda.Options{NoFlat: true}, plan.Whole},
+	{"flat", cuda.Options{}, plan.Whole},
 	{"parts", cuda.Options{NoFlat: true, Parts: true}, plan.Profitable},
 }
 
