@@ -16,6 +16,9 @@ import (
 	"motifd/matcher/plan"
 )
 
+// Few names the environment variable that keeps cases small and few, for checkers that watch every access.
+const Few = "MOTIFD_TEST_FEW"
+
 func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 	t.Helper()
 	return newBackendWith(t, rng, randomOptions(rng))

@@ -21,9 +21,6 @@ func newDevice(t testing.TB, _ *rand.Rand) kernels.Device {
 	return g
 }
 
-// Few names the environment variable that keeps grids small, for checkers that watch every access.
-const Few = "MOTIFD_TEST_FEW"
-
 // randomOptions draws grids and buffers: as they are in use, or so small that everything runs full.
 func randomOptions(rng *rand.Rand) cuda.Options {
 	o := cuda.Options{RowMemory: 8 << 20}
