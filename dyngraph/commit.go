@@ -20,6 +20,9 @@ func (g *Graph) Commit() {
 	g.olderEdges, g.newerEdges = g.newerEdges, nil
 	g.unresolve()
 	for i := range s.sorted {
+		if i+fetchAhead < len(s.sorted) {
+			g.fetchOrder(s.sorted[i+fetchAhead].Edge)
+		}
 		n := &s.sorted[i]
 		g.order[n.Edge] = 0
 		if n.Sign == Deleted {

@@ -201,6 +201,9 @@ func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 // unmark clears the mark of staged entries; at is where they are, as insert or mark has it.
 func (p *pma) unmark(ops []slot, at []int) {
 	for i := range ops {
+		if i+fetchAhead < len(ops) {
+			p.fetchSlot(at[i+fetchAhead])
+		}
 		s := at[i]
 		if !p.holds(s, &ops[i]) {
 			s, _ = p.lookup(ops[i].row, ops[i].nbr)

@@ -36,8 +36,8 @@ func (p *pma) insertAt(ops []slot, at []int) {
 		// of one window lie together; a level reads no less far than it writes.
 		kept, failed := p.pending[:0], segs[:0]
 		for i, s := range segs {
-			if level == 0 && i%ahead == 0 {
-				p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
+			if level == 0 {
+				p.readAhead(ops, segs, i)
 			}
 			a, b := p.window(level, s.window)
 			switch n := len(s.ops) + p.countIn(a, b); {

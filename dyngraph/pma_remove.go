@@ -14,9 +14,7 @@ func (p *pma) remove(ops []slot, at []int) {
 	}
 	p.n -= len(ops)
 	for i, s := range segs {
-		if i%ahead == 0 {
-			p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
-		}
+		p.readAhead(ops, segs, i)
 		if at == nil {
 			p.removeLeaf(s.window, s.ops, nil)
 		} else {

@@ -26,6 +26,16 @@ func (p *pma) warmPlaces(ops []slot) {
 	p.warmth += sum
 }
 
+// readAhead has the leaves of what comes after a segment of a batch on their way, or near.
+func (p *pma) readAhead(ops []slot, segs []segment, i int) {
+	if i%ahead == 0 {
+		p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
+	}
+	if i+fetchAhead < len(segs) {
+		p.fetchSegment(&segs[i+fetchAhead])
+	}
+}
+
 // warmSegments reads ahead the leaves of segments of a batch, and the heads of their vertices.
 func (p *pma) warmSegments(ops []slot, segs []segment) {
 	last := &segs[len(segs)-1]
