@@ -177,16 +177,14 @@ func (s *sorter) addAll(row []uint32, images [][]int) bool {
 	if !s.addRow(row) {
 		return false
 	}
+	var image [maxWidth]uint32
 	for _, columns := range images {
-		if len(s.data)+len(row) > s.room && !s.full() {
+		for j, c := range columns {
+			image[j] = row[c]
+		}
+		if !s.addRow(image[:len(row)]) {
 			return false
 		}
-		at := len(s.data)
-		data := s.data[:at+len(row)]
-		for j, c := range columns {
-			data[at+j] = row[c]
-		}
-		s.grown(data)
 	}
 	return true
 }

@@ -102,9 +102,9 @@ func (x *bench) produce() uint64 {
 	var stop atomic.Bool
 	se := x.b.newSearch(&stop, matcher.WantRows)
 	defer x.b.release(se)
-	st := &sorter{memory: x.b.opt.GroupMemory, data: se.rows}
+	st := &sorter{memory: x.b.opt.GroupMemory, buf: rowBuffer{words: se.rows}}
 	defer func() { se.rows = st.release() }()
-	st.over = func() { st.data = st.data[:0] }
+	st.over = st.buf.empty
 	se.out = st
 	o := newRowOrder(x.g.View(dyngraph.New), x.plan)
 	a := x.b.newAnchors([]matcher.Request{{Plan: x.plan}}, func(matcher.Request) bool { return true }, true)

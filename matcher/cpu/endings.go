@@ -155,37 +155,36 @@ func (s *search) end(d int) (done, ok bool) {
 
 // addEnding adds a row for each of what an ending found that is free and visible; false tells of an error.
 func (s *sorter) addEnding(se *search, d int, words []uint32, staged bool) bool {
-	w, edges := s.order.width(), s.order.vertices
-	row, e := se.row[:w], se.o.ending
-	near, far := &se.o.steps[d], &se.o.steps[d+1]
+	e, far := se.o.ending, &se.o.steps[d+1]
 	var clash [matcher.MaxVertices]uint32
 	n := 0
 	for _, k := range e.apart[1] {
 		clash[n] = uint32(se.m[k])
 		n++
 	}
-	vertex, one, two := far.vertex, edges+far.back[0].edge, 0
-	if len(far.back) == 2 {
-		two = edges + far.back[1].edge
+	two := len(far.back) == 2
+	each := 4
+	if two {
+		each = 5
 	}
-	data, room := s.data, s.room
+	t := s.tails(se.o.steps[d:d+2], se.row[:])
 near:
 	for len(words) > 0 {
-		v, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
+		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
 		images, first, second := words[3:][:many], words[3+many:][:many], []uint32(nil)
 		words = words[3+2*many:]
-		if two > 0 {
+		if two {
 			second, words = words[:many], words[many:]
 		}
 		for _, k := range e.apart[0] {
-			if uint32(se.m[k]) == v {
+			if uint32(se.m[k]) == near {
 				continue near
 			}
 		}
 		if by.Staged() && !se.visible(by) {
 			continue
 		}
-		row[near.vertex], row[edges+near.back[0].edge] = v, uint32(by.Index())
+		edge := uint32(by.Index())
 	far:
 		for i, v := range images {
 			for _, c := range clash[:n] {
@@ -193,30 +192,27 @@ near:
 					continue far
 				}
 			}
-			if a := dyngraph.Entry(first[i]); staged && a.Staged() && !se.visible(a) {
+			a := dyngraph.Entry(first[i])
+			if staged && a.Staged() && !se.visible(a) {
 				continue
 			}
-			if len(data)+w > room {
-				s.grown(data)
-				if !s.full() {
-					return false
-				}
-				data, room = s.data, s.room
-			}
-			at := len(data)
-			into := data[at : at+w : at+w]
-			copy(into, row)
-			into[vertex], into[one] = v, uint32(dyngraph.Entry(first[i]).Index())
-			if two > 0 {
-				b := dyngraph.Entry(second[i])
-				if staged && b.Staged() && !se.visible(b) {
+			if two && staged {
+				if b := dyngraph.Entry(second[i]); b.Staged() && !se.visible(b) {
 					continue
 				}
-				into[two] = uint32(b.Index())
 			}
-			data = data[:at+w]
+			if len(t.words)+each > t.room && !t.full() {
+				return false
+			}
+			at := len(t.words)
+			t.words = t.words[:at+each]
+			into := t.words[at : at+each : at+each]
+			into[0], into[1], into[2], into[3] = near, v, edge, uint32(a.Index())
+			if two {
+				into[4] = uint32(dyngraph.Entry(second[i]).Index())
+			}
 		}
 	}
-	s.grown(data)
+	t.end()
 	return true
 }

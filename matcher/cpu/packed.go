@@ -116,13 +116,12 @@ func (p *packer) finish() *run {
 	return p.run
 }
 
-// newRun packs the rows of data named by keys, in their order.
-func newRun(o *rowOrder, data []uint32, keys []rowKey) *run {
+// newRun packs the rows of buf named by keys, in their order.
+func newRun(o *rowOrder, buf *rowBuffer, keys []rowKey) *run {
 	p := packer{run: &run{order: o}}
-	w := o.width()
+	var rows [2][maxWidth]uint32 // this one and the one before, by turns
 	for i := range keys {
-		at := int(keys[i].row) * w
-		p.add(data[at : at+w : at+w])
+		p.add(buf.row(&rows[i%2], &keys[i]))
 	}
 	return p.finish()
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// rowKey is a row's number, with some of its columns packed into one integer that orders like them.
+// rowKey says where a row is, with some of its columns packed into one integer that orders like them.
 type rowKey struct {
-	key uint64
-	row uint32
+	key       uint64
+	row, head uint32 // in the words of a rowBuffer: its tail and its head
 }
 
 // rowSorter puts the rows of one group in order, by numbers: the rows stay where they are. As many columns as 64 bits hold
@@ -23,7 +23,7 @@ type rowSorter struct {
 	order *rowOrder
 	tail  int  // columns at the end of the vertices that rows of one search bring in order
 	fresh bool // keys are those of all rows, and not filled in yet
-	data  []uint32
+	buf   *rowBuffer
 	keys  []rowKey
 	tmp   []rowKey
 	count [8][]uint32 // by digit
@@ -36,15 +36,13 @@ const (
 	manyKeys = 1 << 13 // from here on digits are wide
 )
 
-// sort returns the rows of data in order, valid until the next call.
-func (s *rowSorter) sort(order *rowOrder, data []uint32) []rowKey {
-	s.order, s.data = order, data
-	n := len(data) / order.width()
-	s.keys = slices.Grow(s.keys[:0], n)[:n]
-	if s.fresh = n > fewKeys; !s.fresh {
-		for i := range s.keys {
-			s.keys[i].row = uint32(i)
-		}
+// sort returns the rows of buf in order, valid until the next call.
+func (s *rowSorter) sort(order *rowOrder, buf *rowBuffer) []rowKey {
+	s.order, s.buf = order, buf
+	if s.fresh = buf.rows > fewKeys; s.fresh {
+		s.keys = slices.Grow(s.keys[:0], buf.rows)[:buf.rows]
+	} else {
+		s.keys = buf.keys(s.keys)
 	}
 	s.from(s.keys, 0)
 	return s.keys
@@ -57,9 +55,9 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 	}
 	if column == s.order.vertices {
 		if !s.order.simple {
+			var x, y [maxWidth]uint32
 			slices.SortFunc(keys, func(a, b rowKey) int {
-				w := s.order.width()
-				return s.order.compareEdgesOf(s.data[int(a.row)*w:], s.data[int(b.row)*w:])
+				return s.order.compareEdgesOf(s.buf.row(&x, &a), s.buf.row(&y, &b))
 			})
 		}
 		return
@@ -93,14 +91,12 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 // pack fills in the keys from column on, as far as 64 bits go. It returns the first column that they do not hold, the width of the keys in
 // bits, -1 when they ascend already, and how many of these are of the tail.
 func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
-	w, data := s.order.width(), s.data
 	columns := s.order.vertices - column
 	if len(keys) <= fewKeys && columns > 1 {
 		// Looking for the bits that differ costs more than it saves.
 		sorted, last := true, uint64(0)
 		for i := range keys {
-			at := int(keys[i].row)*w + column
-			k := uint64(data[at])<<32 | uint64(data[at+1])
+			k := uint64(s.buf.value(&keys[i], column))<<32 | uint64(s.buf.value(&keys[i], column+1))
 			keys[i].key = k
 			sorted = sorted && last <= k
 			last = k
@@ -112,10 +108,7 @@ func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
 	}
 	differ := s.differ(keys, column)
 	// Only columns that differ go into the keys.
-	var of [32]int
-	var shift [32]uint8
-	var mask [32]uint32
-	used := 0
+	var parts keyParts
 	for next = 0; next < columns; next++ {
 		n := bits.Len32(differ[next])
 		if width+n > 64 {
@@ -125,67 +118,27 @@ func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
 			low += n
 		}
 		if n > 0 {
-			of[used], shift[used], mask[used] = column+next, uint8(n), 1<<n-1
-			used++
+			parts[column+next].width = uint8(n)
 		}
 	}
-	sorted, last := true, uint64(0)
-	for i := range keys {
-		at := uint32(i)
-		if !s.fresh {
-			at = keys[i].row
+	at := uint8(width)
+	for c := column; c < column+next; c++ {
+		if p := &parts[c]; p.width > 0 {
+			at -= p.width
+			p.shift, p.mask = at, 1<<p.width-1
 		}
-		row := data[int(at)*w:][:w]
-		k := uint64(0)
-		for c, from := range of[:used] {
-			k = k<<(shift[c&31]&63) | uint64(row[from]&mask[c&31])
-		}
-		keys[i] = rowKey{k, at}
-		sorted = sorted && last <= k
-		last = k
+	}
+	var sorted bool
+	if s.fresh {
+		sorted = s.packAll(keys, &parts)
+	} else {
+		sorted = s.packSome(keys, parts[:column+next])
 	}
 	s.fresh = false
 	if sorted {
 		width = -1
 	}
 	return column + next, width, low
-}
-
-// differ returns, for each column from column on, the bits in which the rows of keys differ.
-func (s *rowSorter) differ(keys []rowKey, column int) (bits [32]uint32) {
-	const some = 64 // rows whose columns are read one after the other while they are in the cache
-	w, columns := s.order.width(), s.order.vertices-column
-	var all, any [32]uint32
-	first := column
-	if !s.fresh {
-		first += int(keys[0].row) * w
-	}
-	copy(all[:columns], s.data[first:])
-	copy(any[:columns], s.data[first:])
-	for at, n := 0, len(keys); at < n; at += some {
-		rows := min(some, n-at)
-		for c := range columns {
-			x, y := all[c], any[c]
-			if s.fresh {
-				for i := at*w + c; i < (at+rows)*w; i += w {
-					v := s.data[i]
-					x &= v
-					y |= v
-				}
-			} else {
-				for _, k := range keys[at : at+rows] {
-					v := s.data[int(k.row)*w+column+c]
-					x &= v
-					y |= v
-				}
-			}
-			all[c], any[c] = x, y
-		}
-	}
-	for c := range columns {
-		bits[c] = all[c] ^ any[c]
-	}
-	return bits
 }
 
 // radix sorts keys of the given width by all but the low bits, and leaves those that agree as they are.

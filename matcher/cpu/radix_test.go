@@ -53,10 +53,37 @@ func TestRowSorter(t *testing.T) {
 				rows[i], rows[j] = rows[j], rows[i]
 			}
 		}
-		data := slices.Concat(rows...)
+		var buf rowBuffer
+		buf.begin(o)
+		last := []step{{vertex: columns[o.vertices-1]}}
+		form := buf.formOf(o, last)
+		for i := 0; i < len(rows); {
+			if rng.IntN(3) == 0 {
+				buf.whole(rows[i])
+				i++
+				continue
+			}
+			// All rows that agree in all but the column of the last step share a head.
+			head := slices.Clone(rows[i])
+			head[columns[o.vertices-1]] = ^uint32(0) // is never looked at
+			buf.open(form, head)
+			agree := func(row []uint32) bool {
+				for _, c := range columns[:o.vertices-1] {
+					if row[c] != head[c] {
+						return false
+					}
+				}
+				return true
+			}
+			for ; i < len(rows) && agree(rows[i]); i++ {
+				buf.words = append(buf.words, rows[i][columns[o.vertices-1]])
+				buf.words[buf.head+1]++
+				buf.rows++
+			}
+		}
 		var got [][]uint32
-		for _, k := range s.sort(o, data) {
-			got = append(got, data[int(k.row)*w:][:w])
+		for _, k := range s.sort(o, &buf) {
+			got = append(got, buf.row(new([maxWidth]uint32), &k))
 		}
 		slices.SortFunc(rows, slices.Compare)
 		if !slices.EqualFunc(rows, got, slices.Equal) {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 
 	"motifd/matcher"
@@ -18,10 +19,10 @@ type sorter struct {
 	counting bool   // rows are counted only
 	count    uint64 // rows added
 
-	data  []uint32
-	small []uint32 // the first buffer, while data is a larger one
-	room  int      // rows are added to data up to here
-	over  func()   // empties data when it can grow no more; nil packs it
+	buf   rowBuffer
+	small []uint32 // memory of the first buffer, while it has a larger one
+	room  int      // rows are added to the buffer up to here, in words
+	over  func()   // empties the buffer when it can grow no more; nil packs it
 	rows  rowSorter
 	space *sortSpace // where larger buffers come from
 	spare []uint32
@@ -33,17 +34,19 @@ type sorter struct {
 
 const (
 	firstRows = 16 << 10 // words of an empty sorter's buffer
-	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache.
-	mostRows = 2 << 20
+	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache, and the keys of their rows, which take
+	// more, before them.
+	mostRows = 1 << 20
 )
 
 // begin makes the sorter ready for a group.
 func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 	s.order, s.limit, s.file, s.counting, s.count = o, limit, file, false, 0
-	s.data, s.err, s.rows.tail = s.data[:0], nil, 0
-	if s.data == nil {
-		s.data = make([]uint32, 0, min(firstRows, s.most()))
+	s.err, s.rows.tail = nil, 0
+	if s.buf.words == nil {
+		s.buf.words = make([]uint32, 0, min(firstRows, s.most()))
 	}
+	s.buf.begin(o)
 	s.bound()
 }
 
@@ -63,13 +66,13 @@ func (s *sorter) grow(n int) {
 			s.rows.keys, s.rows.tmp = s.space.keys, s.space.tmp
 		}
 	}
-	if s.small == nil && cap(s.data) <= firstRows {
-		s.small = s.data[:0]
+	if s.small == nil && cap(s.buf.words) <= firstRows {
+		s.small = s.buf.words[:0]
 	}
 	if cap(s.space.data) < n {
 		s.space.data = make([]uint32, n)
 	}
-	s.data = append(s.space.data[:0], s.data...)
+	s.buf.words = append(s.space.data[:0], s.buf.words...)
 	s.bound()
 }
 
@@ -78,20 +81,21 @@ func (s *sorter) release() []uint32 {
 	if s.space != nil {
 		s.space.keys, s.space.tmp = s.rows.keys, s.rows.tmp
 		spaces.Put(s.space)
-		s.space, s.data, s.rows = nil, s.small, rowSorter{}
+		s.space, s.buf.words, s.rows = nil, s.small, rowSorter{}
 	}
-	return s.data[:0]
+	return s.buf.words[:0]
 }
 
-// most is the size of the buffer when it may not grow any more: a quarter of the group's memory, in words.
+// most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys of rows that share their
+// heads take up to four times as much.
 func (s *sorter) most() int {
-	return max(min(s.memory/16, mostRows), maxWidth)
+	return max(min(s.memory/32, mostRows), headWords+2*maxWidth)
 }
 
 // bound sets the room, from the buffer's size and the limit.
 func (s *sorter) bound() {
-	s.room = min(cap(s.data), s.most())
-	if w := uint64(s.order.width()); s.limit > 0 && s.limit < 1<<40 && (2*s.limit+1024)*w < uint64(s.room) {
+	s.room = min(cap(s.buf.words), s.most())
+	if w := uint64(headWords + 2*s.order.width()); s.limit > 0 && s.limit < 1<<40 && (2*s.limit+1024)*w < uint64(s.room) {
 		s.room = int((2*s.limit + 1024) * w)
 	}
 }
@@ -99,19 +103,17 @@ func (s *sorter) bound() {
 // add adds a row for each of the candidates from to before to of a search's last step that are free: what is mapped, with
 // the candidate and its edges. false tells of an error.
 func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
-	w := s.order.width()
-	row := se.row[:w]
-	vertex, edges := st.vertex, s.order.vertices
+	d := len(se.o.steps) - 1
 	var clash [matcher.MaxVertices]uint32
 	n := 0
 	for _, k := range st.clash {
 		clash[n] = uint32(se.m[k])
 		n++
 	}
-	one := edges + st.back[0].edge
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]
-	data, room := s.data, s.room
+	each := 1 + len(st.back)
+	t := s.tails(se.o.steps[d:], se.row[:])
 next:
 	for i, v := range nbr {
 		for _, c := range clash[:n] {
@@ -119,53 +121,90 @@ next:
 				continue next
 			}
 		}
-		if len(st.less) > 0 && !se.free(len(se.o.steps)-1, v) {
+		if len(st.less) > 0 && !se.free(d, v) {
 			continue
 		}
-		if len(data)+w > room {
-			s.grown(data)
-			if !s.full() {
-				return false
-			}
-			data, room = s.data, s.room
+		if len(t.words)+each > t.room && !t.full() {
+			return false
 		}
-		at := len(data)
-		data = data[:at+w]
-		into := data[at : at+w : at+w]
-		copy(into, row)
-		into[vertex] = uint32(v)
-		into[one] = uint32(ent[i].Index())
+		at := len(t.words)
+		t.words = t.words[:at+each]
+		into := t.words[at : at+each : at+each]
+		into[0], into[1] = uint32(v), uint32(ent[i].Index())
 		for k := 1; k < len(st.back); k++ {
-			into[edges+st.back[k].edge] = uint32(f.ent[k][from+i].Index())
+			into[1+k] = uint32(f.ent[k][from+i].Index())
 		}
 	}
-	s.grown(data)
+	t.end()
 	return true
+}
+
+// tails is where the rows go that a search has from one mapping of its first steps.
+type tails struct {
+	s     *sorter
+	words []uint32 // of the buffer
+	room  int
+	from  int // where the tails of the head begin, 0 if there is no head
+	form  uint32
+	each  int
+	row   []uint32
+}
+
+// tails begins rows that have the given steps in their tails, in the order vertices, then the edges of one step after the other, and all else as
+// in row. Nothing else is added before they end.
+func (s *sorter) tails(steps []step, row []uint32) tails {
+	form := s.buf.formOf(s.order, steps)
+	return tails{s: s, form: form, each: len(s.buf.forms[form].columns), row: row[:s.order.width()]}
+}
+
+// full makes room for a tail, behind a head if there is none with room; false tells of an error.
+func (t *tails) full() bool {
+	s := t.s
+	if t.from > 0 {
+		t.end()
+		if !s.full() {
+			return false
+		}
+	} else if len(s.buf.words)+headWords+len(t.row)+t.each > s.room && !s.full() {
+		return false
+	}
+	s.buf.open(t.form, t.row)
+	t.words, t.room, t.from = s.buf.words, s.room, len(s.buf.words)
+	return true
+}
+
+// end takes note of the tails.
+func (t *tails) end() {
+	if t.from == 0 {
+		return
+	}
+	n := (len(t.words) - t.from) / t.each
+	b := &t.s.buf
+	b.words = t.words
+	b.words[b.head+1] = uint32(n)
+	b.rows += n
+	t.s.count += uint64(n)
+	t.words, t.room, t.from = nil, 0, 0
 }
 
 // addRow adds a row; false tells of an error.
 func (s *sorter) addRow(row []uint32) bool {
-	if len(s.data)+len(row) > s.room && !s.full() {
+	if len(s.buf.words)+headWords+len(row) > s.room && !s.full() {
 		return false
 	}
-	s.grown(append(s.data, row...))
+	s.buf.whole(row)
+	s.count++
 	return true
 }
 
-// grown takes note of rows appended to s.data.
-func (s *sorter) grown(data []uint32) {
-	s.count += uint64((len(data) - len(s.data)) / s.order.width())
-	s.data = data
-}
-
-// full makes room; false tells of an error.
+// full makes room for a row with a head; false tells of an error.
 func (s *sorter) full() bool {
-	w := s.order.width()
-	if s.limit > 0 && uint64(len(s.data)/w) > s.limit {
+	need := headWords + 2*s.order.width()
+	if s.limit > 0 && uint64(s.buf.rows) > s.limit {
 		s.cut()
 	}
-	if len(s.data)+w > s.room {
-		if n := min(s.most(), max(2*cap(s.data), firstRows)); n > cap(s.data) {
+	if len(s.buf.words)+need > s.room {
+		if n := min(s.most(), max(2*cap(s.buf.words), firstRows)); n > cap(s.buf.words) {
 			s.grow(n)
 		} else if s.over != nil {
 			s.over()
@@ -178,25 +217,26 @@ func (s *sorter) full() bool {
 
 // cut drops all rows of the buffer that are beyond the limit.
 func (s *sorter) cut() {
-	s.spare = s.spare[:0]
 	w := s.order.width()
-	for _, k := range s.rows.sort(s.order, s.data)[:s.limit] {
-		s.spare = append(s.spare, s.data[int(k.row)*w:][:w]...)
+	keys := s.rows.sort(s.order, &s.buf)[:s.limit]
+	s.spare = s.buf.write(slices.Grow(s.spare[:0], len(keys)*w), w, keys)
+	s.buf.empty()
+	for row := range slices.Chunk(s.spare, w) {
+		s.buf.whole(row)
 	}
-	s.data = append(s.data[:0], s.spare...)
 }
 
 // pack makes a run of the rows in the buffer.
 func (s *sorter) pack() {
-	if len(s.data) == 0 || s.err != nil {
+	if s.buf.rows == 0 || s.err != nil {
 		return
 	}
-	keys := s.rows.sort(s.order, s.data)
+	keys := s.rows.sort(s.order, &s.buf)
 	if s.limit > 0 && uint64(len(keys)) > s.limit {
 		keys = keys[:s.limit]
 	}
-	r := newRun(s.order, s.data, keys)
-	s.data = s.data[:0]
+	r := newRun(s.order, &s.buf, keys)
+	s.buf.empty()
 	s.runs = append(s.runs, r)
 	if s.held += r.bytes(); s.held > s.memory-4*s.most() {
 		s.spill()
@@ -281,7 +321,8 @@ func (s *sorter) close() {
 	for _, r := range s.runs {
 		r.close()
 	}
-	s.runs, s.held, s.data = nil, 0, s.data[:0]
+	s.runs, s.held = nil, 0
+	s.buf.empty()
 }
 
 // finish hands over the group's rows, sorted. When they are all in the buffer they go to w as they are, otherwise, or when w is nil,
@@ -289,26 +330,27 @@ func (s *sorter) close() {
 func (s *sorter) finish(w *rowWriter) sorted {
 	r := sorted{order: s.order, count: s.count}
 	if len(s.runs) == 0 && w != nil && s.err == nil {
-		keys := s.rows.sort(s.order, s.data)
+		keys := s.rows.sort(s.order, &s.buf)
 		if s.limit > 0 && uint64(len(keys)) > s.limit {
 			keys = keys[:s.limit]
 		}
-		r.segments = w.write(s.order.width(), s.data, keys)
+		r.segments = w.write(s.order.width(), &s.buf, keys)
 	} else {
 		s.pack()
 		r.runs, r.err = s.runs, s.err
 		s.runs, s.held = nil, 0
 	}
-	s.data, s.count = s.data[:0], 0
+	s.count = 0
+	s.buf.empty()
 	return r
 }
 
 // rowWriter writes rows to blocks.
 type rowWriter struct{ b *block }
 
-// write writes the rows of data, w columns each, that keys name, and returns where they are. The caller is one of the blocks' users for
+// write writes the rows that keys name, w columns each, and returns where they are. The caller is one of the blocks' users for
 // each segment.
-func (rw *rowWriter) write(w int, data []uint32, keys []rowKey) (segments []segment) {
+func (rw *rowWriter) write(w int, buf *rowBuffer, keys []rowKey) (segments []segment) {
 	for len(keys) > 0 {
 		if rw.b != nil && len(rw.b.words)+w > cap(rw.b.words) {
 			rw.close()
@@ -318,14 +360,9 @@ func (rw *rowWriter) write(w int, data []uint32, keys []rowKey) (segments []segm
 		}
 		n := min(len(keys), (cap(rw.b.words)-len(rw.b.words))/w)
 		from := len(rw.b.words)
-		words := rw.b.words
-		for _, k := range keys[:n] {
-			at := int(k.row) * w
-			words = append(words, data[at:at+w]...)
-		}
-		rw.b.words = words
+		rw.b.words = buf.write(rw.b.words, w, keys[:n])
 		rw.b.use()
-		segments = append(segments, segment{rw.b, from, len(words)})
+		segments = append(segments, segment{rw.b, from, len(rw.b.words)})
 		keys = keys[n:]
 	}
 	return segments

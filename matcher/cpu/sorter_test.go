@@ -49,18 +49,43 @@ func TestSorterAgainstSort(t *testing.T) {
 			s := &sorter{memory: 64 << rng.IntN(16)}
 			s.begin(order, limit, &file)
 			s.rows.tail = rng.IntN(order.vertices + 1) // whether it is so or not
-			for range rng.IntN(3000) {
-				row := make([]uint32, w)
-				for i := range order.vertices {
-					row[i] = rng.Uint32N(1 << bits)
+			random := func(row []uint32, columns ...int) {
+				for _, c := range columns {
+					row[c] = rng.Uint32N(1 << bits)
 				}
 				for i := range order.edges {
 					row[order.vertices+i] = row[i]*31 + row[i+1]
 				}
-				all = append(all, row...)
-				if !s.addRow(row) {
-					t.Fatal(s.err)
+			}
+			vertices := make([]int, order.vertices)
+			for i := range vertices {
+				vertices[i] = i
+			}
+			last := lastSteps(rng, order)
+			for left := rng.IntN(3000); left > 0; left-- {
+				row := make([]uint32, w)
+				if random(row, vertices...); rng.IntN(4) > 0 {
+					all = append(all, row...)
+					if !s.addRow(row) {
+						t.Fatal(s.err)
+					}
+					continue
 				}
+				// Rows that share a head, of which there are none at times.
+				many := min(left, rng.IntN(40))
+				left -= many
+				steps := last[rng.IntN(len(last))]
+				rows := s.tails(steps, slices.Clone(row))
+				for range many {
+					for _, st := range steps {
+						random(row, st.vertex)
+					}
+					all = append(all, row...)
+					if !addTail(&rows, steps, row) {
+						t.Fatal(s.err)
+					}
+				}
+				rows.end()
 			}
 			if workers == 1 && rng.IntN(2) == 0 {
 				one := s.finish(&out)
@@ -106,6 +131,42 @@ func TestSorterAgainstSort(t *testing.T) {
 			t.Fatalf("limit %d, %d workers: order differs", limit, workers)
 		}
 	}
+}
+
+// lastSteps returns some ways to map one or two vertices last, with the edges of a testOrder that depend on them.
+func lastSteps(rng *rand.Rand, o *rowOrder) (all [][]step) {
+	for range 1 + rng.IntN(4) {
+		var steps []step
+		taken := map[int]bool{}
+		for _, v := range rng.Perm(o.vertices)[:1+rng.IntN(2)] {
+			st := step{vertex: v}
+			for _, e := range []int{v - 1, v} {
+				if e >= 0 && e < o.edges && !taken[e] {
+					taken[e] = true
+					st.back = append(st.back, back{edge: e})
+				}
+			}
+			steps = append(steps, st)
+		}
+		all = append(all, steps)
+	}
+	return all
+}
+
+// addTail adds a row with its last steps in a tail.
+func addTail(t *tails, steps []step, row []uint32) bool {
+	if len(t.words)+t.each > t.room && !t.full() {
+		return false
+	}
+	for _, st := range steps {
+		t.words = append(t.words, row[st.vertex])
+	}
+	for _, st := range steps {
+		for _, b := range st.back {
+			t.words = append(t.words, row[t.s.order.vertices+b.edge])
+		}
+	}
+	return true
 }
 
 // TestSorterReportsDisk: a directory that cannot be written is an error, not lost rows.

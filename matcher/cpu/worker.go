@@ -20,7 +20,7 @@ type worker struct {
 
 func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
-	w.se.out, w.st.data = &w.st, w.se.rows
+	w.se.out, w.st.buf.words = &w.st, w.se.rows
 	if s.b.opt.Threads > 1 {
 		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted, every: s.b.shareEvery}
 	}
