@@ -89,7 +89,7 @@ func (b *rowBuffer) open(form uint32, row []uint32) {
 	b.words = append(append(b.words, form, 0), row...)
 }
 
-// whole adds a row that shares its head with no other form's, for which there is room.
+// whole adds a row that has all in its tail, for which there is room, with a head.
 func (b *rowBuffer) whole(row []uint32) {
 	if b.rows == 0 || b.words[b.head] != 0 {
 		b.open(0, nil)

@@ -12,7 +12,7 @@ type rowKey struct {
 	row, head uint32 // in the words of a rowBuffer: its tail and its head
 }
 
-// rowSorter puts the rows of one group in order, by numbers: the rows stay where they are. As many columns as 64 bits hold
+// rowSorter puts the rows of one group in order, by their keys: the rows stay where they are. As many columns as 64 bits hold
 // are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as the anchor fixes two
 // vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are left.
 //
