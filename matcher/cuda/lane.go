@@ -109,8 +109,9 @@ type fetch struct {
 	src kernels.Ptr
 }
 
-// read makes copies after what was asked of the lane before. wait returns when all that is done.
-func (l *lane) read(wait func() error, all ...fetch) error {
+// read makes copies after what was asked of the lane before, and waits for them. While rows are copied on another stream it is called when that is done: a
+// copy that waits for a kernel holds up those of other streams that go the same way.
+func (l *lane) read(all ...fetch) error {
 	n := 0
 	for _, f := range all {
 		n += len(f.dst)
@@ -120,10 +121,9 @@ func (l *lane) read(wait func() error, all ...fetch) error {
 		return err
 	}
 	if from == nil {
-		if err := wait(); err != nil {
+		if err := l.sync(); err != nil {
 			return err
 		}
-		l.used = 0
 		for _, f := range all {
 			if err := l.dev.Read(f.dst, f.src); err != nil {
 				return err
@@ -138,10 +138,9 @@ func (l *lane) read(wait func() error, all ...fetch) error {
 		}
 		at = at[len(f.dst):]
 	}
-	if err := wait(); err != nil {
+	if err := l.sync(); err != nil {
 		return err
 	}
-	l.used = 0
 	for _, f := range all {
 		from = from[copy(f.dst, from):]
 	}

@@ -148,7 +148,10 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 		return nil, err
 	}
 	differ, group := make([]uint32, r.Stride), make([]uint32, 1)
-	if err := o.lane.read(wait, fetch{kernels.Bytes(differ), r.Bits}, fetch{kernels.Bytes(group), r.Rows}); err != nil {
+	if err := wait(); err != nil {
+		return nil, err
+	}
+	if err := o.lane.read(fetch{kernels.Bytes(differ), r.Bits}, fetch{kernels.Bytes(group), r.Rows}); err != nil {
 		return nil, err
 	}
 	first := make([]uint32, len(widths))
@@ -174,7 +177,10 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 			return nil, err
 		}
 	}
-	if err := o.lane.read(wait, fetch{kernels.Bytes(first), o.first.ptr}); err != nil {
+	if err := wait(); err != nil {
+		return nil, err
+	}
+	if err := o.lane.read(fetch{kernels.Bytes(first), o.first.ptr}); err != nil {
 		return nil, err
 	}
 	runs, places, err := runsOf(first, widths, n)

@@ -203,8 +203,8 @@ func (r *runner) spread(runs []kernels.Run, n int) error {
 }
 
 // search does the n tasks in task, in as many launches as output and patience need, and returns how many rows are in the job's ring, which
-// only a job that takes none out of it has. wait is called after a launch and returns when all that was asked of the lane is done. After an error
-// of the device or of wait some of it may be left.
+// only a job that takes none out of it has. wait, if it is not nil, is called after a launch and returns when all that was asked of the lane is done. After
+// an error of the device or of wait some of it may be left.
 func (r *runner) search(ctx context.Context, wait func() error, j *job, n int) (rows int, err error) {
 	if n == 0 {
 		return 0, nil
@@ -266,7 +266,12 @@ func (r *runner) search(ctx context.Context, wait func() error, j *job, n int) (
 		if err := kernels.RunSearch(r.lane.q, shape, j.found == nil, p); err != nil {
 			return 0, err
 		}
-		if err := r.lane.read(wait, fetch{kernels.BytesOf(&c), r.control.ptr}); err != nil {
+		if wait != nil {
+			if err := wait(); err != nil {
+				return 0, err
+			}
+		}
+		if err := r.lane.read(fetch{kernels.BytesOf(&c), r.control.ptr}); err != nil {
 			return 0, err
 		}
 		r.launches++
@@ -311,7 +316,7 @@ func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) e
 	r.opt.Trace.begin(r.lane.q, LaneTotals, "search", 0)
 	err := r.spread(runs, n)
 	if err == nil {
-		_, err = r.search(ctx, r.lane.sync, j, n)
+		_, err = r.search(ctx, nil, j, n)
 	}
 	r.opt.Trace.end(r.lane.q, LaneTotals, "search", 0, n)
 	if err != nil {
@@ -352,7 +357,7 @@ type tally struct {
 // tallies returns what was counted, by request.
 func (r *runner) tallies(n int) ([]tally, error) {
 	t := make([]kernels.Tally, n)
-	if err := r.lane.read(r.lane.sync, fetch{kernels.Bytes(t), r.shared.ptr}); err != nil {
+	if err := r.lane.read(fetch{kernels.Bytes(t), r.shared.ptr}); err != nil {
 		return nil, err
 	}
 	out := make([]tally, n)
