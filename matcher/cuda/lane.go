@@ -109,8 +109,7 @@ type fetch struct {
 	src kernels.Ptr
 }
 
-// read makes copies after what was asked of the lane before, and waits for them. While rows are copied on another stream it is called when that is done: a
-// copy that waits for a kernel holds up those of other streams that go the same way.
+// read makes copies after what was asked of the lane before, and waits for all of it. Who has something else to do until the kernels are done calls it then.
 func (l *lane) read(all ...fetch) error {
 	n := 0
 	for _, f := range all {

@@ -272,16 +272,17 @@ func (w *waves) drain(v *wave) error {
 	return nil
 }
 
-// await waits for an event while the producer goes on.
+// await waits for an event while the producer goes on. It goes on once if the event has happened, too: who takes rows may be slower than copies are, and the
+// device would have nothing to do meanwhile.
 func (w *waves) await(e kernels.Event) error {
 	for {
 		if w.ended {
 			return e.Sync()
 		}
-		if done, err := e.Done(); done || err != nil {
+		if err := w.pump(); err != nil {
 			return err
 		}
-		if err := w.pump(); err != nil {
+		if done, err := e.Done(); done || err != nil {
 			return err
 		}
 	}
