@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
 # It needs the NVIDIA driver; compute-sanitizer is used when it is there. Logs go to OUT. ONLY names the checks to run, if not all;
-# CASES, LOOSE, LARGER and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
+# CASES, LOOSE, LARGER, BLOCKS, ARRAYS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
 # a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
