@@ -177,7 +177,7 @@ func gpuLost(t *testing.T, e *emulated) {
 }
 
 // gpuTimeline holds of the emulated backend what TestA12Timeline holds of the CPU's, and that what the device does is in the timeline: updates of
-// its array, searches, ordering and copies of rows, each within the search of its batch.
+// its array, which begin while the host finds candidates, searches, ordering and copies of rows, each within the steps of its batch.
 func gpuTimeline(t *testing.T, e *emulated) {
 	t.Setenv(emulatorProgram, e.emulator)
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
@@ -190,6 +190,10 @@ func gpuTimeline(t *testing.T, e *emulated) {
 			for _, s := range [][2]string{{cuda.LaneArray, "copy"}, {cuda.LaneArray, "update"}, {cuda.LaneArray, "bits"}, {cuda.LaneTotals, "search"},
 				{cuda.LaneRows, "search"}, {cuda.LaneRows, "order"}, {cuda.LaneCopies, "copy"}, {cuda.LaneHost, "emit"}} {
 				require.NotEmpty(t, p.of(s[0], s[1], n), "batch %d: %v", n, s)
+			}
+			if n > p.first { // the device is told of a batch at its beginning if it searched the one before
+				update, filter := p.of(cuda.LaneArray, "copy", n), p.of("step", "filter", n)
+				require.Less(t, update[0].begin, filter[0].end, "batch %d: %v, %v", n, update, filter)
 			}
 		}
 	})

@@ -273,9 +273,10 @@ func (p *played) check(t *testing.T, last uint64) {
 		for _, s := range append(p.of("step", "filter", n), slices.Concat(p.of("step", "apply", n), search, encode)...) {
 			require.True(t, s.within(step[0]), "batch %d: %+v in %+v", n, s, step[0])
 		}
+		asks := shown{begin: p.of("step", "filter", n)[0].begin, end: search[0].end}
 		for _, s := range p.spans {
 			if s.from == n && strings.HasPrefix(s.lane, "device") {
-				require.True(t, s.within(search[0]), "batch %d: %+v in %+v", n, s, search[0])
+				require.True(t, s.within(asks), "batch %d: %+v in %+v", n, s, asks)
 			}
 		}
 	}

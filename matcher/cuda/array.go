@@ -35,6 +35,7 @@ type array struct {
 	host   []byte // page-locked: operations on their way, or runs of entries; the last words are the status
 	stamp  uint32
 	before int  // operations that staged the last batch that was: they are in staged[0]
+	asked  *ask // what begin asked for and finish has not looked at
 	wide   bool // tests: as if keys had more than 64 bits
 	rank   int  // up to so many keys are sorted by counting
 	run    int  // loadRun, or fewer in tests
@@ -126,6 +127,7 @@ func freeAll(buffers []*buffer) error {
 
 func (a *array) free() error {
 	a.rest()
+	a.asked = nil
 	err := freeAll(a.buffers())
 	if a.host != nil {
 		if e := a.dev.FreeHost(a.host); err == nil {
@@ -170,14 +172,6 @@ func (a *array) open(bytes int) (err error) {
 	}
 	a.host, err = a.dev.AllocHost((bytes+bytes/4+4095)&^4095 + statusSize)
 	return err
-}
-
-// page returns page-locked memory of that size. What was in it is lost; nothing may be under way from it.
-func (a *array) page(bytes int) ([]byte, error) {
-	if err := a.open(bytes); err != nil {
-		return nil, err
-	}
-	return a.host[:bytes], nil
 }
 
 // view returns the beginning of the host's memory as n values of a plain type.

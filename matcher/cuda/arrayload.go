@@ -19,6 +19,7 @@ const leastRun = 1 << 12
 // arguments, and returns how many, at least one; it is asked until all are there. b bounds what is in them.
 func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
+	a.asked = nil
 	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
 	leaves := leavesFor(entries)
 	if err := a.now.reserve(a.dev, leaves); err != nil {

@@ -17,18 +17,28 @@ const (
 	aborted
 )
 
-// room returns page-locked memory for operations, which update takes from there.
-func (a *array) room(ops int) ([]kernels.Op, error) {
-	host, err := a.page(kernels.OpSize * ops)
-	if err != nil {
-		return nil, err
-	}
-	return view[kernels.Op](host, ops), nil
+// ask is an update that was asked for.
+type ask struct {
+	p      *kernels.Update
+	staged int
+	end    ending
 }
 
-// update ends the batch before and does what room's first ops operations say, of which the last stage a batch. A later operation on an
-// edge replaces an earlier one; what the first ones do follows what the end of the batch before does.
-func (a *array) update(ops, staged int, end ending, b bounds) error {
+// room returns page-locked memory for operations, which begin takes from there.
+func (a *array) room(ops int) ([]kernels.Op, error) {
+	if err := a.finish(); err != nil {
+		return nil, err
+	}
+	if err := a.open(kernels.OpSize * ops); err != nil {
+		return nil, err
+	}
+	return view[kernels.Op](a.host, ops), nil
+}
+
+// begin asks for the end of the batch before, and for what room's first ops operations say, of which the last stage a batch. A later operation
+// on an edge replaces an earlier one; what the first ones do follows what the end of the batch before does. After begin comes finish; until
+// then, or until room, the array is not to be read.
+func (a *array) begin(ops, staged int, end ending, b bounds) error {
 	settle := 0
 	if end != goesOn {
 		settle = a.before
@@ -75,17 +85,41 @@ func (a *array) update(ops, staged int, end ending, b bounds) error {
 		return err
 	}
 	a.trace.begin(a.q, LaneArray, "update", 0)
-	defer func() { a.trace.end(a.q, LaneArray, "update", 0, all) }()
 	if err := a.sort(p); err != nil {
 		return err
 	}
 	if err := a.merge(p); err != nil {
 		return err
 	}
-	if staged > 0 {
+	a.trace.end(a.q, LaneArray, "update", 0, all)
+	a.asked = &ask{p, staged, end}
+	return nil
+}
+
+// finish brings an update that was begun to its end, after waiting for all that the stream was asked: where the array is to have another size, it is written anew.
+func (a *array) finish() error {
+	x := a.asked
+	if x == nil {
+		return nil
+	}
+	a.asked = nil
+	if err := a.look(); err != nil {
+		return err
+	}
+	if a.status().Rebuild != 0 {
+		a.trace.begin(a.q, LaneArray, "rewrite", 0)
+		if err := a.rewrite(x.p); err != nil {
+			return err
+		}
+		a.trace.end(a.q, LaneArray, "rewrite", 0, a.entries)
+		if err := a.did("rewrite"); err != nil {
+			return err
+		}
+	}
+	if x.staged > 0 {
 		a.staged[0], a.staged[1] = a.staged[1], a.staged[0]
-		a.before = staged
-	} else if end != goesOn {
+		a.before = x.staged
+	} else if x.end != goesOn {
 		a.before = 0
 	}
 	return nil
@@ -150,16 +184,7 @@ func (a *array) merge(p *kernels.Update) error {
 			return err
 		}
 	}
-	if err := a.look(); err != nil {
-		return err
-	}
-	if a.status().Rebuild == 0 {
-		return nil
-	}
-	if err := a.rewrite(p); err != nil {
-		return err
-	}
-	return a.did("rewrite")
+	return nil
 }
 
 // look waits and reads the status.

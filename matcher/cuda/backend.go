@@ -156,14 +156,13 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
-	if err := b.cpu.Stage(d); err != nil {
-		return err
-	}
 	b.delta, b.kinds = d, nil
 	if !b.lost {
+		began := b.clock()
 		b.mirror.stage(d)
+		b.mirror.early = b.clock() - began
 	}
-	return nil
+	return b.cpu.Stage(d) // finds candidates, while the device may be at the array
 }
 
 // Commit implements matcher.Backend.

@@ -53,3 +53,33 @@ func (b *buffer) free() error {
 	b.ptr, b.size = 0, 0
 	return b.dev.Free(p)
 }
+
+// page is page-locked memory of the host that grows. Growing loses the content.
+type page struct {
+	dev  kernels.Device
+	host []byte
+}
+
+// reserve returns the first n bytes; nothing may be under way in them.
+func (p *page) reserve(n int) ([]byte, error) {
+	if n > len(p.host) {
+		if err := p.free(); err != nil {
+			return nil, err
+		}
+		host, err := p.dev.AllocHost((n + n/4 + 4095) &^ 4095)
+		if err != nil {
+			return nil, err
+		}
+		p.host = host
+	}
+	return p.host[:n], nil
+}
+
+func (p *page) free() error {
+	if p.host == nil {
+		return nil
+	}
+	host := p.host
+	p.host = nil
+	return p.dev.FreeHost(host)
+}

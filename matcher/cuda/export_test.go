@@ -51,7 +51,10 @@ func (a Array) Update(ops []kernels.Op, staged int, end ending, vertices, labels
 		return err
 	}
 	inParts(len(ops), runtime.GOMAXPROCS(0), func(i, j int) { copy(to[i:j], ops[i:]) })
-	return a.a.update(len(ops), staged, end, bounds{vertices, labels, edges})
+	if err := a.a.begin(len(ops), staged, end, bounds{vertices, labels, edges}); err != nil {
+		return err
+	}
+	return a.a.finish()
 }
 
 // Leaves returns the size of the array.

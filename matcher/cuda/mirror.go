@@ -5,7 +5,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -14,7 +13,8 @@ import (
 
 // mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches since then did to
 // edges, and with the candidate bits of the vertices that were touched. The device keeps its packed memory array itself; it is loaded
-// from the host's at first, and again when it is far behind.
+// from the host's at first, and again when it is far behind. While batch after batch is searched on the device, the array is brought up to date
+// when a batch is staged, and the host finds the candidates meanwhile (GAMMA section IV-B).
 type mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
@@ -26,15 +26,20 @@ type mirror struct {
 	bits  buffer
 	label buffer // by vertex
 	data  buffer // on its way into these two
+	page  page   // likewise
 
-	loaded bool         // edges are there
-	staged bool         // the device knows of the staged batch
-	end    ending       // what became of the last batch that it knew of
-	missed []kernels.Op // of the batches since
+	loaded   bool         // edges are there
+	staged   bool         // the device knows of the staged batch
+	begun    int          // operations that the array was asked for when it was staged, until it is searched
+	searched bool         // the staged batch was searched on the device
+	follows  bool         // the last batch that changed edges was
+	end      ending       // what became of the last batch that the device knew of
+	missed   []kernels.Op // of the batches since
 
 	bitsStale bool // all of them, and labels
 	touched   []dyngraph.VertexID
 	took      int64 // nanoseconds that catching up took last, when somebody measured
+	early     int64 // nanoseconds that the staged batch took when it was staged, until a search has been charged with them
 }
 
 func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter, threads int) *mirror {
@@ -42,6 +47,7 @@ func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter, threads in
 	for _, b := range m.buffers() {
 		b.dev = dev
 	}
+	m.page.dev = dev
 	return m
 }
 
@@ -52,18 +58,34 @@ func (m *mirror) free() error {
 	if e := freeAll(m.buffers()); err == nil {
 		err = e
 	}
+	if e := m.page.free(); err == nil {
+		err = e
+	}
 	return err
 }
 
-// stage notes that a batch begins: candidate bits and labels are others. Its edges are asked for when somebody searches.
+// stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if the batch before was searched
+// there, and otherwise by the first search.
 func (m *mirror) stage(d *dyngraph.Delta) {
-	m.staged = false
+	m.staged, m.searched, m.begun = false, false, 0
 	m.touch(d)
+	if !m.follows || !m.loaded || len(d.Net) == 0 || m.kindsDiffer() {
+		return
+	}
+	n := len(m.missed) + len(d.Net)
+	if err := m.begin(d); err != nil {
+		m.again() // what fails then, too, the search tells
+		return
+	}
+	m.begun = n
 }
 
 // ended notes that the staged batch ends; the delta is still there.
 func (m *mirror) ended(d *dyngraph.Delta, end ending) {
 	m.touch(d)
+	if len(d.Net) > 0 {
+		m.follows = m.searched
+	}
 	switch {
 	case !m.loaded:
 	case m.staged:
@@ -109,41 +131,54 @@ func (m *mirror) touch(d *dyngraph.Delta) {
 
 // catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything.
 func (m *mirror) catchUp(d *dyngraph.Delta) error {
+	m.searched = true
 	err := m.follow(d)
 	if err != nil {
-		m.edges.rest() // the next call writes what copies may still read
-		m.forget()
-		m.bitsStale = true
+		m.again()
 	}
 	return err
+}
+
+// again has everything copied anew when the mirror is asked for, after a failure.
+func (m *mirror) again() {
+	m.edges.rest() // copies under way may still read what is written next
+	m.forget()
+	m.bitsStale = true
 }
 
 func (m *mirror) follow(d *dyngraph.Delta) error {
 	if err := m.vertices(); err != nil {
 		return fmt.Errorf("copying candidates to the device: %w", err)
 	}
-	if m.loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels()) {
-		m.forget() // kinds are others
+	if m.kindsDiffer() {
+		m.forget()
 	}
+	err := m.loadAndUpdate(d)
+	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
+		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the host, into nothing, one will do.
+		if err = m.edges.free(); err == nil {
+			m.forget()
+			err = m.loadAndUpdate(d)
+		}
+	}
+	return err
+}
+
+func (m *mirror) loadAndUpdate(d *dyngraph.Delta) error {
 	if !m.loaded {
 		if err := m.load(); err != nil {
 			return fmt.Errorf("copying the graph to the device: %w", err)
 		}
 	}
-	err := m.update(d)
-	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
-		// An array that is written anew needs room for two. From the host, one will do.
-		if err = m.edges.free(); err == nil {
-			err = m.load()
-		}
-		if err == nil {
-			err = m.update(d)
-		}
-	}
-	if err != nil {
+	if err := m.update(d); err != nil {
 		return fmt.Errorf("updating the graph on the device: %w", err)
 	}
 	return nil
+}
+
+// kindsDiffer tells whether there are so many labels now that kinds are written otherwise.
+func (m *mirror) kindsDiffer() bool {
+	return m.loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels())
 }
 
 func (m *mirror) bounds() bounds {
@@ -153,11 +188,18 @@ func (m *mirror) bounds() bounds {
 // load copies all entries. Those of the staged batch are among them; update tells the device the rest about it.
 func (m *mirror) load() error {
 	m.forget()
+	asked, err := m.patch() // the order of entries goes by labels
+	if err == nil && asked {
+		err = m.edges.q.Sync()
+	}
+	if err != nil {
+		return err
+	}
 	leaf, at := 0, 0 // next: entry at of the leaf before that one
 	var rows []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
-	err := m.edges.load(m.g.Entries(), m.bounds(), m.label.ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
+	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
 		for n < len(row) {
 			if at == len(nbrs) {
 				rows, nbrs, ents = m.g.Leaf(leaf, rows)
@@ -173,8 +215,25 @@ func (m *mirror) load() error {
 	return err
 }
 
-// update tells the device how the batch before ended, what batches did that it was not told of, and the staged one.
+// update tells the device what it does not know yet, and waits.
 func (m *mirror) update(d *dyngraph.Delta) error {
+	if err := m.begin(d); err != nil {
+		return err
+	}
+	asked, err := m.patch() // while the device is at it
+	switch {
+	case err != nil:
+	case m.edges.asked != nil:
+		err = m.edges.finish()
+	case asked:
+		err = m.edges.q.Sync()
+	}
+	m.begun = 0
+	return err
+}
+
+// begin tells the device how the batch before ended, what batches did that it was not told of, and the staged one.
+func (m *mirror) begin(d *dyngraph.Delta) error {
 	var net []dyngraph.NetEdge
 	if d != nil && !m.staged {
 		net = d.Net
@@ -190,111 +249,11 @@ func (m *mirror) update(d *dyngraph.Delta) error {
 				ops[len(m.missed)+i] = m.opOf(&net[i])
 			}
 		})
-		if err := m.edges.update(len(ops), len(net), m.end, m.bounds()); err != nil {
+		if err := m.edges.begin(len(ops), len(net), m.end, m.bounds()); err != nil {
 			return err
 		}
 	}
 	m.staged, m.end, m.missed = d != nil, goesOn, m.missed[:0]
-	return nil
-}
-
-// vertices copies the filter's bits, by the numbers of the classes, and the labels: of all vertices, or of those touched.
-func (m *mirror) vertices() error {
-	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
-	fresh, err := m.bits.reserve(8 * max(1, vertices*words))
-	if err != nil {
-		return err
-	}
-	freshLabels, err := m.label.reserve(4 * max(1, vertices))
-	if err != nil {
-		return err
-	}
-	if m.bitsStale || fresh || freshLabels {
-		m.bitsStale = true // until they are there
-		if err := m.allVertices(vertices, words); err != nil {
-			return err
-		}
-		m.bitsStale, m.touched = false, m.touched[:0]
-		return nil
-	}
-	// An aborted batch may have had ids that there are no more.
-	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
-	n := len(m.touched)
-	if n == 0 {
-		return nil
-	}
-	all := 8 * n * words
-	host, err := m.edges.page(all + 8*n)
-	if err != nil {
-		return err
-	}
-	if _, err := m.data.reserve(all + 8*n); err != nil {
-		return err
-	}
-	data, label, at := view[uint64](host, n*words), view[uint32](host[all:], n), view[uint32](host[all+4*n:], n)
-	inParts(n, m.threads, func(from, to int) {
-		for i := from; i < to; i++ {
-			at[i] = uint32(m.touched[i])
-			label[i] = m.vertex(m.touched[i], data[i*words:(i+1)*words])
-		}
-	})
-	m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
-	if err := m.edges.q.Write(m.data.ptr, host[:all+8*n]); err != nil {
-		return err
-	}
-	src, numbers := m.data.ptr, m.data.ptr+kernels.Ptr(all+4*n)
-	for _, p := range []kernels.Patch{{Dst: m.bits.ptr, Src: src, At: numbers, Records: uint32(n), Words: uint32(2 * words)},
-		{Dst: m.label.ptr, Src: src + kernels.Ptr(all), At: numbers, Records: uint32(n), Words: 1}} {
-		if p.Words == 0 {
-			continue
-		}
-		if err := kernels.RunPatch(m.edges.q, p); err != nil {
-			return err
-		}
-	}
-	m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
-	m.touched = m.touched[:0]
-	return m.edges.q.Sync()
-}
-
-// vertex writes a vertex's bits to row and returns its label. What the filter does not know is no candidate.
-func (m *mirror) vertex(v dyngraph.VertexID, row []uint64) uint32 {
-	if int(v) < m.filter.Vertices() {
-		m.filter.ByNumber(v, row)
-	} else {
-		clear(row)
-	}
-	return uint32(m.g.View(dyngraph.New).Label(v))
-}
-
-// allVertices copies the bits and labels of all vertices, a part at a time.
-func (m *mirror) allVertices(vertices, words int) error {
-	part := max(1, (32<<20)/(8*words+4))
-	for first := 0; first < vertices; first += part {
-		n := min(part, vertices-first)
-		all := 8 * n * words
-		host, err := m.edges.page(all + 4*n)
-		if err != nil {
-			return err
-		}
-		rows, label := view[uint64](host, n*words), view[uint32](host[all:], n)
-		inParts(n, m.threads, func(from, to int) {
-			for i := from; i < to; i++ {
-				label[i] = m.vertex(dyngraph.VertexID(first+i), rows[i*words:(i+1)*words])
-			}
-		})
-		m.edges.trace.begin(m.edges.q, LaneArray, "bits", 0)
-		if err := m.edges.q.Write(m.bits.ptr+kernels.Ptr(8*first*words), host[:all]); err != nil {
-			return err
-		}
-		if err := m.edges.q.Write(m.label.ptr+kernels.Ptr(4*first), host[all:all+4*n]); err != nil {
-			return err
-		}
-		m.edges.trace.end(m.edges.q, LaneArray, "bits", 0, n)
-		if err := m.edges.q.Sync(); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -55,8 +55,8 @@ func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 	return some
 }
 
-// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch. It is asked for every
-// batch, also where nothing ever runs on the device, and so has nobody count or copy anything.
+// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what the array was asked for when that was staged
+// counts, as what that took does (runner). It is asked for every batch, also where nothing ever runs on the device, and so has nobody count or copy anything.
 func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
 	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its 16 bytes
 	words := uint64(m.filter.NumberWords())
@@ -65,12 +65,14 @@ func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
 	if !m.loaded {
 		return whole, 0
 	}
-	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
+	all = uint64(len(m.missed)+m.begun)*ofEdge + uint64(len(m.touched))*8*words
 	if m.bitsStale {
 		all += bits
 	}
 	if d != nil && !m.staged {
 		all += uint64(len(d.Net)) * ofEdge
+	}
+	if d != nil && (!m.staged || m.begun > 0) {
 		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
 	}
 	return all, min(own, all)
@@ -143,6 +145,7 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 		}
 		if took -= out.took; device {
 			took -= s.catchUp // which is a part of it there
+			s.catchUp, s.b.mirror.early = s.catchUp+s.b.mirror.early, 0
 		}
 		return Cost{Search: max(0, took), CatchUp: s.catchUp}, done, err
 	}
