@@ -48,14 +48,15 @@ func (d *tight) Free(p kernels.Ptr) error {
 }
 
 // TestTightMemory has the graph grow on devices with little memory beside what they have used: less than they have, which is an error;
-// too little to write the array anew beside itself, so that it is loaded from the host; and enough. The large batch is staged before there is less memory, or after.
+// too little to write the array anew beside itself, or for the batch's operations beside it, so that it is loaded from the host; and enough. The large batch is staged
+// before there is less memory, or after, when the device was told of the batch before or not.
 func TestTightMemory(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		var stream []dyngraph.Message
 		for len(stream) < 5000 {
-			if from, to := rng.IntN(400), rng.IntN(400); from != to {
+			if from, to := rng.IntN(100+len(stream)/10), rng.IntN(100+len(stream)/10); from != to {
 				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
-					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
+					FromLabel: string(rune('a' + from%3)), ToLabel: string(rune('a' + to%3)), Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
 			}
 		}
 		for _, c := range []struct {
@@ -66,14 +67,15 @@ func TestTightMemory(t *testing.T) {
 				t.Errorf("with %d KiB: short %v, done %v", c.room>>10, short, done)
 			}
 		}
+		growOn(t, rng, stream, rng.IntN(64<<10)-8<<10)
 	})
 }
 
 // growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short on the
 // way, and whether it was done.
 func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (short, done bool) {
-	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "a"}},
-		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}}}
+	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
+		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
 	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
 	want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
 	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
@@ -83,6 +85,10 @@ func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (
 	bench.Stage(stream[:3000])
 	bench.Search(got, dyngraph.Inserted, bench.Requests(count))
 	bench.Commit()
+	if rng.IntN(2) == 0 {
+		bench.Stage([]dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: "x", To: "y", Label: "e", FromLabel: "a", ToLabel: "b"}}}})
+		bench.Commit()
+	}
 	before := rng.IntN(2) == 0
 	if before {
 		bench.Stage(stream[3000:])
