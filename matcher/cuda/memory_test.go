@@ -54,7 +54,7 @@ func TestTightMemory(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		var stream []dyngraph.Message
 		for len(stream) < 5000 {
-			if from, to := rng.IntN(100+len(stream)/10), rng.IntN(100+len(stream)/10); from != to {
+			if from, to := rng.IntN(400+len(stream)/50), rng.IntN(400+len(stream)/50); from != to {
 				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
 					FromLabel: string(rune('a' + from%3)), ToLabel: string(rune('a' + to%3)), Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
 			}
@@ -63,17 +63,17 @@ func TestTightMemory(t *testing.T) {
 			room        int
 			short, done bool
 		}{{-512 << 10, true, false}, {32 << 10, true, true}, {4 << 20, false, true}} {
-			if short, done := growOn(t, rng, stream, c.room); short != c.short || done != c.done {
+			if short, done := growOn(t, rng, stream, 3000, c.room); short != c.short || done != c.done {
 				t.Errorf("with %d KiB: short %v, done %v", c.room>>10, short, done)
 			}
 		}
-		growOn(t, rng, stream, rng.IntN(64<<10)-8<<10)
+		growOn(t, rng, stream, 1000+rng.IntN(1500), rng.IntN(512<<10))
 	})
 }
 
 // growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short on the
 // way, and whether it was done.
-func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (short, done bool) {
+func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room int) (short, done bool) {
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
 		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
 	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
@@ -82,20 +82,22 @@ func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, room int) (
 	defer func() { check(t, got.Close()) }()
 	bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 	count := func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }
-	bench.Stage(stream[:3000])
+	bench.Stage(stream[:first])
 	bench.Search(got, dyngraph.Inserted, bench.Requests(count))
 	bench.Commit()
 	if rng.IntN(2) == 0 {
-		bench.Stage([]dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: "x", To: "y", Label: "e", FromLabel: "a", ToLabel: "b"}}}})
+		middle := first + 200
+		bench.Stage(stream[first:middle])
 		bench.Commit()
+		first = middle
 	}
 	before := rng.IntN(2) == 0
 	if before {
-		bench.Stage(stream[3000:])
+		bench.Stage(stream[first:])
 	}
 	dev.withoutLimit, dev.most = false, dev.used+room
 	if !before {
-		bench.Stage(stream[3000:])
+		bench.Stage(stream[first:])
 	}
 	requests := bench.Requests(count)
 	results, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error { return nil }, nil)
