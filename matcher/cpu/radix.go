@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -14,19 +13,26 @@ type rowKey struct {
 
 // rowSorter puts the rows of one group in order, by their keys: the rows stay where they are. As many columns as 64 bits hold
 // are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as the anchor fixes two
-// vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are left.
+// vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are left. Of rows that share their heads most of
+// that is done with the heads alone (see band).
 //
 // A search puts rows out in the order of its steps. The last columns that come in the order of the steps are therefore in order
 // among rows that agree in the others, and a stable sort need not look at them. Where that is not so, as rows of several searches
 // are mixed, it is seen and mended.
 type rowSorter struct {
 	order *rowOrder
-	tail  int  // columns at the end of the vertices that rows of one search bring in order
-	fresh bool // keys are those of all rows, and not filled in yet
+	tail  int // columns at the end of the vertices that rows of one search bring in order
 	buf   *rowBuffer
 	keys  []rowKey
 	tmp   []rowKey
 	count [8][]uint32 // by digit
+
+	// What the sort by bands needs.
+	headsOf []int // how many heads are of a form
+	bands   []band
+	bandOf  []int    // by form
+	heads   []rowKey // of one band, with what their rows have in common as key
+	starts  []int    // of runs
 }
 
 // Below these numbers of keys insertion sort and comparison sort beat radix sort.
@@ -39,12 +45,13 @@ const (
 // sort returns the rows of buf in order, valid until the next call.
 func (s *rowSorter) sort(order *rowOrder, buf *rowBuffer) []rowKey {
 	s.order, s.buf = order, buf
-	if s.fresh = buf.rows > fewKeys; s.fresh {
-		s.keys = slices.Grow(s.keys[:0], buf.rows)[:buf.rows]
-	} else {
+	if buf.rows <= fewKeys {
 		s.keys = buf.keys(s.keys)
+		s.from(s.keys, 0)
+	} else {
+		s.keys = slices.Grow(s.keys[:0], buf.rows)[:buf.rows]
+		s.all()
 	}
-	s.from(s.keys, 0)
 	return s.keys
 }
 
@@ -73,6 +80,11 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 			s.mend(keys, low)
 		}
 	}
+	s.ties(keys, next, false)
+}
+
+// ties puts keys in order that are sorted by the columns before next; bands tells that they are those of all rows, and were sorted by bands.
+func (s *rowSorter) ties(keys []rowKey, next int, bands bool) {
 	if next == s.order.vertices && s.order.simple {
 		return
 	}
@@ -81,7 +93,7 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 		for j < len(keys) && keys[j].key == keys[i].key {
 			j++
 		}
-		if j > i+1 {
+		if j > i+1 && !(bands && s.inOrder(keys[i:j])) {
 			s.from(keys[i:j], next)
 		}
 		i = j
@@ -106,39 +118,13 @@ func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
 		}
 		return column + 2, 64, 0
 	}
-	differ := s.differ(keys, column)
-	// Only columns that differ go into the keys.
 	var parts keyParts
-	for next = 0; next < columns; next++ {
-		n := bits.Len32(differ[next])
-		if width+n > 64 {
-			break
-		}
-		if width += n; column+next >= s.order.vertices-s.tail {
-			low += n
-		}
-		if n > 0 {
-			parts[column+next].width = uint8(n)
-		}
-	}
-	at := uint8(width)
-	for c := column; c < column+next; c++ {
-		if p := &parts[c]; p.width > 0 {
-			at -= p.width
-			p.shift, p.mask = at, 1<<p.width-1
-		}
-	}
-	var sorted bool
-	if s.fresh {
-		sorted = s.packAll(keys, &parts)
-	} else {
-		sorted = s.packSome(keys, parts[:column+next])
-	}
-	s.fresh = false
-	if sorted {
+	differ := s.differ(keys, column)
+	next, width, low = s.layout(&parts, &differ, column)
+	if s.packSome(keys, &parts, column, next) {
 		width = -1
 	}
-	return column + next, width, low
+	return next, width, low
 }
 
 // radix sorts keys of the given width by all but the low bits, and leaves those that agree as they are.

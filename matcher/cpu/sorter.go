@@ -52,8 +52,8 @@ func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 
 // sortSpace is memory for large groups. Making it anew for each batch would take longer than to fill it.
 type sortSpace struct {
-	data      []uint32
-	keys, tmp []rowKey
+	data             []uint32
+	keys, tmp, heads []rowKey
 }
 
 var spaces = sync.Pool{New: func() any { return new(sortSpace) }}
@@ -63,7 +63,7 @@ func (s *sorter) grow(n int) {
 	if s.space == nil {
 		s.space = spaces.Get().(*sortSpace)
 		if cap(s.rows.keys) < cap(s.space.keys) {
-			s.rows.keys, s.rows.tmp = s.space.keys, s.space.tmp
+			s.rows.keys, s.rows.tmp, s.rows.heads = s.space.keys, s.space.tmp, s.space.heads
 		}
 	}
 	if s.small == nil && cap(s.buf.words) <= firstRows {
@@ -79,7 +79,7 @@ func (s *sorter) grow(n int) {
 // release gives the memory back that the sorter has for large groups, and returns the first buffer. Nothing must be in it any more.
 func (s *sorter) release() []uint32 {
 	if s.space != nil {
-		s.space.keys, s.space.tmp = s.rows.keys, s.rows.tmp
+		s.space.keys, s.space.tmp, s.space.heads = s.rows.keys, s.rows.tmp, s.rows.heads
 		spaces.Put(s.space)
 		s.space, s.buf.words, s.rows = nil, s.small, rowSorter{}
 	}
@@ -87,7 +87,7 @@ func (s *sorter) release() []uint32 {
 }
 
 // most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys of rows that share their
-// heads take up to four times as much.
+// heads take, with those of the heads, up to four times as much.
 func (s *sorter) most() int {
 	return max(min(s.memory/32, mostRows), headWords+2*maxWidth)
 }

@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
+)
+
+// TestBands plays the sort by bands against one of whole rows: rows of several searches with heads that agree in much, or in nothing, whose
+// columns are more than a key holds or not, with tails that ascend or do not.
+func TestBands(t *testing.T) {
+	merged, inHeads, tooMany := 0, 0, 0
+	seen := func() bool { return merged > 0 && inHeads > 0 && tooMany > 0 }
+	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
+		var s rowSorter
+		for range 4 {
+			o := testOrder(2 + rng.IntN(9))
+			edges := uint32(0)
+			if rng.IntN(4) == 0 {
+				edges = parallelEdges(t, o, 40)
+			}
+			var buf rowBuffer
+			buf.begin(o)
+			rows := addSearches(rng, o, &buf, edges)
+			s.tail = rng.IntN(o.vertices + 1) // whether it is so or not
+			var got [][]uint32
+			for _, k := range s.sort(o, &buf) {
+				got = append(got, slices.Clone(buf.row(new([maxWidth]uint32), &k)))
+			}
+			slices.SortFunc(rows, o.compare)
+			if !slices.EqualFunc(rows, got, slices.Equal) {
+				t.Fatalf("%d rows of %d vertices in bands %v with a tail of %d are not in order", len(rows), o.vertices, s.bands, s.tail)
+			}
+			if len(rows) > fewKeys {
+				heads := slices.ContainsFunc(s.bands, func(b band) bool { return b.inHeads })
+				if len(s.bands) > 1 {
+					merged++
+				}
+				if heads {
+					inHeads++
+				}
+				if len(buf.forms) > mostBands && len(s.bands) == 1 {
+					tooMany++
+				}
+			}
+		}
+	})
+}
+
+// parallelEdges lets an order compare edges by identity, of which there are n.
+func parallelEdges(t *testing.T, o *rowOrder, n uint32) uint32 {
+	g := dyngraph.NewGraph(dyngraph.Options{})
+	var us []dyngraph.Update
+	for i := range n {
+		us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i % 7), To: fmt.Sprint(7 + i%3), Label: fmt.Sprint(i)})
+	}
+	if _, err := g.Stage(us); err != nil {
+		t.Fatal(err)
+	}
+	g.Commit()
+	o.simple, o.view = false, g.View(dyngraph.New)
+	return n
+}
+
+// addSearches adds rows of some searches to a buffer and returns them. Their edges are any of so many, or those that the vertices determine.
+func addSearches(rng *rand.Rand, o *rowOrder, buf *rowBuffer, edges uint32) (rows [][]uint32) {
+	// A column has few values, so that rows agree, but far apart, so that keys do not hold all columns.
+	pools := make([][]uint32, o.vertices)
+	wide := 1 + rng.IntN(24)
+	for c := range pools {
+		pools[c] = make([]uint32, 1+rng.IntN(1<<rng.IntN(6)))
+		for i := range pools[c] {
+			pools[c][i] = rng.Uint32N(1 << wide)
+		}
+	}
+	random := func(row []uint32, columns ...int) {
+		for _, c := range columns {
+			row[c] = pools[c][rng.IntN(len(pools[c]))]
+		}
+		for e := range o.edges {
+			row[o.vertices+e] = row[e]*31 + row[e+1]
+		}
+	}
+	// Any of the edges that are in tails, as all rows of a head have the others.
+	anyEdge := func(row []uint32, of []step) {
+		if edges > 0 {
+			for _, st := range of {
+				for _, b := range st.back {
+					row[o.vertices+b.edge] = rng.Uint32N(edges)
+				}
+			}
+		}
+	}
+	vertices := make([]int, o.vertices)
+	for c := range vertices {
+		vertices[c] = c
+	}
+	last := lastSteps(rng, o)
+	for range rng.IntN(3) {
+		last = append(last, lastSteps(rng, o)...)
+	}
+	for _, steps := range last {
+		form := buf.formOf(o, steps)
+		ascend, most := rng.IntN(2) == 0, 1+rng.IntN(40)
+		for range 1 + rng.IntN(10<<rng.IntN(7)) {
+			head := make([]uint32, o.width())
+			random(head, vertices...)
+			if edges > 0 {
+				for e := range o.edges {
+					head[o.vertices+e] = rng.Uint32N(edges)
+				}
+			}
+			var of [][]uint32
+			for range rng.IntN(most + 1) {
+				row := slices.Clone(head)
+				for _, st := range steps {
+					random(row, st.vertex)
+				}
+				if edges > 0 {
+					copy(row[o.vertices:], head[o.vertices:])
+					anyEdge(row, steps)
+				}
+				of = append(of, row)
+			}
+			if ascend {
+				slices.SortFunc(of, slices.Compare)
+			}
+			for _, st := range steps {
+				head[st.vertex] = ^uint32(0) // is never looked at
+			}
+			buf.open(form, head)
+			for _, row := range of {
+				for _, c := range buf.forms[form].columns {
+					buf.words = append(buf.words, row[c])
+				}
+				buf.words[buf.head+1]++
+				buf.rows++
+			}
+			rows = append(rows, of...)
+		}
+		if rng.IntN(4) == 0 {
+			for range rng.IntN(200) {
+				row := make([]uint32, o.width())
+				random(row, vertices...)
+				if edges > 0 {
+					for e := range o.edges {
+						row[o.vertices+e] = rng.Uint32N(edges)
+					}
+				}
+				buf.whole(row)
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
