@@ -69,7 +69,7 @@ func (s *spare[T]) prepare(n int) {
 	go func() {
 		making.Lock()
 		defer making.Unlock()
-		t := make([]T, n)
+		t := inHugePages(make([]T, n))
 		var zero T
 		for i, pages := 0, 0; i < n; i, pages = i+max(1, page/size), pages+1 {
 			t[i] = zero
@@ -91,5 +91,5 @@ func (s *spare[T]) take(n, room int) []T {
 			return t[:n]
 		}
 	}
-	return make([]T, n, room)
+	return inHugePages(make([]T, n, room))
 }

@@ -32,5 +32,6 @@
 // The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage; fold.go and
 // edgetable.go reduce a batch to its net effect; stage.go orders it and puts it in; commit.go ends it; graph.go has the
 // columns and the views. pma.go and the files named after it are the array, with edge.go and labelset.go, range.go what is
-// read from it; pma_warm.go and fetch.go have memory near before it is needed; loader.go fills all from a checkpoint.
+// read from it; pma_warm.go and fetch.go have memory near before it is needed, and huge_linux.go has it in huge pages;
+// loader.go fills all from a checkpoint.
 package dyngraph
