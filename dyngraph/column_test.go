@@ -39,10 +39,14 @@ func growColumn[T comparable](t *testing.T, rnd *rand.Rand, seen *growth, draw f
 		}
 		before, ready := cap(got), s.made != nil
 		got = s.grown(got, n)
+		from := len(want) // what is there need be looked at when it was moved, and now and then
+		if cap(got) != before || rnd.IntN(10) == 0 {
+			from = 0
+		}
 		if n > len(want) {
 			want = append(want, make([]T, n-len(want))...)
 		}
-		if len(got) != len(want) || !slices.Equal(got, want) {
+		if len(got) != len(want) || !slices.Equal(got[from:], want[from:]) {
 			t.Fatalf("%d elements, want %d, or others", len(got), len(want))
 		}
 		if c := cap(got); c > before && c > max(n, larger(before)) {
