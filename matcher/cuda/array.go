@@ -32,7 +32,7 @@ type array struct {
 	scratchRow, scratchNbr, scratchEnt, control buffer
 	sortWork                                    buffer
 
-	host   []byte // page-locked: operations on their way, or runs of entries; the last words are the status
+	page   page // operations on their way, or runs of entries; the last words are the status
 	stamp  uint32
 	before int  // operations that staged the last batch that was: they are in staged[0]
 	asked  *ask // what begin asked for and finish has not looked at
@@ -106,6 +106,7 @@ func newArray(dev kernels.Device, directed bool) *array {
 	for _, b := range a.buffers() {
 		b.dev = dev
 	}
+	a.page.dev = dev
 	return a
 }
 
@@ -127,13 +128,9 @@ func freeAll(buffers []*buffer) error {
 
 func (a *array) free() error {
 	a.rest()
-	a.asked = nil
 	err := freeAll(a.buffers())
-	if a.host != nil {
-		if e := a.dev.FreeHost(a.host); err == nil {
-			err = e
-		}
-		a.host = nil
+	if e := a.page.free(); err == nil {
+		err = e
 	}
 	if a.q != nil {
 		if e := a.q.Close(); err == nil {
@@ -144,8 +141,9 @@ func (a *array) free() error {
 	return err
 }
 
-// rest waits until nothing is under way in the memory. After a failure some may be; what failed has been told.
+// rest waits until nothing is under way in the memory, and forgets an update that was begun. After a failure some may be; what failed has been told.
 func (a *array) rest() {
+	a.asked = nil
 	if a.q != nil {
 		_ = a.q.Sync()
 	}
@@ -161,16 +159,7 @@ func (a *array) open(bytes int) (err error) {
 			return err
 		}
 	}
-	if len(a.host) >= bytes+statusSize {
-		return nil
-	}
-	if a.host != nil {
-		if err := a.dev.FreeHost(a.host); err != nil {
-			return err
-		}
-		a.host = nil
-	}
-	a.host, err = a.dev.AllocHost((bytes+bytes/4+4095)&^4095 + statusSize)
+	_, err = a.page.reserve(bytes + statusSize)
 	return err
 }
 
@@ -180,7 +169,7 @@ func view[T any](host []byte, n int) []T {
 }
 
 func (a *array) status() *kernels.UpdateStatus {
-	return &view[kernels.UpdateStatus](a.host[len(a.host)-statusSize:], 1)[0]
+	return &view[kernels.UpdateStatus](a.page.host[len(a.page.host)-statusSize:], 1)[0]
 }
 
 // reserveLeaves makes room for what there is by leaf, beside the slots.

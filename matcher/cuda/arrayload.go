@@ -19,7 +19,6 @@ const leastRun = 1 << 12
 // arguments, and returns how many, at least one; it is asked until all are there. b bounds what is in them.
 func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	a.asked = nil
 	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
 	leaves := leavesFor(entries)
 	if err := a.now.reserve(a.dev, leaves); err != nil {
@@ -43,7 +42,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 	defer func() { a.trace.end(a.q, LaneArray, "load", 0, entries) }()
 	for done := 0; done < entries; {
 		for r.n < min(r.size, entries-done) {
-			row, nbr, ent := r.columns(a.host, r.n, min(r.size, entries-done))
+			row, nbr, ent := r.columns(a.page.host, r.n, min(r.size, entries-done))
 			n, err := next(row, nbr, ent)
 			if err != nil {
 				return err
@@ -52,7 +51,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 		}
 		n := r.n
 		if done+n < entries {
-			n = r.whole(a.host)
+			n = r.whole(a.page.host)
 		}
 		if n == 0 {
 			if err := a.grow(&r); err != nil {
@@ -63,7 +62,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 		if err := a.fill(&r, done, n, label); err != nil {
 			return err
 		}
-		r.keep(a.host, n)
+		r.keep(a.page.host, n)
 		done += n
 	}
 	if entries == 0 {
@@ -130,13 +129,13 @@ func (a *array) reserveRun(r *loading) error {
 
 // grow makes a run twice as large, with what is in it.
 func (a *array) grow(r *loading) error {
-	row, nbr, ent := r.columns(a.host, 0, r.n)
+	row, nbr, ent := r.columns(a.page.host, 0, r.n)
 	row, nbr, ent = append([]uint64(nil), row...), append([]uint32(nil), nbr...), append([]uint32(nil), ent...)
 	r.size *= 2
 	if err := a.reserveRun(r); err != nil {
 		return err
 	}
-	toRow, toNbr, toEnt := r.columns(a.host, 0, r.n)
+	toRow, toNbr, toEnt := r.columns(a.page.host, 0, r.n)
 	copy(toRow, row)
 	copy(toNbr, nbr)
 	copy(toEnt, ent)
@@ -145,7 +144,7 @@ func (a *array) grow(r *loading) error {
 
 // fill has the device put the first n entries of a run where they belong, after done others, and waits.
 func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
-	row, nbr, ent := r.columns(a.host, 0, n)
+	row, nbr, ent := r.columns(a.page.host, 0, n)
 	p := a.params()
 	p.From, p.To, p.First, p.Label = uint32(done), uint32(done+n), uint32(row[0]>>32), label
 	for _, c := range []struct {

@@ -19,9 +19,9 @@ const (
 
 // ask is an update that was asked for.
 type ask struct {
-	p      *kernels.Update
-	staged int
-	end    ending
+	p           *kernels.Update
+	ops, staged int
+	end         ending
 }
 
 // room returns page-locked memory for operations, which begin takes from there.
@@ -32,7 +32,7 @@ func (a *array) room(ops int) ([]kernels.Op, error) {
 	if err := a.open(kernels.OpSize * ops); err != nil {
 		return nil, err
 	}
-	return view[kernels.Op](a.host, ops), nil
+	return view[kernels.Op](a.page.host, ops), nil
 }
 
 // begin asks for the end of the batch before, and for what room's first ops operations say, of which the last stage a batch. A later operation
@@ -77,7 +77,7 @@ func (a *array) begin(ops, staged int, end ending, b bounds) error {
 		return err
 	}
 	a.trace.begin(a.q, LaneArray, "copy", 0)
-	if err := a.q.Write(p.Op+kernels.Ptr(kernels.OpSize*settle), a.host[:kernels.OpSize*ops]); err != nil {
+	if err := a.q.Write(p.Op+kernels.Ptr(kernels.OpSize*settle), a.page.host[:kernels.OpSize*ops]); err != nil {
 		return err
 	}
 	a.trace.end(a.q, LaneArray, "copy", 0, ops)
@@ -92,7 +92,7 @@ func (a *array) begin(ops, staged int, end ending, b bounds) error {
 		return err
 	}
 	a.trace.end(a.q, LaneArray, "update", 0, all)
-	a.asked = &ask{p, staged, end}
+	a.asked = &ask{p, ops, staged, end}
 	return nil
 }
 

@@ -30,7 +30,6 @@ type mirror struct {
 
 	loaded   bool         // edges are there
 	staged   bool         // the device knows of the staged batch
-	begun    int          // operations that the array was asked for when it was staged, until it is searched
 	searched bool         // the staged batch was searched on the device
 	follows  bool         // the last batch that changed edges was
 	end      ending       // what became of the last batch that the device knew of
@@ -67,17 +66,14 @@ func (m *mirror) free() error {
 // stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if the batch before was searched
 // there, and otherwise by the first search.
 func (m *mirror) stage(d *dyngraph.Delta) {
-	m.staged, m.searched, m.begun = false, false, 0
+	m.staged, m.searched = false, false
 	m.touch(d)
 	if !m.follows || !m.loaded || len(d.Net) == 0 || m.kindsDiffer() {
 		return
 	}
-	n := len(m.missed) + len(d.Net)
 	if err := m.begin(d); err != nil {
 		m.again() // what fails then, too, the search tells
-		return
 	}
-	m.begun = n
 }
 
 // ended notes that the staged batch ends; the delta is still there.
@@ -228,7 +224,6 @@ func (m *mirror) update(d *dyngraph.Delta) error {
 	case asked:
 		err = m.edges.q.Sync()
 	}
-	m.begun = 0
 	return err
 }
 

@@ -65,14 +65,17 @@ func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
 	if !m.loaded {
 		return whole, 0
 	}
-	all = uint64(len(m.missed)+m.begun)*ofEdge + uint64(len(m.touched))*8*words
+	begun := m.staged && m.edges.asked != nil
+	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
 	if m.bitsStale {
 		all += bits
 	}
-	if d != nil && !m.staged {
+	if begun {
+		all += uint64(m.edges.asked.ops) * ofEdge
+	} else if d != nil && !m.staged {
 		all += uint64(len(d.Net)) * ofEdge
 	}
-	if d != nil && (!m.staged || m.begun > 0) {
+	if d != nil && (!m.staged || begun) {
 		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
 	}
 	return all, min(own, all)
