@@ -14,7 +14,7 @@ func wantsHugePages(t *testing.T, at unsafe.Pointer) bool {
 	t.Helper()
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("only smaps tells what the system was asked for: %v", err)
 	}
 	defer f.Close()
 	here := false
@@ -27,14 +27,14 @@ func wantsHugePages(t *testing.T, at unsafe.Pointer) bool {
 			return strings.Contains(flags+" ", " hg ")
 		}
 	}
-	t.Skip("the system does not tell")
+	t.Skip("this system's smaps has no flags, which tell what it was asked for")
 	return false
 }
 
 // TestHugePages: a column that is made large, by growth or ahead of it, is asked for in huge pages; what a column holds stays as it is.
 func TestHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
-		t.Skip(err)
+		t.Skipf("this system has no huge pages to ask for: %v", err)
 	}
 	const n = 2 * hugeLeast
 	within := func(column []byte) bool { return wantsHugePages(t, unsafe.Pointer(&column[n/2])) }
