@@ -127,7 +127,7 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data
-	for set in tiny_s1 tiny_s2 tiny_s3 synth; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done
+	for set in tiny_s1 tiny_s2 tiny_s3 synth finbench amlsim-20k hprd; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done
 
 .PHONY: clean
 clean: ## remove what was built

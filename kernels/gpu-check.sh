@@ -36,14 +36,45 @@ few() {
 	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" ./cuda.test -test.v -test.run "$pattern"
 }
 
-# replays FOLDER: the program itself, on either backend and by its own choice: the same bytes.
-replays() {
-	./motifd-cuda version
+# agree ARGS...: the program itself, on either backend and by its own choice: the same bytes.
+agree() {
 	for backend in cpu cuda auto; do
-		./motifd-cuda replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries" --undirected --batch 10 \
-			--backend $backend --out "$out/$backend.jsonl" || return 1
+		./motifd-cuda "$@" --log-level error --backend $backend --out "$out/$backend.jsonl" || return 1
 		cmp "$out/cpu.jsonl" "$out/$backend.jsonl" || return 1
 	done
+	wc -l "$out/cpu.jsonl"
+}
+
+# replays FOLDER: an undirected graph and its stream.
+replays() {
+	./motifd-cuda version
+	agree replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries" --undirected --batch 10 &&
+		agree match --graph "$1/graph.txt" --query "$1/queries" --undirected
+}
+
+# payments FOLDER: streams of directed payments, one of them with vertices that are deleted; with batches from some updates to tens of thousands.
+payments() {
+	edge="-[:transfer]->"
+	printf 'MATCH (a)%s(b)%s(c)%s(a)\n' "$edge" "$edge" "$edge" >"$out/ring3.cypher"
+	printf 'MATCH (a)%s(b)%s(c)%s(d)%s(a)\n' "$edge" "$edge" "$edge" "$edge" >"$out/ring4.cypher"
+	printf 'MATCH (a)%s(b)%s(c), (a)%s(d)%s(c), (c)-[:withdraw]->(e)\n' "$edge" "$edge" "$edge" "$edge" >"$out/mules.cypher"
+	for batch in 7 1000 50000; do
+		agree replay --updates "$1/finbench/finbench_sf0.01_stream.csv.gz" --csv from=from,to=to,label=kind,op=op,ts=time_ms,vertex=kind:account \
+			--query "$out/ring3.cypher" --query "$out/ring4.cypher" --query "$out/mules.cypher" --batch $batch || return 1
+	done
+	for set in 20K_cycle200 20K_fanin200cycle200; do
+		agree replay --updates "$1/amlsim-20k/$set/transactions.csv.gz" --csv "from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
+			--query "$out/ring3.cypher" --query "$out/ring4.cypher" --unit subgraphs --batch 500 || return 1
+	done
+}
+
+# static FOLDER SUFFIX: the counts of a graph that does not change, by either backend.
+static() {
+	for backend in cpu cuda; do
+		./motifd-cuda match --graph "$1/graph.txt$2" --query "$1/queries" --undirected --backend $backend --summary "$out/$backend.json" || return 1
+		grep -o '"\(name\|matches\)": *[^,]*' "$out/$backend.json" >"$out/$backend.counts"
+	done
+	test -s "$out/cpu.counts" && cmp "$out/cpu.counts" "$out/cuda.counts"
 }
 
 # timeline FOLDER: a stream on the GPU, with when each batch was decoded, copied, searched and published, in a file for ui.perfetto.dev
@@ -120,6 +151,12 @@ if [ -d kernels ] && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/d
 fi
 if [ -x motifd-cuda ] && [ -d data/tiny_s1 ]; then
 	check daemon-binary replays data/tiny_s1
+fi
+if [ -x motifd-cuda ] && [ -d data/finbench ] && [ -d data/amlsim-20k ]; then
+	check payments payments data
+fi
+if [ -x motifd-cuda ] && [ -d data/hprd ]; then
+	check static static data/hprd ""
 fi
 if [ -x motifd-cuda ] && [ -d data/synth ]; then
 	check timeline timeline data/synth
