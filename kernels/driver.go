@@ -159,8 +159,11 @@ func (g *GPU) Info() Info { return g.info }
 func (g *GPU) Alloc(bytes int) (p Ptr, err error) {
 	err = g.call(func() error {
 		d, err := cu.MemAlloc(int64(bytes))
-		if err != nil {
+		if err == cu.OutOfMemory {
 			return &MemoryError{bytes, err}
+		}
+		if err != nil { // of a kernel before it, perhaps
+			return err
 		}
 		p = Ptr(d)
 		return nil

@@ -149,6 +149,11 @@ type Search struct {
 	Image                                                                                  Ptr
 }
 
+type fetch struct {
+	Dst, Src Ptr
+	Words    uint64
+}
+
 // Patch is the parameters of kernel patch.
 type Patch struct {
 	Dst, Src, At   Ptr

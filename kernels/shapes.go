@@ -67,3 +67,9 @@ func RunSearch(q Queue, s Shape, rows bool, p Search) error {
 	}
 	return q.Launch(kernel, s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }
+
+// RunFetch launches fetch: it copies words to memory that the device reaches, such as page-locked memory of the host.
+func RunFetch(q Queue, dst, src Ptr, words int) error {
+	p := fetch{Dst: dst, Src: src, Words: uint64(words)}
+	return q.Launch("fetch", flat(q, words), flatThreads, BytesOf(&p))
+}

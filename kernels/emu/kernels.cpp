@@ -1,5 +1,6 @@
 // All kernels, compiled for the emulator.
 #define MOTIFD_EMULATE
+#include "../fetch.cu"
 #include "../gpmaclimb.cu"
 #include "../gpmafill.cu"
 #include "../gpmakeys.cu"

@@ -5,7 +5,7 @@ package cuda
 import "motifd/kernels"
 
 // laneRoom is the size of a lane's memory on the host, in bytes. Tests make it small.
-var laneRoom = 64 << 10
+var laneRoom = 1 << 20
 
 // lane is a stream whose small copies go by way of page-locked memory of its own, so that they are queued as launches are: a search waits for the
 // device once, and not for each of them.
