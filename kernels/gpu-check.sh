@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
-# It needs the NVIDIA driver; compute-sanitizer is used when it is there. Logs go to OUT. ONLY names the checks to run, if not all;
+# It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what is not checked for want of them is told. Logs go to OUT.
+# ONLY names the checks to run, if not all: they fail if they cannot;
 # CASES, LOOSE, LARGER, BLOCKS, ARRAYS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
-# a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark.
+# a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
 failed=0
@@ -28,6 +29,16 @@ check() {
 	printf '%-34s %-7s %4d s\n' "$name" $result $(($(date +%s) - begin)) >>"$table"
 }
 
+# absent NAME WHY: what a check needs is not there.
+absent() {
+	case " ${ONLY:-$1} " in
+	*" $1 "*) ;;
+	*) return ;;
+	esac
+	[ -z "${ONLY:-}" ] || failed=1
+	printf '%-34s %-7s %s\n' "$1" absent "$2" >>"$table"
+}
+
 # few SEEDS PATTERN COMMAND...: the tests that match, with that many random cases.
 few() {
 	seeds=$1
@@ -45,11 +56,27 @@ agree() {
 	wc -l "$out/cpu.jsonl"
 }
 
-# replays FOLDER: an undirected graph and its stream.
+# replays FOLDER...: undirected graphs and their streams, in batches of one to all; what the graphs hold; and, of what has too many matches for that, few.
 replays() {
 	./motifd-cuda version
-	agree replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries" --undirected --batch 10 &&
-		agree match --graph "$1/graph.txt" --query "$1/queries" --undirected
+	for set in "$@"; do
+		for stream in insert mixed; do
+			for batch in 1 10 1000000; do
+				agree replay --graph "$set/graph.txt" --updates "$set/$stream.txt" --query "$set/queries" --undirected --batch $batch || return 1
+			done
+		done
+		agree match --graph "$set/graph.txt" --query "$set/queries" --undirected || return 1
+	done
+}
+
+# synth FOLDER: some queries of a larger stream.
+synth() {
+	for stream in insert mixed; do
+		for batch in 100 1000000; do
+			agree replay --graph "$1/graph.txt" --updates "$1/$stream.txt" --undirected --batch $batch \
+				--query "$1/queries/Q_0.txt" --query "$1/queries/Q_4.txt" --query "$1/queries/Q_10.txt" --query "$1/queries/Q_12.txt" || return 1
+		done
+	done
 }
 
 # payments FOLDER: streams of directed payments, one of them with vertices that are deleted; with batches from some updates to tens of thousands.
@@ -68,10 +95,10 @@ payments() {
 	done
 }
 
-# static FOLDER SUFFIX: the counts of a graph that does not change, by either backend.
+# static FOLDER: the counts of a graph that does not change, by either backend.
 static() {
 	for backend in cpu cuda; do
-		./motifd-cuda match --graph "$1/graph.txt$2" --query "$1/queries" --undirected --backend $backend --summary "$out/$backend.json" || return 1
+		./motifd-cuda match --graph "$1/graph.txt" --query "$1/queries" --undirected --backend $backend --summary "$out/$backend.json" || return 1
 		grep -o '"\(name\|matches\)": *[^,]*' "$out/$backend.json" >"$out/$backend.counts"
 	done
 	test -s "$out/cpu.counts" && cmp "$out/cpu.counts" "$out/cuda.counts"
@@ -84,8 +111,30 @@ timeline() {
 		--batch 1000 --backend cuda --out /dev/null --trace "$out/timeline.json" --trace-batches 20
 }
 
-# checked are the tests that compute-sanitizer watches.
+# large is the benchmark of a graph of LiveJournal's size.
+large() {
+	./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.limit 10s -motifd.vertices 4900000 -motifd.labels 30 \
+		-motifd.backends cpu,cuda -motifd.passes 5 "$@"
+}
+
+# beside PROGRAM: the same for three queries of a class, with RapidFlow on the same case: all its processes, of one thread each, at once, PEER_LIMIT seconds each.
+beside() {
+	rm -rf "$out/case"
+	large -motifd.queries 3 -motifd.write "$out/case" || return 1
+	for query in "$out"/case/queries/*.txt; do
+		name=$(basename "$query" .txt)
+		timeout "${PEER_LIMIT:-300}" "$1" -d "$out/case/graph.txt" -q "$query" -u "$out/case/insert.txt" -num MAX -time_limit "${PEER_LIMIT:-300}" >"$out/peer.$name" 2>&1 &
+	done
+	wait
+	rm -rf "$out/case"
+	for log in "$out"/peer.*; do
+		printf 'peer %-9s %s\n' "${log##*.}" "$(grep -E '^(Preprocessing time|Query time|Result count)' "$log" | sort -u | tr '\n' ' ')"
+	done
+}
+
+# checked are the tests that compute-sanitizer watches; of those of the array it watches the races apart, as they have no locks.
 checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches)$'
+array='TestA9DeviceArray'
 
 # each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at most. The log ends with the
 # cases that were cut off, and those that failed.
@@ -93,7 +142,7 @@ each() {
 	cut= bad= seed=${SEED:-7} limit=${LIMIT:-60}
 	last=$((seed + ${CHECKED:-20} - 1))
 	while [ "$seed" -le $last ]; do
-		SEED=$seed few 1 "$checked" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9
+		SEED=$seed few 1 "$checked|$array" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9
 		case $? in
 		0) ;;
 		124 | 137) cut="$cut $seed" ;;
@@ -119,6 +168,11 @@ races() {
 	MOTIFD_RACECHECK_LOG=$(printf '%s:' "$out"/racecheck.*.raw | sed 's/:$//') MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ || ended=1
 	rm -f "$out"/racecheck.*.raw
 	return $ended
+}
+
+# arrayraces: racecheck of the array's tests, which may have no hazard at all.
+arrayraces() {
+	few "${ARRAYRACES:-2}" "$array" compute-sanitizer --tool racecheck --error-exitcode 9
 }
 
 # race SEED: one case of races.
@@ -148,54 +202,72 @@ check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
 if [ -d kernels ] && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then
 	check nvcc-sm90 kernels/nvcc.sh "$out/nvcc"
+else
+	absent nvcc-sm90 "no nvcc"
 fi
-if [ -x motifd-cuda ] && [ -d data/tiny_s1 ]; then
-	check daemon-binary replays data/tiny_s1
-fi
-if [ -x motifd-cuda ] && [ -d data/finbench ] && [ -d data/amlsim-20k ]; then
-	check payments payments data
-fi
-if [ -x motifd-cuda ] && [ -d data/hprd ]; then
-	check static static data/hprd ""
-fi
-if [ -x motifd-cuda ] && [ -d data/synth ]; then
-	check timeline timeline data/synth
-fi
-if [ -d data ]; then
-	check known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v
-fi
+# data FOLDER CHECK COMMAND...: a check that reads a folder.
+data() {
+	folder=$1
+	shift
+	if [ -d "$folder" ]; then
+		check "$@"
+	else
+		absent "$1" "no $folder"
+	fi
+}
+data data/tiny_s1 daemon-binary replays data/tiny_s1 data/tiny_s2 data/tiny_s3
+data data/synth synth synth data/synth
+data data/finbench payments payments data
+data data/hprd static static data/hprd
+data data/synth timeline timeline data/synth
+data data known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v
 if command -v compute-sanitizer >/dev/null; then
 	export MOTIFD_TEST_FEW=1 # small grids
 	for tool in memcheck initcheck; do
 		check $tool each $tool
+		data data "tiny-$tool" env MOTIFD_DATA="$(pwd)/data" compute-sanitizer --tool $tool --error-exitcode 9 ./cuda.test -test.run Data -test.v
 	done
 	check racecheck races
+	check racecheck-array arrayraces
 	unset MOTIFD_TEST_FEW
+else
+	for tool in memcheck tiny-memcheck initcheck tiny-initcheck racecheck racecheck-array; do
+		absent $tool "no compute-sanitizer"
+	done
 fi
 check benchmark ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.queries 10 -motifd.limit 10s
 check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
-if command -v ncu >/dev/null; then
-	for level in plain block blocks whole flat parts; do
+for level in plain block blocks whole flat parts; do
+	if command -v ncu >/dev/null; then
 		check "occupancy-$level" ncu --clock-control none --csv -k regex:wbm --launch-count 1 \
 			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \
-			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree00 -motifd.want counts -motifd.repeat 1
-	done
-fi
+			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree07 -motifd.want counts -motifd.repeat 1
+	else
+		absent "occupancy-$level" "no ncu"
+	fi
+done
 check mixed-stream ./cuda.test -test.run XXX -test.bench 'MixedStream$' -test.benchtime 1x
 check small-batches ./cuda.test -test.run XXX -test.bench 'SmallBatches$' -test.benchtime 20x
 if [ "${LARGE:-0}" != 0 ]; then
-	check benchmark-large ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.queries 10 -motifd.limit 10s \
-		-motifd.vertices 4900000 -motifd.labels 30 -motifd.backends cpu,cuda
+	check benchmark-large large -motifd.queries 10
 fi
+if [ -n "${PEER:-}" ]; then
+	check benchmark-peer beside "$PEER"
+fi
+for name in ${ONLY:-}; do
+	grep -q "^$name " "$table" && continue
+	printf '%-34s %-7s %s\n' "$name" unknown "there is no such check, or it was not asked for (LARGE, PEER)" >>"$table"
+	failed=1
+done
 cat "$out/device"
 grep -hs 'cut off after' "$out"/*.log
-grep -hE '^(graph|total|rows)' "$out"/benchmark*.log
-grep -h '^ablation' "$out/ablation.log"
+grep -hsE '^(graph|query|dense|sparse|tree|total|together|rows|peer)' "$out"/benchmark*.log
+grep -hs '^ablation' "$out/ablation.log"
 grep -hs '"wbm' "$out"/occupancy-*.log
-grep -hE '^update' "$out/graph-update.log"
-grep -hE '^mixed median' "$out/mixed-stream.log"
+grep -hsE '^update' "$out/graph-update.log"
+grep -hsE '^mixed median' "$out/mixed-stream.log"
 [ ! -f "$out/timeline.log" ] || sed -n '/^ *lane/,$p' "$out/timeline.log"
-grep -h 'SmallBatches/' "$out/small-batches.log"
+grep -hs 'SmallBatches/' "$out/small-batches.log"
 cat "$table"
 exit $failed
