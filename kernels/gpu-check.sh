@@ -122,8 +122,7 @@ beside() {
 	rm -rf "$out/case"
 	large -motifd.queries 3 -motifd.write "$out/case" || return 1
 	for query in "$out"/case/queries/*.txt; do
-		name=$(basename "$query" .txt)
-		timeout "${PEER_LIMIT:-300}" "$1" -d "$out/case/graph.txt" -q "$query" -u "$out/case/insert.txt" -num MAX -time_limit "${PEER_LIMIT:-300}" >"$out/peer.$name" 2>&1 &
+		timeout "${PEER_LIMIT:-300}" "$1" -d "$out/case/graph.txt" -q "$query" -u "$out/case/insert.txt" -num MAX -time_limit "${PEER_LIMIT:-300}" >"$out/peer.$(basename "$query" .txt)" 2>&1 &
 	done
 	wait
 	rm -rf "$out/case"
