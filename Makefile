@@ -89,13 +89,14 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 		done; \
 	done
 
-# The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit.
+# The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests run with -count 1:
+# go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels.
 CUDA_DIR ?= build/cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
-	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -tags cuda ./kernels && \
+	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -count 1 -tags cuda ./kernels && \
 		$(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: ptx
@@ -108,7 +109,6 @@ nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they 
 
 MSAN = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
 
-# -count 1: go test does not see that the emulator's sources have changed.
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
 	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
@@ -116,7 +116,7 @@ test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare t
 	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
 	CXX=clang++-19 MOTIFD_EMULATOR_FLAGS="$(MSAN)" MOTIFD_TEST_SEEDS=2 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
 	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
-	$(GO) test -tags ptx ./kernels
+	$(GO) test -count 1 -tags ptx ./kernels
 
 .PHONY: gpu-bundle
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
