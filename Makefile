@@ -90,14 +90,15 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 	done
 
 # The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests run with -count 1:
-# go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels.
+# go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels. Nor does go build see
+# a new loader where the program is there already.
 CUDA_DIR ?= build/cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
 	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -count 1 -tags cuda ./kernels && \
-		$(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
+		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: ptx
 ptx: ## compile the kernels anew (clang-19)
@@ -120,7 +121,7 @@ test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare t
 
 .PHONY: gpu-bundle
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
-	mkdir -p gpu-bundle
+	mkdir -p gpu-bundle && rm -f gpu-bundle/motifd-cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
 	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
