@@ -66,7 +66,7 @@ soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes;
 	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
 
 .PHONY: vet
-vet: ## go vet, with every build tag
+vet: ## go vet, with every build tag but those of the GPU backend
 	$(GO) vet ./...
 	$(GO) vet -tags data ./...
 	$(GO) vet -tags kafka ./...
@@ -97,7 +97,7 @@ CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settin
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
-	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -count 1 -tags cuda ./kernels && \
+	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -count 1 -tags cuda ./kernels && \
 		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: ptx
@@ -108,12 +108,15 @@ ptx: ## compile the kernels anew (clang-19)
 nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they build; needs a CUDA toolkit
 	kernels/nvcc.sh build/nvcc
 
-MSAN = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
+comma   := ,
+EMU_TAGS = emu$(if $(wildcard ../shared/data),$(comma)data)
+MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
 
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
-	$(GO) vet -tags emu ./kernels ./matcher/cuda ./cmd/motifd
-	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -timeout 30m -count 1 -tags emu ./kernels ./matcher/cuda
+	$(GO) vet -tags emu,data,ptx ./kernels ./matcher/cuda ./cmd/motifd
+	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
+	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels ./matcher/cuda
 	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
 	CXX=clang++-19 MOTIFD_EMULATOR_FLAGS="$(MSAN)" MOTIFD_TEST_SEEDS=2 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda
 	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
