@@ -77,6 +77,7 @@ lint: vet ## vet, staticcheck and gofmt
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags data ./cmd/motifd
 	$(GO) run $(STATICCHECK) -tags kafka ./cmd/motifd ./stream/kafka/...
+	$(GO) run $(STATICCHECK) -tags emu,data,ptx $(GPU_PACKAGES)
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
 # A number of inputs and not a time: when its time ends, go test can report the deadline as a failure of the target.
@@ -92,13 +93,18 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 # The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests run with -count 1:
 # go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels. Nor does go build see
 # a new loader where the program is there already.
+GPU_PACKAGES = ./kernels ./matcher/cuda ./cmd/motifd
 CUDA_DIR ?= build/cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
-	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data ./kernels ./matcher/cuda ./cmd/motifd && $(GO) test -count 1 -tags cuda ./kernels && \
+	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data $(GPU_PACKAGES) && \
 		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
+
+.PHONY: test-cuda
+test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
+	$(CUDA_ENV) && $(GO) run $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels
 
 .PHONY: ptx
 ptx: ## compile the kernels anew (clang-19)
@@ -114,7 +120,7 @@ MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignore
 
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator, with sanitizers; compare the PTX with its sources (clang-19, a C++ compiler)
-	$(GO) vet -tags emu,data,ptx ./kernels ./matcher/cuda ./cmd/motifd
+	$(GO) vet -tags emu,data,ptx $(GPU_PACKAGES)
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels ./matcher/cuda
 	MOTIFD_EMULATOR_FLAGS=-fsanitize=thread MOTIFD_TEST_SEED=77 MOTIFD_TEST_SEEDS=1 $(GO) test -timeout 30m -count 1 -tags emu -run '(LooseEdges|BackendsAgree)$$' ./matcher/cuda

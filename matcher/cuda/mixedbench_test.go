@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
 )
+
+var streamSkip = flag.Int("motifd.skip", 0, "the first N streams of a benchmark of streams are left out")
 
 // BenchmarkMixedStream plays streams of insertions and deletions past the CPU, the GPU, the choice between them, and a GPU
 // that is never chosen, and prints what a batch took: staging, searching and committing in the backend. The backends take

@@ -18,7 +18,6 @@ import (
 var (
 	streamRounds  = flag.Int("motifd.rounds", 3, "rounds of a benchmark of streams: each plays all streams anew")
 	streamBatches = flag.Int("motifd.batches", 400, "batches of each stream of a benchmark of streams")
-	streamSkip    = flag.Int("motifd.skip", 0, "the first N streams of a benchmark of streams are left out")
 )
 
 // benchClock returns a clock.
