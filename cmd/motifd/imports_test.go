@@ -15,14 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// arrows are the imports that DESIGN H allows, by package below motifd/: what a package may import of ours. Tests may
+// arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of ours. Tests may
 // import more, but for the parents of what they test.
 var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},
 	"kernels":                 {},
-	"kernels/ptx":             {},
-	"matcher/cuda":            {"matcher", "dyngraph", "matcher/plan", "kernels", "kernels/ptx"},
+	"matcher/cuda":            {"matcher", "dyngraph", "matcher/plan", "kernels", "matcher/cpu"}, // cpu: A11 has it search what would not fill the GPU
 	"matcher/pattern":         {"matcher", "dyngraph"},
 	"matcher/plan":            {"matcher", "dyngraph"},
 	"matcher/cpu":             {"matcher", "dyngraph", "matcher/plan"},
@@ -50,11 +49,13 @@ type listed struct {
 	Module     *struct{ Path string }
 }
 
-func golist(t *testing.T, args ...string) []listed {
+// golist lists packages, with cgo files or without.
+func golist(t *testing.T, cgo bool, args ...string) []listed {
 	t.Helper()
+	enabled := map[bool]string{false: "CGO_ENABLED=0", true: "CGO_ENABLED=1"}[cgo]
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,CgoFiles,Module"}, args...)...)
 	cmd.Dir = filepath.Join("..", "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), enabled)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -71,34 +72,43 @@ func golist(t *testing.T, args ...string) []listed {
 	}
 }
 
-// TestImportArrows holds the house: who may import whom.
+// TestImportArrows holds the house: who may import whom, in the default build and in those with the GPU backend.
 func TestImportArrows(t *testing.T) {
 	const module = "motifd/"
-	for _, p := range golist(t, "./...") {
-		name := strings.TrimPrefix(p.ImportPath, module)
-		allowed, known := arrows[name]
-		if !known {
-			t.Errorf("package %s has no place in the house; DESIGN H and this test list them", p.ImportPath)
-			continue
-		}
-		for _, imported := range p.Imports {
-			ours, ok := strings.CutPrefix(imported, module)
-			if !ok {
+	found := map[string]bool{}
+	for _, tags := range []string{"", "emu", "cuda"} {
+		for _, p := range golist(t, true, "-tags", tags, "./...") {
+			name := strings.TrimPrefix(p.ImportPath, module)
+			found[name] = true
+			allowed, known := arrows[name]
+			if !known {
+				t.Errorf("package %s has no place in the house; DESIGN H and this test list them", p.ImportPath)
 				continue
 			}
-			if slices.Contains(testOnly, ours) {
-				t.Errorf("%s imports %s, which is for tests", p.ImportPath, imported)
+			for _, imported := range p.Imports {
+				ours, ok := strings.CutPrefix(imported, module)
+				if !ok {
+					continue
+				}
+				if slices.Contains(testOnly, ours) {
+					t.Errorf("%s imports %s, which is for tests", p.ImportPath, imported)
+				}
+				if allowed != nil && !slices.Contains(allowed, ours) {
+					t.Errorf("%s must not import %s (build tags: %q)", p.ImportPath, imported, tags)
+				}
 			}
-			if allowed != nil && !slices.Contains(allowed, ours) {
-				t.Errorf("%s must not import %s", p.ImportPath, imported)
-			}
+		}
+	}
+	for name := range arrows {
+		if !found[name] {
+			t.Errorf("there is no package %s in the house", name)
 		}
 	}
 }
 
 // TestDefaultBuildIsPureGo holds that the default build links no cgo package and no GPU code.
 func TestDefaultBuildIsPureGo(t *testing.T) {
-	for _, p := range golist(t, "-deps", "./cmd/motifd") {
+	for _, p := range golist(t, false, "-deps", "./cmd/motifd") {
 		if p.Module != nil && len(p.CgoFiles) > 0 {
 			t.Errorf("%s has cgo files", p.ImportPath)
 		}
