@@ -43,6 +43,9 @@ func OpenGPU(number int) (*GPU, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, err := g.open(number)
+	if errors.Is(err, cu.OutOfMemory) { // of the context, or of a kernel
+		err = &MemoryError{Err: err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening GPU %d: %w", number, err)
 	}
@@ -91,9 +94,6 @@ func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
 		return ctx, fmt.Errorf("%w: %d.%d", ErrOldDevice, major, minor)
 	}
 	if ctx, err = d.MakeContext(cu.SchedAuto); err != nil {
-		if err == cu.OutOfMemory {
-			err = &MemoryError{Err: err}
-		}
 		return ctx, err
 	}
 	if err = g.describe(d); err == nil {

@@ -3,24 +3,30 @@
 package kernels_test
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"motifd/kernels"
 )
 
-// opens names the variable under which the test binary opens a GPU and prints what came of it.
+// opens names the variable with the number of a GPU that the test binary opens, to print what came of it.
 const opens = "MOTIFD_TEST_OPEN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(opens) == "" {
 		os.Exit(m.Run())
 	}
-	_, err := kernels.OpenGPU(0)
+	number, err := strconv.Atoi(os.Getenv(opens))
+	if err != nil {
+		panic(err)
+	}
+	_, err = kernels.OpenGPU(number)
 	var memory *kernels.MemoryError
 	for _, known := range []struct {
 		name string
@@ -44,37 +50,63 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		device  = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
 		version = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? % : 5; return 0; }\n"
 		context = "int cuCtxCreate_v2(void **c, unsigned f, int d) { return %; }\n"
+		// the second of two is old
+		two       = "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
+		oldSecond = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? 9 - 3 * d : 5; return 0; }\n"
+		// what is asked of a device before kernels are loaded, and what ends its context
+		described = "int cuCtxDestroy_v2(void *c) { return 0; }\nint cuDeviceGetName(char *s, int n, int d) { *s = 0; return 0; }\n" +
+			"int cuMemGetInfo_v2(unsigned long *free, unsigned long *all) { *free = *all = 1; return 0; }\n"
+		module   = "int cuModuleLoadData(void **m, const void *ptx) { return %; }\n"
+		function = "int cuModuleGetFunction(void **f, void *m, const char *name) { return %; }\n"
 	)
 	with := func(text, value string) string { return strings.ReplaceAll(text, "%", value) }
-	for name, c := range map[string]struct{ source, want string }{
-		"a library without anything":   {"int cuNothing;", "no driver; there is no usable NVIDIA driver: libcuda.so.1 has no cuInit"},
-		"initialisation finds nothing": {"int cuInit(unsigned f) { return 100; }", "no device; there is no NVIDIA GPU"},
-		"initialisation fails":         {"int cuInit(unsigned f) { return 803; }", "no driver; there is no usable NVIDIA driver: its initialisation failed with CUDA error 803"},
-		"an old driver":                {"int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 10020; return 0; }", "old driver; the NVIDIA driver is too old; one for CUDA 11.0 or later is needed: it is for CUDA 10.2"},
-		"no devices":                   {found + "int cuDeviceGetCount(int *n) { *n = 0; return 0; }", "no device; opening GPU 0: there is no NVIDIA GPU"},
-		"a driver without functions":   {found, "opening GPU 0: "},
-		"an old device":                {found + device + with(version, "6"), "old device; opening GPU 0: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
-		"no memory for a context":      {found + device + with(version, "9") + with(context, "2"), "memory; opening GPU 0: the GPU has too little free memory: OutOfMemory"},
-		"a context that fails":         {found + device + with(version, "9") + with(context, "999"), "opening GPU 0: "},
+	inContext := found + device + with(version, "9") + with(context, "0") + described
+	for name, c := range map[string]struct {
+		source string // of the library; empty: an empty file
+		number string // of the device; empty: 0
+		want   string
+	}{
+		"no library":                   {want: "no driver; there is no usable NVIDIA driver: DIR/libcuda.so.1: "},
+		"a library without anything":   {source: "int cuNothing;", want: "no driver; there is no usable NVIDIA driver: libcuda.so.1 has no cuInit"},
+		"initialisation finds nothing": {source: "int cuInit(unsigned f) { return 100; }", want: "no device; there is no NVIDIA GPU"},
+		"initialisation fails":         {source: "int cuInit(unsigned f) { return 803; }", want: "no driver; there is no usable NVIDIA driver: its initialisation failed with CUDA error 803"},
+		"an old driver":                {source: "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 10020; return 0; }", want: "old driver; the NVIDIA driver is too old; one for CUDA 11.0 or later is needed: it is for CUDA 10.2"},
+		"no devices":                   {source: found + "int cuDeviceGetCount(int *n) { *n = 0; return 0; }", want: "no device; opening GPU 0: there is no NVIDIA GPU"},
+		"a driver without functions":   {source: found, want: "opening GPU 0: "},
+		"a number too high":            {source: found + device, number: "1", want: "no device; opening GPU 1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
+		"a negative number":            {source: found + device, number: "-1", want: "no device; opening GPU -1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
+		"the second device":            {source: found + two + oldSecond, number: "1", want: "old device; opening GPU 1: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
+		"an old device":                {source: found + device + with(version, "6"), want: "old device; opening GPU 0: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
+		"no memory for a context":      {source: found + device + with(version, "9") + with(context, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: OutOfMemory"},
+		"a context that fails":         {source: found + device + with(version, "9") + with(context, "999"), want: "opening GPU 0: "},
+		"no memory for a kernel":       {source: inContext + with(module, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
+		"no memory for a function":     {source: inContext + with(module, "0") + with(function, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
+		"a kernel that is refused":     {source: inContext + with(module, "218"), want: "opening GPU 0: loading kernel "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			source := filepath.Join(dir, "driver.c")
-			if err := os.WriteFile(source, []byte(c.source), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), source).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+			library := filepath.Join(dir, "libcuda.so.1")
+			if c.source == "" {
+				if err := os.WriteFile(library, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				cc := exec.Command("cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-")
+				cc.Stdin = strings.NewReader(c.source)
+				if out, err := cc.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
 			}
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), opens+"=1", "LD_LIBRARY_PATH="+dir)
+			cmd.Env = append(os.Environ(), opens+"="+cmp.Or(c.number, "0"), "LD_LIBRARY_PATH="+dir)
 			out, err := cmd.CombinedOutput()
-			if err != nil || !strings.HasPrefix(string(out), c.want) {
-				t.Errorf("%v\n got %s\nwant %s", err, out, c.want)
+			want := strings.ReplaceAll(c.want, "DIR", dir)
+			if err != nil || !strings.HasPrefix(string(out), want) {
+				t.Errorf("%v\n got %s\nwant %s", err, out, want)
 			}
 		})
 	}
