@@ -104,7 +104,8 @@ cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs
 
 .PHONY: test-cuda
 test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
-	$(CUDA_ENV) && $(GO) run $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels
+	$(CUDA_ENV) && $(GO) run $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels && \
+		$(GO) test -count 1 -tags cuda -run NoDriver ./cmd/motifd
 
 .PHONY: ptx
 ptx: ## compile the kernels anew (clang-19)

@@ -71,7 +71,13 @@ type result struct {
 // motifd runs the binary in a directory.
 func motifd(t *testing.T, dir string, args ...string) result {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
+	return runProgram(t, binary, dir, args...)
+}
+
+// runProgram runs a program in a directory.
+func runProgram(t *testing.T, program, dir string, args ...string) result {
+	t.Helper()
+	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
