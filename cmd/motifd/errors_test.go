@@ -34,6 +34,7 @@ func TestS10Refusals(t *testing.T) {
 		"replay --updates u.txt --query ok.cypher --backend gpu",
 		"replay --updates u.txt --query ok.cypher --batch -1",
 		"replay --updates u.txt --query ok.cypher --threads -1",
+		"replay --updates u.txt --query ok.cypher --device=-1",
 		"replay --updates u.txt --query ok.cypher --out u.txt",
 		"replay --updates missing.txt --query ok.cypher",
 		"replay --updates u.data --query ok.cypher",
