@@ -15,7 +15,7 @@ import (
 	"motifd/kernels"
 )
 
-// opens names the variable with the number of a GPU that the test binary opens, to print what came of it.
+// opens names the variable with the number of a GPU that the test binary opens, and allocates memory of, to print what came of it.
 const opens = "MOTIFD_TEST_OPEN"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	_, err = kernels.OpenGPU(number)
+	g, err := kernels.OpenGPU(number)
+	if err == nil {
+		_, err = g.Alloc(3 << 20)
+	}
 	var memory *kernels.MemoryError
 	for _, known := range []struct {
 		name string
@@ -58,9 +61,13 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 			"int cuMemGetInfo_v2(unsigned long *free, unsigned long *all) { *free = *all = 1; return 0; }\n"
 		module   = "int cuModuleLoadData(void **m, const void *ptx) { return %; }\n"
 		function = "int cuModuleGetFunction(void **f, void *m, const char *name) { return %; }\n"
+		launched = "int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, void *f, int b, unsigned long s, unsigned g) { *n = 1; return 0; }\n" +
+			"int cuCtxSetCurrent(void *c) { return 0; }\n"
+		memory = "int cuMemAlloc_v2(unsigned long long *p, unsigned long n) { return %; }\n"
 	)
 	with := func(text, value string) string { return strings.ReplaceAll(text, "%", value) }
 	inContext := found + device + with(version, "9") + with(context, "0") + described
+	opened := inContext + with(module, "0") + with(function, "0") + launched
 	for name, c := range map[string]struct {
 		source string // of the library; empty: an empty file
 		number string // of the device; empty: 0
@@ -81,6 +88,8 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		"a context that fails":         {source: found + device + with(version, "9") + with(context, "999"), want: "opening GPU 0: "},
 		"no memory for a kernel":       {source: inContext + with(module, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
 		"no memory for a function":     {source: inContext + with(module, "0") + with(function, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
+		"no memory for data":           {source: opened + with(memory, "2"), want: "memory; the GPU has no room for another 3 MiB: OutOfMemory"},
+		"an allocation that fails":     {source: opened + with(memory, "700"), want: "IllegalAddress"},
 		"a kernel that is refused":     {source: inContext + with(module, "218"), want: "opening GPU 0: loading kernel "},
 	} {
 		t.Run(name, func(t *testing.T) {
