@@ -15,8 +15,8 @@ const (
 	CountVariable = "MOTIFD_TEST_SEEDS"
 )
 
-// ForSeeds runs f as a subtest for n consecutive seeds. The first is random, or what SeedVariable says; each seed is
-// the name of its subtest, so a failure says how to run it again.
+// ForSeeds runs f as a subtest for n consecutive seeds; for half as many under the race detector, which takes ten times as long and looks for other things: what
+// the tests play without it. The first is random, or what SeedVariable says; each seed is the name of its subtest, so a failure says how to run it again.
 func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	ForSeedsUntil(t, n, func() bool { return true }, f)
@@ -29,7 +29,7 @@ const mostMore = 50
 // enough of them have for certain.
 func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
-	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n))
+	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n+slow-1)/slow)
 	most := asked + mostMore*uint64(n)
 	for i := uint64(0); i < asked || !seen(); i++ {
 		if i == most {

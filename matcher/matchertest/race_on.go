@@ -1,0 +1,6 @@
+//go:build race
+
+package matchertest
+
+// slow divides the number of seeds.
+const slow = 2
