@@ -3,8 +3,10 @@
 package cuda_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"motifd/dyngraph"
@@ -111,10 +113,14 @@ func (f faultyStream) Record(e kernels.Event) error {
 
 func (f faultyStream) Close() error { return f.stream.Close() }
 
-// TestFaultsAreErrors has calls of the device fail, anywhere in a search or in what staging asks of the device. The error comes out of the search, if it is
-// not mended there, and the next search, of the same batch or of the batch after an abort, finds what the CPU backend does.
+// TestFaultsAreErrors has calls of the device fail, anywhere in a search or in what staging asks of the device. The error of a search comes out of it; what
+// failed in staging, the search does anew. The next search, of the same batch or of the batch after an abort, finds what the CPU backend does. It goes on until
+// that found something after several of each of these.
 func TestFaultsAreErrors(t *testing.T) {
-	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+	const searched, aborted, staged = 0, 1, 2
+	var found [3]int // searches after a failure, of those with matches
+	enough := func() bool { return slices.Min(found[:]) >= 10 }
+	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		dev := newFaulty(newDevice(t, rng), -1)
 		o := randomOptions(rng)
@@ -122,22 +128,26 @@ func TestFaultsAreErrors(t *testing.T) {
 		want, got := cpu.New(o.CPU), cuda.New(o)
 		defer got.Close()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
-		failed := 0
 		for _, batch := range c.Batches {
+			var failed []int
 			if rng.IntN(3) == 0 {
 				dev.left = rng.IntN(20)
 			}
 			delta := bench.Stage(batch)
+			if dev.failed {
+				failed = append(failed, staged)
+			}
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-			dev.left = rng.IntN(60)
+			dev.left, dev.failed = rng.IntN(60), false
 			_, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error { return nil }, nil)
-			dev.left = -1
+			if dev.failed != (err != nil) || err != nil && !errors.Is(err, errFault) {
+				t.Fatalf("the device failed: %v; the search: %v", dev.failed, err)
+			}
+			dev.left, dev.failed = -1, false
 			if err != nil {
-				if !errors.Is(err, errFault) {
-					t.Fatal(err)
-				}
-				failed++
+				failed = append(failed, searched)
 				if rng.IntN(2) == 0 {
+					failed[len(failed)-1] = aborted
 					bench.Abort()
 					bench.Stage(batch)
 					for i, p := range bench.Plans() { // they may have been made anew
@@ -145,17 +155,24 @@ func TestFaultsAreErrors(t *testing.T) {
 					}
 				}
 			}
-			compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests), bench.Search(got, dyngraph.Inserted, requests))
+			a := bench.Search(want, dyngraph.Inserted, requests)
+			compareAnswers(t, bench, dyngraph.Inserted, requests, a, bench.Search(got, dyngraph.Inserted, requests))
+			if len(a.Rows) > 0 {
+				for _, of := range failed {
+					found[of]++
+				}
+			}
 			bench.Commit()
 		}
-		t.Logf("%d of %d searches failed", failed, len(c.Batches))
 	})
 }
 
 // TestP2LostDevice has a device fail for good, anywhere in a stream, with a backend that may go on without it: every batch gives what
-// the CPU backend gives, in its order, and the loss is told once.
+// the CPU backend gives, in its order, and the loss is told once. It goes on until devices were lost in snapshots and in searches that find something.
 func TestP2LostDevice(t *testing.T) {
-	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+	snapshots, searches := 0, 0 // that lost it, and found something
+	enough := func() bool { return min(snapshots, searches) > 0 }
+	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		dev := newFaulty(newDevice(t, rng), rng.IntN(400))
 		o := randomOptions(rng)
@@ -174,16 +191,100 @@ func TestP2LostDevice(t *testing.T) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+				before, a := lost, bench.Search(want, sign, requests)
+				compareAnswers(t, bench, sign, requests, a, bench.Search(got, sign, requests))
+				if lost > before && len(a.Rows) > 0 {
+					searches++
+				}
 			}
 			if n == len(c.Batches)-1 || rng.IntN(2) == 0 { // what fails when a batch is staged, the next search tells
-				compareEnumerations(t, bench, dyngraph.New, want, got)
+				before := lost
+				if found := compareEnumerations(t, bench, dyngraph.New, want, got); found > 0 && lost > before {
+					snapshots++
+				}
 			}
 			bench.Commit()
 		}
 		if lost > 1 || dev.failed != (lost == 1) {
 			t.Errorf("the loss was told %d times; the device failed: %v", lost, dev.failed)
 		}
-		t.Logf("lost %d times", lost)
+	})
+}
+
+// interrupted is a backend whose device is to fail, calls later, once more rows than after of a search or snapshot are out.
+type interrupted struct {
+	matcher.Backend
+	dev          *faulty
+	after, calls int
+}
+
+// interrupt returns what a receiver calls with the number of rows that it got.
+func (b *interrupted) interrupt() func(rows int) {
+	out := 0
+	return func(rows int) {
+		if out += rows; out > b.after && b.dev.left < 0 {
+			b.dev.left = b.calls
+		}
+	}
+}
+
+func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, suspend func(int, uint32) error) ([]matcher.Result, error) {
+	got := b.interrupt()
+	return b.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
+		got(g.Rows.Len())
+		return emit(g)
+	}, suspend)
+}
+
+func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64, emit func(matcher.Rows) error) (matcher.Result, error) {
+	got := b.interrupt()
+	return b.Backend.Enumerate(ctx, which, p, want, limit, func(r matcher.Rows) error {
+		got(r.Len())
+		return emit(r)
+	})
+}
+
+// TestP2LostMidway has a device fail for good when rows are out, of a search or of a snapshot: what the CPU backend goes on with is the next row, so that none
+// is missing and none comes twice.
+func TestP2LostMidway(t *testing.T) {
+	searches, snapshots := 0, 0 // that lost it
+	enough := func() bool { return min(searches, snapshots) > 0 }
+	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
+		batch, q := paths(rng)
+		queries := []*matcher.Query{q}
+		if rng.IntN(2) == 0 {
+			other := *q
+			other.Name, other.Unit = "path of subgraphs", matcher.Subgraphs
+			queries = append(queries, &other)
+		}
+		dev := newFaulty(newDevice(t, rng), -1)
+		lost := 0
+		o := randomOptions(rng)
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 1<<15
+		o.Lost = func(error) { lost++ }
+		want, got := cpu.New(o.CPU), &interrupted{Backend: cuda.New(o), dev: dev, calls: rng.IntN(4)}
+		defer got.Close()
+		bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
+		bench.Stage(batch)
+		if rng.IntN(2) == 0 {
+			got.after = rng.IntN(2000)
+			compareSnapshots(t, bench, dyngraph.New, want, got)
+			snapshots += lost
+		} else {
+			limits := rng.IntN(2) == 0
+			requests := bench.Requests(func(_ int, r *matcher.Request) {
+				if limits {
+					r.Limit, r.Total = 1+rng.Uint64N(5000), rng.IntN(2) == 0
+				}
+			})
+			a := bench.Search(want, dyngraph.Inserted, requests)
+			got.after = rng.IntN(len(a.Rows))
+			compareAnswers(t, bench, dyngraph.Inserted, requests, a, bench.Search(got, dyngraph.Inserted, requests))
+			searches += lost
+		}
+		if lost > 1 || dev.failed != (lost == 1) {
+			t.Errorf("the loss was told %d times; the device failed: %v", lost, dev.failed)
+		}
+		bench.Abort()
 	})
 }

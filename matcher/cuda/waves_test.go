@@ -55,24 +55,29 @@ func (e promptEvent) Since(earlier kernels.Event) (float64, error) {
 	return e.Event.Since(earlier.(promptEvent).Event)
 }
 
+// paths returns a batch of edges with thousands of paths of two.
+func paths(rng *rand.Rand) (batch []dyngraph.Message, q *matcher.Query) {
+	for len(batch) < 400 {
+		if from, to := rng.IntN(60), rng.IntN(60); from != to {
+			batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
+				FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
+		}
+	}
+	q = &matcher.Query{Name: "path", Version: 1}
+	for i, name := range []string{"x", "y", "z"} {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: name, Label: "a"})
+		if i > 0 {
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: "to " + name, From: i - 1, To: i, Label: "e", Either: true})
+		}
+	}
+	return batch, q
+}
+
 // TestWavesGoOnWhileRowsAreTaken has rows of several waves taken from a device whose copies have always arrived: while the rows of a wave are handed out, the
 // next ones are searched all the same.
 func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
-		var batch []dyngraph.Message
-		for len(batch) < 400 {
-			if from, to := rng.IntN(60), rng.IntN(60); from != to {
-				batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
-					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
-			}
-		}
-		q := &matcher.Query{Name: "path", Version: 1}
-		for i, name := range []string{"x", "y", "z"} {
-			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: name, Label: "a"})
-			if i > 0 {
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: "to " + name, From: i - 1, To: i, Label: "e", Either: true})
-			}
-		}
+		batch, q := paths(rng)
 		dev := &prompt{Device: newDevice(t, rng)}
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
 		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 15})
