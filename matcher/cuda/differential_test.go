@@ -5,6 +5,7 @@ package cuda_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -64,18 +65,48 @@ func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 	})
 }
 
+// compared counts what was there to be found where the device was compared: two backends that find nothing agree, too.
+type compared struct{ rows, capped, counts, witnesses, whole int }
+
+// add counts an answer to requests, less what has a budget and so is the CPU backend's.
+func (c *compared) add(requests []matcher.Request, a *matchertest.Answer) {
+	for _, r := range a.Rows {
+		if requests[r.Request].Budget == 0 {
+			c.rows++
+		}
+	}
+	for i, r := range a.Results {
+		switch req := &requests[i]; {
+		case req.Budget != 0 || r.Count.IsZero():
+		case req.Want == matcher.WantCount:
+			c.counts++
+		case req.Want == matcher.WantAny:
+			c.witnesses++
+		case r.Truncated:
+			c.capped++
+		}
+	}
+}
+
+// all tells whether there was each of these, also rows of whole graphs; where checkers watch, which take their time, that is not waited for.
+func (c *compared) all() bool {
+	return os.Getenv(Few) != "" || min(c.rows, c.capped, c.counts, c.witnesses, c.whole) > 0
+}
+
 // TestP2BackendsAgree stages random batches and has cpu and cuda answer the same requests: rows with caps and totals, obeyed
 // suspensions, numbers, and whether there is any.
 func TestP2BackendsAgree(t *testing.T) {
-	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
-		play(t, rng, c.Directed, c.Queries, c.Batches)
+		play(t, rng, &seen, c.Directed, c.Queries, c.Batches)
 	})
 }
 
 // TestP2BackendsAgreeOnLargerGraphs does the same where vertices have hundreds of neighbours, over many leaves.
 func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
-	matchertest.ForSeeds(t, 1+rounds/3, func(t *testing.T, rng *rand.Rand) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, 1+rounds/3, seen.all, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 900, Messages: 1000,
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
 		var queries []*matcher.Query
@@ -96,19 +127,20 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 			queries = append(queries, q)
 		}
 		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 400))
-		play(t, rng, shape.Directed, queries, batches)
+		play(t, rng, &seen, shape.Directed, queries, batches)
 	})
 }
 
 // TestP2BackendsAgreeOnManyLabels has the graph get more labels than a kind of neighbours has bits for, so that some share one, and lose them again
 // when a batch is aborted.
 func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
-	matchertest.ForSeeds(t, 1+rounds/4, func(t *testing.T, rng *rand.Rand) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, 1+rounds/4, seen.all, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, c.Directed, randomPlanner(rng), c.Queries, want, got)
 		half := len(c.Batches) / 2
-		playOn(t, rng, bench, want, got, c.Batches[:half])
+		playOn(t, rng, &seen, bench, want, got, c.Batches[:half])
 		labels := 1 << 15
 		var declared []dyngraph.Message
 		for i := range labels {
@@ -119,7 +151,7 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 			bench.Stage(declared)
 		}
 		bench.Commit()
-		playOn(t, rng, bench, want, got, c.Batches[half:])
+		playOn(t, rng, &seen, bench, want, got, c.Batches[half:])
 	})
 }
 
@@ -127,7 +159,8 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 // numbers.
 func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 	const sharing = 1 << 15 // where there are more labels, but not twice as many, these share a kind by so many
-	matchertest.ForSeeds(t, 1+rounds/4, func(t *testing.T, rng *rand.Rand) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, 1+rounds/4, seen.all, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 60, Edges: 300, Messages: 500,
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2", "L3"}, Edge: []string{"e0", "e1"}}}
 		var queries []*matcher.Query
@@ -158,21 +191,21 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 		if rng.IntN(4) == 0 { // they have low numbers by then, and kinds are others from there on
 			before = 2
 		}
-		playOn(t, rng, bench, want, got, batches[:before])
+		playOn(t, rng, &seen, bench, want, got, batches[:before])
 		bench.Stage(declared)
 		bench.Commit()
-		playOn(t, rng, bench, want, got, batches[before:])
+		playOn(t, rng, &seen, bench, want, got, batches[before:])
 	})
 }
 
-// play runs a stream past both backends.
-func play(t *testing.T, rng *rand.Rand, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
+// play runs a stream past both backends and counts what there was to find.
+func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
 	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-	playOn(t, rng, matchertest.NewBench(t, directed, randomPlanner(rng), queries, want, got), want, got, batches)
+	playOn(t, rng, seen, matchertest.NewBench(t, directed, randomPlanner(rng), queries, want, got), want, got, batches)
 }
 
-func playOn(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
+func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
 	t.Helper()
 	for _, batch := range batches {
 		if r, ok := got.(matcher.Rehearser); ok && rng.IntN(8) == 0 {
@@ -194,15 +227,17 @@ func playOn(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, want, got ma
 		requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 		if rng.IntN(4) > 0 { // else the mirror sits out the batch
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+				a := bench.Search(want, sign, requests)
+				compareAnswers(t, bench, sign, requests, a, bench.Search(got, sign, requests))
+				seen.add(requests, a)
 			}
 		}
 		if rng.IntN(4) == 0 {
-			compareEnumerations(t, bench, dyngraph.Which(rng.IntN(2)), want, got)
+			seen.whole += compareEnumerations(t, bench, dyngraph.Which(rng.IntN(2)), want, got)
 		}
 		bench.Commit()
 		if rng.IntN(4) == 0 {
-			compareEnumerations(t, bench, dyngraph.New, want, got)
+			seen.whole += compareEnumerations(t, bench, dyngraph.New, want, got)
 		}
 	}
 }
@@ -243,14 +278,15 @@ func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, 
 	}
 }
 
-func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
+// compareEnumerations compares what is found in a whole graph and returns how many rows that is.
+func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) (found int) {
 	t.Helper()
-	compareSnapshots(t, bench, which, want, got)
 	compareNumbers(t, bench, which, want, got)
+	return compareSnapshots(t, bench, which, want, got)
 }
 
-// compareSnapshots compares the rows of a whole graph, with limits and without.
-func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
+// compareSnapshots compares the rows of a whole graph, with limits and without, and returns how many there are.
+func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) (found int) {
 	t.Helper()
 	for i, p := range bench.Plans() {
 		for limit := range uint64(3) { // 0 is no limit
@@ -260,6 +296,9 @@ func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Whi
 				var err error
 				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), func(r matcher.Rows) error {
 					rows[k] = append(rows[k], r.Data...)
+					if k == 0 {
+						found += r.Len()
+					}
 					return nil
 				})
 				if err != nil {
@@ -271,6 +310,7 @@ func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Whi
 			}
 		}
 	}
+	return found
 }
 
 // compareNumbers compares counts and existence in a whole graph.
