@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,13 @@ func newEmulated(t *testing.T) *emulated {
 // replay replays with more arguments and an emulator.
 func (e *emulated) replay(t *testing.T, emulator string, more ...string) result {
 	t.Helper()
-	cmd := exec.Command(e.binary, append(e.args, more...)...)
+	return e.motifd(t, emulator, append(slices.Clone(e.args), more...)...)
+}
+
+// motifd runs the program with an emulator.
+func (e *emulated) motifd(t *testing.T, emulator string, args ...string) result {
+	t.Helper()
+	cmd := exec.Command(e.binary, args...)
 	cmd.Dir = e.dir
 	cmd.Env = append(os.Environ(), emulatorProgram+"="+emulator)
 	var out, errs strings.Builder
@@ -76,11 +83,11 @@ func (e *emulated) replay(t *testing.T, emulator string, more ...string) result 
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// dying is an emulator that stops answering after so many bytes.
+// dying is an emulator that stops answering after so many bytes; stdbuf has each handed on when it comes.
 func (e *emulated) dying(t *testing.T, after int) string {
 	t.Helper()
 	path := filepath.Join(e.dir, fmt.Sprint("dying", after))
-	script := fmt.Sprintf("#!/bin/sh\ndd bs=1 count=%d status=none | '%s'\n", after, e.emulator)
+	script := fmt.Sprintf("#!/bin/sh\nstdbuf -o0 head -c %d | '%s'\n", after, e.emulator)
 	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
 	return path
 }
@@ -93,6 +100,9 @@ func TestP2GPU(t *testing.T) {
 	t.Run("missing", func(t *testing.T) { gpuMissing(t, e) })
 	t.Run("lost", func(t *testing.T) { gpuLost(t, e) })
 	t.Run("timeline", func(t *testing.T) { gpuTimeline(t, e) })
+	t.Run("match", func(t *testing.T) { gpuMatch(t, e) })
+	t.Run("backfill", func(t *testing.T) { gpuBackfill(t, e) })
+	t.Run("restart", func(t *testing.T) { gpuRestart(t, e) })
 }
 
 // gpuRehearsal replays a stream that begins with a graph, on which auto compares CPU and GPU before: the same bytes as from the CPU.
@@ -146,17 +156,21 @@ queries:
   - {file: ring.txt, emit: counts}
 `
 
+// withoutStream drops the id that each daemon gives its output.
+func withoutStream(records string) string {
+	return regexp.MustCompile(`"stream":"[^"]*"`).ReplaceAllString(records, "")
+}
+
 // gpuLost runs the daemon with auto on a GPU that fails on the way: what it writes is what the CPU writes, and the loss is
 // logged once.
 func gpuLost(t *testing.T, e *emulated) {
 	run := func(out, emulator, backend, graph string) (records string, r result) {
 		config := filepath.Join(e.dir, out+".yaml")
 		require.NoError(t, os.WriteFile(config, []byte(strings.NewReplacer("OUT", out, "BOOT", graph).Replace(daemonConfig)), 0o600))
-		e.args = []string{"run", "-c", config, "--set", "admin.listen=", "--backend", backend}
-		r = e.replay(t, emulator)
+		r = e.motifd(t, emulator, "run", "-c", config, "--set", "admin.listen=", "--backend", backend)
 		text, err := os.ReadFile(filepath.Join(e.dir, out))
 		require.NoError(t, err, r.stderr)
-		return regexp.MustCompile(`"stream":"[^"]*"`).ReplaceAllString(string(text), ""), r
+		return withoutStream(string(text)), r
 	}
 	lost := 0
 	const measuring = 3 * 256 << 10                     // what it is sent before it searches
@@ -210,4 +224,16 @@ func gpuMissing(t *testing.T, e *emulated) {
 	require.Equal(t, exitRefused, got.code, got.stderr)
 	require.Contains(t, got.stderr, "there is no NVIDIA GPU")
 	require.Empty(t, got.stdout)
+	got = e.motifd(t, "", "match", "--graph", "graph.txt", "--query", "path.txt", "--undirected", "--out", "matches.missing", "--backend", "cuda")
+	require.Equal(t, exitRefused, got.code, got.stderr)
+	require.Contains(t, got.stderr, "there is no NVIDIA GPU")
+	require.Empty(t, got.stdout)
+	require.NoFileExists(t, filepath.Join(e.dir, "matches.missing"))
+	_, got = e.daemon(t, "missing", "", "engine.backend=cuda") // there may be one when it is started again
+	require.Equal(t, exitFailed, got.code, got.stderr)
+	require.Contains(t, got.stderr, "engine.backend: opening GPU 0: there is no NVIDIA GPU")
+	require.NoFileExists(t, filepath.Join(e.dir, "missing.jsonl"))
+	records, got := e.daemon(t, "missing", e.emulator, "engine.backend=cuda")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.NotEmpty(t, records)
 }

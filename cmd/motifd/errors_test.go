@@ -22,6 +22,7 @@ func TestS10Refusals(t *testing.T) {
 		"bad.txt":      "v 0 0\nv 1 1\n\ne 0 1\ne 1 1\n",
 		"clash.txt":    "v 0 0\nv 0 1\n",
 		"bad.yaml":     "batch: {lingr: 3}\n",
+		"cuda.yaml":    "input: {file: {path: u.txt}}\noutput: {file: {path: out.jsonl}}\ncheckpoint: {dir: state}\n",
 		"empty.yaml":   "",
 	})
 	var b strings.Builder
@@ -50,6 +51,7 @@ func TestS10Refusals(t *testing.T) {
 		"replay --batch-log . --updates u.txt",
 		"match --graph g.txt",
 		"match --graph bad.txt --query ok.cypher",
+		"match --graph g.txt --query ok.cypher --backend cuda",
 		"explain where.cypher",
 		"query validate loop.txt where.cypher ok.cypher",
 		"query add u.data",
@@ -61,6 +63,7 @@ func TestS10Refusals(t *testing.T) {
 		"run -c empty.yaml",
 		"run -c bad.yaml",
 		"run -c empty.yaml --set batch.linger",
+		"run -c cuda.yaml --backend cuda",
 	} {
 		r := motifd(t, dir, strings.Fields(line)...)
 		require.NotZero(t, r.code, line)
