@@ -58,7 +58,7 @@ func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 // behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what the array was asked for when that was staged
 // counts, as what that took does (runner). It is asked for every batch, also where nothing ever runs on the device, and so has nobody count or copy anything.
 func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
-	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its 16 bytes
+	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its kernels.OpSize bytes
 	words := uint64(m.filter.NumberWords())
 	bits := uint64(m.g.IDBound()) * 8 * words
 	whole := uint64(m.g.Edges())*ofEdge + bits
