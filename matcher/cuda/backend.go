@@ -115,9 +115,6 @@ func New(opt Options) *Backend {
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
 
-// Steals returns how often work was split since Load: between the warps of a block, and between blocks.
-func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.mailed }
-
 // Load implements matcher.Backend. The mirror is filled by the first search.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.release(); err != nil {

@@ -230,3 +230,6 @@ func (r *Rests) Add(of matcher.Backend) error {
 	}
 	return nil
 }
+
+// Steals returns how often work was split since Load: between the warps of a block, and between blocks.
+func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.mailed }

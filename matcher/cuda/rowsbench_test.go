@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -72,6 +71,7 @@ func BenchmarkRows(b *testing.B) {
 		}
 		width := len(p.Query.Vertices) + len(p.Query.Edges)
 		var took [3]float64
+		var spans []cuda.TraceSpan
 		for _, trace.Until = range []cuda.Stage{cuda.Emitted, cuda.Searched, cuda.Ordered, cuda.Emitted} { // the first warms up
 			trace.Reset()
 			check := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
@@ -81,9 +81,10 @@ func BenchmarkRows(b *testing.B) {
 			if check.failed != "" || trace.Until == cuda.Emitted && check.rows != r.Count.Lo {
 				b.Fatalf("%s: %d rows of %s; %s", p.Query.Name, check.rows, r.Count, check.failed)
 			}
-			if took[trace.Until], err = trace.Took(); err != nil {
+			if spans, err = trace.Spans(); err != nil {
 				b.Fatal(err)
 			}
+			took[trace.Until] = onDevice(spans)
 		}
 		if !ok {
 			fmt.Printf("%-9s %12s over time\n", p.Query.Name, r.Count)
@@ -92,18 +93,13 @@ func BenchmarkRows(b *testing.B) {
 		n := float64(r.Count.Lo)
 		rate := func(s cuda.Stage) float64 { return n / took[s] / 1e3 }
 		gigabytes := rate(cuda.Emitted) * float64(4*width) / 1e3
-		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, trace.Waves(), rate(cuda.Searched),
+		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, waves(spans), rate(cuda.Searched),
 			rate(cuda.Ordered), rate(cuda.Emitted), gigabytes, 100*gigabytes/pinned)
-		ms, err := trace.Totals()
-		if err != nil {
-			b.Fatal(err)
-		}
+		ms := totals(spans)
 		fmt.Printf("          in all %.1f ms: search %.1f, order %.1f, copy %.1f, handed out within %.1f\n", took[cuda.Emitted], ms["search"], ms["order"], ms["copy"], ms["emit"])
-		if shown < 2 && trace.Waves() > 2 {
+		if shown < 2 && waves(spans) > 2 {
 			shown++
-			if _, err := trace.WriteTo(os.Stdout); err != nil {
-				b.Fatal(err)
-			}
+			printSpans(spans)
 		}
 	}
 }

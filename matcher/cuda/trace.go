@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"fmt"
-	"io"
 
 	"motifd/kernels"
 )
@@ -207,46 +206,6 @@ func (t *Trace) Spans() ([]TraceSpan, error) {
 	return all, t.err
 }
 
-// Took returns the milliseconds from the first begin on the device to the last end there.
-func (t *Trace) Took() (float64, error) {
-	spans, err := t.Spans()
-	var first, last int64
-	for _, s := range spans {
-		if s.Lane == LaneHost {
-			continue
-		}
-		if last == 0 {
-			first = s.Begin
-		}
-		first, last = min(first, s.Begin), max(last, s.End)
-	}
-	return float64(last-first) / 1e6, err
-}
-
-// Totals returns the milliseconds spent in each kind of work.
-func (t *Trace) Totals() (map[string]float64, error) {
-	ms := map[string]float64{}
-	spans, err := t.Spans()
-	for _, s := range spans {
-		ms[s.What] += float64(s.End-s.Begin) / 1e6
-	}
-	return ms, err
-}
-
-// WriteTo writes a line for each span: what, which wave, from when to when in milliseconds.
-func (t *Trace) WriteTo(w io.Writer) (int64, error) {
-	written := int64(0)
-	spans, err := t.Spans()
-	for _, s := range spans {
-		n, err := fmt.Fprintf(w, "wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6, float64(s.End-spans[0].Begin)/1e6)
-		written += int64(n)
-		if err != nil {
-			return written, err
-		}
-	}
-	return written, err
-}
-
 // Reset forgets what was noted.
 func (t *Trace) Reset() {
 	for _, s := range t.spans {
@@ -255,12 +214,4 @@ func (t *Trace) Reset() {
 	}
 	t.close(t.origin)
 	t.origin, t.spans = nil, t.spans[:0]
-}
-
-// Waves returns the number of waves.
-func (t *Trace) Waves() (n int) {
-	for _, s := range t.spans {
-		n = max(n, s.Wave+1)
-	}
-	return n
 }

@@ -1,0 +1,48 @@
+//go:build cuda
+
+package cuda_test
+
+import (
+	"fmt"
+
+	"motifd/matcher/cuda"
+)
+
+// onDevice returns the milliseconds from the first begin on the device to the last end there.
+func onDevice(spans []cuda.TraceSpan) float64 {
+	var first, last int64
+	for _, s := range spans {
+		if s.Lane == cuda.LaneHost {
+			continue
+		}
+		if last == 0 {
+			first = s.Begin
+		}
+		first, last = min(first, s.Begin), max(last, s.End)
+	}
+	return float64(last-first) / 1e6
+}
+
+// totals returns the milliseconds spent in each kind of work.
+func totals(spans []cuda.TraceSpan) map[string]float64 {
+	ms := map[string]float64{}
+	for _, s := range spans {
+		ms[s.What] += float64(s.End-s.Begin) / 1e6
+	}
+	return ms
+}
+
+// waves returns the number of waves.
+func waves(spans []cuda.TraceSpan) (n int) {
+	for _, s := range spans {
+		n = max(n, s.Wave+1)
+	}
+	return n
+}
+
+// printSpans prints a line for each span: what, which wave, from when to when in milliseconds.
+func printSpans(spans []cuda.TraceSpan) {
+	for _, s := range spans {
+		fmt.Printf("wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6, float64(s.End-spans[0].Begin)/1e6)
+	}
+}
