@@ -41,13 +41,14 @@ func (benchCmd) Help() string {
 cell of the table is a motifd replay (static: a motifd match) in a process of its own, so that its peak memory is its own:
 
   matches     found, positive and negative; of exists, transitions
-  match s     time of the search alone
+  match s     time of the search alone; of deltas, from its begin until its last match is handed on
   updates/s   updates by the time of the search and of keeping the graph
   matches/s   matches by the time of the search; counts and static count them without making them
   speed-up    against the first number of threads: match s by match s
 
 Times depend on the machine and on what else it does; compare what was measured in one run of this command. Deltas are
-made in their order and discarded. The counts of all runs are compared with each other, and with the peer's.
+made in their order, handed on and discarded; they get as many processors as search threads (GOMAXPROCS), since what orders
+them and hands them on works beside the search. The counts of all runs are compared with each other, and with the peer's.
 
 Examples:
   motifd bench

@@ -19,7 +19,10 @@ type timedBackend struct {
 	threads int
 	device  string // name of the GPU, if one is used
 	search  time.Duration
-	phase   func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
+	// whole counts the receiver's time, too, which is right for one that discards: workers go on searching while it has a
+	// group, so that time without it is less than what they took.
+	whole bool
+	phase func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
 
 // Search implements matcher.Backend.
@@ -33,7 +36,7 @@ func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []ma
 		other += time.Since(at)
 		return err
 	}, suspend)
-	t.search += time.Since(begin) - other
+	t.took(begin, other)
 	return res, err
 }
 
@@ -48,8 +51,15 @@ func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *m
 		other += time.Since(at)
 		return err
 	})
-	t.search += time.Since(begin) - other
+	t.took(begin, other)
 	return res, err
+}
+
+// took adds a search, of which the receiver took a part.
+func (t *timedBackend) took(begin time.Time, receiver time.Duration) {
+	if t.search += time.Since(begin); !t.whole {
+		t.search -= receiver
+	}
 }
 
 // timedConcerner is a timedBackend whose backend is a matcher.Concerner, which the engine can only tell from its methods.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/reference"
@@ -20,4 +24,37 @@ func TestTimedBackendHidesNothing(t *testing.T) {
 		require.Equal(t, is, can, b.Name())
 		require.NoError(t, b.Close())
 	}
+}
+
+// slowBackend searches for three seconds, with what receives in between.
+type slowBackend struct{ matcher.Backend }
+
+func (slowBackend) Search(_ context.Context, _ dyngraph.Sign, _ []matcher.Request, emit func(matcher.Group) error, _ func(int, uint32) error) ([]matcher.Result, error) {
+	time.Sleep(time.Second)
+	err := emit(matcher.Group{})
+	time.Sleep(2 * time.Second)
+	return nil, err
+}
+
+func (slowBackend) Enumerate(_ context.Context, _ dyngraph.Which, _ *matcher.Plan, _ matcher.Want, _ uint64, emit func(matcher.Rows) error) (matcher.Result, error) {
+	time.Sleep(3 * time.Second)
+	return matcher.Result{}, emit(matcher.Rows{})
+}
+
+// TestTimedBackend: what the receiver takes is no search, unless it is to be counted with it. The clock is that of a bubble, which waits for nothing.
+func TestTimedBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, x := range []struct {
+			whole bool
+			want  time.Duration
+		}{{false, 3 * time.Second}, {true, 8 * time.Second}} {
+			b := &timedBackend{Backend: slowBackend{}, whole: x.whole}
+			_, err := b.Search(t.Context(), dyngraph.Inserted, nil, func(matcher.Group) error { time.Sleep(5 * time.Second); return nil }, nil)
+			require.NoError(t, err)
+			require.Equal(t, x.want, b.search)
+			_, err = b.Enumerate(t.Context(), dyngraph.New, nil, matcher.WantRows, 0, func(matcher.Rows) error { time.Sleep(5 * time.Second); return nil })
+			require.NoError(t, err)
+			require.Equal(t, 2*x.want, b.search)
+		}
+	})
 }

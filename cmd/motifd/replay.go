@@ -216,7 +216,7 @@ func (r *replay) load(g *dyngraph.Graph) error {
 func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.SinkOptions) error {
 	c := r.cmd
 	if c.Out == file.None {
-		enc = discard{enc}
+		enc, r.backend.whole = discard{enc}, true
 	}
 	out.Out = r.app.stdout
 	sink, err := newReplaySink(c, out)
@@ -340,7 +340,11 @@ func (r *replay) Step(s stream.StepStats) {
 	r.sum.Updates += uint64(s.Summary.Updates)
 	r.sum.EffectiveUpdates += uint64(s.Summary.NetInserted + s.Summary.NetDeleted)
 	r.match += searched
-	r.apply += max(0, s.Accept+s.Step-s.Encode-s.Publish-searched)
+	other := s.Encode + s.Publish
+	if r.backend.whole {
+		other = 0 // it is part of what was searched
+	}
+	r.apply += max(0, s.Accept+s.Step-other-searched)
 	r.progress.update(r.sum.Updates, r.part(s.Batch.Positions))
 }
 
