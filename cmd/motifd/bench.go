@@ -25,7 +25,7 @@ type benchCmd struct {
 	Case     string   `help:"Use the case in a directory instead: graph.txt, insert.txt or mixed.txt, queries/." placeholder:"DIR"`
 	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
 
-	Emit      []string      `help:"What is measured: of the stream counts, deltas, exists; or static, the counts of the graph before it." placeholder:"MODE,..."`
+	Emit      []string      `help:"What is measured: of the stream counts, deltas; exists, of the graph's edges inserted and deleted; or static, the counts of the graph before the stream." placeholder:"MODE,..."`
 	Threads   []int         `help:"Search threads; the first is what the others are compared with (default: ${default})." default:"1,2" placeholder:"N,..."`
 	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn (default: ${default})." default:"3" placeholder:"N"`
 	Batch     int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
@@ -48,7 +48,8 @@ cell of the table is a motifd replay (static: a motifd match) in a process of it
 
 Times depend on the machine and on what else it does; compare what was measured in one run of this command. Deltas are
 made in their order, handed on and discarded; they get as many processors as search threads (GOMAXPROCS), since what orders
-them and hands them on works beside the search. The counts of all runs are compared with each other, and with the peer's.
+them and hands them on works beside the search. What exists is of a stream of its own, since the queries have a match before
+the other begins: into the vertices alone the graph's edges are inserted, and then deleted, in the order of its file. The counts of all runs are compared with each other, and with the peer's.
 
 Examples:
   motifd bench

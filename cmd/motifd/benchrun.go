@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,8 +19,9 @@ type bench struct {
 	cmd    *benchCmd
 	app    *app
 	in     *benchInput
-	dir    string // for files of its own
-	binary string // motifd
+	filled *benchInput // what exists is measured on; nil when it is not measured
+	dir    string      // for files of its own
+	binary string      // motifd
 	report benchReport
 
 	counts map[string]*big.Int // by query: matches of the stream, of either sign
@@ -50,6 +52,12 @@ type benchCell struct {
 func (b *bench) measure() error {
 	if err := b.count(); err != nil {
 		return err
+	}
+	if slices.Contains(b.cmd.Emit, "exists") {
+		var err error
+		if b.filled, err = b.in.fill(b.dir); err != nil {
+			return err
+		}
 	}
 	cells := b.cells()
 	for run := range b.cmd.Runs {
@@ -140,6 +148,10 @@ func (b *bench) sample(c *benchCell) error {
 			return fmt.Errorf("query %s, %s, %d threads: %s matches, but %s were counted before; this is a defect of motifd",
 				q.Name, c.emit, c.threads, q.sum(), before)
 		}
+		if c.emit == "exists" && q.Positive.Cmp(&q.Negative) != 0 {
+			return fmt.Errorf("query %s, exists, %d threads: in the end no edge is left, but it began to match %s times and ceased to %s times; this is a defect of motifd",
+				q.Name, c.threads, &q.Positive, &q.Negative)
+		}
 	}
 	if c.matches != nil && c.matches.Cmp(sum) != 0 {
 		return fmt.Errorf("%s, %s, %d threads: %s in all, but %s before; this is a defect of motifd", c.name, c.emit, c.threads, sum, c.matches)
@@ -173,11 +185,15 @@ func (q *benchCounts) sum() *big.Int {
 // replay runs motifd replay in a process of its own; or motifd match when the graph is static.
 func (b *bench) replay(queries []benchPattern, emit string, threads int) (*benchReplay, error) {
 	summary := filepath.Join(b.dir, "summary.json")
-	args := []string{"replay", "--updates", b.in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out", "none"}
+	in := b.in
+	if emit == "exists" {
+		in = b.filled
+	}
+	args := []string{"replay", "--updates", in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out", "none"}
 	if emit == "static" {
 		args = []string{"match"}
 	}
-	args = append(args, "--undirected", "--graph", b.in.graph, "--threads", strconv.Itoa(threads), "--summary", summary)
+	args = append(args, "--undirected", "--graph", in.graph, "--threads", strconv.Itoa(threads), "--summary", summary)
 	for _, q := range queries {
 		args = append(args, "--query", q.path)
 	}
