@@ -194,6 +194,8 @@ func TestBenchPeer(t *testing.T) {
 	require.InEpsilon(t, report.Peer[0].Ratio, report.Means.Classes[benchDense], 1e-9)
 	require.Equal(t, "sparse-4", report.Means.LeastOf)
 	require.NotContains(t, report.Means.Classes, benchTree)
+	require.Less(t, report.Means.WithApply, report.Means.All)
+	require.Contains(t, r.stdout, fmt.Sprintf("  %.4f\n", report.Peer[0].ApplyS), "the last column")
 	require.Regexp(t, `tree-4 .*> 2\.0000 .*> \d`, r.stdout)
 	require.Contains(t, r.stdout, "over the 2 queries")
 
@@ -211,11 +213,13 @@ func TestBenchPeer(t *testing.T) {
 func TestBenchMeans(t *testing.T) {
 	require.Nil(t, meansOf([]benchPeerRow{{Query: "a", Ratio: 2, TimedOut: true}}))
 	m := meansOf([]benchPeerRow{
-		{Query: "a", Class: benchTree, Ratio: 2}, {Query: "b", Class: benchTree, Ratio: 8}, {Query: "c", Class: benchDense, Ratio: 0.5},
+		{Query: "a", Class: benchTree, Ratio: 2, PeerS: 2, MotifdS: 1, ApplyS: 1}, {Query: "b", Class: benchTree, Ratio: 8, PeerS: 8, MotifdS: 1, ApplyS: 1},
+		{Query: "c", Class: benchDense, Ratio: 0.5, PeerS: 0.5, MotifdS: 1, ApplyS: 1},
 		{Query: "d", Class: benchDense, Ratio: 0.1, Differs: "7"}, {Query: "e", Class: benchDense, Ratio: 0.1, Failed: "so"},
 	})
 	require.Equal(t, 3, m.Queries)
 	require.InDelta(t, 2, m.All, 1e-9)
+	require.InDelta(t, 1, m.WithApply, 1e-9)
 	require.InDelta(t, 4, m.Classes[benchTree], 1e-9)
 	require.InDelta(t, 0.5, m.Least, 0)
 	require.Equal(t, "c", m.LeastOf)
