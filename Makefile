@@ -57,7 +57,7 @@ bench: build ## measure counts, deltas, exists by class of patterns, 1 and 2 thr
 .PHONY: bench-peer
 bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated case or on that in the directory CASE
 	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
-	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") --runs 5 $(BENCHFLAGS)
+	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") $(BENCHFLAGS)
 
 DURATION    ?= 10m
 

@@ -27,7 +27,7 @@ type benchCmd struct {
 
 	Emit      []string      `help:"What is measured: of the stream counts, deltas; exists, of the graph's edges inserted and deleted; or static, the counts of the graph before the stream." placeholder:"MODE,..."`
 	Threads   []int         `help:"Search threads; the first is what the others are compared with (default: ${default})." default:"1,2" placeholder:"N,..."`
-	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn (default: ${default})." default:"3" placeholder:"N"`
+	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn (default: ${default})." default:"5" placeholder:"N"`
 	Batch     int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	Each      bool          `help:"Measure query by query instead of a class at a time."`
 	MaxDeltas uint64        `help:"With --emit=deltas, leave out queries with more matches than that; what is left out is told (default: ${default})." default:"20000000" placeholder:"N"`
@@ -58,9 +58,9 @@ counting reads, which is made with the first batch.
 
 Examples:
   motifd bench
-  motifd bench --preset=github --runs=5
+  motifd bench --preset=github
   motifd bench --vertices=100000 --edges=1000000 --updates=100000 --stream=mixed --classes=tree --sizes=4,5 --json=b.json
-  motifd bench --peer=RapidFlow.out --runs=5
+  motifd bench --peer=RapidFlow.out
   motifd bench --peer=RapidFlow.out --case=data/synth
   motifd bench --write=case`
 }
