@@ -17,13 +17,16 @@ import (
 type churn struct {
 	g    *Graph
 	rnd  *rand.Rand
-	keys []string // equal to the graph's, but other strings, as those of a decoded record are
+	keys []string // by vertex; equal to the graph's, but other strings, as those of a decoded record are
 	live [][2]VertexID
+	attr func(i int) Attr     // of the i-th edge that there ever was
+	made int                  // edges
 	have map[[2]VertexID]bool // what a batch in the making deletes or inserts
 	odd  bool
 }
 
-const churnVertices = 300_000
+// churnDegree is the number of edges to a vertex, about.
+const churnDegree = 10
 
 // newChurn loads the graph, of edges without attributes.
 func newChurn(tb testing.TB, edges int) *churn {
@@ -32,7 +35,8 @@ func newChurn(tb testing.TB, edges int) *churn {
 
 func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 	tb.Helper()
-	c := &churn{rnd: rand.New(rand.NewPCG(3, 3)), have: map[[2]VertexID]bool{}}
+	c := &churn{rnd: rand.New(rand.NewPCG(3, 3)), have: map[[2]VertexID]bool{}, attr: attr}
+	vertices := edges / churnDegree
 	l := NewLoader(Options{Directed: true})
 	must := func(err error) {
 		if err != nil {
@@ -40,19 +44,19 @@ func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 		}
 	}
 	must(l.Label("T"))
-	for id := range churnVertices {
+	for id := range vertices {
 		must(l.Vertex(VertexRecord{VertexID(id), "account-" + strconv.Itoa(id), NoLabel}))
 		c.keys = append(c.keys, "account-"+strconv.Itoa(id))
 	}
-	for id := range VertexID(churnVertices) {
-		to := make([]VertexID, edges/churnVertices)
+	for id := range VertexID(vertices) {
+		to := make([]VertexID, churnDegree)
 		for i := range to {
-			to[i] = VertexID(c.rnd.IntN(churnVertices))
+			to[i] = VertexID(c.rnd.IntN(vertices))
 		}
 		slices.Sort(to)
 		for _, t := range slices.Compact(to) {
 			if t != id {
-				must(l.Edge(EdgeRecord{From: id, Label: 1, To: t, Attr: attr(len(c.live))}))
+				must(l.Edge(EdgeRecord{From: id, Label: 1, To: t, Attr: c.next()}))
 				c.live = append(c.live, [2]VertexID{id, t})
 			}
 		}
@@ -63,16 +67,22 @@ func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 	return c
 }
 
+// next returns the attributes of the next edge.
+func (c *churn) next() Attr {
+	c.made++
+	return c.attr(c.made - 1)
+}
+
 // insertion draws an edge that is not there.
 func (c *churn) insertion() Update {
 	for {
-		e := [2]VertexID{VertexID(c.rnd.IntN(churnVertices)), VertexID(c.rnd.IntN(churnVertices))}
+		e := [2]VertexID{VertexID(c.rnd.IntN(len(c.keys))), VertexID(c.rnd.IntN(len(c.keys)))}
 		if _, ok := c.g.findEdge(e[0], e[1], 1); ok || e[0] == e[1] || c.have[e] {
 			continue
 		}
 		c.have[e] = true
 		c.live = append(c.live, e)
-		return Update{Op: InsertEdge, From: c.keys[e[0]], To: c.keys[e[1]], Label: "T"}
+		return Update{Op: InsertEdge, From: c.keys[e[0]], To: c.keys[e[1]], Label: "T", Attr: c.next()}
 	}
 }
 
@@ -181,46 +191,51 @@ func BenchmarkBatches(b *testing.B) {
 	b.ReportMetric(float64(accept.Nanoseconds())/n, "ns/accept")
 }
 
-// BenchmarkSmallBatches is how long Stage and Commit of few updates take in a graph of 3 million edges. Batches during which a
+// BenchmarkSmallBatches is how long Stage and Commit of few updates take, in graphs of different sizes. Batches during which a
 // column or the array changed its size are counted apart.
 func BenchmarkSmallBatches(b *testing.B) {
-	c := newChurn(b, 3_000_000)
-	c.run(b, 300_000)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for _, size := range []int{1, 10, 100} {
-		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			var wall, cpu []time.Duration
-			grown := 0
-			for b.Loop() {
-				u := c.accept(b, c.batch(size))
-				before := c.g.sizes()
-				t0, w0 := cpuTime(threadTime), time.Now()
-				c.apply(b, u)
-				w, t := time.Since(w0), cpuTime(threadTime)-t0
-				if c.g.sizes() != before {
-					grown++
-					continue
-				}
-				wall, cpu = append(wall, w), append(cpu, t)
-			}
-			slices.Sort(wall)
-			slices.Sort(cpu)
-			us := func(d []time.Duration, part float64) float64 {
-				return float64(d[int(part*float64(len(d)-1))].Nanoseconds()) / 1e3
-			}
-			b.ReportMetric(us(wall, 0.5), "p50-µs")
-			b.ReportMetric(us(wall, 0.99), "p99-µs")
-			b.ReportMetric(us(wall, 1), "max-µs")
-			b.ReportMetric(us(cpu, 0.99), "cpu-p99-µs")
-			b.ReportMetric(us(cpu, 1), "cpu-max-µs")
-			b.ReportMetric(float64(grown), "grown")
-		})
+	for _, edges := range []int{300_000, 3_000_000, 10_000_000} {
+		c := newChurn(b, edges)
+		c.run(b, edges/10)
+		for _, size := range []int{1, 10, 100} {
+			b.Run(fmt.Sprintf("edges=%d/updates=%d", edges, size), func(b *testing.B) { benchSmallBatches(b, c, size) })
+		}
 	}
 }
 
+func benchSmallBatches(b *testing.B, c *churn, size int) {
+	var wall, cpu []time.Duration
+	grown := 0
+	for b.Loop() {
+		u := c.accept(b, c.batch(size))
+		before := c.g.sizes()
+		t0, w0 := cpuTime(threadTime), time.Now()
+		c.apply(b, u)
+		w, t := time.Since(w0), cpuTime(threadTime)-t0
+		if c.g.sizes() != before {
+			grown++
+			continue
+		}
+		wall, cpu = append(wall, w), append(cpu, t)
+	}
+	slices.Sort(wall)
+	slices.Sort(cpu)
+	us := func(d []time.Duration, part float64) float64 {
+		return float64(d[int(part*float64(len(d)-1))].Nanoseconds()) / 1e3
+	}
+	b.ReportMetric(us(wall, 0.5), "p50-µs")
+	b.ReportMetric(us(wall, 0.99), "p99-µs")
+	b.ReportMetric(us(wall, 1), "max-µs")
+	b.ReportMetric(us(cpu, 0.99), "cpu-p99-µs")
+	b.ReportMetric(us(cpu, 1), "cpu-max-µs")
+	b.ReportMetric(float64(grown), "grown")
+}
+
 // BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and the dictionary
-// apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without.
+// apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Churned means that 1.5 million
+// edges of three were deleted, whichever, and as many others inserted.
 func BenchmarkMemory(b *testing.B) {
 	heap := func() float64 {
 		runtime.GC()
@@ -230,18 +245,25 @@ func BenchmarkMemory(b *testing.B) {
 		return float64(m.HeapAlloc)
 	}
 	bare := func(int) Attr { return Attr{} }
+	ts := func(i int) Attr { return Attr{TS: int64(i), HasTS: true} }
+	tsID := func(i int) Attr { return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i)} }
+	tsIDProps := func(i int) Attr {
+		return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i), Props: fmt.Appendf(nil, `{"n":%08d}`, i)}
+	}
+	churned := func(c *churn) { c.run(b, 3_000_000) }
 	for _, t := range []struct {
 		name string
 		attr func(i int) Attr
 		make func(c *churn)
 	}{
 		{"loaded", bare, func(*churn) {}},
-		{"loaded-ts", func(i int) Attr { return Attr{TS: int64(i), HasTS: true} }, func(*churn) {}},
-		{"loaded-ts-id", func(i int) Attr { return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i)} }, func(*churn) {}},
-		{"loaded-ts-id-props", func(i int) Attr {
-			return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i), Props: fmt.Appendf(nil, `{"n":%08d}`, i)}
-		}, func(*churn) {}},
-		{"churned", bare, func(c *churn) { c.run(b, 3_000_000) }},
+		{"loaded-ts", ts, func(*churn) {}},
+		{"loaded-ts-id", tsID, func(*churn) {}},
+		{"loaded-ts-id-props", tsIDProps, func(*churn) {}},
+		{"churned", bare, churned},
+		{"churned-ts", ts, churned},
+		{"churned-ts-id", tsID, churned},
+		{"churned-ts-id-props", tsIDProps, churned},
 		{"grown-by-a-tenth", bare, func(c *churn) {
 			for range 300_000 / 1000 {
 				clear(c.have)
@@ -269,7 +291,7 @@ func BenchmarkMemory(b *testing.B) {
 			for b.Loop() {
 				c := newChurnOf(b, 3_000_000, t.attr)
 				t.make(c)
-				edges := float64(c.g.Edges())
+				edges, vertices := float64(c.g.Edges()), float64(len(c.keys))
 				g := c.g
 				*c = churn{}
 				all := heap()
@@ -280,7 +302,7 @@ func BenchmarkMemory(b *testing.B) {
 				g = nil
 				none := heap()
 				b.ReportMetric((graph-none)/edges, "B/edge")
-				b.ReportMetric((all-graph)/churnVertices, "dictionary-B/vertex")
+				b.ReportMetric((all-graph)/vertices, "dictionary-B/vertex")
 				b.ReportMetric(density, "density")
 				b.ReportMetric(edges, "edges")
 			}
