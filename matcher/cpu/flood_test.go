@@ -17,72 +17,13 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
 )
 
 // floodMatches is how many matches BenchmarkFlood makes in one batch.
 var floodMatches = flag.Int("flood", 500_000_000, "matches of BenchmarkFlood")
-
-// floodEncode has BenchmarkFlood encode every match, which takes most of the time.
-var floodEncode = flag.Bool("flood-encode", false, "encode the matches of BenchmarkFlood as JSON")
-
-// flood is a batch with many matches of a path of 4 vertices, named against the order in which it is searched: most in
-// groups of up to a million, a ninth of them in one group.
-type flood struct {
-	graph, batch []dyngraph.Update
-	q            *matcher.Query
-	matches      uint64
-}
-
-func newFlood(matches int) *flood {
-	f := &flood{q: &matcher.Query{Name: "flood", Version: 1}}
-	for i, l := range []string{"D", "B", "A", "C"} {
-		f.q.Vertices = append(f.q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: l})
-	}
-	for i, e := range [][2]int{{2, 1}, {1, 3}, {3, 0}} { // a - b - c - d
-		f.q.Edges = append(f.q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
-	}
-	// The insertion of an edge between a vertex with x neighbours and one with y makes x times y matches.
-	hub := func(side int) int {
-		n := len(f.batch)
-		b, c := fmt.Sprint("b", n), fmt.Sprint("c", n)
-		f.vertex(b, "B")
-		f.vertex(c, "C")
-		for i := range side {
-			f.graph = append(f.graph, f.edge(fmt.Sprint("a", i), b), f.edge(c, fmt.Sprint("d", i*7919%side)))
-		}
-		f.batch = append(f.batch, f.edge(b, c))
-		f.matches += uint64(side) * uint64(side)
-		return side * side
-	}
-	large := 1
-	for large*large < matches/9 {
-		large++
-	}
-	for i := range large {
-		f.vertex(fmt.Sprint("a", i), "A")
-		f.vertex(fmt.Sprint("d", i), "D")
-	}
-	left := matches
-	for i := 0; left > 0; i++ {
-		switch side := min(1000, large/2); {
-		case i == 3:
-			left -= hub(large)
-		default:
-			left -= hub(side)
-		}
-	}
-	return f
-}
-
-func (f *flood) vertex(key, label string) {
-	f.graph = append(f.graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key, Label: label})
-}
-
-func (f *flood) edge(a, b string) dyngraph.Update {
-	return dyngraph.Update{Op: dyngraph.InsertEdge, From: a, To: b}
-}
 
 // checkOrder receives rows and checks that they come in canonical order; it keeps nothing but the last one.
 type checkOrder struct {
@@ -103,20 +44,20 @@ func (c *checkOrder) emit(g matcher.Group) error {
 	return nil
 }
 
-// run searches the batch, checks what comes out and, if asked, encodes it.
-func (f *flood) run(tb testing.TB, opt Options, encode bool) (spilled bool) {
+// runFlood searches the batch, checks what comes out and, if asked, encodes it.
+func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (spilled bool) {
 	tb.Helper()
-	x := newBench(tb, f.graph, f.q, opt)
-	defer x.stage(f.batch)()
+	x := newBench(tb, f.Graph, f.Query, opt)
+	defer x.stage(f.Batch)()
 	c := checkOrder{tb: tb}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "flood"})
-	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.q, Sign: dyngraph.Inserted, View: x.g.View(dyngraph.New)}
+	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.Query, Sign: dyngraph.Inserted, View: x.g.View(dyngraph.New)}
 	var records []stream.OutRecord
 	bytes := 0
 	res := x.rows(func(g matcher.Group) error {
 		spilled = spilled || temporaryFiles(tb, opt.SpillDir) > 0
 		ev.AnchorEdge, ev.Rows, ev.FirstIndex = &x.b.delta.Net[g.Order], g.Rows, c.rows
-		ev.Anchor = &f.batch[ev.AnchorEdge.Place]
+		ev.Anchor = &f.Batch[ev.AnchorEdge.Place]
 		for i := 0; encode && i < g.Rows.Len(); i += 256 {
 			var err error
 			if records, err = enc.Append(records[:0], 1, &ev, i, min(i+256, g.Rows.Len())); err != nil {
@@ -131,8 +72,8 @@ func (f *flood) run(tb testing.TB, opt Options, encode bool) (spilled bool) {
 	if encode && bytes < 100*int(c.rows) {
 		tb.Fatalf("%d records have %d bytes", c.rows, bytes)
 	}
-	if n, _ := res.Count.Uint64(); n != f.matches || c.rows != f.matches {
-		tb.Fatalf("%d matches counted and %d put out, there are %d", n, c.rows, f.matches)
+	if n, _ := res.Count.Uint64(); n != f.Matches || c.rows != f.Matches {
+		tb.Fatalf("%d matches counted and %d put out, there are %d", n, c.rows, f.Matches)
 	}
 	return spilled
 }
@@ -181,7 +122,7 @@ const floodChild = "MOTIFD_FLOOD_CHILD"
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
-		spilled := newFlood(matches).run(t, Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
+		spilled := runFlood(t, matchertest.NewFlood(matches), Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
 		fmt.Printf("spilled %v peak %d MiB\n", spilled, peakMemory(t))
 		return
 	}
@@ -207,17 +148,18 @@ func TestP4AFloodStaysWithinMemory(t *testing.T) {
 }
 
 // BenchmarkFlood streams one batch with 500 million matches, over 50 million of them in one group, through a check of
-// their order, with the memory limits that are the default; the process must stay within 2 GiB.
+// their order, with the memory limits that are the default; the process must stay within 2 GiB. The benchmark of that name in
+// package stream encodes them as well.
 func BenchmarkFlood(b *testing.B) {
-	f := newFlood(*floodMatches)
+	f := matchertest.NewFlood(*floodMatches)
 	for b.Loop() {
 		at := time.Now()
 		user := userTime()
-		f.run(b, Options{SpillDir: b.TempDir()}, *floodEncode)
-		b.ReportMetric(float64(f.matches)/1e6/time.Since(at).Seconds(), "M-matches/s")
-		b.ReportMetric(float64(f.matches)/1e6/(userTime()-user).Seconds(), "M-matches/s-of-CPU")
+		runFlood(b, f, Options{SpillDir: b.TempDir()}, false)
+		b.ReportMetric(float64(f.Matches)/1e6/time.Since(at).Seconds(), "M-matches/s")
+		b.ReportMetric(float64(f.Matches)/1e6/(userTime()-user).Seconds(), "M-matches/s-of-CPU")
 	}
-	b.ReportMetric(float64(f.matches), "matches")
+	b.ReportMetric(float64(f.Matches), "matches")
 	peak := peakMemory(b)
 	b.ReportMetric(float64(peak), "peak-MiB")
 	if peak > 2048 {
