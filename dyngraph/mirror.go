@@ -1,8 +1,5 @@
 package dyngraph
 
-// LeafSize is the number of slots of a leaf of the packed memory array.
-const LeafSize = leafSize
-
 // Entries returns the number of adjacency entries: of every edge of the old graph and of the new one, its two.
 func (g *Graph) Entries() int { return g.adj.n }
 
