@@ -49,11 +49,12 @@ cell of the table is a motifd replay (static: a motifd match) in a process of it
 Times depend on the machine and on what else it does; compare what was measured in one run of this command. Deltas are
 made in their order, handed on and discarded; they get as many processors as search threads (GOMAXPROCS), since what orders
 them and hands them on works beside the search. What exists is of a stream of its own, since the queries have a match before
-the other begins: into the vertices alone the graph's edges are inserted, and then deleted, in the order of its file. The counts of all runs are compared with each other, and with the peer's.
+the other begins: into the vertices alone the graph's edges are inserted, and then deleted, in the order of its file. The counts of all runs
+are compared with each other, and with the peer's.
 
 Beside a peer, "peer / match" is RapidFlow's own "Query time" by match s, the search alone. That time holds what updates cost
 in RapidFlow's views of the graph and candidates, too, though not their making nor the reading of the stream; apply s is what
-motifd takes for that and more: accepting updates, staging them in the graph, candidates, encoding, and the index that
+motifd takes for that and more: accepting updates, staging and committing them in the graph, candidates, and the index that
 counting reads, which is made with the first batch.
 
 Examples:

@@ -21,7 +21,7 @@ import (
 //
 // The ratio is of RapidFlow's "Query time" by match_s. The former begins when its views of the initial graph are made, with the stream in
 // memory as numbers, and holds what each update costs in its copy of the graph (the edges that fit the query) and its index of
-// candidates; motifd keeps its graph and its index of candidates in apply_s, which is shown beside it.
+// candidates; what these cost motifd is in apply_s, which is shown beside it.
 type benchPeerRow struct {
 	Query    string    `json:"query"`
 	Class    string    `json:"class"`
@@ -30,7 +30,7 @@ type benchPeerRow struct {
 	Matches  string    `json:"matches"` // of the stream, positive and negative
 	PeerS    float64   `json:"peer_s"`
 	MotifdS  float64   `json:"motifd_s"`
-	ApplyS   float64   `json:"motifd_apply_s"`    // accepting and staging updates, candidates, encoding: not in motifd_s
+	ApplyS   float64   `json:"motifd_apply_s"`    // accepting updates, keeping graph, candidates and index: not in motifd_s
 	Ratio    float64   `json:"ratio"`             // peer_s by motifd_s
 	TimedOut bool      `json:"timed_out"`         // the peer did not end: the ratio is at least that
 	Differs  string    `json:"differs,omitempty"` // what the peer counted, when it is something else
