@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -81,7 +82,9 @@ type Backend struct {
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
 
-	shareEvery uint64 // steps between two looks whether to give work away
+	shareEvery uint64                  // steps between two looks whether to give work away
+	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one
+	shared     atomic.Int64            // tests: parts that another worker did than the one that gave them away
 
 	mu   sync.Mutex
 	idle []*search // workers between searches, with their caches

@@ -24,13 +24,8 @@ type counter struct {
 	cache map[*shape]*pieces // of this worker
 	kinds []uint32           // of the adjacency, as the shape numbers them
 
-	q      *quotient       // that is counted
-	parts  *quotientPieces // its pieces
-	rank   int             // of the anchor's edge; -1 for a whole graph
-	sign   dyngraph.Sign   // of the phase: Deleted sees the old graph, Inserted the new one
-	image  [matcher.MaxVertices]dyngraph.VertexID
-	mapped uint32
-	begin  beginning
+	scene
+	sums []openSum // the outermost first, if they are shared
 	// forest has counted some of the quotients in a phase. Since it knows nothing of candidate bits, they do not matter for the
 	// others either: the terms that cancel out would not. place is the net edge's in its group.
 	forest *forest
@@ -263,6 +258,13 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		if p.leaf != nil {
 			return c.withLeaf(p, nbr, ent, staged)
 		}
+		if c.shares() {
+			images := c.images(p, nbr, ent, staged)
+			c.depth++
+			total = c.add(c.over(p, images), p.rest)
+			c.depth--
+			return total
+		}
 		for i, w := range nbr {
 			if !c.se.step() {
 				return matcher.Count{}
@@ -275,6 +277,10 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	}
 	found := c.inCommon(p)
 	c.depth++
+	if c.shares() {
+		total = c.add(c.over(p, found), p.rest)
+		found = nil
+	}
 	for _, w := range found {
 		if !c.se.step() {
 			break
@@ -283,6 +289,19 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	}
 	c.depth--
 	return total
+}
+
+// images returns which of the neighbours along a piece's only edge are images of its next block. Those that are not are counted as search steps.
+func (c *counter) images(p *piece, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) []dyngraph.VertexID {
+	images, rank := c.common[c.depth][:0], p.from[0].rank
+	for i, w := range nbr {
+		if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.sees(ent[i], rank)) && c.free(p.next, w) {
+			images = append(images, w)
+		}
+	}
+	c.common[c.depth] = images
+	c.stepBy(len(nbr) - len(images))
+	return images
 }
 
 // with counts what remains of a piece when its next block is mapped to w.

@@ -31,16 +31,17 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if want == matcher.WantCount && c.shape != nil {
 		adj = b.adjacency()
 	}
-	var next atomic.Int64
 	var mu sync.Mutex
 	var result matcher.Result
 	file := spillFile{dir: b.opt.SpillDir}
 	all := sorted{order: newRowOrder(view, p), file: &file}
 	bound := int(b.g.IDBound())
-	work := func() {
+	pool := &pool{b: b, stop: &stop}
+	pool.run(bound, rootChunk, func() {
 		began := b.clock()
 		s := b.newSearch(&stop, want)
 		defer b.release(s)
+		s.sharing = pool.sharing()
 		var total matcher.Count
 		shape := c.shape
 		if want != matcher.WantCount {
@@ -60,12 +61,15 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			st.close()
 			st.release()
 		}()
-		for !stop.Load() {
-			from := int(next.Add(rootChunk)) - rootChunk
-			if from >= bound {
-				break
+		for from, to, given, ok := pool.take(s); ok; from, to, given, ok = pool.take(s) {
+			switch {
+			case given == nil:
+			case given.portion != nil:
+				s.counter.portion(given.portion)
+			default:
+				s.resume(given)
 			}
-			for v := from; v < min(from+rootChunk, bound) && !stop.Load(); v++ {
+			for v := from; v < to && !stop.Load(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
@@ -78,7 +82,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				stop.Store(true)
 			}
 		}
-		took := b.clock() - began
+		took := b.clock() - began - s.sharing.waited
 		rows := st.finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
@@ -89,8 +93,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if s.witness != nil && result.Witness == nil {
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
-	}
-	b.parallel(b.opt.Threads, work)
+	})
 	if err := ctx.Err(); err != nil {
 		all.close()
 		return matcher.Result{}, err

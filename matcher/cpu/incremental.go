@@ -177,13 +177,13 @@ func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher
 		adj = b.adjacency()
 	}
 	phase := b.phase + uint64(side(sign))
-	var next atomic.Int64
+	p := &pool{b: b, stop: &stop}
 	var mu sync.Mutex
-	work := func() {
+	p.run(len(tasks), taskChunk, func() {
 		began := b.clock()
 		s := b.newSearch(&stop, req.Want)
 		defer b.release(s)
-		s.budget = bud
+		s.budget, s.sharing = bud, p.sharing()
 		var more, fewer matcher.Count
 		shape := b.plans[req.Plan].shape
 		if req.Want == matcher.WantAny {
@@ -192,12 +192,15 @@ func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher
 		if shape != nil {
 			s.counter.start(s, shape, adj, forest, phase)
 		}
-		for !stop.Load() && !s.tripped {
-			from := int(next.Add(taskChunk)) - taskChunk
-			if from >= len(tasks) {
-				break
+		for from, to, given, ok := p.take(s); ok; from, to, given, ok = p.take(s) {
+			switch {
+			case given == nil:
+			case given.portion != nil:
+				s.counter.portion(given.portion)
+			default:
+				s.resume(given)
 			}
-			chunk := tasks[from:min(from+taskChunk, len(tasks))]
+			chunk := tasks[from:to]
 			if shape != nil {
 				s.counter.read += adj.readEnds(chunk)
 			}
@@ -216,22 +219,21 @@ func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher
 			if bud != nil {
 				s.poll()
 			}
+			if s.tripped {
+				stop.Store(true)
+			}
 		}
-		took := b.clock() - began
+		took := b.clock() - began - s.sharing.waited
 		mu.Lock()
 		defer mu.Unlock()
 		result.Count, less = result.Count.Add(more).Add(matcher.CountOf(s.found)), less.Add(fewer)
 		result.Steps += s.steps
 		result.SearchNS += took
-		if s.tripped {
-			result.Suspended = true
-			stop.Store(true)
-		}
+		result.Suspended = result.Suspended || s.tripped
 		if s.witness != nil && result.Witness == nil {
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
-	}
-	b.parallel(min(b.opt.Threads, (len(tasks)+taskChunk-1)/taskChunk), work)
+	})
 	return less
 }
 

@@ -142,7 +142,7 @@ func (s *search) put(d int, w dyngraph.VertexID) {
 
 // fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
 func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
-	s.sign, s.anchor = n.Sign, i
+	s.sign, s.anchor, s.sharing.base = n.Sign, i, 2
 	s.begin(o)
 	s.steps++
 	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
@@ -157,7 +157,7 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 
 // fromRoot searches the matches of a plain view whose first vertex is v.
 func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
-	s.sign, s.which = 0, which
+	s.sign, s.which, s.sharing.base = 0, which, 1
 	s.begin(o)
 	if !s.candidate(&o.steps[0], v) {
 		return

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"motifd/dyngraph"
@@ -10,12 +11,18 @@ import (
 // shareEvery is how many search steps a worker makes at least before it gives work away again.
 const shareEvery = 512
 
-// part is a part of the search of one group, given away: whole starts, or what was left of the candidates of one step.
+// part is a part of a search, given away: whole starts of a group, what was left of the candidates of one step, or a portion of a sum.
 type part struct {
-	g      *group
-	starts []start
+	g       *group // nil where there is no order to keep
+	starts  []start
+	portion *portion
+	by      *search
+	taken   bool // guarded by what guards the list that it lies in
 
 	o      *order
+	sign   dyngraph.Sign
+	which  dyngraph.Which
+	anchor uint32
 	level  int
 	lo, hi uint32 // candidates of the level (see frame)
 	m      [matcher.MaxVertices]dyngraph.VertexID
@@ -29,6 +36,8 @@ type sharing struct {
 	give   func(p *part) // takes the part over
 	wanted func(g *group) bool
 	every  uint64 // shareEvery, or less in tests
+	pool   *pool  // that hungry, give and wanted are of, where there is no order to keep
+	waited int64  // for other workers there, in nanoseconds
 
 	group  *group
 	starts []start // not begun
@@ -52,7 +61,7 @@ func (s *search) share(d int) {
 	if n := len(h.starts); n > 0 {
 		keep := n / 2
 		h.gave = true
-		h.give(&part{g: h.group, starts: h.starts[keep:]})
+		h.give(&part{g: h.group, by: s, starts: h.starts[keep:]})
 		h.starts = h.starts[:keep:keep]
 		return
 	}
@@ -67,7 +76,7 @@ func (s *search) share(d int) {
 			continue
 		}
 		mid := f.next + left/2
-		p := &part{g: h.group, o: o, level: l, hi: f.hi, m: s.m, row: *row}
+		p := &part{g: h.group, by: s, o: o, sign: s.sign, which: s.which, anchor: s.anchor, level: l, hi: f.hi, m: s.m, row: *row}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
 			p.lo = uint32(f.nbr[mid])
@@ -81,6 +90,7 @@ func (s *search) share(d int) {
 
 // resume searches a part.
 func (s *search) resume(p *part) {
+	s.sign, s.which, s.anchor = p.sign, p.which, p.anchor
 	s.begin(p.o)
 	s.m, s.row = p.m, p.row
 	for i := range p.level {
@@ -90,4 +100,26 @@ func (s *search) resume(p *part) {
 	}
 	s.sharing.base = p.level
 	s.extendWithin(p.level, p.lo, p.hi)
+}
+
+// noteTaken notes that a search takes a part over. What guards the part is held.
+func (b *Backend) noteTaken(p *part, by *search) {
+	p.taken = true
+	if p.by != by {
+		b.shared.Add(1)
+	}
+}
+
+// holdGiver has a worker that tests hold wait until another one takes what it gave away, or all are to stop. mu is held, but not meanwhile.
+func (b *Backend) holdGiver(mu *sync.Mutex, p *part, stop *atomic.Bool) {
+	if b.hold == nil {
+		return
+	}
+	mu.Unlock()
+	defer mu.Lock()
+	b.hold(func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return p.taken || stop.Load()
+	})
 }

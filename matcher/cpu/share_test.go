@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -22,7 +23,8 @@ func eager(t *testing.T, threads int, memory int) *Backend {
 // TestS7AnyNumberOfThreadsPutsOutTheSame: one worker, and several that share the searches of single anchors at every
 // opportunity, put out the same rows, with caps, totals and obeyed suspensions, whatever goes to disk.
 func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
-	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
+	var shared int64
+	matchertest.ForSeedsUntil(t, 40, func() bool { return shared > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
 		one, many := eager(t, 1, 1<<20), eager(t, 2+rng.IntN(4), 64<<rng.IntN(12))
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, one, many)
@@ -34,7 +36,15 @@ func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
 			}
 			x.Commit()
 		}
+		shared += many.shared.Load()
 	})
+}
+
+// untilSo waits until something is so that other goroutines bring about.
+func untilSo(so func() bool) {
+	for !so() {
+		runtime.Gosched()
+	}
 }
 
 // bounds gives requests caps, totals and suspensions at random.
@@ -106,7 +116,8 @@ func hubCase(leaves int) (graph, insert []dyngraph.Update, q *matcher.Query) {
 	return graph, []dyngraph.Update{edge("x", "y")}, q
 }
 
-// TestS7OneHubEdgeIsShared: the search of one anchor is shared by all workers, and the rows are as one worker puts them out.
+// TestS7OneHubEdgeIsShared: the search of one anchor is shared by all workers, and the rows are as one worker puts them out. The worker that has it waits
+// until another one asks, and then until what it gives away is taken.
 func TestS7OneHubEdgeIsShared(t *testing.T) {
 	graph, insert, q := hubCase(40)
 	want := ^uint64(0)
@@ -115,6 +126,9 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 		for _, memory := range []int{1 << 14, 1 << 20, 1 << 30} {
 			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
 			x.b.shareEvery = 1
+			if threads > 1 {
+				x.b.hold = untilSo
+			}
 			done := x.stage(insert)
 			var rows []uint32
 			res := x.rows(func(g matcher.Group) error {
@@ -122,6 +136,9 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 				return nil
 			})
 			done()
+			if shared := x.b.shared.Load(); shared > 0 != (threads > 1) {
+				t.Fatalf("%d threads did %d parts that others gave away", threads, shared)
+			}
 			n, _ := res.Count.Uint64()
 			if want == ^uint64(0) {
 				want, first = n, rows

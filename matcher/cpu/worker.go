@@ -69,6 +69,7 @@ func (w *worker) help(before int) bool {
 		return true
 	}
 	if p := s.takePart(before); p != nil {
+		s.b.noteTaken(p, w.se)
 		s.mu.Unlock()
 		w.part(p)
 		s.mu.Lock()
@@ -114,6 +115,9 @@ func (w *worker) group(c int, order uint32, starts []start) {
 	}
 	w.spare = nil
 	g.chunk, g.request, g.order, g.file.dir = c, r, order, s.b.opt.SpillDir
+	if s.b.hold != nil {
+		s.b.hold(func() bool { return s.hungry.Load() > 0 })
+	}
 	tripped := w.search(g, starts, nil)
 	if w.se.sharing.gave {
 		w.finish(g, tripped)
@@ -158,7 +162,6 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	se.budget, se.polled = s.budgets[g.request], se.steps
 	h := &se.sharing
 	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
-	se.sign, se.anchor = s.sign, g.order
 	se.stopped, se.tripped = false, false
 	if len(starts) == 0 {
 		se.resume(p)
@@ -166,7 +169,7 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	}
 	for len(h.starts) > 0 && !se.stopped {
 		o := h.starts[0].order
-		h.starts, h.base = h.starts[1:], 2
+		h.starts = h.starts[1:]
 		se.fromAnchor(o, &s.b.delta.Net[g.order], g.order)
 		tripped = tripped || se.tripped
 	}
@@ -268,6 +271,7 @@ func (s *rowSearch) give(p *part) {
 	p.g.open++
 	s.parts = append(s.parts, p)
 	s.work.Broadcast()
+	s.b.holdGiver(&s.mu, p, &s.stop)
 }
 
 // takePart returns a part of the earliest group, in a chunk before before, or nil. s.mu is held.

@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// scene is what the count of a piece depends on, beside the piece.
+type scene struct {
+	q      *quotient       // that is counted
+	parts  *quotientPieces // its pieces
+	rank   int             // of the anchor's edge; -1 for a whole graph
+	sign   dyngraph.Sign   // of the phase: Deleted sees the old graph, Inserted the new one
+	image  [matcher.MaxVertices]dyngraph.VertexID
+	mapped uint32
+	begin  beginning
+}
+
+// openSum is a sum under way: over the images of a piece's next block, of what remains of the piece.
+type openSum struct {
+	rest   uint32 // blocks that remain
+	next   int
+	mapped uint32
+	images []dyngraph.VertexID
+	at     int // images before it are done, or under way
+	given  []*portion
+}
+
+// portion is some of the images of a sum, given away. Whoever gave it away waits for it where its own images are through, since a sum may be a factor of
+// another, or be remembered.
+type portion struct {
+	scene  scene
+	of     openSum
+	sum    matcher.Count
+	halted bool // the search was stopped: sum is void
+	done   bool // guarded by pool.mu
+}
+
+// shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch of these is taken meanwhile.
+func (c *counter) shares() bool { return c.se.sharing.hungry != nil && !c.chains.busy }
+
+// over is the sum over images of a piece's next block.
+func (c *counter) over(p *piece, images []dyngraph.VertexID) openSum {
+	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images}
+}
+
+// add adds up a sum, some of whose images may be given away. rest are the pieces of what remains.
+func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
+	k := len(c.sums)
+	c.sums = append(c.sums, of)
+	for c.sums[k].at < len(c.sums[k].images) {
+		w := c.sums[k].images[c.sums[k].at]
+		c.sums[k].at++
+		if !c.se.step() || c.se.stopped {
+			break
+		}
+		if c.se.sharing.asked(c.se.steps) {
+			c.share()
+		}
+		c.put(c.q.members[of.next], w)
+		c.mapped = of.mapped | 1<<of.next
+		total = total.Add(c.product(rest))
+	}
+	c.mapped = of.mapped
+	given := c.sums[k].given
+	c.sums = c.sums[:k]
+	for _, p := range given {
+		c.se.sharing.pool.await(p, c)
+		c.se.stopped = c.se.stopped || p.halted
+		total = total.Add(p.sum)
+	}
+	return total
+}
+
+// share gives away half of the images that are left of the outermost sum that has any, if they are wanted.
+func (c *counter) share() {
+	h := &c.se.sharing
+	h.next = c.se.steps + h.every
+	if !h.wanted(nil) {
+		return
+	}
+	for k := range c.sums {
+		f := &c.sums[k]
+		left := len(f.images) - f.at
+		if left == 0 {
+			continue
+		}
+		mid := f.at + left/2
+		p := &portion{scene: c.scene, of: *f}
+		p.of.images, p.of.at, p.of.given = f.images[mid:], 0, nil
+		f.images, f.given = f.images[:mid], append(f.given, p)
+		h.give(&part{portion: p, by: c.se})
+		return
+	}
+}
+
+// portion adds up a portion. The counter may be waiting for one of another sum, with which it goes on afterwards.
+func (c *counter) portion(p *portion) {
+	scene, sums, common, depth := c.scene, c.sums, c.common, c.depth
+	c.scene, c.sums, c.depth = p.scene, sums[len(sums):], 0
+	if depth > 0 { // there lie images that others may be adding up
+		c.common = [len(common)][]dyngraph.VertexID{}
+	}
+	c.parts = c.ps.apart // the pieces are this worker's
+	if c.q != c.shape.apart {
+		c.parts = c.ps.parts[c.q.index]
+	}
+	if c.se.stop.Load() {
+		c.se.stopped = true
+	}
+	if !c.se.stopped {
+		p.sum = c.add(p.of, c.parts.split(p.of.rest))
+	}
+	p.halted = c.se.stopped
+	c.scene, c.sums, c.common, c.depth = scene, sums, common, depth
+	c.se.sharing.pool.finish(p)
+}
