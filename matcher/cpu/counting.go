@@ -17,7 +17,7 @@ import (
 // exact, and mostly nothing, as few vertices are joined to the right neighbours.
 type counter struct {
 	se    *search
-	step  func() bool // se.step
+	step  func() bool // se.step, until the search is stopped
 	adj   *adjacency
 	shape *shape
 	ps    *pieces
@@ -43,7 +43,7 @@ type counter struct {
 // start makes the counter ready for anchored or rooted counts over s.
 func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase uint64) {
 	if c.cache == nil {
-		c.se, c.step, c.cache = se, se.step, map[*shape]*pieces{}
+		c.se, c.step, c.cache = se, func() bool { return !se.stopped && se.step() }, map[*shape]*pieces{}
 	}
 	c.shape, c.adj, c.forest, c.phase = s, adj, f, phase
 	c.ps = c.cache[s]
@@ -125,6 +125,9 @@ const maxOthers = 2
 
 // count returns the number of ways to map a piece, apart from all that it must be kept apart from.
 func (c *counter) count(p *piece) matcher.Count {
+	if c.se.stopped { // whatever is under way comes to its end at once
+		return matcher.Count{}
+	}
 	if p.leaves != nil {
 		return c.countLeaves(p)
 	}

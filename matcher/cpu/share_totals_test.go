@@ -197,3 +197,75 @@ func enumerated(t *testing.T, be matcher.Backend, which dyngraph.Which, p *match
 	require.NoError(t, err)
 	return fmt.Sprint(res.Count, res.Truncated, rows)
 }
+
+// hubClique is a graph of two hubs whose neighbours are joined at random, and the edge between them; and the clique of some vertices. With edges of any
+// label a clique is counted match by match.
+func hubClique(vertices, neighbours int, label string) (graph, insert []dyngraph.Update, q *matcher.Query) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	vertex := func(key string) {
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key, Label: "A"})
+	}
+	edge := func(v, w string) dyngraph.Update {
+		return dyngraph.Update{Op: dyngraph.InsertEdge, From: v, To: w, Label: "E"}
+	}
+	vertex("x")
+	vertex("y")
+	for v := range neighbours {
+		key := fmt.Sprint(v)
+		vertex(key)
+		graph = append(graph, edge("x", key), edge("y", key))
+		for w := range v {
+			if rng.IntN(2) == 0 {
+				graph = append(graph, edge(key, fmt.Sprint(w)))
+			}
+		}
+	}
+	q = &matcher.Query{Name: "clique", Version: 1, Emit: matcher.EmitCounts}
+	for v := range vertices {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v), Label: "A"})
+		for w := range v {
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: w, To: v, Label: label, Either: true})
+		}
+	}
+	return graph, []dyngraph.Update{edge("x", "y")}, q
+}
+
+// total searches the staged batch for a total.
+func (x *bench) total(want matcher.Want, budget uint64) matcher.Result {
+	x.tb.Helper()
+	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Want: want, Before: matcher.AllOrders, Budget: budget}}, nil,
+		func(int, uint32) error { return nil })
+	if err != nil {
+		x.tb.Fatal(err)
+	}
+	return res[0]
+}
+
+// TestExistenceEndsAtTheFirstMatch: where there are very many matches, one is found in hardly any steps, whatever it takes to count them.
+func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
+	graph, insert, q := hubClique(5, 40, "")
+	x := newBench(t, graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
+	defer x.stage(insert)()
+	counted, found := x.total(matcher.WantCount, 0), x.total(matcher.WantAny, 0)
+	require.Equal(t, matcher.CountOf(1), found.Count)
+	require.Positive(t, counted.Count.Cmp(matcher.CountOf(10_000)))
+	require.Greater(t, counted.Steps, uint64(100_000))
+	require.Less(t, found.Steps, uint64(1000))
+}
+
+// TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count from one anchor is, one by one or by sums,
+// with one worker or several.
+func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
+	for _, label := range []string{"E", ""} {
+		for _, threads := range []int{1, 4} {
+			graph, insert, q := hubClique(6, 30, label)
+			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir()})
+			done := x.stage(insert)
+			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)
+			require.Greater(t, all.Steps, uint64(20*pollEvery))
+			require.True(t, some.Suspended)
+			require.Less(t, some.Steps, uint64(2*threads*pollEvery))
+			done()
+		}
+	}
+}
