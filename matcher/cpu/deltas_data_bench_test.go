@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/pattern"
 )
 
-// BenchmarkDataDeltas is BenchmarkDeltas for queries of 6 vertices, and one of 8, of the synth case: the stream is inserted in batches of
+// BenchmarkDataDeltas is BenchmarkDeltas for queries of 6 vertices, and one of 7, of the synth case: the stream is inserted in batches of
 // 1,000, each into the graph as it was at first.
 func BenchmarkDataDeltas(b *testing.B) {
 	synth := filepath.Join("..", "..", "..", "shared", "data", "synth")
