@@ -13,7 +13,7 @@ import (
 // rootChunk is the number of first vertices that a worker takes at a time when it enumerates a graph.
 const rootChunk = 256
 
-// Enumerate implements matcher.Backend.
+// Enumerate implements matcher.Backend. The search of one root is shared as that of an anchor is (see pool).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]

@@ -163,7 +163,7 @@ func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Re
 	return nil
 }
 
-// runTasks runs the tasks of one request on the workers. It adds to the result, and returns what is to be taken away.
+// runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result, and returns what is to be taken away.
 func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, forest *forest, tasks []task,
 	result *matcher.Result) (less matcher.Count) {
 	var stop atomic.Bool

@@ -30,7 +30,8 @@ type part struct {
 }
 
 // sharing is what a search needs to give work away (DESIGN A8). Work is not taken by others: the worker that has it is asked, looks at
-// a flag as it goes along, and gives away half of the candidates that are left at its shallowest step. No step of a search is locked or shared.
+// a flag as it goes along, and gives away half of the candidates that are left at its shallowest step. No step of a search is locked or shared. Counters
+// give away images of a sum in the same way (see portion).
 type sharing struct {
 	hungry *atomic.Int32 // workers that have nothing to do
 	give   func(p *part) // takes the part over
