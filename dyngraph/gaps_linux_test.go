@@ -46,8 +46,30 @@ func meet(a, b []VertexID, i, j int) (n, toA, toB int) {
 	return n, i, j
 }
 
+// meetRanges is meet for ranges.
+func meetRanges(x, y Range) int {
+	a, _, more := x.Next()
+	b, _, also := y.Next()
+	n, i, j := 0, 0, 0
+	for more && also {
+		var k int
+		k, i, j = meet(a, b, i, j)
+		n += k
+		if i == len(a) {
+			a, _, more = x.Next()
+			i = 0
+		}
+		if j == len(b) {
+			b, _, also = y.Next()
+			j = 0
+		}
+	}
+	return n
+}
+
 // BenchmarkGaps compares what a search does with neighbours, over the churned array, over one without gaps, and over a plain CSR
-// of the same graph, by turns: to read those of a vertex, to look for one, to intersect those of an edge's ends.
+// of the same graph, by turns: to read those of a vertex, to look for one, to intersect those of an edge's ends, and searches that do nothing but
+// that: the triangles and squares of a vertex. They ask the array for every list each time; the CPU backend keeps what it has read.
 func BenchmarkGaps(b *testing.B) {
 	c := newChurn(b, 3_000_000)
 	c.run(b, 600_000)
@@ -56,9 +78,10 @@ func BenchmarkGaps(b *testing.B) {
 	swap := g.PackedTwin()
 	for _, t := range []struct {
 		name       string
+		calls      int
 		array, csr func(u, v VertexID) int
 	}{
-		{"read", func(u, _ VertexID) int {
+		{"read", 200_000, func(u, _ VertexID) int {
 			sum := 0
 			r := g.Range(u, Out, 1)
 			for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
@@ -75,7 +98,7 @@ func BenchmarkGaps(b *testing.B) {
 			}
 			return sum
 		}},
-		{"find", func(u, v VertexID) int {
+		{"find", 200_000, func(u, v VertexID) int {
 			r := g.Range(u, Out, 1)
 			e, _ := r.Find(v)
 			return int(e)
@@ -86,35 +109,66 @@ func BenchmarkGaps(b *testing.B) {
 			}
 			return 0
 		}},
-		{"intersect", func(u, v VertexID) int {
-			x, y := g.Range(u, Out, 1), g.Range(v, Out, 1)
-			a, _, more := x.Next()
-			b, _, also := y.Next()
-			n, i, j := 0, 0, 0
-			for more && also {
-				var k int
-				k, i, j = meet(a, b, i, j)
-				n += k
-				if i == len(a) {
-					a, _, more = x.Next()
-					i = 0
-				}
-				if j == len(b) {
-					b, _, also = y.Next()
-					j = 0
-				}
-			}
-			return n
+		{"intersect", 200_000, func(u, v VertexID) int {
+			return meetRanges(g.Range(u, Out, 1), g.Range(v, Out, 1))
 		}, func(u, v VertexID) int {
 			a, _ := csr.of(u)
 			b, _ := csr.of(v)
 			n, _, _ := meet(a, b, 0, 0)
 			return n
 		}},
+		// u -> w -> x, u -> x, from the root on
+		{"triangles", 20_000, func(u, _ VertexID) int {
+			n, of := 0, g.Range(u, Out, 1)
+			around := of
+			for nbr, _, ok := around.Next(); ok; nbr, _, ok = around.Next() {
+				for _, w := range nbr {
+					n += meetRanges(of, g.Range(w, Out, 1))
+				}
+			}
+			return n
+		}, func(u, _ VertexID) int {
+			n := 0
+			of, _ := csr.of(u)
+			for _, w := range of {
+				x, _ := csr.of(w)
+				k, _, _ := meet(of, x, 0, 0)
+				n += k
+			}
+			return n
+		}},
+		// u -> w -> x -> y, u -> y
+		{"squares", 2000, func(u, _ VertexID) int {
+			n, of := 0, g.Range(u, Out, 1)
+			around := of
+			for nbr, _, ok := around.Next(); ok; nbr, _, ok = around.Next() {
+				for _, w := range nbr {
+					further := g.Range(w, Out, 1)
+					for nbr, _, ok := further.Next(); ok; nbr, _, ok = further.Next() {
+						for _, x := range nbr {
+							n += meetRanges(of, g.Range(x, Out, 1))
+						}
+					}
+				}
+			}
+			return n
+		}, func(u, _ VertexID) int {
+			n := 0
+			of, _ := csr.of(u)
+			for _, w := range of {
+				further, _ := csr.of(w)
+				for _, x := range further {
+					y, _ := csr.of(x)
+					k, _, _ := meet(of, y, 0, 0)
+					n += k
+				}
+			}
+			return n
+		}},
 	} {
 		b.Run(t.name, func(b *testing.B) {
-			const calls, rounds = 200_000, 9
-			pairs := make([][2]VertexID, calls)
+			const rounds = 9
+			pairs := make([][2]VertexID, t.calls)
 			rnd := rand.New(rand.NewPCG(8, 8))
 			for i := range pairs {
 				pairs[i] = c.live[rnd.IntN(len(c.live))]
@@ -147,7 +201,7 @@ func BenchmarkGaps(b *testing.B) {
 				}
 				b.ReportMetric(float64(least[0])/float64(least[1]), "gaps/packed")
 				b.ReportMetric(float64(least[0])/float64(least[2]), "gaps/CSR")
-				b.ReportMetric(float64(least[0].Nanoseconds())/calls, "ns/call")
+				b.ReportMetric(float64(least[0].Nanoseconds())/float64(t.calls), "ns/call")
 			}
 		})
 	}

@@ -62,7 +62,7 @@ func (s *search) find(d int, slot *endingSlot) bool {
 			}
 			if there.built {
 				slot.staged = slot.staged || there.list.staged
-				x.meet(there.list, across)
+				x.meet(&s.meeting, there.list, across)
 			} else {
 				slot.staged = true // perhaps
 				x.meetRange(r, across)
@@ -128,21 +128,20 @@ func (x *endings) sift(of []dyngraph.VertexID) {
 	}
 }
 
+// sifted is how many times as long as the list that was sifted another one is at most that is read, and not looked for in it.
+const sifted = 4
+
 // meet finds what a list has in common with the one that was sifted.
-func (x *endings) meet(l, across list) {
+func (x *endings) meet(m *meeting, l, across list) {
 	x.met = x.met[:0]
-	j := 0
-	if len(l.nbr) > manyTimes*len(across.nbr) {
-		for i, y := range across.nbr {
-			if j = seek(l.nbr, j, y); j == len(l.nbr) {
-				return
-			}
-			if l.nbr[j] == y {
-				x.met = append(x.met, met{y, [2]dyngraph.Entry{l.ent[j], across.ent[i]}})
-			}
+	if len(l.nbr) > sifted*len(across.nbr) {
+		at, in := m.of(across.nbr, l.nbr)
+		for i, k := range at {
+			x.met = append(x.met, met{across.nbr[k], [2]dyngraph.Entry{l.ent[in[i]], across.ent[k]}})
 		}
 		return
 	}
+	j := 0
 	for i, y := range l.nbr {
 		if x.sieve[y/64%64]>>(y%64)&1 == 0 {
 			continue

@@ -1,6 +1,10 @@
 package cpu
 
-import "motifd/dyngraph"
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
 
 // unbounded is the end of a range that ends with its last candidate.
 const unbounded = ^uint32(0)
@@ -82,89 +86,124 @@ type join struct {
 	list  list
 	r     dyngraph.Range // when not built
 	built bool
-	at    int // where the next seek in the list begins
+	size  int  // of either, at most
+	done  bool // what is found is in it
 }
 
-// intersect fills the frame of a step that is joined to several earlier vertices: the shortest list is read, the others are searched for each
-// of its vertices, galloping from where the last search ended (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to
-// be visible.
+// buildFrom bounds the ranges that are read, and made lists, for one intersection: to so many entries for each vertex that would be searched in them.
+const buildFrom = 16
+
+// intersect fills the frame of a step that is joined to several earlier vertices: what the two shortest lists have in common is looked for in the
+// others, one after the other (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to be visible.
 func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
 	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
-	best, size := -1, 0
+	best := 0
 	for k := range st.back {
-		n := 0
+		j := join{built: true}
 		if kept>>k&1 != 0 && k < len(before) && before[k].built {
-			js = append(js, join{list: before[k].list, built: true})
-			n = len(js[k].list.nbr)
+			j.list = before[k].list
 		} else {
 			b := &st.back[k]
-			l, r, built := s.lists.peek(s.m[b.step], b, st)
-			js = append(js, join{list: l, r: r, built: built})
-			if n = len(l.nbr); !built {
-				n = r.AtMost()
-			}
+			j.list, j.r, j.built = s.lists.peek(s.m[b.step], b, st)
 		}
-		if n == 0 {
+		if j.size = len(j.list.nbr); !j.built {
+			j.size = j.r.AtMost()
+		}
+		if js = append(js, j); j.size == 0 {
 			f.joins = js
 			return true
 		}
-		if best < 0 || n < size {
-			best, size = k, n
+		if j.size < js[best].size {
+			best = k
 		}
 	}
 	f.joins = js
-	read := &js[best]
-	if !read.built {
-		b := &st.back[best]
-		read.list, read.built = s.lists.neighbours(s.m[b.step], b, st), true
+	first := &js[best]
+	s.build(first, &st.back[best], st)
+	first.done = true
+	if !s.stepBy(len(first.list.nbr)) {
+		f.valid = false
+		return false
 	}
-	nbrs := f.nbrs[:0]
-	for k := range js {
-		f.ents[k] = f.ents[k][:0]
-	}
-	in, from := read.list.nbr, read.list.ent
-next:
-	for i, w := range in {
-		if !s.step() {
-			f.valid = false
-			return false
-		}
-		if from[i].Staged() && !all && !s.visible(from[i]) {
-			continue
-		}
+	f.nbr, f.ent[best] = first.list.nbr, first.list.ent
+	staged := first.list.staged
+	for range js[1:] {
+		next := -1
 		for k := range js {
-			if k == best {
-				continue
+			if !js[k].done && (next < 0 || js[k].size < js[next].size) {
+				next = k
 			}
-			j := &js[k]
-			var e dyngraph.Entry
-			if j.built {
-				j.at = seek(j.list.nbr, j.at, w)
-				if j.at == len(j.list.nbr) {
-					break next
-				}
-				if j.list.nbr[j.at] != w {
-					continue next
-				}
-				e = j.list.ent[j.at]
-			} else {
-				var ok bool
-				if e, ok = j.r.Find(w); !ok {
-					continue next
-				}
-			}
-			if e.Staged() && !all && !s.visible(e) {
-				continue next
-			}
-			f.ents[k] = append(f.ents[k][:len(nbrs)], e)
 		}
-		f.ents[best] = append(f.ents[best][:len(nbrs)], from[i])
-		nbrs = append(nbrs, w)
+		if len(f.nbr) == 0 {
+			break
+		}
+		j := &js[next]
+		if !j.built && j.size <= buildFrom*len(f.nbr) {
+			s.build(j, &st.back[next], st)
+		}
+		at, found := s.meeting.in(j, f.nbr)
+		f.narrow(js, at)
+		into := slices.Grow(f.ents[next][:0], len(found))[:len(found)]
+		for i, e := range found {
+			into[i] = dyngraph.Entry(e)
+			staged = staged || into[i].Staged()
+		}
+		f.ents[next], f.ent[next], j.done = into, into, true
 	}
-	f.nbrs, f.nbr = nbrs, nbrs
-	for k := range js {
-		f.ent[k] = f.ents[k]
+	if staged && !all {
+		s.onlyVisible(f, len(js))
 	}
 	return true
+}
+
+// build makes a join's range a list.
+func (s *search) build(j *join, b *back, st *step) {
+	if !j.built {
+		j.list, j.built = s.lists.neighbours(s.m[b.step], b, st), true
+	}
+}
+
+// narrow keeps the candidates at some places, with their entries in the lists that they were found in.
+func (f *frame) narrow(js []join, at []uint32) {
+	n := len(at)
+	nbrs := slices.Grow(f.nbrs[:0], n)[:n]
+	for i, p := range at {
+		nbrs[i] = f.nbr[p]
+	}
+	f.nbr, f.nbrs = nbrs, nbrs
+	for k := range js {
+		if js[k].done {
+			ents := slices.Grow(f.ents[k][:0], n)[:n]
+			for i, p := range at {
+				ents[i] = f.ent[k][p]
+			}
+			f.ent[k], f.ents[k] = ents, ents
+		}
+	}
+}
+
+// onlyVisible keeps the candidates that are visible along all edges.
+func (s *search) onlyVisible(f *frame, back int) {
+	nbrs, n := slices.Grow(f.nbrs[:0], len(f.nbr))[:len(f.nbr)], 0
+	for k := range back {
+		f.ents[k] = slices.Grow(f.ents[k][:0], len(f.nbr))[:len(f.nbr)]
+	}
+next:
+	for i, w := range f.nbr {
+		for k := range back {
+			e := f.ent[k][i]
+			if e.Staged() && !s.visible(e) {
+				continue next
+			}
+			f.ents[k][n] = e
+		}
+		nbrs[n] = w
+		n++
+	}
+	f.nbr, f.nbrs = nbrs[:n], nbrs[:n]
+	for k := range back {
+		f.ents[k] = f.ents[k][:n]
+		f.ent[k] = f.ents[k]
+	}
 }

@@ -299,7 +299,7 @@ func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) b
 	}
 	staged := s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
 	if f.none = len(f.nbr) == 0; staged {
-		s.onlyVisible(f)
+		s.onlyVisible(f, 2)
 	}
 	return true
 }
@@ -316,19 +316,7 @@ func (s *search) fillCommon(f *frame, p place) bool {
 	}
 	staged := false
 	if f.nbr, f.ent[0], f.ent[1], staged = s.pairs.at(p); staged {
-		s.onlyVisible(f)
+		s.onlyVisible(f, 2)
 	}
 	return true
-}
-
-// onlyVisible keeps the candidates that are visible along both edges.
-func (s *search) onlyVisible(f *frame) {
-	nbrs, first, second := f.nbrs[:0], f.ents[0][:0], f.ents[1][:0]
-	for i, w := range f.nbr {
-		if a, b := f.ent[0][i], f.ent[1][i]; (!a.Staged() || s.visible(a)) && (!b.Staged() || s.visible(b)) {
-			nbrs, first, second = append(nbrs, w), append(first, a), append(second, b)
-		}
-	}
-	f.nbrs, f.ents[0], f.ents[1] = nbrs, first, second
-	f.nbr, f.ent[0], f.ent[1] = nbrs, first, second
 }

@@ -37,13 +37,16 @@ func newPowerLaw(seed uint64, vertices, edges, labels, inserted int) *powerLaw {
 	return p
 }
 
-// shapes are patterns of 6 vertices: the vertices' labels, the edges, and how many insertions make some million matches.
-var shapes = []struct {
+// patternShape is a pattern: its vertices' labels, its edges, and how many insertions it is searched for.
+type patternShape struct {
 	name    string
 	labels  string
 	edges   [][2]int
 	updates int
-}{
+}
+
+// shapes are patterns of 6 vertices that so many insertions make some million matches of.
+var shapes = []patternShape{
 	{"tree", "012340", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}}, 60},
 	{"star", "301234", [][2]int{{5, 0}, {5, 1}, {5, 2}, {5, 3}, {3, 4}}, 60},
 	{"path", "443210", [][2]int{{5, 4}, {4, 3}, {3, 2}, {2, 1}, {1, 0}}, 4000},
@@ -51,8 +54,19 @@ var shapes = []struct {
 	{"sparse", "012344", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {3, 4}, {1, 5}}, 4000},
 }
 
-func shapeQuery(i int) *matcher.Query {
-	s := &shapes[i]
+// denseShapes are patterns most of whose vertices are joined to several others.
+var denseShapes = []patternShape{
+	{"triangle", "010", [][2]int{{0, 1}, {1, 2}, {0, 2}}, 2000},
+	{"diamond", "0101", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}}, 200},
+	{"clique4", "0101", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}, {1, 3}}, 200},
+	{"clique5", "01010", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}, {1, 3}, {4, 0}, {4, 1}, {4, 2}, {4, 3}}, 200},
+	{"house", "01010", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 0}, {4, 1}}, 100},
+	{"wheel", "00111", [][2]int{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {2, 3}, {3, 4}}, 100},
+}
+
+func shapeQuery(i int) *matcher.Query { return shapes[i].query() }
+
+func (s *patternShape) query() *matcher.Query {
 	q := &matcher.Query{Name: s.name, Version: 1}
 	for k, l := range s.labels {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", k), Label: "L" + string(l)})

@@ -38,6 +38,7 @@ type search struct {
 	lists   lists
 	pairs   pairs
 	endings endings
+	meeting meeting
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one

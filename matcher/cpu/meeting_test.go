@@ -1,0 +1,153 @@
+package cpu
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+)
+
+// randomList has n members below bound, ascending.
+func randomList(rng *rand.Rand, n, bound int) (l []dyngraph.VertexID) {
+	for _, w := range rng.Perm(bound)[:min(n, bound)] {
+		l = append(l, dyngraph.VertexID(w))
+	}
+	slices.Sort(l)
+	return l
+}
+
+// meetPlainly tries every pair.
+func meetPlainly(a, b []dyngraph.VertexID) (inA, inB []uint32) {
+	for i, w := range a {
+		for j, x := range b {
+			if w == x {
+				inA, inB = append(inA, uint32(i)), append(inB, uint32(j))
+			}
+		}
+	}
+	return inA, inB
+}
+
+// TestMeetingAgainstEveryPair plays every way to find what two lists have in common against trying every pair.
+func TestMeetingAgainstEveryPair(t *testing.T) {
+	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
+		var m meeting
+		for range 10 {
+			bound := 1 + rng.IntN(2000>>rng.IntN(10))
+			a, b := randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound), randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound)
+			if shift := dyngraph.VertexID(rng.Uint32()); rng.IntN(4) == 0 && shift < dyngraph.NoVertex-2000 {
+				for _, l := range [][]dyngraph.VertexID{a, b} {
+					for i := range l {
+						l[i] += shift
+					}
+				}
+			}
+			wantA, wantB := meetPlainly(a, b)
+			same := func(way string, inA, inB []uint32) {
+				t.Helper()
+				if !slices.Equal(inA, wantA) || !slices.Equal(inB, wantB) {
+					t.Fatalf("%s of %v and %v: at %v and %v, want %v and %v", way, a, b, inA, inB, wantA, wantB)
+				}
+			}
+			inA, inB := m.of(a, b)
+			same("the chosen way", inA, inB)
+			for _, way := range []struct {
+				name string
+				meet func(a, b []dyngraph.VertexID, inA, inB []uint32) int
+				fits bool
+			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock}, {"mergeFew", mergeFew, true}} {
+				if way.fits {
+					inA, inB := make([]uint32, len(a)), make([]uint32, len(a))
+					n := way.meet(a, b, inA, inB)
+					same(way.name, inA[:n], inB[:n])
+				}
+			}
+		}
+	})
+}
+
+// TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their edges, are what all of their lists
+// have in common and can be seen, whichever lists are built, remembered, or those of the call before.
+func TestIntersectAgainstPlainLists(t *testing.T) {
+	joints := 0
+	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
+		const vertices = 150
+		p := newPowerLaw(rng.Uint64(), vertices, 1500+rng.IntN(3000), 1+rng.IntN(2), 300)
+		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(), Options{Threads: 1, SpillDir: t.TempDir()})
+		x.b.forgets = rng.IntN(2) == 0
+		present := slices.Clone(p.graph[vertices:])
+		us := slices.Clone(p.stream)
+		for range rng.IntN(300) {
+			u := present[rng.IntN(len(present))]
+			u.Op = dyngraph.DeleteEdge
+			us = append(us, u)
+		}
+		defer x.stage(us)()
+		var stop atomic.Bool
+		s := x.b.newSearch(&stop, matcher.WantRows)
+		defer x.b.release(s)
+		for _, o := range x.b.plans[x.plan].rows {
+			if o == nil {
+				continue
+			}
+			s.sign = []dyngraph.Sign{dyngraph.Inserted, dyngraph.Deleted, 0}[rng.IntN(3)]
+			s.anchor, s.which = rng.Uint32N(uint32(len(x.b.delta.Net))), dyngraph.Which(rng.IntN(2))
+			s.begin(o)
+			for d := range o.steps {
+				if len(o.steps[d].back) < 2 {
+					continue
+				}
+				joints++
+				for k := range d {
+					s.m[k] = dyngraph.VertexID(rng.IntN(vertices))
+				}
+				for range 60 {
+					if k := rng.IntN(d); rng.IntN(4) > 0 {
+						s.m[k] = dyngraph.VertexID(rng.IntN(vertices))
+					}
+					sameCandidates(t, x, s, d)
+				}
+			}
+		}
+	})
+	require.Positive(t, joints)
+}
+
+// sameCandidates fills the frame of a step and compares it with what the graph holds.
+func sameCandidates(t *testing.T, x *bench, s *search, d int) {
+	t.Helper()
+	st := &s.o.steps[d]
+	f := &s.frames[st.slot]
+	require.True(t, s.fill(d, st, f))
+	want := map[dyngraph.VertexID][]dyngraph.Entry{}
+	for k := range st.back {
+		b := &st.back[k]
+		l := plainList(x, s.m[b.step], b, st)
+		for i, w := range l.nbr {
+			if e := l.ent[i]; len(want[w]) == k && (!e.Staged() || s.visible(e)) {
+				want[w] = append(want[w], e)
+			}
+		}
+	}
+	got := map[dyngraph.VertexID][]dyngraph.Entry{}
+	var found []dyngraph.VertexID
+	if !f.none {
+		found = f.nbr
+	}
+	require.True(t, slices.IsSorted(found))
+	for i, w := range found {
+		for k := range st.back {
+			got[w] = append(got[w], f.ent[k][i])
+		}
+	}
+	require.Len(t, got, len(found), "a candidate twice")
+	maps.DeleteFunc(want, func(_ dyngraph.VertexID, es []dyngraph.Entry) bool { return len(es) < len(st.back) })
+	require.Equal(t, want, got)
+}
