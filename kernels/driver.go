@@ -215,23 +215,6 @@ func (g *GPU) Launch(kernel string, blocks, threads int, params []byte) error {
 	return g.launch(cu.NoStream, kernel, blocks, threads, params)
 }
 
-// launch launches a kernel. The parameters are one structure of whole 64-bit words, as the binding hands over words.
-func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
-	f, ok := g.functions[kernel]
-	if !ok || len(params)%8 != 0 {
-		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
-	}
-	words := make([]unsafe.Pointer, len(params)/8)
-	for i := range words {
-		words[i] = unsafe.Pointer(&params[8*i])
-	}
-	err := g.call(func() error { return f.Launch(blocks, 1, 1, threads, 1, 1, 0, on, words) })
-	if err != nil {
-		return fmt.Errorf("kernel %s: %w", kernel, err)
-	}
-	return nil
-}
-
 // Sync implements Queue.
 func (g *GPU) Sync() error { return g.call(cu.NoStream.Synchronize) }
 

@@ -8,9 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"unsafe"
 
 	"motifd/kernels"
 )
@@ -27,6 +31,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	g, err := kernels.OpenGPU(number)
+	if err == nil && os.Getenv(launches) != "" {
+		err = launchWhileCollecting(g)
+	}
 	if err == nil {
 		_, err = g.Alloc(3 << 20)
 	}
@@ -46,28 +53,65 @@ func TestMain(m *testing.M) {
 	os.Stdout.WriteString(err.Error())
 }
 
+// launches names the variable with which the test binary also launches kernels.
+const launches = "MOTIFD_TEST_LAUNCH"
+
+// launchWhileCollecting launches a kernel again and again while garbage is collected. Its parameters are addresses that Go's heap had once.
+func launchWhileCollecting(g *kernels.GPU) error {
+	params := make([]uint64, 6)
+	for i := range params {
+		params[i] = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(make([]byte, 1<<20+i)))))
+	}
+	debug.FreeOSMemory()
+	stop, collecting := make(chan struct{}), sync.WaitGroup{}
+	collecting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	})
+	defer collecting.Wait()
+	defer close(stop)
+	for range 100_000 {
+		if err := g.Launch("fetch", 7, 32, kernels.Bytes(params)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sources of stand-ins for the driver's library, each of more functions; % is what a call gives.
+const (
+	found   = "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n"
+	device  = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
+	version = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? % : 5; return 0; }\n"
+	context = "int cuCtxCreate_v2(void **c, unsigned f, int d) { return %; }\n"
+	// the second of two is old
+	two       = "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
+	oldSecond = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? 9 - 3 * d : 5; return 0; }\n"
+	// what is asked of a device before kernels are loaded, and what ends its context
+	described = "int cuCtxDestroy_v2(void *c) { return 0; }\nint cuDeviceGetName(char *s, int n, int d) { *s = 0; return 0; }\n" +
+		"int cuMemGetInfo_v2(unsigned long *free, unsigned long *all) { *free = *all = 1; return 0; }\n"
+	module   = "int cuModuleLoadData(void **m, const void *ptx) { return %; }\n"
+	function = "int cuModuleGetFunction(void **f, void *m, const char *name) { return %; }\n"
+	launched = "int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, void *f, int b, unsigned long s, unsigned g) { *n = 1; return 0; }\n" +
+		"int cuCtxSetCurrent(void *c) { return 0; }\n"
+	memory = "int cuMemAlloc_v2(unsigned long long *p, unsigned long n) { return %; }\n"
+)
+
+var (
+	inContext = found + device + with(version, "9") + with(context, "0") + described
+	opened    = inContext + with(module, "0") + with(function, "0") + launched
+)
+
+func with(text, value string) string { return strings.ReplaceAll(text, "%", value) }
+
 // TestWhatIsMissingIsSaid opens a GPU with drivers that lack something. They are stand-ins, found before the real one.
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	const (
-		found   = "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n"
-		device  = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
-		version = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? % : 5; return 0; }\n"
-		context = "int cuCtxCreate_v2(void **c, unsigned f, int d) { return %; }\n"
-		// the second of two is old
-		two       = "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
-		oldSecond = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? 9 - 3 * d : 5; return 0; }\n"
-		// what is asked of a device before kernels are loaded, and what ends its context
-		described = "int cuCtxDestroy_v2(void *c) { return 0; }\nint cuDeviceGetName(char *s, int n, int d) { *s = 0; return 0; }\n" +
-			"int cuMemGetInfo_v2(unsigned long *free, unsigned long *all) { *free = *all = 1; return 0; }\n"
-		module   = "int cuModuleLoadData(void **m, const void *ptx) { return %; }\n"
-		function = "int cuModuleGetFunction(void **f, void *m, const char *name) { return %; }\n"
-		launched = "int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, void *f, int b, unsigned long s, unsigned g) { *n = 1; return 0; }\n" +
-			"int cuCtxSetCurrent(void *c) { return 0; }\n"
-		memory = "int cuMemAlloc_v2(unsigned long long *p, unsigned long n) { return %; }\n"
-	)
-	with := func(text, value string) string { return strings.ReplaceAll(text, "%", value) }
-	inContext := found + device + with(version, "9") + with(context, "0") + described
-	opened := inContext + with(module, "0") + with(function, "0") + launched
 	for name, c := range map[string]struct {
 		source string // of the library; empty: an empty file
 		number string // of the device; empty: 0
@@ -93,30 +137,72 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		"a kernel that is refused":     {source: inContext + with(module, "218"), want: "opening GPU 0: loading kernel "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			library := filepath.Join(dir, "libcuda.so.1")
-			if c.source == "" {
-				if err := os.WriteFile(library, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				cc := exec.Command("cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-")
-				cc.Stdin = strings.NewReader(c.source)
-				if out, err := cc.CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
-			}
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), opens+"="+cmp.Or(c.number, "0"), "LD_LIBRARY_PATH="+dir)
-			out, err := cmd.CombinedOutput()
-			want := strings.ReplaceAll(c.want, "DIR", dir)
-			if err != nil || !strings.HasPrefix(string(out), want) {
+			out, dir, err := open(t, c.source, opens+"="+cmp.Or(c.number, "0"))
+			if want := strings.ReplaceAll(c.want, "DIR", dir); err != nil || !strings.HasPrefix(out, want) {
 				t.Errorf("%v\n got %s\nwant %s", err, out, want)
 			}
 		})
 	}
+}
+
+// TestLaunchWhileCollecting launches kernels with a driver that leaves, in freed memory of many sizes, addresses that Go's heap had once, as a real one may leave
+// what it was given.
+func TestLaunchWhileCollecting(t *testing.T) {
+	const leaves = `
+#include <stdlib.h>
+#include <string.h>
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+	const unsigned long *words = params ? params[0] : extra[1];
+	if (gx != 7 || gy != 1 || gz != 1 || bx != 32 || by != 1 || bz != 1 || shared || stream || (extra && *(size_t *)extra[3] != 48))
+		return 1;
+	for (size_t size = 16; size <= 256; size += 16) {
+		void *p[7];
+		for (int i = 0; i < 7; i++) {
+			p[i] = malloc(size);
+			for (size_t at = 0; at < size; at += 16)
+				memcpy((char *)p[i] + at, words + 2, 16);
+		}
+		for (int i = 0; i < 7; i++)
+			free(p[i]);
+	}
+	return %;
+}
+`
+	for name, c := range map[string]struct{ status, want string }{
+		"succeeds": {"0", "memory; the GPU has no room for another 3 MiB: OutOfMemory"}, // what comes after the launches
+		"fails":    {"701", "kernel fetch: LaunchOutOfResources"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, _, err := open(t, opened+with(memory, "2")+with(leaves, c.status), opens+"=0", launches+"=1")
+			if err != nil || out != c.want {
+				t.Errorf("%v\n got %s\nwant %s", err, out, c.want)
+			}
+		})
+	}
+}
+
+// open runs the test binary with a driver's library that is made from a source, or is an empty file, in a folder.
+func open(t *testing.T, source string, env ...string) (out, folder string, err error) {
+	t.Helper()
+	folder = t.TempDir()
+	library := filepath.Join(folder, "libcuda.so.1")
+	if source == "" {
+		if err := os.WriteFile(library, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		cc := exec.Command("cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-")
+		cc.Stdin = strings.NewReader(source)
+		if out, err := cc.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+folder), env...)
+	printed, err := cmd.CombinedOutput()
+	return string(printed), folder, err
 }

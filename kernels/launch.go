@@ -1,0 +1,53 @@
+//go:build cuda
+
+package kernels
+
+// #include <cuda.h>
+//
+// static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, CUstream stream, void *params, size_t size) {
+//   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+//   return cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, 0, stream, NULL, extra);
+// }
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// launch launches a kernel. The parameters are one structure, of which the driver makes a copy.
+//
+// It does what cu.Function.Launch is for, which stores pointers in memory of malloc. Where the collector marks, it goes on from what such a store
+// overwrites, and ends the process if that looks like an address of its own and is none (golang.org/issue/19928): memory that the driver had in use has such.
+func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
+	f, ok := g.functions[kernel]
+	if !ok || len(params) == 0 {
+		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
+	}
+	err := g.call(func() error {
+		return resultOf(C.launch(handleOf(f), C.uint(blocks), C.uint(threads), C.CUstream(unsafe.Pointer(on.C())), unsafe.Pointer(&params[0]), C.size_t(len(params))), cu.Success)
+	})
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", kernel, err)
+	}
+	return nil
+}
+
+// handleOf is what the driver knows a function by, which is all that a cu.Function holds, and does not show.
+func handleOf(f cu.Function) C.CUfunction { return *(*C.CUfunction)(unsafe.Pointer(&f)) }
+
+// It does not compile if a cu.Function holds more.
+var _ [unsafe.Sizeof(C.CUfunction(nil))]struct{} = [unsafe.Sizeof(cu.Function{})]struct{}{}
+
+// resultOf is the binding's error of a status. Its type has no name outside.
+func resultOf[T interface {
+	~int
+	error
+}](status C.CUresult, success T) error {
+	if r := T(status); r != success {
+		return r
+	}
+	return nil
+}
