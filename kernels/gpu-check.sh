@@ -157,15 +157,16 @@ each() {
 	[ -z "$cut" ] || return 124
 }
 
-# races runs racecheck with stealing, each case in a process of its own, JOBS at once, and the tiny sets in one more; it has the hazards of all told from races:
+# races runs racecheck with stealing, each case and each stream of the tiny sets in a process of its own, JOBS at once; it has the hazards of all told from races:
 # racecheck knows barriers and no locks (TestRaces).
 races() {
 	first=${SEED:-7} ended=0 base=1024
 	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac
 	rm -f "$out"/racecheck.*.raw
-	tiny=
-	[ ! -d data/tiny_s1 ] || tiny=tiny
-	{ printf '%s\n' $tiny; seq "$first" $((first + ${CHECKED:-20} - 1)); } | xargs -P "${JOBS:-4}" -n 1 "./$(basename "$0")" race "$out" || ended=1
+	{
+		[ ! -d data/tiny_s1 ] || (cd data && ls -d tiny_s*/insert.txt tiny_s*/mixed.txt)
+		seq "$first" $((first + ${CHECKED:-20} - 1))
+	} | xargs -P "${JOBS:-4}" -n 1 "./$(basename "$0")" race "$out" || ended=1
 	MOTIFD_RACECHECK_LOG=$(printf '%s:' "$out"/racecheck.*.raw | sed 's/:$//') MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ || ended=1
 	rm -f "$out"/racecheck.*.raw
 	return $ended
@@ -176,16 +177,16 @@ arrayraces() {
 	few "${ARRAYRACES:-2}" "$array" compute-sanitizer --tool racecheck --error-exitcode 9
 }
 
-# race SEED: one case of races; or race tiny.
+# race CASE: one case of races, a seed or the file of a stream.
 race() {
 	case $1 in
-	tiny) tests=TestDataBackendsAgree ;;
-	*) tests=$checked ;;
+	*.txt) tests=TestDataBackendsAgree/${1%.txt}/ seed=7 log=$(printf %s "$1" | tr / -) ;;
+	*) tests=$checked seed=$1 log=$1 ;;
 	esac
-	MOTIFD_DATA="$(pwd)/data" SEED=${1#tiny} few 1 "$tests" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
-		--show-backtrace no --log-file "$out/racecheck.$1.raw"
+	MOTIFD_DATA="$(pwd)/data" SEED=$seed few 1 "$tests" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
+		--show-backtrace no --log-file "$out/racecheck.$log.raw"
 	ended=$?
-	echo "racecheck of seed $1 ended with $ended"
+	echo "racecheck of $1 ended with $ended"
 	return $ended
 }
 
