@@ -95,6 +95,9 @@ func NewGraph(opt Options) *Graph {
 // Options returns the options, with the defaults filled in.
 func (g *Graph) Options() Options { return g.opt }
 
+// Staging tells whether a batch is staged.
+func (g *Graph) Staging() bool { return g.staged.active }
+
 // Directed tells whether edges have a direction.
 func (g *Graph) Directed() bool { return g.opt.Directed }
 

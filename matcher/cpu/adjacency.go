@@ -27,10 +27,12 @@ type adjacency struct {
 	free   int              // slots of blocks that have moved; when they are half of all, blocks are packed anew
 
 	staged  bool              // the staged batch is in it
-	late    []adjacencyChange // of batches before it, to be made
-	ended   int               // how many of them end batches that were in it
+	entered []adjacencyChange // what it changed, in order; while it is staged
+	late    []adjacencyChange // of batches that were never in it, to be made
 	batches []int             // where those of each end
 	scratch []adjacencyEntry
+	sorter  changeSorter
+	warmth  uint64 // what was read ahead, lest it be left out
 }
 
 // nearKind remembers a kind by what its key has beside the label of the neighbour.
@@ -56,6 +58,7 @@ type adjacencyEntry struct {
 type adjacencyChange struct {
 	v dyngraph.VertexID
 	adjacencyEntry
+	at   uint32 // where the entry is among those of the block, or before that if it has parallel ones; once it is made
 	what adjacencyOp
 }
 

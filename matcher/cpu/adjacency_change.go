@@ -1,21 +1,25 @@
 package cpu
 
 import (
-	"cmp"
 	"slices"
 
 	"motifd/dyngraph"
 )
 
-// change makes changes of one batch.
+// change makes changes of one batch, and puts them in order.
 func (a *adjacency) change(changes []adjacencyChange) {
-	slices.SortFunc(changes, func(x, y adjacencyChange) int {
-		if x.v != y.v {
-			return cmp.Compare(x.v, y.v)
-		}
-		return cmp.Or(compareEntries(&x.adjacencyEntry, &y.adjacencyEntry), cmp.Compare(x.what, y.what))
-	})
+	a.sorter.sort(changes, len(a.heads))
+	a.make(changes)
+}
+
+// make makes changes that are in order.
+func (a *adjacency) make(changes []adjacencyChange) {
+	warm := 0
 	for from := 0; from < len(changes); {
+		if from >= warm {
+			warm = min(from+ahead, len(changes))
+			a.warm(changes[from:warm])
+		}
 		to := from + 1
 		for to < len(changes) && changes[to].v == changes[from].v {
 			to++
@@ -23,6 +27,24 @@ func (a *adjacency) change(changes []adjacencyChange) {
 		a.apply(changes[from:to])
 		from = to
 	}
+}
+
+// warm reads the blocks ahead that changes concern: heads, then what these lead to, so that the reads of a step overlap.
+func (a *adjacency) warm(changes []adjacencyChange) {
+	sum := uint64(0)
+	for i := range changes {
+		sum += uint64(a.heads[changes[i].v].n)
+	}
+	for i := range changes {
+		h := &a.heads[changes[i].v]
+		if h.n == 0 {
+			continue
+		}
+		base := h.at + 2*int(h.width)
+		mid, last := base+int(h.n)/2, base+int(h.n)-1
+		sum += uint64(a.nbr[h.at]) + uint64(a.nbr[mid]) + uint64(a.nbr[last]) + uint64(a.ent[mid]) + uint64(a.ent[last])
+	}
+	a.warmth += sum
 }
 
 // apply makes the changes of one vertex, in the order of its entries.
@@ -41,12 +63,12 @@ func (a *adjacency) apply(changes []adjacencyChange) {
 		for to := end(pairs[k+1]); i < to; i++ {
 			e := adjacencyEntry{uint32(pairs[k]), a.nbr[base+i], a.ent[base+i]}
 			for next < len(changes) && changes[next].what == addEntry && compareEntries(&changes[next].adjacencyEntry, &e) < 0 {
-				a.scratch = append(a.scratch, changes[next].adjacencyEntry)
+				a.rewrite(&changes[next])
 				next++
 			}
 			if concerns(changes[next:], &e) {
 				if changes[next].what == markEntry {
-					a.scratch = append(a.scratch, changes[next].adjacencyEntry)
+					a.rewrite(&changes[next])
 				}
 				next++
 				continue
@@ -55,9 +77,15 @@ func (a *adjacency) apply(changes []adjacencyChange) {
 		}
 	}
 	for ; next < len(changes); next++ {
-		a.scratch = append(a.scratch, changes[next].adjacencyEntry)
+		a.rewrite(&changes[next])
 	}
 	a.write(h)
+}
+
+// rewrite appends a changed entry to the scratch.
+func (a *adjacency) rewrite(c *adjacencyChange) {
+	c.at = uint32(len(a.scratch))
+	a.scratch = append(a.scratch, c.adjacencyEntry)
 }
 
 // concerns reports whether one of the next changes marks or removes an entry, and makes it the first: those of parallel edges come in
@@ -96,6 +124,7 @@ func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 			at++
 		}
 	}
+	c.at = uint32(at)
 	shift := uint32(1) // modulo 2^32
 	switch c.what {
 	case markEntry:
@@ -123,6 +152,20 @@ func (a *adjacency) inPlace(h *adjacencyHead, c *adjacencyChange) bool {
 		pairs[k+1] += dyngraph.VertexID(shift)
 	}
 	return true
+}
+
+// unmark makes an entry of the staged batch one of the graph, and no entry of its kind staged. Nothing was removed since it was entered, so
+// that it is where it was then, or behind parallel ones.
+func (a *adjacency) unmark(c *adjacencyChange) {
+	h := &a.heads[c.v]
+	ent := a.ent[h.at+2*int(h.width)+int(c.at):]
+	at := 0
+	for ent[at].Index() != c.ent.Index() {
+		at++
+	}
+	ent[at] = c.ent
+	pairs := a.nbr[h.at : h.at+2*int(h.pairs)]
+	mark(&pairs[2*searchKind(pairs, c.kind)+1], c.ent)
 }
 
 // mark marks the end of entries while one of them is staged. All marks of a batch go together.

@@ -20,49 +20,78 @@ func (a *adjacency) catchUp(d *dyngraph.Delta) {
 		a.change(a.late[from:to])
 		from = to
 	}
-	a.late, a.batches, a.ended = a.late[:0], a.batches[:0], 0
+	a.late, a.batches = a.late[:0], a.batches[:0]
 	if d != nil && !a.staged {
 		a.staged = true
-		a.list(d, true, func(n *dyngraph.NetEdge) adjacencyOp {
+		a.entered = a.list(a.entered[:0], d, true, func(n *dyngraph.NetEdge) adjacencyOp {
 			if n.Sign == dyngraph.Inserted {
 				return addEntry
 			}
 			return markEntry
 		})
-		a.change(a.late)
-		a.late = a.late[:0]
+		a.change(a.entered)
 	}
 	if 2*a.free > len(a.nbr) {
 		a.pack()
 	}
 }
 
-// end lists what the end of a batch changes: marks go, and with them the entries that are no longer in the graph; of a batch that was
-// never entered, all that it did. It answers false when that is so much that to read the graph anew takes less.
+// end ends the staged batch. If it is in it, marks go, and with them the entries that are no longer in the graph; if it never was, what it changed is
+// listed. It answers false when that is so much that to read the graph anew takes less.
 func (a *adjacency) end(d *dyngraph.Delta, committed bool) bool {
 	switch {
-	case a.staged:
-		a.list(d, false, func(n *dyngraph.NetEdge) adjacencyOp {
+	case a.staged && len(a.entered) > 0:
+		a.leave(committed)
+		return true
+	case a.staged: // it was read with the graph
+		a.staged = false
+		a.change(a.list(nil, d, false, func(n *dyngraph.NetEdge) adjacencyOp {
 			if (n.Sign == dyngraph.Inserted) != committed {
 				return removeEntry
 			}
 			return markEntry
-		})
-		a.ended += 2 * len(d.Net)
-	case committed:
-		a.list(d, false, func(n *dyngraph.NetEdge) adjacencyOp {
-			if n.Sign == dyngraph.Inserted {
-				return addEntry
-			}
-			return removeEntry
-		})
+		}))
+		return true
+	case !committed:
+		return true
 	}
-	a.staged = false
+	a.late = a.list(a.late, d, false, func(n *dyngraph.NetEdge) adjacencyOp {
+		if n.Sign == dyngraph.Inserted {
+			return addEntry
+		}
+		return removeEntry
+	})
 	if n := len(a.batches); len(a.late) > 0 && (n == 0 || a.batches[n-1] < len(a.late)) {
 		a.batches = append(a.batches, len(a.late))
 	}
 	return len(a.late) <= a.g.Edges()/lateShare+minLate
 }
+
+// leave ends the batch that is in it. What it has changed is in order, and known by place until something is removed.
+func (a *adjacency) leave(committed bool) {
+	gone := a.entered[:0]
+	for i := range a.entered {
+		if i+ahead <= len(a.entered) && i%ahead == 0 {
+			a.warm(a.entered[i : i+ahead])
+		}
+		c := a.entered[i]
+		c.ent = dyngraph.EntryOf(c.ent.Index(), false)
+		if (c.what == addEntry) == committed {
+			a.unmark(&c)
+			continue
+		}
+		c.what = removeEntry
+		gone = append(gone, c)
+	}
+	a.make(gone)
+	a.staged, a.entered = false, a.entered[:0]
+	if cap(a.entered) > maxEntered {
+		a.entered = nil
+	}
+}
+
+// maxEntered bounds the changes whose memory is kept.
+const maxEntered = 1 << 16
 
 // A change takes some ten times as long as an entry that is read, and a graph has twice as many entries as edges.
 const (
@@ -70,22 +99,23 @@ const (
 	minLate   = 1 << 12
 )
 
-// list appends the changes of both entries of every net edge to those that are late.
-func (a *adjacency) list(d *dyngraph.Delta, staged bool, what func(*dyngraph.NetEdge) adjacencyOp) {
+// list appends the changes of both entries of every net edge.
+func (a *adjacency) list(to []adjacencyChange, d *dyngraph.Delta, staged bool, what func(*dyngraph.NetEdge) adjacencyOp) []adjacencyChange {
 	view := a.g.View(dyngraph.New)
 	in := dyngraph.Out
 	if a.g.Directed() {
 		in = dyngraph.In
 	}
-	a.late = slices.Grow(a.late, 2*len(d.Net))
+	to = slices.Grow(to, 2*len(d.Net))
 	a.grow() // ids may be fewer when the changes are made
 	for i := range d.Net {
 		n := &d.Net[i]
 		op, ent := what(n), dyngraph.EntryOf(n.Edge, staged)
-		a.late = append(a.late,
-			adjacencyChange{n.From, adjacencyEntry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, op},
-			adjacencyChange{n.To, adjacencyEntry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, op})
+		to = append(to,
+			adjacencyChange{v: n.From, adjacencyEntry: adjacencyEntry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, what: op},
+			adjacencyChange{v: n.To, adjacencyEntry: adjacencyEntry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, what: op})
 	}
+	return to
 }
 
 // grow makes room for all ids of the graph.

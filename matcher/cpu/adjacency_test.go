@@ -15,7 +15,7 @@ import (
 )
 
 // TestAdjacencyFollowsTheGraph compares the adjacency, kept through batches that are committed or not, with the graph. It is made when
-// the first batch is staged or, lazily, by the first search that counts, and batches may come before it and between searches: it follows when it is
+// a query is prepared or, lazily, by the first search that counts, and batches may come before it and between searches: it follows when it is
 // asked for.
 func TestAdjacencyFollowsTheGraph(t *testing.T) {
 	late := 0 // batches that it is behind at most
@@ -23,6 +23,7 @@ func TestAdjacencyFollowsTheGraph(t *testing.T) {
 		c := matchertest.RandomCase(rng, 1).With(func(q *matcher.Query) { q.Emit = matcher.EmitCounts })
 		b := New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(3) > 0})
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, b)
+		require.Equal(t, b.opt.Lazy, b.adj == nil)
 		search := func() {
 			if rng.IntN(3) > 0 {
 				return

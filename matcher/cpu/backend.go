@@ -28,7 +28,7 @@ type Options struct {
 	// and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search that counts,
-	// since another backend may answer all. Otherwise it is made when the first batch is staged.
+	// since another backend may answer all. Otherwise it is made when the first query that asks for counts is prepared.
 	Lazy bool
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
@@ -186,6 +186,12 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			b.summed++
 		}
 	}
+	if b.counts && !b.opt.Lazy && !b.g.Staging() {
+		b.adjacency()
+		if b.branches.unbuilt {
+			b.buildAll(b.phase + 1)
+		}
+	}
 	return nil
 }
 
@@ -288,7 +294,7 @@ func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if b.adj == nil {
 		all = own + 2*uint64(b.g.Edges())/perChange
 	} else {
-		all = own + uint64(len(b.adj.late)-b.adj.ended)
+		all = own + uint64(len(b.adj.late))
 	}
 	if b.branches.asked != b.phase {
 		all += uint64(b.stale(reqs)) * uint64(b.g.IDBound()) / perChange

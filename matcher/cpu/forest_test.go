@@ -130,6 +130,8 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 					}
 				}
 				require.NoError(t, fast.Prepare(x.Plans()))
+				require.True(t, fast.opt.Lazy || !fast.branches.unbuilt)
+				checkBranches(t, fast, &rings)
 			}
 		}
 	})

@@ -71,9 +71,13 @@ func (b *Backend) build(reqs []matcher.Request) {
 	if first && b.branches.numbers(b.g) > 2*b.branchRoom() { // vertices came without edges, of which many would have plans made anew
 		b.dropForests()
 	}
-	if !first || !b.branches.unbuilt && b.stale(reqs) == 0 {
-		return
+	if first && (b.branches.unbuilt || b.stale(reqs) > 0) {
+		b.buildAll(b.phase - 1)
 	}
+}
+
+// buildAll builds the branches that are not built, or outdated, in the graph as it was after a phase.
+func (b *Backend) buildAll(phase uint64) {
 	b.branches.unbuilt = false
 	k, dropped := b.keeper(context.Background()), false
 	for _, c := range b.plans {
@@ -81,7 +85,7 @@ func (b *Backend) build(reqs []matcher.Request) {
 			continue
 		}
 		for _, br := range c.forest.all {
-			if (!br.built || br.outdated()) && !br.build(&k, b.phase-1) {
+			if (!br.built || br.outdated()) && !br.build(&k, phase) {
 				c.forest, dropped = nil, true // its numbers are too large
 				break
 			}
