@@ -95,8 +95,8 @@ func NewGraph(opt Options) *Graph {
 // Options returns the options, with the defaults filled in.
 func (g *Graph) Options() Options { return g.opt }
 
-// Staging tells whether a batch is staged.
-func (g *Graph) Staging() bool { return g.staged.active }
+// Changing tells whether a batch is staged that inserts or deletes edges.
+func (g *Graph) Changing() bool { return g.staged.active && len(g.staged.delta.Net) > 0 }
 
 // Directed tells whether edges have a direction.
 func (g *Graph) Directed() bool { return g.opt.Directed }

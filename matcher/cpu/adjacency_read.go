@@ -29,7 +29,7 @@ func newAdjacency(g *dyngraph.Graph, parallel func(work func())) *adjacency {
 		h.at = h.place(total)
 		total = h.at + int(h.room+2*h.width)
 	}
-	spare := total / 8 // for blocks that move
+	spare := total / 4 // for blocks that move
 	a.nbr, a.ent = make([]dyngraph.VertexID, total, total+spare), make([]dyngraph.Entry, total, total+spare)
 	a.readAll(parallel, func(r *adjacencyReader, v dyngraph.VertexID) { r.fill(v) })
 	return a

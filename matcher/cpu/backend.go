@@ -186,7 +186,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			b.summed++
 		}
 	}
-	if b.counts && !b.opt.Lazy && !b.g.Staging() {
+	if b.counts && !b.opt.Lazy && !b.g.Changing() {
 		b.adjacency()
 		if b.branches.unbuilt {
 			b.buildAll(b.phase + 1)
