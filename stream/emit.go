@@ -15,8 +15,12 @@ import (
 // chunkBytes is how many bytes of records go to the sink in one Write, about.
 const chunkBytes = 256 << 10
 
-// pieceRows is how many rows are encoded before their size is looked at: records may be large.
-const pieceRows = 16
+// Records may be large: after so many rows, or as many as have fewer bytes going by those before, it is looked how large they are.
+const (
+	pieceRows     = 16
+	pieceBytes    = 8 << 10
+	mostPieceRows = 1 << 10 // of an encoder that writes nothing
+)
 
 // recordCost estimates the memory of an encoded record.
 func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 128) }
@@ -32,7 +36,7 @@ type emitter struct {
 
 	chunk *[]OutRecord
 	cost  int64
-	mean  int64 // cost of a record, in the piece encoded last
+	mean  int64 // cost of a record, in the piece encoded last; pieceBytes before the first
 
 	tally        map[tallyKey]uint64
 	encode, wait time.Duration
@@ -61,7 +65,7 @@ type tallyKey struct {
 }
 
 func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
-	e := &emitter{p: p, ctx: ctx, batch: batch, tally: make(map[tallyKey]uint64)}
+	e := &emitter{p: p, ctx: ctx, batch: batch, mean: pieceBytes, tally: make(map[tallyKey]uint64)}
 	if p.skip.Known {
 		e.mute = batch < p.skip.Batch
 		if batch == p.skip.Batch {
@@ -82,8 +86,16 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	if ev.FirstIndex < e.from {
 		first = int(e.from - ev.FirstIndex)
 	}
+	var begin time.Time // of the pieces since the last flush: the clock costs as much as a small piece
+	noted := func() {
+		if !begin.IsZero() {
+			e.piece.add(begin)
+			begin = time.Time{}
+		}
+	}
 	for i := first; i < n; {
-		if share := e.share(); i > first && e.p.opt.EncodeThreads > 1 && n-i >= 2*share {
+		if share := e.share(); i > first && e.p.opt.EncodeThreads > 1 && n-i >= 2*share && e.mean > 0 {
+			noted()
 			if err := e.flush(); err != nil {
 				return err
 			}
@@ -97,28 +109,36 @@ func (e *emitter) emit(ev *matcher.Event) error {
 		if e.chunk == nil {
 			e.chunk = e.p.newChunk()
 		}
-		j := min(n, i+pieceRows, i+e.p.opt.ChunkRecords-len(*e.chunk))
-		begin := time.Now()
+		j := min(n, i+e.pieceRows(), i+e.p.opt.ChunkRecords-len(*e.chunk))
+		if begin.IsZero() {
+			begin = time.Now()
+		}
 		cost, err := e.p.encode(e.chunk, e.batch, ev, i, j)
 		if err != nil {
 			return err
 		}
-		e.piece.add(begin)
 		e.cost += cost
 		e.mean = cost / int64(j-i)
 		i = j
 		if len(*e.chunk) >= e.p.opt.ChunkRecords || e.cost >= chunkBytes {
+			noted()
 			if err := e.flush(); err != nil {
 				return err
 			}
 		}
 	}
+	noted()
 	return nil
 }
 
 // share is how many rows a goroutine encodes at once: a chunk, as far as is known of their size.
 func (e *emitter) share() int {
 	return min(e.p.opt.ChunkRecords, int(chunkBytes/max(e.mean, 1))+1)
+}
+
+// pieceRows is how many rows are encoded before their size is looked at.
+func (e *emitter) pieceRows() int {
+	return max(pieceRows, min(mostPieceRows, int(pieceBytes/max(e.mean, 1))))
 }
 
 // parallel encodes rows i to j of an event in chunks of size, a goroutine each, and sends them in order.
