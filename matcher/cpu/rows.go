@@ -164,7 +164,9 @@ func (s *rowSearch) take(ctx context.Context) (*group, error) {
 		} else if len(q) == 0 && s.done[s.head] {
 			s.queues[s.head] = nil
 			s.head++
-			s.work.Broadcast()
+			if s.waiting > 0 { // the others look no different at what is left
+				s.work.Broadcast()
+			}
 			continue
 		}
 		s.emitter.Wait()
