@@ -82,6 +82,7 @@ type Backend struct {
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
 
+	alone      uint64                  // aloneSteps, or fewer in tests
 	shareEvery uint64                  // steps between two looks whether to give work away
 	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one
 	shared     atomic.Int64            // tests: parts that another worker did than the one that gave them away
@@ -131,7 +132,7 @@ type compiled struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	return &Backend{opt: opt, shareEvery: shareEvery}
+	return &Backend{opt: opt, alone: aloneSteps(opt.Threads), shareEvery: shareEvery}
 }
 
 // Name implements matcher.Backend.

@@ -196,7 +196,7 @@ func (s *spillFile) reserve(size int64) (*os.File, int64, error) {
 func (s *spillFile) close() {
 	if s.f != nil {
 		s.f.Close()
-		s.f = nil
+		s.f, s.end = nil, 0
 	}
 }
 

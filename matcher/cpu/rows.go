@@ -22,27 +22,26 @@ type group struct {
 	open int
 }
 
-// rowSearch is one search for rows. Workers take chunks of consecutive anchors, or parts of a group that another worker gave away
-// (see sharing); the caller's goroutine emits the groups chunk by chunk. Workers ahead of the chunk that is being
-// emitted wait when the queued rows exceed QueueMemory, so memory is bounded and the worker on that chunk never waits for
-// another.
+// rowSearch is one search for rows. The caller's goroutine begins alone (see alone.go), and most small batches end there. Then workers take
+// chunks of consecutive anchors, or parts of a group that another worker gave away (see sharing); the caller's goroutine emits the
+// groups chunk by chunk. Workers ahead of the chunk that is being emitted wait when the queued rows exceed QueueMemory, so memory is
+// bounded and the worker on that chunk never waits for another.
 type rowSearch struct {
 	b      *Backend
-	sign   dyngraph.Sign
 	reqs   []matcher.Request
-	orders []*rowOrder // by request
-	nets   []uint32    // orders of the net edges of the sign
+	of     []rowRequest // by request
+	nets   []uint32     // orders of the net edges of the sign
 	starts [][]start
 	ends   []int // of chunks, in nets
+	left   anchorsLeft
+	emission
 
-	stop    atomic.Bool
-	budgets []*budget
-	// closed requests are not searched any more, counted ones only counted.
-	closed, counted []atomic.Bool
-	steps, ns       []atomic.Int64
-	hungry          atomic.Int32 // idle, and waiting for room; a hint
+	stop   atomic.Bool
+	hungry atomic.Int32 // idle, and waiting for room, or not begun; a hint
 
+	workers   sync.WaitGroup
 	mu        sync.Mutex
+	begun     bool      // workers are
 	work      sync.Cond // something changed that a worker may wait for
 	emitter   sync.Cond // something changed that the emitter may wait for
 	next      int       // chunk that is not taken
@@ -57,15 +56,31 @@ type rowSearch struct {
 	failed    bool
 }
 
+// rowRequest is what a search keeps for one request.
+type rowRequest struct {
+	order   *rowOrder
+	budget  *budget
+	closed  atomic.Bool // it is not searched any more
+	counted atomic.Bool // it is only counted
+	steps   atomic.Int64
+	ns      atomic.Int64
+	emitted uint64
+}
+
+// emission is where groups go.
+type emission struct {
+	results []matcher.Result
+	emit    func(matcher.Group) error
+	suspend func(int, uint32) error
+}
+
 func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, results []matcher.Result,
 	emit func(matcher.Group) error, suspend func(int, uint32) error) error {
 	a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == matcher.WantRows }, true)
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, sign: sign, reqs: reqs, budgets: make([]*budget, len(reqs)), orders: make([]*rowOrder, len(reqs)),
-		closed: make([]atomic.Bool, len(reqs)), counted: make([]atomic.Bool, len(reqs)),
-		steps: make([]atomic.Int64, len(reqs)), ns: make([]atomic.Int64, len(reqs))}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), emission: emission{results, emit, suspend}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	for i := range b.delta.Net {
 		n := &b.delta.Net[i]
@@ -85,23 +100,19 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	b.starts = nil
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
-			s.orders[i] = b.plans[r.Plan].order
+			s.of[i].order = b.plans[r.Plan].order
 		}
 		if r.Budget > 0 {
-			s.budgets[i] = &budget{limit: r.Budget}
+			s.of[i].budget = &budget{limit: r.Budget}
 		}
 	}
-	s.ends = chunkEnds(len(s.nets), b.opt.Threads)
-	s.queues, s.done = make([][]*group, len(s.ends)), make([]bool, len(s.ends))
-
 	defer context.AfterFunc(ctx, s.fail)()
-	var wg sync.WaitGroup
-	for range b.opt.Threads {
-		wg.Go(func() { newWorker(s).run() })
+	err := s.searchAlone(ctx)
+	if err == nil && s.begun {
+		err = s.emitAll(ctx)
 	}
-	err := s.emitAll(ctx, results, emit, suspend)
 	s.fail()
-	wg.Wait()
+	s.workers.Wait()
 	b.starts = room
 	for _, q := range s.queues {
 		for _, g := range q {
@@ -112,8 +123,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		p.close()
 	}
 	for i := range reqs {
-		results[i].Steps += uint64(s.steps[i].Load())
-		results[i].SearchNS += s.ns[i].Load()
+		results[i].Steps += uint64(s.of[i].steps.Load())
+		results[i].SearchNS += s.of[i].ns.Load()
 	}
 	return err
 }
@@ -174,56 +185,59 @@ func (s *rowSearch) take(ctx context.Context) (*group, error) {
 }
 
 // emitAll emits the groups in order, up to limits and suspensions.
-func (s *rowSearch) emitAll(ctx context.Context, results []matcher.Result, emit func(matcher.Group) error,
-	suspend func(int, uint32) error) error {
-	emitted := make([]uint64, len(s.reqs))
+func (s *rowSearch) emitAll(ctx context.Context) error {
 	for {
 		g, err := s.take(ctx)
 		if err != nil || g == nil {
 			return err
 		}
-		r, req := &results[g.request], &s.reqs[g.request]
-		if r.Suspended || s.closed[g.request].Load() {
-			g.rows.close()
-			continue
-		}
-		if g.tripped {
-			g.rows.close()
-			r.Suspended, r.SuspendedAt = true, g.order
-			s.closed[g.request].Store(true)
-			if err := suspend(g.request, g.order); err != nil {
-				return err
-			}
-			continue
-		}
-		take, found := g.rows.count, g.rows.count
-		if req.Limit > 0 {
-			take = min(take, req.Limit-emitted[g.request])
-		}
-		if take > 0 || g.rows.err != nil {
-			err := s.each(ctx, g, take, func(rows matcher.Rows) error {
-				return emit(matcher.Group{Request: g.request, Order: g.order, Rows: rows})
-			})
-			if err != nil {
-				return err
-			}
-		} else {
-			g.rows.close()
-		}
-		emitted[g.request] += take
-		if req.Total {
-			r.Count = r.Count.Add(matcher.CountOf(found))
-		} else {
-			r.Count = r.Count.Add(matcher.CountOf(take))
-		}
-		if take < found {
-			r.Truncated = true
-			if !req.Total {
-				s.closed[g.request].Store(true)
-			}
-		}
-		if r.Truncated && req.Total {
-			s.counted[g.request].Store(true)
+		if err := s.emitGroup(ctx, g); err != nil {
+			return err
 		}
 	}
+}
+
+// emitGroup emits the next group, or what its request's limit leaves of it, and releases its rows.
+func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
+	r, of, req := &s.results[g.request], &s.of[g.request], &s.reqs[g.request]
+	if r.Suspended || of.closed.Load() {
+		g.rows.close()
+		return nil
+	}
+	if g.tripped {
+		g.rows.close()
+		r.Suspended, r.SuspendedAt = true, g.order
+		of.closed.Store(true)
+		return s.suspend(g.request, g.order)
+	}
+	take, found := g.rows.count, g.rows.count
+	if req.Limit > 0 {
+		take = min(take, req.Limit-of.emitted)
+	}
+	if take > 0 || g.rows.err != nil {
+		err := s.each(ctx, g, take, func(rows matcher.Rows) error {
+			return s.emit(matcher.Group{Request: g.request, Order: g.order, Rows: rows})
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		g.rows.close()
+	}
+	of.emitted += take
+	if req.Total {
+		r.Count = r.Count.Add(matcher.CountOf(found))
+	} else {
+		r.Count = r.Count.Add(matcher.CountOf(take))
+	}
+	if take < found {
+		r.Truncated = true
+		if !req.Total {
+			of.closed.Store(true)
+		}
+	}
+	if r.Truncated && req.Total {
+		of.counted.Store(true)
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ type worker struct {
 	// ready are groups that are complete but not queued, and their size in bytes.
 	ready []*group
 	bytes int
-	spare *group // an empty one
+	spare *group // one that is not in use
 }
 
 func newWorker(s *rowSearch) *worker {
@@ -30,12 +30,7 @@ func newWorker(s *rowSearch) *worker {
 // run works until the search ends.
 func (w *worker) run() {
 	s := w.s
-	defer s.b.release(w.se)
-	defer func() {
-		w.st.close()
-		w.se.rows = w.st.release()
-	}()
-	defer w.out.close()
+	defer w.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.failed {
@@ -55,6 +50,14 @@ func (w *worker) run() {
 		s.hungry.Add(-1)
 		s.idle--
 	}
+}
+
+// release ends the worker.
+func (w *worker) release() {
+	w.out.close()
+	w.st.close()
+	w.se.rows = w.st.release()
+	w.s.b.release(w.se)
 }
 
 // help does what others have given away, if there is any: a stretch of a merge, or a part of a group of a chunk before the given
@@ -86,13 +89,15 @@ func (w *worker) chunk(c int) {
 		from = s.ends[c-1]
 	}
 	for i := from; i < s.ends[c] && !s.stop.Load(); i++ {
-		starts := s.starts[i]
-		for len(starts) > 0 {
-			n := 1
-			for n < len(starts) && starts[n].request == starts[0].request {
-				n++
+		for starts := s.starts[i]; len(starts) > 0; {
+			n := groupOf(starts)
+			if g := w.group(c, s.nets[i], starts[:n:n]); g != nil {
+				w.bytes += g.rows.bytes()
+				w.ready = append(w.ready, g)
+				if w.bytes >= 16*blockWords {
+					w.queue(c)
+				}
 			}
-			w.group(c, s.nets[i], starts[:n:n])
 			starts = starts[n:]
 		}
 	}
@@ -103,17 +108,27 @@ func (w *worker) chunk(c int) {
 	s.emitter.Signal()
 }
 
-// group searches a group and queues it, sooner or later.
-func (w *worker) group(c int, order uint32, starts []start) {
+// groupOf returns how many starts belong to the first one's request.
+func groupOf(starts []start) int {
+	n := 1
+	for n < len(starts) && starts[n].request == starts[0].request {
+		n++
+	}
+	return n
+}
+
+// group searches a group and returns it, complete; nil if it has nothing, or is queued since others have parts of it.
+func (w *worker) group(c int, order uint32, starts []start) *group {
 	s, r := w.s, starts[0].request
-	if order >= s.reqs[r].Before || s.closed[r].Load() {
-		return
+	if order >= s.reqs[r].Before || s.of[r].closed.Load() {
+		return nil
 	}
 	g := w.spare
 	if g == nil {
 		g = &group{}
 	}
 	w.spare = nil
+	g.rows, g.tripped = sorted{}, false
 	g.chunk, g.request, g.order, g.file.dir = c, r, order, s.b.opt.SpillDir
 	if s.b.hold != nil {
 		s.b.hold(func() bool { return s.hungry.Load() > 0 })
@@ -126,20 +141,16 @@ func (w *worker) group(c int, order uint32, starts []start) {
 		defer s.mu.Unlock()
 		s.queues[c] = append(s.queues[c], g)
 		s.emitter.Signal()
-		return
+		return nil
 	}
 	g.rows, g.tripped = w.st.finish(&w.out), tripped
 	g.rows.file = &g.file
 	if g.rows.count == 0 && !tripped && g.rows.err == nil {
 		g.rows.close()
 		w.spare = g
-		return
+		return nil
 	}
-	w.bytes += g.rows.bytes()
-	w.ready = append(w.ready, g)
-	if w.bytes >= 16*blockWords {
-		w.queue(c)
-	}
+	return g
 }
 
 // part searches a part of a group.
@@ -150,16 +161,16 @@ func (w *worker) part(p *part) {
 // search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then. It tells whether
 // the budget was exceeded.
 func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
-	s, se, req := w.s, w.se, &w.s.reqs[g.request]
+	s, se, of, req := w.s, w.se, &w.s.of[g.request], &w.s.reqs[g.request]
 	limit := req.Limit
 	if limit > 0 {
 		limit++ // one more tells that there are more
 	}
-	w.st.begin(s.orders[g.request], limit, &g.file)
+	w.st.begin(of.order, limit, &g.file)
 	w.st.rows.tail = tailOf(starts, p)
-	w.st.counting = s.counted[g.request].Load()
+	w.st.counting = of.counted.Load()
 	began, before := s.b.clock(), se.steps
-	se.budget, se.polled = s.budgets[g.request], se.steps
+	se.budget, se.polled = of.budget, se.steps
 	h := &se.sharing
 	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
 	se.stopped, se.tripped = false, false
@@ -178,8 +189,8 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 		se.poll()
 		tripped = se.tripped
 	}
-	s.steps[g.request].Add(int64(se.steps - before))
-	s.ns[g.request].Add(s.b.clock() - began)
+	of.steps.Add(int64(se.steps - before))
+	of.ns.Add(s.b.clock() - began)
 	return tripped
 }
 
@@ -254,6 +265,9 @@ func (w *worker) queue(c int) {
 func (s *rowSearch) wanted(g *group) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.begun {
+		s.begin()
+	}
 	n := s.idle
 	if g.chunk == s.head {
 		n += s.waiting

@@ -1,0 +1,98 @@
+package cpu
+
+import "context"
+
+// aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to wait for what they
+// find, takes longer than all that a small batch has to search. A single worker would only have rows emitted while it searches.
+func aloneSteps(threads int) uint64 {
+	if threads == 1 {
+		return 32 * shareEvery
+	}
+	return 4 * shareEvery
+}
+
+// anchorsLeft are those that a search has not come to: some starts of the last net edge that it came to, and the net edges from next on.
+type anchorsLeft struct {
+	starts []start
+	next   int
+}
+
+// searchAlone searches and emits groups, in order, on the caller's goroutine, until it has made enough steps, or a group's search has become so long that
+// it is to be shared. Workers have begun then with what is left.
+func (s *rowSearch) searchAlone(ctx context.Context) error {
+	w := newWorker(s)
+	if s.b.opt.Threads > 1 {
+		s.hungry.Store(1)
+	}
+	last, more, err := s.alone(ctx, w)
+	w.release()
+	if err != nil || !more {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		s.begin()
+	}
+	if last != nil {
+		s.queued += last.rows.bytes()
+		s.queues[0] = append(s.queues[0], last)
+	}
+	s.done[0] = true
+	return nil
+}
+
+// alone tells whether there may be more to search or to emit, and returns the last group if it is complete and was not emitted.
+func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more bool, err error) {
+	for {
+		for len(s.left.starts) == 0 {
+			if s.left.next == len(s.nets) {
+				return nil, false, nil
+			}
+			s.left.starts = s.starts[s.left.next]
+			s.left.next++
+		}
+		n := groupOf(s.left.starts)
+		starts := s.left.starts[:n:n]
+		s.left.starts = s.left.starts[n:]
+		g := w.group(0, s.nets[s.left.next-1], starts)
+		if err := ctx.Err(); err != nil {
+			if g != nil {
+				g.rows.close()
+			}
+			return nil, false, err
+		}
+		if s.begun || w.se.steps >= s.b.alone {
+			return g, true, nil
+		}
+		if g != nil {
+			if err := s.emitGroup(ctx, g); err != nil {
+				return nil, false, err
+			}
+			w.spare = g
+		}
+	}
+}
+
+// begin begins the workers, with what is left. The group that the caller's goroutine is at, or has just searched, is a chunk of its own, the first.
+// s.mu is held.
+func (s *rowSearch) begin() {
+	s.begun = true
+	s.hungry.Store(0)
+	at := s.left.next
+	if len(s.left.starts) > 0 {
+		at--
+		s.starts[at] = s.left.starts
+	}
+	s.nets, s.starts = s.nets[at:], s.starts[at:]
+	s.ends = append([]int{0}, chunkEnds(len(s.nets), s.b.opt.Threads)...)
+	s.queues, s.done, s.next = make([][]*group, len(s.ends)), make([]bool, len(s.ends)), 1
+	for range s.b.opt.Threads {
+		s.workers.Go(func() { newWorker(s).run() })
+	}
+	if s.b.hold != nil {
+		s.mu.Unlock()
+		s.b.hold(func() bool { return s.hungry.Load() > 0 })
+		s.mu.Lock()
+	}
+}
