@@ -12,15 +12,25 @@ type queue[T any] struct {
 	maxCost  int64
 
 	mu     sync.Mutex
-	items  []T
-	costs  []int64
-	head   int // items[:head] were taken
+	parts  [][]queued[T] // of queuePart each: what waits is never moved
+	head   int           // parts[0][:head] were taken
+	count  int
 	cost   int64
 	closed bool
+	spare  []queued[T]
 
 	ready chan struct{} // holds a token when there may be something to take, or the queue was closed
 	room  chan struct{} // holds a token when there may be room
 }
+
+// queued is an element with its cost.
+type queued[T any] struct {
+	x    T
+	cost int64
+}
+
+// queuePart is how many elements lie side by side.
+const queuePart = 64
 
 func newQueue[T any](maxCount int, maxCost int64) *queue[T] {
 	return &queue[T]{
@@ -41,10 +51,8 @@ func signal(c chan struct{}) {
 func (q *queue[T]) put(ctx context.Context, x T, cost int64) error {
 	for {
 		q.mu.Lock()
-		if n := len(q.items) - q.head; n == 0 || n < q.maxCount && q.cost+cost <= q.maxCost {
-			q.items = append(q.items, x)
-			q.costs = append(q.costs, cost)
-			q.cost += cost
+		if n := q.count; n == 0 || n < q.maxCount && q.cost+cost <= q.maxCost {
+			q.append(queued[T]{x, cost})
 			q.mu.Unlock()
 			signal(q.ready)
 			return nil
@@ -58,24 +66,38 @@ func (q *queue[T]) put(ctx context.Context, x T, cost int64) error {
 	}
 }
 
+// append puts an element behind the others. q.mu is held.
+func (q *queue[T]) append(e queued[T]) {
+	last := len(q.parts) - 1
+	if last < 0 || len(q.parts[last]) == queuePart {
+		if q.spare == nil {
+			q.spare = make([]queued[T], 0, queuePart)
+		}
+		q.parts, q.spare, last = append(q.parts, q.spare), nil, last+1
+	}
+	q.parts[last] = append(q.parts[last], e)
+	q.count++
+	q.cost += e.cost
+}
+
 // take removes the first element without waiting. ok is false when there is none; over tells that none will come.
 func (q *queue[T]) take() (x T, ok, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.head == len(q.items) {
+	if q.count == 0 {
 		return x, false, q.closed
 	}
-	var zero T
-	x, q.items[q.head] = q.items[q.head], zero
-	q.cost -= q.costs[q.head]
-	q.head++
-	if q.head == len(q.items) {
-		q.items, q.costs, q.head = q.items[:0], q.costs[:0], 0
-	} else if q.head >= 1024 && q.head*2 >= len(q.items) {
-		n := copy(q.items, q.items[q.head:])
-		clear(q.items[n:])
-		copy(q.costs, q.costs[q.head:])
-		q.items, q.costs, q.head = q.items[:n], q.costs[:n], 0
+	first := q.parts[0]
+	e := &first[q.head]
+	x = e.x
+	q.count--
+	q.cost -= e.cost
+	*e = queued[T]{}
+	if q.head++; q.head == len(first) { // taken as a whole, or all that there is
+		q.parts[0], q.spare, q.head = nil, first[:0], 0
+		if q.parts = q.parts[1:]; len(q.parts) == 0 {
+			q.parts = nil
+		}
 	}
 	signal(q.room)
 	return x, true, false
@@ -108,5 +130,5 @@ func (q *queue[T]) close() {
 func (q *queue[T]) fill() (count int, cost int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.items) - q.head, q.cost
+	return q.count, q.cost
 }
