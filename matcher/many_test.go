@@ -43,20 +43,31 @@ func withoutLeaf(q *matcher.Query) *matcher.Query {
 	return nil
 }
 
-// TestManyQueriesMatchAsEachAlone registers many queries, with families that begin alike, in one engine, and each of
+// TestManyQueriesMatchAsEachAlone registers many queries, with families that begin alike and go on as they like, in one engine, and each of
 // them in an engine of its own. Queries come and go. What is put out for a query is the same, in the same order, and so is
 // what the summaries tell.
 func TestManyQueriesMatchAsEachAlone(t *testing.T) {
 	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6)
 		var queries []*matcher.Query
+		add := func(q *matcher.Query) {
+			twin := *q
+			twin.Name = fmt.Sprintf("q%02d", len(queries))
+			randomModes(rng, &twin)
+			if rng.IntN(8) == 0 {
+				twin.WorkBudget = 1 << 40 // which is never spent: what it depends on is how searches share
+			}
+			queries = append(queries, &twin)
+		}
 		for _, q := range c.Queries {
 			for less := q; less != nil; less = withoutLeaf(less) {
 				for range 1 + rng.IntN(2) {
-					twin := *less
-					twin.Name = fmt.Sprintf("q%02d", len(queries))
-					randomModes(rng, &twin)
-					queries = append(queries, &twin)
+					add(less)
+				}
+				for range rng.IntN(3) {
+					if more := c.Graft(rng, less); more != nil {
+						add(more)
+					}
 				}
 			}
 		}

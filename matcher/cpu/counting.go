@@ -22,6 +22,7 @@ type counter struct {
 	shape *shape
 	ps    *pieces
 	cache map[*shape]*pieces // of this worker
+	names pieceNames         // of all of them
 	kinds []uint32           // of the adjacency, as the shape numbers them
 
 	scene
@@ -45,17 +46,20 @@ func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase u
 	if c.cache == nil {
 		c.se, c.step, c.cache = se, func() bool { return !se.stopped && se.step() }, map[*shape]*pieces{}
 	}
+	if c.names.next > mostPieceNames {
+		c.cache, c.names = map[*shape]*pieces{}, pieceNames{}
+		c.memo.reset()
+	}
 	c.shape, c.adj, c.forest, c.phase = s, adj, f, phase
 	c.ps = c.cache[s]
 	if c.ps == nil {
-		c.ps = newPieces(se.g, s)
+		c.ps = newPieces(se.g, s, &c.names)
 		c.cache[s] = c.ps
 	}
 	c.kinds = c.kinds[:0]
 	for _, key := range s.kinds {
 		c.kinds = append(c.kinds, adj.kindOf(key))
 	}
-	c.memo.reset()
 }
 
 // isJoined reports whether an edge joins data vertex w to the image of the edge's other end.
@@ -134,8 +138,8 @@ func (c *counter) count(p *piece) matcher.Count {
 	if len(p.bound) > 2 {
 		return c.anew(p)
 	}
-	// Between the ends of an anchor, only other quotients can ask again.
-	if len(p.bound) == 2 && !p.shared && bits.OnesCount32(c.mapped) == 2 && c.begin.anchor >= 0 {
+	// Between the ends of an anchor, only other quotients and other patterns can ask again.
+	if len(p.bound) == 2 && !p.name.shared && bits.OnesCount32(c.mapped) == 2 && c.begin.anchor >= 0 {
 		return c.anew(p)
 	}
 	if p.clash == 0 {
@@ -158,7 +162,7 @@ func (c *counter) count(p *piece) matcher.Count {
 
 // remember returns the count of a piece apart from its boundary only.
 func (c *counter) remember(p *piece) matcher.Count {
-	key := memoKey{piece: uint32(p.id)<<8 | c.version(p), a: c.image[p.bound[0]], b: dyngraph.NoVertex}
+	key := memoKey{piece: p.name.first + c.version(p), a: c.image[p.bound[0]], b: dyngraph.NoVertex}
 	if len(p.bound) > 1 {
 		key.b = c.image[p.bound[1]]
 	}
@@ -192,15 +196,17 @@ func (c *counter) anew(p *piece) matcher.Count {
 	return c.enumerate(p)
 }
 
-// version tells apart what a piece's edges see: only common edges, the whole graph, or some of either.
+// version tells apart what a piece's edges see: those of a lower rank than the anchor's only what both graphs have, the others all. Where
+// branches are counted, candidate bits do not matter.
 func (c *counter) version(p *piece) uint32 {
-	switch {
-	case p.hi < c.rank:
-		return 0
-	case p.lo > c.rank:
-		return 1
+	n := 0
+	for n < len(p.ranks) && p.ranks[n] < c.rank {
+		n++
 	}
-	return 2 + uint32(c.rank)
+	if c.forest != nil {
+		n += 1 + len(p.ranks)
+	}
+	return uint32(n)
 }
 
 // hits counts the mappings of a piece, apart from its boundary, that use the image of at least one of the others:

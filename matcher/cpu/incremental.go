@@ -61,6 +61,8 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 	results []matcher.Result) error {
 	phase := b.phase + uint64(side(sign))
 	b.Ready(reqs)
+	t := totals{b: b, ctx: ctx, sign: sign, phase: phase}
+	defer t.end()
 	for _, how := range []byHow{bySums, byCounting, byWitness} {
 		n := 0
 		for i := range reqs {
@@ -93,7 +95,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 			if len(tasks[r]) == 0 && b.grown(&reqs[r], phase) == nil {
 				continue
 			}
-			if err := b.total(ctx, sign, &reqs[r], tasks[r], &results[r]); err != nil {
+			if err := t.total(&reqs[r], tasks[r], &results[r]); err != nil {
 				return err
 			}
 		}
@@ -136,105 +138,6 @@ func (b *Backend) emptyTasks(n int) [][]task {
 		}
 	}
 	return tasks
-}
-
-// total answers one request: what its forest has counted, and its tasks.
-func (b *Backend) total(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, tasks []task, result *matcher.Result) error {
-	var less matcher.Count
-	phase := b.phase + uint64(side(sign))
-	forest := b.grown(req, phase)
-	if forest != nil {
-		result.Count, less = forest.sum(phase)
-	}
-	if len(tasks) > 0 {
-		less = less.Add(b.runTasks(ctx, sign, req, forest, tasks, result))
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	result.Count = result.Count.Sub(less)
-	if result.Suspended {
-		result.Count, result.Witness = matcher.Count{}, nil
-		return nil
-	}
-	if req.Want == matcher.WantCount && req.Plan.Query.Unit == matcher.Subgraphs {
-		result.Count = orbits(result.Count, req.Plan.Automorphisms)
-	}
-	return nil
-}
-
-// runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result, and returns what is to be taken away.
-func (b *Backend) runTasks(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, forest *forest, tasks []task,
-	result *matcher.Result) (less matcher.Count) {
-	var stop atomic.Bool
-	defer watch(ctx, &stop)()
-	var bud *budget
-	if req.Budget > 0 {
-		bud = &budget{limit: req.Budget}
-	}
-	var adj *adjacency
-	if req.Want == matcher.WantCount && b.plans[req.Plan].shape != nil {
-		adj = b.adjacency()
-	}
-	phase := b.phase + uint64(side(sign))
-	p := &pool{b: b, stop: &stop}
-	var mu sync.Mutex
-	p.run(len(tasks), taskChunk, func() {
-		began := b.clock()
-		s := b.newSearch(&stop, req.Want)
-		defer b.release(s)
-		s.budget, s.sharing = bud, p.sharing()
-		var more, fewer matcher.Count
-		shape := b.plans[req.Plan].shape
-		if req.Want == matcher.WantAny {
-			shape = nil
-		}
-		if shape != nil {
-			s.counter.start(s, shape, adj, forest, phase)
-		}
-		for from, to, given, ok := p.take(s); ok; from, to, given, ok = p.take(s) {
-			switch {
-			case given == nil:
-			case given.portion != nil:
-				s.counter.portion(given.portion)
-			default:
-				s.resume(given)
-			}
-			chunk := tasks[from:to]
-			if shape != nil {
-				s.counter.read += adj.readEnds(chunk)
-			}
-			for _, t := range chunk {
-				if shape != nil {
-					s.counter.place = t.net
-					m, l := s.counter.fromAnchor(t.o, sign, t.netPair)
-					more, fewer = more.Add(m), fewer.Add(l)
-				} else {
-					s.fromAnchor(t.o, &b.delta.Net[t.net], t.net)
-				}
-				if s.stopped {
-					break
-				}
-			}
-			if bud != nil {
-				s.poll()
-			}
-			if s.tripped {
-				stop.Store(true)
-			}
-		}
-		took := b.clock() - began - s.sharing.waited
-		mu.Lock()
-		defer mu.Unlock()
-		result.Count, less = result.Count.Add(more).Add(matcher.CountOf(s.found)), less.Add(fewer)
-		result.Steps += s.steps
-		result.SearchNS += took
-		result.Suspended = result.Suspended || s.tripped
-		if s.witness != nil && result.Witness == nil {
-			result.Witness, result.Count = s.witness, matcher.CountOf(1)
-		}
-	})
-	return less
 }
 
 // parallel runs work on n workers and waits for them. One worker runs on the caller's goroutine.

@@ -34,20 +34,32 @@ func newFitting(c *compiled, order int) fitting {
 		f.how = always
 	case c.summed():
 		f.how = byGroup
+		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
 	case o == nil:
 		f.how = never
 	case len(o.steps[0].or)+len(o.steps[1].or) > 0:
 		f.how = bySteps
 	default:
-		var some, other bool
-		f.from, some = o.steps[0].test.Bit()
-		f.to, other = o.steps[1].test.Bit()
-		if !some || !other {
+		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
+		if f.from == noBit || f.to == noBit {
 			f.how = never
 		}
 	}
 	return f
 }
+
+// noBit stands for a test that nothing passes.
+const noBit = ^uint32(0)
+
+func bitOf(s *step) uint32 {
+	if bit, some := s.test.Bit(); some {
+		return bit
+	}
+	return noBit
+}
+
+// has tells whether a vertex with these candidate bits has one.
+func has(bits []uint64, bit uint32) bool { return bits[bit>>6]>>(bit&63)&1 != 0 }
 
 // openings are the oriented pattern edges of all plans that the net edges of a batch open: that have their labels and, where that is
 // worth a look, candidates at both ends. They are found once a batch.
@@ -99,7 +111,7 @@ func (b *Backend) openings() *openings {
 			f := &fits[k].Of
 			switch f.how {
 			case byBits:
-				if from[f.from>>6]>>(f.from&63)&1 == 0 || to[f.to>>6]>>(f.to&63)&1 == 0 || *f.c.missing > 0 {
+				if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
 					continue
 				}
 			case bySteps:
@@ -151,7 +163,7 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				s := side(sign)
-				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.of[s]) > 0 || b.anyFits(f.c.count[fits[k].Order], g.of[s])) {
+				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.of[s]) > 0 || b.anyFits(f, g.of[s])) {
 					note(f.c, sign)
 				}
 			}
@@ -159,12 +171,14 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	}
 }
 
-// anyFits tells whether the ends of some net edge are candidates for the first two steps of an order of counts.
-func (b *Backend) anyFits(o *order, pairs []netPair) bool {
+// anyFits tells whether the ends of some net edge have the candidate bits.
+func (b *Backend) anyFits(f *fitting, pairs []netPair) bool {
+	if f.from == noBit || f.to == noBit {
+		return false
+	}
 	bits, words := b.filter.Bits(), b.filter.Words()
-	x, y := &o.steps[0].test, &o.steps[1].test
 	for _, p := range pairs {
-		if x.Of(bits[int(p.from)*words:]) && y.Of(bits[int(p.to)*words:]) {
+		if has(bits[int(p.from)*words:], f.from) && has(bits[int(p.to)*words:], f.to) {
 			return true
 		}
 	}

@@ -12,12 +12,12 @@ import (
 
 // piece is a set of blocks that are counted together, given the images of its boundary.
 type piece struct {
-	id       int
+	name     *pieceName
 	mask     uint32
 	bound    []int  // the boundary: a pattern vertex of each block outside that it is joined to
 	boundary uint32 // as bits
 	clash    uint32 // the blocks outside that its images must be kept apart from
-	lo, hi   int    // ranks of the edges at its blocks
+	ranks    []int  // of the edges at its blocks, ascending
 
 	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its chains; any other, and a
 	// chain when a number leaves 64 bits, by mapping next first.
@@ -30,7 +30,6 @@ type piece struct {
 	from    []edgeTo // from the boundary to next
 	rest    []*piece // what remains without next
 	leaf    *piece   // rest, if it is one leaf and nothing must be kept apart
-	shared  bool     // by several quotients
 }
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
@@ -38,6 +37,7 @@ type pieces struct {
 	g     *dyngraph.Graph
 	s     *shape
 	byKey map[string]*piece
+	names *pieceNames
 	parts []*quotientPieces
 	apart *quotientPieces
 	ways  []way // by anchor edge, and one for whole graphs
@@ -52,8 +52,8 @@ type quotientPieces struct {
 	tops [][]*piece // by anchor edge: what remains when it is mapped
 }
 
-func newPieces(g *dyngraph.Graph, s *shape) *pieces {
-	ps := &pieces{g: g, s: s, byKey: map[string]*piece{}, ways: make([]way, len(s.rank)+1)}
+func newPieces(g *dyngraph.Graph, s *shape, names *pieceNames) *pieces {
+	ps := &pieces{g: g, s: s, names: names, byKey: map[string]*piece{}, ways: make([]way, len(s.rank)+1)}
 	of := func(q *quotient) *quotientPieces {
 		return &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{}, tops: make([][]*piece, len(s.rank))}
 	}
@@ -144,14 +144,14 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		return p
 	}
 	q := ps.q
-	p := &piece{mask: mask, lo: len(ps.ps.s.rank), hi: -1, next: -1}
+	p := &piece{mask: mask, next: -1}
 	groups := map[int]uint32{} // pattern vertices outside, by block
 	leaves := true
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		p.clash |= q.clash[v] &^ mask
 		for _, e := range q.edges[v] {
-			p.lo, p.hi = min(p.lo, e.rank), max(p.hi, e.rank)
+			p.ranks = append(p.ranks, e.rank)
 			if x := q.of[e.from]; mask&(1<<x) == 0 {
 				groups[x] |= e.touch
 			}
@@ -162,16 +162,18 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		p.bound = append(p.bound, bits.TrailingZeros32(touch))
 	}
 	slices.Sort(p.bound)
+	slices.Sort(p.ranks)
+	p.ranks = slices.Compact(p.ranks)
 	for _, v := range p.bound {
 		p.boundary |= 1 << v
 	}
 	key := ps.key(mask, groups)
 	if same, ok := ps.ps.byKey[key]; ok {
-		same.shared = true
+		same.name.shared = true
 		ps.all[mask] = same
 		return same
 	}
-	p.id = len(ps.ps.byKey)
+	p.name = ps.ps.names.of(ps, p)
 	ps.ps.byKey[key] = p
 	ps.all[mask] = p
 	if leaves || mask&(mask-1) == 0 {

@@ -73,13 +73,19 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	}
 	b.mu.Unlock()
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
-	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
-	s.steps, s.polled, s.tripped, s.stopped, s.filled = 0, 0, false, false, filled{}
+	s.filled = filled{}
+	s.ask(mode)
 	s.lists.attach(b)
 	s.pairs.attach(b)
 	s.counter.memo.reset()
 	s.endings.attach(b)
 	return s
+}
+
+// ask makes the search ready for another request of the same Search. What it remembers of the graph holds on.
+func (s *search) ask(mode matcher.Want) {
+	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
+	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
 }
 
 // release keeps the search's caches for another one.

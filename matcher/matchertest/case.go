@@ -3,6 +3,7 @@ package matchertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -54,6 +55,27 @@ func (c *Case) mostMatches(q *matcher.Query) (most int, ok bool) {
 		}
 	}
 	return most, true
+}
+
+// Graft returns a pattern that begins like q and has one edge more, to a new vertex or between two that are there; nil if it has too
+// many matches.
+func (c *Case) Graft(rng *rand.Rand, q *matcher.Query) *matcher.Query {
+	more := *q
+	more.Vertices, more.Edges = slices.Clone(q.Vertices), slices.Clone(q.Edges)
+	from, to := rng.IntN(len(q.Vertices)), rng.IntN(len(q.Vertices))
+	if from == to || rng.IntN(4) > 0 {
+		to = len(more.Vertices)
+		more.Vertices = append(more.Vertices, matcher.QueryVertex{Name: fmt.Sprint("g", to), Label: patternLabel(rng, c.Labels.Vertex)})
+	}
+	if rng.IntN(2) == 0 {
+		from, to = to, from
+	}
+	more.Edges = append(more.Edges, matcher.QueryEdge{Name: fmt.Sprint("h", len(more.Edges)), From: from, To: to,
+		Label: patternLabel(rng, c.Labels.Edge), Either: !c.Directed || rng.IntN(4) == 0})
+	if _, ok := c.mostMatches(&more); !ok {
+		return nil
+	}
+	return &more
 }
 
 // With returns the case with its queries changed by f, which is given copies.

@@ -1,0 +1,129 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// variant returns a pattern that is mostly like q: with a leaf more, another label, or its edges in another order.
+func variant(rng *rand.Rand, q *matcher.Query, name string, labels []string) *matcher.Query {
+	v := *q
+	v.Name, v.Vertices, v.Edges = name, slices.Clone(q.Vertices), slices.Clone(q.Edges)
+	label, at := labels[rng.IntN(len(labels))], rng.IntN(len(q.Vertices))
+	switch rng.IntN(3) {
+	case 0:
+		v.Vertices = append(v.Vertices, matcher.QueryVertex{Name: "leaf", Label: label})
+		e := q.Edges[0]
+		e.Name, e.From, e.To = "last", at, len(q.Vertices)
+		v.Edges = append(v.Edges, e)
+	case 1:
+		v.Vertices[at].Label = label
+	case 2:
+		rng.Shuffle(len(v.Edges), func(i, k int) { v.Edges[i], v.Edges[k] = v.Edges[k], v.Edges[i] })
+	}
+	return &v
+}
+
+// named is a piece of some pattern.
+type named struct {
+	c     *compiled
+	parts *quotientPieces
+	p     *piece
+}
+
+// TestPiecesOfOneNameCountAlike counts pieces that have the same name, of different patterns, for the same random images and with as many edges that see
+// all of the graph.
+func TestPiecesOfOneNameCountAlike(t *testing.T) {
+	alike, positive := 0, 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 }, func(t *testing.T, rng *rand.Rand) {
+		directed, queries, msgs, edges := drawJoints(rng)
+		for _, q := range slices.Clone(queries) {
+			for range 3 {
+				queries = append(queries, variant(rng, q, fmt.Sprint(q.Name, "like", len(queries)), []string{"A", "B", "C"}))
+			}
+		}
+		slices.SortFunc(queries, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
+		b := New(Options{Threads: 1})
+		x := matchertest.NewBench(t, directed, plan.New(), queries, b)
+		x.Stage(msgs[:edges])
+		x.Commit()
+		x.Stage(msgs[edges:])
+		var stop atomic.Bool
+		s := b.newSearch(&stop, matcher.WantCount)
+		c := &s.counter
+		by := map[*pieceName][]named{}
+		var names []*pieceName
+		for _, p := range x.Plans() {
+			comp := b.plans[p]
+			if comp.shape == nil {
+				continue
+			}
+			c.start(s, comp.shape, b.adjacency(), nil, 0)
+			all := c.ps.parts
+			if c.ps.apart != nil {
+				all = append(slices.Clone(all), c.ps.apart)
+			}
+			for _, parts := range all {
+				for _, o := range comp.count {
+					parts.anchored(o.anchor)
+				}
+				for _, p := range pieceList(parts) {
+					if len(by[p.name]) == 0 {
+						names = append(names, p.name)
+					}
+					by[p.name] = append(by[p.name], named{comp, parts, p})
+				}
+			}
+		}
+		for _, name := range names {
+			first := by[name][0]
+			for _, other := range by[name][1:] {
+				if other.c == first.c {
+					continue
+				}
+				for range 4 {
+					c.start(s, first.c.shape, b.adjacency(), nil, 0)
+					c.q, c.parts, c.depth, c.begin = first.parts.q, first.parts, 0, beginning{anchor: -1}
+					c.rank, c.sign = rng.IntN(len(first.c.shape.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+					if !mapAround(c, rng, first.p) {
+						continue
+					}
+					version, images := c.version(first.p), []dyngraph.VertexID{}
+					for _, v := range first.p.bound {
+						images = append(images, c.image[v])
+					}
+					c.memo.reset()
+					c.mapped = first.p.boundary
+					want := c.anew(first.p)
+					c.start(s, other.c.shape, b.adjacency(), nil, 0)
+					c.q, c.parts = other.parts.q, other.parts
+					for c.rank = 0; c.version(other.p) != version; c.rank++ {
+						require.LessOrEqual(t, c.rank, len(other.c.shape.rank))
+					}
+					for i, v := range other.p.bound {
+						c.put(other.parts.q.members[other.parts.q.of[v]], images[i])
+					}
+					c.memo.reset()
+					c.mapped = other.p.boundary
+					require.Equal(t, want, c.anew(other.p), "%s and %s", first.c.plan.Query.Name, other.c.plan.Query.Name)
+					alike++
+					if !want.IsZero() {
+						positive++
+					}
+				}
+			}
+		}
+		x.Commit()
+	})
+}
