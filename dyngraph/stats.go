@@ -16,27 +16,33 @@ type tripleKey struct{ src, edge, dst LabelID }
 // stats are the label statistics that plans are made from.
 type stats struct {
 	triples  map[tripleKey]*int // no zeros
-	last     tripleKey          // when lastN is not nil, triples' entry that was asked for last: often it is asked for again
-	lastN    *int
-	vertices []int // by label
+	recent   [64]recentTriple   // by some bits of the labels: those that were asked for last are asked for again
+	vertices []int              // by label
 	version  uint64
+}
+
+// recentTriple is an entry of triples; there is none when n is nil.
+type recentTriple struct {
+	tripleKey
+	n *int
 }
 
 // addTriple changes a count and returns what it was.
 func (s *stats) addTriple(k tripleKey, by int) int {
-	if s.lastN == nil || s.last != k {
+	r := &s.recent[(uint32(k.src)*9+uint32(k.edge)*81+uint32(k.dst))%uint32(len(s.recent))]
+	if r.n == nil || r.tripleKey != k {
 		n := s.triples[k]
 		if n == nil {
 			n = new(int)
 			s.triples[k] = n
 		}
-		s.last, s.lastN = k, n
+		*r = recentTriple{k, n}
 	}
 	s.version++
-	was := *s.lastN
-	if *s.lastN += by; *s.lastN == 0 {
+	was := *r.n
+	if *r.n += by; *r.n == 0 {
 		delete(s.triples, k)
-		s.lastN = nil
+		r.n = nil
 	}
 	return was
 }
