@@ -17,7 +17,7 @@ func (g *Graph) Commit() {
 	g.adj.unmark(s.inserts, s.insertsAt)
 	g.adj.remove(s.deletes, s.deletesAt)
 	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
-	g.olderEdges, g.newerEdges = g.newerEdges, nil
+	g.olderEdges, g.newerEdges = g.newerEdges, emptied(g.olderEdges)
 	g.unresolve()
 	for i := range s.sorted {
 		if i+fetchAhead < len(s.sorted) {

@@ -1,12 +1,16 @@
 package dyngraph
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // freeSet is a set of uint32 from which the lowest is taken first: a tree of bitmaps, 64 children to a node. Every
 // operation costs one word per level, and a level holds 1/64 of the one below it.
 type freeSet struct {
 	levels [][]uint64 // levels[0] has a bit per member; a bit above says that the word below is not zero
 	n      int
+	warmth uint64
 }
 
 func (s *freeSet) len() int { return s.n }
@@ -28,6 +32,23 @@ func (s *freeSet) add(id uint32) {
 	for _, level := range s.levels { // those above may know of it, but that cannot be foreseen
 		level[i>>6] |= 1 << (i & 63)
 		i >>= 6
+	}
+}
+
+// addAll adds members that may be anywhere: their words are read ahead, as in pma_warm.go.
+func addAll[T ~uint32](s *freeSet, ids []T) {
+	if len(ids) == 0 {
+		return
+	}
+	s.reach(int(slices.Max(ids))>>6 + 1)
+	words := s.levels[0]
+	for i, id := range ids {
+		if i%ahead == 0 {
+			for _, next := range ids[i:min(i+ahead, len(ids))] {
+				s.warmth += words[next>>6]
+			}
+		}
+		s.add(uint32(id))
 	}
 }
 

@@ -86,12 +86,8 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 		s.clear()
 		return nil, err
 	}
-	for _, id := range g.older {
-		g.free.add(uint32(id))
-	}
-	for _, e := range g.olderEdges {
-		g.freeEdges.add(uint32(e))
-	}
+	addAll(&g.free, g.older)
+	addAll(&g.freeEdges, g.olderEdges)
 	g.stageVertices()
 	g.stageEdges(updates)
 	s.touch()
