@@ -43,9 +43,9 @@ func (s *search) find(d int, slot *endingSlot) bool {
 		if e.clash[0] && w == v {
 			continue
 		}
-		at := len(x.words)
-		x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
 		if len(far.back) == 1 {
+			at := len(x.words)
+			x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
 			if !there.built {
 				there.list = s.lists.neighbours(w, forth, far)
 			}
@@ -55,6 +55,10 @@ func (s *search) find(d int, slot *endingSlot) bool {
 			}
 			slot.staged = slot.staged || to.staged
 			x.keepList(e, to, w, v)
+			n := (len(x.words) - at - 3) / 2
+			if x.words[at+2] = uint32(n); n == 0 {
+				x.words = x.words[:at]
+			}
 		} else {
 			var r dyngraph.Range
 			if !there.built {
@@ -67,11 +71,7 @@ func (s *search) find(d int, slot *endingSlot) bool {
 				slot.staged = true // perhaps
 				x.meetRange(r, across)
 			}
-			x.keepMet(e, w, v)
-		}
-		n := (len(x.words) - at - 3) / (1 + len(far.back))
-		if x.words[at+2] = uint32(n); n == 0 {
-			x.words = x.words[:at]
+			x.keepMet(e, w, v, from.ent[i])
 		}
 		if slot.long = len(x.words)-int(slot.from) > longest; slot.long {
 			return true
@@ -105,18 +105,14 @@ func (x *endings) keepList(e *ending, l list, near, root dyngraph.VertexID) {
 	}
 }
 
-// keepMet appends what was met, likewise.
-func (x *endings) keepMet(e *ending, near, root dyngraph.VertexID) {
-	if e.clash[1] || e.clash[2] {
-		x.met = slices.DeleteFunc(x.met, func(m met) bool { return e.clash[1] && m.v == root || e.clash[2] && m.v == near })
-	}
+// keepMet appends what was met, likewise, with the entry of the near step's edge.
+func (x *endings) keepMet(e *ending, near, root dyngraph.VertexID, by dyngraph.Entry) {
 	for i := range x.met {
-		x.words = append(x.words, uint32(x.met[i].v))
-	}
-	for k := range 2 {
-		for i := range x.met {
-			x.words = append(x.words, uint32(x.met[i].by[e.forth^k]))
+		m := &x.met[i]
+		if e.clash[1] && m.v == root || e.clash[2] && m.v == near {
+			continue
 		}
+		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.forth]), uint32(m.by[e.forth^1]))
 	}
 }
 

@@ -6,12 +6,14 @@ import "motifd/dyngraph"
 func (s *search) through(d int, words []uint32, staged bool) bool {
 	e := s.o.ending
 	near, far := &s.o.steps[d], &s.o.steps[d+1]
-	each := 1 + len(far.back)
+	two := len(far.back) == 2
 	// What is left of the near step is there to be given away.
 	f, g := &s.frames[near.slot], &s.frames[far.slot]
 	f.valid, f.nbrs = false, f.nbrs[:0]
-	for at := 0; at < len(words); at += 3 + each*int(words[at+2]) {
-		f.nbrs = append(f.nbrs, dyngraph.VertexID(words[at]))
+	for rest := words; len(rest) > 0; {
+		var x images
+		x, rest = imagesOf(rest, two)
+		f.nbrs = append(f.nbrs, x.near)
 	}
 	f.nbr = f.nbrs
 	f.next, f.end, f.hi, f.counted = 0, len(f.nbr), unbounded, false
@@ -22,9 +24,9 @@ near:
 		if !s.step() {
 			return false
 		}
-		v, by, n := dyngraph.VertexID(words[0]), dyngraph.Entry(words[1]), int(words[2])
-		found := words[3:][:each*n]
-		words = words[3+each*n:]
+		var x images
+		x, words = imagesOf(words, two)
+		v, by := x.near, x.by
 		for _, k := range e.apart[0] {
 			if s.m[k] == v {
 				continue near
@@ -39,17 +41,18 @@ near:
 			s.share(d)
 		}
 	far:
-		for i, v := range found[:n] {
+		for i := range x.n {
 			if !s.step() {
 				return false
 			}
+			v := x.words[x.far+i*x.each]
 			for _, k := range e.apart[1] {
 				if uint32(s.m[k]) == v {
 					continue far
 				}
 			}
 			for k := range far.back {
-				by := dyngraph.Entry(found[(1+k)*n+i])
+				by := dyngraph.Entry(x.words[x.entry+i*x.each+k])
 				if staged && by.Staged() && !s.visible(by) {
 					continue far
 				}
@@ -62,4 +65,32 @@ near:
 		}
 	}
 	return true
+}
+
+// images are those of the far step that an ending found for one of the near step.
+type images struct {
+	near  dyngraph.VertexID
+	by    dyngraph.Entry
+	words []uint32
+	n     int
+	// far and entry say where the first image and its entries are in the words; those of the next are each words behind.
+	far, entry, each int
+}
+
+// imagesOf returns the images for the first of the near step in some words, and what is behind them. two tells that the far step has two edges.
+func imagesOf(words []uint32, two bool) (x images, rest []uint32) {
+	x.near = dyngraph.VertexID(words[0])
+	if !two {
+		x.by, x.n, x.each = dyngraph.Entry(words[1]), int(words[2]), 1
+		x.far, x.entry = 3, 3+x.n
+		end := 3 + 2*x.n
+		x.words = words[:end]
+		return x, words[end:]
+	}
+	x.by, x.each, x.far, x.entry = dyngraph.Entry(words[2]), pairWords, 1, 3
+	for x.n*pairWords < len(words) && words[x.n*pairWords] == words[0] {
+		x.n++
+	}
+	x.words = words[:x.n*pairWords]
+	return x, words[x.n*pairWords:]
 }

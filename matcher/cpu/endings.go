@@ -9,8 +9,10 @@ import (
 
 // endings remembers for one search what endings find, by the image of their root. It is a worker's own.
 //
-// It lies in words, in the order of the steps: for each image of the near step that image, the entry of its edge and a number; then so many
-// images of the far step, and as many entries for each of its edges. All of it is there, whether the anchor at hand sees it or not.
+// It lies in words, in the order of the steps. Where the far step has one edge: for each image of the near step that image, the entry of its edge
+// and a number; then so many images of the far step, and as many entries. Where it has two, which few images of the far step have: for each pair of
+// images these, and the entries of the near step's edge and of the far step's, pairWords in all, as they go out. All of it is there, whether the
+// anchor at hand sees it or not.
 type endings struct {
 	search uint32 // number of the search, from 1 on
 	slots  []endingSlot
@@ -140,7 +142,7 @@ func (s *search) end(d int) (done, ok bool) {
 		return false, true
 	}
 	words := x.words[slot.from:slot.to]
-	if d+2 == len(s.o.steps) && !s.stepBy(1+len(words)/(1+len(s.o.steps[d+1].back))) {
+	if d+2 == len(s.o.steps) && !s.stepBy(1+len(words)/(1+2*len(s.o.steps[d+1].back))) {
 		return true, false
 	}
 	if d+2 < len(s.o.steps) {
@@ -155,27 +157,17 @@ func (s *search) end(d int) (done, ok bool) {
 
 // addEnding adds a row for each of what an ending found that is free and visible; false tells of an error.
 func (s *sorter) addEnding(se *search, d int, words []uint32, staged bool) bool {
-	e, far := se.o.ending, &se.o.steps[d+1]
-	var clash [matcher.MaxVertices]uint32
-	n := 0
-	for _, k := range e.apart[1] {
-		clash[n] = uint32(se.m[k])
-		n++
+	if len(se.o.steps[d+1].back) == 2 {
+		return s.addPairs(se, d, words, staged)
 	}
-	two := len(far.back) == 2
-	each := 4
-	if two {
-		each = 5
-	}
+	e := se.o.ending
+	apart := se.images(&se.apart[0], e.apart[1])
 	t := s.tails(se.o.steps[d:d+2], se.row[:])
 near:
 	for len(words) > 0 {
 		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
-		images, first, second := words[3:][:many], words[3+many:][:many], []uint32(nil)
+		images, entries := words[3:][:many], words[3+many:][:many]
 		words = words[3+2*many:]
-		if two {
-			second, words = words[:many], words[many:]
-		}
 		for _, k := range e.apart[0] {
 			if uint32(se.m[k]) == near {
 				continue near
@@ -187,32 +179,32 @@ near:
 		edge := uint32(by.Index())
 	far:
 		for i, v := range images {
-			for _, c := range clash[:n] {
+			for _, c := range apart {
 				if c == v {
 					continue far
 				}
 			}
-			a := dyngraph.Entry(first[i])
+			a := dyngraph.Entry(entries[i])
 			if staged && a.Staged() && !se.visible(a) {
 				continue
 			}
-			if two && staged {
-				if b := dyngraph.Entry(second[i]); b.Staged() && !se.visible(b) {
-					continue
-				}
-			}
-			if len(t.words)+each > t.room && !t.full() {
+			if len(t.words)+4 > t.room && !t.full() {
 				return false
 			}
 			at := len(t.words)
-			t.words = t.words[:at+each]
-			into := t.words[at : at+each : at+each]
+			t.words = t.words[:at+4]
+			into := t.words[at : at+4 : at+4]
 			into[0], into[1], into[2], into[3] = near, v, edge, uint32(a.Index())
-			if two {
-				into[4] = uint32(dyngraph.Entry(second[i]).Index())
-			}
 		}
 	}
 	t.end()
 	return true
+}
+
+// images returns the images of some steps.
+func (s *search) images(room *[matcher.MaxVertices]uint32, steps []int) []uint32 {
+	for i, k := range steps {
+		room[i&31] = uint32(s.m[k])
+	}
+	return room[:len(steps)]
 }

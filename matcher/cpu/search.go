@@ -39,6 +39,7 @@ type search struct {
 	pairs   pairs
 	endings endings
 	meeting meeting
+	apart   [2][matcher.MaxVertices]uint32 // what images are to be kept apart from
 
 	mode    matcher.Want
 	found   uint64   // matches, when they are counted one by one

@@ -3,8 +3,6 @@ package cpu
 import (
 	"slices"
 	"sync"
-
-	"motifd/matcher"
 )
 
 // sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer is sorted
@@ -104,19 +102,14 @@ func (s *sorter) bound() {
 // the candidate and its edges. false tells of an error.
 func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
 	d := len(se.o.steps) - 1
-	var clash [matcher.MaxVertices]uint32
-	n := 0
-	for _, k := range st.clash {
-		clash[n] = uint32(se.m[k])
-		n++
-	}
+	apart := se.images(&se.apart[0], st.clash)
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]
 	each := 1 + len(st.back)
 	t := s.tails(se.o.steps[d:], se.row[:])
 next:
 	for i, v := range nbr {
-		for _, c := range clash[:n] {
+		for _, c := range apart {
 			if c == uint32(v) {
 				continue next
 			}

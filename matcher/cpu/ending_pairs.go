@@ -1,0 +1,79 @@
+package cpu
+
+import "motifd/dyngraph"
+
+// pairWords is how many words a pair of images of an ending takes: these, the entry of the near step's edge, and those of the far step's two.
+const pairWords = 5
+
+type pairOfWords = [pairWords]uint32
+
+// addPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
+func (s *sorter) addPairs(se *search, d int, words []uint32, staged bool) bool {
+	near := se.images(&se.apart[0], se.o.ending.apart[0])
+	far := se.images(&se.apart[1], se.o.ending.apart[1])
+	t := s.tails(se.o.steps[d:d+2], se.row[:])
+	for {
+		for len(words) > 0 && !se.goesOut((*pairOfWords)(words), near, far, staged) {
+			words = words[pairWords:]
+		}
+		if len(words) == 0 {
+			t.end()
+			return true
+		}
+		if len(t.words)+pairWords > t.room && !t.full() {
+			return false
+		}
+		n := min(len(words), (t.room-len(t.words))/pairWords*pairWords)
+		t.words = se.appendPairs(t.words, words[:n], near, far, staged)
+		words = words[n:]
+	}
+}
+
+// goesOut tells whether a pair is free, as its images are none of those given, and visible.
+func (s *search) goesOut(p *pairOfWords, near, far []uint32, staged bool) bool {
+	return !anyOf(near, p[0]) && !anyOf(far, p[1]) && (!staged || s.sees((*[3]uint32)(p[2:])))
+}
+
+// sees tells whether some entries are visible.
+func (s *search) sees(entries *[3]uint32) bool {
+	for _, w := range entries {
+		if e := dyngraph.Entry(w); e.Staged() && !s.visible(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendPairs appends the tails of the pairs that go out; there is room for all.
+func (s *search) appendPairs(to, words, near, far []uint32, staged bool) []uint32 {
+	at := len(to)
+	to = to[:at+len(words)]
+	for ; len(words) >= pairWords; words = words[pairWords:] {
+		p, into := (*pairOfWords)(words), (*pairOfWords)(to[at:])
+		if anyOf(near, p[0]) || anyOf(far, p[1]) {
+			continue
+		}
+		if !staged {
+			*into = *p
+			at += pairWords
+			continue
+		}
+		a, b, c := dyngraph.Entry(p[2]), dyngraph.Entry(p[3]), dyngraph.Entry(p[4])
+		if (a | b | c).Staged() && !s.sees((*[3]uint32)(p[2:])) {
+			continue
+		}
+		into[0], into[1], into[2], into[3], into[4] = p[0], p[1], uint32(a.Index()), uint32(b.Index()), uint32(c.Index())
+		at += pairWords
+	}
+	return to[:at]
+}
+
+// anyOf tells whether a vertex is one of a few.
+func anyOf(few []uint32, v uint32) bool {
+	for _, w := range few {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}
