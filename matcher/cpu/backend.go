@@ -170,6 +170,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		c.rows = compileRows(p, b.filter, b.columns, b.apart)
 		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
+		c.rowsAll.pathEnd = c.rowsAll.endsInPath()
 		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
 		c.shape = newShape(p, b.filter, b.columns)
 		if p.Query.Emit == matcher.EmitCounts {

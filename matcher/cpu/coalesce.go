@@ -17,7 +17,7 @@ func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) 
 	if apart {
 		for i := range rows {
 			rows[i] = compile(p, &p.Anchored[i], f, columns, true)
-			rows[i].tail, rows[i].ending = rows[i].ordered(), columns.endingOf(rows[i])
+			rows[i].end(columns)
 		}
 		return rows
 	}
@@ -30,7 +30,7 @@ func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) 
 			for _, image := range m.Images {
 				o.images = append(o.images, o.exchanged(image))
 			}
-			o.tail, o.ending = o.ordered(), columns.endingOf(o)
+			o.end(columns)
 			members = append(members, o)
 		}
 		if len(members) > 1 {

@@ -19,6 +19,7 @@ type order struct {
 	columns []int
 	slots   []*step // by slot
 	ending  *ending // or nil
+	pathEnd bool    // see endsInPath
 	tail    int     // vertices at the end of the pattern that are mapped one after the other, anchors aside
 }
 
@@ -116,6 +117,22 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns
 		c.slots = append(c.slots, &c.steps[i])
 	}
 	return c
+}
+
+// end finds how rows of an order come, and what it ends in.
+func (o *order) end(c *columns) {
+	o.tail, o.ending, o.pathEnd = o.ordered(), c.endingOf(o), o.endsInPath()
+}
+
+// endsInPath tells that the last step of an order is joined to the one before it alone, so that nothing but this one's image decides what lists are
+// read for it.
+func (o *order) endsInPath() bool {
+	d := len(o.steps) - 1
+	if d < 3 || o.images != nil || o.members != nil {
+		return false
+	}
+	st := &o.steps[d]
+	return st.plain && o.steps[d-1].plain && len(st.back) == 1 && st.back[0].step == d-1 && len(st.less) == 0
 }
 
 // ordered returns how many of a row's last vertices ascend among rows of the same search that agree in the others: those that come in the

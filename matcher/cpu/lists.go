@@ -65,6 +65,7 @@ type lists struct {
 	long   list // room for a list whose length is not known before
 
 	unbuilt []dyngraph.VertexID // room
+	known   [ahead]knownList    // what was read ahead last
 	read    uint64              // what is read ahead comes together here, so that it is read
 }
 

@@ -9,19 +9,25 @@ import (
 // Lists are mostly in no cache: the slot that says where one is, its stamps, and what lies there. A search that asks for one list after the other
 // waits for each. So they are read before, for the next candidates of a step together, as reads that do not wait for each other overlap.
 
-// readAhead reads the lists of some vertices along a back edge, at most ahead of them: first all slots and stamps, then what these say.
-func (c *lists) readAhead(of []dyngraph.VertexID, b *back) {
+// readAhead reads the lists of some vertices along a back edge, at most ahead of them: first all slots and stamps, then what these say. It returns those
+// that are there, valid until the next call.
+func (c *lists) readAhead(of []dyngraph.VertexID, b *back) []knownList {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
 		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.lane))
 	}
 	unbuilt := c.unbuilt[:0]
-	for _, v := range of {
+	for i, v := range of {
+		l := &c.known[i&(ahead-1)]
+		l.built = true
 		switch _, _, p := c.find(v, b); {
 		case p > emptyList:
-			k, at := c.table.store.at(p)
-			read += uint64(k.nbr[at]) + uint64(k.ent[0][at])
+			l.list = c.at(p)
+			read += uint64(l.list.ent[0])
+		case p == emptyList:
+			l.list = list{}
 		case p < emptyList:
+			l.built = false
 			read += uint64(c.g.Degree(v, b.dir))
 			unbuilt = append(unbuilt, v)
 		}
@@ -33,6 +39,7 @@ func (c *lists) readAhead(of []dyngraph.VertexID, b *back) {
 		}
 	}
 	c.unbuilt, c.read = unbuilt, c.read+read
+	return c.known[:len(of)]
 }
 
 // readAhead reads what the next step asks for of the images that step d is about to get, at most ahead of them, if that is a list of each.

@@ -246,6 +246,9 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
+	if s.o.pathEnd && d+2 == len(s.o.steps) && s.mode == matcher.WantRows && !s.out.counting {
+		return s.lastTwo(d, f)
+	}
 	for f.next < f.end {
 		i := f.next
 		if (i-from)%ahead == 0 && f.end-i > 1 {

@@ -102,6 +102,9 @@ func (s *sorter) bound() {
 // the candidate and its edges. false tells of an error.
 func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
 	d := len(se.o.steps) - 1
+	if len(st.back) == 1 && len(st.less) == 0 {
+		return s.addList(se, st, list{nbr: f.nbr[from:to], ent: f.ent[0][from:to]})
+	}
 	apart := se.images(&se.apart[0], st.clash)
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]

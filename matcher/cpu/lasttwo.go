@@ -1,0 +1,84 @@
+package cpu
+
+import "motifd/dyngraph"
+
+// lastTwo maps the last two steps, of which the first is d, to what is left in its frame: the last one is joined to nothing else (see order.endsInPath).
+// The lists that it reads are taken as they are found ahead, and go out without a frame.
+func (s *search) lastTwo(d int, f *frame) bool {
+	st, last := &s.o.steps[d], &s.o.steps[d+1]
+	for f.next < f.end {
+		from := f.next
+		known := s.lists.readAhead(f.nbr[from:min(from+ahead, f.end)], &last.back[0])
+		for to := from + len(known); f.next < min(to, f.end); {
+			i := f.next
+			f.next++
+			if !s.step() {
+				return false
+			}
+			w := f.nbr[i]
+			if !s.free(d, w) {
+				continue
+			}
+			s.put(d, w)
+			for k := range st.back {
+				s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
+			}
+			if s.sharing.asked(s.steps) {
+				s.share(d)
+			}
+			at := &known[i-from]
+			if !at.built {
+				at.list = s.lists.neighbours(w, &last.back[0], last)
+			}
+			if len(at.list.nbr) == 0 {
+				continue
+			}
+			if !s.stepBy(len(at.list.nbr)) {
+				return false
+			}
+			if !s.out.addList(s, last, at.list) {
+				s.stopped = true
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addList adds a row for each member of a list of candidates of a search's last step that is free and visible, where it has one edge; false tells of an error.
+func (s *sorter) addList(se *search, st *step, l list) bool {
+	apart := se.images(&se.apart[0], st.clash)
+	nbr, ent := l.nbr, l.ent[:len(l.nbr)]
+	t := s.tails(se.o.steps[len(se.o.steps)-1:], se.row[:])
+	for {
+		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.staged || !ent[0].Staged() || se.visible(ent[0]))) {
+			nbr, ent = nbr[1:], ent[1:]
+		}
+		if len(nbr) == 0 {
+			t.end()
+			return true
+		}
+		if len(t.words)+2 > t.room && !t.full() {
+			return false
+		}
+		n := min(len(nbr), (t.room-len(t.words))/2)
+		t.words = se.appendList(t.words, nbr[:n], ent[:n], apart, l.staged)
+		nbr, ent = nbr[n:], ent[n:]
+	}
+}
+
+// appendList appends the tails of those members of a list that go out; there is room for all.
+func (s *search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, apart []uint32, staged bool) []uint32 {
+	at := len(to)
+	to = to[:at+2*len(nbr)]
+	for i, e := range ent[:len(nbr)] {
+		v := uint32(nbr[i])
+		if anyOf(apart, v) || staged && e.Staged() && !s.visible(e) {
+			continue
+		}
+		into := to[at:][:2]
+		into[0], into[1] = v, uint32(e.Index())
+		at += 2
+	}
+	return to[:at]
+}

@@ -1,0 +1,112 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
+)
+
+// TestS7TailsGoOutAsOneByOne: what an ending found, and a list of a last step's candidates, goes out as it does one by one, whatever of it is mapped
+// already or not visible, and wherever the buffer is full.
+func TestS7TailsGoOutAsOneByOne(t *testing.T) {
+	var full, hidden, taken bool
+	seen := func() bool { return full && hidden && taken }
+	matchertest.ForSeedsUntil(t, 100, seen, func(t *testing.T, rng *rand.Rand) {
+		two := rng.IntN(2) == 0
+		// A path of three vertices from an anchor's second one, and perhaps an edge back to that.
+		o := &order{steps: []step{{vertex: 1}, {vertex: 3}, {vertex: 0, back: []back{{edge: 2, step: 1}}},
+			{vertex: 2, back: []back{{edge: 1, step: 2}}, clash: []int{0, 1, 2}}}}
+		rows := &rowOrder{vertices: 4, edges: 3, simple: true}
+		if two {
+			rows.edges = 4
+			o.steps[3].back = append(o.steps[3].back, back{edge: 3, step: 1})
+		}
+		o.ending = &ending{near: 2, root: 1, apart: [2][]int{{0, 1}, {0}}}
+		s := &search{o: o, sign: dyngraph.Inserted, anchor: uint32(rng.IntN(50))}
+		for range 100 {
+			s.orders = append(s.orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
+		}
+		vertex := func() uint32 { return uint32(rng.IntN(30)) }
+		for i := range s.m {
+			s.m[i] = dyngraph.VertexID(vertex())
+		}
+		for i := range s.row {
+			s.row[i] = rng.Uint32N(1000)
+		}
+		staged := rng.IntN(2) == 0
+		entry := func() dyngraph.Entry {
+			return dyngraph.EntryOf(dyngraph.EdgeIndex(rng.IntN(100)), staged && rng.IntN(3) == 0)
+		}
+		var got, want []uint32
+		st := &sorter{memory: 1 + rng.IntN(1<<15)}
+		st.over = func() {
+			full = true
+			got = append(got, bufferedRows(&st.buf)...)
+			st.buf.empty()
+		}
+		st.begin(rows, 0, nil)
+		if rng.IntN(2) == 0 { // not at the beginning
+			st.addRow(s.row[:rows.width()])
+			want = append(want, s.row[:rows.width()]...)
+		}
+		oneByOne := func(steps []int, images []uint32, apart [][]int, entries []dyngraph.Entry) {
+			for i, v := range images {
+				for _, k := range apart[i] {
+					if uint32(s.m[k]) == v {
+						taken = true
+						return
+					}
+				}
+			}
+			row := slices.Clone(s.row[:rows.width()])
+			for i, d := range steps {
+				row[o.steps[d].vertex] = images[i]
+				for _, b := range o.steps[d].back {
+					if e := entries[0]; e.Staged() && !s.visible(e) {
+						hidden = true
+						return
+					}
+					row[rows.vertices+b.edge] = uint32(entries[0].Index())
+					entries = entries[1:]
+				}
+			}
+			want = append(want, row...)
+		}
+		for range 1 + rng.IntN(20) {
+			if two {
+				var words []uint32
+				for range rng.IntN(40) {
+					images, entries := []uint32{vertex(), vertex()}, []dyngraph.Entry{entry(), entry(), entry()}
+					words = append(words, images[0], images[1], uint32(entries[0]), uint32(entries[1]), uint32(entries[2]))
+					oneByOne([]int{2, 3}, images, o.ending.apart[:], entries)
+				}
+				require.True(t, st.addEnding(s, 2, words, staged))
+				continue
+			}
+			l := list{staged: staged}
+			for range rng.IntN(200) {
+				v, e := vertex(), entry()
+				l.nbr, l.ent = append(l.nbr, dyngraph.VertexID(v)), append(l.ent, e)
+				oneByOne([]int{3}, []uint32{v}, [][]int{o.steps[3].clash}, []dyngraph.Entry{e})
+			}
+			require.True(t, st.addList(s, &o.steps[3], l))
+		}
+		require.Equal(t, uint64(len(want)/rows.width()), st.count)
+		require.Equal(t, want, append(got, bufferedRows(&st.buf)...))
+	})
+}
+
+// bufferedRows returns the rows of a buffer in the order in which they came.
+func bufferedRows(b *rowBuffer) (rows []uint32) {
+	keys := b.keys(nil)
+	for i := range keys {
+		var into [maxWidth]uint32
+		rows = append(rows, b.row(&into, &keys[i])...)
+	}
+	return rows
+}
