@@ -55,7 +55,7 @@ are compared with each other, and with the peer's.
 Beside a peer, "peer / match" is RapidFlow's own "Query time" by match s, the search alone. That time holds what updates cost
 in RapidFlow's views of the graph and candidates, too, though not their making nor the reading of the stream; apply s is what
 motifd takes for that and more: accepting updates, staging and committing them in the graph, candidates, and the index that
-counting reads, which is made with the first batch.
+counting reads, but for its making when the pattern is registered.
 
 Examples:
   motifd bench

@@ -6,8 +6,8 @@ import (
 )
 
 // pool hands searches that need no order to workers: those that are not begun in chunks, and parts of those that are, which a worker gave away
-// because another one had nothing to do (see sharing). The caller is the first worker. Others begin when there are many searches, or when one has worked
-// long enough that it is worth it, however few the searches are.
+// because another one had nothing to do (see sharing). The caller is the first worker. Others begin when one has worked long enough that it is worth it, however
+// many the searches are, and however few.
 type pool struct {
 	b    *Backend
 	n    int // searches
@@ -31,11 +31,8 @@ type pool struct {
 // run has n searches done, in chunks of at most so many.
 func (p *pool) run(n, most int, work func()) {
 	p.n, p.most, p.work, p.changed.L = n, most, work, &p.mu
-	p.begun = max(1, min(p.b.opt.Threads, (n+most-1)/most))
-	p.hungry.Store(int32(p.b.opt.Threads - p.begun))
-	for range p.begun - 1 {
-		p.workers.Go(work)
-	}
+	p.begun = 1
+	p.hungry.Store(int32(p.b.opt.Threads - 1))
 	work()
 	p.workers.Wait()
 }
