@@ -46,7 +46,8 @@ const (
 )
 
 // Event is a run of results of one query, sign and anchor, handed to the emit callback in canonical order (DESIGN
-// S7). Everything it refers to is borrowed: it may be used, by any number of goroutines, until the callback returns.
+// S7). It and its Rows are borrowed until the callback returns; a copy without rows, and all that it refers to, may be used until the
+// callback of Step named settle returns. Any number of goroutines may read them.
 type Event struct {
 	Kind     EventKind
 	Query    *Query

@@ -85,6 +85,7 @@ func (s *stepper) change() (err error) {
 		if err == nil {
 			return
 		}
+		err = s.settled(err)
 		if staged {
 			if aerr := e.opt.Backend.Abort(); aerr != nil {
 				err = fmt.Errorf("%w; then undoing: %w", err, aerr)
@@ -137,6 +138,9 @@ func (s *stepper) change() (err error) {
 				return err
 			}
 		}
+	}
+	if err := s.settled(nil); err != nil {
+		return err
 	}
 	if old != nil {
 		e.setWitness(old, false, nil)

@@ -74,7 +74,7 @@ func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 		SpillDir: filepath.Join(t.TempDir(), "missing")}), plan.New())
 	w.register(w.query("q", "MATCH (y)<--(x)-->(z) RETURN x, y, z"))
 	b := w.cpu.Prepare(star(30))
-	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }); !errors.Is(err, os.ErrNotExist) {
+	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	if g := w.cpu.Engine.Graph(); g.Edges() != 0 || g.Vertices() != 0 {

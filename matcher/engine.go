@@ -233,9 +233,12 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 }
 
 // Step applies a batch and emits what it changes, in canonical order (DESIGN S5, S7). When it returns an error,
-// an error of emit included, graph, queries and backend are as they were before.
-func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error) (*Summary, error) {
-	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, sum: &Summary{Number: b.Number, Updates: len(b.Updates)}}
+// an error of emit or settle included, graph, queries and backend are as they were before.
+//
+// settle, unless it is nil, is called once, when nothing more is emitted and nothing has changed yet: with nil, or with the error that
+// the step fails with. Events may be used until it returns, but for their Rows (see Event). An error that it returns is the step's.
+func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, settle func(error) error) (*Summary, error) {
+	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle, sum: &Summary{Number: b.Number, Updates: len(b.Updates)}}
 	var err error
 	defer s.phase("")
 	if b.Change != nil {
@@ -244,7 +247,7 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error) (*
 	} else {
 		err = s.updates()
 	}
-	if err != nil {
+	if err = s.settled(err); err != nil {
 		return nil, fmt.Errorf("batch %d: %w", b.Number, err)
 	}
 	return s.sum, nil

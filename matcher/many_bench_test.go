@@ -283,7 +283,7 @@ func (m *manyEngine) step(msgs []dyngraph.Message) {
 	if len(rejects) > 0 {
 		m.b.Fatal(rejects[0].Err)
 	}
-	s, err := m.e.Step(m.b.Context(), &matcher.Batch{Number: m.number, Updates: updates}, func(*matcher.Event) error { return nil })
+	s, err := m.e.Step(m.b.Context(), &matcher.Batch{Number: m.number, Updates: updates}, func(*matcher.Event) error { return nil }, nil)
 	if err != nil {
 		m.b.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func BenchmarkRegister(b *testing.B) {
 					}
 					m.number++
 					if _, err := m.e.Step(b.Context(), &matcher.Batch{Number: m.number, Change: prepared},
-						func(*matcher.Event) error { return nil }); err != nil {
+						func(*matcher.Event) error { return nil }, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

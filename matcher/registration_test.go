@@ -230,7 +230,7 @@ func TestS11SuspensionIsDurableFirst(t *testing.T) {
 				rows = append(rows, matchertest.RowLine(ev.View, ev.Rows, i))
 			}
 			return nil
-		})
+		}, nil)
 		return rows, err
 	}
 	if _, err := step(&matcher.Batch{Number: 1, Change: ch}); err != nil {
@@ -266,7 +266,7 @@ func TestS11FailedStepsLeaveEverythingAsBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	msgs := w.messages("+ c d; - a b")
-	if _, err := w.cpu.Engine.Step(ctx, w.cpu.Prepare(msgs), func(*matcher.Event) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := w.cpu.Engine.Step(ctx, w.cpu.Prepare(msgs), func(*matcher.Event) error { return nil }, nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	w.batch("+ c d; - a b", "-q a b", "+q c d")

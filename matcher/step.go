@@ -15,6 +15,8 @@ type stepper struct {
 	b    *Batch
 	emit func(*Event) error
 	sum  *Summary
+	// settle is what Step was given; nil once it was called.
+	settle func(error) error
 
 	d     *dyngraph.Delta
 	work  []work
@@ -56,6 +58,19 @@ func (s *stepper) send(ev *Event) error {
 	return nil
 }
 
+// settled tells the receiver, unless that was done, that nothing more is emitted, and returns the error that the step ends with.
+func (s *stepper) settled(err error) error {
+	settle := s.settle
+	if settle == nil {
+		return err
+	}
+	s.settle = nil
+	if serr := settle(err); serr != nil {
+		return serr
+	}
+	return err
+}
+
 // phase tells that a phase begins.
 func (s *stepper) phase(p Phase) {
 	if f := s.e.opt.Phase; f != nil {
@@ -77,6 +92,7 @@ func (s *stepper) updates() (err error) {
 		if err == nil {
 			return
 		}
+		err = s.settled(err)
 		if staged {
 			if aerr := e.opt.Backend.Abort(); aerr != nil {
 				err = fmt.Errorf("%w; then undoing: %w", err, aerr)
@@ -99,6 +115,9 @@ func (s *stepper) updates() (err error) {
 	staged = true
 	s.phase(PhaseSearch)
 	if err := s.search(); err != nil {
+		return err
+	}
+	if err := s.settled(nil); err != nil {
 		return err
 	}
 	s.phase(PhaseApply)

@@ -70,16 +70,14 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	}
 
 	e := p.newEmitter(hard, b.Number)
+	defer e.cancel(nil)
 	if !e.mute {
 		if err := p.out.put(hard, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
 			return err
 		}
 	}
 	at = time.Now()
-	sum, err := p.opt.Engine.Step(hard, &b.Batch, e.emit)
-	if err == nil {
-		err = e.flush()
-	}
+	sum, err := p.opt.Engine.Step(e.ctx, &b.Batch, e.emit, e.settle)
 	if err != nil {
 		return fmt.Errorf("batch %d: %w", b.Number, err)
 	}

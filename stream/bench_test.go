@@ -66,3 +66,24 @@ func BenchmarkPipeline(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGroups encodes matches in groups of one size each, on one goroutine and on two; one operation is one match.
+func BenchmarkGroups(b *testing.B) {
+	for _, size := range []int{1, 4, 16, 256, 4096} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("rows=%d/threads=%d", size, threads), func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				p, q := newPlayer(b, rng, func() int { return 10 }), edgeQueries(b)[0]
+				for left := b.N; left > 0; left -= size {
+					p.group(rng, q, min(size, left))
+				}
+				sink, err := file.NewSink(file.SinkOptions{Output: file.None})
+				require.NoError(b, err)
+				made := p.pipeline(b, playEncoder(), sink, func(o *stream.PipelineOptions) { o.EncodeThreads = threads })
+				b.ReportAllocs()
+				b.ResetTimer()
+				require.NoError(b, made.Run(b.Context()))
+			})
+		}
+	}
+}

@@ -10,7 +10,8 @@
 //	Store.Commit   net edges, positions and the batch record are on disk; the batch is done
 //
 // Decoding of batch n+1, search of n, and publishing and commit of n-1 overlap (GAMMA Figure 3; DESIGN A12). Records
-// are encoded before Step returns, so nothing that a record shows can change under the encoder.
+// are encoded by several goroutines, beside the search, but all before Step changes the graph, so nothing that a record
+// shows can change under the encoder.
 //
 // What is not obvious:
 //
@@ -28,4 +29,7 @@
 //     positions of the last intent. Intents reach the log in order, each before the suspensions of its batch and before its
 //     commit; so what recovery finds is what it would find had the engine waited. Changes of queries do wait, since
 //     Change answers that they are logged.
+//  7. What the engine emits is copied, as ids, into units of about a chunk of records, of many groups or a part of one, which encoders
+//     work on side by side (gather.go). Only the engine's goroutine hands records on to the publisher, unit by unit in the order in which
+//     it filled them; encoders wait for nobody. So a sink that is slow stops the engine's goroutine, and that the encoders.
 package stream

@@ -3,9 +3,9 @@ package stream
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"motifd/dyngraph"
@@ -25,18 +25,25 @@ const (
 // recordCost estimates the memory of an encoded record.
 func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 128) }
 
-// emitter encodes the events of one batch, in order, and hands chunks of records to the publisher. Records are
-// encoded before emit returns: events are borrowed from the engine (DESIGN A12).
+// emitter has the events of one batch encoded and hands chunks of records to the publisher, in order. With one thread it encodes where it
+// is called. With more, events are gathered in units, which encoders work on side by side while the search goes on; all are encoded
+// before the graph changes (DESIGN A12).
 type emitter struct {
-	p     *Pipeline
-	ctx   context.Context
-	batch uint64
-	from  uint64 // records before this index are published already
-	mute  bool   // all are
+	p      *Pipeline
+	ctx    context.Context // done when an encoder failed, too
+	cancel context.CancelCauseFunc
+	batch  uint64
+	from   uint64 // records before this index are published already
+	mute   bool   // all are
 
 	chunk *[]OutRecord
 	cost  int64
-	mean  int64 // cost of a record, in the piece encoded last; pieceBytes before the first
+	mean  int64 // cost of a record, in what was encoded last; pieceBytes before the first
+
+	encoders *encoders // nil with one thread
+	unit     *unit     // that is being filled; nil or not empty
+	rows     int       // it is to have, if records are not large
+	growth   int       // from unit to unit
 
 	tally        map[tallyKey]uint64
 	encode, wait time.Duration
@@ -64,18 +71,23 @@ type tallyKey struct {
 	snapshot bool
 }
 
+// newEmitter returns an emitter. Engine.Step is to be called with its context and its methods; no goroutine is left then.
 func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
-	e := &emitter{p: p, ctx: ctx, batch: batch, mean: pieceBytes, tally: make(map[tallyKey]uint64)}
+	e := &emitter{p: p, batch: batch, mean: p.mean, rows: firstUnit, growth: 2, tally: make(map[tallyKey]uint64)}
+	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	if p.skip.Known {
 		e.mute = batch < p.skip.Batch
 		if batch == p.skip.Batch {
 			e.from = p.skip.Index
 		}
 	}
+	if p.opt.EncodeThreads > 1 {
+		e.encoders = newEncoders(e)
+	}
 	return e
 }
 
-// emit is the callback of Engine.Step.
+// emit is a callback of Engine.Step.
 func (e *emitter) emit(ev *matcher.Event) error {
 	n := ev.Records()
 	e.tally[tallyKey{ev.Query, ev.Sign, ev.Snapshot}] += uint64(n)
@@ -86,6 +98,35 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	if ev.FirstIndex < e.from {
 		first = int(e.from - ev.FirstIndex)
 	}
+	if e.encoders == nil {
+		return e.inline(ev, first, n)
+	}
+	return e.gather(ev, first, n)
+}
+
+// settle is the other callback of Engine.Step: all that was emitted is encoded and sent, or given up, when it returns.
+func (e *emitter) settle(err error) error {
+	if err == nil && e.encoders != nil {
+		err = e.finish()
+	}
+	if err == nil {
+		err = e.flush()
+	}
+	if err != nil {
+		e.cancel(err)
+	}
+	if e.encoders != nil {
+		e.encoders.stop()
+	}
+	e.p.mean = e.mean
+	if errors.Is(err, context.Canceled) {
+		return context.Cause(e.ctx) // of an encoder's, it may be
+	}
+	return err
+}
+
+// inline encodes rows i to n of an event here, and sends what makes a chunk.
+func (e *emitter) inline(ev *matcher.Event, i, n int) error {
 	var begin time.Time // of the pieces since the last flush: the clock costs as much as a small piece
 	noted := func() {
 		if !begin.IsZero() {
@@ -93,19 +134,7 @@ func (e *emitter) emit(ev *matcher.Event) error {
 			begin = time.Time{}
 		}
 	}
-	for i := first; i < n; {
-		if share := e.share(); i > first && e.p.opt.EncodeThreads > 1 && n-i >= 2*share && e.mean > 0 {
-			noted()
-			if err := e.flush(); err != nil {
-				return err
-			}
-			j := min(n, i+e.p.opt.EncodeThreads*share)
-			if err := e.parallel(ev, i, j, share); err != nil {
-				return err
-			}
-			i = j
-			continue
-		}
+	for i < n {
 		if e.chunk == nil {
 			e.chunk = e.p.newChunk()
 		}
@@ -131,45 +160,9 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	return nil
 }
 
-// share is how many rows a goroutine encodes at once: a chunk, as far as is known of their size.
-func (e *emitter) share() int {
-	return min(e.p.opt.ChunkRecords, int(chunkBytes/max(e.mean, 1))+1)
-}
-
 // pieceRows is how many rows are encoded before their size is looked at.
 func (e *emitter) pieceRows() int {
 	return max(pieceRows, min(mostPieceRows, int(pieceBytes/max(e.mean, 1))))
-}
-
-// parallel encodes rows i to j of an event in chunks of size, a goroutine each, and sends them in order.
-func (e *emitter) parallel(ev *matcher.Event, i, j, size int) error {
-	type part struct {
-		chunk *[]OutRecord
-		cost  int64
-		err   error
-	}
-	parts := make([]part, (j-i+size-1)/size)
-	begin := time.Now()
-	var wg sync.WaitGroup
-	for k := range parts {
-		wg.Go(func() {
-			a := i + k*size
-			c := e.p.newChunk()
-			cost, err := e.p.encode(c, e.batch, ev, a, min(j, a+size))
-			parts[k] = part{c, cost, err}
-		})
-	}
-	wg.Wait()
-	e.piece.add(begin)
-	for _, part := range parts {
-		if part.err != nil {
-			return part.err
-		}
-		if err := e.send(part.chunk, part.cost); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // flush sends the chunk at hand.

@@ -83,7 +83,7 @@ func (badCommit) Commit(*stream.CommitInfo) error                    { return er
 func (badEncoder) Append([]stream.OutRecord, uint64, *matcher.Event, int, int) ([]stream.OutRecord, error) {
 	return nil, errBroken
 }
-func (badEngine) Step(context.Context, *matcher.Batch, func(*matcher.Event) error) (*matcher.Summary, error) {
+func (badEngine) Step(context.Context, *matcher.Batch, func(*matcher.Event) error, func(error) error) (*matcher.Summary, error) {
 	return nil, errBroken
 }
 

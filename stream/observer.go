@@ -8,7 +8,7 @@ import (
 )
 
 // Observer is told what the pipeline did, for metrics and timelines. Its methods are called from one goroutine each (Read from
-// the reader, Step from the engine's, Commit from the publisher's), but Span from all of them. They return quickly and keep nothing
+// the reader, Step from the engine's, Commit from the publisher's), but Span from all of them, and from encoders. They return quickly and keep nothing
 // that they are given. What is a state rather than an event is in Status.
 type Observer interface {
 	Read(ReadStats)
@@ -35,7 +35,7 @@ type Lane string
 const (
 	LaneReader    Lane = "reader"    // read, decode, room: waiting for some in the queue
 	LaneEngine    Lane = "engine"    // accept, slot: waiting for earlier batches to be committed, intent, step
-	LaneEncoder   Lane = "encoder"   // within step: encode, room
+	LaneEncoder   Lane = "encoder"   // within step, what the search waits for: encode, room. What encoders do beside it has lanes of theirs: encoder 1, encoder 2, ...
 	LanePublisher Lane = "publisher" // intent: waiting for it, publish, commit
 )
 
@@ -61,7 +61,7 @@ type StepStats struct {
 	Intent    time.Duration // logging the batch; what is left of it when the search ends is in CommitStats
 	Slot      time.Duration // waiting until fewer than MaxInFlight batches were uncommitted
 	Step      time.Duration // all of Engine.Step, Encode and Publish included
-	Encode    time.Duration // encoding records
+	Encode    time.Duration // encoding records, or handing them to encoders and waiting for these
 	Publish   time.Duration // waiting for room in the queue to the publisher
 }
 

@@ -16,7 +16,7 @@ import (
 type Engine interface {
 	Accept(msgs []dyngraph.Message) ([]dyngraph.Update, []dyngraph.Reject)
 	PrepareChange(ch *matcher.QueryChange) (*matcher.QueryChange, error)
-	Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error) (*matcher.Summary, error)
+	Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error)
 	Queries() []matcher.QueryState
 	Graph() *dyngraph.Graph
 }
@@ -60,7 +60,9 @@ type PipelineOptions struct {
 	// MaxInFlight bounds the batches that were begun and are not committed. Default 2: one is published while the
 	// next is searched (DESIGN A12).
 	MaxInFlight int
-	// EncodeThreads is how many goroutines encode a large run of matches. Default: GOMAXPROCS.
+	// EncodeThreads is how many goroutines encode the matches of a batch, beside its search; with one they are encoded where they are
+	// handed out, and the search waits. With n, 2n pieces of ChunkRecords matches at most are under way, each with at most 512 KiB
+	// and 16 records encoded, and its matches' ids. Default: GOMAXPROCS.
 	EncodeThreads int
 	// ChunkRecords is how many records go to the sink in one Write. Default 512.
 	ChunkRecords int

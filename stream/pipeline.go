@@ -32,12 +32,14 @@ type Pipeline struct {
 	changes chan changeRequest
 	stopped chan struct{} // closed when no more changes are taken
 	chunks  sync.Pool     // of *[]OutRecord
+	units   sync.Pool     // of *unit
 
 	// Of the engine's goroutine.
 	batcher   *Batcher
 	number    uint64    // of the last batch begun
 	positions Positions // after it
 	skip      Progress  // what is published already
+	mean      int64     // emitter.mean of the batch before
 
 	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there
 
@@ -64,6 +66,7 @@ func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
 		batcher:   NewBatcher(opt.Batch),
 		number:    opt.State.Batch,
 		positions: maps.Clone(opt.State.Positions),
+		mean:      pieceBytes,
 	}
 	if p.positions == nil {
 		p.positions = Positions{}

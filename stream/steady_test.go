@@ -72,7 +72,7 @@ func (s *steady) step(b *matcher.Batch) {
 		recs, err = s.enc.Append(recs[:0], s.batch, ev, 0, ev.Records())
 		s.records += len(recs)
 		return err
-	})
+	}, nil)
 	require.NoError(s.t, err)
 }
 

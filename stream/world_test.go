@@ -79,7 +79,7 @@ func (w *world) engine(store stream.Store) *matcher.Engine {
 	require.NoError(w.t, err)
 	for _, b := range w.store.Committed() {
 		b.Replayed = true
-		_, err := e.Step(context.Background(), &b.Batch, func(*matcher.Event) error { return nil })
+		_, err := e.Step(context.Background(), &b.Batch, func(*matcher.Event) error { return nil }, nil)
 		require.NoError(w.t, err)
 	}
 	return e

@@ -121,7 +121,7 @@ func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matche
 			}
 		}
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		return result, err
 	}
@@ -133,7 +133,7 @@ func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matche
 	if err != nil {
 		return result, err
 	}
-	_, err = e.Step(ctx, &matcher.Batch{Number: batch + 1, Change: ch}, func(*matcher.Event) error { return nil })
+	_, err = e.Step(ctx, &matcher.Batch{Number: batch + 1, Change: ch}, func(*matcher.Event) error { return nil }, nil)
 	return result, err
 }
 

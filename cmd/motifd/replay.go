@@ -217,6 +217,7 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	c := r.cmd
 	if c.Out == file.None {
 		enc, r.backend.whole = discard{enc}, true
+		opt.EncodeThreads = 1 // nothing is to be gained by handing on what is dropped
 	}
 	out.Out = r.app.stdout
 	sink, err := newReplaySink(c, out)

@@ -122,7 +122,7 @@ func BenchmarkDataSynth(b *testing.B) {
 				steps = 0
 				for n, us := range batches {
 					s, err := e.Step(context.Background(), &matcher.Batch{Number: uint64(n + 1), Updates: us},
-						func(*matcher.Event) error { return nil })
+						func(*matcher.Event) error { return nil }, nil)
 					require.NoError(b, err)
 					for _, q := range s.Queries {
 						ns, steps, total = ns+q.SearchNS, steps+q.Steps, total.Add(q.Positive)

@@ -143,10 +143,22 @@ func (d *Driver) try(ctx context.Context, b *matcher.Batch, look func(*matcher.E
 	logged := *b
 	out := &Output{Number: b.Number}
 	d.Batches = append(d.Batches, out)
+	settled, kept := 0, keptEvents{}
 	sum, err := d.Engine.Step(ctx, b, func(ev *matcher.Event) error {
+		if settled > 0 {
+			d.t.Errorf("batch %d: an event comes after the step was settled", b.Number)
+		}
 		out.record(d.t, b, ev)
+		kept.add(ev, out)
 		return look(ev)
+	}, func(err error) error {
+		settled++
+		kept.check(d.t, out)
+		return err
 	})
+	if settled != 1 {
+		d.t.Errorf("batch %d was settled %d times", b.Number, settled)
+	}
 	if err != nil {
 		d.Batches = d.Batches[:len(d.Batches)-1]
 		return nil, err
