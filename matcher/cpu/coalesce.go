@@ -80,18 +80,18 @@ func together(p *matcher.Plan, c *matcher.Class, members []*order, f *plan.Filte
 			}
 			b.column, b.lane = columns.of(key, p.VertexLabels[o.steps[b.step].vertex], b.nbr, classes...)
 		}
-		o.slots = append(o.slots, s)
+		o.kinds = append(o.kinds, columns.kindOf(s))
 	}
 	o.columns = o.sharedColumns(c.Shared)
 	for _, m := range members {
 		m.columns = m.sharedColumns(c.Shared)
 		for i := c.Shared; i < len(m.steps); i++ {
-			m.steps[i].slot = len(o.slots)
-			o.slots = append(o.slots, &m.steps[i])
+			m.steps[i].slot = len(o.kinds)
+			o.kinds = append(o.kinds, m.kinds[i])
 		}
 	}
 	for _, m := range members {
-		m.slots = o.slots
+		m.kinds = o.kinds
 	}
 	return o
 }

@@ -14,6 +14,7 @@ type columns struct {
 	lists   [][]kindOfList // by class
 	wild    bool           // some lists have neighbours of any label
 	endings []endingKind
+	steps   map[string]stepKind
 	asked   [64]uint64 // a bit for the labels that a list has: its vertex's and the neighbours', hashed
 }
 

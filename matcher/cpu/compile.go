@@ -8,19 +8,19 @@ import (
 
 // order is a matching order made ready to run, with filter classes and constraints.
 type order struct {
-	plan   *matcher.Plan
+	tail   int // vertices at the end of the pattern that are mapped one after the other, anchors aside
 	anchor int // pattern edge of the anchor, or -1
+	plan   *matcher.Plan
 	steps  []step
-	// images are other matches that come with each match: by column, the column of the match that they have there.
-	images [][]int
+	kinds  []stepKind // of the steps, by slot
+	ending *ending    // or nil
 	// members are the orders of a class, whose steps begin like these and go on; nil otherwise. columns are those of the row that
 	// the shared steps fill, the same of the members in the same places.
 	members []*order
 	columns []int
-	slots   []*step // by slot
-	ending  *ending // or nil
-	pathEnd bool    // see endsInPath
-	tail    int     // vertices at the end of the pattern that are mapped one after the other, anchors aside
+	pathEnd bool // see endsInPath
+	// images are other matches that come with each match: by column, the column of the match that they have there.
+	images [][]int
 }
 
 type step struct {
@@ -114,7 +114,7 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns
 			}
 		}
 		c.steps[i] = s
-		c.slots = append(c.slots, &c.steps[i])
+		c.kinds = append(c.kinds, columns.kindOf(&c.steps[i]))
 	}
 	return c
 }

@@ -1,6 +1,10 @@
 package cpu
 
-import "motifd/dyngraph"
+import (
+	"encoding/binary"
+
+	"motifd/dyngraph"
+)
 
 // filled says what the frames of a search were filled for.
 type filled struct {
@@ -15,26 +19,50 @@ type filled struct {
 func (s *search) keepFrames(o *order) {
 	last, now := s.filled, filled{o, s.sign, s.anchor}
 	same := last.o != nil && now.sign != 0 && last.sign == now.sign && last.anchor == now.anchor
-	for len(s.frames) < len(o.slots) {
+	for len(s.frames) < len(o.kinds) {
 		s.frames = append(s.frames, frame{})
 	}
-	for i, st := range o.slots {
+	for i, k := range o.kinds {
 		f := &s.frames[i]
-		f.valid = f.valid && same && i < len(last.o.slots) && alike(last.o.slots[i], st)
+		f.valid = f.valid && same && k != ownKind && i < len(last.o.kinds) && last.o.kinds[i] == k
 	}
 	s.filled = now
 }
 
-// alike reports whether two plain steps have the same candidates beside the same images: those of the same columns of
-// neighbour lists, which name direction, label and class.
-func alike(a, b *step) bool {
-	if !a.plain || !b.plain || len(a.back) != len(b.back) || a.test != b.test {
+// ends tells that the first step after the anchor's ends, which depends on them alone, is known to have no candidates.
+func (s *search) ends(o *order) bool {
+	if o.members != nil || len(o.kinds) < 3 {
 		return false
 	}
-	for k := range a.back {
-		if a.back[k].step != b.back[k].step || a.back[k].column != b.back[k].column {
-			return false
-		}
+	f := &s.frames[2]
+	return f.valid && (f.none || len(f.nbr) == 0)
+}
+
+// stepKind numbers the plain steps of all orders: those of one kind have the same candidates beside the same images, as they are joined to the same
+// steps by the same columns of neighbour lists, which name direction, label and class.
+type stepKind uint32
+
+// ownKind is that of steps which share nothing.
+const ownKind stepKind = 0
+
+// kindOf returns the kind of a step.
+func (c *columns) kindOf(st *step) stepKind {
+	if !st.plain {
+		return ownKind
 	}
-	return true
+	var room [64]byte
+	key := binary.AppendUvarint(room[:0], uint64(st.test.Word))
+	key = binary.AppendUvarint(binary.AppendUvarint(key, st.test.Mask), st.test.Want)
+	for k := range st.back {
+		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(st.back[k].step)), uint64(st.back[k].column))
+	}
+	kind, ok := c.steps[string(key)]
+	if !ok {
+		if c.steps == nil {
+			c.steps = map[string]stepKind{}
+		}
+		kind = ownKind + 1 + stepKind(len(c.steps))
+		c.steps[string(key)] = kind
+	}
+	return kind
 }

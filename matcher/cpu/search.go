@@ -153,6 +153,9 @@ func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
 	s.sign, s.anchor, s.sharing.base = n.Sign, i, 2
 	s.begin(o)
 	s.steps++
+	if s.ends(o) {
+		return
+	}
 	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
 		return
 	}

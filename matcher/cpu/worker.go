@@ -16,6 +16,9 @@ type worker struct {
 	ready []*group
 	bytes int
 	spare *group // one that is not in use
+	ahead int    // starts whose orders were read ahead
+	read  int    // what was read comes together here, so that it is read
+	live  []*order
 }
 
 func newWorker(s *rowSearch) *worker {
@@ -90,7 +93,7 @@ func (w *worker) chunk(c int) {
 	}
 	for i := from; i < s.ends[c] && !s.stop.Load(); i++ {
 		for starts := s.starts[i]; len(starts) > 0; {
-			n := groupOf(starts)
+			n := w.groupOf(starts, s.nets[i])
 			if g := w.group(c, s.nets[i], starts[:n:n]); g != nil {
 				w.bytes += g.rows.bytes()
 				w.ready = append(w.ready, g)
@@ -108,11 +111,18 @@ func (w *worker) chunk(c int) {
 	s.emitter.Signal()
 }
 
-// groupOf returns how many starts belong to the first one's request.
-func groupOf(starts []start) int {
+// groupOf returns how many starts belong to the first one's request. The orders of more of them are read ahead, once a search from the same net
+// edge has told what of these is worth it.
+func (w *worker) groupOf(starts []start, net uint32) int {
 	n := 1
 	for n < len(starts) && starts[n].request == starts[0].request {
 		n++
+	}
+	if w.ahead > 0 {
+		w.ahead = max(0, w.ahead-n)
+	} else if f := &w.se.filled; f.o != nil && f.anchor == net && n < len(starts) {
+		w.ahead = min(ordersAhead, len(starts)) - n
+		w.readAhead(starts[:n+max(0, w.ahead)])
 	}
 	return n
 }
