@@ -59,7 +59,7 @@ func BenchmarkDataApply(b *testing.B) {
 					us, refused := e.Accept(msgs)
 					next("")
 					require.Empty(b, refused)
-					_, err := e.Step(context.Background(), &matcher.Batch{Number: uint64(n + 1), Updates: us}, func(*matcher.Event) error { return nil })
+					_, err := e.Step(context.Background(), &matcher.Batch{Number: uint64(n + 1), Updates: us}, func(*matcher.Event) error { return nil }, nil)
 					require.NoError(b, err)
 					for phase, ns := range took {
 						if old, ok := least[n][phase]; !ok || ns < old {
