@@ -1,7 +1,5 @@
 package cpu
 
-import "slices"
-
 // rowBuffer is where the rows of a group lie before they are sorted. A search puts rows out that differ from the row before in what its last
 // steps map. So a row lies there in two parts: a head, which it shares with the rows that came with it, and a tail, the columns of those
 // steps. That is a third or a quarter of what whole rows would take: large groups then stay in a cache, or in a worker's part of
@@ -137,7 +135,7 @@ func (b *rowBuffer) write(dst []uint32, w int, keys []rowKey) []uint32 {
 
 // keys names all rows, in the order in which they came.
 func (b *rowBuffer) keys(keys []rowKey) []rowKey {
-	keys = slices.Grow(keys[:0], b.rows)
+	keys = keysFor(b.rows, keys)[:0]
 	b.each(func(head int, f *form, tails []uint32, at int) {
 		for i := 0; i < len(tails); i += len(f.columns) {
 			keys = append(keys, rowKey{row: uint32(at + i), head: uint32(head)})

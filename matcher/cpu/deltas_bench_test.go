@@ -102,8 +102,9 @@ func (x *bench) produce() uint64 {
 	var stop atomic.Bool
 	se := x.b.newSearch(&stop, matcher.WantRows)
 	defer x.b.release(se)
-	st := &sorter{memory: x.b.opt.GroupMemory, buf: rowBuffer{words: se.rows}}
-	defer func() { se.rows = st.release() }()
+	st := &sorter{memory: x.b.opt.GroupMemory}
+	st.reuse(se.room)
+	defer func() { se.room = st.release() }()
 	st.over = st.buf.empty
 	se.out = st
 	o := newRowOrder(x.g.View(dyngraph.New), x.plan)

@@ -1,16 +1,13 @@
 package cpu
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // merge merges runs of keys, each of which ascends; they begin at starts, which it changes. What it returns is keys, or as much of s.tmp.
 func (s *rowSorter) merge(keys []rowKey, starts []int) []rowKey {
 	if len(starts) < 2 {
 		return keys
 	}
-	s.tmp = slices.Grow(s.tmp[:0], len(keys))[:len(keys)]
+	s.tmp = keysFor(len(keys), s.tmp)
 	from, to := keys, s.tmp
 	for len(starts) > 1 {
 		pairs := starts[:0]

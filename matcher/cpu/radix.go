@@ -23,16 +23,28 @@ type rowSorter struct {
 	order *rowOrder
 	tail  int // columns at the end of the vertices that rows of one search bring in order
 	buf   *rowBuffer
-	keys  []rowKey
-	tmp   []rowKey
+	keyRoom
 	count [8][]uint32 // by digit
 
 	// What the sort by bands needs.
 	headsOf []int // how many heads are of a form
 	bands   []band
-	bandOf  []int    // by form
-	heads   []rowKey // of one band, with what their rows have in common as key
-	starts  []int    // of runs
+	bandOf  []int // by form
+	starts  []int // of runs
+}
+
+// keyRoom is memory for keys.
+type keyRoom struct {
+	keys, tmp []rowKey
+	heads     []rowKey // of one band, with what their rows have in common as key
+}
+
+// keysFor returns memory for n keys: some that is there, whatever it holds, or more.
+func keysFor(n int, there []rowKey) []rowKey {
+	if cap(there) < n {
+		return make([]rowKey, n, n+n/2)
+	}
+	return there[:n]
 }
 
 // Below these numbers of keys insertion sort and comparison sort beat radix sort.
@@ -49,7 +61,7 @@ func (s *rowSorter) sort(order *rowOrder, buf *rowBuffer) []rowKey {
 		s.keys = buf.keys(s.keys)
 		s.from(s.keys, 0)
 	} else {
-		s.keys = slices.Grow(s.keys[:0], buf.rows)[:buf.rows]
+		s.keys = keysFor(buf.rows, s.keys)
 		s.all()
 	}
 	return s.keys
@@ -153,7 +165,7 @@ func (s *rowSorter) radix(keys []rowKey, width, low int) {
 			k >>= digit & 63
 		}
 	}
-	s.tmp = slices.Grow(s.tmp[:0], len(keys))[:len(keys)]
+	s.tmp = keysFor(len(keys), s.tmp)
 	from, to := keys, s.tmp
 	for p := range passes {
 		count, at := s.count[p], uint32(0)

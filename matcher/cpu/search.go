@@ -42,10 +42,10 @@ type search struct {
 	apart   [2][matcher.MaxVertices]uint32 // what images are to be kept apart from
 
 	mode    matcher.Want
-	found   uint64   // matches, when they are counted one by one
-	out     *sorter  // of the rows
-	rows    []uint32 // buffer for the next sorter, of no more than firstRows
-	witness []uint32 // the first match, when any will do
+	found   uint64     // matches, when they are counted one by one
+	out     *sorter    // of the rows
+	room    sorterRoom // of the next sorter
+	witness []uint32   // the first match, when any will do
 	counter counter
 	sharing sharing
 

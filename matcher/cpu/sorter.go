@@ -18,9 +18,9 @@ type sorter struct {
 	count    uint64 // rows added
 
 	buf   rowBuffer
-	small []uint32 // memory of the first buffer, while it has a larger one
-	room  int      // rows are added to the buffer up to here, in words
-	over  func()   // empties the buffer when it can grow no more; nil packs it
+	small sortSpace // the first buffer, and memory for its keys, while it has a larger one
+	room  int       // rows are added to the buffer up to here, in words
+	over  func()    // empties the buffer when it can grow no more; nil packs it
 	rows  rowSorter
 	space *sortSpace // where larger buffers come from
 	spare []uint32
@@ -48,10 +48,19 @@ func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 	s.bound()
 }
 
-// sortSpace is memory for large groups. Making it anew for each batch would take longer than to fill it.
+// sorterRoom is the memory that a sorter has to begin with, from one search to the next: new memory would cost page faults in each batch.
+type sorterRoom struct {
+	words []uint32
+	rows  rowSorter
+}
+
+// reuse makes the sorter begin with what another one has left.
+func (s *sorter) reuse(room sorterRoom) { s.buf.words, s.rows = room.words, room.rows }
+
+// sortSpace is memory for rows and their keys, mostly of large groups. Making it anew for each batch would take longer than to fill it.
 type sortSpace struct {
-	data             []uint32
-	keys, tmp, heads []rowKey
+	data []uint32
+	keyRoom
 }
 
 var spaces = sync.Pool{New: func() any { return new(sortSpace) }}
@@ -60,12 +69,8 @@ var spaces = sync.Pool{New: func() any { return new(sortSpace) }}
 func (s *sorter) grow(n int) {
 	if s.space == nil {
 		s.space = spaces.Get().(*sortSpace)
-		if cap(s.rows.keys) < cap(s.space.keys) {
-			s.rows.keys, s.rows.tmp, s.rows.heads = s.space.keys, s.space.tmp, s.space.heads
-		}
-	}
-	if s.small == nil && cap(s.buf.words) <= firstRows {
-		s.small = s.buf.words[:0]
+		s.small = sortSpace{s.buf.words[:0], s.rows.keyRoom}
+		s.rows.keyRoom = s.space.keyRoom
 	}
 	if cap(s.space.data) < n {
 		s.space.data = make([]uint32, n)
@@ -74,14 +79,15 @@ func (s *sorter) grow(n int) {
 	s.bound()
 }
 
-// release gives the memory back that the sorter has for large groups, and returns the first buffer. Nothing must be in it any more.
-func (s *sorter) release() []uint32 {
+// release gives the memory back that the sorter has for large groups, and returns what it began with. Nothing must be in it any more.
+func (s *sorter) release() sorterRoom {
 	if s.space != nil {
-		s.space.keys, s.space.tmp, s.space.heads = s.rows.keys, s.rows.tmp, s.rows.heads
+		s.space.keyRoom, s.rows.keyRoom = s.rows.keyRoom, s.small.keyRoom
 		spaces.Put(s.space)
-		s.space, s.buf.words, s.rows = nil, s.small, rowSorter{}
+		s.space, s.buf.words = nil, s.small.data
 	}
-	return s.buf.words[:0]
+	s.rows.order, s.rows.buf = nil, nil
+	return sorterRoom{s.buf.words[:0], s.rows}
 }
 
 // most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys of rows that share their

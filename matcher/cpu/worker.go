@@ -23,7 +23,8 @@ type worker struct {
 
 func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
-	w.se.out, w.st.buf.words = &w.st, w.se.rows
+	w.st.reuse(w.se.room)
+	w.se.out = &w.st
 	if s.b.opt.Threads > 1 {
 		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted, every: s.b.shareEvery}
 	}
@@ -59,7 +60,7 @@ func (w *worker) run() {
 func (w *worker) release() {
 	w.out.close()
 	w.st.close()
-	w.se.rows = w.st.release()
+	w.se.room = w.st.release()
 	w.s.b.release(w.se)
 }
 
