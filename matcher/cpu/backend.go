@@ -284,14 +284,14 @@ func (b *Backend) sums(reqs []matcher.Request) bool {
 	})
 }
 
-// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged batch's: its net edges are
-// entered, and later marked as the graph's or taken out.
+// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged batch's, whose net edges
+// are entered.
 func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if !b.sums(reqs) {
 		return 0, 0
 	}
 	if b.delta != nil && (b.adj == nil || !b.adj.staged) {
-		own = 4 * uint64(len(b.delta.Net))
+		own = 2 * uint64(len(b.delta.Net))
 	}
 	if b.adj == nil {
 		all = own + 2*uint64(b.g.Edges())/perChange
