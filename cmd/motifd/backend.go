@@ -44,13 +44,13 @@ func (f *backendFlags) check() error {
 	return nil
 }
 
-// make returns the backend. What it does is noted in a timeline, which may be nil.
-func (f *backendFlags) make(log zerolog.Logger, trace *timeline) (*timedBackend, error) {
+// make returns the backend; lazy: a CPU backend that makes nothing for batches to come (cpu.Options.Lazy). What it does is noted in a timeline, which may be nil.
+func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*timedBackend, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads}, log: log, placement: config.Default().Engine.Placement, trace: trace,
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, Lazy: lazy}, log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {
 		return nil, refused{fmt.Errorf("--backend: %w", err)}

@@ -41,7 +41,7 @@ func (c *explainCmd) Run(a *app) (err error) {
 			return err
 		}
 	}
-	backend, err := (&backendFlags{Backend: "cpu"}).make(a.log, nil)
+	backend, err := (&backendFlags{Backend: "cpu"}).make(a.log, nil, true)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	backend, err := c.make(a.log, nil)
+	backend, err := c.make(a.log, nil, true)
 	if err != nil {
 		return err
 	}

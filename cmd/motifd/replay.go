@@ -112,7 +112,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if r.trace, err = c.timeline(); err != nil {
 		return err
 	}
-	if r.backend, err = c.make(a.log, r.trace); err != nil {
+	if r.backend, err = c.make(a.log, r.trace, false); err != nil {
 		return err
 	}
 	src, err := openFile(in.path, in.format, a.stdin)

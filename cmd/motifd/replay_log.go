@@ -63,7 +63,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if r.backend, err = c.make(a.log, r.trace); err != nil {
+	if r.backend, err = c.make(a.log, r.trace, false); err != nil {
 		return err
 	}
 	begin := time.Now()

@@ -28,7 +28,7 @@ type Options struct {
 	// and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search that counts,
-	// since another backend may answer all. Otherwise it is made when the first query that asks for counts is prepared.
+	// since another backend may answer all, or no batch may come. Otherwise it is made when the first query that asks for counts is prepared.
 	Lazy bool
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
