@@ -25,12 +25,13 @@ func (k *keptEvents) add(ev *matcher.Event, out *Output) {
 	k.at = append(k.at, len(out.Records)-ev.Rows.Len())
 }
 
-// check compares what the rows stand for with what was written down.
+// check compares what the rows stand for, which is in the view as it was, with what was written down.
 func (k *keptEvents) check(t testing.TB, out *Output) {
 	t.Helper()
 	for i := range k.events {
 		ev, want := &k.events[i], &out.Records[k.at[i]]
 		ev.Rows.Data = k.rows[i]
+		identities(t, ev, 0)
 		if got := MatchOf(ev.View, ev.Rows, 0); !reflect.DeepEqual(got, want.Match) {
 			t.Errorf("batch %d: record %d was %v and is %v when the step settles", out.Number, want.Index, want.Match, got)
 		}
