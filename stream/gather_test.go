@@ -162,7 +162,7 @@ func TestS7GroupsOfAnySizeEncodedSideBySide(t *testing.T) {
 	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
 		p, qs := newPlayer(t, rng, anySize(rng)), edgeQueries(t)
 		chunk := []int{512, 1 + rng.IntN(8), 1 + rng.IntN(600)}[rng.IntN(3)]
-		sizes := []int{1, 31, 32, 33, 64, 511, 512, 513, chunk, chunk + 1, max(1, chunk-1), 3 * chunk}
+		sizes := []int{1, 127, 128, 129, 255, 256, 257, 511, 512, 513, chunk, chunk + 1, max(1, chunk-1), 3 * chunk}
 		for range rng.IntN(60) {
 			q := qs[rng.IntN(2)]
 			switch rng.IntN(8) {
@@ -195,11 +195,13 @@ func TestS7GroupsOfAnySizeEncodedSideBySide(t *testing.T) {
 // TestS7SpilledGroupsEncodedSideBySide has a whole pipeline encode what an engine finds in groups that it sorts in memory and on disk, and compares that with what
 // another engine's events give one after the other.
 func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
-	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
+	const memory = 1 << 10 // for a group
+	most, small := 0, 0    // rows of the largest group; groups that are sorted in memory
+	matchertest.ForSeedsUntil(t, 6, func() bool { return most > 4*memory/28 && small > 1000 }, func(t *testing.T, rng *rand.Rand) {
 		engine := func(threads int) *matcher.Engine {
 			e, err := matcher.NewEngine(matcher.EngineOptions{
 				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Planner: plan.New(),
-				Backend: cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: 4 << 10, QueueMemory: 16 << 10}),
+				Backend: cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: 16 * memory}),
 			})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, e.Close()) })
@@ -229,15 +231,25 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 
 		plain, enc := engine(1), playEncoder()
 		var want []stream.OutRecord
+		type group struct {
+			query  *matcher.Query
+			anchor *dyngraph.NetEdge
+		}
 		for _, b := range store.Committed() {
 			b.Replayed = true
+			rows := map[group]int{}
 			_, err := plain.Step(t.Context(), &b.Batch, func(ev *matcher.Event) (err error) {
+				rows[group{ev.Query, ev.AnchorEdge}] += ev.Rows.Len()
 				want, err = enc.Append(want, b.Number, ev, 0, ev.Records())
 				return err
 			}, nil)
 			require.NoError(t, err)
+			for _, n := range rows {
+				if most = max(most, n); n*28 < memory {
+					small++
+				}
+			}
 		}
-		require.Greater(t, len(want), 2000)
 		got := out.Visible().Main
 		require.Len(t, got, len(want))
 		for i := range want {
@@ -298,7 +310,7 @@ func TestErrorsEndTheSearchAtOnce(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
 				p, qs := newPlayer(t, rng, anySize(rng)), edgeQueries(t)
-				for p.records() < 3000 {
+				for p.records() < 6000 { // more than what is under way or gathered when the search finds no more
 					p.group(rng, qs[rng.IntN(2)], 1+rng.IntN(20))
 				}
 				p.then = waitForEnd
