@@ -91,9 +91,11 @@ func (e *Encoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event
 	w := eventWriter{e: e, f: f, s: s, ev: ev, directed: ev.View.Graph().Directed()}
 	w.tombstone = e.opt.Upsert && ev.Sign == dyngraph.Deleted
 	w.begin(batch)
+	known := f.size.Load()
+	size := known
 	var chunk []byte
 	for r := i; r < j; r++ {
-		if need := int(f.size.Load()); cap(chunk)-len(chunk) < need {
+		if need := int(size); cap(chunk)-len(chunk) < need {
 			chunk = make([]byte, 0, min(need*(j-r), max(need, chunkSize)))
 		}
 		rec := stream.OutRecord{
@@ -109,11 +111,12 @@ func (e *Encoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event
 		} else {
 			chunk, key = w.record(chunk, rec.Index)
 			rec.Value = chunk[from:len(chunk):len(chunk)]
-			f.note(len(chunk) - from)
+			size = nextSize(size, len(chunk)-from)
 		}
 		rec.Key = chunk[key : key+32 : key+32]
 		dst = append(dst, rec)
 	}
+	f.keepSize(known, size)
 	return dst, nil
 }
 

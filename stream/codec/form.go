@@ -12,8 +12,11 @@ type form struct {
 	query    string // ,"query":"ring3","version":1,"op":"
 	vertices []fragment
 	edges    []fragment
-	identity []byte       // what the preimage of every match id begins with
-	size     atomic.Int64 // room that the next record will probably need
+	identity []byte // what the preimage of every match id begins with
+
+	_    [64]byte     // what is above is read for each record, by all encoders, and is not to be in a line of the cache that is written
+	size atomic.Int64 // room that the next record will probably need
+	_    [56]byte
 }
 
 // fragment surrounds what one pattern vertex or edge is mapped to.
@@ -64,14 +67,20 @@ func (f *fragment) mapped(b []byte, label string) []byte {
 	return appendLabel(b, label)
 }
 
-// note takes the size of a record into account for the next one's: growth at once, shrinkage bit by bit, so that one
-// giant record does not make room for others like it for ever.
-func (f *form) note(n int) {
-	have, want := f.size.Load(), int64(n+n/8)
-	if want < have {
-		want = have - (have-want+7)/8
+// nextSize returns the room that the record after one of n bytes will probably need, which was expected to need another: growth at once, shrinkage bit by bit, so
+// that one giant record does not make room for others like it for ever.
+func nextSize(expected int64, n int) int64 {
+	size := int64(n + n/8)
+	if size < expected {
+		size = expected - (expected-size+7)/8
 	}
-	if want != have {
-		f.size.Store(want)
+	return size
+}
+
+// keepSize makes known what room the next record will probably need, unless that is about what is known: encoders side by side would wait for each other to write it.
+// A record is an eighth smaller than the room that it makes for others, so that the room is enough.
+func (f *form) keepSize(known, size int64) {
+	if d := size - known; d > known/32 || d < -known/32 {
+		f.size.Store(size)
 	}
 }
