@@ -5,40 +5,19 @@ package dyngraph_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
-	"motifd/matcher/pattern"
+	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
 
-// synthUpdates reads a file of the synth case.
-func synthUpdates(b *testing.B, name string) (us []dyngraph.Update) {
-	for line := range strings.Lines(string(synthFile(b, name))) {
-		switch f := strings.Fields(line); {
-		case len(f) >= 3 && f[0] == "v":
-			us = append(us, dyngraph.Update{Op: dyngraph.InsertVertex, Key: f[1], Label: "v" + f[2]})
-		case len(f) >= 3 && f[0] == "e":
-			us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: f[1], To: f[2], Label: "e"})
-		}
-	}
-	return us
-}
-
-func synthFile(b *testing.B, name string) []byte {
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "synth", name))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return data
-}
+// synth is the synth case, from this folder.
+const synth = matchertest.Synth("../../shared/data/synth")
 
 // churnedSynth is the graph of the synth case after as many deletions and insertions as it has edges, of those that it has.
 func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Update) *dyngraph.Delta) {
@@ -54,7 +33,7 @@ func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Upd
 		}
 		return d
 	}
-	us := synthUpdates(b, "graph.txt")
+	us := synth.Updates(b, "graph.txt")
 	stage(us)
 	g.Commit()
 	edges := slices.DeleteFunc(us, func(u dyngraph.Update) bool { return u.Op != dyngraph.InsertEdge })
@@ -76,7 +55,7 @@ func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Upd
 // batches of the least of all rounds. Matches are enumerated: what counts without enumeration reads an index of its own, which has no gaps.
 func BenchmarkDataGapsInSearch(b *testing.B) {
 	const rounds = 9
-	stream := synthUpdates(b, "insert.txt")
+	stream := synth.Updates(b, "insert.txt")
 	for _, name := range []string{"Q_0", "Q_2", "Q_4", "Q_6", "Q_8", "Q_10", "Q_12", "Q_14", "Q_15", "Q_18", "Q_20", "Q_22", "Q_24"} {
 		b.Run(name, func(b *testing.B) {
 			must := func(err error) {
@@ -84,15 +63,7 @@ func BenchmarkDataGapsInSearch(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			q, err := pattern.Parse(pattern.Text, synthFile(b, "queries/"+name+".txt"), pattern.Options{Name: name})
-			must(err)
-			for i := range q.Vertices {
-				q.Vertices[i].Label = "v" + q.Vertices[i].Label
-			}
-			for i := range q.Edges {
-				q.Edges[i].Label, q.Edges[i].Either = "e", true
-			}
-			q.Version, q.Emit = 1, matcher.EmitDeltas
+			q := synth.Query(b, name)
 			for b.Loop() {
 				g, stage := churnedSynth(b)
 				p, err := plan.New().Plan(q, g)

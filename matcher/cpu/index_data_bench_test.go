@@ -36,10 +36,10 @@ func (a *adjacency) squeeze() {
 // and compares the time of the searches: the sums over batches of the least of all rounds.
 func BenchmarkDataRoomInIndex(b *testing.B) {
 	const rounds = 9
-	stream := slices.Collect(slices.Chunk(synthUpdates(b, "insert.txt"), 1000))
+	stream := slices.Collect(slices.Chunk(synth.Updates(b, "insert.txt"), 1000))
 	for _, name := range []string{"Q_0", "Q_4", "Q_8", "Q_10", "Q_12", "Q_14", "Q_16", "Q_18", "Q_24", "Q_28"} {
 		b.Run(name, func(b *testing.B) {
-			q := synthPattern(b, name)
+			q := synth.Query(b, name)
 			q.Emit = matcher.EmitCounts
 			for b.Loop() {
 				g := dyngraph.NewGraph(dyngraph.Options{})
@@ -50,7 +50,7 @@ func BenchmarkDataRoomInIndex(b *testing.B) {
 					require.NoError(b, err)
 					return d
 				}
-				stage(synthUpdates(b, "graph.txt"))
+				stage(synth.Updates(b, "graph.txt"))
 				g.Commit()
 				p, err := plan.New().Plan(q, g)
 				require.NoError(b, err)
