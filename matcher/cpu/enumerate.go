@@ -62,11 +62,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			st.release()
 		}()
 		for from, to, given, ok := pool.take(s); ok; from, to, given, ok = pool.take(s) {
-			switch {
-			case given == nil:
-			case given.portion != nil:
-				s.counter.portion(given.portion)
-			default:
+			if given != nil {
 				s.resume(given)
 			}
 			for v := from; v < to && !stop.Load(); v++ {

@@ -89,8 +89,12 @@ func (s *search) share(d int) {
 	}
 }
 
-// resume searches a part.
+// resume searches a part, or adds up what is one of a sum.
 func (s *search) resume(p *part) {
+	if p.portion != nil {
+		s.counter.portion(p.portion)
+		return
+	}
 	s.sign, s.which, s.anchor = p.sign, p.which, p.anchor
 	s.begin(p.o)
 	s.m, s.row = p.m, p.row

@@ -104,11 +104,7 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 			s.counter.start(s, shape, adj, forest, t.phase)
 		}
 		for from, to, given, ok := p.take(s); ok; from, to, given, ok = p.take(s) {
-			switch {
-			case given == nil:
-			case given.portion != nil:
-				s.counter.portion(given.portion)
-			default:
+			if given != nil {
 				s.resume(given)
 			}
 			chunk := tasks[from:to]
