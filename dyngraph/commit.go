@@ -66,14 +66,16 @@ func (g *Graph) Abort() {
 	for _, id := range s.delta.Created {
 		g.dropVertex(id)
 		g.dropKey(id)
-		g.vkey[id], g.vlabel[id] = "", NoLabel
+		g.vkey[id] = ""
+		g.setLabel(id, NoLabel)
 		if uint32(id) < s.boundBefore {
 			g.free.add(uint32(id))
 		}
 	}
 	g.bound = s.boundBefore
 	for _, r := range s.reused {
-		g.vkey[r.ID], g.vlabel[r.ID] = r.Key, r.Label
+		g.vkey[r.ID] = r.Key
+		g.setLabel(r.ID, r.Label)
 	}
 	for _, id := range s.delta.Freed {
 		g.vstate[id] = inBoth
@@ -103,7 +105,8 @@ func (g *Graph) dropVertex(id VertexID) {
 
 // putVertex enters a vertex under an id that is below the bound, and counts it.
 func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) {
-	g.vkey[id], g.vlabel[id], g.vstate[id] = key, l, state
+	g.vkey[id], g.vstate[id] = key, state
+	g.setLabel(id, l)
 	g.putKey(id)
 	g.nverts++
 	g.stats.addVertex(l, 1)

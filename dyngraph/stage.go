@@ -183,6 +183,7 @@ func (g *Graph) growVertices() {
 	n := int(g.bound)
 	s := &g.spares
 	g.vkey, g.vlabel, g.vstate = s.vkey.grown(g.vkey, n), s.vlabel.grown(g.vlabel, n), s.vstate.grown(g.vstate, n)
+	g.vlow = s.vlow.grown(g.vlow, n)
 	g.adj.grow(n)
 }
 

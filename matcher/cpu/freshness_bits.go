@@ -26,7 +26,7 @@ type flipped struct {
 // reader is a neighbour of a flipped vertex.
 type reader struct {
 	v     dyngraph.VertexID
-	label dyngraph.LabelID
+	label uint8 // its lowest byte
 	of    int32 // index in flips.of
 }
 
@@ -79,17 +79,18 @@ func (f *freshness) outdateReaders(g *dyngraph.Graph) {
 }
 
 func (f *freshness) countReaders(g *dyngraph.Graph) {
-	view := g.View(dyngraph.New)
+	view, low := g.View(dyngraph.New), g.LowLabels()
 	for i := range f.readers {
-		f.readers[i].label = view.Label(f.readers[i].v)
+		f.readers[i].label = low[f.readers[i].v]
 	}
 	for _, r := range f.readers {
 		of := &f.flipped.of[r.of]
 		if of.labels>>(r.label&63)&1 == 0 {
 			continue
 		}
+		label := view.Label(r.v)
 		for _, k := range f.flipped.kinds[of.from:of.to] {
-			if k.reader == r.label || k.reader == matcher.AnyLabel {
+			if k.reader == label || k.reader == matcher.AnyLabel {
 				f.count(r.v, k.column)
 			}
 		}

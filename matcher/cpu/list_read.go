@@ -18,26 +18,53 @@ func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
 	byLabel := c.labels >= manyLabels && b.nbr != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-		if byLabel || len(st.or) > 0 {
-			l.addFew(c, nbrs, ents, b, st, byLabel)
-		} else {
+		switch {
+		case byLabel:
+			l.addLabelled(c, nbrs, ents, b, st)
+		case len(st.or) > 0:
+			for i := range nbrs {
+				l.addIf(c, nbrs[i], ents[i], st)
+			}
+		default:
 			l.add(nbrs, ents, c.bits, c.words, st.test)
 		}
 	}
 }
 
-// addFew adds what passes where that is a matter of several looks, or where few do.
-func (l *list) addFew(c *lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *back, st *step, byLabel bool) {
-	nbr, ent, staged, view := l.nbr, l.ent, l.staged, c.g.View(dyngraph.New)
-	for i, w := range nbrs {
-		if byLabel && view.Label(w) != b.nbr || !st.admits(c.bits[int(w)*c.words:]) {
-			continue
+// labelsAtOnce is how many neighbours have their labels looked at before those that have the right one are.
+const labelsAtOnce = 64
+
+// addLabelled adds what passes where few neighbours have the label: these are told first, in a loop of its own, without a branch. One
+// byte of a label does, as the bits tell all of it.
+func (l *list) addLabelled(c *lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *back, st *step) {
+	var some [labelsAtOnce]uint8
+	low := c.g.LowLabels()
+	for from := 0; from < len(nbrs); from += labelsAtOnce {
+		part := nbrs[from:min(from+labelsAtOnce, len(nbrs))]
+		for _, i := range some[:labelled(&some, part, low, uint8(b.nbr))] {
+			l.addIf(c, part[i], ents[from+int(i)], st)
 		}
-		nbr = append(nbr, w)
-		ent = append(ent, ents[i])
-		staged = staged || ents[i].Staged()
 	}
-	*l = list{nbr, ent, staged}
+}
+
+// labelled finds which of at most labelsAtOnce vertices have a label, by its lowest byte, and returns how many.
+//
+//go:noinline
+func labelled(some *[labelsAtOnce]uint8, of []dyngraph.VertexID, low []uint8, label uint8) (n int) {
+	for i, w := range of {
+		some[n&(labelsAtOnce-1)] = uint8(i)
+		if low[w] == label {
+			n++
+		}
+	}
+	return n
+}
+
+// addIf adds a neighbour if it passes.
+func (l *list) addIf(c *lists, w dyngraph.VertexID, e dyngraph.Entry, st *step) {
+	if st.admits(c.bits[int(w)*c.words:]) {
+		l.nbr, l.ent, l.staged = append(l.nbr, w), append(l.ent, e), l.staged || e.Staged()
+	}
 }
 
 // add adds what passes a test. All neighbours are written, each over the one before if that does not pass: whether one does cannot be foreseen, and a

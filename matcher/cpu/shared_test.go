@@ -55,6 +55,7 @@ func TestSharedLists(t *testing.T) {
 			err := workers(rng, 4, func(rng *rand.Rand) error {
 				var c lists
 				c.attach(x.b)
+				c.labels = rng.IntN(2) * manyLabels
 				for range 3000 {
 					st := steps[rng.IntN(len(steps))]
 					b, v := &st.back[0], dyngraph.VertexID(rng.IntN(300))
