@@ -8,9 +8,13 @@ package dyngraph
 // present before the batch and is not after it, or the other way round; its place is that of the last update that
 // changed its presence. The work is linear in the updates and in the degrees of vertices deleted or given a label.
 //
+// Most updates are plain and need none of this, see fold_plain.go; what follows is about the others.
+//
 // Folding reads the graph and interns labels, and changes nothing else.
 type folder struct {
 	g       *Graph
+	plain   []slot  // the plain updates, as entries under From; see plainOf
+	others  []int32 // the other updates
 	verts   []foldVertex
 	incs    []incarnation
 	edges   []foldEdge
@@ -83,6 +87,7 @@ func (f *folder) reset() {
 	f.table.reset(f.edges)
 	clear(f.verts) // lets the keys go
 	f.verts, f.incs, f.edges = emptied(f.verts), emptied(f.incs), emptied(f.edges)
+	f.plain, f.others = emptied(f.plain), emptied(f.others)
 	f.newKeys, f.newIncs = emptiedMap(f.newKeys), emptiedMap(f.newIncs)
 }
 
@@ -105,20 +110,16 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 	return m
 }
 
-// run folds the updates. After an error the folder must still be reset.
+// run folds the updates, but for the plain ones, which it finds. After an error the folder must still be reset.
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = f.marks.grown(f.mark, int(g.bound))
-	known := len(g.resolved)
-	g.resolved = grown(g.resolved, len(updates))[:len(updates)]
-	resolved := g.resolved
-	for i := range updates {
-		if i%ahead == 0 {
-			to := min(i+ahead, len(updates))
-			g.resolveAll(updates, i, to, known)
-			f.warm(updates[i:to], resolved[i:to])
+	f.divide(updates)
+	for k, i := range f.others {
+		if k%ahead == 0 {
+			f.warm(updates, f.others[k:min(k+ahead, len(f.others))])
 		}
-		u, r := &updates[i], &resolved[i]
+		u, r := &updates[i], &g.resolved[i]
 		place := uint32(i)
 		switch u.Op {
 		case InsertEdge:
@@ -134,7 +135,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 				return err
 			}
 			e := f.edge(f.verts[from].cur, f.verts[to].cur, l)
-			f.edges[e].upd = int32(i)
+			f.edges[e].upd = i
 			f.setPresent(e, place)
 		case DeleteEdge:
 			from, to := f.known(u.From, r.fromID), f.known(u.To, r.toID)

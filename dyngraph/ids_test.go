@@ -244,3 +244,27 @@ func TestS11RefusedMessagesCountForNothing(t *testing.T) {
 		t.Fatalf("accepted %v, refused %v", accepted, rejects)
 	}
 }
+
+// TestS11StageCountsWhatComes: Stage, too, refuses more edges than there are indexes, whether or not their ends are new, and no fewer.
+func TestS11StageCountsWhatComes(t *testing.T) {
+	g := NewGraph(Options{Directed: true})
+	g.maxEdges = 3
+	batch(t, g, ins("a", "b", "x"), vert("c", ""))
+	for _, u := range [][]Update{
+		{ins("a", "c", "x"), ins("b", "c", "x"), ins("c", "b", "x")},
+		{ins("d", "a", "x"), ins("d", "b", "x"), ins("d", "c", "x")},
+		{ins("a", "c", "x"), ins("d", "b", "x"), ins("d", "c", "x")},
+	} {
+		if _, err := g.Stage(u); err == nil {
+			t.Fatalf("%v: no error", u)
+		}
+	}
+	fits := []Update{ins("a", "c", "x"), ins("c", "b", "x"), del("c", "b", "x"), del("a", "b", "x"), ins("a", "b", "x"), ins("d", "b", "x")}
+	if _, err := g.Stage(fits); err != nil {
+		t.Fatal(err)
+	}
+	g.Commit()
+	if g.Edges() != 3 {
+		t.Fatalf("%d edges", g.Edges())
+	}
+}

@@ -118,22 +118,51 @@ func (g *Graph) warmEdges(items []netItem) {
 	g.adj.warmth += sum
 }
 
-// warm reads ahead what the fold asks of the graph for updates.
-func (f *folder) warm(updates []Update, at []resolved) {
+// warm reads ahead what the fold asks of the graph for updates, which are given by their places.
+func (f *folder) warm(updates []Update, at []int32) {
 	p := &f.g.adj
 	sum := uint32(0)
-	for i := range at {
-		if v := at[i].fromID; v != NoVertex {
+	for _, i := range at {
+		r := &f.g.resolved[i]
+		if v := r.fromID; v != NoVertex {
 			sum += f.mark[v] + uint32(f.g.vlabel[v]) + p.heads[v].start
 		}
-		if v := at[i].toID; v != NoVertex {
+		if v := r.toID; v != NoVertex {
 			sum += f.mark[v] + uint32(f.g.vlabel[v])
 		}
 	}
-	for i := range at {
-		if v := at[i].fromID; v != NoVertex {
+	for _, i := range at {
+		if v := f.g.resolved[i].fromID; v != NoVertex {
 			sum += p.warmEnds(v, Out, updates[i].Op == DeleteEdge)
 		}
+	}
+	p.warmth += sum
+}
+
+// warmDeclared reads ahead the labels of vertices of which updates declare one.
+func (f *folder) warmDeclared(updates []Update, at []resolved) {
+	sum := uint32(0)
+	for i := range at {
+		if v := at[i].fromID; v != NoVertex && updates[i].FromLabel != "" {
+			sum += uint32(f.g.vlabel[v])
+		}
+		if v := at[i].toID; v != NoVertex && updates[i].ToLabel != "" {
+			sum += uint32(f.g.vlabel[v])
+		}
+	}
+	f.g.adj.warmth += sum
+}
+
+// warmPlain reads ahead what the fold asks of the graph for plain updates.
+func (g *Graph) warmPlain(ops []slot) {
+	p := &g.adj
+	sum := uint32(0)
+	for i := range ops {
+		v := ops[i].vertex()
+		sum += uint32(g.vlabel[v]) + uint32(g.vlabel[ops[i].nbr]) + p.heads[v].start
+	}
+	for i := range ops {
+		sum += p.warmEnds(ops[i].vertex(), Out, !ops[i].ent.Staged())
 	}
 	p.warmth += sum
 }

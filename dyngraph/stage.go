@@ -23,11 +23,13 @@ type staged struct {
 	deletesAt    []int
 	deletesWere  []uint32 // in which slots they were before the insertions, or noSlot
 
-	sorter sorter
-	births []birth
-	items  []netItem
-	sorted []netItem
-	starts []uint32
+	sorter   sorter
+	births   []birth
+	items    []netItem
+	stayed   []stayedEdge
+	inserted int // edges
+	sorted   []netItem
+	starts   []uint32
 }
 
 type birth struct {
@@ -35,10 +37,28 @@ type birth struct {
 	vert int32
 }
 
+// netItem is a net edge with what staging it takes.
 type netItem struct {
 	NetEdge
-	fold int32      // index of the foldEdge
-	ends [2]LabelID // the labels of From and To
+	ends   [2]LabelID // the labels of From and To
+	attr   int32      // of an insertion: the update whose attributes it takes, or none
+	source EdgeIndex  // then those of this edge
+	slot   uint32     // of a deletion: where its entry under one end is, or noSlot
+	slotTo bool       // that end is To
+}
+
+// foundAt notes the slot of an entry of the edge.
+func (n *netItem) foundAt(slot int, atTo bool) {
+	n.slot, n.slotTo = noSlot, atTo
+	if slot < int(noSlot) {
+		n.slot = uint32(slot)
+	}
+}
+
+// stayedEdge is an edge that is in both graphs and takes the attributes of an update.
+type stayedEdge struct {
+	edge EdgeIndex
+	upd  int32
 }
 
 func (s *staged) renewal(e EdgeIndex) (Attr, bool) {
@@ -95,7 +115,7 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 	return &s.delta, nil
 }
 
-// collect finds in the fold the vertices that come and go and the number of edges that do.
+// collect finds in the fold the vertices that come and go, the edges that stay, and how many come; and what plain updates do.
 func (s *staged) collect(g *Graph) {
 	f := &g.fold
 	for i := range f.verts {
@@ -117,11 +137,12 @@ func (s *staged) collect(g *Graph) {
 		e := &f.edges[i]
 		switch {
 		case e.present && e.old == NoEdge:
-			s.items = append(s.items, netItem{NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, Label: e.label, Place: e.place}, fold: int32(i)})
-		case !e.present && e.old != NoEdge:
-			s.items = append(s.items, netItem{NetEdge: NetEdge{Sign: Deleted, Edge: e.old, Label: e.label, Place: e.place}, fold: int32(i)})
+			s.inserted++
+		case e.present && e.upd != none:
+			s.stayed = append(s.stayed, stayedEdge{e.old, e.upd})
 		}
 	}
+	s.collectPlain(g)
 }
 
 // room tells whether there are enough ids, labels and indexes for the batch.
@@ -133,13 +154,7 @@ func (g *Graph) room() error {
 	if ids := g.idsInUse() + uint64(len(s.births)); ids > uint64(g.opt.MaxVertices) {
 		return refuse(ReasonVertexLimit, "%d vertex ids are too many; the most is %d", ids, g.opt.MaxVertices)
 	}
-	inserted := 0
-	for i := range s.items {
-		if s.items[i].Sign == Inserted {
-			inserted++
-		}
-	}
-	if n := g.edgesInUse() + uint64(inserted); n > uint64(g.maxEdges) {
+	if n := g.edgesInUse() + uint64(s.inserted); n > uint64(g.maxEdges) {
 		return refuse(ReasonEdgeLimit, "%d edges are too many; the most is %d", n, g.maxEdges)
 	}
 	return nil
@@ -243,6 +258,7 @@ func (s *staged) clear() {
 	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
 	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
 	s.insertsAt, s.deletesAt, s.deletesWere = emptied(s.insertsAt), emptied(s.deletesAt), emptied(s.deletesWere)
+	s.stayed, s.inserted = emptied(s.stayed), 0
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false
 }

@@ -8,22 +8,7 @@ import (
 // stageEdges orders the net edges and puts the inserted ones in.
 func (g *Graph) stageEdges(updates []Update) {
 	s, f := &g.staged, &g.fold
-	for i := range s.items {
-		it := &s.items[i]
-		e := &f.edges[it.fold]
-		a, b := &f.incs[e.from], &f.incs[e.to]
-		from, to := &f.verts[a.vert], &f.verts[b.vert]
-		it.ends = [2]LabelID{a.label, b.label}
-		if it.Sign == Deleted {
-			it.From, it.To = from.old, to.old
-		} else {
-			it.From, it.To = from.id, to.id
-		}
-		if !g.opt.Directed && it.From > it.To {
-			it.From, it.To = it.To, it.From
-			it.ends[0], it.ends[1] = it.ends[1], it.ends[0]
-		}
-	}
+	f.appendItems(s)
 	s.sort(len(updates))
 	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
 	for i := range s.sorted {
@@ -33,22 +18,47 @@ func (g *Graph) stageEdges(updates []Update) {
 		it := &s.sorted[i]
 		if it.Sign == Inserted {
 			g.putEdge(it)
-			g.setAttr(it.Edge, &f.edges[it.fold], updates)
+			g.setAttr(it, updates)
 			g.order[it.Edge] = uint32(i) + 1
 			s.inserts = g.appendSlots(s.inserts, &it.NetEdge, entryStaged)
 		} else {
 			g.order[it.Edge] = (uint32(i) + 1) | stagedDeleted
 			s.deletes = g.appendSlots(s.deletes, &it.NetEdge, entryStaged)
-			s.nameSlots(f, i)
+			s.nameSlots(i)
 		}
 		s.delta.Net = append(s.delta.Net, it.NetEdge)
 	}
 	s.sorter.sort(s.inserts, g.bound)
 	s.sorter.sort(s.deletes, g.bound)
 	s.insertsAt = g.adj.insert(s.inserts, s.insertsAt)
-	s.renameSlots(f)
+	s.renameSlots()
 	s.deletesAt = g.adj.mark(s.deletes, s.deletesWere, s.deletesAt)
 	g.renew(updates)
+}
+
+// appendItems appends the net edges that are not of plain updates. All vertices have ids.
+func (f *folder) appendItems(s *staged) {
+	for i := range f.edges {
+		e := &f.edges[i]
+		if e.present == (e.old != NoEdge) {
+			continue
+		}
+		a, b := &f.incs[e.from], &f.incs[e.to]
+		from, to := &f.verts[a.vert], &f.verts[b.vert]
+		it := netItem{NetEdge: NetEdge{Edge: e.old, Label: e.label, Place: e.place}, attr: e.upd, source: e.source, slot: e.slot, slotTo: e.slotTo}
+		it.ends = [2]LabelID{a.label, b.label}
+		if e.present {
+			it.Sign, it.From, it.To = Inserted, from.id, to.id
+		} else {
+			it.Sign, it.From, it.To = Deleted, from.old, to.old
+		}
+		if !f.g.opt.Directed && it.From > it.To {
+			it.From, it.To = it.To, it.From
+			it.ends[0], it.ends[1] = it.ends[1], it.ends[0]
+			it.slotTo = !it.slotTo
+		}
+		s.items = append(s.items, it)
+	}
 }
 
 // sort brings the net edges in their total order: a counting sort by place, then by tuple where a place has several.
@@ -85,30 +95,21 @@ func compareNet(a, b netItem) int {
 
 // nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under the end where
 // the fold found the edge is marked. renameSlots puts the edges back, and what the fold found beside them.
-func (s *staged) nameSlots(f *folder, i int) {
-	e := &f.edges[s.sorted[i].fold]
-	under := e.from
-	if e.slotTo {
-		under = e.to
-	}
+func (s *staged) nameSlots(i int) {
+	it := &s.sorted[i]
 	d := s.deletes[len(s.deletes)-2:]
-	d[0].ent, d[1].ent = Entry(i), Entry(i)
-	if k := 0; e.slot != noSlot {
-		if f.verts[f.incs[under].vert].old != d[0].vertex() {
-			k = 1
-		}
-		d[k].ent |= entryStaged
-	}
+	d[0].ent = EntryOf(EdgeIndex(i), it.slot != noSlot && !it.slotTo)
+	d[1].ent = EntryOf(EdgeIndex(i), it.slot != noSlot && it.slotTo)
 }
 
-func (s *staged) renameSlots(f *folder) {
+func (s *staged) renameSlots() {
 	s.deletesWere = grown(s.deletesWere[:0], len(s.deletes))
 	for i := range s.deletes {
 		d := &s.deletes[i]
 		it := &s.sorted[d.ent.Index()]
 		s.deletesWere[i] = noSlot
 		if d.ent.Staged() {
-			s.deletesWere[i] = f.edges[it.fold].slot
+			s.deletesWere[i] = it.slot
 		}
 		d.ent = EntryOf(it.Edge, true)
 	}
@@ -141,26 +142,23 @@ func (g *Graph) putEdge(n *netItem) {
 	}
 }
 
-func (g *Graph) setAttr(e EdgeIndex, fe *foldEdge, updates []Update) {
-	if fe.upd != none {
-		g.attr.set(e, &updates[fe.upd].Attr)
+// setAttr gives an inserted edge its attributes.
+func (g *Graph) setAttr(n *netItem, updates []Update) {
+	if n.attr != none {
+		g.attr.set(n.Edge, &updates[n.attr].Attr)
 		return
 	}
-	a := g.attr.get(fe.source) // one of its ends got a label
-	g.attr.set(e, &a)
+	a := g.attr.get(n.source) // one of its ends got a label
+	g.attr.set(n.Edge, &a)
 }
 
 // renew notes the edges that stay and get other attributes.
 func (g *Graph) renew(updates []Update) {
-	s, f := &g.staged, &g.fold
-	for i := range f.edges {
-		e := &f.edges[i]
-		if !e.present || e.old == NoEdge || e.upd == none {
-			continue
-		}
-		if a := g.attr.get(e.old); !a.equal(&updates[e.upd].Attr) {
-			s.delta.Renewed = append(s.delta.Renewed, e.old)
-			g.order[e.old] = uint32(e.upd) // borrowed until the renewals are sorted
+	s := &g.staged
+	for _, e := range s.stayed {
+		if a := g.attr.get(e.edge); !a.equal(&updates[e.upd].Attr) {
+			s.delta.Renewed = append(s.delta.Renewed, e.edge)
+			g.order[e.edge] = uint32(e.upd) // borrowed until the renewals are sorted
 		}
 	}
 	slices.Sort(s.delta.Renewed)

@@ -1,0 +1,132 @@
+package dyngraph
+
+import "slices"
+
+// A plain update is of an edge between two vertices that the graph knows, and that the batch neither deletes nor gives a label. Its edge
+// is known by the vertices' ids and the label, so all that there is to an edge is its own updates: sorted by edge, they lie together,
+// and the graph is asked about edges in the order in which it has them.
+
+// plainOf is a plain update as an adjacency entry: that of its edge under From (in an undirected graph the lower end), with the update's
+// place in the batch for an edge index, and marked when it is an insertion.
+func (f *folder) plainOf(i int, r *resolved, l LabelID, op Op) slot {
+	from, to := r.fromID, r.toID
+	if !f.g.opt.Directed && from > to {
+		from, to = to, from
+	}
+	return slot{rowKey(from, Out, l), to, EntryOf(EdgeIndex(i), op == InsertEdge)}
+}
+
+// divide interns the labels that updates declare and tells the plain updates from the others.
+func (f *folder) divide(updates []Update) {
+	g := f.g
+	known := len(g.resolved)
+	g.resolved = grown(g.resolved, len(updates))[:len(updates)]
+	for i := range updates {
+		if i%ahead == 0 {
+			to := min(i+ahead, len(updates))
+			g.resolveAll(updates, i, to, known)
+			f.warmDeclared(updates[i:to], g.resolved[i:to])
+		}
+		u, r := &updates[i], &g.resolved[i]
+		var l LabelID
+		switch u.Op {
+		case InsertEdge:
+			fl, tl := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel)
+			l = g.labels.intern(u.Label)
+			f.declared(r.fromID, fl)
+			f.declared(r.toID, tl)
+		case DeleteEdge:
+			var ok bool
+			if l, ok = g.labels.ids[u.Label]; !ok {
+				continue // no such edge, in the graph or in the batch so far
+			}
+		case InsertVertex:
+			f.declared(r.fromID, g.labels.intern(u.Label))
+		case DeleteVertex:
+			if r.fromID != NoVertex {
+				f.byID(r.fromID)
+			}
+		}
+		if (u.Op == InsertEdge || u.Op == DeleteEdge) && r.fromID != NoVertex && r.toID != NoVertex && r.fromID != r.toID {
+			f.plain = append(f.plain, f.plainOf(i, r, l, u.Op))
+		} else {
+			f.others = append(f.others, int32(i))
+		}
+	}
+	if len(f.verts) > 0 {
+		f.reclaim()
+	}
+}
+
+// declared takes a vertex into the fold that is given another label than it has.
+func (f *folder) declared(id VertexID, l LabelID) {
+	if id != NoVertex && l != NoLabel && l != f.g.vlabel[id] {
+		f.byID(id)
+	}
+}
+
+// reclaim finds among the plain updates those that are not, as a vertex of theirs is in the fold.
+func (f *folder) reclaim() {
+	plain := f.plain[:0]
+	for _, o := range f.plain {
+		if f.mark[o.vertex()]|f.mark[o.nbr] == 0 {
+			plain = append(plain, o)
+		} else {
+			f.others = append(f.others, int32(o.ent.Index()))
+		}
+	}
+	f.plain = plain
+	slices.Sort(f.others)
+}
+
+// collectPlain finds what plain updates do.
+func (s *staged) collectPlain(g *Graph) {
+	ops := g.fold.plain
+	s.sorter.sort(ops, g.bound)
+	for i, warm := 0, 0; i < len(ops); {
+		if i >= warm {
+			warm = min(i+ahead, len(ops))
+			g.warmPlain(ops[i:warm])
+		}
+		j := i + 1
+		for j < len(ops) && compareSlots(ops[j], ops[i]) == 0 {
+			j++
+		}
+		s.collectEdge(g, ops[i:j])
+		i = j
+	}
+}
+
+// collectEdge finds what the updates of one edge do.
+func (s *staged) collectEdge(g *Graph, ops []slot) {
+	if len(ops) > 1 {
+		slices.SortFunc(ops, func(a, b slot) int { return int(a.ent.Index()) - int(b.ent.Index()) })
+	}
+	from, to, l := ops[0].vertex(), ops[0].nbr, labelOf(ops[0].row)
+	at, atTo, was := g.findSlot(from, to, l)
+	is, place, upd := was, never, none
+	for _, o := range ops {
+		insert, update := o.ent.Staged(), uint32(o.ent.Index())
+		if insert {
+			upd = int32(update)
+		}
+		if insert != is {
+			is, place = insert, update
+		}
+	}
+	if is == was {
+		if is && upd != none {
+			s.stayed = append(s.stayed, stayedEdge{g.adj.ent[at].Index(), upd})
+		}
+		return
+	}
+	it := netItem{NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, From: from, To: to, Label: l, Place: place}, attr: upd}
+	it.ends = [2]LabelID{g.vlabel[from], g.vlabel[to]}
+	if was {
+		it.Sign, it.Edge = Deleted, g.adj.ent[at].Index()
+		it.foundAt(at, atTo)
+	} else {
+		s.inserted++
+	}
+	s.items = append(s.items, it)
+}
