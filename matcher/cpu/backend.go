@@ -87,8 +87,9 @@ type Backend struct {
 	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one
 	shared     atomic.Int64            // tests: parts that another worker did than the one that gave them away
 
-	mu   sync.Mutex
-	idle []*search // workers between searches, with their caches
+	mu      sync.Mutex
+	idle    []*search      // workers between searches, with their caches
+	endings []*endingTable // likewise, what searches remember
 	// What all workers have found in the graph, and find again while it holds.
 	lists sharedLists
 	pairs sharedPairs
@@ -96,7 +97,7 @@ type Backend struct {
 
 // forget drops all caches.
 func (b *Backend) forget() {
-	b.idle = nil
+	b.idle, b.endings = nil, nil
 	b.dropFound()
 }
 

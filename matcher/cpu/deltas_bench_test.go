@@ -102,6 +102,9 @@ func (x *bench) produce() uint64 {
 	var stop atomic.Bool
 	se := x.b.newSearch(&stop, matcher.WantRows)
 	defer x.b.release(se)
+	endings := sharedEndings{b: x.b}
+	defer endings.release()
+	se.endings.share(&endings)
 	st := &sorter{memory: x.b.opt.GroupMemory}
 	st.reuse(se.room)
 	defer func() { se.room = st.release() }()

@@ -15,7 +15,7 @@ type met struct {
 }
 
 // find appends what the ending finds to the words; false ends the search.
-func (s *search) find(d int, slot *endingSlot) bool {
+func (s *search) find(d int) bool {
 	e, x := s.o.ending, &s.endings
 	near, far := &s.o.steps[d], &s.o.steps[d+1]
 	forth := &far.back[e.forth]
@@ -28,10 +28,10 @@ func (s *search) find(d int, slot *endingSlot) bool {
 		}
 		x.sift(across.nbr)
 	}
-	if slot.long = 3*len(from.nbr) > longest || len(across.nbr) > longest; slot.long {
+	if x.long = 3*len(from.nbr) > longest || len(across.nbr) > longest; x.long {
 		return true
 	}
-	slot.staged = from.staged || across.staged
+	x.staged = from.staged || across.staged
 	for i, w := range from.nbr {
 		if i%ahead == 0 {
 			x.readAhead(&s.lists, from.nbr[i:min(i+ahead, len(from.nbr))], forth)
@@ -50,10 +50,10 @@ func (s *search) find(d int, slot *endingSlot) bool {
 				there.list = s.lists.neighbours(w, forth, far)
 			}
 			to := there.list
-			if slot.long = at-int(slot.from)+2*len(to.nbr) > longest; slot.long {
+			if x.long = at-endingHead+2*len(to.nbr) > longest; x.long {
 				return true
 			}
-			slot.staged = slot.staged || to.staged
+			x.staged = x.staged || to.staged
 			x.keepList(e, to, w, v)
 			n := (len(x.words) - at - 3) / 2
 			if x.words[at+2] = uint32(n); n == 0 {
@@ -65,15 +65,15 @@ func (s *search) find(d int, slot *endingSlot) bool {
 				there.list, r, there.built = s.lists.peek(w, forth, far)
 			}
 			if there.built {
-				slot.staged = slot.staged || there.list.staged
+				x.staged = x.staged || there.list.staged
 				x.meet(&s.meeting, there.list, across)
 			} else {
-				slot.staged = true // perhaps
+				x.staged = true // perhaps
 				x.meetRange(r, across)
 			}
 			x.keepMet(e, w, v, from.ent[i])
 		}
-		if slot.long = len(x.words)-int(slot.from) > longest; slot.long {
+		if x.long = len(x.words)-endingHead > longest; x.long {
 			return true
 		}
 	}

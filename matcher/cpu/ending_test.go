@@ -73,14 +73,20 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
 				inside := endingsInside(remembers)
-				for _, s := range remembers.idle {
-					for _, slot := range s.endings.slots {
-						if slot.search == s.endings.search {
-							staged, long = staged || slot.staged, long || slot.long
-							before = before || slot.from < slot.to && inside[uint32(slot.key>>32)]
-							triangles = triangles || slot.from < slot.to && remembers.columns.endings[slot.key>>32].far[1] >= 0
+				for _, table := range remembers.endings {
+					for _, at := range table.slots {
+						if uint32(at>>32) != table.search {
+							continue
 						}
+						p := place(at)
+						head := table.chunks[p>>placeBits-1][p&(1<<placeBits-1):][:endingHead]
+						kind, some := head[1]>>endingBits, head[2] > 0
+						staged, long = staged || head[1]&endingStaged != 0, long || head[1]&endingLong != 0
+						before = before || some && inside[kind]
+						triangles = triangles || some && remembers.columns.endings[kind].far[1] >= 0
 					}
+				}
+				for _, s := range remembers.idle {
 					for _, u := range s.endings.use {
 						again, rest = again || u.again > 0, rest || u.rest > 0
 					}

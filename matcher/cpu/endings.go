@@ -7,40 +7,34 @@ import (
 	"motifd/matcher"
 )
 
-// endings remembers for one search what endings find, by the image of their root. It is a worker's own.
+// endings is one worker's way to what the workers of a search remember of what endings find, by the image of their root.
 //
-// It lies in words, in the order of the steps. Where the far step has one edge: for each image of the near step that image, the entry of its edge
+// That lies in words, behind a head, in the order of the steps. Where the far step has one edge: for each image of the near step that image, the entry of its edge
 // and a number; then so many images of the far step, and as many entries. Where it has two, which few images of the far step have: for each pair of
 // images these, and the entries of the near step's edge and of the far step's, pairWords in all, as they go out. All of it is there, whether the
 // anchor at hand sees it or not.
 type endings struct {
-	search uint32 // number of the search, from 1 on
-	slots  []endingSlot
-	words  []uint32
-	use    [16]endingUse // of kinds by their lowest bits
+	shared *sharedEndings // nil: nothing is remembered
+	table  *endingTable   // nil before it is asked for
+	room   []uint32       // of a chunk of its own: what is not written yet
+	at     place          // of the room
+	use    [16]endingUse  // of kinds by their lowest bits
 	limits endingLimits
-	off    bool // nothing is remembered
 	// For what is just being found.
-	sieve [64]uint64
-	roots []dyngraph.VertexID // of which something is read ahead
-	met   []met
-	next  [ahead]knownList
-	read  uint64 // what is read ahead comes together here, so that it is read
+	words  []uint32 // its head, and what is behind it
+	staged bool     // some entries are, perhaps
+	long   bool     // it takes too much room
+	sieve  [64]uint64
+	roots  []dyngraph.VertexID // of which something is read ahead
+	met    []met
+	next   [ahead]knownList
+	read   uint64 // what is read ahead comes together here, so that it is read
 }
 
 // knownList is a list that is there already, or not.
 type knownList struct {
 	list  list
 	built bool
-}
-
-// endingSlot says where in the words something is.
-type endingSlot struct {
-	key      uint64 // kind and root
-	search   uint32
-	from, to uint32
-	staged   bool // some entries, perhaps
-	long     bool // it is not there: it takes too much room
 }
 
 // endingUse says whether remembering pays: how many endings were looked for since it was last judged, and the words that were found, and
@@ -51,9 +45,6 @@ type endingUse struct{ tries, made, again, rest uint32 }
 type endingLimits struct{ words, longest, judged int }
 
 const (
-	endingSlots = 1 << 13
-	// maxEndingWords bounds the words, about: then all is forgotten.
-	maxEndingWords = 1 << 20
 	// longestEnding bounds those of one root: the search of what hangs from a hub is rather shared.
 	longestEnding = 1 << 16
 	// Remembering pays when as many words are found again as were made. It is judged after some words; if it does not pay, nothing is remembered
@@ -62,45 +53,18 @@ const (
 	endingRest   = 16
 )
 
-// attach makes a search begin, with nothing remembered.
+// attach makes a worker remember nothing, until it shares what others do.
 func (x *endings) attach(b *Backend) {
-	x.limits, x.off = b.endingLimits, b.forgets
-	x.forget()
+	x.limits = b.endingLimits
+	x.share(nil)
 }
 
-func (x *endings) forget() {
-	x.words = x.words[:0]
-	if x.search++; x.search == 0 {
-		clear(x.slots)
-		x.search = 1
-	}
-}
-
-// slot returns the place for what an ending finds from v, and whether it is to be found yet.
-func (x *endings) slot(kind uint32, v dyngraph.VertexID) (slot *endingSlot, found bool) {
-	if x.slots == nil {
-		x.slots = make([]endingSlot, endingSlots)
-	}
-	slot, key := x.at(kind, v)
-	if slot.key == key && slot.search == x.search {
-		return slot, true
-	}
-	if len(x.words) >= cmp.Or(x.limits.words, maxEndingWords) {
-		x.forget()
-	}
-	*slot = endingSlot{key: key, from: uint32(len(x.words))}
-	return slot, false
-}
-
-// at returns the place for what an ending finds from v, and the key that it has if it is there.
-func (x *endings) at(kind uint32, v dyngraph.VertexID) (slot *endingSlot, key uint64) {
-	key = uint64(kind)<<32 | uint64(v)
-	return &x.slots[key*0x9e3779b97f4a7c15>>32%endingSlots], key
-}
+// share makes a worker remember together with others.
+func (x *endings) share(with *sharedEndings) { x.shared, x.table, x.room = with, nil, nil }
 
 // worth reports whether endings of a kind are to be remembered.
 func (x *endings) worth(u *endingUse) bool {
-	if x.off {
+	if x.shared == nil || x.shared.b.forgets {
 		return false
 	}
 	if u.rest > 0 {
@@ -125,30 +89,29 @@ func (s *search) end(d int) (done, ok bool) {
 	if !x.worth(u) {
 		return false, true
 	}
-	slot, found := x.slot(e.kind, s.m[e.root])
-	if !found {
-		if !s.find(d, slot) {
+	words := x.look(e.kind, s.m[e.root])
+	if words == nil {
+		x.begin(e.kind, s.m[e.root])
+		if !s.find(d) {
 			return true, false
 		}
-		u.made += uint32(len(x.words)) - slot.from + 1
-		if slot.long {
-			x.words = x.words[:slot.from]
-		}
-		slot.to, slot.search = uint32(len(x.words)), x.search
+		u.made += uint32(len(x.words) - endingHead + 1)
+		words = x.keep()
 	} else {
-		u.again += slot.to - slot.from + 1
+		u.again += uint32(len(words) - endingHead + 1)
 	}
-	if slot.long {
+	staged, long := words[1]&endingStaged != 0, words[1]&endingLong != 0
+	if long {
 		return false, true
 	}
-	words := x.words[slot.from:slot.to]
+	words = words[endingHead:]
 	if d+2 == len(s.o.steps) && !s.stepBy(1+len(words)/(1+2*len(s.o.steps[d+1].back))) {
 		return true, false
 	}
 	if d+2 < len(s.o.steps) {
-		return true, s.through(d, words, slot.staged)
+		return true, s.through(d, words, staged)
 	}
-	if !s.out.addEnding(s, d, words, slot.staged) {
+	if !s.out.addEnding(s, d, words, staged) {
 		s.stopped = true
 		return true, false
 	}

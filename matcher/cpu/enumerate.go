@@ -36,12 +36,14 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	file := spillFile{dir: b.opt.SpillDir}
 	all := sorted{order: newRowOrder(view, p), file: &file}
 	bound := int(b.g.IDBound())
-	pool := &pool{b: b, stop: &stop}
+	pool, endings := &pool{b: b, stop: &stop}, sharedEndings{b: b}
+	defer endings.release()
 	pool.run(bound, rootChunk, func() {
 		began := b.clock()
 		s := b.newSearch(&stop, want)
 		defer b.release(s)
 		s.sharing = pool.sharing()
+		s.endings.share(&endings)
 		var total matcher.Count
 		shape := c.shape
 		if want != matcher.WantCount {

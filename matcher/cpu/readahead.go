@@ -69,12 +69,12 @@ func (s *search) readAhead(d int, of []dyngraph.VertexID) {
 
 // unknown returns those of some images of an ending's root for which it is not remembered what the ending finds.
 func (x *endings) unknown(e *ending, of []dyngraph.VertexID) []dyngraph.VertexID {
-	if x.slots == nil {
+	if x.table == nil {
 		return of
 	}
 	x.roots = x.roots[:0]
 	for _, v := range of {
-		if slot, key := x.at(e.kind, v); slot.key != key || slot.search != x.search || slot.long {
+		if words := x.look(e.kind, v); words == nil || words[1]&endingLong != 0 {
 			x.roots = append(x.roots, v)
 		}
 	}

@@ -27,13 +27,14 @@ type group struct {
 // groups chunk by chunk. Workers ahead of the chunk that is being emitted wait when the queued rows exceed QueueMemory, so memory is
 // bounded and the worker on that chunk never waits for another.
 type rowSearch struct {
-	b      *Backend
-	reqs   []matcher.Request
-	of     []rowRequest // by request
-	nets   []uint32     // orders of the net edges of the sign
-	starts [][]start
-	ends   []int // of chunks, in nets
-	left   anchorsLeft
+	b       *Backend
+	reqs    []matcher.Request
+	of      []rowRequest // by request
+	nets    []uint32     // orders of the net edges of the sign
+	starts  [][]start
+	ends    []int // of chunks, in nets
+	left    anchorsLeft
+	endings sharedEndings
 	emission
 
 	stop   atomic.Bool
@@ -80,7 +81,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), emission: emission{results, emit, suspend}}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{b: b}, emission: emission{results, emit, suspend}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	for i := range b.delta.Net {
 		n := &b.delta.Net[i]
@@ -114,6 +115,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	s.fail()
 	s.workers.Wait()
 	b.starts = room
+	s.endings.release()
 	for _, q := range s.queues {
 		for _, g := range q {
 			g.rows.close()

@@ -25,6 +25,7 @@ func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
 	w.st.reuse(w.se.room)
 	w.se.out = &w.st
+	w.se.endings.share(&s.endings)
 	if s.b.opt.Threads > 1 {
 		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted, every: s.b.shareEvery}
 	}

@@ -1,0 +1,175 @@
+package cpu
+
+import (
+	"cmp"
+	"sync"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// sharedEndings is what the workers of one search remember together of what endings find: each finds what others come by, too. Nothing is
+// locked but to begin or to replace the table. What two find at once, or a worker in a table that another one has just replaced, is found twice.
+type sharedEndings struct {
+	b   *Backend
+	now atomic.Pointer[endingTable]
+	mu  sync.Mutex // held to replace it
+}
+
+// endingTable is a hash table of what endings found for one search. Each worker writes to chunks of its own. What is written stays as it is: its
+// place, once another worker has read it from a slot, is good until the search ends. The memory goes from search to search.
+type endingTable struct {
+	search uint32              // number of the search, from 1 on
+	slots  [endingSlots]uint64 // the search, above a place; read and written atomically
+	most   int64               // words
+	taken  atomic.Int64        // words that chunks have room for
+	next   atomic.Uint32
+	chunks [mostChunks][]uint32
+}
+
+const (
+	endingSlots = 1 << 13
+	// maxEndingWords bounds the words, about, and half of it for each further worker: then all is forgotten.
+	maxEndingWords = 1 << 20
+	// endingChunk is how many words a worker has room for at a time, at most if no more are asked for.
+	endingChunk = 1 << 16
+
+	// Before what an ending found are the image of its root, its kind with two bits, and how many words there are.
+	endingHead   = 3
+	endingStaged = 1 // some entries are staged, perhaps
+	endingLong   = 2 // it is not there: it takes too much room
+	endingBits   = 2
+)
+
+// table returns the present table.
+func (s *sharedEndings) table() *endingTable {
+	if t := s.now.Load(); t != nil {
+		return t
+	}
+	s.replace(nil)
+	return s.now.Load()
+}
+
+// replace replaces a table that is full, or begins with one that another search has left, if no other worker has.
+func (s *sharedEndings) replace(full *endingTable) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now.Load() != full {
+		return
+	}
+	var t *endingTable
+	if full == nil {
+		t = s.b.endingTable()
+	} else {
+		t = new(endingTable)
+	}
+	t.begin(cmp.Or(s.b.endingLimits.words, maxEndingWords/2*(1+s.b.opt.Threads)))
+	s.now.Store(t)
+}
+
+// release leaves the table's memory to the next search. No worker uses it any more.
+func (s *sharedEndings) release() {
+	if t := s.now.Swap(nil); t != nil {
+		s.b.mu.Lock()
+		defer s.b.mu.Unlock()
+		s.b.endings = append(s.b.endings, t)
+	}
+}
+
+// endingTable returns a table that is not in use.
+func (b *Backend) endingTable() *endingTable {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.endings)
+	if n == 0 {
+		return new(endingTable)
+	}
+	t := b.endings[n-1]
+	b.endings = b.endings[:n-1]
+	return t
+}
+
+// begin makes a table ready for a search, with nothing in it.
+func (t *endingTable) begin(most int) {
+	t.most = int64(most)
+	t.taken.Store(0)
+	t.next.Store(0)
+	if t.search++; t.search == 0 {
+		clear(t.slots[:])
+		t.search = 1
+	}
+}
+
+// chunk returns a chunk with room for n words or more, and its place; nil when the table is full.
+func (t *endingTable) chunk(n int) ([]uint32, place) {
+	i := t.next.Add(1)
+	if i > mostChunks {
+		return nil, 0
+	}
+	size := max(n, min(endingChunk, 256<<min(i, 16), int(t.most))) // most searches need little
+	if t.taken.Add(int64(size)) > t.most && i > 1 {
+		return nil, 0
+	}
+	c := &t.chunks[i-1]
+	if len(*c) < n {
+		*c = make([]uint32, size)
+	}
+	return *c, place(i << placeBits)
+}
+
+// slot returns the place for what an ending finds from v.
+func (t *endingTable) slot(kind uint32, v dyngraph.VertexID) *uint64 {
+	return &t.slots[(uint64(kind)<<32|uint64(v))*0x9e3779b97f4a7c15>>32%endingSlots]
+}
+
+// look returns what an ending found from v, with its head, nil if it is to be found yet.
+func (x *endings) look(kind uint32, v dyngraph.VertexID) []uint32 {
+	t := x.table
+	if t == nil {
+		t = x.shared.table()
+		x.table = t
+	}
+	at := atomic.LoadUint64(t.slot(kind, v))
+	if uint32(at>>32) != t.search {
+		return nil
+	}
+	p := place(at)
+	words := t.chunks[p>>placeBits-1][p&(1<<placeBits-1):]
+	if words[0] != uint32(v) || words[1]>>endingBits != kind {
+		return nil // of another one that has the same slot
+	}
+	return words[: endingHead+words[2] : endingHead+words[2]]
+}
+
+// begin begins what an ending finds from v. It is written where it will stay, if there is room enough.
+func (x *endings) begin(kind uint32, v dyngraph.VertexID) {
+	x.words = append(x.room[:0], uint32(v), kind<<endingBits, 0)
+	x.staged, x.long = false, false
+}
+
+// keep remembers what was found, and returns it, with its head.
+func (x *endings) keep() []uint32 {
+	if x.long {
+		x.words = x.words[:endingHead]
+		x.words[1] |= endingLong
+	}
+	if x.staged {
+		x.words[1] |= endingStaged
+	}
+	n := len(x.words)
+	x.words[2] = uint32(n - endingHead)
+	for len(x.room) < n {
+		if x.room, x.at = x.table.chunk(n); x.room == nil {
+			x.shared.replace(x.table)
+			x.table = x.shared.table()
+		}
+	}
+	words := x.room[:n:n]
+	if &words[0] != &x.words[0] {
+		copy(words, x.words)
+	}
+	slot := x.table.slot(words[1]>>endingBits, dyngraph.VertexID(words[0]))
+	atomic.StoreUint64(slot, uint64(x.table.search)<<32|uint64(x.at))
+	x.room, x.at = x.room[n:], x.at+place(n)
+	return words
+}

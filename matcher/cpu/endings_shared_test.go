@@ -1,0 +1,89 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
+)
+
+// TestEndingsAreSharedByWorkers: what one worker found of an ending the others know, as it was, however small the table is, from search to search.
+func TestEndingsAreSharedByWorkers(t *testing.T) {
+	var replaced bool
+	var outgrew atomic.Bool // what it was begun in
+	seen := func() bool { return replaced && outgrew.Load() }
+	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
+		b := New(Options{Threads: 3})
+		b.endingLimits.words = 100 << rng.IntN(12)
+		longest := 1 + rng.IntN(1000)
+		// What is found hangs on the ending, the vertex and the search alone.
+		found := func(search, kind uint32, v dyngraph.VertexID) (words []uint32, staged, long bool) {
+			r := rand.New(rand.NewPCG(uint64(search)<<32|uint64(kind), uint64(v)))
+			for range r.IntN(longest) {
+				words = append(words, r.Uint32())
+			}
+			return words, r.IntN(2) == 0, r.IntN(8) == 0
+		}
+		var known atomic.Int64 // of others
+		for search := range uint32(3) {
+			shared := sharedEndings{b: b}
+			var first *endingTable
+			var mine [3]map[[2]uint32]bool
+			var workers sync.WaitGroup
+			for i := range mine {
+				seed := rng.Uint64()
+				mine[i] = map[[2]uint32]bool{}
+				x := &endings{}
+				x.share(&shared)
+				work := func() {
+					rng := rand.New(rand.NewPCG(seed, 0))
+					for range 200 {
+						kind, v := rng.Uint32N(3), dyngraph.VertexID(rng.Uint32N(60))
+						want, staged, long := found(search, kind, v)
+						words := x.look(kind, v)
+						if words == nil {
+							x.begin(kind, v)
+							x.staged, x.long = staged, long
+							for _, w := range want {
+								x.words = append(x.words, w)
+							}
+							if len(x.words) > len(x.room) && len(x.room) > 0 {
+								outgrew.Store(true)
+							}
+							words = x.keep()
+							mine[i][[2]uint32{kind, uint32(v)}] = true
+						} else if !mine[i][[2]uint32{kind, uint32(v)}] {
+							known.Add(1)
+						}
+						if long {
+							want = nil
+						}
+						assert.Equal(t, staged, words[1]&endingStaged != 0)
+						assert.Equal(t, long, words[1]&endingLong != 0)
+						assert.True(t, slices.Equal(want, words[endingHead:]))
+					}
+				}
+				if i == 0 { // so that there is something to know
+					work()
+					first = shared.now.Load()
+				} else {
+					workers.Go(work)
+				}
+			}
+			workers.Wait()
+			replaced = replaced || shared.now.Load() != first
+			shared.release()
+			require.Len(t, b.endings, 1)
+		}
+		if b.endingLimits.words > 3*3*60*longest {
+			require.Positive(t, known.Load())
+		}
+	})
+}
