@@ -18,13 +18,13 @@ const lineSize = 64
 func addressOf[T any](column []T, i int) unsafe.Pointer { return unsafe.Pointer(&column[i]) }
 
 // fetchSegment asks for the leaf of a segment of a batch, and for the heads of its first and last vertices.
-func (p *pma) fetchSegment(s *segment) {
-	leaf := s.window
-	first, last := int(s.ops[0].vertex()), int(s.ops[len(s.ops)-1].vertex())
+func (p *pma) fetchSegment(ops []slot, s *segment) {
+	leaf := int(s.window)
+	first, last := int(ops[s.first].vertex()), int(ops[s.end-1].vertex())
 	fetchLines(addressOf(p.runs, leaf), addressOf(p.first, leaf), 1)
 	fetchLines(addressOf(p.heads, first), addressOf(p.heads, min(last+2, len(p.heads)-1)), 1) // see warmSegments
 	const line = lineSize / 4                                                                 // slots
-	from, to := s.from&^(line-1), min(int(p.count[leaf]), leafSize-1)                         // one more may come
+	from, to := int(s.from)&^(line-1), min(int(p.count[leaf]), leafSize-1)                    // one more may come
 	at := leaf*leafSize + from
 	fetchLines(addressOf(p.nbr, at), addressOf(p.ent, at), (to-from)/line+1)
 }

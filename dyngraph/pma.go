@@ -74,13 +74,15 @@ type head struct {
 	mixed  uint8     // bit by direction: entries may differ in label; cleared when there are none
 }
 
-// segment is a window with the insertions or deletions that are to be done in it.
+// segment is a window with the insertions or deletions that are to be done in it: those of the batch, or of what is pending, from the
+// first one up to the end. A batch has thousands, so it is small and has no pointers.
 type segment struct {
-	window int
-	ops    []slot
-	first  int // at level 0: index of ops[0] in the batch
-	from   int // at level 0: a slot of the leaf before which the operations change nothing
+	window     uint32
+	first, end uint32
+	from       uint8 // at level 0: a slot of the leaf before which the operations change nothing
 }
+
+func (s *segment) of(ops []slot) []slot { return ops[s.first:s.end] }
 
 func (p *pma) grow(vertices int) {
 	p.heads = p.spares.heads.grown(p.heads, vertices)
@@ -169,7 +171,21 @@ func (h *head) all() int { return int(h.degree[Out]) + int(h.degree[In]) }
 
 // lookup returns the slot of an entry.
 func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
-	r := p.labelled(VertexID(row>>32), dirOf(row), labelOf(row))
+	h, d := &p.heads[row>>32], dirOf(row)
+	if h.mixed>>d&1 == 0 {
+		// Most vertices have one label and lie in one leaf: no Range is needed.
+		if h.degree[d] == 0 || h.label[d] != uint32(labelOf(row)) {
+			return 0, false
+		}
+		from := int(h.offset) + int(h.degree[Out])*int(d)
+		if to := from + int(h.degree[d]); to <= int(p.count[h.start]) {
+			at := int(h.start) * leafSize
+			nbrs := p.nbr[at+from : at+to]
+			i := countLess(nbrs, nbr)
+			return at + from + i, i < len(nbrs) && nbrs[i] == nbr
+		}
+	}
+	r := p.labelled(VertexID(row>>32), d, labelOf(row))
 	return r.slot(nbr)
 }
 

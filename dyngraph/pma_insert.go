@@ -39,25 +39,33 @@ func (p *pma) insertAt(ops []slot, at []int) {
 			if level == 0 {
 				p.readAhead(ops, segs, i)
 			}
-			a, b := p.window(level, s.window)
-			switch n := len(s.ops) + p.countIn(a, b); {
-			case !p.mayHold(level, b-a, n):
-				from := len(kept)
-				kept = append(kept, s.ops...)
-				if k := len(failed) - 1; k >= 0 && failed[k].window == s.window>>1 {
-					failed[k].ops = kept[from-len(failed[k].ops):]
-				} else {
-					failed = append(failed, segment{window: s.window >> 1, ops: kept[from:]})
+			a, b := p.window(level, int(s.window))
+			here := s.of(ops)
+			switch {
+			case !p.takes(level, a, b, len(here)):
+				from := uint32(len(kept))
+				kept = append(kept, here...)
+				if k := len(failed) - 1; k < 0 || failed[k].window != s.window>>1 {
+					failed = append(failed, segment{window: s.window >> 1, first: from})
 				}
+				failed[len(failed)-1].end = uint32(len(kept))
 			case level == 0:
-				p.insertLeaf(a, s.ops, at[s.first:])
+				p.insertLeaf(a, here, at[s.first:])
 			default:
-				p.moveWindow(a, b, s.ops)
+				p.moveWindow(a, b, here)
 			}
 		}
-		p.pending, segs = kept, failed
+		p.pending, segs, ops = kept, failed, kept
 	}
 	p.trim()
+}
+
+// takes tells whether a window may hold so many more entries. The root may.
+func (p *pma) takes(level, a, b, more int) bool {
+	if level == 0 {
+		return int(p.count[a])+more <= maxLeaf
+	}
+	return p.mayHold(level, b-a, p.countIn(a, b)+more)
 }
 
 // rebuildFor tells whether a batch of m entries is so large a part of n that all is written anew.
@@ -83,13 +91,13 @@ func (p *pma) locate(ops []slot) []segment {
 			leaf = p.seek(leaf, o.row, o.nbr)
 		}
 		if k := len(segs) - 1; k >= 0 && leaf == was {
-			segs[k].ops = ops[i-len(segs[k].ops) : i+1]
+			segs[k].end = uint32(i) + 1
 		} else {
-			from := 0
+			from := uint8(0)
 			if leaf == int(h.start) {
-				from = int(h.offset)
+				from = h.offset
 			}
-			segs = append(segs, segment{leaf, ops[i : i+1], i, from})
+			segs = append(segs, segment{uint32(leaf), uint32(i), uint32(i) + 1, from})
 		}
 	}
 	p.segments = segs
@@ -219,7 +227,6 @@ func (p *pma) trim() {
 		p.pending = nil
 	}
 	p.foresee()
-	clear(p.segments[:cap(p.segments)])
 	if cap(p.segments) > keep {
 		p.segments = nil
 	}

@@ -16,9 +16,9 @@ func (p *pma) remove(ops []slot, at []int) {
 	for i, s := range segs {
 		p.readAhead(ops, segs, i)
 		if at == nil {
-			p.removeLeaf(s.window, s.ops, nil)
+			p.removeLeaf(int(s.window), s.of(ops), nil)
 		} else {
-			p.removeLeaf(s.window, s.ops, at[s.first:])
+			p.removeLeaf(int(s.window), s.of(ops), at[s.first:])
 		}
 	}
 	if all {
@@ -32,8 +32,9 @@ func (p *pma) remove(ops []slot, at []int) {
 		}
 		failed := segs[:0]
 		for _, s := range segs {
-			a, b := p.window(level, s.window)
+			a, b := p.window(level, int(s.window))
 			switch {
+			case level == 0 && int(p.count[a]) >= minLeaf:
 			case !p.enough(level, b-a, p.countIn(a, b)):
 				if k := len(failed) - 1; k < 0 || failed[k].window != s.window>>1 {
 					failed = append(failed, segment{window: s.window >> 1})
@@ -51,11 +52,11 @@ func (p *pma) remove(ops []slot, at []int) {
 func (p *pma) gather(ops []slot, at []int) []segment {
 	segs := p.segments[:0]
 	for i := range ops {
-		leaf := at[i] / leafSize
+		leaf := uint32(at[i] / leafSize)
 		if k := len(segs) - 1; k >= 0 && segs[k].window == leaf {
-			segs[k].ops = ops[segs[k].first : i+1]
+			segs[k].end = uint32(i) + 1
 		} else {
-			segs = append(segs, segment{leaf, ops[i : i+1], i, at[i] % leafSize})
+			segs = append(segs, segment{leaf, uint32(i), uint32(i) + 1, uint8(at[i] % leafSize)})
 		}
 	}
 	p.segments = segs

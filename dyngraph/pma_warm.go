@@ -32,26 +32,25 @@ func (p *pma) readAhead(ops []slot, segs []segment, i int) {
 		p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
 	}
 	if i+fetchAhead < len(segs) {
-		p.fetchSegment(&segs[i+fetchAhead])
+		p.fetchSegment(ops, &segs[i+fetchAhead])
 	}
 }
 
 // warmSegments reads ahead the leaves of segments of a batch, and the heads of their vertices.
 func (p *pma) warmSegments(ops []slot, segs []segment) {
-	last := &segs[len(segs)-1]
 	sum, most := uint32(0), len(p.heads)-1
-	for _, o := range ops[segs[0].first : last.first+len(last.ops)] {
+	for _, o := range ops[segs[0].first:segs[len(segs)-1].end] {
 		// The head and the one behind it, see reoffset: they end before the third one begins.
 		v := int(o.row >> 32)
 		sum += p.heads[v].start + p.heads[min(v+2, most)].start
 	}
 	const line = 64 / 4 // slots
 	for i := range segs {
-		leaf := segs[i].window
+		leaf := int(segs[i].window)
 		sum += uint32(p.runs[leaf]) + uint32(p.first[leaf])
 		nbr, ent := p.nbr[leaf*leafSize:][:leafSize], p.ent[leaf*leafSize:][:leafSize]
 		to := min(int(p.count[leaf]), leafSize-1) // one more may come
-		for j := segs[i].from &^ (line - 1); j <= to; j += line {
+		for j := int(segs[i].from) &^ (line - 1); j <= to; j += line {
 			sum += uint32(nbr[j]) + uint32(ent[j])
 		}
 	}
