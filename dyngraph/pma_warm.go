@@ -82,24 +82,20 @@ func (p *pma) warmEnds(v VertexID, d Dir, payload bool) uint32 {
 	if int(h.start) >= len(p.count) {
 		return 0 // no entries since long
 	}
-	from := int(h.offset)
-	if d == In {
-		from += int(h.degree[Out])
-	}
+	from := int(h.offset) + int(h.degree[Out])*int(d)
 	to := from + max(int(h.degree[d]), 1) - 1
-	n, most := int(p.count[h.start]), len(p.nbr)-1
-	at := [2]int{from, to}
-	sum := uint32(0)
-	for _, x := range at {
-		if x >= n {
-			x += leafSize - n // in the next leaf, or beyond
-		}
-		x = min(int(h.start)*leafSize+min(x, 2*leafSize-1), most)
-		sum += uint32(p.nbr[x])
-		if !payload {
-			x = 0
-		}
-		sum += uint32(p.ent[x])
+	leaf, n := int(h.start)*leafSize, int(p.count[h.start])
+	if from >= n {
+		from += leafSize - n // in the next leaf, or beyond
+	}
+	if to >= n {
+		to += leafSize - n
+	}
+	from = min(leaf+min(from, 2*leafSize-1), len(p.nbr)-1)
+	to = min(leaf+min(to, 2*leafSize-1), len(p.nbr)-1)
+	sum := uint32(p.nbr[from]) + uint32(p.nbr[to])
+	if payload {
+		sum += uint32(p.ent[from]) + uint32(p.ent[to])
 	}
 	return sum
 }
