@@ -58,6 +58,7 @@ type Backend struct {
 	filter *plan.Filter
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
+	listed []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
 	anchors matcher.Anchors[fitting]
 	open    openings
@@ -166,22 +167,28 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			continue
 		}
 		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), order: newRowOrder(b.g.View(dyngraph.New), p)}
-		for i := range p.Anchored {
-			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, b.columns, false))
+		cols, void := b.columns, b.filter.Void(p)
+		if void {
+			cols = new(columns) // nothing is searched for it: none of its lists is to be outdated
 		}
-		c.rows = compileRows(p, b.filter, b.columns, b.apart)
-		c.rowsAll = compile(p, &p.Static, b.filter, b.columns, true)
+		for i := range p.Anchored {
+			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, cols, false))
+		}
+		c.rows = compileRows(p, b.filter, cols, b.apart)
+		c.rowsAll = compile(p, &p.Static, b.filter, cols, true)
 		c.rowsAll.pathEnd = c.rowsAll.endsInPath()
-		c.countAll = compile(p, &p.Static, b.filter, b.columns, false)
-		c.shape = newShape(p, b.filter, b.columns)
-		if p.Query.Emit == matcher.EmitCounts {
+		c.countAll = compile(p, &p.Static, b.filter, cols, false)
+		c.shape = newShape(p, b.filter, cols)
+		if p.Query.Emit == matcher.EmitCounts && !void {
 			c.forest = b.newForest(c.shape)
 		}
 		b.plans[p] = c
 		b.forget() // the caches refer to columns and shapes
 	}
 	b.keepBranches()
-	b.anchors.Set(plans, func(i, order int) fitting { return newFitting(b.plans[plans[i]], order) })
+	b.listed = append(b.listed[:0:0], plans...)
+	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Void)
+	b.anchors.Set(live, func(i, order int) fitting { return newFitting(b.plans[live[i]], order) })
 	b.open.batch = 0
 	b.summed = 0
 	for _, c := range b.plans {
@@ -205,6 +212,11 @@ func (c *compiled) summed() bool {
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
+	if d.NewTriples {
+		if err := b.wake(); err != nil {
+			return err
+		}
+	}
 	b.delta = d
 	b.phase += 2
 	if b.adj != nil && !b.counts && len(d.Touched) > 0 {
@@ -216,6 +228,18 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.filter.Stage(d)
 	b.outdate()
 	return nil
+}
+
+// wake makes plans ready that the staged batch makes void no more.
+func (b *Backend) wake() error {
+	woken := b.filter.Wake()
+	if len(woken) == 0 {
+		return nil
+	}
+	for _, p := range woken {
+		delete(b.plans, p)
+	}
+	return b.Prepare(b.listed)
 }
 
 // Commit implements matcher.Backend.

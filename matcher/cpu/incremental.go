@@ -14,6 +14,9 @@ import (
 // searched anchor by anchor.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	results := make([]matcher.Result, len(reqs))
 	for _, r := range reqs {
 		if b.plans[r.Plan] == nil {

@@ -20,7 +20,7 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 		const labels = 600
 		var graph []dyngraph.Update
 		for v := range 3000 {
-			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", FromLabel: "H", To: fmt.Sprint(v), ToLabel: fmt.Sprint("M", rng.IntN(labels))})
+			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", FromLabel: "H", To: fmt.Sprint(v), ToLabel: fmt.Sprint("M", v%labels)})
 		}
 		x := newBench(t, graph, manyLeaves(0), Options{Threads: 1, SpillDir: t.TempDir()})
 		var leaves []int

@@ -159,7 +159,12 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		b.mirror.stage(d)
 		b.mirror.early = b.clock() - began
 	}
-	return b.cpu.Stage(d) // finds candidates, while the device may be at the array
+	woken := b.filter.Woken()
+	err := b.cpu.Stage(d) // finds candidates, while the device may be at the array
+	if b.filter.Woken() != woken {
+		b.mirror.bitsStale = true
+	}
+	return err
 }
 
 // Commit implements matcher.Backend.

@@ -23,6 +23,8 @@ type Filter struct {
 	plans   map[*matcher.Plan]*planned
 	round   uint64 // of Prepare
 	unused  int    // classes that no plan has
+	voids   []*matcher.Plan
+	woken   uint64
 
 	generation int // changes when classes are numbered anew
 	candidates candidates
@@ -45,7 +47,8 @@ type Filter struct {
 type class struct {
 	Class
 	test  Test
-	group *group     // nil when nothing can fit
+	kept  bool       // bits and counts are
+	group *group     // nil when they are not
 	asks  []ask      // the needs, by column of the group
 	plans []*planned // that have it, for each vertex that has
 	fit   int        // data vertices that have the bit
@@ -56,6 +59,7 @@ type planned struct {
 	classes []int // by pattern vertex
 	missing int32 // pattern vertices that no data vertex fits
 	round   uint64
+	void    bool
 }
 
 // flip is a candidate bit that a batch changes.
@@ -73,7 +77,7 @@ func NewFilter(g *dyngraph.Graph) *Filter {
 }
 
 func (f *Filter) reset() {
-	f.classes, f.index, f.plans, f.unused = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0
+	f.classes, f.index, f.plans, f.unused, f.voids = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0, nil
 	f.candidates, f.any, f.meetings = candidates{}, nil, meetings{}
 	for _, g := range f.groups {
 		if g != nil {
@@ -109,6 +113,7 @@ func (f *Filter) Prepare(plans []*matcher.Plan) {
 		}
 		delete(f.plans, p)
 	}
+	f.voids = slices.DeleteFunc(f.voids, func(p *matcher.Plan) bool { return f.plans[p] == nil })
 	if used := len(f.classes) - f.unused; f.unused > used+64 {
 		f.reset()
 		f.generation++
@@ -120,6 +125,7 @@ func (f *Filter) Prepare(plans []*matcher.Plan) {
 // add brings in the classes of new plans.
 func (f *Filter) add(plans []*matcher.Plan) {
 	first := len(f.classes)
+	var kept []*matcher.Plan
 	for _, p := range plans {
 		known := f.plans[p]
 		if known == nil {
@@ -128,6 +134,11 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		}
 		if known.classes != nil {
 			continue
+		}
+		if known.void = f.void(p); known.void {
+			f.voids = append(f.voids, p)
+		} else {
+			kept = append(kept, p)
 		}
 		known.classes = make([]int, len(p.Query.Vertices))
 		for v := range p.Query.Vertices {
@@ -156,48 +167,11 @@ func (f *Filter) add(plans []*matcher.Plan) {
 			known.classes[v] = at
 		}
 	}
-	if first == len(f.classes) {
-		return
+	if first < len(f.classes) {
+		f.candidates.widen(int(f.g.IDBound()))
+		f.locate()
 	}
-	f.candidates.widen(int(f.g.IDBound()))
-	f.locate()
-	counted := map[*group]int{} // columns that were there before
-	var order []*group
-	for i := first; i < len(f.classes); i++ {
-		c := &f.classes[i]
-		if c.impossible() {
-			continue
-		}
-		c.group = f.groupOf(c.Label)
-		if _, ok := counted[c.group]; !ok {
-			counted[c.group] = len(c.group.columns)
-			order = append(order, c.group)
-		}
-		for _, n := range c.Needs {
-			col, known := c.group.column(n.Column)
-			if !known {
-				f.meetings = meetings{}
-			}
-			c.asks = append(c.asks, ask{int32(col), n.Count})
-			c.group.watched(col, n.Count, i)
-		}
-	}
-	for _, g := range order {
-		if n := counted[g]; n < len(g.columns) {
-			g.countFrom(n, f.g.View(dyngraph.Old))
-		}
-	}
-	for i := first; i < len(f.classes); i++ {
-		c := &f.classes[i]
-		if c.group == nil {
-			continue
-		}
-		for at, v := range c.group.members {
-			if v != dyngraph.NoVertex && c.group.satisfied(uint32(at), c.asks) {
-				f.set(v, c)
-			}
-		}
-	}
+	f.keep(kept)
 }
 
 // set sets the candidate bit of a vertex that has it not.
@@ -288,6 +262,9 @@ func (f *Filter) at(g *group, v dyngraph.VertexID) uint32 {
 // Stage counts the net edges of a staged batch and sets the bits of vertices that fit in the new graph.
 func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.delta = d
+	if d.NewTriples {
+		f.Wake()
+	}
 	f.pending, f.flips, f.changed = f.pending[:0], f.flips[:0], f.changed[:0]
 	if !f.indexed {
 		return

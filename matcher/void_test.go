@@ -1,0 +1,76 @@
+package matcher_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// keptPlans plans a query once, as the engine does as long as its labels are known.
+type keptPlans struct {
+	matcher.Planner
+	of map[*matcher.Query]*matcher.Plan
+}
+
+func (k keptPlans) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+	if p := k.of[q]; p != nil {
+		return p, nil
+	}
+	p, err := k.Planner.Plan(q, g)
+	if err == nil && !slices.Contains(p.VertexLabels, matcher.UnknownLabel) && !slices.Contains(p.EdgeLabels, matcher.UnknownLabel) {
+		k.of[q] = p
+	}
+	return p, err
+}
+
+// TestPlansWhoseEdgesComeLate registers patterns with edges of labels that no data edge has, so that they are not kept up, and has the
+// stream bring these in some batch, which is aborted now and then: from that batch on their matches are those of the reference, in every mode.
+func TestPlansWhoseEdgesComeLate(t *testing.T) {
+	voids, woken := 0, uint64(0)
+	matchertest.ForSeedsUntil(t, 30, func() bool { return voids > 100 && woken > 20 }, func(t *testing.T, rng *rand.Rand) {
+		labels := matchertest.Labels{Vertex: []string{"A", "B", "C", "D"}[:2+rng.IntN(3)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 10 + rng.IntN(10), Edges: 8, Messages: 150, Full: true, Labels: labels}
+		c := matchertest.RandomCase(rng, 8)
+		for _, q := range c.Queries {
+			for i := range q.Vertices {
+				q.Vertices[i].Label = labels.Vertex[rng.IntN(len(labels.Vertex))]
+			}
+			for i := range q.Edges {
+				q.Edges[i].Label = labels.Edge[rng.IntN(len(labels.Edge))]
+				q.Edges[i].Either = q.Edges[i].Either || !shape.Directed
+			}
+		}
+		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), false).(*cpu.Backend)
+		bench := matchertest.NewBench(t, shape.Directed, keptPlans{plan.New(), map[*matcher.Query]*matcher.Plan{}}, c.Queries, ref, fast)
+		for _, batch := range matchertest.Cut(rng, matchertest.RandomStream(rng, shape)) {
+			for range 1 + rng.IntN(2) {
+				delta := bench.Stage(batch)
+				requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+				for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+					compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+				}
+				for _, p := range bench.Plans() {
+					if fast.Filter().Void(p) {
+						voids++
+					}
+				}
+				bench.Abort()
+			}
+			bench.Stage(batch)
+			bench.Commit()
+			checkEnumerate(t, bench, rng, ref, fast)
+		}
+		woken += fast.Filter().Woken()
+	})
+	require.Positive(t, voids)
+	require.Positive(t, woken)
+}
