@@ -18,15 +18,15 @@ type anchorsLeft struct {
 }
 
 // searchAlone searches and emits groups, in order, on the caller's goroutine, until it has made enough steps, or a group's search has become so long that
-// it is to be shared. Workers have begun then with what is left.
+// it is to be shared. Workers have begun then with what is left, and the one that was alone is one of them.
 func (s *rowSearch) searchAlone(ctx context.Context) error {
 	w := newWorker(s)
 	if s.b.opt.Threads > 1 {
 		s.hungry.Store(1)
 	}
 	last, more, err := s.alone(ctx, w)
-	w.release()
 	if err != nil || !more {
+		w.release()
 		return err
 	}
 	s.mu.Lock()
@@ -39,6 +39,7 @@ func (s *rowSearch) searchAlone(ctx context.Context) error {
 		s.queues[0] = append(s.queues[0], last)
 	}
 	s.done[0] = true
+	s.workers.Go(w.run)
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 	}
 }
 
-// begin begins the workers, with what is left. The group that the caller's goroutine is at, or has just searched, is a chunk of its own, the first.
+// begin begins the other workers, with what is left. The group that the caller's goroutine is at, or has just searched, is a chunk of its own, the first.
 // s.mu is held.
 func (s *rowSearch) begin() {
 	s.begun = true
@@ -87,7 +88,7 @@ func (s *rowSearch) begin() {
 	s.nets, s.starts = s.nets[at:], s.starts[at:]
 	s.ends = append([]int{0}, chunkEnds(len(s.nets), s.b.opt.Threads)...)
 	s.queues, s.done, s.next = make([][]*group, len(s.ends)), make([]bool, len(s.ends)), 1
-	for range s.b.opt.Threads {
+	for range s.b.opt.Threads - 1 {
 		s.workers.Go(func() { newWorker(s).run() })
 	}
 	if s.b.hold != nil {
