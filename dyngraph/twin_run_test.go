@@ -21,6 +21,21 @@ func TestS3TwinLongBatches(t *testing.T) {
 	}
 }
 
+// TestS3TwinPlainBatches has long batches in which hardly any vertex is deleted or declared, so that most updates are plain.
+func TestS3TwinPlainBatches(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			pick := seeded(seed)
+			play(t, func(n int) int {
+				if n == 20 && pick(200) > 0 { // an update's kind: one of an edge
+					return pick(16)
+				}
+				return pick(n)
+			}, 5, 400, 20)
+		})
+	}
+}
+
 func FuzzGraph(f *testing.F) {
 	f.Add([]byte{0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	f.Fuzz(func(t *testing.T, b []byte) {
