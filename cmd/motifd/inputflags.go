@@ -23,6 +23,9 @@ type graphFlags struct {
 // loadChunk is the number of updates that are applied at once when a graph is loaded.
 const loadChunk = 1 << 16
 
+// loadBlock is the number of updates that lie together while a graph is loaded.
+const loadBlock = 1 << 10
+
 // input is how one file is read.
 type input struct {
 	path, format string
@@ -128,7 +131,8 @@ func lineAt(ctx context.Context, path string, offset int64) (line int, err error
 	}
 }
 
-// loader applies records in chunks.
+// loader applies records in chunks. The updates of a chunk lie in blocks, so that none is copied as they become more; later chunks use
+// the blocks again.
 type loader struct {
 	ctx      context.Context
 	g        *dyngraph.Graph
@@ -136,7 +140,9 @@ type loader struct {
 	progress *progress
 	src      *file.Source
 
-	updates []dyngraph.Update
+	blocks  [][]dyngraph.Update
+	filling int // the block that takes the next record
+	updates int // in all blocks
 	msgs    []dyngraph.Message
 	offsets []int64 // of the messages
 	done    uint64
@@ -144,22 +150,35 @@ type loader struct {
 
 func (l *loader) record(rec stream.Record, dec stream.Decoder) error {
 	err := rec.Err
-	begin := len(l.updates)
+	block := l.block()
+	begin := len(*block)
 	if err == nil {
-		l.updates, err = dec.Decode(rec, l.updates)
+		*block, err = dec.Decode(rec, *block)
 	}
 	if err != nil {
 		return refused{fmt.Errorf("%s: %w", l.place(rec.Offset), err)}
 	}
-	if len(l.updates) == begin {
+	u := (*block)[begin:len(*block):len(*block)]
+	if len(u) == 0 {
 		return nil
 	}
-	l.msgs = append(l.msgs, dyngraph.Message{Updates: l.updates[begin:len(l.updates):len(l.updates)]})
+	l.msgs = append(l.msgs, dyngraph.Message{Updates: u})
 	l.offsets = append(l.offsets, rec.Offset)
-	if len(l.updates) >= loadChunk {
+	if l.updates += len(u); l.updates >= loadChunk {
 		return l.flush()
 	}
 	return nil
+}
+
+// block returns the block that takes the next record, which has room for one update at least: a record of more may make it grow.
+func (l *loader) block() *[]dyngraph.Update {
+	if l.filling < len(l.blocks) && len(l.blocks[l.filling]) == cap(l.blocks[l.filling]) {
+		l.filling++
+	}
+	if l.filling == len(l.blocks) {
+		l.blocks = append(l.blocks, make([]dyngraph.Update, 0, loadBlock))
+	}
+	return &l.blocks[l.filling]
 }
 
 // flush applies what was collected.
@@ -175,7 +194,11 @@ func (l *loader) flush() error {
 	l.g.Commit()
 	l.done += uint64(len(accepted))
 	l.progress.update(l.done, part(l.src))
-	l.updates, l.msgs, l.offsets = make([]dyngraph.Update, 0, loadChunk), l.msgs[:0], l.offsets[:0]
+	for i := range l.blocks {
+		clear(l.blocks[i]) // lets the records go
+		l.blocks[i] = l.blocks[i][:0]
+	}
+	l.msgs, l.offsets, l.filling, l.updates = l.msgs[:0], l.offsets[:0], 0, 0
 	return nil
 }
 
