@@ -35,6 +35,7 @@ func (s *rowSearch) searchAlone(ctx context.Context) error {
 		s.begin()
 	}
 	if last != nil {
+		w.out.close() // no more is written to the block that it lies in
 		s.queued += last.rows.bytes()
 		s.queues[0] = append(s.queues[0], last)
 	}
