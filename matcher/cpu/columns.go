@@ -13,7 +13,7 @@ type columns struct {
 	numbers map[column]int
 	lists   [][]kindOfList // by class
 	wild    bool           // some lists have neighbours of any label
-	endings []endingKind
+	endings map[endingKind]uint32
 	steps   map[string]stepKind
 	asked   [64]uint64 // a bit for the labels that a list has: its vertex's and the neighbours', hashed
 }

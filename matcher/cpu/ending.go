@@ -1,7 +1,5 @@
 package cpu
 
-import "slices"
-
 // ending is two steps of an order, near and far, one after the other, that depend on one earlier vertex alone, the image of the root: the near step
 // is joined to the root, the far one to the near one, and perhaps to the root. What they find is the same each time that a search comes by that
 // vertex, but for vertices that are mapped elsewhere by then and for edges that the anchor does not see; both are looked at as they are mapped.
@@ -69,10 +67,19 @@ func (c *columns) endingAt(o *order, d int) *ending {
 		}
 	}
 	kind.forth, kind.clash = e.forth, e.clash
-	at := slices.Index(c.endings, kind)
-	if at < 0 {
-		at, c.endings = len(c.endings), append(c.endings, kind)
-	}
-	e.kind = uint32(at)
+	e.kind = c.endingOfKind(kind)
 	return e
+}
+
+// endingOfKind returns the number of a kind, which is new or not.
+func (c *columns) endingOfKind(kind endingKind) uint32 {
+	if c.endings == nil {
+		c.endings = map[endingKind]uint32{}
+	}
+	at, ok := c.endings[kind]
+	if !ok {
+		at = uint32(len(c.endings))
+		c.endings[kind] = at
+	}
+	return at
 }
