@@ -49,7 +49,6 @@ FN u64 add(u64* a, u64 x) { return atomicAdd(a, x); }
 FN void setBits(u32* a, u32 x) { atomicOr(a, x); }
 FN u32 exchange(u32* a, u32 x) { return atomicExch(a, x); }
 FN u32 compareSwap(u32* a, u32 was, u32 x) { return atomicCAS(a, was, x); }
-FN u64 lower(u64* a, u64 x) { return atomicMin(a, x); }
 FN void fenceBlock() { __threadfence_block(); }
 FN void fence() { __threadfence(); }
 FN void pause(u32 ns) { __nanosleep(ns); }
@@ -70,7 +69,6 @@ FN u64 add(u64* a, u64 x) { return __nvvm_atom_add_gen_ll((long long*)a, x); }
 FN void setBits(u32* a, u32 x) { __nvvm_atom_or_gen_i((int*)a, x); }
 FN u32 exchange(u32* a, u32 x) { return __nvvm_atom_xchg_gen_i((int*)a, x); }
 FN u32 compareSwap(u32* a, u32 was, u32 x) { return __nvvm_atom_cas_gen_i((int*)a, was, x); }
-FN u64 lower(u64* a, u64 x) { return __nvvm_atom_min_gen_ull((unsigned long long*)a, x); }
 FN void fenceBlock() { __nvvm_membar_cta(); }
 FN void fence() { __nvvm_membar_gl(); }
 FN void pause(u32 ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }

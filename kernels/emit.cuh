@@ -1,22 +1,9 @@
 // Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task, and then
-// vertices and edges in pattern order; all rows of a search are of one length, and end in zeros.
+// vertices and edges in pattern order; all rows of a search are of one length, and end in zeros. There is room behind the ring's end for what all warps write
+// from there on: one that was given such rows makes no further turn in the launch and parks.
 #pragma once
 #include "mail.cuh"
 #include "setops.cuh"
-
-// takeRows takes n rows of the ring; null when it is full.
-FN u32* takeRows(const Params& p, u32 n) {
-    u32 low = 0, high = 0, ok = 0;
-    if (laneId() == 0) {
-        u64 at = add(&p.control->used, (u64)n);
-        ok = at + n <= p.ringRows;
-        if (!ok) lower(&p.control->full, at);
-        low = (u32)at;
-        high = (u32)(at >> 32);
-    }
-    if (!broadcast(ok)) return nullptr;
-    return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
-}
 
 // Work is what a warp carries in registers.
 struct Work {
@@ -28,30 +15,41 @@ struct Work {
     Look look;
 };
 
-// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write them side by side. They are lost when
-// there is none, and so only a search that is given up then may keep any: that of rows.
+// takeRows takes n rows of the ring. When that is full they lie behind its end, and the warp has made its turns of the launch.
+FN u32* takeRows(const Params& p, Work& work, u32 n) {
+    u32 low = 0, high = 0, full = 0;
+    if (laneId() == 0) {
+        u64 at = add(&p.control->used, (u64)n);
+        full = at + n > p.ringRows;
+        low = (u32)at;
+        high = (u32)(at >> 32);
+    }
+    if (broadcast(full)) work.turns = p.slice;
+    return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
+}
+
+// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write them side by side. Those that are left
+// are written at the end of the launch.
 constexpr u32 kOutWords = 512;
 
 struct Out {
     u32 word[kOutWords];
 };
 
-// flush writes the rows that were kept. It returns false when the ring is full.
-FN bool flush(const Params& p, const Out& o, Work& work) {
-    if (work.kept == 0) return true;
-    u32* rows = takeRows(p, work.kept);
+// flush writes the rows that were kept.
+FN void flush(const Params& p, const Out& o, Work& work) {
+    if (work.kept == 0) return;
+    u32* rows = takeRows(p, work, work.kept);
     u32 n = work.kept * p.stride;
     work.kept = 0;
-    if (rows == nullptr) return false;
     for (u32 i = laneId(); i < n; i += kWarp) rows[i] = o.word[i];
     warpSync();
-    return true;
 }
 
-// keep returns where n rows are to be written; null when the ring is full. A synchronisation has to follow.
+// keep returns where n rows are to be written. A synchronisation has to follow.
 FN u32* keep(const Params& p, Out& o, Work& work, u32 n) {
-    if (n * p.stride > kOutWords) return takeRows(p, n);
-    if ((work.kept + n) * p.stride > kOutWords && !flush(p, o, work)) return nullptr;
+    if (n * p.stride > kOutWords) return takeRows(p, work, n);
+    if ((work.kept + n) * p.stride > kOutWords) flush(p, o, work);
     u32* rows = o.word + work.kept * p.stride;
     work.kept += n;
     return rows;
@@ -70,13 +68,12 @@ FN void putImages(const Params& p, const State& s, const Program& q, u32* row) {
 }
 
 // emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex; back edge streamed led
-// there. It writes nothing and returns false when the ring is full.
-FN bool emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed) {
+// there.
+FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
     bool any = q.mode == kAny;
     if (any) mask &= 0 - mask;
     u32 each = any ? 1 : 1 + q.images;
-    u32* out = takeRows(p, popcount(mask) * each);
-    if (out == nullptr) return false;
+    u32* out = takeRows(p, work, popcount(mask) * each);
     if (any && laneId() == 0) exchange(&p.stop[s.request], 1);
     if (mask >> laneId() & 1) {
         u32* own = out + popcount(mask & lanesBelow()) * each * p.stride;
@@ -96,5 +93,4 @@ FN bool emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask,
         if (each > 1) putImages(p, s, q, own);
     }
     warpSync();
-    return true;
 }

@@ -60,6 +60,7 @@ FN u32 wanted(const Program& q) {
 // start maps the first steps by the task and looks what is next. The vertices have been tested.
 template <bool kOfRows>
 FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
+    if (work.turns >= p.slice) return kFull;  // the task before filled the ring
     if (laneId() == 0) {
         if (q.anchor == kNone) {
             s.m[0] = s.net;
@@ -82,8 +83,8 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
     if (q.start == q.steps) {
         if (wanted<kOfRows>(q) == kCount)
             work.found = plus(work.found, laneId() == 0 ? 1 + q.images : 0);
-        else if (!emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone))
-            return kFull;
+        else
+            emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone, work);
         return kDone;
     }
     if (openLevel(p, s, q, q.start) && laneId() == 0) {
@@ -119,8 +120,7 @@ FN void branch(const Params& p, State& s, const Program& base, u32 member) {
     openLevel(p, s, p.program[number], base.fork + 1);
 }
 
-// extend searches on from what is in s until nothing is left of it, or until there is no room for output or the warp has made
-// its turns of this launch.
+// extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this launch, as it has when the ring is full.
 template <bool kOfRows>
 FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* rows, Work& work) {
     while (true) {
@@ -177,20 +177,25 @@ FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* ro
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.place, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
         } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.stride <= kFlatStride) {
-            bool ok;
-            mask = extendTwo(p, s, q, rows->flat, rows->out, d, mask, slot, f.best, work, ok);
-            if (!ok) return kFull;
-            if (mask != 0 && laneId() == 0) post(&s.frame[d].mask, mask);
+            u32 skip = s.skip;
+            mask = extendTwo(p, s, q, rows->flat, rows->out, d, mask, slot, f.best, work, skip);
+            if (skip != 0) lockWarp(&s.lock);
+            if (laneId() == 0) {
+                s.skip = skip;
+                if (skip != 0)
+                    s.frame[d].next = f.next;  // this piece again
+                else if (mask != 0)
+                    post(&s.frame[d].mask, mask);
+            }
+            if (skip != 0) unlockWarp(&s.lock);
             warpSync();
         } else if (d + 1 < q.steps) {
             if (laneId() == 0) post(&s.frame[d].mask, mask);
             warpSync();
-        } else if (kOfRows && p.stride <= kFlatStride ? !emitRows(p, s, q, rows->flat, rows->out, d, mask, w, slot, f.best, work)
-                                                                : !emit(p, s, q, d, mask, w, slot, f.best)) {
-            lockWarp(&s.lock);
-            if (laneId() == 0) s.frame[d].next = f.next;  // this piece again
-            unlockWarp(&s.lock);
-            return kFull;
+        } else if (kOfRows && p.stride <= kFlatStride) {
+            emitRows(p, s, q, rows->flat, rows->out, d, mask, w, slot, f.best, work);
+        } else {
+            emit(p, s, q, d, mask, w, slot, f.best, work);
         }
     }
 }

@@ -49,12 +49,11 @@ FN void spread(const Params& p, const Flat& f, u32* rows, u32 n) {
 }
 
 // emitRows is emit for what is to be put in order, in rows that are not too wide.
-FN bool emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
+FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
     const Step& st = q.step[d];
     u32 n = popcount(mask), each = 1 + q.images;
     common(p, s, q, f, d);
     u32* rows = keep(p, o, work, n * each);
-    if (rows == nullptr) return false;
     spread(p, f, rows, n * each);
     if (mask >> laneId() & 1) {
         u32 *row = rows + popcount(mask & lanesBelow()) * each * p.stride, *edges = row + 1 + q.vertices;
@@ -63,7 +62,6 @@ FN bool emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out
         if (each > 1) putImages(p, s, q, row);
     }
     warpSync();
-    return true;
 }
 
 // flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its length. Lanes whose
@@ -100,14 +98,15 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
     return total;
 }
 
-// extendTwo puts out the matches that the candidates in mask for step d lead to. It returns which of them it left, for being too long; ok is
-// false when the ring was full.
+// extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip pieces of the list. It returns which
+// candidates it left, for being too long. When the ring is full before the list ends, it stops and skip is the number of pieces that are done, else 0.
 FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot, u32 streamed,
-                 Work& work, bool& ok) {
+                 Work& work, u32& skip) {
     u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
     const Step &st = q.step[d], &last = q.step[d + 1];
-    ok = true;
-    for (u32 t = lane; t - lane < total; t += kWarp) {
+    u32 t = skip * kWarp + lane;
+    skip = 0;
+    for (; t - lane < total; t += kWarp) {
         u32 of = 0, x = 0, entry = 0, found[kFlatBacks];
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (f.start[of + k] <= t) of += k;
@@ -130,10 +129,6 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
         work.turns++;
         if (hits == 0) continue;
         u32* rows = keep(p, o, work, popcount(hits) * each);
-        if (rows == nullptr) {
-            ok = false;
-            break;
-        }
         spread(p, f, rows, popcount(hits) * each);
         if (hit) {
             u32* row = rows + popcount(hits & lanesBelow()) * each * p.stride;
@@ -147,6 +142,10 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
             if (each > 1) putImages(p, s, q, row);
         }
         warpSync();
+        if (work.turns >= p.slice && t - lane + kWarp < total) {
+            skip = t / kWarp + 1;
+            break;
+        }
     }
     warpSync();
     return mask;

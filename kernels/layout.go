@@ -14,6 +14,7 @@ const (
 	MaxSteps    = MaxBacks + 2
 	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
 	MaxStride   = 128          // words of a row
+	outWords    = 512          // of the rows that a warp keeps in shared memory
 	FlatBacks   = 3            // back edges of a step that flat.cuh can make
 	FlatLevels  = 4            // blocks of matches that flatcount.cuh keeps
 )
@@ -43,7 +44,7 @@ const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
-	stateSize  = 10*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
+	stateSize  = 11*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
 
 // Back is a back edge of a step.
@@ -127,8 +128,8 @@ type Tally struct {
 
 // Control is shared by the warps and the launches of one search.
 type Control struct {
-	Used, Full     uint64
-	_              [28]uint32
+	Used           uint64
+	_              [30]uint32
 	Next           uint32
 	_              [31]uint32
 	Taken, Left    [2]uint32
@@ -143,7 +144,7 @@ type Search struct {
 	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Box, Mail, Ring, Memo, Column Ptr
 	RingRows                                                                               uint64
 	Tasks, Take, Sees, Old, Mailing, Steal                                                 uint32
-	Slice, Vertices, Stride, _                                                             uint32
+	Slice, Vertices, Stride, Closing                                                       uint32
 	Left                                                                                   [2]Ptr
 	Round, FlatTurns, FlatLong, _                                                          uint32
 	Image                                                                                  Ptr

@@ -19,6 +19,13 @@ type Rows struct {
 	Bits               Ptr  // of Stride words
 }
 
+// RowsBehind returns how many rows, of so many words and so many for each match, a warp may write behind the ring's end: those that it is given when the ring is
+// full, after which it parks, and what it has kept by then (emit.cuh).
+func RowsBehind(stride, each int) int {
+	kept := outWords / stride
+	return max(kept, warp*each) + kept
+}
+
 // RowOrder is an order of rows.
 type RowOrder struct {
 	Order Ptr // row numbers

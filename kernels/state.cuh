@@ -22,6 +22,7 @@ struct State {
     u32 floor, depth;  // levels that are the warp's: floor to depth
     u32 group, end;    // of its task
     u32 member;        // the program of the levels beyond a fork: those up to it are the class's, program
+    u32 skip;          // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
     u32 m[kMaxVertices];       // by place: data vertex
     u32 left[kMaxVertices];    // by place, of a class's program: the members whose filters all vertices up to there pass
     u32 edge[kMaxBacks];       // by back edge, and at kAnchorAt: data edge; when they are kept
@@ -53,9 +54,8 @@ struct Tally {
 
 // Control is shared by all warps, and by the launches of one search. What many look at lies apart, in lines of the cache of its own.
 struct Control {
-    u64 used;    // rows of the ring that were asked for
-    u64 full;    // the first that was not given
-    u32 apart[28];
+    u64 used;    // rows of the ring, and behind its end
+    u32 apart[30];
     u32 next;    // task
     u32 apartToo[31];
     u32 taken[2];  // next task of those that are done flat, in either round
@@ -83,7 +83,7 @@ struct Params {
     u32* ring;
     u32* memo;         // by column and vertex: 1 plus what the vertex offers to a leaf, 0 unknown; or null
     const u32* column; // by column of the programs: that of the memo
-    u64 ringRows;
+    u64 ringRows;      // with which it is full; there is room for more
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 sign;
     u32 old;           // kView: the old graph's view
@@ -91,7 +91,8 @@ struct Params {
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
     u32 vertices;      // a column of the memo
-    u32 stride, unused;  // words of a row
+    u32 stride;        // words of a row
+    u32 closing;       // with more rows in the ring no more tasks are taken; kNone: whatever there are
     Task* left[2];     // what the rounds of flat counts leave of the tasks, so many as control says; or null
     u32 round;         // of flat counts: 0 for the tasks, 1 for what that left
     u32 flatTurns, flatLong, unusedToo;  // see flatcount.cuh

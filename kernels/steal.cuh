@@ -22,6 +22,7 @@ FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
         t.net = s.net;
         t.group = s.group;
         t.request = s.request;
+        t.skip = 0;
         if (q.anchor != kNone) t.edge[kAnchorAt] = s.edge[kAnchorAt];
     }
     warpSync();

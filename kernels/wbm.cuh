@@ -14,9 +14,11 @@ struct RowBlock {
 };
 
 // takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass the tests that a lane can make alone: the
-// filter and the constraints between the vertices that the task maps. So many pieces are a task.
+// filter and the constraints between the vertices that the task maps. So many pieces are a task. base is tasks when there are none, or no more are to be taken.
 FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 pieces, u32 take, u32& base) {
-    base = broadcast(laneId() == 0 && peek(next) < tasks ? add(next, take) : tasks);
+    u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.control->used) : 0;  // a ring has fewer than 2^32 rows
+    bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.closing) != 0;
+    base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);
     u32 i = base + laneId();
     bool ok = laneId() < take && base < tasks && i < tasks;
     if (ok) {
@@ -73,6 +75,7 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
         add(&p.control->busy, 1);
         s.lock = 0;
         s.live = kIdle;
+        s.skip = 0;
     }
     blockSync();
     u32 live = parked.state.live;

@@ -72,12 +72,6 @@ FN u32 compareSwap(u32* a, u32 was, u32 x) {
     __atomic_compare_exchange_n(a, &was, x, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
     return was;
 }
-FN u64 lower(u64* a, u64 x) {
-    emu::maybeYield(4);
-    u64 was = __atomic_load_n(a, __ATOMIC_RELAXED);
-    if (x < was) __atomic_store_n(a, x, __ATOMIC_RELAXED);
-    return was;
-}
 FN void fenceBlock() {}
 FN void fence() {}
 FN void pause(u32) { emu::yield(); }

@@ -22,8 +22,8 @@ type Options struct {
 	Shape kernels.Shape
 	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
 	Placement *Placement
-	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: it bounds what one wave of
-	// anchors gives. 0 is a sixteenth of what the device has, and 8 GiB at most.
+	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: a wave of anchors that gives more is put in order in parts,
+	// which are merged. 0 is a sixteenth of what the device has, and 8 GiB at most.
 	RowMemory int
 	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
 	// negative keeps nothing.
@@ -144,7 +144,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			b.plans[p] = compile(p, b.filter, t, b.opt)
 		}
 	}
-	b.run.table, b.run.uploaded = t, false
+	b.run.table, b.run.uploaded, b.run.rate = t, false, [2]float64{-1, -1}
 	if b.opt.Placement != nil {
 		b.fits.set(plans)
 	}

@@ -2,7 +2,11 @@
 
 package cuda
 
-import "motifd/matcher"
+import (
+	"math"
+
+	"motifd/matcher"
+)
 
 // emitter emits groups in canonical order, up to limits.
 type emitter struct {
@@ -10,6 +14,25 @@ type emitter struct {
 	emitted []uint64
 	closed  []bool // by request: nothing of it is wanted any more
 	out     int    // rows that were emitted
+}
+
+// most tells how many rows of a group are wanted at most; negative: all. Rows that are put in order by their edges are all wanted until they are.
+func (e *emitter) most(g rowGroup) int {
+	req := &e.s.reqs[g.request]
+	if req.Limit == 0 || e.s.b.plans[req.Plan].edges {
+		return -1
+	}
+	return int(min(req.Limit-e.emitted[g.request], math.MaxInt32))
+}
+
+// left takes note of rows of a group that are beyond the limit, after all that are not.
+func (e *emitter) left(g rowGroup, rows int) error {
+	req, r := &e.s.reqs[g.request], &e.s.results[g.request]
+	r.Truncated, e.closed[g.request] = true, !req.Total
+	if req.Total {
+		r.Count = r.Count.Add(matcher.CountOf(uint64(rows)))
+	}
+	return nil
 }
 
 // group emits rows of a group, the next of them.

@@ -105,6 +105,12 @@ func TestP2LooseEdges(t *testing.T) {
 		dev := &counting{Device: newDevice(t, rng)}
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 0
+		if rng.IntN(2) == 0 {
+			o.CPU.GroupMemory = 64 << rng.IntN(8) // rows with the same vertices are sorted in pieces
+		}
+		if rng.IntN(2) == 0 {
+			o.RowMemory = 1 // and a group is put in order in parts
+		}
 		got := cuda.New(o)
 		t.Cleanup(func() {
 			if err := got.Close(); err != nil {

@@ -105,7 +105,8 @@ func (o *orderer) begin(j *job, l *lane) error {
 		return err
 	}
 	each := 4*j.stride + 2*(8+4) + 2*4*(j.stride-1)
-	j.room = max(o.memory/each, minRows)
+	j.room = max(o.memory/each-j.behind, minRows)
+	rows := j.room + j.behind
 	const line = 256
 	total := 0
 	take := func(bytes int) (at int) {
@@ -113,10 +114,10 @@ func (o *orderer) begin(j *job, l *lane) error {
 		total += (bytes + line - 1) &^ (line - 1)
 		return at
 	}
-	ring := take(4 * j.stride * j.room)
+	ring := take(4 * j.stride * rows)
 	var keys, values, out [2]int
 	for i := range 2 {
-		keys[i], values[i], out[i] = take(8*j.room), take(4*j.room), take(4*(j.stride-1)*j.room)
+		keys[i], values[i], out[i] = take(8*rows), take(4*rows), take(4*(j.stride-1)*rows)
 	}
 	if _, err := o.arena.claim(total); err != nil {
 		return err

@@ -4,8 +4,9 @@ package cuda
 
 import (
 	"context"
-	"errors"
+	"math"
 	"slices"
+	"sort"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -57,8 +58,7 @@ func rooted(p *matcher.Plan) *matcher.Order {
 	return o
 }
 
-// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted; errFull is returned when a
-// single root gives too much.
+// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted.
 func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, out *uint64,
 	emit func(matcher.Rows) error) (r matcher.Result, err error) {
 	began := b.clock()
@@ -76,17 +76,15 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 		return r, err
 	}
 	roots := b.roots(which, p, program)
-	w := &waves{run: &b.run, j: j, size: firstWave, trace: b.opt.Trace}
-	if limit > 0 {
-		w.size, w.calm = cappedWave, true
+	rate := -1.0
+	w := b.waves(j, &rate)
+	w.calm = limit > 0
+	groups := []rowGroup{{vertices: vertices, width: width}}
+	w.fill = func(from uint32, size int) ([]kernels.Task, []rowGroup) {
+		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
+		return roots[at:min(at+size, len(roots))], groups
 	}
-	groups := []rowGroup{{width: width}}
-	w.fill = func(from, size int) ([]kernels.Task, []rowGroup, int, int) {
-		to := min(from+size, len(roots))
-		return roots[from:to], groups, to - from, to
-	}
-	t := &ties{view: b.g.View(dyngraph.New), most: b.opt.CPU.GroupMemory}
-	t.take = func(_ rowGroup, data []uint32) error {
+	take := func(_ rowGroup, data []uint32) error {
 		rows := matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: data}
 		n := uint64(rows.Len())
 		if limit > 0 && *out+n > limit {
@@ -103,15 +101,20 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 		}
 		return nil
 	}
-	w.take = t.take
+	t := b.ties(take)
+	defer t.close()
+	w.take, w.most = take, func(rowGroup) int { return -1 }
 	if b.plans[p].edges {
-		w.take = func(g rowGroup, rows []uint32) error { return t.rows(g, vertices, rows) }
+		w.take = t.rows
+	} else if limit > 0 {
+		w.most = func(rowGroup) int { return int(min(limit-*out, math.MaxInt32)) }
 	}
-	err = w.all(ctx)
-	if err == nil || errors.Is(err, errFull) {
-		if e := t.flush(); e != nil {
-			err = e
-		}
+	w.left = func(rowGroup, int) error {
+		r.Truncated = true
+		return errStopped
+	}
+	if err = w.all(ctx); err == nil {
+		err = t.flush()
 	}
 	if err != nil && err != errStopped {
 		return r, err
@@ -140,7 +143,7 @@ func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (
 func (b *Backend) rowsOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, emit func(matcher.Rows) error) (matcher.Result, error) {
 	out := uint64(0)
 	r, err := b.rowsOf(ctx, which, p, limit, &out, emit)
-	if !errors.Is(err, errFull) && !b.failed(err) {
+	if !b.failed(err) {
 		return r, err
 	}
 	rest := receiver{b: b, emit: emit, out: int(out)} // the CPU begins anew

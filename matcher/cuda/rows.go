@@ -4,15 +4,12 @@ package cuda
 
 import (
 	"context"
-	"errors"
 
-	"motifd/dyngraph"
 	"motifd/kernels"
 )
 
 // rows answers the requests that want rows. Anchors are searched in waves, so that groups can be put in order while memory is
-// bounded; a wave that gives too much is done again in halves, and a single anchor that does goes to the CPU with all after it.
-// out is the number of rows that were emitted.
+// bounded. out is the number of rows that were emitted.
 func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	if len(of) == 0 {
 		return 0, nil
@@ -24,33 +21,27 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	if err := run.begin(j); err != nil {
 		return 0, err
 	}
-	w := &waves{run: run, j: j, size: firstWave, trace: s.b.opt.Trace}
+	w := s.b.waves(j, &run.rate[(s.sign+1)/2])
 	for _, i := range of {
-		if s.reqs[i].Limit > 0 && !s.reqs[i].Total {
-			w.size, w.calm = cappedWave, true
-		}
+		w.calm = w.calm || s.reqs[i].Limit > 0 && !s.reqs[i].Total
 	}
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
-	t := &ties{view: s.b.g.View(dyngraph.New), take: e.group, most: s.b.opt.CPU.GroupMemory}
+	w.most, w.left = e.most, e.left
+	t := s.b.ties(e.group)
+	defer t.close()
 	w.take = func(g rowGroup, rows []uint32) error {
 		p := s.reqs[g.request].Plan
 		if s.b.plans[p].edges {
-			return t.rows(g, len(p.Query.Vertices), rows)
+			return t.rows(g, rows)
 		}
 		if err := t.flush(); err != nil {
 			return err
 		}
 		return e.group(g, rows)
 	}
-	err = w.all(ctx)
-	if err == nil || errors.Is(err, errFull) {
-		if e := t.flush(); e != nil {
-			err = e
-		}
-	}
-	if errors.Is(err, errFull) {
-		return e.out, s.onCPU(ctx, of, e.out)
+	if err = w.all(ctx); err == nil {
+		err = t.flush()
 	}
 	if err != nil {
 		return e.out, err
@@ -75,29 +66,25 @@ type filler struct {
 }
 
 // wave returns the tasks of the net edges from one on: see waves.fill.
-func (f *filler) wave(from, size int) (tasks []kernels.Task, groups []rowGroup, anchors, to int) {
+func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []rowGroup) {
 	s, d := f.s, f.s.b.delta
 	tasks = f.tasks[:0]
-	for to = from; to < len(d.Net) && len(tasks) < size; to++ {
+	for to := int(from); to < len(d.Net) && len(tasks) < size; to++ {
 		if d.Net[to].Sign != s.sign {
 			continue
 		}
-		before := len(tasks)
 		for _, st := range f.all[s.b.kinds.of[to]] {
 			if uint32(to) >= s.reqs[st.request].Before || f.closed[st.request] {
 				continue
 			}
 			q := s.reqs[st.request].Plan.Query
-			g := rowGroup{net: uint32(to), request: uint32(st.request), width: len(q.Vertices) + len(q.Edges)}
+			g := rowGroup{net: uint32(to), request: uint32(st.request), vertices: len(q.Vertices), width: len(q.Vertices) + len(q.Edges)}
 			if n := len(groups); n == 0 || groups[n-1] != g {
 				groups = append(groups, g)
 			}
 			tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(to), Group: uint32(len(groups) - 1)})
 		}
-		if len(tasks) > before {
-			anchors++
-		}
 	}
 	f.tasks = tasks
-	return tasks, groups, anchors, to
+	return tasks, groups
 }

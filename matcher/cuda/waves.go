@@ -4,21 +4,9 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"motifd/kernels"
-)
-
-// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then the first
-// wave is cappedWave. From one wave to the next it grows by waveGrowth at most.
-const (
-	firstWave  = 1 << 12
-	cappedWave = 1 << 8
-	maxWave    = 1 << 22
-	waveGrowth = 8
-	// waveRows is how many rows a wave is to give: enough to keep the device busy, few enough for the next wave to be under way soon.
-	waveRows = 1 << 24
 )
 
 // waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the rows out in that
@@ -27,41 +15,50 @@ const (
 type waves struct {
 	run  *runner
 	j    *job
-	size int  // tasks of the next wave
-	calm bool // waves grow slowly: rows may turn out not to be wanted
-	// fill returns about size tasks from an anchor on, the groups that they are of, in order, the number of anchors, and the first
-	// anchor that is left; no tasks when none is.
-	fill func(from, size int) (tasks []kernels.Task, groups []rowGroup, anchors, to int)
+	size int      // tasks of the next wave
+	calm bool     // waves grow slowly: rows may turn out not to be wanted
+	rate *float64 // rows that a task of the last wave gave; negative: not known
+	// fill returns about size tasks, of the anchors from one on, all tasks of each, and the groups that they are of, in order; none when no anchor is left. A
+	// task's anchor is its Net.
+	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
 	// take gets the rows of a group, in order, in one call or several. They are borrowed.
 	take func(g rowGroup, rows []uint32) error
+	// most tells how many rows of a group are wanted at most, negative for all, if more are to be left out where that saves something; then left is told of so
+	// many, after those that were taken.
+	most func(g rowGroup) int
+	left func(g rowGroup, rows int) error
 
 	next  func() (*wave, error, bool)
 	ready []*wave
 	busy  [2]bool // by output buffer
 	idle  bool    // there is nothing to do but to wait for the device
 	ended bool
-	full  bool // a single anchor gave too much, and the waves end before it
+	aside aside
 	trace *Trace
 }
 
-// rowGroup is what rows are of, and their width.
+// rowGroup is what rows are of, how many columns are vertices, and how many there are.
 type rowGroup struct {
-	net, request uint32
-	width        int
+	net, request    uint32
+	vertices, width int
 }
 
-// wave is a wave whose rows are in an output buffer, in order.
+// wave is rows of a wave in an output buffer, in order: all of them, or what the memory for rows held of them.
 type wave struct {
 	number, out int
 	groups      []rowGroup
 	runs        []run
+	more        bool // others of the wave follow
 }
 
-// errGone ends a producer that nobody listens to.
-var errGone = errors.New("nobody listens")
+// waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
+func (b *Backend) waves(j *job, rate *float64) *waves {
+	w := &waves{run: &b.run, j: j, rate: rate, trace: b.opt.Trace}
+	w.aside.spill = spill{dir: b.opt.CPU.SpillDir, memory: b.opt.CPU.GroupMemory}
+	return w
+}
 
-// all hands out the rows of all waves. It returns errFull when the rows of a single anchor are too many: those of the
-// anchors before it are out then.
+// all hands out the rows of all waves.
 func (w *waves) all(ctx context.Context) (err error) {
 	var stop func()
 	w.next, stop = iter.Pull2(func(yield func(*wave, error) bool) {
@@ -71,6 +68,7 @@ func (w *waves) all(ctx context.Context) (err error) {
 	})
 	defer func() {
 		stop()
+		w.aside.close()
 		if e := w.run.order.settle(); err == nil {
 			err = e
 		}
@@ -89,14 +87,30 @@ func (w *waves) all(ctx context.Context) (err error) {
 		}
 		next := w.ready[0]
 		w.ready = w.ready[1:]
-		if err := w.drain(next); err != nil {
+		if err := w.deliver(next); err != nil {
 			return err
 		}
 	}
-	if w.full {
-		return errFull
-	}
 	return nil
+}
+
+// deliver hands out the rows of a wave, or sets them aside until the last of them are there.
+func (w *waves) deliver(v *wave) error {
+	if !v.more && len(w.aside.parts) == 0 {
+		return w.drain(v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
+	}
+	if err := w.aside.begin(v.groups, w.most); err != nil {
+		return err
+	}
+	if len(v.runs) > 0 {
+		if err := w.drain(v, w.aside.add); err != nil {
+			return err
+		}
+	}
+	if v.more {
+		return nil
+	}
+	return w.aside.merge(v.groups, w.take, w.left)
 }
 
 // pump has the producer go on until it would wait.
@@ -112,96 +126,6 @@ func (w *waves) pump() error {
 		w.ready = append(w.ready, next)
 	}
 	return err
-}
-
-// produce searches waves and puts their rows in order.
-func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) error {
-	o := &w.run.order
-	wait := func() error {
-		if err := o.lane.q.Record(o.computed); err != nil {
-			return err
-		}
-		for {
-			if w.idle {
-				return o.computed.Sync()
-			}
-			done, err := o.computed.Done()
-			if done || err != nil {
-				return err
-			}
-			if !yield(nil, nil) {
-				return errGone
-			}
-		}
-	}
-	out := 0
-	for number, from := 0, 0; ; {
-		tasks, groups, anchors, to := w.fill(from, w.size)
-		if len(tasks) == 0 {
-			return nil
-		}
-		w.trace.begin(o.lane.q, LaneRows, "search", number)
-		rows, err := 0, o.lane.put(&w.run.task, kernels.Bytes(tasks))
-		if err == nil {
-			rows, err = w.run.search(ctx, wait, w.j, len(tasks))
-		}
-		w.trace.end(o.lane.q, LaneRows, "search", number, rows)
-		if errors.Is(err, errFull) {
-			if anchors == 1 {
-				w.full = true
-				return nil
-			}
-			w.size = max(1, min(w.size, len(tasks))/2) // down to 1, which is one anchor
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		w.grow(len(tasks), rows)
-		from = to
-		if rows == 0 || w.trace.drops(Searched) {
-			number++
-			continue
-		}
-		for w.busy[out] {
-			if !yield(nil, nil) {
-				return errGone
-			}
-		}
-		widths := make([]int, len(groups))
-		for i, g := range groups {
-			widths[i] = g.width
-		}
-		w.trace.begin(o.lane.q, LaneRows, "order", number)
-		runs, err := o.sort(wait, rows, out, widths)
-		w.trace.end(o.lane.q, LaneRows, "order", number, rows)
-		if err != nil {
-			return err
-		}
-		if w.trace.drops(Ordered) {
-			number++
-			continue
-		}
-		w.busy[out] = true
-		if !yield(&wave{number, out, groups, runs}, nil) {
-			return errGone
-		}
-		out = 1 - out
-		number++
-	}
-}
-
-// grow chooses the size of the next wave by what one gave: waveRows, or half of what there is room for, if it
-// goes on like this.
-func (w *waves) grow(tasks, rows int) {
-	most := waveGrowth * tasks
-	if w.calm {
-		most = 2 * tasks
-	}
-	if rows > 0 {
-		most = min(most, int(float64(tasks)*float64(min(waveRows, w.j.room/2))/float64(rows)))
-	}
-	w.size = max(1, min(most, maxWave))
 }
 
 // chunk is a piece of a wave: some rows, from a run and a row in it on.
@@ -230,8 +154,8 @@ func cut(runs []run, words int) []chunk {
 	return append(all, c)
 }
 
-// drain copies the rows of a wave to host memory and hands them out, a chunk after the other, each while the next is copied.
-func (w *waves) drain(v *wave) error {
+// drain copies the rows of a wave to host memory and hands them out to take, a chunk after the other, each while the next is copied.
+func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	o := &w.run.order
 	chunks := cut(v.runs, len(o.chunk[0])/4)
 	copied := func(i int) error {
@@ -264,7 +188,7 @@ func (w *waves) drain(v *wave) error {
 		if i == 0 {
 			w.trace.begin(nil, LaneHost, "emit", v.number)
 		}
-		if err := w.hand(v, c, kernels.WordsOf(o.chunk[i%2])[:c.words]); err != nil {
+		if err := hand(v.runs, c, kernels.WordsOf(o.chunk[i%2])[:c.words], take); err != nil {
 			return err
 		}
 	}
@@ -297,11 +221,11 @@ func rowsIn(runs []run) (n int) {
 }
 
 // hand hands out the rows of a chunk.
-func (w *waves) hand(v *wave, c chunk, words []uint32) error {
+func hand(runs []run, c chunk, words []uint32, take func(r run, rows []uint32) error) error {
 	for i, row := c.run, c.row; len(words) > 0; i, row = i+1, 0 {
-		r := v.runs[i]
+		r := runs[i]
 		n := min(len(words), (r.rows-row)*r.width)
-		if err := w.take(v.groups[r.group], words[:n:n]); err != nil {
+		if err := take(r, words[:n:n]); err != nil {
 			return err
 		}
 		words = words[n:]

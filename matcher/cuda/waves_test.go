@@ -55,9 +55,9 @@ func (e promptEvent) Since(earlier kernels.Event) (float64, error) {
 	return e.Event.Since(earlier.(promptEvent).Event)
 }
 
-// paths returns a batch of edges with thousands of paths of two.
-func paths(rng *rand.Rand) (batch []dyngraph.Message, q *matcher.Query) {
-	for len(batch) < 400 {
+// paths returns a batch of so many edges with many paths of two.
+func paths(rng *rand.Rand, edges int) (batch []dyngraph.Message, q *matcher.Query) {
+	for len(batch) < edges {
 		if from, to := rng.IntN(60), rng.IntN(60); from != to {
 			batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
 				FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
@@ -77,10 +77,10 @@ func paths(rng *rand.Rand) (batch []dyngraph.Message, q *matcher.Query) {
 // next ones are searched all the same.
 func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
-		batch, q := paths(rng)
+		batch, q := paths(rng, 400)
 		dev := &prompt{Device: newDevice(t, rng)}
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
-		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 15})
+		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 		bench.Stage(batch)

@@ -1,0 +1,208 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"motifd/kernels"
+)
+
+// pass is the search of the tasks in runner.task from one on, in as many launches as output and patience need.
+type pass struct {
+	run   *runner
+	job   *job
+	shape kernels.Shape
+	p     kernels.Search
+	c     kernels.Control // after the last launch
+	flat  bool            // the first launch begins with blocks of matches
+	begun bool
+}
+
+// pass begins the search of the tasks from one to another. Nothing is asked of the device but to forget what another pass has left.
+func (r *runner) pass(j *job, from, to int) (*pass, error) {
+	if err := r.lane.q.Clear(r.parked.ptr, r.parked.size); err != nil {
+		return nil, err
+	}
+	if err := r.lane.q.Clear(r.box.ptr, r.box.size); err != nil {
+		return nil, err
+	}
+	s := &pass{run: r, job: j, shape: r.shape(j), c: kernels.Control{Next: uint32(from)}}
+	n := to - from
+	s.p = kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
+		Tally: r.shared.ptr, Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
+		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(to), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
+		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
+	p := &s.p
+	if r.turns > 0 {
+		p.Slice = uint32(min(r.turns, r.opt.Slice))
+	}
+	if j.old {
+		p.Old = 1
+	}
+	if j.memo {
+		p.Memo = r.memo.ptr
+	}
+	if !r.opt.NoSteal {
+		p.Steal = 1
+	}
+	if !r.opt.NoMail {
+		p.Mailing = 1
+	}
+	s.flat = j.flat && n >= flatLeast*s.shape.Warps()
+	for i := 0; s.flat && i < len(r.left); i++ {
+		_, err := r.left[i].claim(n * len(kernels.BytesOf(&kernels.Task{})))
+		var short *kernels.MemoryError
+		if errors.As(err, &short) { // the search does without
+			s.flat, p.Left = false, [2]kernels.Ptr{}
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Left[i] = r.left[i].ptr
+	}
+	return s, nil
+}
+
+// launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their turns. wait, if it is not nil, is
+// called then and returns when all that was asked of the lane is done. After an error of the device or of wait some of it may be left.
+func (s *pass) launch(ctx context.Context, wait func() error) error {
+	r := s.run
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &s.c
+	*c = kernels.Control{Used: c.Used, Next: c.Next, Left: c.Left, Busy: c.Busy} // busy: work in the mail
+	if err := r.lane.write(r.control.ptr, kernels.BytesOf(c)); err != nil {
+		return err
+	}
+	if s.flat && !s.begun {
+		if err := r.blocks(s.shape, s.p); err != nil {
+			return err
+		}
+	}
+	s.begun = true
+	if err := kernels.RunSearch(r.lane.q, s.shape, s.job.found == nil, s.p); err != nil {
+		return err
+	}
+	if wait != nil {
+		if err := wait(); err != nil {
+			return err
+		}
+	}
+	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.ptr}); err != nil {
+		return err
+	}
+	r.launches++
+	r.stolen += uint64(c.Stolen)
+	r.mailed += uint64(c.Shared)
+	if int(c.Used) > s.job.room+s.job.behind {
+		return badOutput("%d rows, where there is room for %d", c.Used, s.job.room+s.job.behind)
+	}
+	return nil
+}
+
+// part has the search go on until the ring is full or nothing is left, and returns how many rows there are: the next part of them comes in their place. Once there are
+// more than Closing, no tasks are taken but those of anchors that were begun: the pass ends with these.
+func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task) (rows int, err error) {
+	for {
+		if err := s.launch(ctx, wait); err != nil {
+			return 0, err
+		}
+		if s.p.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < s.p.Tasks) {
+			end := min(s.c.Next, s.p.Tasks)
+			for end < s.p.Tasks && tasks[end].Net == tasks[end-1].Net {
+				end++
+			}
+			s.p.Tasks, s.p.Closing = end, kernels.None
+		}
+		if s.full() || s.done() {
+			rows, s.c.Used = int(s.c.Used), 0
+			s.run.rows += uint64(rows)
+			return rows, nil
+		}
+	}
+}
+
+// full tells whether the rows in the ring have to be taken out before the next launch.
+func (s *pass) full() bool { return int(s.c.Used) > s.job.room }
+
+// idle tells whether nothing is left of the tasks that were begun.
+func (s *pass) idle() bool { return s.c.Parked == 0 && s.c.Busy == 0 }
+
+// done tells whether nothing is left of the tasks.
+func (s *pass) done() bool {
+	tasks := s.p.Tasks
+	if s.flat {
+		tasks = s.c.Left[1]
+	}
+	return s.idle() && s.c.Next >= tasks
+}
+
+// flatLeast is the number of tasks a warp from which on blocks of matches are worth it: with fewer, warps wait for the last ones.
+const flatLeast = 8
+
+// blocks launches the counts that can be made by blocks of matches: what is little work, then pieces of what that leaves, one a block.
+func (r *runner) blocks(shape kernels.Shape, p kernels.Search) error {
+	p.Take = uint32(min(32, max(1, int(p.Tasks)/shape.Warps())))
+	p.FlatTurns, p.FlatLong = uint32(r.opt.FlatTurns), uint32(r.opt.FlatLong)
+	if err := kernels.RunFlat(r.lane.q, shape, p); err != nil {
+		return err
+	}
+	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, uint32(r.opt.FlatAgain), kernels.None
+	return kernels.RunFlat(r.lane.q, shape, p)
+}
+
+// total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
+func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
+	r.opt.Trace.begin(r.lane.q, LaneTotals, "search", 0)
+	err := r.spread(runs, n)
+	if err == nil {
+		err = r.search(ctx, j, n)
+	}
+	r.opt.Trace.end(r.lane.q, LaneTotals, "search", 0, n)
+	if err != nil {
+		r.lane.rest() // what it reads may change now
+	}
+	return err
+}
+
+// search does the first n tasks, of a job that takes its rows out of the ring.
+func (r *runner) search(ctx context.Context, j *job, n int) error {
+	if n == 0 {
+		return nil
+	}
+	s, err := r.pass(j, 0, n)
+	for err == nil {
+		if err = s.launch(ctx, nil); err != nil {
+			break
+		}
+		if err = r.drain(j, int(s.c.Used)); err != nil || s.done() {
+			break
+		}
+		s.c.Used = 0
+	}
+	return err
+}
+
+// drain reads what a launch put into the ring.
+func (r *runner) drain(j *job, rows int) error {
+	if rows == 0 {
+		return nil
+	}
+	data := make([]uint32, rows*j.stride)
+	if err := r.dev.Read(kernels.Bytes(data), j.ring); err != nil {
+		return err
+	}
+	for row := range slices.Chunk(data, j.stride) {
+		if int(row[0]) >= j.requests {
+			return badOutput("a row of group %d", row[0])
+		}
+		j.found(row[0], row[1:])
+	}
+	return nil
+}

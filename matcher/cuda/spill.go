@@ -1,0 +1,79 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"motifd/kernels"
+)
+
+// spill keeps rows that are too many for memory in a temporary file until they are merged (DESIGN P4).
+type spill struct {
+	dir    string
+	memory int // bytes that reading takes, about
+
+	file *os.File
+	end  int64
+}
+
+// part is rows in order, run by run, in a spill.
+type part struct {
+	at   int64
+	runs []run
+}
+
+// begin begins a part: what is written from here on.
+func (s *spill) begin() (*part, error) {
+	if s.file == nil {
+		f, err := os.CreateTemp(s.dir, "motifd-rows-*")
+		if err == nil {
+			// Nothing is left behind however the process ends.
+			if err = os.Remove(f.Name()); err != nil {
+				f.Close()
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("spilling matches for merging: %w", err)
+		}
+		s.file = f
+	}
+	return &part{at: s.end}, nil
+}
+
+// write adds rows of a group to a part, the last that was begun.
+func (s *spill) write(p *part, group, width int, rows []uint32) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := s.file.WriteAt(kernels.Bytes(rows), s.end); err != nil {
+		return fmt.Errorf("spilling matches for merging: %w", err)
+	}
+	s.end += int64(4 * len(rows))
+	if n := len(p.runs); n == 0 || p.runs[n-1].group != group {
+		p.runs = append(p.runs, run{group: group, width: width})
+	}
+	p.runs[len(p.runs)-1].rows += len(rows) / width
+	return nil
+}
+
+// read reads words that were written.
+func (s *spill) read(words []uint32, at int64) error {
+	if n, err := s.file.ReadAt(kernels.Bytes(words), at); n < 4*len(words) {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("reading spilled matches: %w", err)
+	}
+	return nil
+}
+
+// close drops all that was written.
+func (s *spill) close() {
+	if s.file != nil {
+		s.file.Close()
+	}
+	s.file, s.end = nil, 0
+}
