@@ -1,4 +1,4 @@
-//go:build cuda
+//go:build cuda || emu
 
 package cuda_test
 
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
-	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -27,15 +26,12 @@ func BenchmarkFlood(b *testing.B) {
 	for _, memory := range []int{0, 1, 16, 64} {
 		var be matcher.Backend
 		var gpu *cuda.Backend
+		seen := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
 		trace := &cuda.Trace{Clock: benchClock()}
 		options := cpu.Options{SpillDir: b.TempDir()}
 		name := "cpu"
 		if be = cpu.New(options); memory > 0 {
-			dev, err := kernels.OpenGPU(0)
-			if err != nil {
-				b.Fatal(err)
-			}
-			o := cuda.Options{Device: dev, CPU: options, Trace: trace}
+			o := cuda.Options{Device: newDevice(b, seen.rng), CPU: options, Trace: trace}
 			o.EnsureDefaults()
 			o.RowMemory /= memory
 			name = fmt.Sprintf("gpu, %d MiB for rows", o.RowMemory>>20)
@@ -50,12 +46,11 @@ func BenchmarkFlood(b *testing.B) {
 		x.Commit()
 		stage(f.Batch)
 		plans := x.Plans()
-		seen := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
 		r, took, _ := measure(b, be, plans[0], matcher.WantRows, *benchLimit, seen.group)
 		if n, _ := r.Count.Uint64(); n != f.Matches || seen.rows != f.Matches || seen.failed != "" {
 			b.Fatalf("%s: %d rows and a count of %s, not %d; %s", name, seen.rows, r.Count, f.Matches, seen.failed)
 		}
-		fmt.Printf("%-24s %8.2f s %8.1f M/s", name, took, float64(f.Matches)/took/1e6)
+		fmt.Printf("flood %-24s %8.2f s %8.1f M/s", name, took, float64(f.Matches)/took/1e6)
 		if gpu != nil {
 			spans, err := trace.Spans()
 			check(b, err)
@@ -66,9 +61,11 @@ func BenchmarkFlood(b *testing.B) {
 				}
 			}
 			fmt.Printf(" %6d waves in %d parts, %d rows found", waves(spans), parts, gpu.RowsFound())
-			check(b, gpu.Close())
 		}
 		fmt.Println()
 		x.Abort()
+		if gpu != nil {
+			check(b, gpu.Close())
+		}
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"motifd/kernels"
 )
 
-// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted, and where no search went before, it is not
-// known what a task gives: then the first wave is smallWave at most. From one wave to the next it grows by waveGrowth at most.
+// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then the first wave is cappedWave at most. Where no search
+// went before, it is not known what a task gives: then it is blindWave at most. From one wave to the next it grows by waveGrowth at most.
 const (
 	firstWave  = 1 << 12
-	smallWave  = 1 << 8
+	cappedWave = 1 << 8
+	blindWave  = 1 << 5
 	maxWave    = 1 << 22
 	waveGrowth = 8
 	// waveRows is how many rows a wave is to give: enough to keep the device busy, few enough for the next wave to be under way soon.
@@ -148,8 +149,11 @@ func (w *waves) first() int {
 	if *w.rate > 0 {
 		size = max(1, min(size, int(float64(w.target()) / *w.rate)))
 	}
-	if w.calm || *w.rate < 0 {
-		size = min(size, smallWave)
+	if w.calm {
+		size = min(size, cappedWave)
+	}
+	if *w.rate < 0 {
+		size = min(size, blindWave)
 	}
 	return size
 }

@@ -110,7 +110,12 @@ func (w *waves) deliver(v *wave) error {
 	if v.more {
 		return nil
 	}
-	return w.aside.merge(v.groups, w.take, w.left)
+	return w.aside.merge(v.groups, func(g rowGroup, rows []uint32) error {
+		if err := w.take(g, rows); err != nil {
+			return err
+		}
+		return w.pump() // the next waves are searched meanwhile
+	}, w.left)
 }
 
 // pump has the producer go on until it would wait.
