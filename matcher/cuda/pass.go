@@ -10,7 +10,7 @@ import (
 	"motifd/kernels"
 )
 
-// pass is the search of the tasks in runner.task from one on, in as many launches as output and patience need.
+// pass is the search of the tasks in runner.task, in as many launches as output and patience need.
 type pass struct {
 	run   *runner
 	job   *job
@@ -21,20 +21,19 @@ type pass struct {
 	begun bool
 }
 
-// pass begins the search of the tasks from one to another. Nothing is asked of the device but to forget what another pass has left.
-func (r *runner) pass(j *job, from, to int) (*pass, error) {
+// pass begins the search of the first n tasks. Nothing is asked of the device but to forget what another pass has left.
+func (r *runner) pass(j *job, n int) (*pass, error) {
 	if err := r.lane.q.Clear(r.parked.ptr, r.parked.size); err != nil {
 		return nil, err
 	}
 	if err := r.lane.q.Clear(r.box.ptr, r.box.size); err != nil {
 		return nil, err
 	}
-	s := &pass{run: r, job: j, shape: r.shape(j), c: kernels.Control{Next: uint32(from)}}
-	n := to - from
+	s := &pass{run: r, job: j, shape: r.shape(j)}
 	s.p = kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
 		Tally: r.shared.ptr, Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
 		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
-		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(to), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
 		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
 	p := &s.p
 	if r.turns > 0 {
@@ -176,7 +175,7 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 	if n == 0 {
 		return nil
 	}
-	s, err := r.pass(j, 0, n)
+	s, err := r.pass(j, n)
 	for err == nil {
 		if err = s.launch(ctx, nil); err != nil {
 			break

@@ -58,7 +58,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err := p.run.order.lane.put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
-	s, err := p.run.pass(p.j, 0, len(tasks))
+	s, err := p.run.pass(p.j, len(tasks))
 	if err != nil {
 		return 0, err
 	}
