@@ -1,4 +1,4 @@
-//go:build cuda || emu
+//go:build cuda
 
 package cuda_test
 
@@ -30,14 +30,6 @@ func totals(spans []cuda.TraceSpan) map[string]float64 {
 		ms[s.What] += float64(s.End-s.Begin) / 1e6
 	}
 	return ms
-}
-
-// waves returns the number of waves.
-func waves(spans []cuda.TraceSpan) (n int) {
-	for _, s := range spans {
-		n = max(n, s.Wave+1)
-	}
-	return n
 }
 
 // printSpans prints a line for each span: what, which wave, from when to when in milliseconds.

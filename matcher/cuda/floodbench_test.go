@@ -69,3 +69,11 @@ func BenchmarkFlood(b *testing.B) {
 		}
 	}
 }
+
+// waves returns the number of waves.
+func waves(spans []cuda.TraceSpan) (n int) {
+	for _, s := range spans {
+		n = max(n, s.Wave+1)
+	}
+	return n
+}
