@@ -67,6 +67,8 @@ type openings struct {
 	batch uint64 // Backend.phase of it
 	list  []opening
 	end   []uint32 // by net edge: where its own end in the list
+	fits  [ahead]*matcher.Fits[fitting]
+	read  uint64 // what is read ahead comes together here, so that it is read
 }
 
 type opening struct {
@@ -101,31 +103,56 @@ func (b *Backend) openings() *openings {
 	if cap(open.list) > maxStarts {
 		open.list = nil
 	}
-	view := b.g.View(dyngraph.New)
-	bits, words := b.filter.Bits(), b.filter.Words()
-	for i := range b.delta.Net {
-		n := &b.delta.Net[i]
-		from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
-		fits := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List
-		for k := range fits {
-			f := &fits[k].Of
-			switch f.how {
-			case byBits:
-				if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
-					continue
-				}
-			case bySteps:
-				if *f.c.missing > 0 || !b.admits(f.c.rows[fits[k].Order], n) {
-					continue
-				}
-			case never, byGroup:
-				continue
-			}
-			open.list = append(open.list, opening{f.c, fits[k].Order, f.how == always})
+	for nets := b.delta.Net; len(nets) > 0; {
+		n := min(ahead, len(nets))
+		b.openAhead(nets[:n])
+		for i := range nets[:n] {
+			b.openNet(&nets[i], open.fits[i])
 		}
-		open.end = append(open.end, uint32(len(open.list)))
+		nets = nets[n:]
 	}
 	return open
+}
+
+// openAhead finds what net edges fit by their labels, and reads it and the bits of their ends ahead: where many patterns are registered, most of what
+// opening one costs is to wait for these.
+func (b *Backend) openAhead(nets []dyngraph.NetEdge) {
+	open, view, read := &b.open, b.g.View(dyngraph.New), uint64(0)
+	bits, words := b.filter.Bits(), b.filter.Words()
+	for i := range nets {
+		n := &nets[i]
+		open.fits[i] = b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
+		read += bits[int(n.From)*words] + bits[int(n.To)*words]
+	}
+	for _, f := range open.fits[:len(nets)] {
+		if len(f.List) > 0 {
+			read += uint64(f.List[0].Of.from)
+		}
+	}
+	open.read += read
+}
+
+// openNet adds what a net edge opens of that which it fits.
+func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
+	open, bits, words := &b.open, b.filter.Bits(), b.filter.Words()
+	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
+	for k := range fit.List {
+		f := &fit.List[k].Of
+		switch f.how {
+		case byBits:
+			if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
+				continue
+			}
+		case bySteps:
+			if *f.c.missing > 0 || !b.admits(f.c.rows[fit.List[k].Order], n) {
+				continue
+			}
+		case never, byGroup:
+			continue
+		}
+		open.list = append(open.list, opening{f.c, fit.List[k].Order, f.how == always})
+	}
+	open.end = append(open.end, uint32(len(open.list)))
 }
 
 // Concern implements matcher.Concerner.
