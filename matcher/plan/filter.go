@@ -35,8 +35,8 @@ type Filter struct {
 	place   []uint32 // of each vertex in its label's group
 
 	delta    *dyngraph.Delta
-	pending  []flip // bits that the staged batch may change
-	flips    []flip // bits that it changes
+	pending  []pending // bits that the staged batch may change
+	flips    []flip    // bits that it changes
 	changed  []Change
 	todo     []tally
 	meetings meetings
@@ -274,20 +274,20 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 		f.enter(v)
 	}
 	f.count(d, 1)
-	for i, p := range f.pending {
+	for i := range f.pending {
 		if i%ahead == 0 {
 			f.warm(f.pending[i:min(i+ahead, len(f.pending))])
 		}
-		c := &f.classes[p.class]
-		p.on = c.group.satisfied(f.at(c.group, p.v), c.asks)
-		if p.on == f.candidates.has(p.v, &c.test) {
+		p := &f.pending[i]
+		on := f.satisfied(p.g, p.place, p.w)
+		if on == p.w.has(&f.candidates, p.v) {
 			continue
 		}
-		if p.on {
-			f.set(p.v, c)
-			f.changed = append(f.changed, Change{p.v, p.class})
+		if on {
+			f.set(p.v, &f.classes[p.w.class])
+			f.changed = append(f.changed, Change{p.v, p.w.class})
 		}
-		f.flips = append(f.flips, p)
+		f.flips = append(f.flips, flip{p.v, p.w.class, on})
 	}
 }
 

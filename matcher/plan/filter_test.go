@@ -17,7 +17,7 @@ func TestFilterAgainstRecount(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	generations := map[int]int{}
-	voids, woken := 0, uint64(0)
+	voids, woken, long := 0, uint64(0), 0
 	for range 12 {
 		g := dyngraph.NewGraph(dyngraph.Options{Directed: rng.IntN(3) > 0})
 		f := NewFilter(g)
@@ -32,6 +32,9 @@ func TestFilterAgainstRecount(t *testing.T) {
 				}
 				for range []int{1, 1, 1, 20}[rng.IntN(4)] {
 					q := randomQuery(rng, 2+rng.IntN(4))
+					if rng.IntN(6) == 0 {
+						q = randomStar(rng)
+					}
 					for i := range q.Edges {
 						q.Edges[i].Either = q.Edges[i].Either || !g.Directed()
 					}
@@ -64,8 +67,16 @@ func TestFilterAgainstRecount(t *testing.T) {
 			}
 			checkFilter(t, g, f, plans, dyngraph.New, true)
 			voids += len(f.voids)
+			for i := range f.classes {
+				if c := &f.classes[i]; len(c.asks) > mostShort && c.fit > 0 {
+					long++
+				}
+			}
 		}
 		woken += f.Woken()
+	}
+	if long == 0 {
+		t.Error("no vertex fits a class that asks for much")
 	}
 	if voids == 0 || woken == 0 {
 		t.Errorf("plans were void %d times and woken %d times", voids, woken)
@@ -73,6 +84,21 @@ func TestFilterAgainstRecount(t *testing.T) {
 	if len(generations) < 2 {
 		t.Errorf("classes were never numbered anew: %v", generations)
 	}
+}
+
+// randomStar draws a pattern whose first vertex asks for much.
+func randomStar(rng *rand.Rand) *matcher.Query {
+	labels, edges := []string{"", "Account", "Person"}, []string{"", "TRANSFER"}
+	q := &matcher.Query{Name: "q", Version: 1, Vertices: []matcher.QueryVertex{{Name: "v"}}}
+	for i := range 5 + rng.IntN(3) {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: labels[i%3]})
+		e := matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1, Label: edges[i/3%2], Either: rng.IntN(3) > 0}
+		if rng.IntN(2) == 0 {
+			e.From, e.To = e.To, e.From
+		}
+		q.Edges = append(q.Edges, e)
+	}
+	return q
 }
 
 func randomMessages(rng *rand.Rand) []dyngraph.Message {

@@ -18,15 +18,13 @@ type group struct {
 	counts []uint8
 	stride int
 	many   map[uint64]uint32
-	// watch holds, by column and count, the classes that ask for so many: those that a vertex may begin or cease to fit
-	// when its count rises to that number or falls from it.
-	watch [][][]int32
+	watches
 }
 
 // forget drops the columns; the members stay.
 func (g *group) forget() {
-	g.columns, g.counts, g.many, g.stride, g.watch = nil, nil, nil, 0, nil
-	g.index = nil
+	g.columns, g.counts, g.many, g.stride = nil, nil, nil, 0
+	g.index, g.watches = nil, watches{}
 }
 
 // enter gives a vertex the first free place, with counts of 0.
@@ -74,7 +72,6 @@ func (g *group) column(c Column) (at int, known bool) {
 		at = len(g.columns)
 		g.columns = append(g.columns, c)
 		g.index[c] = at
-		g.watch = append(g.watch, nil)
 		g.widen(at + 1)
 	}
 	return at, known
@@ -91,14 +88,6 @@ func (g *group) widen(n int) {
 		copy(counts[at*stride:], g.counts[at*g.stride:(at+1)*g.stride])
 	}
 	g.counts, g.stride = counts, stride
-}
-
-// watched notes that a class asks for a count of n in column c.
-func (g *group) watched(c int, n uint32, class int) {
-	for uint32(len(g.watch[c])) <= n {
-		g.watch[c] = append(g.watch[c], nil)
-	}
-	g.watch[c][n] = append(g.watch[c][n], int32(class))
 }
 
 // fit returns the columns in which an edge counts that a member sees in a direction, by its label and the neighbour's.

@@ -4,11 +4,19 @@ import "motifd/dyngraph"
 
 // tally is a count that a net edge changes, and where.
 type tally struct {
-	g    *group
-	v    dyngraph.VertexID
-	at   int // in g.counts
-	cols []int32
-	step uint32
+	g      *group
+	v      dyngraph.VertexID
+	place  uint32
+	column uint32
+	step   uint32
+}
+
+// pending is a class that a vertex may have begun or ceased to fit.
+type pending struct {
+	g     *group
+	w     *watcher
+	v     dyngraph.VertexID
+	place uint32
 }
 
 // ahead is the number of net edges whose counts are read ahead: most of what one costs is to wait for memory.
@@ -27,11 +35,12 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 				if e.to {
 					v = n.To
 				}
-				todo = append(todo, tally{e.g, v, int(f.at(e.g, v)) * e.g.stride, e.cols, step})
+				todo = append(todo, tally{e.g, v, f.at(e.g, v), e.column, step})
 			}
 		}
 		for i := range todo {
-			f.warmth += uint32(todo[i].g.counts[todo[i].at+int(todo[i].cols[0])])
+			t := &todo[i]
+			f.warmth += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) + t.g.spans[t.column*t.g.width].from
 		}
 		for i := range todo {
 			f.tally(&todo[i], by > 0)
@@ -41,22 +50,25 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 }
 
 // warm reads ahead the counts and the bits of vertices.
-func (f *Filter) warm(pending []flip) {
-	for _, p := range pending {
-		c := &f.classes[p.class]
-		f.warmth += uint32(c.group.counts[int(f.at(c.group, p.v))*c.group.stride])
-		f.warmth += uint32(f.candidates.bits[int(p.v)*f.candidates.words+c.test.Word])
+func (f *Filter) warm(some []pending) {
+	for i := range some {
+		p := &some[i]
+		f.warmth += uint32(p.g.counts[int(p.place)*p.g.stride]) + p.w.word
+	}
+	for i := range some {
+		p := &some[i]
+		f.warmth += uint32(f.candidates.bits[int(p.v)*f.candidates.words+int(p.w.word)])
 	}
 }
 
 func (f *Filter) tally(t *tally, note bool) {
 	g := t.g
-	for _, c := range t.cols {
-		was, is := g.add(t.at+int(c), t.step)
-		if top := max(was, is); note && int(top) < len(g.watch[c]) {
-			for _, class := range g.watch[c][top] {
-				f.pending = append(f.pending, flip{v: t.v, class: class})
-			}
-		}
+	was, is := g.add(int(t.place)*g.stride+int(t.column), t.step)
+	if !note {
+		return
+	}
+	some := g.watches.of(t.column, max(was, is))
+	for i := range some {
+		f.pending = append(f.pending, pending{g, &some[i], t.v, t.place})
 	}
 }

@@ -79,10 +79,11 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 				f.meetings = meetings{}
 			}
 			c.asks = append(c.asks, ask{int32(col), n.Count})
-			c.group.watched(col, n.Count, i)
+			c.group.note(col, n.Count, i)
 		}
 	}
 	for _, g := range order {
+		g.arrange(len(g.columns), f.classes)
 		if n := counted[g]; n < len(g.columns) {
 			g.countFrom(n, f.g.View(dyngraph.Old))
 		}
