@@ -135,14 +135,17 @@ func (r *runner) begin(j *job) error {
 			}
 		}
 	}
-	j.behind = warps * kernels.RowsBehind(max(j.stride, 1), each)
 	if j.found != nil {
+		j.behind = warps // one match of a request is enough, and a warp writes it by itself
 		if _, err := r.ring.reserve((minRows + j.behind) * 4 * j.stride); err != nil {
 			return err
 		}
 		j.ring, j.room = r.ring.ptr, minRows
-	} else if err := r.order.begin(j, &r.lane); err != nil {
-		return err
+	} else {
+		j.behind = warps * kernels.RowsBehind(max(j.stride, 1), each)
+		if err := r.order.begin(j, &r.lane); err != nil {
+			return err
+		}
 	}
 	columns, used := r.columns(j)
 	// One copy, since each takes about as long as another.
