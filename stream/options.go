@@ -51,7 +51,7 @@ type PipelineOptions struct {
 	Batch BatcherOptions
 
 	// QueueRecords and QueueBytes bound what was decoded and not yet taken into a batch; the bytes are an estimate of
-	// the memory it takes. Reading waits when either is reached. Defaults 65,536 and 64 MiB.
+	// the memory it takes. Reading waits when either is reached, until half of it is taken. Defaults 65,536 and 64 MiB.
 	QueueRecords int
 	QueueBytes   int64
 	// PublishBytes bounds the encoded records that wait for the sink. The search waits when it is reached.

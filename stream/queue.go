@@ -6,7 +6,8 @@ import (
 )
 
 // queue is a bounded first-in first-out queue between two goroutines, bounded by count and by cost. An element is
-// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone.
+// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone. Whoever waits for room goes on when the queue
+// is half empty, lest the two wake each other for each element.
 type queue[T any] struct {
 	maxCount int
 	maxCost  int64
@@ -99,7 +100,9 @@ func (q *queue[T]) take() (x T, ok, over bool) {
 			q.parts = nil
 		}
 	}
-	signal(q.room)
+	if q.count <= q.maxCount/2 && q.cost <= q.maxCost/2 {
+		signal(q.room)
+	}
 	return x, true, false
 }
 

@@ -36,12 +36,18 @@ func TestQueueIsASlice(t *testing.T) {
 					plain, cost = append(plain, e), cost+int64(e.cost)
 				}
 			} else {
+				select {
+				case <-q.room:
+				default:
+				}
 				x, ok, over := q.take()
 				require.Equal(t, len(plain) > 0, ok)
 				require.False(t, over)
 				if ok {
 					require.Same(t, plain[0], x)
 					plain, cost = plain[1:], cost-int64(x.cost)
+					half := len(plain) <= maxCount/2 && cost <= maxCost/2
+					require.Equal(t, half, len(q.room) == 1, "whoever waits for room is told when the queue is half empty")
 				}
 			}
 			count, held := q.fill()

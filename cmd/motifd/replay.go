@@ -36,6 +36,9 @@ type replayCmd struct {
 	backendFlags `embed:""`
 }
 
+// mostReadAhead is how many records of two batches wait for the engine at most, for each, where several threads search.
+const mostReadAhead = 1 << 15
+
 // defaultReplayBatch is the default of --batch.
 const defaultReplayBatch = 1000
 
@@ -136,6 +139,10 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 			return additions(queries), nil
 		},
 		Ready: rehearsal(engine, a.log),
+	}
+	if r.backend.threads > 1 {
+		// What is read ahead takes a processor from the search. So it is little, and comes while the engine stages a batch, which takes one.
+		opt.QueueRecords = 2 * min(c.Batch, mostReadAhead)
 	}
 	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
 	r.src = src
