@@ -12,6 +12,7 @@ import (
 type start struct {
 	request int
 	order   *order
+	third   stepKind // of the order
 }
 
 // anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit in all
@@ -102,12 +103,12 @@ func (a *anchors) opened(i int) []start {
 	fit := a.b.starts[a.used:a.used]
 	sorted := true
 	for _, o := range open {
-		if o.c.asked.round != a.round || o.unsure && !a.b.admits(o.c.rows[o.order], &a.b.delta.Net[i]) {
+		if o.c.asked.round != a.round || o.unsure && !a.b.admits(o.o, &a.b.delta.Net[i]) {
 			continue
 		}
 		for _, r := range o.c.asked.requests {
 			sorted = sorted && (len(fit) == 0 || fit[len(fit)-1].request <= r)
-			fit = append(fit, start{r, o.c.rows[o.order]})
+			fit = append(fit, start{r, o.o, o.third})
 		}
 	}
 	if !sorted {
@@ -182,7 +183,7 @@ func (a *anchors) requested(fits *matcher.Fits[fitting]) []start {
 			}
 		}
 		for _, r := range c.asked.requests {
-			starts = append(starts, start{r, o})
+			starts = append(starts, start{r, o, o.third()})
 		}
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })

@@ -9,7 +9,9 @@ import (
 // that has its labels is worth more is seen without a look at the plan.
 type fitting struct {
 	c        *compiled
+	o        *order // of rows; may be nil
 	from, to uint32 // word and bit: the labels are known to be the right ones
+	third    stepKind
 	how      fittingHow
 }
 
@@ -24,8 +26,8 @@ const (
 )
 
 func newFitting(c *compiled, order int) fitting {
-	f := fitting{c: c}
 	q, o := c.plan.Query, c.rows[order]
+	f := fitting{c: c, o: o, third: o.third()}
 	if q.Emit == matcher.EmitCounts {
 		o = c.count[order]
 	}
@@ -73,7 +75,8 @@ type openings struct {
 
 type opening struct {
 	c      *compiled
-	order  int
+	o      *order
+	third  stepKind
 	unsure bool // the ends have not been looked at
 }
 
@@ -144,13 +147,13 @@ func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
 				continue
 			}
 		case bySteps:
-			if *f.c.missing > 0 || !b.admits(f.c.rows[fit.List[k].Order], n) {
+			if *f.c.missing > 0 || !b.admits(f.o, n) {
 				continue
 			}
 		case never, byGroup:
 			continue
 		}
-		open.list = append(open.list, opening{f.c, fit.List[k].Order, f.how == always})
+		open.list = append(open.list, opening{f.c, f.o, f.third, f.how == always})
 	}
 	open.end = append(open.end, uint32(len(open.list)))
 }

@@ -29,6 +29,25 @@ func (s *search) keepFrames(o *order) {
 	s.filled = now
 }
 
+// third returns the kind of the step after the anchor's, if a search that begins with it may end with the anchor; ownKind if there is none.
+func (o *order) third() stepKind {
+	if o == nil || o.members != nil || len(o.kinds) < 3 {
+		return ownKind
+	}
+	return o.kinds[2]
+}
+
+// noThird tells that a step of a kind, the third of an order, is known to have no candidates beside a net edge, from the search before. Then
+// the order need not be looked at, which is in no cache where many patterns are registered.
+func (s *search) noThird(k stepKind, net uint32) bool {
+	last := &s.filled
+	if k == ownKind || last.o == nil || last.anchor != net || len(last.o.kinds) < 3 || last.o.kinds[2] != k {
+		return false
+	}
+	f := &s.frames[2]
+	return f.valid && (f.none || len(f.nbr) == 0)
+}
+
 // ends tells that the first step after the anchor's ends, which depends on them alone, is known to have no candidates.
 func (s *search) ends(o *order) bool {
 	if o.members != nil || len(o.kinds) < 3 {

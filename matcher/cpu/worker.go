@@ -124,7 +124,7 @@ func (w *worker) groupOf(starts []start, net uint32) int {
 		w.ahead = max(0, w.ahead-n)
 	} else if f := &w.se.filled; f.o != nil && f.anchor == net && n < len(starts) {
 		w.ahead = min(ordersAhead, len(starts)) - n
-		w.readAhead(starts[:n+max(0, w.ahead)])
+		w.readAhead(starts[:n+max(0, w.ahead)], net)
 	}
 	return n
 }
@@ -133,6 +133,11 @@ func (w *worker) groupOf(starts []start, net uint32) int {
 func (w *worker) group(c int, order uint32, starts []start) *group {
 	s, r := w.s, starts[0].request
 	if order >= s.reqs[r].Before || s.of[r].closed.Load() {
+		return nil
+	}
+	if len(starts) == 1 && s.of[r].budget == nil && w.se.noThird(starts[0].third, order) {
+		w.se.steps++
+		s.of[r].steps.Add(1)
 		return nil
 	}
 	g := w.spare
