@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"runtime"
 	"slices"
 
 	"motifd/matcher"
@@ -262,7 +263,6 @@ func (w *worker) queue(c int) {
 	w.ready, w.bytes = nil, 0
 	w.out.close()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0) {
 		if w.help(s.head + 1) {
 			continue
@@ -276,6 +276,10 @@ func (w *worker) queue(c int) {
 	s.queued += n
 	s.queues[c] = append(s.queues[c], ready...)
 	s.emitter.Signal()
+	s.mu.Unlock()
+	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache, and few are needed. Otherwise it would
+	// wait for a processor, for 10 ms where each has a worker.
+	runtime.Gosched()
 }
 
 // wanted tells whether there is a worker for a part of g that has not enough parts to choose from.
