@@ -37,6 +37,7 @@ type Source struct {
 	cur    int  // file
 	open   bool // it is
 	fr     *framer
+	lately int // how many records Read returned last: the next one has room for as many
 	header []byte
 	pipe   *pipeReader
 	close  func()
@@ -156,7 +157,7 @@ func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 		if err != nil {
 			return s.unreadable(err)
 		}
-		recs := []stream.Record{s.record(fr)}
+		recs := append(make([]stream.Record, 0, max(1, s.lately)), s.record(fr))
 		for len(recs) < s.opt.ReadRecords {
 			fr, ok := s.fr.buffered()
 			if !ok {
@@ -164,6 +165,7 @@ func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 			}
 			recs = append(recs, s.record(fr))
 		}
+		s.lately = len(recs)
 		return recs, nil
 	}
 }
