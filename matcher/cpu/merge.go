@@ -8,13 +8,14 @@ import (
 type merge struct {
 	order *rowOrder
 	heads []*cursor
+	hi    []uint32
 }
 
-// newMerge merges what the runs hold from the first row on that is not before lo; nil is all.
-func newMerge(o *rowOrder, runs []*run, lo []uint32) (*merge, error) {
-	m := &merge{order: o}
+// newMerge merges what the runs hold from the first row on whose vertices are not before lo, up to those that come before hi; nil is no bound.
+func newMerge(o *rowOrder, runs []*run, lo, hi []uint32) (*merge, error) {
+	m := &merge{order: o, hi: hi}
 	for _, r := range runs {
-		c, err := newCursor(r, lo)
+		c, err := newCursor(r, lo, hi)
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +57,8 @@ func (m *merge) sift(i int) {
 	}
 }
 
-// append appends at most most rows, those whose vertices come before hi (nil is no bound), to dst.
-func (m *merge) append(dst []uint32, most int, hi []uint32) ([]uint32, error) {
+// append appends at most most rows to dst.
+func (m *merge) append(dst []uint32, most int) ([]uint32, error) {
 	for most > 0 && len(m.heads) > 0 {
 		c := m.heads[0]
 		// The first cursor stays first as long as it is not behind the second.
@@ -69,7 +70,7 @@ func (m *merge) append(dst []uint32, most int, hi []uint32) ([]uint32, error) {
 			second = m.heads[1]
 		}
 		for {
-			if hi != nil && m.beyond(c, hi) {
+			if c.near && m.beyond(c) {
 				m.heads = m.heads[:0]
 				return dst, nil
 			}
@@ -98,8 +99,9 @@ func (m *merge) append(dst []uint32, most int, hi []uint32) ([]uint32, error) {
 	return dst, nil
 }
 
-// beyond reports whether a row is not before hi.
-func (m *merge) beyond(c *cursor, hi []uint32) bool {
+// beyond reports whether a row is not before the bound.
+func (m *merge) beyond(c *cursor) bool {
+	hi := m.hi
 	if k := uint64(hi[0])<<32 | uint64(hi[1]); c.key != k {
 		return c.key > k
 	}

@@ -209,11 +209,14 @@ type cursor struct {
 	key   uint64   // its first two vertices
 	space []uint32
 	buf   []byte // both of the size of the largest block that was read
+	hi    []uint32
+	near  bool // some rows of the block may not be before hi
 }
 
-// newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo nil it is the run's first.
-func newCursor(r *run, lo []uint32) (*cursor, error) {
-	c := &cursor{run: r, row: make([]uint32, r.order.width())}
+// newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo nil it is the run's first. It tells
+// when it comes near hi, if that is not nil.
+func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
+	c := &cursor{run: r, row: make([]uint32, r.order.width()), hi: hi}
 	if lo != nil {
 		at, _ := slices.BinarySearchFunc(r.blocks, lo, func(b packed, lo []uint32) int {
 			return cmp.Or(slices.Compare(b.first, lo), 1) // rows equal to lo may end the block before
@@ -238,6 +241,8 @@ func (c *cursor) next() (bool, error) {
 		}
 		b := &c.run.blocks[c.block]
 		c.block++
+		// The next block's first row is not before any of this one.
+		c.near = c.hi != nil && (c.block == len(c.run.blocks) || slices.Compare(c.run.blocks[c.block].first, c.hi) >= 0)
 		if b.words != nil {
 			c.words = b.words[:b.n]
 		} else if err := c.read(b); err != nil {

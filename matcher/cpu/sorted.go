@@ -82,7 +82,7 @@ func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
 	if len(r.runs) == 0 {
 		return nil
 	}
-	m, err := newMerge(r.order, r.runs, nil)
+	m, err := newMerge(r.order, r.runs, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
 		if uint64(most) > limit {
 			most = int(limit)
 		}
-		if b.words, err = m.append(b.words[:0], most, nil); err != nil {
+		if b.words, err = m.append(b.words[:0], most); err != nil {
 			return err
 		}
 		if rows.Data = b.words; len(rows.Data) == 0 {

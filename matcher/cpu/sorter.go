@@ -270,7 +270,7 @@ func (s *sorter) compact(level int) {
 			rest = append(rest, r)
 		}
 	}
-	m, err := newMerge(s.order, from, nil)
+	m, err := newMerge(s.order, from, nil, nil)
 	if err != nil {
 		s.err = err
 		return
@@ -284,7 +284,7 @@ func (s *sorter) compact(level int) {
 			most = int(min(uint64(most), left))
 		}
 		var words []uint32
-		if words, s.err = m.append(make([]uint32, 0, most*w), most, nil); len(words) == 0 {
+		if words, s.err = m.append(make([]uint32, 0, most*w), most); len(words) == 0 {
 			break
 		}
 		left -= uint64(len(words) / w)

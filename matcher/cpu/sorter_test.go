@@ -109,9 +109,9 @@ func TestSorterAgainstSort(t *testing.T) {
 		// In stretches, whatever their size, and then in one go.
 		var parts []uint32
 		for _, s := range spans(result.runs, 1+rng.Uint64N(3000)) {
-			m, err := newMerge(order, result.runs, s.lo)
+			m, err := newMerge(order, result.runs, s.lo, s.hi)
 			for err == nil && len(m.heads) > 0 {
-				parts, err = m.append(parts, 1+rng.IntN(100), s.hi)
+				parts, err = m.append(parts, 1+rng.IntN(100))
 			}
 			if err != nil {
 				t.Fatal(err)

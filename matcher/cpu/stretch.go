@@ -33,14 +33,14 @@ func (p *stretch) merge() {
 }
 
 func (p *stretch) collect() (blocks []*block, err error) {
-	m, err := newMerge(p.rows.order, p.rows.runs, p.lo)
+	m, err := newMerge(p.rows.order, p.rows.runs, p.lo, p.hi)
 	if err != nil {
 		return nil, err
 	}
 	most := blockWords / p.rows.order.width()
 	for !p.s.stop.Load() {
 		b := newBlock()
-		if b.words, err = m.append(b.words, most, p.hi); err != nil || len(b.words) == 0 {
+		if b.words, err = m.append(b.words, most); err != nil || len(b.words) == 0 {
 			b.release()
 			return blocks, err
 		}
@@ -144,7 +144,7 @@ func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(m
 
 // stream emits the stretch while it merges it.
 func (p *stretch) stream(take *uint64, rows matcher.Rows, emit func(matcher.Rows) error) error {
-	m, err := newMerge(p.rows.order, p.rows.runs, p.lo)
+	m, err := newMerge(p.rows.order, p.rows.runs, p.lo, p.hi)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (p *stretch) stream(take *uint64, rows matcher.Rows, emit func(matcher.Rows
 	defer b.release()
 	for *take > 0 {
 		most := min(uint64(blockWords/p.rows.order.width()), *take)
-		if b.words, err = m.append(b.words[:0], int(most), p.hi); err != nil {
+		if b.words, err = m.append(b.words[:0], int(most)); err != nil {
 			return err
 		}
 		if rows.Data = b.words; len(rows.Data) == 0 {
