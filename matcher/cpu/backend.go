@@ -68,7 +68,8 @@ type Backend struct {
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *columns
 	fresh   freshness
-	tasks   [][]task // by request, empty between searches
+	tasks   [][]task  // by request, empty between searches
+	run     *tasksRun // kept between searches
 	nets    nets
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.

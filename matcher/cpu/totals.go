@@ -20,12 +20,17 @@ type totals struct {
 	taken atomic.Bool // own is at work
 	stop  atomic.Bool // of the request at hand
 	unset func() bool // ends the watch over ctx
+	run   *tasksRun   // of the request at hand
 }
 
 // begin makes ready for the tasks of another request.
 func (t *totals) begin() {
 	if t.own == nil {
 		t.own = t.b.newSearch(&t.stop, matcher.WantCount)
+		if t.run, t.b.run = t.b.run, nil; t.run == nil {
+			t.run = &tasksRun{}
+			t.run.work = t.run.worker
+		}
 		t.unset = context.AfterFunc(t.ctx, func() { t.stop.Store(true) })
 	}
 	t.stop.Store(false)
@@ -39,17 +44,27 @@ func (t *totals) end() {
 	if t.own != nil {
 		t.unset()
 		t.b.release(t.own)
+		t.run.tasksOf, t.run.pool = tasksOf{}, pool{}
+		t.b.run = t.run
 	}
 }
 
-// search returns a search for a worker, and what to do when it is done with it.
-func (t *totals) search(mode matcher.Want) (s *search, done func()) {
+// search returns a search for a worker: the caller's own one, unless another worker has it.
+func (t *totals) search(mode matcher.Want) (s *search, own bool) {
 	if !t.taken.Swap(true) {
 		t.own.ask(mode)
-		return t.own, func() { t.taken.Store(false) }
+		return t.own, true
 	}
-	s = t.b.newSearch(&t.stop, mode)
-	return s, func() { t.b.release(s) }
+	return t.b.newSearch(&t.stop, mode), false
+}
+
+// done takes back what search returned.
+func (t *totals) done(s *search, own bool) {
+	if own {
+		t.taken.Store(false)
+	} else {
+		t.b.release(s)
+	}
 }
 
 // total answers one request: what its forest has counted, and its tasks.
@@ -78,68 +93,91 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result, and returns what is to be taken away.
 func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, result *matcher.Result) (less matcher.Count) {
-	b := t.b
 	t.begin()
-	var bud *budget
+	r := t.run
+	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, forest: forest, result: result}
 	if req.Budget > 0 {
-		bud = &budget{limit: req.Budget}
+		r.budget = &budget{limit: req.Budget}
 	}
-	shape := b.plans[req.Plan].shape
-	if req.Want == matcher.WantAny {
-		shape = nil
+	if req.Want != matcher.WantAny {
+		r.shape = t.b.plans[req.Plan].shape
 	}
-	var adj *adjacency
-	if shape != nil {
-		adj = b.adjacency()
+	if r.shape != nil {
+		r.adj = t.b.adjacency()
 	}
-	p := &pool{b: b, stop: &t.stop}
-	var mu sync.Mutex
-	p.run(len(tasks), taskChunk, func() {
-		began := b.clock()
-		s, done := t.search(req.Want)
-		defer done()
-		s.budget, s.sharing = bud, p.sharing()
-		var more, fewer matcher.Count
-		if shape != nil {
-			s.counter.start(s, shape, adj, forest, t.phase)
+	r.pool = pool{b: t.b, stop: &t.stop}
+	r.pool.run(len(tasks), taskChunk, r.work)
+	return r.less
+}
+
+// tasksRun is what the tasks of a request are run with. Its memory is kept: most requests have few of them.
+type tasksRun struct {
+	tasksOf
+	work func() // worker
+	pool pool
+	mu   sync.Mutex // held to add to the result, and to less
+}
+
+// tasksOf are the tasks of a request.
+type tasksOf struct {
+	t      *totals
+	tasks  []task
+	want   matcher.Want
+	budget *budget
+	shape  *shape // nil when counting must enumerate
+	adj    *adjacency
+	forest *forest
+	result *matcher.Result
+	less   matcher.Count
+}
+
+// worker is one worker at the tasks.
+func (r *tasksRun) worker() {
+	t, b := r.t, r.t.b
+	began := b.clock()
+	s, own := t.search(r.want)
+	defer t.done(s, own)
+	s.budget, s.sharing = r.budget, r.pool.sharing()
+	var more, fewer matcher.Count
+	if r.shape != nil {
+		s.counter.start(s, r.shape, r.adj, r.forest, t.phase)
+	}
+	for from, to, given, ok := r.pool.take(s); ok; from, to, given, ok = r.pool.take(s) {
+		if given != nil {
+			s.resume(given)
 		}
-		for from, to, given, ok := p.take(s); ok; from, to, given, ok = p.take(s) {
-			if given != nil {
-				s.resume(given)
+		chunk := r.tasks[from:to]
+		if r.shape != nil {
+			s.counter.read += r.adj.readEnds(chunk)
+		}
+		for _, x := range chunk {
+			if r.shape != nil {
+				s.counter.place = x.net
+				m, l := s.counter.fromAnchor(x.o, t.sign, x.netPair)
+				more, fewer = more.Add(m), fewer.Add(l)
+			} else {
+				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
 			}
-			chunk := tasks[from:to]
-			if shape != nil {
-				s.counter.read += adj.readEnds(chunk)
-			}
-			for _, x := range chunk {
-				if shape != nil {
-					s.counter.place = x.net
-					m, l := s.counter.fromAnchor(x.o, t.sign, x.netPair)
-					more, fewer = more.Add(m), fewer.Add(l)
-				} else {
-					s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
-				}
-				if s.stopped {
-					break
-				}
-			}
-			if bud != nil {
-				s.poll()
-			}
-			if s.tripped {
-				t.stop.Store(true)
+			if s.stopped {
+				break
 			}
 		}
-		took := b.clock() - began - s.sharing.waited
-		mu.Lock()
-		defer mu.Unlock()
-		result.Count, less = result.Count.Add(more).Add(matcher.CountOf(s.found)), less.Add(fewer)
-		result.Steps += s.steps
-		result.SearchNS += took
-		result.Suspended = result.Suspended || s.tripped
-		if s.witness != nil && result.Witness == nil {
-			result.Witness, result.Count = s.witness, matcher.CountOf(1)
+		if r.budget != nil {
+			s.poll()
 		}
-	})
-	return less
+		if s.tripped {
+			t.stop.Store(true)
+		}
+	}
+	took := b.clock() - began - s.sharing.waited
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	result := r.result
+	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.found)), r.less.Add(fewer)
+	result.Steps += s.steps
+	result.SearchNS += took
+	result.Suspended = result.Suspended || s.tripped
+	if s.witness != nil && result.Witness == nil {
+		result.Witness, result.Count = s.witness, matcher.CountOf(1)
+	}
 }
