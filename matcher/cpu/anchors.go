@@ -23,6 +23,7 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
+	budget bool        // some request has one
 	each   bool        // some request is not in the openings: it has a budget, or wants rows of a plan that is counted
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
@@ -56,6 +57,7 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
 		c.asked.requests = append(c.asked.requests, i)
+		a.budget = a.budget || r.Budget > 0
 		a.each = a.each || r.Budget > 0 || c.summed()
 		a.orders = append(a.orders, c)
 	}
@@ -136,16 +138,28 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		if len(pairs) == 0 {
 			continue
 		}
-		for _, s := range a.requested(a.b.anchors.Of(g.from, g.edge, g.to)) {
-			req := &a.reqs[s.request]
-			f := a.b.grown(req, phase)
-			ts, x, y := tasks[s.request], &s.order.steps[0], &s.order.steps[1]
-			for i, p := range pairs {
-				if f != nil || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) || req.Budget > 0 {
-					ts = append(ts, task{o: s.order, netPair: p, net: uint32(i)})
-				}
+		fits := a.b.anchors.Of(g.from, g.edge, g.to).List
+		many := len(fits) > manyFits
+		for k := range fits {
+			f := &fits[k].Of
+			if many && !a.budget && f.how == byGroup && !f.forest && !a.b.anyFits(f, pairs) {
+				continue // without a look at the plan
 			}
-			tasks[s.request] = ts
+			if f.c.asked.round != a.round {
+				continue
+			}
+			o := f.c.count[fits[k].Order]
+			for _, r := range f.c.asked.requests {
+				req := &a.reqs[r]
+				grown := a.b.grown(req, phase) != nil
+				ts, x, y := tasks[r], &o.steps[0], &o.steps[1]
+				for i, p := range pairs {
+					if grown || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) || req.Budget > 0 {
+						ts = append(ts, task{o: o, netPair: p, net: uint32(i)})
+					}
+				}
+				tasks[r] = ts
+			}
 		}
 	}
 }

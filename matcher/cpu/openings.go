@@ -13,6 +13,7 @@ type fitting struct {
 	from, to uint32 // word and bit: the labels are known to be the right ones
 	third    stepKind
 	how      fittingHow
+	forest   bool // counts are kept from batch to batch, or were once: labels suffice
 }
 
 type fittingHow uint8
@@ -35,7 +36,7 @@ func newFitting(c *compiled, order int) fitting {
 	case q.WorkBudget > 0:
 		f.how = always
 	case c.summed():
-		f.how = byGroup
+		f.how, f.forest = byGroup, c.forest != nil
 		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
 	case o == nil:
 		f.how = never
@@ -186,9 +187,10 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	b.group()
 	for _, g := range b.nets.touched {
 		fits := b.anchors.Of(g.from, g.edge, g.to).List
+		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if f.how != byGroup || f.c.forest == nil && *f.c.missing > 0 {
+			if f.how != byGroup || many && !f.forest && !b.anyFits(f, g.of[0]) && !b.anyFits(f, g.of[1]) || f.c.forest == nil && *f.c.missing > 0 {
 				continue
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
@@ -200,6 +202,9 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 		}
 	}
 }
+
+// manyFits is of how many plans that net edges fit by their labels the candidate bits are looked at before the plans, which are in no cache then.
+const manyFits = 16
 
 // anyFits tells whether the ends of some net edge have the candidate bits.
 func (b *Backend) anyFits(f *fitting, pairs []netPair) bool {
