@@ -1,6 +1,10 @@
 package cpu
 
-import "context"
+import (
+	"context"
+
+	"motifd/dyngraph"
+)
 
 // aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to wait for what they
 // find, takes longer than all that a small batch has to search. A single worker would only have rows emitted while it searches.
@@ -11,6 +15,24 @@ func aloneSteps(threads int) uint64 {
 	return 4 * shareEvery
 }
 
+// atOnce is how many times the steps between two looks whether to give work away a search for rows is to be foreseen to make if workers are to begin at once.
+const atOnce = 64
+
+// large foresees from the search before whether this one is large enough that workers begin at once: one that is alone meanwhile leaves processors idle.
+func (s *rowSearch) large(sign dyngraph.Sign) bool {
+	b := s.b
+	return b.opt.Threads > 1 && b.perNet[side(sign)]*uint64(len(s.nets)) >= atOnce*b.shareEvery
+}
+
+// note takes note of the steps that a search for rows made, of so many net edges.
+func (s *rowSearch) note(sign dyngraph.Sign, nets int) {
+	steps := uint64(0)
+	for i := range s.of {
+		steps += uint64(s.of[i].steps.Load())
+	}
+	s.b.perNet[side(sign)] = steps / uint64(nets)
+}
+
 // anchorsLeft are those that a search has not come to: some starts of the last net edge that it came to, and the net edges from next on.
 type anchorsLeft struct {
 	starts []start
@@ -18,16 +40,20 @@ type anchorsLeft struct {
 }
 
 // searchAlone searches and emits groups, in order, on the caller's goroutine, until it has made enough steps, or a group's search has become so long that
-// it is to be shared. Workers have begun then with what is left, and the one that was alone is one of them.
-func (s *rowSearch) searchAlone(ctx context.Context) error {
+// it is to be shared. Workers have begun then with what is left, and the one that was alone is one of them. A large search is not begun alone.
+func (s *rowSearch) searchAlone(ctx context.Context, large bool) error {
 	w := newWorker(s)
 	if s.b.opt.Threads > 1 {
 		s.hungry.Store(1)
 	}
-	last, more, err := s.alone(ctx, w)
-	if err != nil || !more {
-		w.release()
-		return err
+	var last *group
+	if !large {
+		var more bool
+		var err error
+		if last, more, err = s.alone(ctx, w); err != nil || !more {
+			w.release()
+			return err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,10 +117,5 @@ func (s *rowSearch) begin() {
 	s.queues, s.done, s.next = make([][]*group, len(s.ends)), make([]bool, len(s.ends)), 1
 	for range s.b.opt.Threads - 1 {
 		s.workers.Go(func() { newWorker(s).run() })
-	}
-	if s.b.hold != nil {
-		s.mu.Unlock()
-		s.b.hold(func() bool { return s.hungry.Load() > 0 })
-		s.mu.Lock()
 	}
 }

@@ -84,6 +84,8 @@ type Backend struct {
 	adj    *adjacency
 	counts bool // some plan is counted in every batch
 
+	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
+
 	alone      uint64                  // aloneSteps, or fewer in tests
 	shareEvery uint64                  // steps between two looks whether to give work away
 	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one

@@ -108,7 +108,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		}
 	}
 	defer context.AfterFunc(ctx, s.fail)()
-	err := s.searchAlone(ctx)
+	nets := len(s.nets)
+	err := s.searchAlone(ctx, s.large(sign))
 	if err == nil && s.begun {
 		err = s.emitAll(ctx)
 	}
@@ -116,6 +117,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	s.workers.Wait()
 	b.starts = room
 	s.endings.release()
+	s.note(sign, nets)
 	for _, q := range s.queues {
 		for _, g := range q {
 			g.rows.close()

@@ -288,6 +288,11 @@ func (s *rowSearch) wanted(g *group) bool {
 	defer s.mu.Unlock()
 	if !s.begun {
 		s.begin()
+		if s.b.hold != nil {
+			s.mu.Unlock()
+			s.b.hold(func() bool { return s.hungry.Load() > 0 })
+			s.mu.Lock()
+		}
 	}
 	n := s.idle
 	if g.chunk == s.head {
