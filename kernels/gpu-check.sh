@@ -132,7 +132,7 @@ beside() {
 }
 
 # checked are the tests that compute-sanitizer watches; of those of the array it watches the races apart, as they have no locks.
-checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches)$'
+checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches|NoRowIsFoundTwice)$'
 array='TestA9DeviceArray'
 
 # each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at most. The log ends with the

@@ -8,7 +8,7 @@
 enum Live : u32 { kIdle = 0, kRunning = 1, kFresh = 2 };  // kFresh: the task is to be started anew
 
 // Frame is one level: what is left of the slots that its vertex is chosen from, and which of the 32 slots before next are
-// candidates that have not been tried. Its owner alone raises next and sets a mask that is 0; under the lock, thieves
+// candidates that have not been tried. Its owner alone changes next and sets a mask that is 0; under the lock, thieves
 // lower end and take bits of the mask. best is the back edge that is streamed; an edge step has but one, and goes from image
 // to image, so that there it says where the 32 slots begin.
 struct Frame {

@@ -4,7 +4,6 @@
 //
 //   - requests with a work budget, which is measured in the CPU backend's steps
 //   - counts beyond 128 bits
-//   - a single group (anchor and query; of a whole graph, first vertex) whose rows exceed Options.RowMemory: from there on the CPU backend goes on, which sorts on disk
 //   - with Options.Placement, searches that it is faster at
 //
 // The results are the same bytes either way.

@@ -250,7 +250,7 @@ func TestP2LostMidway(t *testing.T) {
 	searches, snapshots := 0, 0 // that lost it
 	enough := func() bool { return min(searches, snapshots) > 0 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
-		batch, q := paths(rng, 400)
+		batch, q := paths(rng, 60, 400, "x", "y", "z")
 		queries := []*matcher.Query{q}
 		if rng.IntN(2) == 0 {
 			other := *q

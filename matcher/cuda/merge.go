@@ -24,6 +24,9 @@ type cursor struct {
 
 // merge hands out the rows of parts, by group, and in a group in the order that compare tells, those of a group in one call or several. They are borrowed.
 func (s *spill) merge(parts []*part, compare func(group int, a, b []uint32) int, take func(group int, rows []uint32) error) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
 	m := &merge{compare: compare}
 	for _, p := range parts {
 		if len(p.runs) == 0 {

@@ -98,14 +98,16 @@ func (o *orderer) open() (err error) {
 	return err
 }
 
+// rowBytes is what a row of so many words takes: in the ring, twice with a key and its number, and twice in order.
+func rowBytes(stride int) int { return 4*stride + 2*(8+4) + 2*4*max(stride-1, 0) }
+
 // begin parts the memory for the rows of a job, which are searched on a lane.
 func (o *orderer) begin(j *job, l *lane) error {
 	o.lane = l
 	if err := o.open(); err != nil {
 		return err
 	}
-	each := 4*j.stride + 2*(8+4) + 2*4*(j.stride-1)
-	j.room = max(o.memory/each-j.behind, minRows)
+	j.room = max(o.memory/rowBytes(j.stride)-j.behind, minRows)
 	rows := j.room + j.behind
 	const line = 256
 	total := 0

@@ -29,7 +29,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if err := r.lane.q.Clear(r.box.ptr, r.box.size); err != nil {
 		return nil, err
 	}
-	s := &pass{run: r, job: j, shape: r.shape(j)}
+	s := &pass{run: r, job: j, shape: j.shape}
 	s.p = kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
 		Tally: r.shared.ptr, Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
 		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),

@@ -85,14 +85,20 @@ type job struct {
 	behind  int // rows that the warps of a launch may write to it once it is full
 	// found is called for rows that are not to be put in order, with their request as the group.
 	found func(request uint32, row []uint32)
+	shape kernels.Shape // of its searches
 }
 
-// shape is the grid of a job's searches.
-func (r *runner) shape(j *job) kernels.Shape {
+// shape chooses the grid of a job whose warps may write so many bytes behind the ring's end each: patterns with very many automorphisms, whose rows come in large portions, have
+// fewer warps, so that the ring keeps three quarters of the memory for rows.
+func (r *runner) shape(rows bool, each int) kernels.Shape {
 	if r.opt.Shape.Warps() > 0 {
 		return r.opt.Shape
 	}
-	return kernels.Fill(r.dev.Info(), j.found == nil)
+	s := kernels.Fill(r.dev.Info(), rows)
+	if rows {
+		s.Blocks = max(1, min(s.Blocks, r.opt.RowMemory/4/(s.BlockWarps*each)))
+	}
+	return s
 }
 
 // begin uploads what the tasks of a job share.
@@ -113,7 +119,25 @@ func (r *runner) begin(j *job) error {
 	if _, err := r.control.reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
 		return err
 	}
-	warps := r.shape(j).Warps()
+	matches := 1 // that a row is written for each of
+	for i, o := range j.owner {
+		if o != kernels.None {
+			p := &r.table.programs[i]
+			j.columns = max(j.columns, int(p.Vertices))
+			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
+			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
+			for _, p := range r.table.programs[i : i+1+int(p.Members)] {
+				matches = max(matches, 1+int(p.Images))
+			}
+		}
+	}
+	behind := 1 // one match of a request is enough, and a warp writes it by itself
+	if j.found == nil {
+		behind = kernels.RowsBehind(max(j.stride, 1), matches)
+	}
+	j.shape = r.shape(j.found == nil, behind*rowBytes(j.stride))
+	warps := j.shape.Warps()
+	j.behind = warps * behind
 	if _, err := r.parked.reserve(warps * kernels.ParkedSize); err != nil {
 		return err
 	}
@@ -123,29 +147,13 @@ func (r *runner) begin(j *job) error {
 	if _, err := r.mail.reserve(warps * kernels.StateSize); err != nil {
 		return err
 	}
-	each := 1 // rows that are written for one match
-	for i, o := range j.owner {
-		if o != kernels.None {
-			p := &r.table.programs[i]
-			j.columns = max(j.columns, int(p.Vertices))
-			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
-			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
-			for _, p := range r.table.programs[i : i+1+int(p.Members)] {
-				each = max(each, 1+int(p.Images))
-			}
-		}
-	}
 	if j.found != nil {
-		j.behind = warps // one match of a request is enough, and a warp writes it by itself
 		if _, err := r.ring.reserve((minRows + j.behind) * 4 * j.stride); err != nil {
 			return err
 		}
 		j.ring, j.room = r.ring.ptr, minRows
-	} else {
-		j.behind = warps * kernels.RowsBehind(max(j.stride, 1), each)
-		if err := r.order.begin(j, &r.lane); err != nil {
-			return err
-		}
+	} else if err := r.order.begin(j, &r.lane); err != nil {
+		return err
 	}
 	columns, used := r.columns(j)
 	// One copy, since each takes about as long as another.

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ type spill struct {
 	memory int // bytes that reading takes, about
 
 	file *os.File
+	out  *bufio.Writer // to it: groups may be small
 	end  int64
 }
 
@@ -38,7 +40,7 @@ func (s *spill) begin() (*part, error) {
 		if err != nil {
 			return nil, fmt.Errorf("spilling matches for merging: %w", err)
 		}
-		s.file = f
+		s.file, s.out = f, bufio.NewWriterSize(f, 1<<20)
 	}
 	return &part{at: s.end}, nil
 }
@@ -48,7 +50,7 @@ func (s *spill) write(p *part, group, width int, rows []uint32) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := s.file.WriteAt(kernels.Bytes(rows), s.end); err != nil {
+	if _, err := s.out.Write(kernels.Bytes(rows)); err != nil {
 		return fmt.Errorf("spilling matches for merging: %w", err)
 	}
 	s.end += int64(4 * len(rows))
@@ -59,7 +61,7 @@ func (s *spill) write(p *part, group, width int, rows []uint32) error {
 	return nil
 }
 
-// read reads words that were written.
+// read reads words that were written, and flushed.
 func (s *spill) read(words []uint32, at int64) error {
 	if n, err := s.file.ReadAt(kernels.Bytes(words), at); n < 4*len(words) {
 		if err == io.EOF {
@@ -70,10 +72,21 @@ func (s *spill) read(words []uint32, at int64) error {
 	return nil
 }
 
+// flush has all that was written in the file.
+func (s *spill) flush() error {
+	if s.file == nil {
+		return nil
+	}
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("spilling matches for merging: %w", err)
+	}
+	return nil
+}
+
 // close drops all that was written.
 func (s *spill) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.file, s.end = nil, 0
+	s.file, s.out, s.end = nil, nil, 0
 }

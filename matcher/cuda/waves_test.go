@@ -55,16 +55,16 @@ func (e promptEvent) Since(earlier kernels.Event) (float64, error) {
 	return e.Event.Since(earlier.(promptEvent).Event)
 }
 
-// paths returns a batch of so many edges with many paths of two.
-func paths(rng *rand.Rand, edges int) (batch []dyngraph.Message, q *matcher.Query) {
+// paths returns a batch of so many edges among a number of vertices, with many paths, and the pattern of these.
+func paths(rng *rand.Rand, among, edges int, vertices ...string) (batch []dyngraph.Message, q *matcher.Query) {
 	for len(batch) < edges {
-		if from, to := rng.IntN(60), rng.IntN(60); from != to {
+		if from, to := rng.IntN(among), rng.IntN(among); from != to {
 			batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
 				FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
 		}
 	}
 	q = &matcher.Query{Name: "path", Version: 1}
-	for i, name := range []string{"x", "y", "z"} {
+	for i, name := range vertices {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: name, Label: "a"})
 		if i > 0 {
 			q.Edges = append(q.Edges, matcher.QueryEdge{Name: "to " + name, From: i - 1, To: i, Label: "e", Either: true})
@@ -77,7 +77,7 @@ func paths(rng *rand.Rand, edges int) (batch []dyngraph.Message, q *matcher.Quer
 // next ones are searched all the same.
 func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
-		batch, q := paths(rng, 400)
+		batch, q := paths(rng, 60, 400, "x", "y", "z")
 		dev := &prompt{Device: newDevice(t, rng)}
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
 		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
