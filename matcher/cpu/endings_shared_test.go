@@ -51,9 +51,7 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 						if words == nil {
 							x.begin(kind, v)
 							x.staged, x.long = staged, long
-							for _, w := range want {
-								x.words = append(x.words, w)
-							}
+							x.words = append(x.words, want...)
 							if len(x.words) > len(x.room) && len(x.room) > 0 {
 								outgrew.Store(true)
 							}
