@@ -70,6 +70,17 @@ func TestOverridesMakeSections(t *testing.T) {
 	require.Equal(t, 30*time.Second, c.Output.Kafka.RequestTimeout.Std(), "and its time-out")
 }
 
+// TestZeroIsNoDefault holds that a field that is set to 0 does not get the default of what it configures.
+func TestZeroIsNoDefault(t *testing.T) {
+	c, err := load(t, sound+"batch: {linger: 0s}\nstop_timeout: 0s\n", nil, "input.limits.max_dead_letter_bytes=0")
+	require.NoError(t, err)
+	o := c.PipelineOptions()
+	o.EnsureDefaults()
+	require.Less(t, o.Batch.Linger, time.Millisecond)
+	require.Negative(t, o.StopTimeout)
+	require.Negative(t, o.DeadLetterBytes)
+}
+
 // TestEnvironmentNamesAreUnique holds that no two fields have one variable.
 func TestEnvironmentNamesAreUnique(t *testing.T) {
 	seen := make(map[string]string)

@@ -158,11 +158,15 @@ func (c *Config) PipelineOptions() stream.PipelineOptions {
 	if stop == 0 {
 		stop = -1
 	}
+	kept := int(c.Input.Limits.MaxDeadLetterBytes)
+	if kept == 0 { // which would stand for the default there
+		kept = -1
+	}
 	return stream.PipelineOptions{
 		Batch:        c.BatcherOptions(),
 		QueueRecords: c.Queues.InputRecords, QueueBytes: int64(c.Queues.InputBytes),
 		PublishBytes:    int64(c.Queues.OutputBytes),
-		DeadLetterBytes: int(c.Input.Limits.MaxDeadLetterBytes),
+		DeadLetterBytes: kept,
 		MaxEdges:        int(c.Graph.MaxEdges),
 		StopTimeout:     stop,
 	}

@@ -63,8 +63,8 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 
 // CheckMode refuses a query that does not go with the output mode (DESIGN S12).
 func CheckMode(mode string, q *matcher.Query) error {
-	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
-		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no max_matches_per_batch, "+
+	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0 || q.WorkBudget != 0) {
+		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full, no max_matches_per_batch and no work_budget, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
 	}
 	return nil
