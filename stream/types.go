@@ -84,7 +84,7 @@ type DeadLetter struct {
 	Element   int    `json:"element"` // offending element of an array, or -1
 	Reason    string `json:"reason"`  // code
 	Error     string `json:"error"`
-	Key       []byte `json:"key,omitempty"`
+	Key       []byte `json:"key,omitempty"` // nil when the record has none, or an empty one
 	Value     []byte `json:"value"`
 	// Size is the record's true size when Value was cut to the configured length.
 	Size int `json:"size"`

@@ -120,7 +120,7 @@ func (w *world) pipeline(f *streamtest.Faults) *stream.Pipeline {
 
 func (w *world) run(f *streamtest.Faults) error { return w.pipeline(f).Run(w.t.Context()) }
 
-// updates makes messages of random updates over a few vertices, with bad ones between them.
+// updates makes messages of random updates over a few vertices, with bad ones between them. Some have a key, and some an empty one.
 func updates(rng *rand.Rand, messages int) (recs []stream.Record) {
 	update := func() string {
 		op := "+"
@@ -149,7 +149,7 @@ func updates(rng *rand.Rand, messages int) (recs []stream.Record) {
 		default:
 			v = update()
 		}
-		recs = append(recs, stream.Record{Partition: int32(i % 2), Value: []byte(v)})
+		recs = append(recs, stream.Record{Partition: int32(i % 2), Key: [][]byte{nil, {}, []byte("k")}[i%3], Value: []byte(v)})
 	}
 	return recs
 }
@@ -159,7 +159,7 @@ func text(o streamtest.Output, repeats bool) (out []string) {
 	seen := map[string]bool{}
 	for _, recs := range [][]stream.OutRecord{o.Main, o.DeadLetters, o.Control} {
 		for _, r := range recs {
-			line := fmt.Sprintf("%s %s %d %d %s %d %v", r.Key, r.Value, r.Batch, r.Index, r.Query, r.Sign, r.Snapshot)
+			line := fmt.Sprintf("%s %v %s %d %d %s %d %v", r.Key, r.Key == nil, r.Value, r.Batch, r.Index, r.Query, r.Sign, r.Snapshot)
 			if repeats && seen[line] {
 				continue
 			}
