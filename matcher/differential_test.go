@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -83,16 +84,27 @@ func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 	w.batch("+ a b; + a c", "+q b a c", "+q c a b")
 }
 
-// TestS7ReplayPutsOutTheSame replays a batch log on another backend, and the end of it on a graph that was loaded in the
-// middle, with the queries restored.
+// TestS7ReplayPutsOutTheSame replays a batch log on other backends, and the end of it on a graph that was loaded in the
+// middle, with the queries restored. Some queries exceed their budgets: the replay suspends them where the log says.
 func TestS7ReplayPutsOutTheSame(t *testing.T) {
-	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })
+	suspensions := 0
+	matchertest.ForSeedsUntil(t, 20, func() bool { return suspensions > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
+			randomModes(rng, q)
+			if rng.IntN(3) == 0 {
+				q.WorkBudget = 1 + rng.Uint64N(100)
+			}
+		})
 		first := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
+		for _, b := range first.Log {
+			suspensions += len(b.Suspensions)
+		}
 		graph := func() *dyngraph.Graph { return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}) }
-		again := matchertest.Replay(t, first.Log, matcher.EngineOptions{Graph: graph(), Backend: reference.New(), Planner: plan.New()})
-		if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
-			t.Fatalf("first run against replay: %s", diff)
+		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
+			again := matchertest.Replay(t, first.Log, matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})
+			if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
+				t.Fatalf("first run against replay on %s: %s", other.Name(), diff)
+			}
 		}
 		// A restart in the middle: the graph is loaded, and the queries are restored.
 		at := len(c.Queries) + rng.IntN(len(c.Batches)+1)
@@ -109,13 +121,19 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		for _, q := range c.Queries {
 			versioned := *q
 			versioned.Version = 1
-			states = append(states, matcher.QueryState{Query: &versioned})
+			suspended := false
+			for _, b := range first.Log[:at] {
+				suspended = suspended || slices.ContainsFunc(b.Suspensions, func(s matcher.Suspension) bool { return s.Query == q.Name })
+			}
+			states = append(states, matcher.QueryState{Query: &versioned, Suspended: suspended})
 		}
 		if err := rest.Engine.Restore(states); err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range first.Log[at:] {
-			rest.Step(b)
+			logged := *b
+			logged.Replayed = true
+			rest.Step(&logged)
 		}
 		first.Batches = first.Batches[at:]
 		if diff := matchertest.Diff(first.Transcript(), rest.Transcript()); diff != "" {
