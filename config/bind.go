@@ -135,8 +135,6 @@ func (b *binder) bind(path string, n ast.Node, v reflect.Value) {
 		b.scalar(path, n, v)
 	case v.Kind() == reflect.Struct:
 		b.fields(path, n, v)
-	case v.Kind() == reflect.Map:
-		b.pairs(path, n, v)
 	case v.Kind() == reflect.Slice:
 		b.list(path, n, v)
 	}
@@ -158,7 +156,7 @@ func isScalar(v reflect.Value) bool {
 		return true
 	}
 	switch v.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer:
+	case reflect.Struct, reflect.Slice, reflect.Pointer:
 		return false
 	}
 	return true
@@ -228,25 +226,6 @@ func (b *binder) fields(path string, n ast.Node, v reflect.Value) {
 			continue
 		}
 		b.bind(join(path, key), entry.Value, known[i].value)
-	}
-}
-
-func (b *binder) pairs(path string, n ast.Node, v reflect.Value) {
-	values, ok := entries(n)
-	if !ok {
-		b.fail(n, path, "expected a section of NAME: VALUE, not %s", nodeName(n))
-		return
-	}
-	v.Set(reflect.MakeMap(v.Type()))
-	for _, entry := range values {
-		key := entry.Key.GetToken().Value
-		text, ok := scalarText(entry.Value)
-		if !ok {
-			b.fail(entry.Value, join(path, key), "expected text, not %s", nodeName(entry.Value))
-			continue
-		}
-		b.src.at[join(path, key)] = b.place(entry.Key.GetToken())
-		v.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(text))
 	}
 }
 

@@ -17,8 +17,7 @@ func leaves(path string, t reflect.Type) []string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if isScalar(reflect.New(t).Elem()) || t.Kind() == reflect.Map ||
-		t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Struct {
+	if isScalar(reflect.New(t).Elem()) || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Struct {
 		return []string{path}
 	}
 	if t.Kind() != reflect.Struct {
@@ -124,7 +123,7 @@ func unknownField(path string) string {
 	return unknown("section", section, slices.Compact(sections))
 }
 
-// set gives the field of a known path the value that text stands for. Lists are written a,b and maps k=v,k=v.
+// set gives the field of a known path the value that text stands for. Lists are written a,b.
 func set(c *Config, path, text, where string) error {
 	v := reflect.ValueOf(c).Elem()
 	for _, name := range strings.Split(path, ".") {
@@ -143,48 +142,20 @@ func set(c *Config, path, text, where string) error {
 }
 
 func setValue(v reflect.Value, text string) error {
-	switch {
-	case isScalar(v):
+	if isScalar(v) {
 		return setText(v, text)
-	case v.Kind() == reflect.Slice:
-		list := reflect.MakeSlice(v.Type(), 0, 0)
-		for item := range strings.SplitSeq(text, ",") {
-			if item = strings.TrimSpace(item); item == "" {
-				continue
-			}
-			e := reflect.New(v.Type().Elem()).Elem()
-			if err := setText(e, item); err != nil {
-				return err
-			}
-			list = reflect.Append(list, e)
-		}
-		v.Set(list)
-	default:
-		m, err := ParsePairs(text)
-		if err != nil {
-			return err
-		}
-		v.Set(reflect.ValueOf(m))
 	}
-	return nil
-}
-
-// ParsePairs reads "a=b,c=d".
-func ParsePairs(text string) (map[string]string, error) {
-	out := make(map[string]string)
-	for pair := range strings.SplitSeq(text, ",") {
-		if strings.TrimSpace(pair) == "" {
+	list := reflect.MakeSlice(v.Type(), 0, 0)
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		k, v, ok := strings.Cut(pair, "=")
-		k, v = strings.TrimSpace(k), strings.TrimSpace(v)
-		if !ok || k == "" || v == "" {
-			return nil, fmt.Errorf("%q is no NAME=VALUE; write pairs such as from=SOURCE,to=TARGET", pair)
+		e := reflect.New(v.Type().Elem()).Elem()
+		if err := setText(e, item); err != nil {
+			return err
 		}
-		if _, twice := out[k]; twice {
-			return nil, fmt.Errorf("%q is given twice", k)
-		}
-		out[k] = v
+		list = reflect.Append(list, e)
 	}
-	return out, nil
+	v.Set(list)
+	return nil
 }

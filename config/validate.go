@@ -248,9 +248,9 @@ func (v *validator) connection(path string, c *Connection) {
 		if (t.CertFile == "") != (t.KeyFile == "") {
 			v.fail(path+".tls", "cert_file and key_file go together")
 		}
-		for field, name := range map[string]string{"ca_file": t.CAFile, "cert_file": t.CertFile, "key_file": t.KeyFile} {
-			if name != "" {
-				v.file(path+".tls."+field, name)
+		for _, f := range []pathName{{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile}} {
+			if f.name != "" {
+				v.file(path+".tls."+f.path, f.name)
 			}
 		}
 	}
