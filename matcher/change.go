@@ -100,7 +100,7 @@ func (s *stepper) change() (err error) {
 			e.queries[name] = old
 		}
 		e.g.Abort()
-		if perr := e.prepare(nil); perr != nil {
+		if perr := e.prepare(); perr != nil {
 			err = fmt.Errorf("%w; then undoing: %w", err, perr)
 		}
 	}()
@@ -126,7 +126,7 @@ func (s *stepper) change() (err error) {
 		return fmt.Errorf("committing in backend %s: %w", e.opt.Backend.Name(), err)
 	}
 	staged = false
-	if err := e.prepare(nil); err != nil {
+	if err := e.prepare(); err != nil {
 		return err
 	}
 	if added != nil {
@@ -150,19 +150,11 @@ func (s *stepper) change() (err error) {
 	return nil
 }
 
-// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts.
+// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts. Such a query is not suspended: it has
+// no work budget.
 func (s *stepper) snapshot(r *registered, sign dyngraph.Sign) error {
 	e, q := s.e, r.state.Query
 	qs := QuerySummary{Query: q, Snapshot: true}
-	if r.plan == nil {
-		// A suspended query has no plan; what it published before is still to be retracted.
-		if err := e.plan(r); err != nil {
-			return err
-		}
-		if err := e.prepare(r); err != nil {
-			return err
-		}
-	}
 	ev := Event{Query: q, Sign: sign, Snapshot: true, View: e.g.View(dyngraph.New)}
 	want := WantRows
 	switch q.Emit {

@@ -82,7 +82,7 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 		return nil, fmt.Errorf("loading the graph into backend %s: %w", opt.Backend.Name(), err)
 	}
 	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{}}
-	if err := e.prepare(nil); err != nil {
+	if err := e.prepare(); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -124,7 +124,7 @@ func (e *Engine) Restore(states []QueryState) error {
 		}
 		e.queries[s.Query.Name] = r
 	}
-	if err := e.prepare(nil); err != nil {
+	if err := e.prepare(); err != nil {
 		return err
 	}
 	for _, r := range e.active {
@@ -171,8 +171,8 @@ func (e *Engine) plan(r *registered) error {
 	return nil
 }
 
-// prepare makes the searched queries and one more, if not nil, known to the backend.
-func (e *Engine) prepare(more *registered) error {
+// prepare makes the searched queries known to the backend.
+func (e *Engine) prepare() error {
 	e.active = e.active[:0]
 	for _, r := range e.queries {
 		if !r.state.Removed && !r.state.Suspended {
@@ -180,17 +180,13 @@ func (e *Engine) prepare(more *registered) error {
 		}
 	}
 	slices.SortFunc(e.active, func(a, b *registered) int { return compareNames(a.state.Query, b.state.Query) })
-	plans := make([]*Plan, 0, len(e.active)+1)
+	plans := make([]*Plan, len(e.active))
 	for i, r := range e.active {
-		r.at = i
-		plans = append(plans, r.plan)
+		r.at, plans[i] = i, r.plan
 	}
 	e.concerned = make([]concern, len(plans))
 	if _, knows := e.opt.Backend.(Concerner); !knows {
 		e.anchors.Set(plans, func(i, _ int) *registered { return e.active[i] })
-	}
-	if more != nil {
-		plans = append(plans, more.plan)
 	}
 	if err := e.opt.Backend.Prepare(plans); err != nil {
 		return fmt.Errorf("preparing backend %s: %w", e.opt.Backend.Name(), err)

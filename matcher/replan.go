@@ -21,7 +21,7 @@ func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
 		if len(old) == 0 {
 			return nil
 		}
-		return e.prepare(nil)
+		return e.prepare()
 	}
 	fresh := e.freshTriples(d)
 	for _, r := range e.active {
@@ -39,7 +39,7 @@ func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
 	if len(old) == 0 {
 		return undo, nil
 	}
-	return undo, e.prepare(nil)
+	return undo, e.prepare()
 }
 
 // freshTriples returns the label combinations that the staged batch brought.

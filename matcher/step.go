@@ -158,7 +158,7 @@ func (s *stepper) finish() error {
 		}
 	}
 	if again {
-		return s.e.prepare(nil)
+		return s.e.prepare()
 	}
 	return nil
 }
