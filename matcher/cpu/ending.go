@@ -9,7 +9,7 @@ type ending struct {
 	near  int      // step; the far one is the next
 	root  int      // step
 	forth int      // index of the far step's edge from the near one
-	clash [3]bool  // near and root, far and root, far and near may coincide
+	clash bool     // far and root may coincide: no edge of the pattern joins them
 	apart [2][]int // the other steps that the near one may coincide with, and the far one
 }
 
@@ -18,7 +18,7 @@ type endingKind struct {
 	near  int
 	far   [2]int // columns, by edge; -1 for an edge that is not there
 	forth int
-	clash [3]bool
+	clash bool
 }
 
 // endingOf returns the last ending of an order, nil if it has none.
@@ -56,13 +56,11 @@ func (c *columns) endingAt(o *order, d int) *ending {
 	}
 	for i, st := range [2]*step{near, far} {
 		for _, k := range st.clash {
-			switch k {
-			case e.root:
-				e.clash[i] = true
-			case d:
-				e.clash[2] = true
-			default:
+			switch {
+			case k != e.root && k != d:
 				e.apart[i] = append(e.apart[i], k)
+			case i == 1 && k == e.root: // no edge leads from a vertex to itself
+				e.clash = len(far.back) == 1
 			}
 		}
 	}

@@ -40,9 +40,6 @@ func (s *search) find(d int) bool {
 		if !s.step() {
 			return false
 		}
-		if e.clash[0] && w == v {
-			continue
-		}
 		if len(far.back) == 1 {
 			at := len(x.words)
 			x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
@@ -54,7 +51,7 @@ func (s *search) find(d int) bool {
 				return true
 			}
 			x.staged = x.staged || to.staged
-			x.keepList(e, to, w, v)
+			x.keepList(e, to, v)
 			n := (len(x.words) - at - 3) / 2
 			if x.words[at+2] = uint32(n); n == 0 {
 				x.words = x.words[:at]
@@ -71,7 +68,7 @@ func (s *search) find(d int) bool {
 				x.staged = true // perhaps
 				x.meetRange(r, across)
 			}
-			x.keepMet(e, w, v, from.ent[i])
+			x.keepMet(e, w, from.ent[i])
 		}
 		if x.long = len(x.words)-endingHead > longest; x.long {
 			return true
@@ -80,8 +77,8 @@ func (s *search) find(d int) bool {
 	return true
 }
 
-// keepList appends a list of images of the far step, but for those that are the near one's or the root's where that may not be.
-func (x *endings) keepList(e *ending, l list, near, root dyngraph.VertexID) {
+// keepList appends a list of images of the far step, but for the root's where that may not be.
+func (x *endings) keepList(e *ending, l list, root dyngraph.VertexID) {
 	at, n := len(x.words), len(l.nbr)
 	x.words = slices.Grow(x.words, 2*n)
 	for _, y := range l.nbr {
@@ -90,28 +87,19 @@ func (x *endings) keepList(e *ending, l list, near, root dyngraph.VertexID) {
 	for _, y := range l.ent {
 		x.words = append(x.words, uint32(y))
 	}
-	drop := func(v dyngraph.VertexID) {
-		if i, ok := slices.BinarySearch(x.words[at:at+n], uint32(v)); ok {
-			x.words = slices.Delete(x.words, at+n+i, at+n+i+1)
-			x.words = slices.Delete(x.words, at+i, at+i+1)
-			n--
-		}
+	if !e.clash {
+		return
 	}
-	if e.clash[1] {
-		drop(root)
-	}
-	if e.clash[2] {
-		drop(near)
+	if i, ok := slices.BinarySearch(x.words[at:at+n], uint32(root)); ok {
+		x.words = slices.Delete(x.words, at+n+i, at+n+i+1)
+		x.words = slices.Delete(x.words, at+i, at+i+1)
 	}
 }
 
-// keepMet appends what was met, likewise, with the entry of the near step's edge.
-func (x *endings) keepMet(e *ending, near, root dyngraph.VertexID, by dyngraph.Entry) {
+// keepMet appends what was met, with the image of the near step and the entry of its edge.
+func (x *endings) keepMet(e *ending, near dyngraph.VertexID, by dyngraph.Entry) {
 	for i := range x.met {
 		m := &x.met[i]
-		if e.clash[1] && m.v == root || e.clash[2] && m.v == near {
-			continue
-		}
 		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.forth]), uint32(m.by[e.forth^1]))
 	}
 }
