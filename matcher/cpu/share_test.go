@@ -13,8 +13,13 @@ import (
 	"motifd/matcher/plan"
 )
 
-// eager returns a backend whose workers give work away whenever they can, with little or much memory.
+// eager returns a backend whose workers give work away whenever they can, with little or much memory. With one processor none would wait for work
+// while another has some.
 func eager(t *testing.T, threads int, memory int) *Backend {
+	if n := runtime.GOMAXPROCS(0); n == 1 {
+		runtime.GOMAXPROCS(2)
+		t.Cleanup(func() { runtime.GOMAXPROCS(n) })
+	}
 	b := New(Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
 	b.shareEvery = 1
 	return b

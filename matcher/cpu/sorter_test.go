@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 )
 
 // testOrder is the order of rows whose edges join each vertex to the one before.
@@ -29,16 +30,13 @@ func testOrder(vertices int) *rowOrder {
 
 // TestSorterAgainstSort plays the packing, spilling, limited, merged sorter against one sort in memory.
 func TestSorterAgainstSort(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 40 {
+	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
 		order := testOrder(2 + rng.IntN(5))
 		w := order.width()
 		workers := 1 + rng.IntN(3)
 		limit := uint64(0)
 		if rng.IntN(2) == 0 {
-			limit = 1 + rng.Uint64N(50)
+			limit = 1 + rng.Uint64N([]uint64{50, 3000}[rng.IntN(2)]) // less than a buffer holds, or more than a run
 		}
 		var all []uint32
 		file := spillFile{dir: t.TempDir()}
@@ -62,7 +60,11 @@ func TestSorterAgainstSort(t *testing.T) {
 				vertices[i] = i
 			}
 			last := lastSteps(rng, order)
-			for left := rng.IntN(3000); left > 0; left-- {
+			most := 3000
+			if rng.IntN(8) == 0 {
+				most = 60_000 // in so many runs that they are merged into larger ones
+			}
+			for left := rng.IntN(most); left > 0; left-- {
 				row := make([]uint32, w)
 				if random(row, vertices...); rng.IntN(4) > 0 {
 					all = append(all, row...)
@@ -130,7 +132,7 @@ func TestSorterAgainstSort(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("limit %d, %d workers: order differs", limit, workers)
 		}
-	}
+	})
 }
 
 // lastSteps returns some ways to map one or two vertices last, with the edges of a testOrder that depend on them.
