@@ -151,7 +151,25 @@ func (v *validator) input() {
 	if o.EnsureDefaults(); len(v.errs) == 0 {
 		if err := o.Validate(); err != nil {
 			v.fail("input.limits", "%v", err)
+		} else if in.Format == codec.FormatCSV {
+			v.header(in)
 		}
+	}
+}
+
+// header checks that there is a header for columns that are named, and that it has them: without, every record would be refused.
+func (v *validator) header(in *Input) {
+	o, err := v.c.DecoderOptions()
+	switch {
+	case err != nil:
+		v.fail("input.csv.columns", "%v", err)
+	case in.CSV.Header != "":
+		if _, err := codec.NewDecoder(in.Format, o); err != nil {
+			v.fail("input.csv.header", "%v", err)
+		}
+	case in.Kafka != nil && !o.Mapping.ByNumber():
+		v.fail("input.csv.header", "is missing: records of Kafka come without a header row, and input.csv.columns names columns; "+
+			"write the row here, or number the columns as in from=#1")
 	}
 }
 

@@ -50,7 +50,7 @@ func newCSVDecoder(opt DecoderOptions) (*csvDecoder, error) {
 		if d.fixed = d.resolve([]byte(opt.CSVHeader)); d.fixed.err != nil {
 			return nil, d.fixed.err
 		}
-	} else if d.m.byNumber() {
+	} else if d.m.ByNumber() {
 		d.fixed = d.m.layout(nil)
 	}
 	return d, nil

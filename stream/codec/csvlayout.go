@@ -25,8 +25,8 @@ type place struct {
 // has tells whether a field is mapped, to a column or a constant.
 func (l *layout) has(m *Mapping, f int) bool { return m.columns[f].kind != columnNone }
 
-// byNumber tells that no column is named.
-func (m *Mapping) byNumber() bool {
+// ByNumber tells that no column is named.
+func (m *Mapping) ByNumber() bool {
 	for _, c := range m.columns {
 		if c.kind == columnName {
 			return false
