@@ -263,12 +263,18 @@ func (v *validator) connection(path string, c *Connection) {
 		}
 	}
 	if t := c.TLS; t != nil {
+		before := len(v.errs)
 		if (t.CertFile == "") != (t.KeyFile == "") {
 			v.fail(path+".tls", "cert_file and key_file go together")
 		}
 		for _, f := range []pathName{{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile}} {
 			if f.name != "" {
 				v.file(path+".tls."+f.path, f.name)
+			}
+		}
+		if len(v.errs) == before {
+			if _, err := c.client(); err != nil {
+				v.fail(path+".tls", "%v", err)
 			}
 		}
 	}

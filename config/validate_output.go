@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"time"
@@ -95,8 +96,14 @@ func (v *validator) admin() {
 		if t.CertFile == "" || t.KeyFile == "" {
 			v.fail("admin.tls", "cert_file and key_file are both needed")
 		} else {
+			before := len(v.errs)
 			v.file("admin.tls.cert_file", t.CertFile)
 			v.file("admin.tls.key_file", t.KeyFile)
+			if len(v.errs) == before {
+				if _, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile); err != nil {
+					v.fail("admin.tls", "%v", err)
+				}
+			}
 		}
 	}
 	v.secret("admin.token", &a.Token)

@@ -66,21 +66,21 @@ func (s SASL) mechanism() (sasl.Mechanism, error) {
 	return nil, fmt.Errorf("kafka: SASL mechanism %q is not supported: use plain, scram-sha-256 or scram-sha-512", s.Mechanism)
 }
 
-// TLSConfig builds a TLS configuration from PEM text: the CA certificates to trust (those of the system when empty),
-// and a client certificate with its key (none when empty). serverName replaces the broker's host name in its
+// TLSConfig builds a TLS configuration from PEM text: the CA certificates to trust (those of the system when nil),
+// and a client certificate with its key (none when nil). serverName replaces the broker's host name in its
 // certificate when it is not empty.
 func TLSConfig(ca, cert, key []byte, serverName string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName}
-	if len(ca) > 0 {
+	if ca != nil {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, errors.New("kafka: the CA file holds no PEM certificate")
+			return nil, errors.New("the CA file holds no PEM certificate")
 		}
 	}
-	if len(cert) > 0 || len(key) > 0 {
+	if cert != nil || key != nil {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("kafka: client certificate: %w", err)
+			return nil, fmt.Errorf("client certificate: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
