@@ -12,21 +12,22 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// incomplete answers for a directory that holds tables or a log of a database, but not the marker that says which of its
-// manifests counts: Pebble would take it for an empty one, begin a new database in it and remove the tables.
-func incomplete(fs vfs.FS, dir string) error {
+// complete tells whether a directory holds a database. One that holds tables or a log, but not the marker that says which
+// of its manifests counts, is damaged: Pebble would take it for an empty one, begin a new database in it and remove the
+// tables.
+func complete(fs vfs.FS, dir string) (bool, error) {
 	names, err := fs.List(dir)
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return false, fmt.Errorf("checkpoint: %w", err)
 	}
 	content := ""
 	for _, name := range names {
 		switch {
 		case strings.HasPrefix(name, "marker.manifest."):
-			return nil
+			return true, nil
 		case strings.HasSuffix(name, ".sst"):
 			content = name
 		case strings.HasSuffix(name, ".log"):
@@ -36,9 +37,9 @@ func incomplete(fs vfs.FS, dir string) error {
 		}
 	}
 	if content == "" {
-		return nil
+		return false, nil
 	}
-	return damaged("%s: there is a file %s, but none whose name begins with marker.manifest", dir, content)
+	return false, damaged("%s: there is a file %s, but none whose name begins with marker.manifest", dir, content)
 }
 
 // unreadable answers for a database that cannot be opened or read. What the operating system does not blame on

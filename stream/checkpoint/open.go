@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -70,15 +69,12 @@ func openDatabase(dir string, o Options) (*database, error) {
 	}
 	d := &database{dir: dir, fault: &fault{log: o.Logger}}
 	d.fs = &failStop{FS: fs, fault: d.fault}
-	if o.ReadOnly {
-		if _, err := fs.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", dir, ErrNone)
-		} else if err != nil {
-			return nil, fmt.Errorf("checkpoint: %w", err)
-		}
-	}
-	if err := incomplete(fs, dir); err != nil {
+	there, err := complete(fs, dir)
+	if err != nil {
 		return nil, err
+	}
+	if o.ReadOnly && !there { // Pebble would say so as well, and leave the file of its lock behind
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	opt := pebbleOptions(d.fs, d.fault)
 	opt.ReadOnly = o.ReadOnly
@@ -95,10 +91,11 @@ func openDatabase(dir string, o Options) (*database, error) {
 			_ = db.Close()
 		}
 		err = d.fault.err()
-	case errors.Is(err, pebble.ErrDBDoesNotExist):
-		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
-	if err != nil {
+	switch {
+	case err != nil && !there: // nothing is there that could be damaged
+		return nil, fmt.Errorf("checkpoint %s: %w", dir, err)
+	case err != nil:
 		return nil, unreadable(dir, err)
 	}
 	d.DB = db

@@ -3,10 +3,13 @@ package checkpoint
 import (
 	"context"
 	"encoding/binary"
+	"os"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
@@ -139,8 +142,27 @@ func TestNoCheckpoint(t *testing.T) {
 				_, err = Verify(context.Background(), d, fs, nil)
 				require.ErrorIs(t, err, ErrNone)
 			}
+			if fs == nil {
+				fs = vfs.Default
+			}
+			left, err := fs.List(dir)
+			require.NoError(t, err)
+			require.Empty(t, left, "a look into a directory leaves nothing in it")
 		})
 	}
+}
+
+// TestNoDirectory holds that a directory that cannot be made is not told to be a damaged checkpoint.
+func TestNoDirectory(t *testing.T) {
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpMkdirAll {
+			return &os.PathError{Op: "mkdir", Path: op.Path, Err: syscall.ENOENT}
+		}
+		return nil
+	}))
+	_, err := Open(testDir, Options{FS: fs})
+	require.ErrorIs(t, err, syscall.ENOENT)
+	require.NotErrorIs(t, err, ErrDamaged)
 }
 
 func TestReadOnly(t *testing.T) {
