@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"mime"
 	"net"
 	"net/http"
@@ -90,7 +91,7 @@ func (a *admin) serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      adminWriteTimeout,
 		IdleTimeout:       adminIdleTimeout,
 		MaxHeaderBytes:    adminMaxHeader,
-		ErrorLog:          nil,
+		ErrorLog:          stdlog.New(serverLog{a.log}, "", 0),
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -114,6 +115,15 @@ func (a *admin) serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("admin interface: %w", err)
 	}
 	return nil
+}
+
+// serverLog writes what the HTTP server has to say about connections to the log: a text of its own on standard error would be
+// no JSON.
+type serverLog struct{ log zerolog.Logger }
+
+func (l serverLog) Write(line []byte) (int, error) {
+	l.log.Warn().Str("from", "admin").Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // ServeHTTP checks a request and hands it on.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -92,6 +94,27 @@ func TestP7Token(t *testing.T) {
 		require.Equal(t, code, got.Code, auth)
 		require.NotContains(t, got.Body.String(), "s3cret")
 	}
+}
+
+// TestServerLog holds that what the HTTP server has to say is a line of the log, not a text of its own.
+func TestServerLog(t *testing.T) {
+	var log bytes.Buffer
+	a := newAdmin(config.Admin{Listen: "127.0.0.1:0"}, &fakeDaemon{}, newMetrics(0).registry, zerolog.New(&log))
+	a.mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("oh") })
+	l, err := a.listen()
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.serve(ctx, l) }()
+	_, err = http.Get("http://" + l.Addr().String() + "/panic")
+	require.Error(t, err)
+	stop()
+	require.NoError(t, <-served)
+	var line struct{ Level, From, Message string }
+	require.NoError(t, json.Unmarshal(log.Bytes(), &line), log.String())
+	require.Equal(t, "warn", line.Level)
+	require.Equal(t, "admin", line.From)
+	require.Contains(t, line.Message, "oh")
 }
 
 func TestReadyz(t *testing.T) {
