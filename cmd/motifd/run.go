@@ -15,12 +15,12 @@ import (
 type runCmd struct {
 	Config     string   `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
 	Set        []string `help:"Set a field of the configuration; repeatable. It overrides the file and the environment." placeholder:"FIELD=VALUE" sep:"none"`
-	Graph      string   `help:"Initial graph, loaded into a new checkpoint without emitting: graph.bootstrap." placeholder:"FILE"`
-	Checkpoint string   `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
-	Backend    string   `help:"What searches: auto, cpu, cuda or reference: engine.backend." placeholder:"NAME"`
-	Device     string   `help:"Number of the GPU: engine.device." placeholder:"N"`
-	Threads    string   `help:"Search threads: engine.threads." placeholder:"N"`
-	Listen     string   `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
+	Graph      *string  `help:"Initial graph, loaded into a new checkpoint without emitting: graph.bootstrap." placeholder:"FILE"`
+	Checkpoint *string  `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
+	Backend    *string  `help:"What searches: auto, cpu, cuda or reference: engine.backend." placeholder:"NAME"`
+	Device     *string  `help:"Number of the GPU: engine.device." placeholder:"N"`
+	Threads    *string  `help:"Search threads: engine.threads." placeholder:"N"`
+	Listen     *string  `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`
 
 	ResetProgress bool `help:"Go on behind the checkpoint although the output or its progress topic was lost, replaced or written by others. For one start: records of the batch in hand may appear twice."`
@@ -42,16 +42,25 @@ Examples:
 
 // load reads the configuration.
 func (c *runCmd) load(a *app) (*config.Config, error) {
-	var set []string
-	for _, f := range []struct{ path, value string }{
+	given := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	set := c.Set
+	for _, f := range []struct {
+		path  string
+		value *string // nil: not given; "" is a value, too
+	}{
 		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend}, {"engine.device", c.Device},
-		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", a.level}, {"log.format", a.format},
+		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", given(a.level)}, {"log.format", given(a.format)},
 	} {
-		if f.value != "" {
-			set = append(set, f.path+"="+f.value)
+		if f.value != nil {
+			set = append(set, f.path+"="+*f.value)
 		}
 	}
-	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: append(c.Set, set...), GPU: gpuBuild})
+	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: set, GPU: gpuBuild})
 	if err != nil {
 		return nil, refused{err}
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +26,18 @@ queries:
 
 func edgeJSON(op, from, to string) string {
 	return fmt.Sprintf(`{"op":%q,"from":%q,"to":%q,"label":"T"}`, op, from, to) + "\n"
+}
+
+// TestEmptyFlag holds that a flag without text counts: it overrides the file.
+func TestEmptyFlag(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig + "admin: {listen: " + strconv.Quote(taken.Addr().String()) + "}\n", "in.jsonl": ""})
+	succeed(t, dir, "run", "-c", "motifd.yaml", "--listen=")
+	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml").stderr, "address already in use")
+	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml", "--checkpoint=", "--listen=").stderr, "checkpoint.dir: is missing")
 }
 
 // TestRunOnFiles runs the daemon to the end of a file, again with nothing new, and again with more: it carries on, and
