@@ -137,7 +137,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.token != nil && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
 		h.Set("WWW-Authenticate", "Bearer")
-		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN"))
+		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
 		return
 	}
 	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"io"
+	stdlog "log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -167,4 +170,48 @@ func FuzzDecodeStrict(f *testing.F) {
 			_, _ = q.build(true, "changelog")
 		}
 	})
+}
+
+// TestClientSaysWhatIsMissing holds that the commands name the flag that helps: an address without scheme, a certificate that is
+// not trusted, a token that is missing or wrong.
+func TestClientSaysWhatIsMissing(t *testing.T) {
+	c, err := config.Load(config.LoadOptions{Environ: []string{"TOKEN=s3cret"}, Set: []string{
+		"input.file.path=-", "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.env=TOKEN", "admin.hosts=127.0.0.1",
+	}})
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(adminOf(c.Admin, &fakeDaemon{}))
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	dir := write(t, map[string]string{
+		"token": "s3cret", "wrong": "other",
+		"ca.pem": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
+	})
+	for _, x := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--url", "localhost:7475"}, exitRefused, "write http://HOST:PORT"},
+		{[]string{"--url", "127.0.0.1:7475"}, exitRefused, "write http://HOST:PORT"},
+		{[]string{"--url", ""}, exitRefused, "write http://HOST:PORT"},
+		{[]string{"--url", server.URL}, exitFailed, "--ca-file"},
+		{[]string{"--url", server.URL, "--ca-file", "ca.pem"}, exitFailed, "--token-file"},
+		{[]string{"--url", server.URL, "--ca-file", "ca.pem", "--token-file", "wrong"}, exitFailed, "admin.token"},
+		{[]string{"--url", server.URL, "--ca-file", "ca.pem", "--token-file", "token"}, exitOK, ""},
+	} {
+		r := motifd(t, dir, append([]string{"query", "list"}, x.args...)...)
+		require.Equal(t, x.code, r.code, r.stderr)
+		require.Contains(t, r.stderr, x.says)
+		require.NotContains(t, r.stderr, "is motifd running")
+	}
+}
+
+// TestAPIWantsAPattern holds that the API asks for what it takes: it reads no files.
+func TestAPIWantsAPattern(t *testing.T) {
+	for _, body := range []string{`{"name":"q"}`, `{"name":"q","cypher":"MATCH (a)-->(b)","text":"v 0"}`} {
+		got := ask(adminOf(config.Admin{}, &fakeDaemon{}), "POST", "/api/v1/queries", body, nil)
+		require.Equal(t, 400, got.Code)
+		require.Contains(t, got.Body.String(), "exactly one of cypher and text")
+	}
 }

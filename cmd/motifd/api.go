@@ -92,6 +92,9 @@ func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
 		}
 		return s
 	}
+	if (n.Cypher == "") == (n.Text == "") {
+		return nil, fmt.Errorf("%w: exactly one of cypher and text gives the pattern", matcher.ErrQuery)
+	}
 	backfill := "none"
 	if mode == "upsert" {
 		backfill = "full" // there is no other there
@@ -192,7 +195,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryCh
 	case errors.Is(err, matcher.ErrQuery):
 		writeError(w, http.StatusBadRequest, err)
 	case errors.Is(err, matcher.ErrUnchanged):
-		writeError(w, http.StatusConflict, fmt.Errorf("an identical query is registered already: %w", err))
+		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)
 	case errors.Is(err, errNotReady):

@@ -39,8 +39,8 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 		body = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
-	if err != nil {
-		return refused{fmt.Errorf("--url: %w", err)}
+	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
+		return refused{fmt.Errorf("--url: %q is no address of a daemon; write http://HOST:PORT or https://HOST:PORT", f.URL)}
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -51,7 +51,11 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 	}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
-	if err != nil {
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &untrusted):
+		return fmt.Errorf("reaching the daemon: %w (--ca-file names the authority that signed its certificate)", err)
+	case err != nil:
 		return fmt.Errorf("reaching the daemon: %w (is motifd running, and its admin interface at %s?)", err, f.URL)
 	}
 	defer resp.Body.Close() // read to its end, or the call fails anyway
@@ -63,6 +67,9 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 		var p problem
 		if json.Unmarshal(text, &p) != nil || p.Error == "" {
 			p.Error = strings.TrimSpace(string(text))
+		}
+		if resp.StatusCode == http.StatusUnauthorized {
+			p.Error += " (--token-file names a file that holds it)"
 		}
 		return fmt.Errorf("the daemon answered %s: %s", resp.Status, p.Error)
 	}
