@@ -103,7 +103,7 @@ func (f *framer) buffered() (frame, bool) {
 // the framer skips to the line's end.
 func (f *framer) giveUpLine(b []byte) (frame, bool) {
 	if i := bytes.IndexByte(b, '\n'); i >= 0 && len(trimLineEnd(b[:i+1])) <= f.limit {
-		fr := f.unclosed(b[:i+1], fmt.Sprintf("a quoted field is not closed within %d bytes", f.limit))
+		fr := f.unclosed(b[:i+1], fmt.Sprintf("a quoted field is not closed within %d bytes (input.limits.max_message_bytes)", f.limit))
 		f.advance(i + 1)
 		return fr, true
 	}
@@ -140,7 +140,7 @@ func (f *framer) endSkip(lineEnd int64) frame {
 	size := fr.next - fr.off - lineEnd
 	fr.err = &stream.RecordError{
 		Reason: "size", Size: size,
-		Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed", size, f.limit),
+		Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", size, f.limit),
 	}
 	f.skipping, f.skipped = false, frame{}
 	return fr
@@ -173,7 +173,7 @@ func (f *framer) last() (frame, error) {
 		fr.value = v[:f.limit:f.limit]
 		fr.err = &stream.RecordError{
 			Reason: "size", Size: int64(len(v)),
-			Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed", len(v), f.limit),
+			Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", len(v), f.limit),
 		}
 	}
 	f.advance(len(b))

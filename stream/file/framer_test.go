@@ -123,3 +123,20 @@ func FuzzFramer(f *testing.F) {
 		require.Equal(t, int64(len(in)), end)
 	})
 }
+
+// TestTooLongNamesTheSetting holds that whoever reads the dead letter of a record that is too long knows what to raise.
+func TestTooLongNamesTheSetting(t *testing.T) {
+	for _, c := range []struct {
+		opt SourceOptions
+		in  string
+	}{
+		{SourceOptions{}, "0123456789x\n"}, {SourceOptions{}, "0123456789x"}, {SourceOptions{}, strings.Repeat("x", 5000)},
+		{SourceOptions{Framing: FramingCSV, NoHeader: true}, "\"b\n" + strings.Repeat("c\n", 12)},
+	} {
+		c.opt.Path, c.opt.In, c.opt.MaxRecordBytes = Stdin, strings.NewReader(c.in), 10
+		recs, err := drain(t, newSource(t, c.opt))
+		require.NoError(t, err)
+		require.Error(t, recs[0].Err)
+		require.Contains(t, recs[0].Err.Error(), "input.limits.max_message_bytes")
+	}
+}

@@ -165,7 +165,7 @@ func readTooLarge(t *testing.T, e *ends) {
 	var tooLarge *stream.RecordError
 	require.ErrorAs(t, got[2].Err, &tooLarge)
 	require.Equal(t, stream.RecordError{Reason: "size", Size: 3 << 20, Msg: tooLarge.Msg}, *tooLarge)
-	require.Contains(t, tooLarge.Msg, "the limit is 2097152")
+	require.Contains(t, tooLarge.Msg, "at most 2097152 are allowed (input.limits.max_message_bytes)")
 	require.Len(t, got[2].Value, 2<<20)
 	require.NoError(t, src.Close())
 	// The same batch, compressed, and more of it than is allowed.
