@@ -11,17 +11,17 @@ import (
 
 // benchCmd measures motifd on a generated case, or beside a peer.
 type benchCmd struct {
-	Preset   string   `help:"What is not given below: synth, 20,000 vertices and 150,000 edges; or github, the size and skew of that graph, with trees that have very many matches." enum:"synth,github" default:"synth"`
+	Preset   string   `help:"What is not given below: synth, 20,000 vertices, 150,000 edges, 5 labels, exponent 3, 15,000 updates and a pattern of each class with 4 to 8 vertices; or github, the size and skew of that graph, with trees that have very many matches." enum:"synth,github" default:"synth"`
 	Seed     uint64   `help:"Seed of the generator: the same flags make the same case." default:"1"`
-	Vertices int      `help:"Vertices of the graph." placeholder:"N"`
-	Edges    int      `help:"Edges of the graph, those that the stream inserts included." placeholder:"N"`
-	Labels   int      `help:"Vertex labels, given at random." placeholder:"N"`
-	Exponent float64  `help:"Exponent of the degrees' power law: the nearer to 2, the larger the hubs." placeholder:"X"`
-	Updates  int      `help:"Updates in the stream." placeholder:"N"`
+	Vertices *int     `help:"Vertices of the graph." placeholder:"N"`
+	Edges    *int     `help:"Edges of the graph, those that the stream inserts included." placeholder:"N"`
+	Labels   *int     `help:"Vertex labels, given at random." placeholder:"N"`
+	Exponent *float64 `help:"Exponent of the degrees' power law: the nearer to 2, the larger the hubs." placeholder:"X"`
+	Updates  *int     `help:"Updates in the stream." placeholder:"N"`
 	Stream   string   `help:"What the stream does: insert, or mixed, two insertions to a deletion." enum:"insert,mixed" default:"insert"`
 	Classes  []string `help:"Classes of patterns: dense (mean degree of 3 or more), sparse (less, with a cycle), tree." placeholder:"CLASS,..."`
 	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N,..."`
-	Queries  int      `help:"Patterns of each class and size." placeholder:"N"`
+	Queries  *int     `help:"Patterns of each class and size." placeholder:"N"`
 	Case     string   `help:"Use the case in a directory instead: graph.txt, insert.txt or mixed.txt, queries/." placeholder:"DIR"`
 	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
 
@@ -91,16 +91,13 @@ var benchPresets = map[string]struct {
 func (c *benchCmd) sizes() benchSizes {
 	s := benchPresets[c.Preset].benchSizes
 	s.Seed, s.Stream = c.Seed, c.Stream
-	for _, f := range []struct {
-		to   *int
-		from int
-	}{{&s.Vertices, c.Vertices}, {&s.Edges, c.Edges}, {&s.Labels, c.Labels}, {&s.Updates, c.Updates}, {&s.Queries, c.Queries}} {
-		if f.from != 0 {
-			*f.to = f.from
+	for _, f := range []struct{ to, from *int }{{&s.Vertices, c.Vertices}, {&s.Edges, c.Edges}, {&s.Labels, c.Labels}, {&s.Updates, c.Updates}, {&s.Queries, c.Queries}} {
+		if f.from != nil {
+			*f.to = *f.from
 		}
 	}
-	if c.Exponent != 0 {
-		s.Exponent = c.Exponent
+	if c.Exponent != nil {
+		s.Exponent = *c.Exponent
 	}
 	if len(c.Classes) > 0 {
 		s.Classes = c.Classes

@@ -99,6 +99,9 @@ func TestBenchRefuses(t *testing.T) {
 		{"--peer=x --stream=mixed", "--batch=1 alone"},
 		{"--time-limit=1ms", "--time-limit: 1ms is out of range"},
 		{"--vertices=-1", "--vertices: -1 is out of range"},
+		{"--vertices=0", "--vertices: 0 is out of range"},
+		{"--queries=0", "--queries: 0 is out of range"},
+		{"--exponent=0", "--exponent: 0 is out of range"},
 	} {
 		r := motifd(t, dir, append([]string{"bench"}, strings.Fields(x.args)...)...)
 		require.Equal(t, exitRefused, r.code, x.args)
