@@ -58,11 +58,14 @@ func (w *waits) longest() (time.Duration, string) {
 		return 0, ""
 	}
 	waited := time.Since(oldest.since)
-	where := fmt.Sprintf("%q", first.topic)
-	if first.partition >= 0 {
-		where = fmt.Sprintf("topic %q, partition %d", first.topic, first.partition)
+	what := first.op
+	switch {
+	case first.partition >= 0:
+		what += fmt.Sprintf(", topic %q, partition %d", first.topic, first.partition)
+	case first.topic != "":
+		what += fmt.Sprintf(", %q", first.topic)
 	}
-	return waited, fmt.Sprintf("waiting for Kafka for %s: %s, %s: %v", waited.Round(time.Second), first.op, where, oldest.err)
+	return waited, fmt.Sprintf("waiting for Kafka for %s: %s: %v", waited.Round(time.Second), what, oldest.err)
 }
 
 // ready returns nil, or why the pipeline takes no input at present.
