@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,10 +23,7 @@ import (
 // newReplaySink returns the output of a replay: files are overwritten.
 func newReplaySink(c *replayCmd, opt file.SinkOptions) (*file.Sink, error) {
 	opt.Output, opt.DeadLetters, opt.Control, opt.NoSync = c.Out, c.DeadLetter, c.Control, true
-	for _, path := range []string{c.Out, c.DeadLetter, c.Control} {
-		if path == "" || path == file.Stdout || path == file.None {
-			continue
-		}
+	for _, path := range c.written() {
 		for _, in := range []string{c.Graph, c.Updates} {
 			if same(path, in) {
 				return nil, fmt.Errorf("%s is an input of the replay; write to another file", path)
@@ -37,6 +36,13 @@ func newReplaySink(c *replayCmd, opt file.SinkOptions) (*file.Sink, error) {
 		}
 	}
 	return file.NewSink(opt)
+}
+
+// written are the files that a replay overwrites.
+func (c *replayCmd) written() []string {
+	return slices.DeleteFunc([]string{c.Out, c.DeadLetter, c.Control}, func(path string) bool {
+		return path == "" || path == file.Stdout || path == file.None
+	})
 }
 
 // same tells whether two paths lead to one file.
@@ -73,6 +79,13 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	}
 	r.sum.LoadS = rounded(time.Since(begin))
 	settings := log.Settings()
+	if own, ok := strings.CutPrefix(settings.Output, "file "); ok {
+		for _, path := range c.written() {
+			if same(path, own) { // it is committed, and may begin before the log does
+				return refused{fmt.Errorf("%s is the output of the daemon itself; write to another file", path)}
+			}
+		}
+	}
 	upsert := settings.Mode == "upsert"
 	engine, err := newEngine(state.Graph, r.backend, upsert, nil)
 	if err != nil {

@@ -62,6 +62,10 @@ func TestRunOnFiles(t *testing.T) {
 	require.Equal(t, 3, strings.Count(more[len(once):], "\n"), more)
 	require.Equal(t, more, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 	require.Equal(t, more, succeed(t, dir, "replay", "--batch-log", "state", "--backend", "reference").stdout)
+	own := motifd(t, dir, "replay", "--batch-log", "state", "--out", "out.jsonl")
+	require.Equal(t, exitRefused, own.code)
+	require.Contains(t, own.stderr, "out.jsonl is the output of the daemon itself")
+	require.Equal(t, more, out())
 	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "query")
 	info := succeed(t, dir, "checkpoint", "info", "--json", "state").stdout
