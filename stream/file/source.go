@@ -22,6 +22,10 @@ const ReasonCompression = "compression"
 // Abandoned is the position of a compressed file that turned out to be unreadable in the middle: it is not read again.
 const Abandoned = math.MaxInt64
 
+// byPlace is what an operator has to know when the files of a directory are not those that there were.
+const byPlace = "; the files of a directory are known by their place in the order of their names: put back what was removed, " +
+	"and give files that are added names behind those that were begun"
+
 // Source reads files one after the other. It implements stream.Source.
 //
 // The file of partition i is the i-th of the sorted list, so files that are added between two runs must sort behind
@@ -107,8 +111,8 @@ func (s *Source) Seek(_ context.Context, at stream.Positions) error {
 	defer s.mu.Unlock()
 	for p, off := range at {
 		if p < 0 || int(p) >= len(s.files) {
-			return fmt.Errorf("file input: %w: reading had begun at file %d of %s, but there are only %d files now",
-				stream.ErrDataLoss, p+1, s.opt.Path, len(s.files))
+			return fmt.Errorf("file input: %w: reading had begun at file %d of %s, but there are only %d files now%s",
+				stream.ErrDataLoss, p+1, s.opt.Path, len(s.files), byPlace)
 		}
 		if off < 0 {
 			return fmt.Errorf("file input: position %d of %s is negative", off, s.files[p])
@@ -196,7 +200,11 @@ func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	name := s.files[s.cur]
 	if !errors.As(err, &corrupt) || s.fr == nil {
 		s.closeFile()
-		return nil, fmt.Errorf("file input: %s: %w", name, err)
+		more := ""
+		if name != s.opt.Path && errors.Is(err, stream.ErrDataLoss) {
+			more = byPlace
+		}
+		return nil, fmt.Errorf("file input: %s: %w%s", name, err, more)
 	}
 	rec := stream.Record{
 		Partition: int32(s.cur), Offset: s.fr.off, Next: Abandoned, Value: s.fr.rest(), Header: s.header,

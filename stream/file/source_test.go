@@ -340,3 +340,31 @@ func BenchmarkSource(b *testing.B) {
 		}
 	}
 }
+
+// TestFilesOfADirectoryAreKnownByTheirPlace holds that a file that is removed, or added before those that were begun, is told of as
+// such where it shows: positions go by place.
+func TestFilesOfADirectoryAreKnownByTheirPlace(t *testing.T) {
+	for name, change := range map[string]func(dir string) error{
+		"removed": func(dir string) error { return os.Remove(filepath.Join(dir, "a.jsonl")) },
+		"added":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "0.jsonl"), []byte("x\n"), 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte("1\n2\n3\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte("4\n"), 0o644))
+			recs, err := drain(t, newSource(t, SourceOptions{Path: dir}))
+			require.NoError(t, err)
+			at := stream.Positions{}
+			for _, r := range recs {
+				at[r.Partition] = r.Next
+			}
+			require.NoError(t, change(dir))
+			s := newSource(t, SourceOptions{Path: dir})
+			if err = s.Seek(t.Context(), at); err == nil {
+				_, err = drain(t, s)
+			}
+			require.ErrorIs(t, err, stream.ErrDataLoss)
+			require.ErrorContains(t, err, "known by their place")
+		})
+	}
+}
