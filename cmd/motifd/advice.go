@@ -21,8 +21,8 @@ var diskAdvice = []struct {
 	{checkpoint.ErrBroken, "see to the disk, then start again: nothing is lost"},
 }
 
-const noSpace = "free space there, or move checkpoint.dir or engine.spill_dir to where there is more, then start again: nothing is lost, " +
-	"and the batch in hand is done again"
+const noSpace = "free space there (checkpoint.dir with all that it holds, and engine.spill_dir, may move to where there is more), then start " +
+	"again: nothing is lost, and the batch in hand is done again"
 
 // advice says what an operator can do when output, progress and checkpoint do not fit together.
 var advice = []struct {
