@@ -245,18 +245,22 @@ func TestS11RefusedMessagesCountForNothing(t *testing.T) {
 	}
 }
 
-// TestS11StageCountsWhatComes: Stage, too, refuses more edges than there are indexes, whether or not their ends are new, and no fewer.
+// TestS11StageCountsWhatComes: Stage, too, refuses more edges than there are indexes, whether or not their ends are new, more vertices than there are
+// ids and more labels than the table holds, and no fewer.
 func TestS11StageCountsWhatComes(t *testing.T) {
-	g := NewGraph(Options{Directed: true})
+	g := NewGraph(Options{Directed: true, MaxVertices: 4, MaxLabels: 3})
 	g.maxEdges = 3
 	batch(t, g, ins("a", "b", "x"), vert("c", ""))
 	for _, u := range [][]Update{
 		{ins("a", "c", "x"), ins("b", "c", "x"), ins("c", "b", "x")},
 		{ins("d", "a", "x"), ins("d", "b", "x"), ins("d", "c", "x")},
 		{ins("a", "c", "x"), ins("d", "b", "x"), ins("d", "c", "x")},
+		{vert("d", ""), vert("e", "")},
+		{vert("d", ""), vert("c", "L")}, // a new id beside the old one
+		{ins("a", "c", "y"), ins("c", "b", "z"), del("c", "b", "z")},
 	} {
-		if _, err := g.Stage(u); err == nil {
-			t.Fatalf("%v: no error", u)
+		if _, err := g.Stage(u); err == nil || g.Labels() != 2 || g.IDBound() != 3 || g.Edges() != 1 {
+			t.Fatalf("%v: %v; %d labels, %d ids, %d edges", u, err, g.Labels(), g.IDBound(), g.Edges())
 		}
 	}
 	fits := []Update{ins("a", "c", "x"), ins("c", "b", "x"), del("c", "b", "x"), del("a", "b", "x"), ins("a", "b", "x"), ins("d", "b", "x")}

@@ -37,9 +37,6 @@ func (f *Filter) Void(p *matcher.Plan) bool { return f.plans[p].void }
 func (f *Filter) Wake() (woken []*matcher.Plan) {
 	f.voids = slices.DeleteFunc(f.voids, func(p *matcher.Plan) bool {
 		known := f.plans[p]
-		if known == nil {
-			return true
-		}
 		if known.void = f.void(p); !known.void {
 			woken = append(woken, p)
 		}

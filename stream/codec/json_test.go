@@ -262,7 +262,7 @@ func sameAsEncodingJSON(value []byte, got []dyngraph.Update) error {
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"op":"+","from":"a1","to":"a2","label":"T","from_label":"A","to_label":"B","id":"x","ts":17,"props":{"a":[1,{"b":null}]}}`,
-		`[{"op":"-v","key":"\ud83d\ude00"},{"op":"+v","key":"k","label":""}]`, `{"op":"+","form":"a"}`, ` [ ] `, "\xff",
+		`[{"op":"-v","key":"\ud83d\ude00"},{"op":"-v","key":"\u00E9\uD83D\uDE00\r\t"},{"op":"+v","key":"k","label":""}]`, `{"op":"+","form":"a"}`, ` [ ] `, "\xff",
 		`{"op":"+","from":"a","to":"b","props":{"x":-1.5e+300,"y":true,"z":false}}`, `{"op":"-","from":"a","to":"b","ts":-0}`,
 	} {
 		f.Add([]byte(s))
