@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"motifd/matcher"
 )
 
 // packedWords is the size of a packed block: 16 KiB.
@@ -176,13 +178,7 @@ func (s *spillFile) reserve(size int64) (*os.File, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.f == nil {
-		f, err := os.CreateTemp(s.dir, "motifd-sort-*")
-		if err == nil {
-			// Nothing is left behind however the process ends.
-			if err = os.Remove(f.Name()); err != nil {
-				f.Close()
-			}
-		}
+		f, err := matcher.TempFile(s.dir, "sort")
 		if err != nil {
 			return nil, 0, fmt.Errorf("spilling matches for sorting: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"motifd/kernels"
+	"motifd/matcher"
 )
 
 // spill keeps rows that are too many for memory in a temporary file until they are merged (DESIGN P4).
@@ -30,13 +31,7 @@ type part struct {
 // begin begins a part: what is written from here on.
 func (s *spill) begin() (*part, error) {
 	if s.file == nil {
-		f, err := os.CreateTemp(s.dir, "motifd-rows-*")
-		if err == nil {
-			// Nothing is left behind however the process ends.
-			if err = os.Remove(f.Name()); err != nil {
-				f.Close()
-			}
-		}
+		f, err := matcher.TempFile(s.dir, "rows")
 		if err != nil {
 			return nil, fmt.Errorf("spilling matches for merging: %w", err)
 		}

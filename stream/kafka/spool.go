@@ -1,10 +1,11 @@
 package kafka
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync"
+
+	"motifd/matcher"
 )
 
 // spool keeps the finished parcels of the open transaction until its end is known: in memory up to a limit, the others
@@ -31,13 +32,7 @@ func (s *spool) add(p parcel) error {
 		return nil
 	}
 	if s.file == nil {
-		f, err := os.CreateTemp(s.dir, "motifd-transaction-*")
-		if err == nil {
-			// Nothing is left behind however the process ends.
-			if err = os.Remove(f.Name()); err != nil {
-				err = errors.Join(err, f.Close())
-			}
-		}
+		f, err := matcher.TempFile(s.dir, "transaction")
 		if err != nil {
 			return fmt.Errorf("kafka: spool of the open transaction: %w", err)
 		}
