@@ -38,6 +38,8 @@ var advice = []struct {
 		"records under numbers that are taken"},
 	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
 		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
+	{kafka.ErrProgressTopic, "name another one with output.kafka.progress_topic, which motifd topics create makes with one partition; if this one " +
+		"was in use, start once with --reset-progress: records of the batch in hand may appear twice"},
 	{kafka.ErrPartitions, "a match and its cancellation share a partition only while the count stays: create the topic again with the former count, " +
 		"or give a new checkpoint a new output topic; if partitions were added, output.kafka.on_partition_change: keep goes on with the former " +
 		"ones alone, and spread uses all of them from here on; if the topic was created anew with fewer, spread together with --reset-progress"},

@@ -228,6 +228,15 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	require.Contains(t, f.refuse("--checkpoint", "old", "--reset-progress"), "restore the newest copy")
 	restart()
 	require.Equal(t, held+6, f.held())
+
+	// Partitions were added to the progress topic.
+	f.addPartitions("out-progress", 2)
+	says := f.refuse()
+	require.Contains(t, says, "output.kafka.progress_topic")
+	require.NotContains(t, says, "on_partition_change")
+	f.create(kafka.ProgressTopic("out-progress-2"))
+	restart("--set", "output.kafka.progress_topic="+f.name+"out-progress-2", "--reset-progress")
+	require.Equal(t, held+7, f.held())
 }
 
 // addPartitions raises a topic's partition count.

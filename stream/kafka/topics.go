@@ -13,6 +13,9 @@ import (
 // ErrPartitions: a topic has another partition count than it must have.
 var ErrPartitions = errors.New("unexpected partition count")
 
+// ErrProgressTopic: the progress topic has more than one partition. ErrPartitions is wrapped beside it.
+var ErrProgressTopic = errors.New("progress topic")
+
 // Topic describes a topic to create.
 type Topic struct {
 	Name        string

@@ -40,7 +40,11 @@ func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, commi
 		{&s.dead, s.opt.DeadLetters, 0, false},
 		{&s.control, s.opt.Control, 0, false},
 	} {
-		if *t.topic, _, err = s.openTopic(ctx, t.name, t.want, m, t.whole); err != nil {
+		*t.topic, _, err = s.openTopic(ctx, t.name, t.want, m, t.whole)
+		if t.topic == &s.progress && errors.Is(err, ErrPartitions) {
+			return none, fmt.Errorf("%w: %w", ErrProgressTopic, err)
+		}
+		if err != nil {
 			return none, err
 		}
 	}
