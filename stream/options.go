@@ -44,6 +44,8 @@ type PipelineOptions struct {
 	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx is done when the
 	// pipeline is to stop. Default: nothing.
 	Ready func(ctx context.Context) error
+	// Paused is called when MaxEdges pauses the input, with the reason; it must not block, nor call the Pipeline. Default: nothing.
+	Paused func(reason string)
 	// Log is stepped instead of input, batch by batch with the numbers it carries (DESIGN P2). Default: none.
 	Log iter.Seq2[*Batch, error]
 

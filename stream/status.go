@@ -116,6 +116,9 @@ func (p *Pipeline) pauseInput() bool {
 		p.status.State = StatePaused
 		p.status.Reason = fmt.Sprintf("the graph has %d edges and graph.max_edges is %d; "+
 			"restart with a higher limit to go on", edges, p.opt.MaxEdges)
+		if p.opt.Paused != nil {
+			p.opt.Paused(p.status.Reason)
+		}
 	case !paused && p.status.State == StatePaused:
 		p.status.State, p.status.Reason = StateRunning, ""
 	}

@@ -251,6 +251,7 @@ func TestS11MaxEdges(t *testing.T) {
 	got := p.ask("GET", "/readyz", "")
 	require.Equal(t, http.StatusServiceUnavailable, got.code)
 	require.Contains(t, got.body, "graph.max_edges")
+	require.Equal(t, 1, strings.Count(p.stderr.String(), "input is paused: the graph has 3 edges and graph.max_edges is 3"))
 	require.Equal(t, 3, p.status().Edges)
 	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"z","cypher":"MATCH (a)-->(b)"}`).code)
 	p.stop()

@@ -198,6 +198,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 		return nil, refused{err}
 	}
 	opt := s.cfg.PipelineOptions()
+	opt.Paused = func(reason string) { s.log.Warn().Msg("input is paused: " + reason) }
 	decoder, err := s.cfg.DecoderOptions()
 	if err != nil {
 		return nil, refused{err}
