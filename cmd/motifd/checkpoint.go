@@ -63,7 +63,11 @@ func (c *checkpointInfoCmd) Run(a *app) error {
 	row("bootstrapped", "%v", info.Bootstrapped)
 	row("last batch", "%d", info.Batch)
 	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {
-		row("position", "partition %d: %d", p, info.Positions[p])
+		name := ""
+		if int(p) < len(info.InputFiles) {
+			name = fmt.Sprintf(" (%q)", info.InputFiles[p])
+		}
+		row("position", "partition %d%s: %d", p, name, info.Positions[p])
 	}
 	if info.LogBatches > 0 {
 		row("batch log", "%d batches, %d to %d, %d bytes", info.LogBatches, info.LogFirst, info.LogLast, info.LogBytes)

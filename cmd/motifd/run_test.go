@@ -81,6 +81,43 @@ func TestRunOnFiles(t *testing.T) {
 	}
 }
 
+// TestRunOnADirectory: files that were read may go, and files that come are read whatever their names, each once; one that goes while it is being read is missed.
+func TestRunOnADirectory(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fileConfig, "path: in.jsonl", "path: in", 1)})
+	in := filepath.Join(dir, "in")
+	require.NoError(t, os.Mkdir(in, 0o755))
+	put := func(name, from, to string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(filepath.Join(in, name), []byte(edgeJSON("+", from, to)), 0o644))
+	}
+	messages := func() (n int) {
+		t.Helper()
+		for line := range strings.Lines(readFile(t, filepath.Join(dir, "control.jsonl"))) {
+			var r struct{ Messages int }
+			require.NoError(t, json.Unmarshal([]byte(line), &r))
+			n += r.Messages
+		}
+		return n
+	}
+	run := func() { t.Helper(); succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=") }
+	put("b.jsonl", "a", "b")
+	put("d.jsonl", "b", "c")
+	run()
+	require.Equal(t, 2, messages())
+	require.NoError(t, os.Remove(filepath.Join(in, "b.jsonl")))
+	put("a.jsonl", "c", "a")
+	put("c.jsonl", "b", "a")
+	run()
+	require.Equal(t, 4, messages())
+	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, `partition 3 ("c.jsonl"): `)
+	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
+	require.NoError(t, os.Remove(filepath.Join(in, "c.jsonl")))
+	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
+	require.NotZero(t, r.code)
+	require.Contains(t, r.stderr, filepath.Join("in", "c.jsonl")+", which is gone; put it back")
+}
+
 func appendFile(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)

@@ -206,7 +206,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	if opt.Decoder, err = codec.NewDecoder(s.cfg.Input.Format, decoder); err != nil {
 		return nil, refused{err}
 	}
-	if opt.Source, err = s.source(); err != nil {
+	if opt.Source, err = s.source(store); err != nil {
 		return nil, err
 	}
 	if opt.Sink, err = s.sink(); err != nil {
@@ -235,7 +235,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	return p, nil
 }
 
-func (s *service) source() (stream.Source, error) {
+func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 	if s.cfg.Input.Kafka != nil {
 		opt, err := s.cfg.SourceOptions()
 		if err != nil {
@@ -244,7 +244,16 @@ func (s *service) source() (stream.Source, error) {
 		opt.Events = s.events()
 		return kafka.NewSource(opt)
 	}
-	return file.NewSource(s.cfg.FileSourceOptions())
+	opt := s.cfg.FileSourceOptions()
+	opt.Known = store.InputFiles()
+	src, err := file.NewSource(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.KeepInputFiles(src.Names()); err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return src, nil
 }
 
 func (s *service) sink() (stream.Sink, error) {

@@ -252,6 +252,21 @@ func FuzzState(f *testing.F) {
 	})
 }
 
+func FuzzFiles(f *testing.F) {
+	f.Add(appendFiles(nil, nil))
+	f.Add(appendFiles(nil, []string{"a.jsonl", "", "b \xff.csv.gz"}))
+	f.Fuzz(func(t *testing.T, v []byte) {
+		names, err := (&decoder{b: v}).files()
+		if err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+			return
+		}
+		again, err := (&decoder{b: appendFiles(nil, names)}).files()
+		require.NoError(t, err)
+		require.Equal(t, names, again)
+	})
+}
+
 // FuzzContent reads keys and values of the graph.
 func FuzzContent(f *testing.F) {
 	_, _, _, attrs := encodings(newRand(58))

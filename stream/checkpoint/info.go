@@ -18,6 +18,8 @@ type Contents struct {
 	Batch        uint64           `json:"batch"` // last committed batch
 	Bootstrapped bool             `json:"bootstrapped"`
 	Positions    stream.Positions `json:"positions"`
+	// InputFiles are the names of the input's files, by partition, when it is a directory.
+	InputFiles []string `json:"input_files,omitempty"`
 
 	// LogBatches committed batches are in the log, LogFirst to LogLast (0 when there are none); Open are the batches
 	// in hand. LogBytes counts the keys and values of all of them before compression.
@@ -47,7 +49,7 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 	st := &c.state
 	out := &Contents{
 		Format: Format, StreamID: c.streamID, Settings: c.settings,
-		Batch: st.batch, Bootstrapped: st.bootstrapped, Positions: st.positions,
+		Batch: st.batch, Bootstrapped: st.bootstrapped, Positions: st.positions, InputFiles: c.files,
 		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().DiskSpaceUsage(),
 		Vertices: st.digests.vertices.count, Edges: st.digests.edges.count, Labels: st.digests.labels.count,
 		Pending: len(st.older) + len(st.newer),

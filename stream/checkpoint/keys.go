@@ -22,6 +22,7 @@ var (
 	keySettings = []byte("m:settings")
 	keyState    = []byte("m:state")
 	keyQueries  = []byte("m:queries")
+	keyFiles    = []byte("m:files") // not there until an input of several files is read
 )
 
 // The parts of a log entry, in key order.

@@ -86,6 +86,7 @@ type control struct {
 	state    state
 	queries  []matcher.QueryState
 	log      logIndex
+	files    []string // of the input, by partition
 }
 
 // readControl reads the meta records and the keys of the log.
@@ -113,6 +114,9 @@ func readControl(db *database) (*control, error) {
 	}
 	c.state = *st
 	if d, err = db.sealed(keyQueries); err != nil {
+		return nil, err
+	}
+	if c.files, err = readFiles(db); err != nil {
 		return nil, err
 	}
 	if c.queries, err = d.queries(); err == nil {

@@ -32,6 +32,7 @@ type Store struct {
 	state     state
 	queries   []matcher.QueryState // as of state.batch
 	log       logIndex
+	files     []string
 	recovered bool
 }
 
@@ -89,7 +90,7 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	s.streamID, s.settings, s.state, s.queries, s.log = c.streamID, c.settings, c.state, c.queries, c.log
+	s.streamID, s.settings, s.state, s.queries, s.log, s.files = c.streamID, c.settings, c.state, c.queries, c.log, c.files
 	if s.opt.ReadOnly {
 		return nil
 	}

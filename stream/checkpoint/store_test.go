@@ -51,6 +51,39 @@ func TestStreamIDIsKept(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// TestInputFilesAreKept: names of files outlive the process, also one that crashes, and are as they were given.
+func TestInputFilesAreKept(t *testing.T) {
+	h := newHistory(newRand(3), 2, false)
+	mem := vfs.NewCrashableMem()
+	opt := testOptions(h, mem)
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	require.Nil(t, s.InputFiles())
+	require.NoError(t, s.KeepInputFiles(nil))
+	require.NoError(t, s.Intent(&h.batches[0]))
+	for _, names := range [][]string{{"b"}, {"b", "a \xff\n", ""}} {
+		require.NoError(t, s.KeepInputFiles(names))
+		crashed := opt
+		crashed.FS = mem.CrashClone(vfs.CrashCloneCfg{})
+		after, err := Open(testDir, crashed)
+		require.NoError(t, err)
+		require.Equal(t, names, after.InputFiles())
+		require.NoError(t, after.Close())
+		info, err := Info(testDir, crashed.FS)
+		require.NoError(t, err)
+		require.Equal(t, names, info.InputFiles)
+		v, err := Verify(t.Context(), testDir, crashed.FS, nil)
+		require.NoError(t, err)
+		require.Empty(t, v.Problems)
+	}
+	require.NoError(t, s.Close())
+	opt.ReadOnly = true
+	s, err = Open(testDir, opt)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.KeepInputFiles([]string{"c"}), errReadOnly)
+	require.NoError(t, s.Close())
+}
+
 // TestCallsOutOfOrder: what would break the log is refused and changes nothing.
 func TestCallsOutOfOrder(t *testing.T) {
 	h := newHistory(newRand(2), 3, false)

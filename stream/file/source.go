@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -22,17 +21,15 @@ const ReasonCompression = "compression"
 // Abandoned is the position of a compressed file that turned out to be unreadable in the middle: it is not read again.
 const Abandoned = math.MaxInt64
 
-// byPlace is what an operator has to know when the files of a directory are not those that there were.
-const byPlace = "; the files of a directory are known by their place in the order of their names: put back what was removed, " +
-	"and give files that are added names behind those that were begun"
-
 // Source reads files one after the other. It implements stream.Source.
 //
-// The file of partition i is the i-th of the sorted list, so files that are added between two runs must sort behind
-// those that were begun. Standard input and pipes cannot go back: a position in them is only where offsets go on.
+// A file of a directory is a partition: those that are known by SourceOptions.Known in that order, then all others in the order of their names. Those that were read
+// may go. Standard input and pipes cannot go back: a position in them is only where offsets go on.
 type Source struct {
 	opt   SourceOptions
 	files []string
+	names []string     // of a directory's files
+	gone  []bool       // by file: it is known and not there any more; nil when the path is no directory
 	total int64        // bytes of all files as stored; 0 when it is not known
 	done  atomic.Int64 // of them, read
 
@@ -73,26 +70,13 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		}
 		return s, nil
 	}
-	entries, err := os.ReadDir(opt.Path) // sorted by name
+	l, err := list(opt.Path, opt.Known)
 	if err != nil {
 		return nil, fmt.Errorf("file input: %w", err)
 	}
-	for _, e := range entries {
-		path := filepath.Join(opt.Path, e.Name())
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, fmt.Errorf("file input: %w", err)
-		}
-		if info.Mode().IsRegular() {
-			s.files = append(s.files, path)
-			s.total += info.Size()
-		}
-	}
-	if len(s.files) == 0 {
-		return nil, fmt.Errorf("file input: directory %s holds no files", opt.Path)
+	s.names, s.gone, s.total = l.names, l.gone, l.total
+	for _, name := range l.names {
+		s.files = append(s.files, filepath.Join(opt.Path, name))
 	}
 	return s, nil
 }
@@ -100,23 +84,32 @@ func NewSource(opt SourceOptions) (*Source, error) {
 // Files returns the files by partition.
 func (s *Source) Files() []string { return s.files }
 
+// Names returns the names of a directory's files by partition, nil when the path is no directory: what the next Source over it has to know.
+func (s *Source) Names() []string { return s.names }
+
 // Progress returns how many bytes of the files, as they are stored, were read, and of how many; total is 0 when that
 // is not known. It is safe to call from any goroutine.
 func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }
 
-// Seek implements stream.Source. Positions are checked against the files when they are opened, but for those of files
-// that are no longer there.
+// Seek implements stream.Source. Positions are checked against the files when they are opened. Files are read one after the other, so that all but the last that
+// was begun were read to their end, and may be gone.
 func (s *Source) Seek(_ context.Context, at stream.Positions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	last := int32(-1)
 	for p, off := range at {
 		if p < 0 || int(p) >= len(s.files) {
-			return fmt.Errorf("file input: %w: reading had begun at file %d of %s, but there are only %d files now%s",
-				stream.ErrDataLoss, p+1, s.opt.Path, len(s.files), byPlace)
+			return fmt.Errorf("file input: %w: reading had begun at file %d of %s, but there are only %d files now",
+				stream.ErrDataLoss, p+1, s.opt.Path, len(s.files))
 		}
 		if off < 0 {
 			return fmt.Errorf("file input: position %d of %s is negative", off, s.files[p])
 		}
+		last = max(last, p)
+	}
+	if last >= 0 && s.gone != nil && s.gone[last] && at[last] != Abandoned {
+		return fmt.Errorf("file input: %w: reading had come to byte %d of %s, which is gone; put it back until another file was begun",
+			stream.ErrDataLoss, at[last], s.files[last])
 	}
 	s.at = maps.Clone(at)
 	if s.at == nil {
@@ -135,6 +128,10 @@ func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 		}
 		if s.cur == len(s.files) {
 			return nil, io.EOF
+		}
+		if s.gone != nil && s.gone[s.cur] {
+			s.cur++
+			continue
 		}
 		if s.pipe != nil {
 			s.pipe.ctx = ctx
@@ -200,11 +197,7 @@ func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	name := s.files[s.cur]
 	if !errors.As(err, &corrupt) || s.fr == nil {
 		s.closeFile()
-		more := ""
-		if name != s.opt.Path && errors.Is(err, stream.ErrDataLoss) {
-			more = byPlace
-		}
-		return nil, fmt.Errorf("file input: %s: %w%s", name, err, more)
+		return nil, fmt.Errorf("file input: %s: %w", name, err)
 	}
 	rec := stream.Record{
 		Partition: int32(s.cur), Offset: s.fr.off, Next: Abandoned, Value: s.fr.rest(), Header: s.header,

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/streamtest"
 )
@@ -341,30 +344,79 @@ func BenchmarkSource(b *testing.B) {
 	}
 }
 
-// TestFilesOfADirectoryAreKnownByTheirPlace holds that a file that is removed, or added before those that were begun, is told of as
-// such where it shows: positions go by place.
-func TestFilesOfADirectoryAreKnownByTheirPlace(t *testing.T) {
-	for name, change := range map[string]func(dir string) error{
-		"removed": func(dir string) error { return os.Remove(filepath.Join(dir, "a.jsonl")) },
-		"added":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "0.jsonl"), []byte("x\n"), 0o644) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte("1\n2\n3\n"), 0o644))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte("4\n"), 0o644))
-			recs, err := drain(t, newSource(t, SourceOptions{Path: dir}))
-			require.NoError(t, err)
-			at := stream.Positions{}
-			for _, r := range recs {
-				at[r.Partition] = r.Next
+// TestFilesOfADirectoryAreKnownByTheirNames has a directory whose files come and go, grow at their end and are read in runs that stop anywhere. Every line is read
+// once, those of a file in their order, unless the file that was being read is gone.
+func TestFilesOfADirectoryAreKnownByTheirNames(t *testing.T) {
+	lost := 0
+	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
+		dir, at, known := t.TempDir(), stream.Positions{}, []string(nil)
+		written, got := map[string][]string{}, map[string][]string{}
+		last := "" // that was begun
+		for range 8 {
+			for range rng.IntN(4) {
+				name := string(rune('a' + rng.IntN(20)))
+				if written[name] != nil {
+					continue
+				}
+				var text []byte
+				for k := range rng.IntN(6) {
+					line := fmt.Sprint(name, k)
+					text = append(text, line+"\n"...)
+					written[name] = append(written[name], line)
+				}
+				if written[name] == nil {
+					written[name] = []string{}
+				}
+				write(t, filepath.Join(dir, name), text)
 			}
-			require.NoError(t, change(dir))
-			s := newSource(t, SourceOptions{Path: dir})
-			if err = s.Seek(t.Context(), at); err == nil {
-				_, err = drain(t, s)
+			for name := range written { // what was read may go
+				if name != last && len(got[name]) > 0 && len(got[name]) == len(written[name]) && rng.IntN(3) == 0 {
+					require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+				}
 			}
+			if len(written) == 0 {
+				continue
+			}
+			s := newSource(t, SourceOptions{Path: dir, Known: known, ReadRecords: 1})
+			require.True(t, slices.Equal(known, s.Names()[:len(known)]))
+			known = s.Names()
+			require.NoError(t, s.Seek(t.Context(), at))
+			for range rng.IntN(20) {
+				recs, err := s.Read(t.Context())
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				require.NoError(t, err)
+				for _, r := range recs {
+					last = known[r.Partition]
+					got[last] = append(got[last], string(r.Value))
+					at[r.Partition] = r.Next
+				}
+			}
+			require.NoError(t, s.Close())
+		}
+		if last != "" && rng.IntN(2) == 0 {
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, last)))
+			err := newSource(t, SourceOptions{Path: dir, Known: known}).Seek(t.Context(), at)
 			require.ErrorIs(t, err, stream.ErrDataLoss)
-			require.ErrorContains(t, err, "known by their place")
-		})
-	}
+			require.ErrorContains(t, err, filepath.Join(dir, last)+", which is gone")
+			lost++
+			return
+		}
+		if len(written) == 0 {
+			return
+		}
+		s := newSource(t, SourceOptions{Path: dir, Known: known})
+		require.NoError(t, s.Seek(t.Context(), at))
+		recs, err := drain(t, s)
+		require.NoError(t, err)
+		for _, r := range recs {
+			name := s.Names()[r.Partition]
+			got[name] = append(got[name], string(r.Value))
+		}
+		for name, lines := range written {
+			require.Equal(t, lines, append([]string{}, got[name]...), name)
+		}
+	})
+	require.Positive(t, lost)
 }
