@@ -64,6 +64,9 @@ func (s *service) advise(err error) error {
 		return err
 	}
 	for _, a := range advice {
+		if a.is == stream.ErrDataLoss && s.cfg.Input.Kafka == nil {
+			continue // a file: the error says it all
+		}
 		if errors.Is(err, a.is) {
 			return fmt.Errorf("%w\n  what to do: %s", err, a.text)
 		}

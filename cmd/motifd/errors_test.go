@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/config"
+	"motifd/stream"
 )
 
 // TestS10Refusals holds what motifd says to a wrong command line, pattern, graph or configuration: status 2, what is
@@ -93,4 +96,15 @@ func TestExplain(t *testing.T) {
 	dir := write(t, map[string]string{"g.txt": "v 0 0\nv 1 0\ne 0 1\n", "ring.cypher": "MATCH (a)-->(b)-->(c)-->(a)"})
 	r := succeed(t, dir, "explain", "ring.cypher", "--graph", "g.txt")
 	require.Contains(t, r.stdout, "ring")
+}
+
+// TestAdviceOnLostInput: what Kafka's setting does is advice for Kafka's input alone.
+func TestAdviceOnLostInput(t *testing.T) {
+	t.Parallel()
+	lost := fmt.Errorf("reading: %w", stream.ErrDataLoss)
+	s := &service{cfg: &config.Config{}}
+	s.cfg.Output.Kafka = &config.KafkaOutput{}
+	require.Equal(t, lost, s.advise(lost))
+	s.cfg.Input.Kafka = &config.KafkaInput{}
+	require.ErrorContains(t, s.advise(lost), "input.kafka.on_data_loss")
 }
