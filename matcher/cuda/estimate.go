@@ -16,10 +16,10 @@ type average struct {
 func (a *average) add(cost, size float64, done bool) {
 	per := cost / size
 	switch changed := per > 4*a.per || per < a.per/4; {
-	case done && !a.proven: // what was known is that it takes more than something
-		a.n = 0
 	case !done && a.n > 0 && per < a.per: // that was known
 		return
+	case !a.proven: // what was known is that it takes more than something: this says more
+		a.n = 0
 	case changed: // that is not noise
 		a.n = min(a.n, 1)
 	default:

@@ -117,15 +117,15 @@ func (p *Placement) close(kind int, counts bool) {
 	}
 }
 
-// learn takes note of what a batch cost on a side. Of the first one, what is done once may be to blame: it counts as one that was cut off, without
-// that.
+// learn takes note of what a batch cost on a side. The first one there, if it was too slow, teaches nothing: what is done once may be to blame, and how long that takes is
+// not known. Taken for slow, the side would not be tried with larger batches before twice as much could be lost.
 func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
 	c, r, size := p.cell(t.w)
 	took := t.batch[s]
-	if once := p.once(&t.w, s); once > 0 {
+	if p.once(&t.w, s) > 0 {
 		p.warm[kindOf(t.w)] = true
 		if !done || took > instead {
-			took, done = max(took-once, took/4), false
+			return
 		}
 	}
 	// One that was cut off counts with what it took till then, which was too much already.
