@@ -18,14 +18,14 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
         const Back& b = q.back[st.back];
         bool wanted = total != 0;
         u32 v = wanted ? b.from == place ? w : s.m[b.from] : 0, n = 0;
-        u64 cell = (u64)p.column[l.column] * p.vertices + v;
-        if (wanted && p.memo != nullptr) n = peek(p.memo + cell);
+        u32 column = p.column[l.column];
+        if (wanted && p.memo != nullptr) n = recall(p, column, v);
         if (u32 todo = vote(wanted && n == 0); todo != 0) {
             bool common = b.from != place;  // a vertex of all lanes: one asks for it
             u32 leader = lowestBit(todo);
             bool asks = common ? laneId() == leader : wanted && n == 0;
             u32 c = offers(p, s.net, st, b, v, asks, work.steps) + 1;
-            if (p.memo != nullptr && asks) post(p.memo + cell, c);
+            if (p.memo != nullptr && asks) note(p, column, v, c);
             if (common) c = shuffle(c, leader);
             if (n == 0) n = c;
         }
@@ -88,11 +88,6 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
         return kDone;
     }
     if (openLevel(p, s, q, q.start) && laneId() == 0) {
-        Frame& f = s.frame[q.start];
-        if (wanted<kOfRows>(q) == kCount && s.end != 0) {
-            if (s.group > f.next) f.next = s.group;
-            if (s.end < f.end) f.end = s.end;
-        }
         fenceBlock();
         post(&s.live, kRunning);
     }

@@ -16,7 +16,7 @@ const (
 	MaxStride   = 128          // words of a row
 	outWords    = 512          // of the rows that a warp keeps in shared memory
 	FlatBacks   = 3            // back edges of a step that flat.cuh can make
-	FlatLevels  = 4            // blocks of matches that flatcount.cuh keeps
+	FlatLevels  = 4            // blocks of matches that flatmail.cuh keeps
 )
 
 // Modes of a program: what is wanted of it.
@@ -44,7 +44,8 @@ const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
-	stateSize  = 11*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
+	FlatsSize  = 4 + 2*32*4 + FlatLevels*(2+4*32)*4
+	stateSize  = 10*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
 
 // Back is a back edge of a step.
@@ -98,10 +99,9 @@ type Program struct {
 	Leaf            [MaxSteps]Leaf
 }
 
-// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with; 0 of a count. End is the
-// device's.
+// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with.
 type Task struct {
-	Program, Net, Group, End uint32
+	Program, Net, Group uint32
 }
 
 // Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of their net edges is.
@@ -132,10 +132,12 @@ type Control struct {
 	_              [30]uint32
 	Next           uint32
 	_              [31]uint32
-	Taken, Left    [2]uint32
-	_              [28]uint32
+	Taken, Left    uint32
+	_              [30]uint32
 	Busy, Parked   uint32
 	Stolen, Shared uint32
+	Counting, Held uint32
+	Given, _       uint32
 }
 
 // Search is the parameters of the kernels that search.
@@ -145,8 +147,8 @@ type Search struct {
 	RingRows                                                                               uint64
 	Tasks, Take, Sees, Old, Mailing, Steal                                                 uint32
 	Slice, Vertices, Stride, Closing                                                       uint32
-	Left                                                                                   [2]Ptr
-	Round, FlatTurns, FlatLong, _                                                          uint32
+	Left, FlatBox, FlatMail                                                                Ptr
+	Known, _                                                                               uint32
 	Image                                                                                  Ptr
 }
 

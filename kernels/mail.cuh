@@ -19,11 +19,11 @@ FN u32 gridWarps() { return gridBlocks() * warpsInBlock(); }
 FN u32 warpInGrid() { return blockOf() * warpsInBlock() + warpInBlock(); }
 
 // look looks at the boxes that follow those of the last look. What is seen is used at the next look, so that nobody waits for it.
-FN void look(const Params& p, Look& l) {
+FN void look(const u32* box, Look& l) {
     l.at += kWarp;
     if (l.at >= gridWarps()) l.at = 0;
     u32 i = l.at + laneId();
-    l.saw = i < gridWarps() ? peek(&p.box[i]) : kClosed;
+    l.saw = i < gridWarps() ? peek(&box[i]) : kClosed;
 }
 
 // oneOf chooses one of a set of lanes, others for other warps.
@@ -36,7 +36,7 @@ FN u32 oneOf(u32 set, u32 seed) {
 FN void share(const Params& p, State& mine, Look& l, u32 turn) {
     u32 wanting = vote(l.saw == kWanted), i = 0;
     if (wanting != 0) i = l.at + oneOf(wanting, warpInGrid() + turn);
-    look(p, l);
+    look(p.box, l);
     if (wanting == 0) return;
     lockWarp(&mine.lock);
     Part part;
@@ -92,7 +92,7 @@ FN bool collect(const Params& p, State& mine) {
 
 // collectElsewhere takes what came for any of 32 warps, which may all be busy, or gone until the next launch.
 FN bool collectElsewhere(const Params& p, State& mine, Look& l) {
-    look(p, l);
+    look(p.box, l);
     for (u32 there = vote(l.saw == kPosted); there != 0; there &= there - 1)
         if (take(p, l.at + lowestBit(there), mine)) return true;
     return false;

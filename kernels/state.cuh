@@ -20,7 +20,7 @@ struct State {
     u32 live;
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
-    u32 group, end;    // of its task
+    u32 group;         // of its task
     u32 member;        // the program of the levels beyond a fork: those up to it are the class's, program
     u32 skip;          // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
     u32 m[kMaxVertices];       // by place: data vertex
@@ -36,10 +36,9 @@ struct Parked {
 };
 
 // Task is a search to be made: a program, with a net edge of the batch or, from a whole graph, a first vertex.
-// group is what its rows are marked with. Of a count, it is the first of the slots that are wanted of its first list, and end where they end; 0 and
-// 0: all of them.
+// group is what its rows are marked with.
 struct Task {
-    u32 program, net, group, end;
+    u32 program, net, group;
 };
 
 struct Net {
@@ -58,13 +57,16 @@ struct Control {
     u32 apart[30];
     u32 next;    // task
     u32 apartToo[31];
-    u32 taken[2];  // next task of those that are done flat, in either round
-    u32 left[2];   // tasks that these leave
-    u32 apartAgain[28];
+    u32 taken;   // next task of those that are counted in blocks of matches
+    u32 left;    // tasks that these leave
+    u32 apartAgain[30];
     u32 busy;    // warps that have work, and work in the mail
     u32 parked;
     u32 stolen, shared;  // how often, in a block and between blocks
+    u32 counting, held, given, unused;  // busy, parked and shared of blocks of matches
 };
+
+struct Flats;  // flatmail.cuh
 
 enum Sign : u32 { kView = 0, kInserted = 1, kRemoved = 2 };
 
@@ -81,7 +83,7 @@ struct Params {
     u32* box;          // by warp: Box
     State* mail;       // by warp: what is in its box
     u32* ring;
-    u32* memo;         // by column and vertex: 1 plus what the vertex offers to a leaf, 0 unknown; or null
+    u32* memo;         // by column and vertex: see recall; or null
     const u32* column; // by column of the programs: that of the memo
     u64 ringRows;      // with which it is full; there is room for more
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
@@ -93,9 +95,11 @@ struct Params {
     u32 vertices;      // a column of the memo
     u32 stride;        // words of a row
     u32 closing;       // with more rows in the ring no more tasks are taken; kNone: whatever there are
-    Task* left[2];     // what the rounds of flat counts leave of the tasks, so many as control says; or null
-    u32 round;         // of flat counts: 0 for the tasks, 1 for what that left
-    u32 flatTurns, flatLong, unusedToo;  // see flatcount.cuh
+    Task* left;        // tasks that blocks of matches leave, so many as control says; or null
+    u32* flatBox;      // of blocks of matches, by warp: Box
+    Flats* flatMail;   // and what is in it
+    u32 known;         // what is not above it in the memo is of searches before
+    u32 unused;
     const u32* image;  // by image and column: the column of the match's own row that it has there
 };
 
@@ -115,6 +119,15 @@ FN bool visible(const Params& p, u32 net, u32 entry, u32 rule) {
     if (deleted != (p.sign == kRemoved)) return false;
     return rule == kAnyEdge || (deleted ? order > net : order < net);
 }
+
+// recall returns 1 plus what a vertex offers to a leaf, by the memo; or 0 when the search has not noted it.
+FN u32 recall(const Params& p, u32 column, u32 v) {
+    u32 x = peek(p.memo + (u64)column * p.vertices + v);
+    return x > p.known ? x - p.known : 0;
+}
+
+// note has the memo know what recall is to return.
+FN void note(const Params& p, u32 column, u32 v, u32 x) { post(p.memo + (u64)column * p.vertices + v, p.known + x); }
 
 FN bool candidate(const Graph& g, const Step& st, u32 w) {
     const u64* bits = g.bits + (u64)w * g.words;

@@ -25,6 +25,6 @@ KERNEL(tasks, Runs, 256) {
                 hi = mid - 1;
         }
         Run r = p.run[lo];
-        p.task[i] = Task{r.program, p.net[r.net + (i - r.first)], r.group, 0};
+        p.task[i] = Task{r.program, p.net[r.net + (i - r.first)], r.group};
     }
 }

@@ -14,15 +14,15 @@ struct RowBlock {
 };
 
 // takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass the tests that a lane can make alone: the
-// filter and the constraints between the vertices that the task maps. So many pieces are a task. base is tasks when there are none, or no more are to be taken.
-FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 pieces, u32 take, u32& base) {
+// filter and the constraints between the vertices that the task maps. base is tasks when there are none, or no more are to be taken.
+FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.control->used) : 0;  // a ring has fewer than 2^32 rows
     bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.closing) != 0;
     base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);
     u32 i = base + laneId();
     bool ok = laneId() < take && base < tasks && i < tasks;
     if (ok) {
-        Task t = task[i / pieces];
+        Task t = task[i];
         const Program& q = p.program[t.program];
         if (q.anchor == kNone) {
             ok = candidate(p.g, q.step[0], t.net);
@@ -65,9 +65,9 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
     const Task* task = p.task;
     u32 base = 0, mask = 0, tasks = p.tasks, take = p.take;
-    if (p.left[1] != nullptr) {
-        task = p.left[1];
-        tasks = peekWarp(&p.control->left[1]);
+    if (p.left != nullptr) {
+        task = p.left;
+        tasks = peekWarp(&p.control->left);
         take = 1;
         if (tasks == 0) return;  // all was done in blocks
     }
@@ -94,7 +94,7 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     while (true) {
         if (peekWarp(&s.live) == kIdle) {
             while (mask == 0) {
-                mask = takeTasks(p, task, &p.control->next, tasks, 1, take, base);
+                mask = takeTasks(p, task, &p.control->next, tasks, take, base);
                 if (base >= tasks) break;
             }
             if (mask != 0) {
@@ -103,7 +103,6 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
                     s.program = t.program;
                     s.net = t.net;
                     s.group = t.group;
-                    s.end = t.end;
                     s.request = p.owner[t.program];
                     post(&s.live, kFresh);
                 }

@@ -30,15 +30,13 @@ type Options struct {
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
-	// Tasks is how many tasks, of 16 bytes, there are on the device at once at most; beside those of counts, there is room for twice as many that blocks of
+	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is room for as many that blocks of
 	// matches leave. 0 is 1<<24. Those of a wave of rows may be more.
 	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
-	// NoFlat has counts made one task at a time. FlatTurns and FlatLong bound what is done of 32 at once (see flatcount.cuh); 0: 32 and 64.
-	// FlatAgain is the turns of pieces of the rest; 0: 16 times FlatTurns.
-	NoFlat                         bool
-	FlatTurns, FlatLong, FlatAgain int
+	// NoFlat has counts made one task at a time, not in blocks of matches.
+	NoFlat bool
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
 	Apart bool
 	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so. It is there to be measured
@@ -67,15 +65,6 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18
-	}
-	if o.FlatTurns <= 0 {
-		o.FlatTurns = 32
-	}
-	if o.FlatLong <= 0 {
-		o.FlatLong = 64
-	}
-	if o.FlatAgain <= 0 {
-		o.FlatAgain = 16 * o.FlatTurns
 	}
 	if o.Tasks <= 0 {
 		o.Tasks = 1 << 24

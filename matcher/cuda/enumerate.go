@@ -71,7 +71,7 @@ func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Pl
 	}
 	programs := b.plans[p].of(want)
 	program := programs[len(programs)-1]
-	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
+	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
 	j.found = func(_ uint32, row []uint32) {

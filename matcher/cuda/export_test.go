@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -191,45 +192,15 @@ func (s *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, r
 	return s.z.size(g, d, sign, reqs, of)
 }
 
-// Rests counts tasks that blocks of matches leave to the search that can be stolen from, by where in their first list they begin and end.
-type Rests struct{ Begin, End int }
+// Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often one was kept for the next launch, and how many
+// tasks were not for them, and were left when those left before were done.
+func (b *Backend) Blocks() (given, kept, left uint64) {
+	return b.run.given, b.run.kept, b.run.leftLater
+}
 
-// Add adds those of a backend's last search: that begin behind others of their task, and that others of their task come behind.
-func (r *Rests) Add(of matcher.Backend) error {
-	b := of.(*Backend)
-	c := kernels.Control{}
-	if b.run.control.ptr == 0 {
-		return nil
-	}
-	if err := b.dev.Read(kernels.BytesOf(&c), b.run.control.ptr); err != nil || c.Left[1] == 0 {
-		return err
-	}
-	left := make([]kernels.Task, c.Left[1])
-	if err := b.dev.Read(kernels.Bytes(left), b.run.left[1].ptr); err != nil {
-		return err
-	}
-	type task struct{ program, net uint32 }
-	first, last := map[task]uint32{}, map[task]uint32{}
-	for _, t := range left {
-		if t.End != 0 {
-			k := task{t.Program, t.Net}
-			if f, ok := first[k]; !ok || t.Group < f {
-				first[k] = t.Group
-			}
-			last[k] = max(last[k], t.End)
-		}
-	}
-	for _, t := range left {
-		if t.End != 0 {
-			if t.Group > first[task{t.Program, t.Net}] {
-				r.Begin++
-			}
-			if t.End < last[task{t.Program, t.Net}] {
-				r.End++
-			}
-		}
-	}
-	return nil
+// AgeMemo has the numbers of the memo end soon: after so many more.
+func (b *Backend) AgeMemo(more uint32) {
+	b.run.most = max(b.run.most, math.MaxUint32-more)
 }
 
 // RowsFound returns how many rows the device has found since Load, to be put in order.

@@ -17,12 +17,12 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by budgets so small that blocks are given up in the
-// middle: by whom the rest is counted, and from where, must make no difference. It goes on until rests began in the middle of a task's list, and until others
-// ended there; not where checkers watch it, which take their time.
+// TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by launches so short that they end in the middle of blocks: who
+// counts what, and in which launch, must make no difference. It goes on until some of blocks went to other warps, blocks were kept for the next launch, and tasks
+// were left when those left before were done; not where checkers watch it, which take their time.
 func TestS12BlocksOfMatches(t *testing.T) {
-	var seen cuda.Rests
-	enough := func() bool { return os.Getenv(Few) != "" || seen.Begin >= 20 && seen.End >= 20 }
+	var given, kept, left uint64
+	enough := func() bool { return os.Getenv(Few) != "" || given >= 40 && kept >= 100 && left >= 20 }
 	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200, Hubs: rng.IntN(3),
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
@@ -44,21 +44,22 @@ func TestS12BlocksOfMatches(t *testing.T) {
 			queries = append(queries, q)
 		}
 		want := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
-		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, FlatTurns: 1 + rng.IntN(12), FlatLong: []int{5, 20, 1000}[rng.IntN(3)]}
-		if rng.IntN(2) == 0 { // few tasks are left, so that they are cut in pieces
-			o.FlatTurns, o.FlatLong, o.FlatAgain = 1<<20, 25+rng.IntN(20), 1+rng.IntN(3)
-		}
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
 			bench.Stage(batch)
+			if rng.IntN(3) == 0 {
+				got.(*cuda.Backend).AgeMemo(uint32(rng.IntN(50_000)))
+			}
 			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
-				check(t, seen.Add(got))
 			}
 			bench.Commit()
 		}
+		g, k, l := got.(*cuda.Backend).Blocks()
+		given, kept, left = given+g, kept+k, left+l
 	})
 }
 

@@ -27,8 +27,8 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	few := os.Getenv(Few) != ""
 	if few || rng.IntN(2) == 0 {
 		o = cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)}, RowMemory: 1 << (15 + rng.IntN(6)),
-			NoMail: rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(4) == 0,
-			FlatTurns: []int{0, 1, 2, 5}[rng.IntN(4)], FlatLong: []int{0, 3, 20}[rng.IntN(3)], FlatAgain: rng.IntN(4), Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
+			NoMail: rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(2) == 0,
+			Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
 			Tasks: []int{0, 7, 100}[rng.IntN(3)]}
 		if rng.IntN(4) == 0 {
 			o.RowMemory = 1 // room for the least number of rows

@@ -268,3 +268,6 @@ func (m *mirror) graph() kernels.Graph {
 		Order: m.edges.order.ptr, Bits: m.bits.ptr, Label: m.label.ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs),
 		NearBits: uint32(m.edges.nearBits)}
 }
+
+// slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are counted.
+func (m *mirror) slots() int { return m.edges.now.leaves * kernels.LeafSlots }

@@ -17,7 +17,7 @@ type pass struct {
 	shape kernels.Shape
 	p     kernels.Search
 	c     kernels.Control // after the last launch
-	flat  bool            // the first launch begins with blocks of matches
+	flat  bool            // tasks are counted in blocks of matches first
 	begun bool
 }
 
@@ -43,7 +43,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		p.Old = 1
 	}
 	if j.memo {
-		p.Memo = r.memo.ptr
+		p.Memo, p.Known = r.memo.ptr, r.known
 	}
 	if !r.opt.NoSteal {
 		p.Steal = 1
@@ -51,20 +51,31 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if !r.opt.NoMail {
 		p.Mailing = 1
 	}
-	s.flat = j.flat && n >= flatLeast*s.shape.Warps()
-	for i := 0; s.flat && i < len(r.left); i++ {
-		_, err := r.left[i].claim(n * len(kernels.BytesOf(&kernels.Task{})))
+	if s.flat = j.flat; s.flat {
+		err := r.blocks(s)
 		var short *kernels.MemoryError
 		if errors.As(err, &short) { // the search does without
-			s.flat, p.Left = false, [2]kernels.Ptr{}
-			break
-		}
-		if err != nil {
+			s.flat = false
+		} else if err != nil {
 			return nil, err
 		}
-		p.Left[i] = r.left[i].ptr
 	}
 	return s, nil
+}
+
+// blocks makes room for what counts in blocks of matches need beside the tasks.
+func (r *runner) blocks(s *pass) error {
+	if _, err := r.left.claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+		return err
+	}
+	if _, err := r.flatMail.claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
+		return err
+	}
+	if _, err := r.flatBox.claim(s.shape.Warps() * 4); err != nil {
+		return err
+	}
+	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.ptr, r.flatBox.ptr, r.flatMail.ptr
+	return r.lane.q.Clear(r.flatBox.ptr, r.flatBox.size)
 }
 
 // launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their turns. wait, if it is not nil, is
@@ -75,12 +86,18 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 		return err
 	}
 	c := &s.c
-	*c = kernels.Control{Used: c.Used, Next: c.Next, Left: c.Left, Busy: c.Busy} // busy: work in the mail
+	flat, caughtUp, left := s.flat && !(s.begun && s.counted()), c.Next > c.Left, c.Left
+	if s.flat {
+		c.Next = min(c.Next, c.Left) // more may be left now
+	}
+	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy} // busy: work in the mail
 	if err := r.lane.write(r.control.ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
-	if s.flat && !s.begun {
-		if err := r.blocks(s.shape, s.p); err != nil {
+	if flat {
+		p := s.p
+		p.Take = uint32(min(32, max(1, int(p.Tasks)/s.shape.Warps())))
+		if err := kernels.RunFlat(r.lane.q, s.shape, p); err != nil {
 			return err
 		}
 	}
@@ -99,6 +116,11 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r.launches++
 	r.stolen += uint64(c.Stolen)
 	r.mailed += uint64(c.Shared)
+	r.given += uint64(c.Given)
+	r.kept += uint64(c.Held)
+	if caughtUp {
+		r.leftLater += uint64(c.Left - left)
+	}
 	if int(c.Used) > s.job.room+s.job.behind {
 		return badOutput("%d rows, where there is room for %d", c.Used, s.job.room+s.job.behind)
 	}
@@ -133,27 +155,15 @@ func (s *pass) full() bool { return int(s.c.Used) > s.job.room }
 // idle tells whether nothing is left of the tasks that were begun.
 func (s *pass) idle() bool { return s.c.Parked == 0 && s.c.Busy == 0 }
 
+// counted tells whether nothing is left of the tasks that are counted in blocks of matches.
+func (s *pass) counted() bool { return s.c.Held == 0 && s.c.Taken >= s.p.Tasks }
+
 // done tells whether nothing is left of the tasks.
 func (s *pass) done() bool {
-	tasks := s.p.Tasks
 	if s.flat {
-		tasks = s.c.Left[1]
+		return s.idle() && s.counted() && s.c.Next >= s.c.Left
 	}
-	return s.idle() && s.c.Next >= tasks
-}
-
-// flatLeast is the number of tasks a warp from which on blocks of matches are worth it: with fewer, warps wait for the last ones.
-const flatLeast = 8
-
-// blocks launches the counts that can be made by blocks of matches: what is little work, then pieces of what that leaves, one a block.
-func (r *runner) blocks(shape kernels.Shape, p kernels.Search) error {
-	p.Take = uint32(min(32, max(1, int(p.Tasks)/shape.Warps())))
-	p.FlatTurns, p.FlatLong = uint32(r.opt.FlatTurns), uint32(r.opt.FlatLong)
-	if err := kernels.RunFlat(r.lane.q, shape, p); err != nil {
-		return err
-	}
-	p.Round, p.Take, p.FlatTurns, p.FlatLong = 1, 1, uint32(r.opt.FlatAgain), kernels.None
-	return kernels.RunFlat(r.lane.q, shape, p)
+	return s.idle() && s.c.Next >= s.p.Tasks
 }
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.

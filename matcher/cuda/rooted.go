@@ -69,7 +69,7 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 	}
 	program := b.plans[p].rooted
 	vertices, width := len(p.Query.Vertices), len(p.Query.Vertices)+len(p.Query.Edges)
-	j := &job{graph: b.mirror.graph(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
+	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
 	j.owner[program] = 0
 	if err := b.run.begin(j); err != nil {

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"motifd/kernels"
@@ -21,7 +22,10 @@ type runner struct {
 
 	program, image, shared, task, run, net, control, parked, box, mail, ring, memo buffer
 
-	left [2]buffer // tasks, of counts by blocks
+	left, flatBox, flatMail buffer // of counts in blocks of matches
+
+	// In the memo is nothing above most; what is not above known is of searches before.
+	known, most uint32
 
 	kinds *kinds // whose net edges are in net
 	at    places
@@ -33,7 +37,10 @@ type runner struct {
 	// How often work was split since Load: in blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
-	rows           uint64 // that were found to be put in order, since Load
+	// Of blocks of matches, since Load: parts that went to other warps, blocks that were kept for the next launch, and tasks that
+	// are not for blocks, which were left when those left before were done.
+	given, kept, leftLater uint64
+	rows                   uint64 // that were found to be put in order, since Load
 }
 
 // places are where parts of runner.shared are, behind the tallies by request: whether to stop, by request; owners, by program; columns of the memo.
@@ -50,7 +57,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.left[0], &r.left[1], &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
+	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
 }
 
 func (r *runner) free() error {
@@ -75,6 +82,7 @@ type job struct {
 	requests int
 	owner    []uint32 // by program: request
 	vertices int      // bound of ids
+	slots    int      // of the graph
 	memo     bool     // there is room for one
 	flat     bool     // some tasks are of counts that can be made by blocks of matches
 
@@ -184,7 +192,8 @@ func (r *runner) columns(j *job) (columns []uint32, used int) {
 	return columns, used
 }
 
-// forget empties the memo, of so many columns: it holds for one phase of one batch. It takes no more memory than it may.
+// forget has the memo, of so many columns, know nothing: it holds for one phase of one batch. It takes no more memory than it may. What is in it is not cleared but
+// counts no more, as what is noted from here on is above it, until numbers end.
 func (r *runner) forget(j *job, used int) error {
 	size := 4 * j.vertices * used
 	j.memo = size > 0 && size <= r.opt.Memo
@@ -197,10 +206,18 @@ func (r *runner) forget(j *job, used int) error {
 		j.memo = false
 		return nil
 	}
-	if err != nil || fresh {
+	if err != nil {
 		return err
 	}
-	return r.lane.q.Clear(r.memo.ptr, size)
+	above := uint64(j.slots) + 1
+	if r.known = r.most; fresh || uint64(r.known)+above > math.MaxUint32 {
+		r.known = 0
+		if !fresh {
+			err = r.lane.q.Clear(r.memo.ptr, r.memo.size)
+		}
+	}
+	r.most = r.known + uint32(above)
+	return err
 }
 
 // spread has the device make the tasks of runs, n in all, in net edges that are in net.

@@ -143,7 +143,7 @@ type batchSearch struct {
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.graph(), net: s.b.mirror.net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+	j := &job{graph: s.b.mirror.graph(), slots: s.b.mirror.slots(), net: s.b.mirror.net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
