@@ -3,4 +3,4 @@
 package matchertest
 
 // slow divides the number of seeds.
-const slow = 2
+const slow = 4

@@ -15,7 +15,7 @@ const (
 	CountVariable = "MOTIFD_TEST_SEEDS"
 )
 
-// ForSeeds runs f as a subtest for n consecutive seeds; for half as many under the race detector, which takes ten times as long and looks for other things: what
+// ForSeeds runs f as a subtest for n consecutive seeds; for a quarter as many under the race detector, which takes ten times as long and looks for other things: what
 // the tests play without it. The first is random, or what SeedVariable says; each seed is the name of its subtest, so a failure says how to run it again.
 func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
