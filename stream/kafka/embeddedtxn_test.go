@@ -101,10 +101,11 @@ func (l *txnLog) holds(want ...[]string) {
 		ends, err := c.extents(l.t.Context(), topic.Name, []int32{0}, kafkago.ReadUncommitted)
 		require.NoError(l.t, err)
 		got := []string{}
-		require.NoError(l.t, c.scan(l.t.Context(), topic.Name, 0, 0, ends[0].end, kafkago.ReadCommitted, false, func(r *record) error {
+		_, err = c.scan(l.t.Context(), topic.Name, 0, 0, ends[0].end, kafkago.ReadCommitted, false, func(r *record) error {
 			got = append(got, string(r.value))
 			return nil
-		}))
+		})
+		require.NoError(l.t, err)
 		require.Equal(l.t, want[i], got, topic.Name)
 		c.close()
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -23,7 +25,7 @@ var fittings = map[string]func(t *testing.T, f *fitting){
 // progressFittings are those with transactions alone.
 var progressFittings = map[string]func(t *testing.T, f *fitting){
 	"ProgressDeleted": fitProgressDeleted, "ProgressCut": fitProgressCut, "ProgressForeign": fitProgressForeign,
-	"ProgressBehind": fitProgressBehind, "ProgressPartitions": fitProgressPartitions,
+	"ProgressBehind": fitProgressBehind, "ProgressPartitions": fitProgressPartitions, "ProgressOpen": fitProgressOpen,
 }
 
 func fit(t *testing.T, newEnds func(t testing.TB) *ends) {
@@ -82,6 +84,13 @@ func (f *fitting) work(change func(o *TxnSinkOptions)) {
 	f.t.Helper()
 	o, err := f.open(change)
 	require.NoError(f.t, err)
+	f.publish(o)
+}
+
+// publish publishes a batch of fitRecords and closes the output.
+func (f *fitting) publish(o *Output) {
+	f.t.Helper()
+	var err error
 	f.batch++
 	require.NoError(f.t, o.Begin(f.t.Context(), f.batch))
 	require.NoError(f.t, o.Write(f.t.Context(), deltas(f.batch, 0, fitRecords)))
@@ -296,6 +305,28 @@ func fitProgressCut(t *testing.T, f *fitting) {
 	f.refused(nil, stream.ErrOutputDamaged, "there is no progress record")
 	f.work(reset)
 	f.work(nil)
+	require.Len(t, f.all(), 5*fitRecords)
+}
+
+// fitProgressOpen: another daemon has a transaction open in the progress topic since before our last batch, so that nobody sees the record of that yet. It is no
+// damage: the output can be opened when that transaction has ended.
+func fitProgressOpen(t *testing.T, f *fitting) {
+	other := f.e.franz(t, kgo.TransactionalID(f.id()+"-other"), kgo.DefaultProduceTopic(f.opt.Progress), kgo.ProducerLinger(0))
+	for _, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
+		o, err := f.open(nil)
+		require.NoError(t, err)
+		require.NoError(t, other.BeginTransaction())
+		require.NoError(t, other.ProduceSync(t.Context(), &kgo.Record{Key: []byte("other"), Value: []byte("x")}).FirstErr())
+		f.publish(o)
+		ended := sync.OnceFunc(func() { assert.NoError(t, other.EndTransaction(t.Context(), end)) })
+		f.work(func(o *TxnSinkOptions) {
+			o.Events.Retry = func(op, topic string, _ int32, _ int, err error) {
+				if op == "read back" && topic == f.opt.Progress {
+					ended() // it waits
+				}
+			}
+		})
+	}
 	require.Len(t, f.all(), 5*fitRecords)
 }
 

@@ -211,9 +211,10 @@ func (p *publisher) follows(c *shipment, want int64) error {
 		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
 			to.topic, to.partition, stream.ErrOutputDamaged, c.base, want)
 	}
-	return p.cl.scan(p.ctx, to.topic, to.partition, want, c.base, kafkago.ReadUncommitted, false, func(r *record) error {
+	_, err := p.cl.scan(p.ctx, to.topic, to.partition, want, c.base, kafkago.ReadUncommitted, false, func(r *record) error {
 		return fmt.Errorf("partition %d, offset %d: %w: the record is somebody else's", to.partition, r.offset, stream.ErrFenced)
 	})
+	return err
 }
 
 // buffers keeps some buffers of former record batches for later ones. It may be used by several goroutines.

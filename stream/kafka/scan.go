@@ -11,9 +11,9 @@ import (
 
 // scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed; after
 // an error the response that it came in is read again, so f must not mind to see a record twice. Under read_committed it
-// waits for the end of open transactions, or without wait stops at the first one.
+// waits for the end of open transactions, or without wait stops at the first one: whole tells that it did not.
 func (c *client) scan(ctx context.Context, topic string, partition int32, from, to int64, iso kafkago.IsolationLevel, wait bool,
-	f func(r *record) error) error {
+	f func(r *record) error) (whole bool, err error) {
 	size := 1 << 20
 	for next := from; next < to; {
 		stop := false
@@ -63,10 +63,10 @@ func (c *client) scan(ctx context.Context, topic string, partition int32, from, 
 			return nil
 		})
 		if err != nil || stop {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // committed calls f with the records of a batch, unless it is of an aborted transaction or a control batch.

@@ -113,7 +113,7 @@ func (s *Sink) readBack(ctx context.Context, t *outTopic, main bool, batch uint6
 			from = 0 // a partition of a side topic that was added since
 		}
 		// What a sink with transactions left open or aborted is not published: its end is waited for.
-		err := s.cl.scan(ctx, t.name, int32(p), max(from, e.start), e.end, kafkago.ReadCommitted, true, func(r *record) error {
+		_, err := s.cl.scan(ctx, t.name, int32(p), max(from, e.start), e.end, kafkago.ReadCommitted, true, func(r *record) error {
 			name, err := nameOf(r)
 			if err != nil {
 				return err

@@ -66,7 +66,7 @@ func newSession() string {
 
 // whereToGoOn reads the progress record and what the output holds behind the committed mark, and decides where publishing
 // goes on. With wait it waits for the end of transactions that are open in them; our own, of a former process, is one of
-// them before the producer is initialised.
+// them before the producer is initialised. Without, it refuses only what no record behind them can make good.
 func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, wait bool) (place, error) {
 	if !fresh {
 		if err := s.requireOurs(ctx, m, wait); err != nil {
@@ -77,7 +77,7 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 	if next := m.Next[s.opt.Progress]; len(next) == 1 { // the record of the mark's batch is the last but those that follow
 		from = next[0] - 1
 	}
-	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, from, wait)
+	rec, whole, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, from, wait)
 	if errors.Is(err, stream.ErrMismatch) && s.opt.ResetProgress { // it is none of ours
 		rec, err = nil, nil
 	}
@@ -85,6 +85,8 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 		return place{}, err
 	}
 	switch {
+	case !fresh && !whole && (rec == nil || rec.Stream == s.streamID): // ours may be behind a transaction that is open
+		return place{batch + 1, 0}, nil
 	case rec != nil && rec.Stream == s.streamID && rec.Batch <= batch && rec.at() != (place{}):
 		if s.opt.ResetProgress {
 			return place{batch + 1, 0}, nil
@@ -132,7 +134,7 @@ func (s *TxnSink) requireOurs(ctx context.Context, m mark, wait bool) error {
 		if int(p) < len(next) {
 			from = max(from, next[p])
 		}
-		if err := s.cl.scan(ctx, s.opt.Topic, p, from, byPart[p].end, kafkago.ReadCommitted, wait, func(r *record) error {
+		if _, err := s.cl.scan(ctx, s.opt.Topic, p, from, byPart[p].end, kafkago.ReadCommitted, wait, func(r *record) error {
 			return s.foreign(p, r)
 		}); err != nil {
 			return err

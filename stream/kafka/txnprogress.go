@@ -30,28 +30,28 @@ func (p progressRecord) at() place { return place{p.Batch, p.Next} }
 
 // readProgress returns the last committed progress record of the transactional id, nil when there is none. from is an
 // offset at or before it, -1 for the log's start. With wait, it waits until every transaction that was open in the
-// topic when it was called has ended: init has seen to our own, but other daemons may share the topic.
-func (c *client) readProgress(ctx context.Context, topic, id string, from int64, wait bool) (rec *progressRecord, err error) {
+// topic when it was called has ended: init has seen to our own, but other daemons may share the topic. Without, whole tells that there was none.
+func (c *client) readProgress(ctx context.Context, topic, id string, from int64, wait bool) (rec *progressRecord, whole bool, err error) {
 	ext, err := c.extents(ctx, topic, []int32{0}, kafkago.ReadUncommitted)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var value []byte
 	e := ext[0]
-	err = c.scan(ctx, topic, 0, max(from, e.start), e.end, kafkago.ReadCommitted, wait, func(r *record) error {
+	whole, err = c.scan(ctx, topic, 0, max(from, e.start), e.end, kafkago.ReadCommitted, wait, func(r *record) error {
 		if string(r.key) == id {
 			value = append([]byte(nil), r.value...)
 		}
 		return nil
 	})
 	if err != nil || len(value) == 0 {
-		return nil, err
+		return nil, whole, err
 	}
 	rec, err = parseProgress(value)
 	if err != nil {
-		return nil, fmt.Errorf("kafka: topic %q, key %q: %w: %w", topic, id, stream.ErrMismatch, err)
+		return nil, whole, fmt.Errorf("kafka: topic %q, key %q: %w: %w", topic, id, stream.ErrMismatch, err)
 	}
-	return rec, nil
+	return rec, whole, nil
 }
 
 // parseProgress reads the value of a progress record.

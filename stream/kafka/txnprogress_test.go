@@ -44,7 +44,7 @@ func TestProgressIsRead(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(cl.close)
 	at := func(id string) place {
-		rec, err := cl.readProgress(t.Context(), r.opt.Progress, id, -1, true)
+		rec, _, err := cl.readProgress(t.Context(), r.opt.Progress, id, -1, true)
 		require.NoError(t, err)
 		if rec == nil {
 			return place{}
@@ -78,6 +78,6 @@ func TestProgressIsRead(t *testing.T) {
 
 	reference := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: cl.transport}
 	produce(t, reference, r.opt.Progress, 0, 0, rec("motifd-"+r.opt.Topic, "no record of ours"))
-	_, err = cl.readProgress(t.Context(), r.opt.Progress, "motifd-"+r.opt.Topic, -1, true)
+	_, _, err = cl.readProgress(t.Context(), r.opt.Progress, "motifd-"+r.opt.Topic, -1, true)
 	require.ErrorIs(t, err, stream.ErrMismatch)
 }

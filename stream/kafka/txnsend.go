@@ -155,7 +155,7 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 	if err != nil {
 		return false, err
 	}
-	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
+	rec, _, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
 	if err != nil {
 		return false, err
 	}
@@ -189,7 +189,7 @@ func (s *TxnSink) stillOurs(ctx context.Context, attempt int, fenced error) erro
 	if err := s.cl.pause(ctx, attempt+1); err != nil {
 		return err
 	}
-	rec, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
+	rec, _, err := s.cl.readProgress(ctx, s.opt.Progress, s.opt.TransactionalID, s.offset, true)
 	if err != nil {
 		return err
 	}
