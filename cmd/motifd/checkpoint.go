@@ -64,7 +64,7 @@ func (c *checkpointInfoCmd) Run(a *app) error {
 	row("last batch", "%d", info.Batch)
 	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {
 		name := ""
-		if int(p) < len(info.InputFiles) {
+		if p >= 0 && int(p) < len(info.InputFiles) {
 			name = fmt.Sprintf(" (%q)", info.InputFiles[p])
 		}
 		row("position", "partition %d%s: %d", p, name, info.Positions[p])
