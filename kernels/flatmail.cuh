@@ -35,6 +35,7 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     look(p.flatBox, k);
     if (wanting == 0) return;
+    warpSync();  // all have read where the level was
     if (lane == 0) f.level[l].at = at;
     warpSync();
     while (d < l && f.level[d].at >= f.level[d].total) d++;
@@ -44,6 +45,7 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     bool mine = (wanting >> lane & 1) != 0 && popcount(wanting & lanesBelow()) < most;
     u32 got = vote(mine && compareSwap(&p.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got), i = 1;
     if (n == 0) return;
+    warpSync();  // what a lane got is the warp's to write
     for (u32 to = got; to != 0; to &= to - 1, i++) {
         Flats& t = p.flatMail[first + lowestBit(to)];
         warpCopy((u32*)&t, (const u32*)&f, wordsTo(d));
@@ -97,9 +99,7 @@ FN u32 receive(const Params& p, Flats& f) {
         u32 said = peekWarp(box);
         if (said >= kPosted) return open(p, f, said);
         // A warp that has just begun may be about to write: then the box is not the warp's to close.
-        if (round % kDoneEvery == 0 && peekWarp(&p.control->counting) == 0 &&
-            broadcast(laneId() == 0 ? compareSwap(box, kWanted, kClosed) == kWanted : 0))
-            return kNone;
+        if (round % kDoneEvery == 0 && peekWarp(&p.control->counting) == 0 && swapWarp(box, kWanted, kClosed)) return kNone;
         pause(500);
     }
 }

@@ -40,7 +40,7 @@ FN void share(const Params& p, State& mine, Look& l, u32 turn) {
     if (wanting == 0) return;
     lockWarp(&mine.lock);
     Part part;
-    bool put = halve(mine, part) && broadcast(laneId() == 0 ? compareSwap(&p.box[i], kWanted, kWritten) == kWanted : 0);
+    bool put = halve(mine, part) && swapWarp(&p.box[i], kWanted, kWritten);
     if (put) move(p, mine, p.mail[i], part);
     unlockWarp(&mine.lock);
     if (put && laneId() == 0) {
@@ -54,7 +54,7 @@ FN void share(const Params& p, State& mine, Look& l, u32 turn) {
 
 // take takes what is in a box, unless another warp does. It counts as busy already.
 FN bool take(const Params& p, u32 i, State& mine) {
-    if (!broadcast(laneId() == 0 ? compareSwap(&p.box[i], kPosted, kTaken) == kPosted : 0)) return false;
+    if (!swapWarp(&p.box[i], kPosted, kTaken)) return false;
     fence();
     const u32* from = (const u32*)&p.mail[i];
     constexpr u32 words = sizeof(State) / 4, most = 6;  // on their way at a time

@@ -37,8 +37,19 @@ FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
 // broadcast gives every lane what lane 0 has.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 
-// peekWarp gives every lane one look at what other warps write.
-FN u32 peekWarp(const u32* a) { return broadcast(laneId() == 0 ? peek(a) : 0); }
+// peekWarp gives every lane one look at what other warps write, and at what these wrote before. Shuffles and votes alone order nothing in memory.
+FN u32 peekWarp(const u32* a) {
+    u32 saw = broadcast(laneId() == 0 ? peek(a) : 0);
+    warpSync();
+    return saw;
+}
+
+// swapWarp is one compareSwap of a warp's: every lane is told whether it was made, and what was written before is theirs to read.
+FN bool swapWarp(u32* a, u32 was, u32 x) {
+    bool made = broadcast(laneId() == 0 ? compareSwap(a, was, x) == was : 0) != 0;
+    warpSync();
+    return made;
+}
 
 // warpCopy copies words between memories that no lane writes meanwhile.
 FN void warpCopy(u32* dst, const u32* src, u32 words) {
@@ -56,12 +67,9 @@ FN void lockWarp(u32* lock) {
 }
 
 FN bool tryLockWarp(u32* lock) {
-    u32 got = 0;
-    if (laneId() == 0) {
-        got = compareSwap(lock, 0, 1) == 0;
-        fenceBlock();
-    }
-    return broadcast(got) != 0;
+    bool got = swapWarp(lock, 0, 1);
+    fenceBlock();
+    return got;
 }
 
 FN void unlockWarp(u32* lock) {

@@ -34,6 +34,7 @@ FN u32 begin(const Params& p, Flats& f, u32 base, u32& mask) {
         leave(p, of, t);
         return 0;
     }
+    warpSync();  // the tasks before are done with
     if (of >> lane & 1) {
         u32 i = popcount(of & lanesBelow());
         Net net = q.anchor == kNone ? Net{kNone, t.net, kNone} : p.net[t.net];

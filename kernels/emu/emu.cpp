@@ -24,7 +24,7 @@ extern "C" void __sanitizer_finish_switch_fiber(void*, const void**, size_t*);
 #endif
 
 // Under ThreadSanitizer every fiber is a thread, and only what the kernels do orders and touches anything: it finds what lanes of
-// a warp, or warps, do to the same words without a meeting or a lock in between, with stealing and all. A launch has at most 8,128
+// a warp, or warps, do to the same words without a barrier or a lock in between, with stealing and all. A launch has at most 8,128
 // threads there.
 #if defined(__SANITIZE_THREAD__)
 #define EMU_TSAN
@@ -206,7 +206,7 @@ const u32* meet(Meeting kind, u32 value) {
     Internal internal;
     Warp& w = current->block->warps[current->thread / kWarp];
     char* order = &w.order[w.meetings % 2];
-    TSAN(__tsan_release(order));
+    TSAN(if (kind == kSync) __tsan_release(order));  // ballots and shuffles order nothing in memory
     u32 bit = 1u << current->thread % kWarp;
     if (w.arrived == 0) w.kind = kind;
     if (w.kind != kind) die("lanes of a warp meet in different operations");
@@ -220,7 +220,7 @@ const u32* meet(Meeting kind, u32 value) {
         w.waiting.clear();
     }
     block_();
-    TSAN(__tsan_acquire(order));
+    TSAN(if (kind == kSync) __tsan_acquire(order));
     (void)order;
     return w.out;
 }

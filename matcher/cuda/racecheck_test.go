@@ -56,8 +56,20 @@ type access struct {
 	where string
 }
 
+func (a access) kind() string {
+	if a.write {
+		return "writes"
+	}
+	return "reads"
+}
+
 // judge names the field of State and tells why the hazard is none of stealing's, or "".
 func (h *hazard) judge() (field, why string) {
+	for _, a := range h.accesses {
+		if !slices.Contains(kernels.Searches[:], strings.Split(a.where, "+")[0]) {
+			return "", "it is of a kernel in which nothing is stolen"
+		}
+	}
 	owner, at := h.at/kernels.StateSize, h.at%kernels.StateSize
 	if h.at < 0 || owner >= kernels.Fill(kernels.Info{}, false).BlockWarps {
 		return "", "it lies outside"
@@ -79,8 +91,6 @@ func (h *hazard) judge() (field, why string) {
 		}
 		for _, a := range h.accesses {
 			switch {
-			case !slices.Contains(kernels.Searches[:], strings.Split(a.where, "+")[0]):
-				return field, "it is of another kernel"
 			case a.warp == owner:
 			case a.write && !mayWrite:
 				return field, "another warp writes it"
@@ -99,10 +109,10 @@ var (
 	summaryLine = regexp.MustCompile(`RACECHECK SUMMARY: (\d+) hazards? displayed`)
 )
 
-// judgeRaces reads a log of racecheck's. It returns how many hazards there are of each kind, and those that are no stealing's; an error
-// if the log is not whole.
-func judgeRaces(log io.Reader, base int) (kinds map[string]int, races []string, err error) {
-	kinds = map[string]int{}
+// judgeRaces reads a log of racecheck's. It returns how many hazards there are of each kind, and of those that are no stealing's the bytes, by the instructions;
+// an error if the log is not whole.
+func judgeRaces(log io.Reader, base int) (kinds map[string]int, races map[string][]int, err error) {
+	kinds, races = map[string]int{}, map[string][]int{}
 	read, groups, said := 0, 0, -1 // racecheck may also list its hazards in groups, and counts these too
 	var h hazard
 	lines := bufio.NewScanner(log)
@@ -125,9 +135,12 @@ func judgeRaces(log io.Reader, base int) (kinds map[string]int, races []string, 
 				continue
 			}
 			field, why := h.judge()
-			kinds[fmt.Sprintf("%s, then %s, of %s", describeAccess(h, 0), describeAccess(h, 1), field)]++
-			if why != "" {
-				races = append(races, fmt.Sprintf("%s: %s at byte %d (%+v)", why, field, h.at, h.accesses))
+			if why == "" {
+				kinds[fmt.Sprintf("%s, then %s, of %s", describeAccess(h, 0), describeAccess(h, 1), field)]++
+			} else {
+				first, second := h.accesses[0], h.accesses[1]
+				race := fmt.Sprintf("%s: %s at %s, then %s at %s (%s)", why, first.kind(), first.where, second.kind(), second.where, field)
+				races[race] = append(races[race], h.at)
 			}
 		} else if m := summaryLine.FindStringSubmatch(line); m != nil {
 			if said, err = strconv.Atoi(m[1]); err != nil {
@@ -143,6 +156,9 @@ func judgeRaces(log io.Reader, base int) (kinds map[string]int, races []string, 
 	for _, n := range kinds {
 		judged += n
 	}
+	for _, at := range races {
+		judged += len(at)
+	}
 	if err := lines.Err(); err != nil || read+groups != said || read != judged {
 		return nil, nil, fmt.Errorf("%d hazards, of which %d can be read, and racecheck speaks of %d: %w", read, judged, said, err)
 	}
@@ -151,14 +167,11 @@ func judgeRaces(log io.Reader, base int) (kinds map[string]int, races []string, 
 
 func describeAccess(h hazard, i int) string {
 	a := h.accesses[i]
-	who, what := "a thief", "reads"
+	who := "a thief"
 	if a.warp == h.at/kernels.StateSize {
 		who = "its warp"
 	}
-	if a.write {
-		what = "writes"
-	}
-	return who + " " + what
+	return who + " " + a.kind()
 }
 
 // TestRaces tells hazards of stealing from races in made up logs, and in those that RaceLog names.
@@ -176,22 +189,24 @@ func TestRaces(t *testing.T) {
 		first string
 		warps [2]int
 		races int
+		where string
 	}{
-		{2*size + 4, "Write Read", [2]int{2, 1}, 0},             // a thief looks whether there is anything
-		{2*size + 4, "Write Read", [2]int{2, 2}, 1},             // lanes that do not meet
-		{2*size + 4, "Write Read", [2]int{1, 2}, 1},             // another warp says so
-		{size + 0, "Read Write", [2]int{0, 1}, 1},               // the lock, without an atomic operation
-		{size + frame + 16 + 4, "Write Write", [2]int{0, 1}, 0}, // half of a frame is gone
-		{size + frame + 16 + 8, "Write Read", [2]int{0, 2}, 0},  // seen by the next thief
-		{size + frame + 16 + 0, "Write Read", [2]int{0, 1}, 1},  // only its warp says where to go on
-		{frame - 8, "Read Write", [2]int{1, 0}, 0},              // a range
-		{8*size + 4, "Read Write", [2]int{1, 8}, 1},             // of a warp that a block has not
-		{-4, "Read Write", [2]int{1, 0}, 1},
+		{2*size + 4, "Write Read", [2]int{2, 1}, 0, "wbm"},             // a thief looks whether there is anything
+		{2*size + 4, "Write Read", [2]int{2, 2}, 1, "wbm"},             // lanes that do not meet
+		{2*size + 4, "Write Read", [2]int{1, 2}, 1, "wbm"},             // another warp says so
+		{size + 0, "Read Write", [2]int{0, 1}, 1, "wbm"},               // the lock, without an atomic operation
+		{size + frame + 16 + 4, "Write Write", [2]int{0, 1}, 0, "wbm"}, // half of a frame is gone
+		{size + frame + 16 + 8, "Write Read", [2]int{0, 2}, 0, "wbm"},  // seen by the next thief
+		{size + frame + 16 + 0, "Write Read", [2]int{0, 1}, 1, "wbm"},  // only its warp says where to go on
+		{frame - 8, "Read Write", [2]int{1, 0}, 0, "wbm"},              // a range
+		{8*size + 4, "Read Write", [2]int{1, 8}, 1, "wbm"},             // of a warp that a block has not
+		{-4, "Read Write", [2]int{1, 0}, 1, "wbm"},
+		{2*size + 4, "Write Read", [2]int{2, 1}, 1, "wbmflat"}, // which has other things there
 	} {
 		kinds := strings.Fields(c.first)
 		log := fmt.Sprintf("========= Error: Potential RAW hazard detected at __shared__ 0x%x in block (1,0,0) :\n"+
-			"=========     %s Thread (%d,0,0) at wbm+0x10\n=========     %s Thread (%d,0,0) at wbm+0x20\n=========     Current Value : 0\n",
-			c.at+1024, kinds[0], 32*c.warps[0], kinds[1], 32*c.warps[1]+5)
+			"=========     %s Thread (%d,0,0) at %s+0x10\n=========     %s Thread (%d,0,0) at %s+0x20\n=========     Current Value : 0\n",
+			c.at+1024, kinds[0], 32*c.warps[0], c.where, kinds[1], 32*c.warps[1]+5, c.where)
 		if _, _, err := judgeRaces(strings.NewReader(log), 1024); err == nil {
 			t.Error("half a log is a whole one")
 		}
@@ -207,7 +222,7 @@ func TestRaces(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", SharedBase, err)
 	}
-	kinds, races := map[string]int{}, []string(nil)
+	kinds, races := map[string]int{}, map[string][]int{}
 	for _, path := range strings.Split(os.Getenv(RaceLog), ":") {
 		log, err := os.Open(path)
 		if err != nil {
@@ -221,10 +236,12 @@ func TestRaces(t *testing.T) {
 		for kind, n := range of {
 			kinds[kind] += n
 		}
-		races = append(races, found...)
+		for race, at := range found {
+			races[race] = append(races[race], at...)
+		}
 	}
-	for _, race := range races[:min(20, len(races))] {
-		t.Error(race)
+	for race, at := range races {
+		t.Errorf("%s: %d times, from byte %d on", race, len(at), slices.Min(at))
 	}
 	if len(kinds) == 0 {
 		t.Error("nothing was stolen")
