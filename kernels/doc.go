@@ -5,7 +5,8 @@
 //	device.cuh  the little of CUDA that is used, for clang, nvcc and the emulator
 //	warp.cuh    layers, each on the one before: warps; search.cuh: binary searches in the packed memory array; setops.cuh:
 //	            candidates by intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,
-//	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch
+//	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch;
+//	            flatcount.cuh: counts of 32 tasks at a time, which flatmail.cuh shares
 //	sort.cuh    a radix sort; rows.cuh: rows put in order with it
 //	gpma.cuh    the packed memory array, which the device updates; gpmamove.cuh: where entries go when leaves are spread
 //	*.cu        one kernel each

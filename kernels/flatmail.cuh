@@ -21,6 +21,8 @@ struct Flats {
     Level level[kFlatLevels];     // of tasks, w is the second vertex
 };
 
+static_assert(sizeof(Flats) == 2340, "FlatsSize of layout.go says how large the mail is");
+
 // kMostParts is how many warps are given something at a time.
 constexpr u32 kMostParts = 16;
 
@@ -31,6 +33,8 @@ constexpr u32 kDoneEvery = 4;
 FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(Level)) / 4; }
 
 // give mails parts of what is left of the levels down to l, the places of l before at being done, to warps that were seen to want work, and looks at other boxes.
+// What was seen may be old: the swap decides, since a box that is wanted, however often it was used in between, is of a warp that waits and has read its mail. No
+// fence follows the swap, as what is written hangs on its outcome: stores are not made on suspicion.
 FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     look(p.flatBox, k);
@@ -67,7 +71,8 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     warpSync();
 }
 
-// open reads what the warp's box said was there and returns the deepest level of it.
+// open reads what the warp's box said was there and returns the deepest level of it. The box goes on saying so while the warp works on it: a warp closes its box
+// (receive) or says anew what is there (hold) before it ends, or the next launch would count the same once more.
 FN u32 open(const Params& p, Flats& f, u32 said) {
     fence();
     u32 depth = said - kPosted;
@@ -86,7 +91,8 @@ FN u32 open(const Params& p, Flats& f, u32 said) {
     return depth;
 }
 
-// receive waits for work of others and returns the deepest level of it, or kNone when there is none left.
+// receive waits for work of others and returns the deepest level of it, or kNone when there is none left: of those that have begun nobody works, and nothing is in the
+// mail. Warps that have not begun do not count, nor what they hold: they may wait for those that wait here to end, where not all fit on the device at once.
 FN u32 receive(const Params& p, Flats& f) {
     u32* box = &p.flatBox[warpInGrid()];
     if (laneId() == 0) {

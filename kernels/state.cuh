@@ -29,6 +29,7 @@ struct State {
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
     Frame frame[kMaxSteps];
 };
+static_assert(sizeof(State) == 2120, "StateSize of layout.go says how large the mail is");
 
 struct Parked {
     State state;
@@ -45,7 +46,7 @@ struct Net {
     u32 edge, from, to;
 };
 
-// Tally is what is counted for one request: matches, in 128 bits, and candidates tried.
+// Tally is what is counted for one request: matches, in 128 bits, and candidates tried, in blocks of matches some of them twice.
 struct Tally {
     u64 low, high, steps;
     u32 over, unused;

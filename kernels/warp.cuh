@@ -37,14 +37,15 @@ FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
 // broadcast gives every lane what lane 0 has.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 
-// peekWarp gives every lane one look at what other warps write, and at what these wrote before. Shuffles and votes alone order nothing in memory.
+// peekWarp gives every lane one look at what other warps write. What these wrote before is there to read once every lane has made a fence, too. Shuffles and votes
+// order nothing in memory, not even for lanes of one warp: hence the barrier.
 FN u32 peekWarp(const u32* a) {
     u32 saw = broadcast(laneId() == 0 ? peek(a) : 0);
     warpSync();
     return saw;
 }
 
-// swapWarp is one compareSwap of a warp's: every lane is told whether it was made, and what was written before is theirs to read.
+// swapWarp is one compareSwap of a warp's: every lane is told whether it was made. What goes for peekWarp goes for it.
 FN bool swapWarp(u32* a, u32 was, u32 x) {
     bool made = broadcast(laneId() == 0 ? compareSwap(a, was, x) == was : 0) != 0;
     warpSync();

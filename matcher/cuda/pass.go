@@ -65,13 +65,13 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 
 // blocks makes room for what counts in blocks of matches need beside the tasks.
 func (r *runner) blocks(s *pass) error {
-	if _, err := r.left.claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
-		return err
-	}
 	if _, err := r.flatMail.claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
 		return err
 	}
 	if _, err := r.flatBox.claim(s.shape.Warps() * 4); err != nil {
+		return err
+	}
+	if _, err := r.left.claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil { // the largest is last, as others go without when it fails
 		return err
 	}
 	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.ptr, r.flatBox.ptr, r.flatMail.ptr
