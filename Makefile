@@ -24,9 +24,10 @@ demo: build ## show fraud rings being reported live
 test: ## run all tests that need nothing but this repository
 	$(GO) test -timeout 30m ./...
 
+# A program under the race detector waits for a second before it ends, if it is not told otherwise, and tests start some hundred programs.
 .PHONY: race
 race: ## run them under the race detector, which needs cgo and a C compiler
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -timeout 30m ./...
 
 .PHONY: test-data
 test-data: ## run the cases with known answers in ../shared/data
