@@ -34,6 +34,10 @@ func (p *Pipeline) openSink(ctx context.Context) error {
 		return fmt.Errorf("sink: %w: the output was written by stream %s, the checkpoint is of stream %s; "+
 			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream, s.StreamID)
 	}
+	if got.Begun && len(s.Open) == 0 {
+		return fmt.Errorf("sink: %w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
+			"the end of its write-ahead log damaged?", ErrOldCheckpoint, s.Batch)
+	}
 	if got.Known {
 		last := s.Batch + uint64(len(s.Open))
 		if at := max(got.Batch, 1); at <= s.Batch {

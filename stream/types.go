@@ -154,13 +154,16 @@ type Progress struct {
 	// Known is false when the sink cannot tell: the batch in hand is then published again as a whole, with the same
 	// (stream, batch, index) (DESIGN P3, at-least-once).
 	Known bool
+	// Begun tells that the output holds something behind the committed mark, which the sink will remove before it writes: it can only
+	// be of a batch whose intent is open.
+	Begun bool
 }
 
 // Sink publishes encoded records. It has one user.
 type Sink interface {
 	// Open makes the sink ready. committed is the mark of the last committed batch (nil at the first start) and
-	// batch its number. It removes what was published after the mark where it can, and tells where publishing
-	// stopped. fresh tells that the checkpoint is empty: an output that is not empty is then ErrOutputNotEmpty,
+	// batch its number. It tells where publishing stopped, and changes nothing that was published; where it can, the first
+	// Begin removes what was published after the mark. fresh tells that the checkpoint is empty: an output that is not empty is then ErrOutputNotEmpty,
 	// unless the sink was told to go on.
 	Open(ctx context.Context, streamID string, batch uint64, committed Mark, fresh bool) (Progress, error)
 	// Begin starts batch n; Write publishes records of it, in order; the records are borrowed until Write returns.

@@ -24,6 +24,10 @@ var diskAdvice = []struct {
 const noSpace = "free space there (checkpoint.dir with all that it holds, and engine.spill_dir, may move to where there is more), then start " +
 	"again: nothing is lost, and the batch in hand is done again"
 
+// fileMismatch says what an operator can do about a file output that the checkpoint does not belong to.
+const fileMismatch = "restore the newest copy of the checkpoint, or give this one a new output file; or start once with --reset-progress, which " +
+	"cuts the output back to the checkpoint: readers have then seen records that are replaced"
+
 // advice says what an operator can do when output, progress and checkpoint do not fit together.
 var advice = []struct {
 	is   error
@@ -59,6 +63,9 @@ func (s *service) advise(err error) error {
 		if errors.Is(err, a.is) {
 			return fmt.Errorf("%w\n  what to do: %s", err, a.text)
 		}
+	}
+	if s.cfg.Output.Kafka == nil && errors.Is(err, stream.ErrMismatch) {
+		return fmt.Errorf("%w\n  what to do: %s", err, fileMismatch)
 	}
 	if s.cfg.Input.Kafka == nil && s.cfg.Output.Kafka == nil {
 		return err

@@ -50,6 +50,8 @@ const (
 	exitFailed  = 1 // something went wrong while working
 	exitRefused = 2 // the command line, the configuration or a pattern is wrong: nothing was started
 	exitFenced  = 3 // another daemon has taken over the output: a restart would take it back
+	// The daemon was stopped before it had finished the batches in hand of the run before: the output is not complete.
+	exitUnfinished = 4
 )
 
 // refused marks an error as the user's input being wrong, found before anything was started.
@@ -114,6 +116,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	fmt.Fprintf(stderr, "motifd: %v\n", err)
 	if errors.Is(err, stream.ErrFenced) {
 		return exitFenced
+	}
+	if errors.Is(err, errUnfinished) {
+		return exitUnfinished
 	}
 	return exitFailed
 }

@@ -23,6 +23,7 @@ import (
 // newReplaySink returns the output of a replay: files are overwritten.
 func newReplaySink(c *replayCmd, opt file.SinkOptions) (*file.Sink, error) {
 	opt.Output, opt.DeadLetters, opt.Control, opt.NoSync = c.Out, c.DeadLetter, c.Control, true
+	opt.NoProgress = true
 	for _, path := range c.written() {
 		for _, in := range []string{c.Graph, c.Updates} {
 			if same(path, in) {

@@ -23,7 +23,7 @@ type runCmd struct {
 	Listen     *string  `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`
 
-	ResetProgress bool `help:"Go on behind the checkpoint although the output or its progress topic was lost, replaced or written by others. For one start: records of the batch in hand may appear twice."`
+	ResetProgress bool `help:"Go on behind the checkpoint although the output or its progress topic was lost, replaced or written by others. For one start: records of the batch in hand may appear twice. A file output is cut back to the checkpoint."`
 }
 
 func (runCmd) Help() string {
@@ -31,6 +31,7 @@ func (runCmd) Help() string {
 one before. A field batch.linger is MOTIFD_BATCH_LINGER and --set batch.linger=50ms.
 
 The first interrupt or SIGTERM ends the daemon gracefully: the batch in hand is finished. It carries on where it left off.
+A stop before the batches in hand of the run before are finished makes the exit status 4: the next start finishes them.
 
 Examples:
   motifd run -c motifd.yaml
@@ -78,9 +79,6 @@ func (c *runCmd) Run(a *app) error {
 		return err
 	}
 	log := newLogger(a.stderr, cfg.Log.Level, cfg.Log.Format)
-	if c.ResetProgress && cfg.Output.Kafka == nil {
-		return refused{errors.New("--reset-progress: goes with an output to Kafka")}
-	}
 	return runDaemon(a, cfg, log, c.ResetProgress)
 }
 

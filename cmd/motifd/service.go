@@ -21,6 +21,9 @@ import (
 	"motifd/stream/kafka"
 )
 
+// errUnfinished: the daemon was stopped before it had recovered.
+var errUnfinished = errors.New("stopped before recovery was done")
+
 // service is the daemon: it puts the parts together and runs them.
 type service struct {
 	app      *app
@@ -72,6 +75,11 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing("the checkpoint", store.Close)
+	defer func() {
+		if n := store.InHand(); n > 0 && ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+			err = fmt.Errorf("%w: %d batches in hand; the next start finishes them", errUnfinished, n)
+		}
+	}()
 	state, err := s.recover(ctx, store)
 	if err != nil {
 		return err
@@ -81,6 +89,9 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing("the engine", engine.Close)
+	if ctx.Err() != nil { // stopped while the state was read
+		return context.Cause(ctx)
+	}
 	p, err := s.build(state, store, engine)
 	if err != nil {
 		return err
@@ -266,7 +277,9 @@ func (s *service) sink() (stream.Sink, error) {
 		opt.ResetProgress = s.resetProgress
 		return kafka.NewOutput(opt, s.cfg.Output.Kafka.Transactions)
 	}
-	return file.NewSink(s.cfg.FileSinkOptions())
+	opt := s.cfg.FileSinkOptions()
+	opt.ResetProgress = s.resetProgress
+	return file.NewSink(opt)
 }
 
 // events counts and logs what the Kafka client tells.

@@ -46,13 +46,23 @@ func (f *fault) tripped() bool { return f.first.Load() != nil }
 type failStop struct {
 	vfs.FS
 	fault *fault
+	os    bool // FS is the operating system's
 	// locked tells that the directory's lock is held by somebody else: Pebble passes on whatever error the operating
 	// system has for it.
 	locked bool
 }
 
+// Lock takes the file's lock, which former versions know alone, and the directory's own, which stays when the file is deleted.
 func (s *failStop) Lock(name string) (io.Closer, error) {
 	c, err := s.FS.Lock(name)
+	if err == nil {
+		s.private(name)
+		var dir io.Closer
+		if dir, err = s.lockDir(s.FS.PathDir(name)); err == nil {
+			return locks{dir, c}, nil
+		}
+		err = errors.Join(err, c.Close())
+	}
 	// An error about the path comes from creating the lock's file, and a bare EAGAIN or EACCES from locking it; when
 	// this process has the lock, there is only a message.
 	var path *os.PathError
@@ -61,10 +71,50 @@ func (s *failStop) Lock(name string) (io.Closer, error) {
 	return c, err
 }
 
+// locks is a file's lock and its directory's.
+type locks [2]io.Closer
+
+// Close lets go of both.
+func (l locks) Close() error { return errors.Join(l[0].Close(), l[1].Close()) }
+
+// lockDir locks a directory until it is closed, where the file system has descriptors.
+func (s *failStop) lockDir(name string) (io.Closer, error) {
+	d, err := s.FS.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	if fd := d.Fd(); fd != vfs.InvalidFd {
+		if err := flock(fd); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+	}
+	return d, nil
+}
+
+// private takes a file of the operating system from everybody but its owner. On a file system without modes the file stays
+// as it was made; the directory protects it all the same.
+func (s *failStop) private(name string) {
+	if s.os {
+		_ = os.Chmod(name, 0o600)
+	}
+}
+
+// closeToOthers takes a directory that was there before from those who are neither its owner nor of its group. It is a precaution that the
+// owner alone can take: on a volume that belongs to somebody else the directory stays as it is.
+func (s *failStop) closeToOthers(dir string) {
+	if !s.os {
+		return
+	}
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o007 != 0 {
+		_ = os.Chmod(dir, info.Mode()&^0o007)
+	}
+}
+
 func (s *failStop) create(op, name string, open func() (vfs.File, error)) (vfs.File, error) {
 	if !s.fault.tripped() {
 		f, err := open()
 		if err == nil {
+			s.private(name)
 			return &failStopFile{f, name, s.fault}, nil
 		}
 		s.fault.trip(op, name, err)
@@ -138,7 +188,7 @@ func (s *failStop) Rename(oldname, newname string) error {
 
 func (s *failStop) MkdirAll(name string, perm os.FileMode) error {
 	if !s.fault.tripped() {
-		if err := s.FS.MkdirAll(name, perm); err != nil {
+		if err := s.FS.MkdirAll(name, perm&0o700); err != nil {
 			s.fault.trip("create directory", name, err)
 		}
 	}

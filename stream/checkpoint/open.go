@@ -68,13 +68,16 @@ func openDatabase(dir string, o Options) (*database, error) {
 		fs = vfs.Default
 	}
 	d := &database{dir: dir, fault: &fault{log: o.Logger}}
-	d.fs = &failStop{FS: fs, fault: d.fault}
+	d.fs = &failStop{FS: fs, fault: d.fault, os: o.FS == nil || o.FS == vfs.Default}
 	there, err := complete(fs, dir)
 	if err != nil {
 		return nil, err
 	}
 	if o.ReadOnly && !there { // Pebble would say so as well, and leave the file of its lock behind
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	if !o.ReadOnly {
+		d.fs.closeToOthers(dir)
 	}
 	opt := pebbleOptions(d.fs, d.fault)
 	opt.ReadOnly = o.ReadOnly
@@ -85,7 +88,8 @@ func openDatabase(dir string, o Options) (*database, error) {
 	db, err := pebble.Open(dir, opt)
 	switch {
 	case d.fs.locked:
-		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it", dir, stream.ErrLocked)
+		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it; stop that one, or wait "+
+			"for its end (fuser -v %s names it); deleting the file LOCK does not help", dir, stream.ErrLocked, dir)
 	case d.fault.tripped(): // whatever else went wrong follows from it
 		if err == nil {
 			_ = db.Close()
@@ -102,6 +106,11 @@ func openDatabase(dir string, o Options) (*database, error) {
 	return d, nil
 }
 
+// formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version for good, so
+// that following Pebble's newest would make a rollback of motifd fail. It is raised one release after a motifd whose Pebble can read
+// the higher one, and named in the CHANGELOG.
+const formatMajorVersion = pebble.FormatValueSeparation
+
 // memTableSize is how much is kept in memory, and in the write-ahead log, before it goes to tables.
 const memTableSize = 32 << 20
 
@@ -109,7 +118,7 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 fs,
 		Logger:             logger{f},
-		FormatMajorVersion: pebble.FormatNewest,
+		FormatMajorVersion: formatMajorVersion,
 		MemTableSize:       memTableSize,
 		CacheSize:          16 << 20,
 		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {

@@ -166,6 +166,13 @@ func (s *Store) Bootstrapped() bool {
 	return s.state.bootstrapped
 }
 
+// InHand returns how many batches are begun and not committed.
+func (s *Store) InHand() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.log.open)
+}
+
 // Intent stores a batch before it is stepped. b.Number follows the last intent's, or the last committed batch's.
 func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
 

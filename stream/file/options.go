@@ -130,6 +130,10 @@ type SinkOptions struct {
 	AllowExisting bool
 	// NoSync leaves it to the operating system when records reach the disk: for replays.
 	NoSync bool
+	// NoProgress does without the progress file beside the output: for replays, which begin anew each time.
+	NoProgress bool
+	// ResetProgress cuts the output back to an old copy of the checkpoint, which is refused otherwise.
+	ResetProgress bool
 	// BufferBytes is the write buffer of each output. Default 256 KiB.
 	BufferBytes int
 	// Out is what Stdout writes. Default os.Stdout.

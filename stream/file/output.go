@@ -77,14 +77,22 @@ func (o *output) open(out io.Writer, buffer int) error {
 	return nil
 }
 
+// atLeast refuses a file that is shorter than what was published to it.
+func (o *output) atLeast(length int64) error {
+	if o.regular && o.length < length {
+		return o.wrap(fmt.Errorf("%w: it has %d bytes, but %d were published to it; restore it, or begin anew with "+
+			"a new checkpoint and output", stream.ErrOutputDamaged, o.length, length))
+	}
+	return nil
+}
+
 // rewind goes back to a length, and to the end of it.
 func (o *output) rewind(to int64) error {
 	if !o.regular {
 		return nil
 	}
-	if o.length < to {
-		return o.wrap(fmt.Errorf("%w: it has %d bytes, but %d were published to it; restore it, or begin anew with "+
-			"a new checkpoint and output", stream.ErrOutputDamaged, o.length, to))
+	if err := o.atLeast(to); err != nil {
+		return err
 	}
 	if err := o.f.Truncate(to); err != nil {
 		return o.wrap(err)

@@ -11,13 +11,18 @@ import (
 
 // Sink writes records as JSON lines. It implements stream.Sink.
 //
-// A file is locked while the sink is open, and truncated to its committed length by Open; so its readers see every
-// record once, but may for a moment see records of a batch that a crash takes back. Standard output, pipes and devices
+// A file is locked while the sink is open, and truncated to its committed length before the first batch; so its readers
+// see every record once, but may for a moment see records of a batch that a crash takes back. What lies behind that length can only be
+// of the batch that was in hand: Open tells by Progress.Begun that there is something, and a progress file beside the output
+// names the batch, so that an old copy of a checkpoint is refused (stream.ErrOldCheckpoint) and nothing is cut off. Standard output, pipes and devices
 // cannot be taken back: there a batch that was interrupted is published again as a whole.
 type Sink struct {
 	opt                 SinkOptions
 	main, dead, control *output
+	progress            progress
+	stream              string
 	open                bool
+	cut                 func() error // goes back to the committed lengths; done by the first batch
 	line                []byte
 }
 
@@ -48,53 +53,112 @@ func (s *Sink) outputs() []*output { return []*output{s.main, s.dead, s.control}
 
 // Open implements stream.Sink.
 func (s *Sink) Open(_ context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
-	known, err := s.openAll(committed, fresh)
+	s.stream, s.cut = streamID, nil
+	known, begun, err := s.openAll(batch, committed, fresh)
 	if err != nil {
 		return stream.Progress{}, errors.Join(fmt.Errorf("file output: %w", err), s.Close())
 	}
 	s.open = true
 	if !known {
-		return stream.Progress{Stream: streamID}, nil
+		return stream.Progress{Stream: streamID, Begun: begun}, nil
 	}
-	return stream.Progress{Stream: streamID, Batch: batch + 1, Known: true}, nil
+	return stream.Progress{Stream: streamID, Batch: batch + 1, Known: true, Begun: begun}, nil
 }
 
-func (s *Sink) openAll(committed stream.Mark, fresh bool) (known bool, err error) {
+// ours refuses an output that another stream wrote, or this one beyond the checkpoint.
+func (s *Sink) ours(batch uint64) error {
+	p := &s.progress
+	switch {
+	case p.stream == "" || s.opt.ResetProgress:
+		return nil
+	case p.stream != s.stream:
+		return s.main.wrap(fmt.Errorf("%w: it was written by stream %s, the checkpoint is of stream %s; restore the checkpoint that "+
+			"belongs to the output, or use a new output", stream.ErrMismatch, p.stream, s.stream))
+	case p.batch > batch+1:
+		return s.main.wrap(fmt.Errorf("%w: it goes to batch %d, and batch %d is the last committed one; is it an old copy, or is the end of "+
+			"its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch))
+	}
+	return nil
+}
+
+// ready goes back to the committed lengths, once: whoever opened the sink has found that the checkpoint belongs to the output.
+func (s *Sink) ready() error {
+	if !s.open {
+		return errNotOpen
+	}
+	if s.cut == nil {
+		return nil
+	}
+	cut := s.cut
+	s.cut = nil
+	if err := cut(); err != nil {
+		s.cut = cut
+		return fmt.Errorf("file output: %w", err)
+	}
+	return nil
+}
+
+func (s *Sink) openAll(batch uint64, committed stream.Mark, fresh bool) (known, begun bool, err error) {
 	for _, o := range s.outputs() {
 		if err := o.open(s.opt.Out, s.opt.BufferBytes); err != nil {
-			return false, err
+			return false, false, err
+		}
+	}
+	if s.main.regular && !s.opt.NoProgress {
+		if err := s.progress.open(s.main.path); err != nil {
+			return false, false, err
 		}
 	}
 	known = s.main.regular || s.main.path == None
-	switch {
-	case fresh:
-		return known, s.begin()
-	case committed == nil && s.opt.AllowExisting:
+	if fresh {
+		if err := s.begin(); err != nil {
+			return false, false, err
+		}
+		return known, false, s.progress.forget()
+	}
+	if err := s.ours(batch); err != nil {
+		return false, false, err
+	}
+	if committed == nil && s.opt.AllowExisting {
 		// Nothing was committed, and what was there before is not known: only a torn line can go.
-		return known && s.main.length == 0, s.keep(s.outputs()...)
+		return known && s.main.length == 0, false, s.keep(s.outputs()...)
 	}
 	var m mark
 	if committed != nil {
 		if err := json.Unmarshal(committed, &m); err != nil {
-			return false, fmt.Errorf("the checkpoint's mark %q is none of a file output: %w", committed, err)
+			return false, false, fmt.Errorf("the checkpoint's mark %q is none of a file output: %w", committed, err)
 		}
 	}
+	var steps []func() error
 	for i, to := range []*int64{m.Output, m.DeadLetters, m.Control} {
 		o := s.outputs()[i]
-		switch {
-		case to != nil:
-			err = o.rewind(*to)
-		case committed == nil:
-			err = o.rewind(0) // it was empty when the checkpoint was fresh
-		default:
-			err = s.keep(o) // an output that was configured since
-			known = known && o != s.main
+		if to == nil && committed == nil {
+			to = new(int64) // it was empty when the checkpoint was fresh
 		}
-		if err != nil {
-			return false, err
+		switch {
+		case to == nil: // an output that was configured since
+			steps = append(steps, func() error { return s.keep(o) })
+			known = known && o != s.main
+		default:
+			if err := o.atLeast(*to); err != nil {
+				return false, false, err
+			}
+			begun = begun || o.regular && o.length > *to
+			steps = append(steps, func() error { return o.rewind(*to) })
 		}
 	}
-	return known, nil
+	s.cut = func() error {
+		for _, step := range steps {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		if s.opt.ResetProgress {
+			return s.progress.forget()
+		}
+		return nil
+	}
+	return known, begun && !s.opt.ResetProgress, nil
 }
 
 // begin opens outputs for a fresh checkpoint.
@@ -140,17 +204,20 @@ func (s *Sink) keep(outputs ...*output) error {
 var errNotOpen = errors.New("file output: not open")
 
 // Begin implements stream.Sink.
-func (s *Sink) Begin(context.Context, uint64) error {
-	if !s.open {
-		return errNotOpen
+func (s *Sink) Begin(_ context.Context, batch uint64) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	if err := s.progress.begin(s.stream, batch); err != nil {
+		return fmt.Errorf("file output: %w", err)
 	}
 	return nil
 }
 
 // Write implements stream.Sink.
 func (s *Sink) Write(_ context.Context, recs []stream.OutRecord) error {
-	if !s.open {
-		return errNotOpen
+	if err := s.ready(); err != nil {
+		return err
 	}
 	for i := range recs {
 		if err := s.writeMain(&recs[i]); err != nil {
@@ -184,8 +251,8 @@ func (s *Sink) writeMain(r *stream.OutRecord) error {
 
 // End implements stream.Sink.
 func (s *Sink) End(_ context.Context, t stream.Tail) (stream.Mark, error) {
-	if !s.open {
-		return nil, errNotOpen
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	for i := range t.DeadLetters {
 		if err := s.dead.write(t.DeadLetters[i].Value, newline); err != nil {
@@ -221,5 +288,5 @@ func (s *Sink) Close() error {
 	for _, o := range s.outputs() {
 		errs = append(errs, o.close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.progress.close())...)
 }
