@@ -96,7 +96,7 @@ type checkpointVerifyCmd struct {
 }
 
 func (checkpointVerifyCmd) Help() string {
-	return `Everything is read, the batch log is undone to its base and done again. A checkpoint with a problem makes the
+	return `Everything is read, the batch log is undone to its base. A checkpoint with a problem makes the
 exit status 1.
 
 Example:

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -59,6 +60,7 @@ type database struct {
 	dir   string
 	fs    *failStop
 	fault *fault
+	gets  atomic.Uint64 // look-ups of single records
 }
 
 // openDatabase opens the directory; unless read only it is created when it is not there.
@@ -188,6 +190,7 @@ func (d *database) checkFormat() (found bool, err error) {
 
 // get reads one value into memory of its own.
 func (d *database) get(key []byte) (value []byte, ok bool, err error) {
+	d.gets.Add(1)
 	v, closer, err := d.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, false, nil

@@ -107,11 +107,12 @@ func (r *Replay) undo(ctx context.Context) error {
 
 // undoLog returns the content as of before the oldest batch in the log. report is as in timeline.
 func undoLog(ctx context.Context, db *database, c *control, report func(error) error) (*timeline, error) {
-	content, err := newOverlay(db, c.log.bytes)
+	t := &timeline{state: c.state, queries: c.queries, report: report}
+	content, err := newOverlay(db, c.log.bytes, t.problem)
 	if err != nil {
 		return nil, err
 	}
-	t := &timeline{content: content, state: c.state, queries: c.queries, report: report}
+	t.content = content
 	for _, e := range slices.Backward(c.log.committed) {
 		if ctx.Err() != nil {
 			return nil, errors.Join(context.Cause(ctx), content.close())
@@ -123,6 +124,9 @@ func undoLog(ctx context.Context, db *database, c *control, report func(error) e
 		if err != nil {
 			return nil, errors.Join(err, content.close())
 		}
+	}
+	if err := content.flush(); err != nil {
+		return nil, errors.Join(err, content.close())
 	}
 	return t, nil
 }

@@ -1,14 +1,12 @@
 package checkpoint
 
 import (
-	"bytes"
 	"fmt"
 
 	"motifd/matcher"
 )
 
-// timeline walks the content of a checkpoint back and forth along the logged effects. Every step compares what it
-// finds with what the effect says it must find.
+// timeline walks a checkpoint back along the logged effects.
 type timeline struct {
 	content *overlay
 	state   state
@@ -24,10 +22,8 @@ func (t *timeline) problem(err error) error {
 	return t.report(err)
 }
 
-// change is one step of an effect, in memory of its own.
-type change struct{ key, before, after []byte }
-
-// undo takes the last committed batch back.
+// undo takes the last committed batch back. Its changes go to the overlay, which compares the values when it is read; the digests follow
+// from the changes alone.
 func (t *timeline) undo(batch uint64, o *done) error {
 	note := func(err error) error { return t.problem(fmt.Errorf("undoing batch %d: %w", batch, err)) }
 	older, newer, err := t.state.before(&o.effect)
@@ -36,19 +32,14 @@ func (t *timeline) undo(batch uint64, o *done) error {
 			return err
 		}
 	}
-	var steps []change
+	n := uint32(0)
 	err = changes(&o.effect, func(key, before, after []byte) error {
-		steps = append(steps, change{bytes.Clone(key), bytes.Clone(before), bytes.Clone(after)})
-		return nil
+		t.state.digests.replace(key, after, before)
+		n++
+		return t.content.add(batch, n, key, before, after)
 	})
 	if err != nil {
 		return err
-	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		s := &steps[i]
-		if err := t.step(s.key, s.after, s.before, note); err != nil {
-			return err
-		}
 	}
 	t.state.batch, t.state.positions, t.state.older, t.state.newer = batch-1, o.positions, older, newer
 	if o.queriesChanged {
@@ -63,34 +54,6 @@ func (t *timeline) undo(batch uint64, o *done) error {
 		return note(damaged("%v", err))
 	}
 	return nil
-}
-
-// redo does a batch that was undone again.
-func (t *timeline) redo(batch uint64, o *done) error {
-	note := func(err error) error { return t.problem(fmt.Errorf("redoing batch %d: %w", batch, err)) }
-	older, newer, err := t.state.after(&o.effect)
-	if err != nil {
-		if err := note(err); err != nil {
-			return err
-		}
-	}
-	t.state.batch, t.state.older, t.state.newer = batch, older, newer
-	return changes(&o.effect, func(key, before, after []byte) error { return t.step(key, before, after, note) })
-}
-
-// step replaces a record that must be what is expected.
-func (t *timeline) step(key, expected, value []byte, note func(error) error) error {
-	found, err := t.content.get(key)
-	if err != nil {
-		return err
-	}
-	if (found == nil) != (expected == nil) || !bytes.Equal(found, expected) {
-		if err := note(damaged("record %s is %s instead of %s", keyName(key), valueName(found), valueName(expected))); err != nil {
-			return err
-		}
-	}
-	t.state.digests.replace(key, found, value)
-	return t.content.put(key, value)
 }
 
 // keyName names a record of the content for a message.
