@@ -26,31 +26,60 @@ type batchEnd struct {
 // openSink opens the sink and learns where publishing stopped.
 func (p *Pipeline) openSink(ctx context.Context) error {
 	s := p.opt.State
+	if digesting, ok := p.opt.Sink.(DigestingSink); ok {
+		digesting.CheckProgress(p.checkProgress)
+	}
 	got, err := p.opt.Sink.Open(ctx, s.StreamID, s.Batch, s.Mark, s.Fresh)
+	if err == nil {
+		err = p.checkProgress(got)
+	}
 	if err != nil {
 		return fmt.Errorf("sink: %w", err)
 	}
+	p.skip, p.mark = got, s.Mark
+	return nil
+}
+
+// checkProgress refuses a progress that does not belong to the recovered state.
+func (p *Pipeline) checkProgress(got Progress) error {
+	s := p.opt.State
 	if got.Stream != "" && got.Stream != s.StreamID {
-		return fmt.Errorf("sink: %w: the output was written by stream %s, the checkpoint is of stream %s; "+
+		return fmt.Errorf("%w: the output was written by stream %s, the checkpoint is of stream %s; "+
 			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream, s.StreamID)
 	}
 	if got.Begun && len(s.Open) == 0 {
-		return fmt.Errorf("sink: %w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
+		return fmt.Errorf("%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
 			"the end of its write-ahead log damaged?", ErrOldCheckpoint, s.Batch)
 	}
 	if got.Known {
 		last := s.Batch + uint64(len(s.Open))
 		if at := max(got.Batch, 1); at <= s.Batch {
-			return fmt.Errorf("sink: %w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
+			return fmt.Errorf("%w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
-			return fmt.Errorf("sink: %w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
+			return fmt.Errorf("%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
 				ErrOldCheckpoint, at, last)
 		}
 	}
-	p.skip, p.mark = got, s.Mark
+	if last := got.Last(); got.Digest != "" {
+		if have := p.intentDigest(last); have != "" && have != got.Digest {
+			return fmt.Errorf("%w: batch %d was published from intent %s, and the checkpoint's intent of batch %d is %s",
+				ErrDiverged, last, short(got.Digest), last, short(have))
+		}
+	}
 	return nil
 }
+
+// intentDigest is what the store knows of a batch's intent.
+func (p *Pipeline) intentDigest(batch uint64) string {
+	if d, ok := p.opt.Store.(IntentDigester); ok {
+		return d.IntentDigest(batch)
+	}
+	return ""
+}
+
+// short cuts a digest to what is enough to tell two apart.
+func short(digest string) string { return digest[:min(12, len(digest))] }
 
 // publish is the publisher's goroutine.
 func (p *Pipeline) publish(ctx context.Context) error {
@@ -80,6 +109,9 @@ func (p *Pipeline) publish(ctx context.Context) error {
 			waited = note("intent", begin, time.Now())
 			begin = begin.Add(waited)
 			spent = 0
+			if d, ok := p.opt.Sink.(DigestingSink); ok {
+				d.NextDigest(p.intentDigest(item.batch))
+			}
 			if err := p.opt.Sink.Begin(ctx, item.batch); err != nil {
 				return fmt.Errorf("sink: begin of batch %d: %w", item.batch, err)
 			}

@@ -157,6 +157,16 @@ type Progress struct {
 	// Begun tells that the output holds something behind the committed mark, which the sink will remove before it writes: it can only
 	// be of a batch whose intent is open.
 	Begun bool
+	// Digest is the IntentDigest of the batch Last. Empty: not known.
+	Digest string
+}
+
+// Last returns the number of the batch that was published last, whole or in part; 0 is none.
+func (p *Progress) Last() uint64 {
+	if p.Index > 0 || p.Batch == 0 {
+		return p.Batch
+	}
+	return p.Batch - 1
 }
 
 // Sink publishes encoded records. It has one user.
@@ -174,6 +184,25 @@ type Sink interface {
 	// Partitions is the partition count of the main output, 0 when it does not matter.
 	Partitions() int32
 	Close() error
+}
+
+// DigestingSink is implemented by sinks that keep the digest of a batch's intent with their progress, so that two copies of
+// one checkpoint that have cut different batches of one number are told apart (DESIGN P3).
+type DigestingSink interface {
+	Sink
+	// CheckProgress is called before Open. Open calls check before it takes the output over from another daemon, and fails
+	// with its error: what is refused harms nobody.
+	CheckProgress(check func(Progress) error)
+	// NextDigest is called before each Begin with the IntentDigest of the batch; empty is not known.
+	NextDigest(digest string)
+}
+
+// IntentDigester is implemented by stores that know digests of their intents.
+type IntentDigester interface {
+	// IntentDigest returns the digest of the sealed intent of the last committed batch, or of an open one whose intent is
+	// durable, chained to those before it: equal digests mean equal batches up to that one. Decisions that are added to
+	// an intent while its batch is searched do not change it. Empty: not known.
+	IntentDigest(batch uint64) string
 }
 
 // State is what a Store recovered.

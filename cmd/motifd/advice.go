@@ -40,6 +40,8 @@ var advice = []struct {
 		"from the output stays gone, and records of the batch in hand may appear twice"},
 	{stream.ErrOldCheckpoint, "restore the newest copy of the checkpoint, or give this one a new output topic; going on here would publish other " +
 		"records under numbers that are taken"},
+	{stream.ErrDiverged, "this checkpoint is an old copy: another copy of it went on and published; restore the copy that was in use last, or give " +
+		"this one a new output topic"},
 	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
 		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
 	{kafka.ErrProgressTopic, "name another one with output.kafka.progress_topic, which motifd topics create makes with one partition; if this one " +

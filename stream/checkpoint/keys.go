@@ -22,7 +22,8 @@ var (
 	keySettings = []byte("m:settings")
 	keyState    = []byte("m:state")
 	keyQueries  = []byte("m:queries")
-	keyFiles    = []byte("m:files") // not there until an input of several files is read
+	keyIntents  = []byte("m:intents") // not there before the first commit, and in checkpoints of older versions
+	keyFiles    = []byte("m:files")   // not there until an input of several files is read
 )
 
 // The parts of a log entry, in key order.

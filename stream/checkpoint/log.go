@@ -10,7 +10,8 @@ import (
 // logEntry is a batch in the log, in memory.
 type logEntry struct {
 	batch       uint64
-	bytes       int64 // of keys and values
+	bytes       int64  // of keys and values
+	digest      string // of an open intent: see intentDigest
 	suspensions uint32
 }
 

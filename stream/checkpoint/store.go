@@ -32,6 +32,7 @@ type Store struct {
 	state     state
 	queries   []matcher.QueryState // as of state.batch
 	log       logIndex
+	digest    string // of the last committed batch's intent, "" when not known
 	files     []string
 	recovered bool
 }
@@ -91,6 +92,9 @@ func (s *Store) open() error {
 		return err
 	}
 	s.streamID, s.settings, s.state, s.queries, s.log, s.files = c.streamID, c.settings, c.state, c.queries, c.log, c.files
+	if err := s.readDigests(); err != nil {
+		return err
+	}
 	if s.opt.ReadOnly {
 		return nil
 	}
@@ -214,12 +218,15 @@ func (s *Store) intent(in *intent) error {
 		return fmt.Errorf("checkpoint: intent of batch %d: %w", number, err)
 	}
 	s.intentBuf = keepBuffer(v)
+	s.mu.Lock()
+	digest := intentDigest(s.lastDigest(), v)
+	s.mu.Unlock()
 	size, err := s.put(logKey(number, partIntent), v, fmt.Sprintf("intent of batch %d", number))
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.log.open = append(s.log.open, logEntry{batch: number, bytes: size})
+	s.log.open = append(s.log.open, logEntry{batch: number, bytes: size, digest: digest})
 	s.mu.Unlock()
 	return nil
 }
@@ -300,6 +307,10 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	s.mu.Lock()
 	next := s.state
 	oldest := s.log.find(c.Batch) == 0
+	var digest string
+	if oldest {
+		digest = s.log.open[0].digest
+	}
 	s.mu.Unlock()
 	if !oldest {
 		return fmt.Errorf("checkpoint: commit of batch %d, but batch %d is the last committed one, and %d has no open intent "+
@@ -339,6 +350,9 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	if err := b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
 		return fail(err)
 	}
+	if err := b.Set(keyIntents, seal(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest)), nil); err != nil {
+		return fail(err)
+	}
 	s.mu.Lock()
 	dropped, first, last := s.log.plan(int64(len(key)+len(value)), s.opt.Retention)
 	s.mu.Unlock()
@@ -352,7 +366,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = next
+	s.state, s.digest = next, digest
 	if c.Queries != nil {
 		s.queries = slices.Clone(c.Queries)
 	}

@@ -23,11 +23,12 @@ const (
 type Output struct {
 	opt   TxnSinkOptions
 	mode  string
-	sink  stream.Sink   // nil before Open
+	sink  stream.Sink // nil before Open
+	check func(stream.Progress) error
 	group *groupOffsets // nil when there is no group, or its offsets are in the transactions
 }
 
-var _ stream.Sink = (*Output)(nil)
+var _ stream.DigestingSink = (*Output)(nil)
 
 // NewOutput checks the options and returns an output; it connects with Open. mode is TransactionsAuto, TransactionsOn or
 // TransactionsOff.
@@ -76,6 +77,7 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		if err != nil {
 			return stream.Progress{}, err
 		}
+		s.CheckProgress(o.check)
 		o.sink = s
 	} else {
 		s, err := NewSink(opt.SinkOptions)
@@ -124,6 +126,16 @@ func HasTransactions(ctx context.Context, opt Client) (bool, error) {
 		return nil
 	})
 	return missing == 0, err
+}
+
+// CheckProgress implements stream.DigestingSink.
+func (o *Output) CheckProgress(check func(stream.Progress) error) { o.check = check }
+
+// NextDigest implements stream.DigestingSink.
+func (o *Output) NextDigest(digest string) {
+	if s, ok := o.sink.(stream.DigestingSink); ok {
+		s.NextDigest(digest)
+	}
 }
 
 // Begin implements stream.Sink.

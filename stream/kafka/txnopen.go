@@ -48,14 +48,29 @@ func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, commi
 			return none, err
 		}
 	}
-	if _, err := s.whereToGoOn(ctx, batch, m, fresh, false); err != nil {
+	if at, err := s.whereToGoOn(ctx, batch, m, fresh, false); err != nil {
+		return none, err
+	} else if err := s.checkAt(at); err != nil {
 		return none, err
 	}
 	if err := s.claim(ctx, batch, m, fresh); err != nil {
 		return none, err
 	}
 	s.open = true
-	return stream.Progress{Stream: streamID, Batch: s.at.batch, Index: s.at.index, Known: true}, nil
+	return s.progressAt(s.at), nil
+}
+
+// progressAt is what the pipeline is told of a place, of which whereToGoOn has read the digest.
+func (s *TxnSink) progressAt(at place) stream.Progress {
+	return stream.Progress{Stream: s.streamID, Batch: at.batch, Index: at.index, Known: true, Digest: s.digest}
+}
+
+// checkAt has the pipeline check where publishing is to go on.
+func (s *TxnSink) checkAt(at place) error {
+	if s.check == nil {
+		return nil
+	}
+	return s.check(s.progressAt(at))
 }
 
 func newSession() string {
@@ -68,6 +83,7 @@ func newSession() string {
 // goes on. With wait it waits for the end of transactions that are open in them; our own, of a former process, is one of
 // them before the producer is initialised. Without, it refuses only what no record behind them can make good.
 func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, wait bool) (place, error) {
+	s.digest = ""
 	if !fresh {
 		if err := s.requireOurs(ctx, m, wait); err != nil {
 			return place{}, err
@@ -98,6 +114,7 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 			return place{}, fmt.Errorf("kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new", s.opt.Progress,
 				stream.ErrMismatch, rec.Batch)
 		}
+		s.digest = rec.Digest
 		return rec.at(), nil
 	case fresh && s.opt.AllowExisting:
 		return place{}, nil
@@ -166,7 +183,10 @@ func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, m mark, fresh boo
 	if err != nil {
 		return err
 	}
-	if err := s.addProgress(at); err != nil {
+	if err := s.checkAt(at); err != nil {
+		return err
+	}
+	if err := s.addProgress(at, s.digest); err != nil {
 		return err
 	}
 	s.seal(&s.progress.parts[0])

@@ -22,6 +22,8 @@ type progressRecord struct {
 	Next    uint64 `json:"next"`
 	// Session tells which opening of which sink wrote it: a sink that finds another one's has been replaced.
 	Session string `json:"session"`
+	// Digest is the stream.Progress's. Records of older versions have none.
+	Digest string `json:"digest,omitempty"`
 }
 
 const progressVersion = 1

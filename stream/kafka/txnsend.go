@@ -84,7 +84,7 @@ func (s *TxnSink) dispatch(ctx context.Context) error {
 
 // commit closes the open transaction with a progress record, and returns when it is committed.
 func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) error {
-	if err := s.addProgress(to); err != nil {
+	if err := s.addProgress(to, s.next); err != nil {
 		return err
 	}
 	s.sealAll()
@@ -108,7 +108,7 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 			break
 		}
 	}
-	s.at, s.count = to, 0
+	s.at, s.digest, s.count = to, s.next, 0
 	s.offset = s.progress.parts[0].end - 1
 	for _, t := range s.topics {
 		for p := range t.parts {
@@ -124,9 +124,9 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 }
 
 // addProgress adds the progress record.
-func (s *TxnSink) addProgress(to place) error {
+func (s *TxnSink) addProgress(to place, digest string) error {
 	value, err := json.Marshal(progressRecord{Version: progressVersion, Stream: s.streamID, Batch: to.batch, Next: to.index,
-		Session: s.session})
+		Session: s.session, Digest: digest})
 	if err != nil {
 		return err
 	}

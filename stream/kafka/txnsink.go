@@ -25,10 +25,13 @@ type TxnSink struct {
 	progress *outTopic
 	offset   int64 // at or before our last progress record, -1 when not known
 
-	at    place // published and committed
-	count int   // records of the main output in the open transaction
-	spool spool
-	err   error // of Close
+	at     place                       // published and committed
+	digest string                      // of the intent of the last batch before at, "" when not known
+	next   string                      // of the batch in hand
+	check  func(stream.Progress) error // nil: none
+	count  int                         // records of the main output in the open transaction
+	spool  spool
+	err    error // of Close
 }
 
 // closeTimeout bounds how long Close tries to abort the open transaction, without which readers would wait for the
@@ -49,6 +52,12 @@ func NewTxnSink(opt TxnSinkOptions) (*TxnSink, error) {
 	s.publisher.produce, s.publisher.appended = s.tx.produce, s.appended
 	return s, nil
 }
+
+// CheckProgress implements stream.DigestingSink.
+func (s *TxnSink) CheckProgress(check func(stream.Progress) error) { s.check = check }
+
+// NextDigest implements stream.DigestingSink.
+func (s *TxnSink) NextDigest(digest string) { s.next = digest }
 
 // Begin implements stream.Sink. Nothing is sent before the first record.
 func (s *TxnSink) Begin(_ context.Context, batch uint64) error {
