@@ -20,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"motifd/stream/checkpoint"
 )
 
 const soakConfig = `
@@ -62,6 +64,7 @@ func TestP4Soak(t *testing.T) {
 	}
 	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}), gen: newDemoGen(7, soakAccounts), graph: make(map[demoEdge]string)}
 	s.run(duration)
+	s.checkDisk()
 	s.checkFlat(duration)
 	s.checkMatches()
 }
@@ -300,6 +303,17 @@ func (s *soak) checkFlat(duration time.Duration) {
 		s.t.Logf("at %3.0f s: %.0f MiB resident, %.0f MiB live heap, %.0f goroutines, %.0f file handles", x.at, x.rss, x.heap, x.goroutines, x.fileCount)
 	}
 	require.True(s.t, flat, "something grows")
+}
+
+// checkDisk holds the bound of docs/operations.md on the checkpoint's directory: twice the graph and the log, 256 MiB of tables and 64 MiB of
+// write-ahead log.
+func (s *soak) checkDisk() {
+	const record, fixed = 200, 320 << 20
+	info, err := checkpoint.Info(filepath.Join(s.dir, "state"), nil)
+	require.NoError(s.t, err)
+	bound := 2*(uint64(info.LogBytes)+record*(info.Vertices+info.Edges)) + fixed
+	s.t.Logf("the checkpoint takes %d MiB on disk, %d allowed", info.DiskBytes>>20, bound>>20)
+	require.LessOrEqual(s.t, info.DiskBytes, bound)
 }
 
 // checkMatches compares what stands with a count in the graph that is left.

@@ -108,6 +108,10 @@ func openDatabase(dir string, o Options) (*database, error) {
 	return d, nil
 }
 
+// waitingBytes bounds the tables of the topmost level that wait to be merged. On disk a checkpoint takes at most twice the graph and the
+// batch log (a merge writes the new tables before the old ones go), and these.
+const waitingBytes = 8 * memTableSize
+
 // formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version for good, so
 // that following Pebble's newest would make a rollback of motifd fail. It is raised one release after a motifd whose Pebble can read
 // the higher one, and named in the CHANGELOG.
@@ -134,6 +138,10 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 	o.L0CompactionThreshold = 2 * 8
 	o.L0StopWritesThreshold = 2 * o.L0CompactionThreshold
 	o.LBaseMaxBytes = 256 << 20
+	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the next, and what retention
+	// has dropped stays on disk until they are merged. By their number they are, when there are as many as in eight flushes
+	// (about eight tables each): waitingBytes. Pebble's own number is 500, which kept 1 GiB of a log of 64 MiB.
+	o.L0CompactionFileThreshold = 8 * 8
 	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged anyway.
 	o.Experimental.TombstoneDenseCompactionThreshold = -1
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
