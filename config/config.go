@@ -135,7 +135,7 @@ type KafkaOutput struct {
 	Control     string `yaml:"control"`     // topic of batch records; "": none
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4 or zstd
 
-	Transactions          string   `yaml:"transactions"`            // auto, on or off
+	Transactions          string   `yaml:"transactions"`            // on, auto or off
 	MaxTransactionRecords int      `yaml:"max_transaction_records"` // a larger batch takes several transactions
 	TransactionTimeout    Duration `yaml:"transaction_timeout"`     // after which brokers abort an open transaction
 	TransactionMemory     Size     `yaml:"transaction_memory"`      // of the open transaction; what is beyond is on disk
@@ -291,7 +291,7 @@ func (k *KafkaInput) setDefaults() {
 }
 
 func (k *KafkaOutput) setDefaults() {
-	k.Compression, k.Transactions, k.OnPartitionChange = "none", kafka.TransactionsAuto, kafka.PartitionsStop
+	k.Compression, k.Transactions, k.OnPartitionChange = "none", kafka.TransactionsOn, kafka.PartitionsStop
 	k.MaxTransactionRecords, k.TransactionTimeout, k.TransactionMemory = 100_000, Duration(time.Minute), 64<<20
 }
 

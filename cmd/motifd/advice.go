@@ -52,7 +52,10 @@ var advice = []struct {
 	{kafka.ErrNoTopic, "motifd topics create -c FILE creates what is missing"},
 	{kafka.ErrTooLarge, "raise max.message.bytes of the topic (motifd topics check tells how far), or set output.echo_props: false; the batch is " +
 		"done again by the next start"},
-	{kafka.ErrNoTransactions, "set output.kafka.transactions: off"},
+	{kafka.ErrNoTransactions, "name brokers that have transactions (a proxy may hide their requests), or set output.kafka.transactions: off: " +
+		"records of the batch in hand may then appear again after a crash"},
+	{kafka.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
+		"records of the batch in hand may then appear again after a crash"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
 }
 

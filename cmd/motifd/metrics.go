@@ -39,6 +39,7 @@ type metrics struct {
 
 	retries          *prometheus.CounterVec
 	lost, duplicates *prometheus.CounterVec
+	transactions     *prometheus.GaugeVec
 	waits            waits
 }
 
@@ -95,12 +96,14 @@ func newMetrics(maxEdges uint64) *metrics {
 	m.lost = counter("kafka_lost_records_total", "Input records that were gone before they were read (on_data_loss: continue).")
 	m.duplicates = counter("kafka_duplicate_records_total", "Output records that were probably published more than once.", "topic")
 
+	m.transactions = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_kafka_transactions_info",
+		Help: "1, with whether the output is published in transactions (on or off) as a label."}, []string{"transactions"})
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_build_info", Help: "1, with the version as a label."}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges", Help: "graph.max_edges; 0 is no bound."})
 	limit.Set(float64(maxEdges))
 	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info", Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
-	m.registry.MustRegister(m.backend, m.inputTime, build, limit, &statusCollector{m},
+	m.registry.MustRegister(m.backend, m.transactions, m.inputTime, build, limit, &statusCollector{m},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
 	for _, c := range []*prometheus.CounterVec{m.records, m.updates, m.bytes, m.committed, m.lost} {
@@ -214,6 +217,13 @@ func (m *metrics) events() kafka.Events {
 		Loss:  func(_ int32, from, to int64) { m.lost.WithLabelValues().Add(float64(to - from)) },
 		Duplicates: func(topic string, _ int32, n int64) {
 			m.duplicates.WithLabelValues(topic).Add(float64(n))
+		},
+		Transactions: func(on bool) {
+			mode := kafka.TransactionsOff
+			if on {
+				mode = kafka.TransactionsOn
+			}
+			m.transactions.WithLabelValues(mode).Set(1)
 		},
 	}
 }

@@ -102,6 +102,8 @@ type Events struct {
 	// Duplicates tells that records were probably published more than once by a retry, or by a request of a former
 	// process that arrived late.
 	Duplicates func(topic string, partition int32, n int64)
+	// Transactions tells, when an output is opened, whether it publishes in transactions.
+	Transactions func(on bool)
 	// Recovered tells how many records of the batches in hand were found published when the sink was opened.
 	Recovered func(records uint64)
 }

@@ -44,6 +44,9 @@ func NewOutput(opt TxnSinkOptions, mode string) (*Output, error) {
 	return &Output{opt: opt, mode: mode}, nil
 }
 
+// ErrDowngrade: the output was written in transactions until now, and the brokers show none any more.
+var ErrDowngrade = errors.New("the brokers show no transactions any more")
+
 // ErrNoTransactions: the brokers have no transactions, but the output was told to use them.
 var ErrNoTransactions = errors.New("the brokers have no transactions")
 
@@ -63,6 +66,17 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 				ErrNoTransactions)
 		}
 		on = has
+	}
+	if o.mode == TransactionsAuto && !on {
+		if was, err := transactional(committed, o.opt.Progress); err != nil {
+			return stream.Progress{}, err
+		} else if was {
+			return stream.Progress{}, fmt.Errorf("kafka: topic %q: %w: batch %d was published in a transaction; without them the promise is at-least-once",
+				o.opt.Topic, ErrDowngrade, batch)
+		}
+	}
+	if f := o.opt.Events.Transactions; f != nil {
+		f(on)
 	}
 	opt := o.opt
 	if opt.Group != "" && (!on || opt.Input != nil) { // a transaction holds offsets of groups on its own brokers alone
@@ -87,6 +101,20 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		o.sink = s
 	}
 	return o.sink.Open(ctx, streamID, batch, committed, fresh)
+}
+
+// transactional tells whether the mark's batch was published in a transaction. Marks of older versions have the progress topic
+// among their topics if it was.
+func transactional(committed stream.Mark, progress string) (bool, error) {
+	if len(committed) == 0 {
+		return false, nil
+	}
+	m, err := parseMark(committed)
+	if err != nil {
+		return false, err
+	}
+	_, old := m.Next[progress]
+	return m.Transactions == TransactionsOn || m.Transactions == "" && old, nil
 }
 
 // Transactional tells whether the output uses transactions, once it is open.

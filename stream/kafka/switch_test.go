@@ -6,6 +6,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
 )
@@ -90,4 +91,71 @@ func TestMarkersAreNoRecords(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 11, ext[0].end, "ten records and a marker")
 	require.Len(t, e.committed(t, opt.Topic), 10)
+}
+
+// hideTransactions makes the log answer as a proxy does that knows no transactions.
+func hideTransactions(t *testing.T, e *Embedded) {
+	t.Helper()
+	known := func() []kafkago.ApiVersionsResponseApiKey {
+		res, err := reference(t, e).ApiVersions(t.Context(), &kafkago.ApiVersionsRequest{})
+		require.NoError(t, err)
+		return res.ApiKeys
+	}()
+	e.Cluster.ControlKey(int16(kmsg.ApiVersions), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		e.Cluster.KeepControl()
+		res := req.ResponseKind().(*kmsg.ApiVersionsResponse)
+		for _, k := range known {
+			switch kmsg.Key(k.ApiKey) {
+			case kmsg.InitProducerID, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn, kmsg.EndTxn, kmsg.TxnOffsetCommit:
+				continue
+			}
+			x := kmsg.NewApiVersionsResponseApiKey()
+			x.ApiKey, x.MinVersion, x.MaxVersion = int16(k.ApiKey), int16(k.MinVersion), int16(k.MaxVersion)
+			res.ApiKeys = append(res.ApiKeys, x)
+		}
+		return res, nil, true
+	})
+}
+
+// TestTransactionsHidden: a proxy begins to hide the brokers' transactions. Whoever was told to use them, or used them for the last
+// batch, stops; the checkpoints of older versions tell by the topics of their mark.
+func TestTransactionsHidden(t *testing.T) {
+	log := openLog(t)
+	e := endsOf(log)
+	opt := e.txnOutput(t, 1)
+	var used []bool
+	opt.Events.Transactions = func(on bool) { used = append(used, on) }
+	open := func(mode string, batch uint64, m stream.Mark) (*Output, error) {
+		o, err := NewOutput(opt, mode)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, o.Close()) })
+		_, err = o.Open(t.Context(), "stream-1", batch, m, m == nil)
+		return o, err
+	}
+	o, err := open(TransactionsAuto, 0, nil)
+	require.NoError(t, err)
+	m, err := publishBatch(t.Context(), o, 1, deltas(1, 0, 5), stream.Tail{})
+	require.NoError(t, err)
+	require.NoError(t, o.Close())
+	hideTransactions(t, log)
+	older, err := parseMark(m)
+	require.NoError(t, err)
+	require.Equal(t, TransactionsOn, older.Transactions)
+	older.Transactions = ""
+	old, err := older.encode()
+	require.NoError(t, err)
+	for _, m := range []stream.Mark{m, old} {
+		_, err = open(TransactionsAuto, 1, m)
+		require.ErrorIs(t, err, ErrDowngrade)
+	}
+	_, err = open(TransactionsOn, 1, m)
+	require.ErrorIs(t, err, ErrNoTransactions)
+	o, err = open(TransactionsOff, 1, m)
+	require.NoError(t, err)
+	m, err = publishBatch(t.Context(), o, 2, deltas(2, 0, 5), stream.Tail{})
+	require.NoError(t, err)
+	require.NoError(t, o.Close())
+	_, err = open(TransactionsAuto, 2, m)
+	require.NoError(t, err, "there is none to lose any more")
+	require.Equal(t, []bool{true, false, false}, used)
 }

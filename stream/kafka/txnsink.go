@@ -123,7 +123,9 @@ func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.mark().encode()
+	m := s.mark()
+	m.Transactions = TransactionsOn
+	return m.encode()
 }
 
 // Close ends the sink. An open transaction is aborted, if the brokers answer in time; otherwise readers under
