@@ -23,6 +23,7 @@ type progress struct {
 	f      *os.File // nil: there is none
 	stream string   // of the last record; "" without one
 	batch  uint64
+	digest string // of the batch's intent; "" is not known
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -41,28 +42,35 @@ func (p *progress) open(output string) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return errors.Join(fmt.Errorf("progress file: %w", err), p.close())
 		}
-		if stream, batch, ok := parseProgress(string(buf[:n])); ok && (p.stream == "" || batch > p.batch) {
-			p.stream, p.batch = stream, batch
+		if r, ok := parseProgress(string(buf[:n])); ok && (p.stream == "" || r.batch > p.batch) {
+			p.stream, p.batch, p.digest = r.stream, r.batch, r.digest
 		}
 	}
 	return nil
 }
 
-func parseProgress(s string) (stream string, batch uint64, ok bool) {
+func parseProgress(s string) (p progress, ok bool) {
 	line, _, whole := strings.Cut(s, "\n")
 	var sum uint32
-	if n, err := fmt.Sscanf(line, "motifd 1 %s %d %08x", &stream, &batch, &sum); !whole || n != 3 || err != nil {
-		return "", 0, false
+	if n, err := fmt.Sscanf(line, "motifd 1 %s %d %s %08x", &p.stream, &p.batch, &p.digest, &sum); !whole || n != 4 || err != nil {
+		return progress{}, false
 	}
-	return stream, batch, sum == crc32.Checksum([]byte(fmt.Sprintf("%s %d", stream, batch)), castagnoli)
+	ok = sum == crc32.Checksum([]byte(fmt.Sprintf("%s %d %s", p.stream, p.batch, p.digest)), castagnoli)
+	if p.digest == noDigest {
+		p.digest = ""
+	}
+	return p, ok
 }
+
+// noDigest stands for a digest that is not known.
+const noDigest = "-"
 
 // forget drops what the file says of a former output.
 func (p *progress) forget() error {
 	if p.f == nil {
 		return nil
 	}
-	p.stream, p.batch = "", 0
+	p.stream, p.batch, p.digest = "", 0, ""
 	if err := p.f.Truncate(0); err != nil {
 		return fmt.Errorf("progress file: %w", err)
 	}
@@ -70,11 +78,15 @@ func (p *progress) forget() error {
 }
 
 // begin takes note of a batch before its first record is written.
-func (p *progress) begin(stream string, batch uint64) error {
-	if p.f == nil || p.stream == stream && p.batch == batch {
+func (p *progress) begin(stream string, batch uint64, digest string) error {
+	if p.f == nil || p.stream == stream && p.batch == batch && p.digest == digest {
 		return nil
 	}
-	content := fmt.Sprintf("%s %d", stream, batch)
+	written := digest
+	if written == "" {
+		written = noDigest
+	}
+	content := fmt.Sprintf("%s %d %s", stream, batch, written)
 	slot := make([]byte, progressSlot)
 	line := fmt.Sprintf("motifd 1 %s %08x\n", content, crc32.Checksum([]byte(content), castagnoli))
 	if len(line) > len(slot) {
@@ -84,7 +96,7 @@ func (p *progress) begin(stream string, batch uint64) error {
 	if _, err := p.f.WriteAt(slot, int64(batch%2)*progressSlot); err != nil {
 		return fmt.Errorf("progress file: %w", err)
 	}
-	p.stream, p.batch = stream, batch
+	p.stream, p.batch, p.digest = stream, batch, digest
 	return nil
 }
 

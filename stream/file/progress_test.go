@@ -60,13 +60,32 @@ func TestP3OldCheckpointIsRefused(t *testing.T) {
 	require.Equal(t, "1234567\n1234567\nnew\n", string(now))
 }
 
+// TestP3CopyThatCutAnotherBatchIsRefused: the batch in hand has the number, but not the intent, of the one that was published.
+func TestP3CopyThatCutAnotherBatchIsRefused(t *testing.T) {
+	opt := SinkOptions{Output: filepath.Join(t.TempDir(), "out"), NoSync: true}
+	s := newSink(t, opt)
+	open(t, s, 0, nil, true)
+	m := publishBatch(t, s, 1, "one")
+	s.NextDigest("b's")
+	publishBatch(t, s, 2, "two")
+	require.NoError(t, s.Close())
+	s = newSink(t, opt)
+	s.CheckProgress(func(p stream.Progress) error {
+		require.Equal(t, stream.Progress{Stream: "id", Batch: 2, Index: 1, Known: true, Digest: "b's"}, p)
+		return stream.ErrDiverged
+	})
+	_, err := s.Open(t.Context(), "id", 1, m, false)
+	require.ErrorIs(t, err, stream.ErrDiverged)
+	require.Len(t, lines(t, opt.Output), 2, "nothing is cut off")
+}
+
 // TestTornProgress: a crash tears at most the record that is being written, and one of the two is whole.
 func TestTornProgress(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	var p progress
 	require.NoError(t, p.open(path))
 	for n := uint64(1); n <= 5; n++ {
-		require.NoError(t, p.begin("s", n))
+		require.NoError(t, p.begin("s", n, ""))
 	}
 	require.NoError(t, p.close())
 	data, err := os.ReadFile(path + progressSuffix)

@@ -21,12 +21,20 @@ type Sink struct {
 	main, dead, control *output
 	progress            progress
 	stream              string
+	check               func(stream.Progress) error // of the pipeline; may be nil
+	digest              string                      // of the next batch's intent
 	open                bool
 	cut                 func() error // goes back to the committed lengths; done by the first batch
 	line                []byte
 }
 
-var _ stream.Sink = (*Sink)(nil)
+var _ stream.DigestingSink = (*Sink)(nil)
+
+// CheckProgress implements stream.DigestingSink.
+func (s *Sink) CheckProgress(check func(stream.Progress) error) { s.check = check }
+
+// NextDigest implements stream.DigestingSink.
+func (s *Sink) NextDigest(digest string) { s.digest = digest }
 
 // mark is a stream.Mark: the lengths of the regular files.
 type mark struct {
@@ -77,6 +85,14 @@ func (s *Sink) ours(batch uint64) error {
 	case p.batch > batch+1:
 		return s.main.wrap(fmt.Errorf("%w: it goes to batch %d, and batch %d is the last committed one; is it an old copy, or is the end of "+
 			"its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch))
+	case s.check != nil && p.digest != "" && p.batch >= batch && p.batch > 0:
+		at := stream.Progress{Stream: p.stream, Batch: p.batch + 1, Known: true, Digest: p.digest}
+		if p.batch > batch { // begun: the checkpoint must have its intent
+			at.Batch, at.Index = p.batch, 1
+		}
+		if err := s.check(at); err != nil {
+			return s.main.wrap(err)
+		}
 	}
 	return nil
 }
@@ -208,7 +224,7 @@ func (s *Sink) Begin(_ context.Context, batch uint64) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	if err := s.progress.begin(s.stream, batch); err != nil {
+	if err := s.progress.begin(s.stream, batch, s.digest); err != nil {
 		return fmt.Errorf("file output: %w", err)
 	}
 	return nil
