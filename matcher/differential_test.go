@@ -127,7 +127,7 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 			}
 			states = append(states, matcher.QueryState{Query: &versioned, Suspended: suspended})
 		}
-		if err := rest.Engine.Restore(states); err != nil {
+		if err := rest.Engine.Restore(t.Context(), states); err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range first.Log[at:] {

@@ -112,8 +112,9 @@ func (e *Engine) Queries() []QueryState {
 	return states
 }
 
-// Restore registers stored queries without emitting anything, replacing all there are.
-func (e *Engine) Restore(states []QueryState) error {
+// Restore registers stored queries without emitting anything, replacing all there are. It searches a witness for each query that
+// emits exists; ctx ends that, with its cause wrapped in the error. The engine is then only good to be closed.
+func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 	e.queries, e.witnesses = map[string]*registered{}, map[dyngraph.EdgeIndex][]*registered{}
 	for _, s := range states {
 		r := &registered{state: s}
@@ -128,7 +129,7 @@ func (e *Engine) Restore(states []QueryState) error {
 		return err
 	}
 	for _, r := range e.active {
-		if err := e.findWitness(context.Background(), r); err != nil {
+		if err := e.findWitness(ctx, r); err != nil {
 			return err
 		}
 	}

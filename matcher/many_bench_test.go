@@ -271,7 +271,7 @@ func newManyEngine(b *testing.B, load []dyngraph.Message, queries []*matcher.Que
 		c.Version, c.Emit = 1, emit
 		states = append(states, matcher.QueryState{Query: &c})
 	}
-	if err := e.Restore(states); err != nil {
+	if err := e.Restore(b.Context(), states); err != nil {
 		b.Fatal(err)
 	}
 	return m

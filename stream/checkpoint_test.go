@@ -47,7 +47,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	require.NoError(t, e.Restore(state.Queries))
+	require.NoError(t, e.Restore(t.Context(), state.Queries))
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
 	sink, err := file.NewSink(d.out)

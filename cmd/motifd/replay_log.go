@@ -93,7 +93,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	if err := engine.Restore(state.Queries); err != nil {
+	if err := engine.Restore(r.app.ctx, state.Queries); err != nil {
 		return err
 	}
 	for _, q := range state.Queries {

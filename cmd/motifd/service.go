@@ -84,7 +84,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := s.engine(state, store)
+	engine, err := s.engine(ctx, state, store)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 }
 
 // engine returns an engine with the stored queries.
-func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
+func (s *service) engine(ctx context.Context, state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
 	c := &s.cfg.Engine
 	var backend *timedBackend
 	var err error
@@ -196,7 +196,7 @@ func (s *service) engine(state *stream.State, store *checkpoint.Store) (*matcher
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Restore(state.Queries); err != nil {
+	if err := e.Restore(ctx, state.Queries); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

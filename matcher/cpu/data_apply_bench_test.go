@@ -51,7 +51,7 @@ func BenchmarkDataApply(b *testing.B) {
 				})
 				require.NoError(b, err)
 				next("restore")
-				require.NoError(b, e.Restore(query))
+				require.NoError(b, e.Restore(b.Context(), query))
 				next("")
 				for n, msgs := range batches {
 					clear(took)

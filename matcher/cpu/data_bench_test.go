@@ -117,7 +117,7 @@ func BenchmarkDataSynth(b *testing.B) {
 				backend := cpu.New(cpu.Options{Threads: 1, Clock: func() int64 { return int64(time.Since(began)) }})
 				e, err := matcher.NewEngine(matcher.EngineOptions{Graph: synthGraph(b), Backend: backend, Planner: plan.New()})
 				require.NoError(b, err)
-				require.NoError(b, e.Restore([]matcher.QueryState{{Query: synthQuery(b, name, matcher.EmitCounts)}}))
+				require.NoError(b, e.Restore(b.Context(), []matcher.QueryState{{Query: synthQuery(b, name, matcher.EmitCounts)}}))
 				ns, total := int64(0), matcher.Count{}
 				steps = 0
 				for n, us := range batches {

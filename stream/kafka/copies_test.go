@@ -40,7 +40,7 @@ func (c *copies) run(t *testing.T, fs vfs.FS, edges ...string) error {
 	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	require.NoError(t, e.Restore(state.Queries))
+	require.NoError(t, e.Restore(t.Context(), state.Queries))
 	q, err := pattern.Parse(pattern.Cypher, []byte("MATCH (a)-[:T]->(b) RETURN a, b"), pattern.Options{Name: "edge", Directed: true})
 	require.NoError(t, err)
 	q.Origin = "config"
