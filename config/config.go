@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"motifd/stream/file"
 	"motifd/stream/kafka"
 )
 
@@ -66,6 +67,8 @@ type Limits struct {
 	MaxDeadLetterBytes Size `yaml:"max_dead_letter_bytes"`
 	// MaxExpandedBytes bounds what one compressed record batch of Kafka expands to.
 	MaxExpandedBytes Size `yaml:"max_expanded_bytes"`
+	// MaxExpansion bounds how many times its size a compressed file may decompress to.
+	MaxExpansion int `yaml:"max_expansion"`
 }
 
 // Connection says how to reach Kafka.
@@ -108,7 +111,8 @@ type KafkaInput struct {
 
 // FileInput reads updates from files.
 type FileInput struct {
-	Path string `yaml:"path"` // file, directory, or - for stdin
+	Path     string `yaml:"path"`      // file, directory, or - for stdin
+	OnDamage string `yaml:"on_damage"` // stop or skip, where a file cannot be read on
 }
 
 // Batch says when a batch is cut: whichever bound is met first.
@@ -262,6 +266,7 @@ func Default() *Config {
 				MaxPropsBytes:      64 * KiB,
 				MaxDeadLetterBytes: 64 * KiB,
 				MaxExpandedBytes:   64 * MiB,
+				MaxExpansion:       file.DefaultMaxExpansion,
 			},
 		},
 		Batch:  Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
@@ -284,6 +289,8 @@ const requestTimeout = Duration(30 * time.Second)
 
 // defaulter sets the defaults of a section or list element that is there only when it is named.
 type defaulter interface{ setDefaults() }
+
+func (f *FileInput) setDefaults() { f.OnDamage = string(file.DamageStop) }
 
 func (k *KafkaInput) setDefaults() {
 	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"

@@ -117,7 +117,10 @@ func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 
 // FileSourceOptions returns the options of a file source.
 func (c *Config) FileSourceOptions() file.SourceOptions {
-	o := file.SourceOptions{Path: c.Input.File.Path, MaxRecordBytes: int(c.Input.Limits.MaxMessageBytes)}
+	o := file.SourceOptions{
+		Path: c.Input.File.Path, OnDamage: file.OnDamage(c.Input.File.OnDamage),
+		MaxRecordBytes: int(c.Input.Limits.MaxMessageBytes), MaxExpansion: c.Input.Limits.MaxExpansion,
+	}
 	if c.Input.Format == codec.FormatCSV {
 		o.Framing = file.FramingCSV
 		o.NoHeader = c.Input.CSV.Header != "" // the configuration has it instead

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"motifd/stream/codec"
+	"motifd/stream/file"
 )
 
 // validator collects what is wrong, with the place of the field.
@@ -147,6 +148,10 @@ func (v *validator) input() {
 	v.positive("input.limits.max_updates", int64(in.Limits.MaxUpdates))
 	v.positive("input.limits.max_props_bytes", int64(in.Limits.MaxPropsBytes))
 	v.positive("input.limits.max_expanded_bytes", int64(in.Limits.MaxExpandedBytes))
+	v.positive("input.limits.max_expansion", int64(in.Limits.MaxExpansion))
+	if f := in.File; f != nil {
+		v.oneOf("input.file.on_damage", f.OnDamage, string(file.DamageStop), string(file.DamageSkip))
+	}
 	o := v.c.decoderOptions()
 	if o.EnsureDefaults(); len(v.errs) == 0 {
 		if err := o.Validate(); err != nil {

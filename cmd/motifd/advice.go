@@ -7,6 +7,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/checkpoint"
+	"motifd/stream/file"
 	"motifd/stream/kafka"
 )
 
@@ -59,6 +60,10 @@ var advice = []struct {
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
 }
 
+// damagedInput says what can be done about a *file.DamageError.
+const damagedInput = "put a whole copy of the file in its place and start again: reading goes on where it stopped; or leave out the rest " +
+	"of the file, as one dead letter, with input.file.on_damage: skip (a file beyond input.limits.max_expansion: raise that)"
+
 // advise adds to an error what can be done about it: one of a disk, or of a Kafka end.
 func (s *service) advise(err error) error {
 	if err == nil {
@@ -71,6 +76,9 @@ func (s *service) advise(err error) error {
 	}
 	if s.cfg.Output.Kafka == nil && errors.Is(err, stream.ErrMismatch) {
 		return fmt.Errorf("%w\n  what to do: %s", err, fileMismatch)
+	}
+	if damaged := (*file.DamageError)(nil); errors.As(err, &damaged) && damaged.File != s.cfg.Graph.Bootstrap {
+		return fmt.Errorf("%w\n  what to do: %s", err, damagedInput)
 	}
 	if s.cfg.Input.Kafka == nil && s.cfg.Output.Kafka == nil {
 		return err

@@ -18,6 +18,8 @@ import (
 type graphFlags struct {
 	Undirected bool   `help:"The graph is undirected."`
 	CSV        string `name:"csv" help:"Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first, or 'x' for a constant." placeholder:"FIELD=COL,..."`
+
+	MaxExpansion int `help:"How many times its size a compressed file may decompress to, beyond its first 16 MiB; a file that goes beyond counts as damaged (default: ${default})." default:"1000" placeholder:"N"`
 }
 
 // loadChunk is the number of updates that are applied at once when a graph is loaded.
@@ -30,6 +32,8 @@ const loadBlock = 1 << 10
 type input struct {
 	path, format string
 	dec          stream.Decoder
+	onDamage     file.OnDamage
+	maxExpansion int
 }
 
 // input tells the format of a file by its extension, unless it is given.
@@ -40,8 +44,11 @@ func (f *graphFlags) input(path, format string) (*input, error) {
 			return nil, refused{err}
 		}
 	}
+	if f.MaxExpansion < 1 {
+		return nil, refused{fmt.Errorf("--max-expansion: %d is out of range; it is at least 1", f.MaxExpansion)}
+	}
 	dec, err := newDecoder(format, f.CSV)
-	return &input{path, format, dec}, err
+	return &input{path: path, format: format, dec: dec, onDamage: file.DamageStop, maxExpansion: f.MaxExpansion}, err
 }
 
 func newDecoder(format, columns string) (stream.Decoder, error) {
@@ -67,7 +74,7 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 // applied is an error that names the file and the line.
 func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err error) {
 	begin := time.Now()
-	src, err := openFile(in.path, in.format, a.stdin)
+	src, err := in.open(a.stdin)
 	if err != nil {
 		return 0, err
 	}
@@ -77,6 +84,9 @@ func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err er
 	l := &loader{ctx: a.ctx, g: g, path: in.path, progress: p, src: src}
 	for {
 		recs, rerr := src.Read(a.ctx)
+		if damaged := (*file.DamageError)(nil); errors.As(rerr, &damaged) {
+			return 0, refused{rerr}
+		}
 		if rerr != nil && !errors.Is(rerr, io.EOF) {
 			return 0, fmt.Errorf("reading %s: %w", in.path, rerr)
 		}
@@ -91,10 +101,12 @@ func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err er
 	}
 }
 
-// openFile returns a source of the records of a file or directory, or of standard input for -.
-func openFile(path, format string, stdin io.Reader) (*file.Source, error) {
-	opt := file.SourceOptions{Path: path, In: stdin, MaxRecordBytes: maxRecord}
-	if format == codec.FormatCSV {
+// open returns a source of the records of the file or directory, or of standard input for -.
+func (in *input) open(stdin io.Reader) (*file.Source, error) {
+	opt := file.SourceOptions{
+		Path: in.path, In: stdin, MaxRecordBytes: maxRecord, OnDamage: in.onDamage, MaxExpansion: in.maxExpansion,
+	}
+	if in.format == codec.FormatCSV {
 		opt.Framing = file.FramingCSV
 	}
 	src, err := file.NewSource(opt)

@@ -50,7 +50,7 @@ func TestLoadGraphTakesEveryUpdate(t *testing.T) {
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := (&graphFlags{}).input(path, "")
+	in, err := (&graphFlags{MaxExpansion: 1000}).input(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}

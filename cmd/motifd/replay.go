@@ -30,6 +30,7 @@ type replayCmd struct {
 	Summary      string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
 	Trace        string   `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
 	TraceBatches int      `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
+	OnDamage     string   `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
 	BatchLog     string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
 	graphFlags   `embed:""`
 
@@ -64,7 +65,7 @@ func (c *replayCmd) check() error {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
 			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch, "--emit": c.Emit != "deltas",
-			"--unit": c.Unit != "embeddings",
+			"--unit": c.Unit != "embeddings", "--on-damage": c.OnDamage != string(file.DamageStop),
 		} {
 			if set {
 				return fail("%s does not go with --batch-log: the log holds the updates, queries and settings", name)
@@ -118,7 +119,8 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if r.backend, err = c.make(a.log, r.trace, false); err != nil {
 		return err
 	}
-	src, err := openFile(in.path, in.format, a.stdin)
+	in.onDamage = file.OnDamage(c.OnDamage)
+	src, err := in.open(a.stdin)
 	if err != nil {
 		return err
 	}
@@ -239,6 +241,9 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 		return err
 	}
 	err = p.Run(r.app.ctx)
+	if damaged := (*file.DamageError)(nil); errors.As(err, &damaged) {
+		err = fmt.Errorf("%w (--on-damage=skip leaves out the rest of the file)", err)
+	}
 	r.progress.done()
 	var traced error
 	if r.sum.Timeline, traced = r.trace.finish(); err != nil { // a timeline of a replay that failed is there, too

@@ -238,6 +238,14 @@ func TestReplayTellsWhenInputIsLost(t *testing.T) {
 	require.NoError(t, z.Close())
 	cut := filepath.Join(dir, "cut.jsonl.gz")
 	require.NoError(t, os.WriteFile(cut, packed.Bytes()[:packed.Len()/2], 0o644))
+	packed.Reset()
+	z.Reset(&packed)
+	for range 40_000 {
+		fmt.Fprintf(z, "{\"op\":\"+\",\"from\":\"a\",\"to\":\"b\"}%s\n", strings.Repeat(" ", 500))
+	}
+	require.NoError(t, z.Close())
+	whole := filepath.Join(dir, "whole.jsonl.gz") // 21 MB; beyond the first 16 MiB expansion counts
+	require.NoError(t, os.WriteFile(whole, packed.Bytes(), 0o644))
 	wrong := filepath.Join(dir, "wrong.csv")
 	require.NoError(t, os.WriteFile(wrong, []byte("x,y\n1,2\n3,4\n"), 0o644))
 
@@ -245,7 +253,10 @@ func TestReplayTellsWhenInputIsLost(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--updates", cut}, "the rest of the file could not be read"},
+		{[]string{"--updates", cut}, "--on-damage=skip leaves out"},
+		{[]string{"--updates", cut, "--on-damage", "skip"}, "the rest of the file could not be read"},
+		{[]string{"--updates", whole, "--graph", cut}, cut + " is damaged or truncated"},
+		{[]string{"--updates", whole, "--max-expansion", "2"}, "expand to more than 2 times"},
 		{[]string{"--updates", wrong, "--csv", "from=a,to=b"}, "every record was refused"},
 		{[]string{"--updates", cut, "--batch", "0"}, "at least 1"},
 	} {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -341,4 +343,37 @@ func TestUpsert(t *testing.T) {
 	require.Equal(t, 4, strings.Count(out, "\n"), out)
 	require.Equal(t, 2, strings.Count(out, `"value":null`), out)
 	require.Equal(t, out, succeed(t, dir, "replay", "--batch-log", "state").stdout)
+}
+
+// TestRunStopsAtADamagedFile: a truncated file ends the daemon with its name and the byte, and a whole copy is read on;
+// input.file.on_damage: skip leaves out the rest as one dead letter.
+func TestRunStopsAtADamagedFile(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 5000 {
+		fmt.Fprint(z, edgeJSON("+", fmt.Sprint("a", i*7919), fmt.Sprint("b", i*104729)))
+	}
+	fmt.Fprint(z, edgeJSON("+", "x", "y")+edgeJSON("+", "y", "x"))
+	require.NoError(t, z.Close())
+	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fileConfig, "in.jsonl", "in.jsonl.gz", 1)})
+	in := filepath.Join(dir, "in.jsonl.gz")
+	require.NoError(t, os.WriteFile(in, packed.Bytes()[:packed.Len()*2/3], 0o644))
+	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
+	require.Equal(t, exitFailed, r.code, r.stderr)
+	require.Contains(t, r.stderr, "in.jsonl.gz is damaged or truncated: it cannot be read from byte ")
+	require.Contains(t, r.stderr, "on_damage: skip")
+	require.Empty(t, readFile(t, filepath.Join(dir, "dead.jsonl")))
+	require.NoError(t, os.WriteFile(in, packed.Bytes(), 0o644))
+	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
+	require.Equal(t, 1, strings.Count(readFile(t, filepath.Join(dir, "out.jsonl")), `"query":"pairs"`))
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "state")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "out.jsonl")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "control.jsonl")))
+	require.NoError(t, os.WriteFile(in, packed.Bytes()[:packed.Len()*2/3], 0o644))
+	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", "input.file.on_damage=skip")
+	dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
+	require.Equal(t, 1, strings.Count(dead, "\n"))
+	require.Contains(t, dead, `"reason":"compression"`)
 }

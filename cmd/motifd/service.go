@@ -166,7 +166,9 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	g := dyngraph.NewGraph(s.cfg.GraphOptions())
 	a := *s.app
 	a.ctx = ctx
-	took, err := loadGraph(&a, g, &input{path, s.cfg.Graph.BootstrapFormat, dec})
+	took, err := loadGraph(&a, g, &input{
+		path: path, format: s.cfg.Graph.BootstrapFormat, dec: dec, onDamage: file.DamageStop, maxExpansion: s.cfg.Input.Limits.MaxExpansion,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -180,6 +180,14 @@ func (f *framer) last() (frame, error) {
 	return fr, nil
 }
 
+// unframed returns the offset of the first byte that belongs to no complete record.
+func (f *framer) unframed() int64 {
+	if f.skipping {
+		return f.skipped.off
+	}
+	return f.off
+}
+
 // rest returns what was read and not framed.
 func (f *framer) rest() []byte {
 	if f.skipping {

@@ -41,7 +41,25 @@ func (c Compression) of(name string) Compression {
 // expansionGrace is how much a file may decompress to before SourceOptions.MaxExpansion is applied.
 const expansionGrace = 16 << 20
 
-// corruptError is an error of what a compressed file holds, as opposed to one of reading it.
+// DamageError is returned by Source.Read where a file cannot be read on because of what it holds.
+type DamageError struct {
+	File   string
+	Offset int64 // first byte of the decompressed file that belongs to no complete record
+	Stored int64 // bytes of the file as it is stored that were read; -1 for a plain file
+	Err    error
+}
+
+func (e *DamageError) Error() string {
+	stored := ""
+	if e.Stored >= 0 {
+		stored = fmt.Sprintf(" of its decompressed data (after %d bytes of the file)", e.Stored)
+	}
+	return fmt.Sprintf("%s is damaged or truncated: it cannot be read from byte %d%s on: %v", e.File, e.Offset, stored, e.Err)
+}
+
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// corruptError is an error of what a file holds, as opposed to one of reading it.
 type corruptError struct{ err error }
 
 func (e *corruptError) Error() string { return e.err.Error() }
@@ -89,7 +107,8 @@ func (x *expander) Read(p []byte) (int, error) {
 	n, err := x.in.Read(p)
 	x.out += int64(n)
 	if x.out > expansionGrace && x.out/x.ratio > x.raw.n {
-		return n, &corruptError{fmt.Errorf("%d bytes expand to more than %d times as much", x.raw.n, x.ratio)}
+		return n, &corruptError{fmt.Errorf("its first %d bytes expand to more than %d times as many (the bound on expansion: "+
+			"input.limits.max_expansion, --max-expansion)", x.raw.n, x.ratio)}
 	}
 	return n, x.wrap(err)
 }

@@ -17,6 +17,19 @@ const (
 	FramingCSV   Framing = "csv"   // a record a row; a quoted field may span lines
 )
 
+// DefaultMaxExpansion is the default of SourceOptions.MaxExpansion: text of repeated updates reaches a few hundred.
+const DefaultMaxExpansion = 1000
+
+// OnDamage is what happens to a file that cannot be read to its end: its compressed data is truncated, corrupt or beyond
+// MaxExpansion, or the header row of its CSV is unreadable.
+type OnDamage string
+
+// The choices of OnDamage.
+const (
+	DamageStop OnDamage = "stop" // Read returns a *DamageError, and again when it is called again
+	DamageSkip OnDamage = "skip" // the rest of the file becomes one record with an error; the next file follows
+)
+
 // Stdin and Stdout as a path name standard input and output; None as an output discards.
 const (
 	Stdin  = "-"
@@ -45,8 +58,10 @@ type SourceOptions struct {
 	// what zstd --long makes.
 	MaxWindow int
 	// MaxExpansion bounds how many times its size a compressed file may decompress to, beyond the first 16 MiB; past
-	// the bound it is unreadable. Default 1,000.
+	// the bound the file counts as damaged. Default DefaultMaxExpansion.
 	MaxExpansion int
+	// OnDamage says what Read does at the place from which a file cannot be read on. Default DamageStop.
+	OnDamage OnDamage
 	// ReadRecords is how many records Read returns at most. Default 4,096.
 	ReadRecords int
 	// BlockBytes is how much is read at once. Default 256 KiB.
@@ -70,7 +85,10 @@ func (o *SourceOptions) EnsureDefaults() {
 		o.MaxWindow = 128 << 20
 	}
 	if o.MaxExpansion == 0 {
-		o.MaxExpansion = 1000
+		o.MaxExpansion = DefaultMaxExpansion
+	}
+	if o.OnDamage == "" {
+		o.OnDamage = DamageStop
 	}
 	if o.ReadRecords == 0 {
 		o.ReadRecords = 4096
@@ -92,6 +110,8 @@ func (o *SourceOptions) Validate() error {
 		return fmt.Errorf("framing %q is not known; it is %q or %q", o.Framing, FramingLines, FramingCSV)
 	case o.Comma == '"' || o.Comma == '\n' || o.Comma == '\r' || o.Comma >= 0x80:
 		return fmt.Errorf("%q cannot separate CSV fields", o.Comma)
+	case o.OnDamage != DamageStop && o.OnDamage != DamageSkip:
+		return fmt.Errorf("on damage %q is not known; it is %q or %q", o.OnDamage, DamageStop, DamageSkip)
 	case o.MaxWindow < 1024:
 		return fmt.Errorf("the window of %d bytes is too small; it must be at least 1024", o.MaxWindow)
 	}

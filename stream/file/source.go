@@ -15,10 +15,10 @@ import (
 	"motifd/stream"
 )
 
-// ReasonCompression is the reason of the dead letter that stands for the rest of an unreadable compressed file.
+// ReasonCompression is the reason of the dead letter that stands for the rest of a damaged file (DamageSkip).
 const ReasonCompression = "compression"
 
-// Abandoned is the position of a compressed file that turned out to be unreadable in the middle: it is not read again.
+// Abandoned is the position of a damaged file whose rest was left out (DamageSkip): it is not read again.
 const Abandoned = math.MaxInt64
 
 // Source reads files one after the other. It implements stream.Source.
@@ -35,10 +35,12 @@ type Source struct {
 
 	mu     sync.Mutex // held by Read, Seek and Close
 	at     stream.Positions
-	cur    int  // file
-	open   bool // it is
+	cur    int   // file
+	open   bool  // it is
+	failed error // the *DamageError that ended the reading
 	fr     *framer
-	lately int // how many records Read returned last: the next one has room for as many
+	raw    *rawReader // of the open file; nil when it is not compressed
+	lately int        // how many records Read returned last: the next one has room for as many
 	header []byte
 	pipe   *pipeReader
 	close  func()
@@ -126,6 +128,9 @@ func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 		if err := s.stopped(ctx); err != nil {
 			return nil, err
 		}
+		if s.failed != nil {
+			return nil, s.failed
+		}
 		if s.cur == len(s.files) {
 			return nil, io.EOF
 		}
@@ -190,8 +195,9 @@ func (s *Source) stopped(ctx context.Context) error {
 	return nil
 }
 
-// unreadable answers an error within a file. What a compressed file holds is bad input: it becomes a record with an
-// error, and the rest of the file is abandoned (DESIGN S10). Everything else ends the reading.
+// unreadable answers an error within a file. It ends the reading, unless the file is damaged and OnDamage says to skip: then
+// the rest of the file becomes one record with an error. A truncated file may hold any number of updates in its rest, so
+// that leaving them out is for the user to choose.
 func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	var corrupt *corruptError
 	name := s.files[s.cur]
@@ -199,12 +205,18 @@ func (s *Source) unreadable(err error) ([]stream.Record, error) {
 		s.closeFile()
 		return nil, fmt.Errorf("file input: %s: %w", name, err)
 	}
+	damage := &DamageError{File: name, Offset: s.fr.unframed(), Stored: -1, Err: corrupt.err}
+	if s.raw != nil {
+		damage.Stored = s.raw.n
+	}
+	if s.opt.OnDamage == DamageStop {
+		s.closeFile()
+		s.failed = fmt.Errorf("file input: %w", damage)
+		return nil, s.failed
+	}
 	rec := stream.Record{
-		Partition: int32(s.cur), Offset: s.fr.off, Next: Abandoned, Value: s.fr.rest(), Header: s.header,
-		Err: &stream.RecordError{
-			Reason: ReasonCompression,
-			Msg:    fmt.Sprintf("the rest of %s from byte %d on cannot be decompressed: %v", name, s.fr.off, corrupt),
-		},
+		Partition: int32(s.cur), Offset: s.fr.unframed(), Next: Abandoned, Value: s.fr.rest(), Header: s.header,
+		Err: &stream.RecordError{Reason: ReasonCompression, Msg: "the rest is left out: " + damage.Error()},
 	}
 	s.closeFile()
 	s.cur++
@@ -228,6 +240,9 @@ func (s *Source) openFile(ctx context.Context) error {
 	raw := &rawReader{r: f, done: &s.done}
 	c := s.opt.Compression.of(name)
 	r, release := s.opt.decompress(raw, c)
+	if c != CompressionNone {
+		s.raw = raw
+	}
 	s.open = true
 	s.close = func() {
 		release()
@@ -280,7 +295,11 @@ func (s *Source) openPipe(ctx context.Context, name string, at int64, f *os.File
 		}}
 	}
 	raw := &rawReader{r: s.pipe, done: &s.done}
-	r, release := s.opt.decompress(raw, s.opt.Compression.of(name))
+	c := s.opt.Compression.of(name)
+	r, release := s.opt.decompress(raw, c)
+	if c != CompressionNone {
+		s.raw = raw
+	}
 	s.open, s.close = true, release
 	s.fr = s.newFramer(r)
 	if err := s.readHeader(); err != nil {
@@ -366,7 +385,7 @@ func (s *Source) closeFile() {
 	if s.open {
 		s.close()
 	}
-	s.open, s.fr, s.header = false, nil, nil
+	s.open, s.fr, s.raw, s.header = false, nil, nil, nil
 }
 
 // Close implements stream.Source.

@@ -154,7 +154,7 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "a"+ext), append([]byte("first\n"), make([]byte, 40<<20)...))
 			write(t, filepath.Join(dir, "b"), []byte("second\n"))
-			recs, err := drain(t, newSource(t, SourceOptions{Path: dir, MaxExpansion: 100}))
+			recs, err := drain(t, newSource(t, SourceOptions{Path: dir, MaxExpansion: 100, OnDamage: DamageSkip}))
 			require.NoError(t, err)
 			require.Len(t, recs, 3)
 			require.Equal(t, "first", string(recs[0].Value))
@@ -162,7 +162,7 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 			require.Equal(t, int64(Abandoned), recs[1].Next)
 			require.Equal(t, "second", string(recs[2].Value))
 
-			s := newSource(t, SourceOptions{Path: dir, MaxExpansion: 100}) // it is not tried again
+			s := newSource(t, SourceOptions{Path: dir, MaxExpansion: 100, OnDamage: DamageSkip}) // it is not tried again
 			require.NoError(t, s.Seek(t.Context(), stream.Positions{0: recs[1].Next}))
 			recs, err = drain(t, s)
 			require.NoError(t, err)
@@ -178,13 +178,13 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"+ext), data[:len(data)*2/3], 0o644))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "b"+ext), []byte("this is no compressed file at all\n"), 0o644))
 			write(t, filepath.Join(dir, "c"), []byte("fine\n"))
-			recs, err := drain(t, newSource(t, SourceOptions{Path: dir}))
+			recs, err := drain(t, newSource(t, SourceOptions{Path: dir, OnDamage: DamageSkip}))
 			require.NoError(t, err)
 			n := len(recs)
 			require.Greater(t, n, 3)
 			require.Equal(t, "line 0 0", string(recs[0].Value))
-			require.ErrorContains(t, recs[n-3].Err, "cannot be decompressed")
-			require.ErrorContains(t, recs[n-2].Err, "cannot be decompressed")
+			require.ErrorContains(t, recs[n-3].Err, "cannot be read from byte")
+			require.ErrorContains(t, recs[n-2].Err, "cannot be read from byte")
 			require.Equal(t, "fine", string(recs[n-1].Value))
 		})
 	}
@@ -197,18 +197,73 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 		require.NoError(t, z.Close())
 		path := filepath.Join(t.TempDir(), "a.zst")
 		require.NoError(t, os.WriteFile(path, buf.Bytes(), 0o644))
-		recs, err := drain(t, newSource(t, SourceOptions{Path: path, MaxWindow: 1 << 20}))
+		recs, err := drain(t, newSource(t, SourceOptions{Path: path, MaxWindow: 1 << 20, OnDamage: DamageSkip}))
 		require.NoError(t, err)
 		require.Len(t, recs, 1)
 		require.ErrorContains(t, recs[0].Err, "window")
 	})
 }
 
+// TestDamageStops holds that a file that cannot be read to its end ends the reading with its name and the place, behind the
+// records before it; that another Read says so again; and that a whole copy is read on from the last position.
+func TestDamageStops(t *testing.T) {
+	var text []byte
+	for i := range 20000 {
+		text = fmt.Appendf(text, "line %d %x\n", i, i*i*7919)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for _, ext := range []string{".gz", ".zst"} {
+		whole := pack(t, ext, text)
+		flipped := bytes.Clone(whole)
+		flipped[len(flipped)/2] ^= 0x55
+		for name, data := range map[string][]byte{
+			"truncated": whole[:len(whole)*2/3], "no trailer": whole[:len(whole)-3], "corrupt": flipped, "none": []byte("plain text, not compressed\n"),
+		} {
+			t.Run(name+ext, func(t *testing.T) {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "a"+ext)
+				require.NoError(t, os.WriteFile(path, data, 0o644))
+				write(t, filepath.Join(dir, "b"), []byte("behind\n"))
+				s := newSource(t, SourceOptions{Path: dir})
+				var recs []stream.Record
+				got, err := s.Read(t.Context())
+				for ; err == nil; got, err = s.Read(t.Context()) {
+					recs = append(recs, got...)
+				}
+				var damage *DamageError
+				require.ErrorAs(t, err, &damage)
+				require.Equal(t, path, damage.File)
+				require.ErrorContains(t, err, fmt.Sprintf("%s is damaged or truncated: it cannot be read from byte %d ", path, damage.Offset))
+				require.LessOrEqual(t, damage.Stored, int64(len(data)))
+				require.NotContains(t, values(recs), "behind")
+				at := stream.Positions{}
+				for _, r := range recs {
+					require.NoError(t, r.Err)
+					at[0] = r.Next
+				}
+				require.Equal(t, at[0], damage.Offset)
+				_, again := s.Read(t.Context())
+				require.Equal(t, err, again)
+				if name == "corrupt" { // what was read before the damage is found may be anything
+					return
+				}
+				require.Equal(t, lines[:len(recs)], append([]string{}, values(recs)...))
+				require.NoError(t, os.WriteFile(path, whole, 0o644))
+				s = newSource(t, SourceOptions{Path: dir})
+				require.NoError(t, s.Seek(t.Context(), at))
+				rest, err := drain(t, s)
+				require.NoError(t, err)
+				require.Equal(t, slices.Concat(lines[len(recs):], []string{"behind"}), values(rest))
+			})
+		}
+	}
+}
+
 func TestHeaderTooLong(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "1.csv"), []byte(strings.Repeat("h,", 50)+"\n1,2\n"))
 	write(t, filepath.Join(dir, "2.csv"), []byte("a,b\n1,2\n"))
-	recs, err := drain(t, newSource(t, SourceOptions{Path: dir, Framing: FramingCSV, MaxRecordBytes: 20}))
+	recs, err := drain(t, newSource(t, SourceOptions{Path: dir, Framing: FramingCSV, MaxRecordBytes: 20, OnDamage: DamageSkip}))
 	require.NoError(t, err)
 	require.Len(t, recs, 2)
 	require.ErrorContains(t, recs[0].Err, "header row")
@@ -307,6 +362,7 @@ func TestSourceOptions(t *testing.T) {
 		"bytes of a":       {Path: "x", MaxRecordBytes: -1},
 		"at least 1024":    {Path: "x", MaxWindow: 1},
 		"bound on expansi": {Path: "x", MaxExpansion: -1},
+		"on damage":        {Path: "x", OnDamage: "cry"},
 	} {
 		_, err := NewSource(opt)
 		require.ErrorContains(t, err, want)
