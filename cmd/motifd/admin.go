@@ -48,6 +48,9 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 	if config.IsLoopback(cfg.Listen) || len(cfg.Hosts) > 0 {
 		host, _, _ := net.SplitHostPort(cfg.Listen) // the configuration was validated
 		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, cfg.Hosts...)
+		for i, h := range a.hosts { // names of hosts have no case
+			a.hosts[i] = strings.ToLower(h)
+		}
 	}
 	if cfg.Token.Set() {
 		sum := sha256.Sum256([]byte(cfg.Token.Reveal()))

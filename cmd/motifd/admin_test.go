@@ -81,6 +81,15 @@ func TestP7Admin(t *testing.T) {
 }
 
 // TestP7Token holds that a token is asked for everywhere but by the probes.
+// TestHostsHaveNoCase holds that admin.hosts is compared without regard to case.
+func TestHostsHaveNoCase(t *testing.T) {
+	a := adminOf(config.Admin{Hosts: []string{"Motifd.Example"}}, &fakeDaemon{})
+	for _, host := range []string{"motifd.example", "MOTIFD.EXAMPLE:7475", "Motifd.Example"} {
+		require.Equal(t, http.StatusOK, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = host }).Code, host)
+	}
+	require.Equal(t, http.StatusMisdirectedRequest, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = "other" }).Code)
+}
+
 func TestP7Token(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
