@@ -23,6 +23,8 @@ type origin struct {
 // newBatch numbers a batch, logs it and steps over it.
 func (p *Pipeline) newBatch(hard context.Context, b *Batch, from origin) error {
 	b.Number = p.number + 1
+	p.idleAt = time.Time{}
+	p.advance(p.positions)
 	b.Positions = maps.Clone(p.positions)
 	b.OutputPartitions = p.opt.Sink.Partitions()
 	return p.runBatch(hard, b, from)

@@ -104,6 +104,14 @@ type Positioner interface {
 	Positions() Positions
 }
 
+// Advancer is implemented by sources whose offsets are not all records': a Kafka partition holds transaction markers, records of
+// aborted transactions, and gaps that compaction left.
+type Advancer interface {
+	// Advance moves each position that stands before such offsets behind them. Otherwise retention, which removes them like
+	// records, would make them look like lost input. It is safe for concurrent use with Read.
+	Advance(at Positions)
+}
+
 // Lagger is implemented by sources that know how far behind the end of the input they are. Lag is safe to call from
 // any goroutine: records by partition that were not yet read.
 type Lagger interface {

@@ -39,6 +39,7 @@ type Pipeline struct {
 	number    uint64    // of the last batch begun
 	positions Positions // after it
 	skip      Progress  // what is published already
+	idleAt    time.Time // when positions are stored without a batch; zero: not decided
 	mean      int64     // emitter.mean of the batch before
 
 	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there

@@ -185,6 +185,12 @@ func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Tim
 	if at, ok := p.batcher.Deadline(); ok {
 		timer.Reset(time.Until(at))
 		deadline = timer.C
+	} else if p.opt.Batch.Linger >= 0 {
+		if p.idleAt.IsZero() {
+			p.idleAt = time.Now().Add(idlePositions)
+		}
+		timer.Reset(time.Until(p.idleAt))
+		deadline = timer.C
 	}
 	ready := p.in.ready
 	if paused {
@@ -194,12 +200,40 @@ func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Tim
 	case <-ready:
 		return nil
 	case <-deadline:
+		if p.batcher.Empty() {
+			return p.idle(hard)
+		}
 		return p.input(hard, p.batcher.Cut())
 	case req := <-p.changes:
 		return p.serve(hard, req)
 	case <-soft.Done():
 		return nil
 	}
+}
+
+// idlePositions is how long positions that have moved over offsets without updates wait for a batch to be stored with, before
+// they get one of their own. It is far below what any topic's retention is.
+const idlePositions = time.Minute
+
+// advance moves positions over offsets that hold no records.
+func (p *Pipeline) advance(at Positions) {
+	if src, ok := p.opt.Source.(Advancer); ok {
+		src.Advance(at)
+	}
+}
+
+// idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they moved over
+// would take it for lost input.
+func (p *Pipeline) idle(hard context.Context) error {
+	p.idleAt = time.Time{}
+	at := maps.Clone(p.positions)
+	maps.Copy(at, p.batcher.Blank())
+	p.advance(at)
+	if maps.Equal(at, p.positions) {
+		return nil
+	}
+	p.positions = at
+	return p.newBatch(hard, &Batch{}, origin{})
 }
 
 // input steps a batch of messages; nil is none.

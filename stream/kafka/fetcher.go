@@ -27,6 +27,7 @@ type fetcher struct {
 	s         *Source
 	partition int32
 	next      int64 // offset that is fetched next
+	handed    int64 // behind the last record
 	size      int   // bytes asked for; grows while a batch does not fit
 	damaged   int   // attempts at a damaged batch
 
@@ -35,7 +36,7 @@ type fetcher struct {
 }
 
 func newFetcher(s *Source, p int32, pos int64) *fetcher {
-	return &fetcher{s: s, partition: p, next: pos, size: s.opt.FetchBytes}
+	return &fetcher{s: s, partition: p, next: pos, handed: pos, size: s.opt.FetchBytes}
 }
 
 // run fetches until ctx is done or an error ends reading for good.
@@ -94,7 +95,10 @@ func (f *fetcher) outOfRange(ctx context.Context) error {
 	if pos == f.next { // it is there by now
 		return s.cl.pause(ctx, 1)
 	}
-	f.next = pos
+	if f.next = pos; pos < f.handed { // created anew
+		f.s.gaps.drop(f.partition)
+		f.handed = pos
+	}
 	return nil
 }
 
@@ -122,7 +126,9 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 		if b.last < f.next {
 			continue // a response begins with the batch that holds the offset, or the one before
 		}
-		if err := f.batch(ctx, &b, aborted); err != nil {
+		err = f.batch(ctx, &b, aborted)
+		f.passed()
+		if err != nil {
 			if ferr := f.flush(ctx); ferr != nil {
 				return ferr
 			}
@@ -210,8 +216,20 @@ func (f *fetcher) add(ctx context.Context, b *recordBatch, r *record) error {
 	return f.push(ctx, rec)
 }
 
+// passed notes that the offsets up to next hold no more records.
+func (f *fetcher) passed() {
+	if f.next > f.handed {
+		f.s.gaps.add(f.partition, f.handed, f.next)
+		f.handed = f.next
+	}
+}
+
 // push appends to the chunk, handing it on when it is full.
 func (f *fetcher) push(ctx context.Context, rec stream.Record) error {
+	if rec.Offset > f.handed {
+		f.s.gaps.add(f.partition, f.handed, rec.Offset)
+	}
+	f.handed = rec.Next
 	size := len(rec.Key) + len(rec.Value)
 	if len(f.recs) > 0 && (f.bytes+size > f.s.opt.ReadBytes || len(f.recs) >= readRecords) {
 		if err := f.flush(ctx); err != nil {

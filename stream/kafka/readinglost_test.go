@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream"
 )
@@ -144,4 +145,40 @@ func readFewerPartitions(t *testing.T, e *ends) {
 	require.NoError(t, src.Seek(t.Context(), at))
 	require.True(t, maps.Equal(map[int32]int64{2: 7}, lost), lost)
 	require.Equal(t, "p0", values(readN(t, src, 1)))
+}
+
+// readMarkers: positions follow transaction markers and aborted records, so that these are not missed when retention has removed
+// them.
+func readMarkers(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	cl := e.franz(t, kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
+	transaction := func(value string, commit kgo.TransactionEndTry) {
+		require.NoError(t, cl.BeginTransaction())
+		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr())
+		require.NoError(t, cl.EndTransaction(t.Context(), commit))
+	}
+	e.write(t, topic, 0, texts("plain")...)          // offset 0
+	transaction("committed", kgo.TryCommit)          // 1, its marker 2
+	transaction("aborted", kgo.TryAbort)             // 3, 4
+	e.write(t, topic, 0, texts("between", "end")...) // 5, 6
+	opt := SourceOptions{Client: e.client(), Topic: topic}
+	src := newSource(t, opt)
+	require.NoError(t, src.Seek(t.Context(), nil))
+	require.Equal(t, "plain committed between end", values(readN(t, src, 4)))
+	for from, to := range map[int64]int64{0: 0, 1: 1, 5: 5, 6: 6} { // ahead of what has been batched nothing moves
+		at := stream.Positions{0: from}
+		src.Advance(at)
+		require.Equal(t, stream.Positions{0: to}, at)
+	}
+	require.NoError(t, src.Close())
+
+	src = newSource(t, opt)
+	require.NoError(t, src.Seek(t.Context(), nil))
+	readN(t, src, 4)
+	at := stream.Positions{0: 2}
+	src.Advance(at)
+	require.Equal(t, stream.Positions{0: 5}, at)
+	e.deleteRecords(t, topic, 0, 5)
+	require.NoError(t, newSource(t, opt).Seek(t.Context(), at))
+	require.ErrorIs(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 2}), stream.ErrDataLoss)
 }

@@ -35,6 +35,8 @@ type Source struct {
 	closed  bool
 	start   stream.Positions // resolved by Seek
 
+	gaps gaps // offsets that hold no records for us
+
 	lagMu sync.Mutex       // not mu, which a Seek that waits for the brokers holds
 	ends  map[int32]extent // where reading stands, and where the readable part of the partition ends
 }
@@ -206,6 +208,9 @@ func (s *Source) watchEnds() {
 		s.lagMu.Unlock()
 	}
 }
+
+// Advance implements stream.Advancer.
+func (s *Source) Advance(at stream.Positions) { s.gaps.advance(at) }
 
 // Read returns the next records of one partition: at least one, and no more than ReadBytes of them unless the first
 // alone is larger. It blocks until there are some, ctx is done, the source is closed or an error ends reading for

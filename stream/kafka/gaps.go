@@ -1,0 +1,57 @@
+package kafka
+
+import (
+	"sync"
+
+	"motifd/stream"
+)
+
+// gaps are runs of offsets that hold no records for us, by partition, ascending: control batches, aborted transactions, and what
+// compaction has removed. They are kept until the batches' positions have passed them, so there are no more than records that
+// were read ahead. It may be used by several goroutines.
+type gaps struct {
+	mu sync.Mutex
+	of map[int32][]extent
+}
+
+// add adds the offsets from start up to, not including, end, which follow all that were added before.
+func (g *gaps) add(partition int32, start, end int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.of == nil {
+		g.of = map[int32][]extent{}
+	}
+	list := g.of[partition]
+	if n := len(list); n > 0 && list[n-1].end == start {
+		list[n-1].end = end
+		return
+	}
+	g.of[partition] = append(list, extent{start, end})
+}
+
+// advance moves each position that stands at the start of a gap to its end. A partition without a position stands at offset 0: it
+// was added while we read.
+func (g *gaps) advance(at stream.Positions) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for p, list := range g.of {
+		pos, moved := at[p], false
+		for len(list) > 0 && list[0].start <= pos {
+			if list[0].end > pos {
+				pos, moved = list[0].end, true
+			}
+			list = list[1:]
+		}
+		if moved {
+			at[p] = pos
+		}
+		g.of[p] = list
+	}
+}
+
+// drop forgets a partition's gaps.
+func (g *gaps) drop(partition int32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.of, partition)
+}
