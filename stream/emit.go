@@ -89,6 +89,9 @@ func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
 
 // emit is a callback of Engine.Step.
 func (e *emitter) emit(ev *matcher.Event) error {
+	if e.ctx.Err() != nil { // where the sink keeps up, nothing else would look
+		return context.Cause(e.ctx)
+	}
 	n := ev.Records()
 	e.tally[tallyKey{ev.Query, ev.Sign, ev.Snapshot}] += uint64(n)
 	if e.mute || ev.FirstIndex+uint64(n) <= e.from {

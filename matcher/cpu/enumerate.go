@@ -55,7 +55,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if shape != nil {
 			s.counter.start(s, shape, adj, nil, 0)
 		}
-		st := &sorter{memory: b.opt.GroupMemory}
+		st := &sorter{memory: b.opt.GroupMemory, stop: &stop}
 		keep := limit
 		if limit > 0 {
 			keep++ // one more tells that there are more
@@ -118,5 +118,5 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		all.close()
 		return result, err
 	}
-	return result, all.each(take, emit)
+	return result, all.each(ctx, take, emit)
 }

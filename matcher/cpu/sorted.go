@@ -1,6 +1,11 @@
 package cpu
 
-import "motifd/matcher"
+import (
+	"context"
+	"errors"
+
+	"motifd/matcher"
+)
 
 // sorted are the rows of one group, from one sorter or several: in order, or in runs to be merged.
 type sorted struct {
@@ -16,7 +21,7 @@ type sorted struct {
 func (r *sorted) join(o sorted) {
 	r.count += o.count
 	r.runs = append(r.runs, o.runs...)
-	if r.err == nil {
+	if r.err == nil || o.err != nil && errors.Is(r.err, errStopped) { // the reason for a stop comes before the stop
 		r.err = o.err
 	}
 }
@@ -56,8 +61,8 @@ func (r *sorted) close() {
 	r.segments, r.runs = nil, nil
 }
 
-// each hands the rows on in order, at most limit of them (0: all), and releases the result.
-func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
+// each hands the rows on in order, at most limit of them (0: all), and releases the result. It looks at ctx before each block.
+func (r *sorted) each(ctx context.Context, limit uint64, emit func(matcher.Rows) error) error {
 	defer r.close()
 	if r.err != nil {
 		return r.err
@@ -74,6 +79,9 @@ func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
 		limit -= uint64(rows.Len())
 		if rows.Len() == 0 {
 			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if err := emit(rows); err != nil {
 			return err
@@ -92,6 +100,9 @@ func (r *sorted) each(limit uint64, emit func(matcher.Rows) error) error {
 		most := blockWords / r.order.width()
 		if uint64(most) > limit {
 			most = int(limit)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if b.words, err = m.append(b.words[:0], most); err != nil {
 			return err

@@ -1,15 +1,22 @@
 package cpu
 
 import (
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
+
+// errStopped is the error of a sorter whose search was stopped: its rows are not needed any more.
+var errStopped = errors.New("the search was stopped")
 
 // sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer is sorted
 // there. A larger one is sorted piece by piece, each packed as a run; runs beyond the group's memory go to a temporary file
 // (DESIGN P4). With a limit only as many of the smallest rows are kept as the limit asks for, plus the count of all.
 type sorter struct {
 	memory int // bytes of one group's rows in memory
+	// stop ends packing, merging and spilling with errStopped; nil is never.
+	stop *atomic.Bool
 
 	file     *spillFile // of the group
 	order    *rowOrder
@@ -230,7 +237,7 @@ func (s *sorter) cut() {
 
 // pack makes a run of the rows in the buffer.
 func (s *sorter) pack() {
-	if s.buf.rows == 0 || s.err != nil {
+	if s.buf.rows == 0 || s.err != nil || s.stopped() {
 		return
 	}
 	keys := s.rows.sort(s.order, &s.buf)
@@ -246,6 +253,17 @@ func (s *sorter) pack() {
 	for level := 0; s.err == nil && s.atLevel(level) >= mostRuns; level++ {
 		s.compact(level)
 	}
+}
+
+// stopped reports whether the search was stopped, and makes that the sorter's error.
+func (s *sorter) stopped() bool {
+	if s.stop == nil || !s.stop.Load() {
+		return false
+	}
+	if s.err == nil {
+		s.err = errStopped
+	}
+	return true
 }
 
 // mostRuns is how many runs of one level are merged into one of the next: each run takes memory while it is read.
@@ -279,6 +297,9 @@ func (s *sorter) compact(level int) {
 	p := packer{run: &run{order: s.order, level: level + 1}}
 	w := s.order.width()
 	for left := s.limit; s.err == nil && (s.limit == 0 || left > 0); {
+		if s.stopped() {
+			break
+		}
 		most := blockWords / w
 		if s.limit > 0 {
 			most = int(min(uint64(most), left))
@@ -312,6 +333,9 @@ func (s *sorter) compact(level int) {
 func (s *sorter) spill() {
 	s.held = 0
 	for _, r := range s.runs {
+		if s.stopped() {
+			return
+		}
 		if s.err = r.spill(s.file); s.err != nil {
 			return
 		}

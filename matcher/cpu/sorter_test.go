@@ -123,7 +123,7 @@ func TestSorterAgainstSort(t *testing.T) {
 			t.Fatalf("limit %d, %d workers: order in stretches differs", limit, workers)
 		}
 		var got []uint32
-		if err := result.each(limit, func(r matcher.Rows) error {
+		if err := result.each(t.Context(), limit, func(r matcher.Rows) error {
 			got = append(got, r.Data...)
 			return nil
 		}); err != nil {
@@ -179,7 +179,7 @@ func TestSorterReportsDisk(t *testing.T) {
 		s.addRow([]uint32{i, i, i})
 	}
 	r := s.finish(nil)
-	if err := r.each(0, func(matcher.Rows) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+	if err := r.each(t.Context(), 0, func(matcher.Rows) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 }
@@ -197,7 +197,7 @@ func TestSorterReportsALostFile(t *testing.T) {
 	if err := file.f.Truncate(100); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.each(0, func(matcher.Rows) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := r.each(t.Context(), 0, func(matcher.Rows) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
 }

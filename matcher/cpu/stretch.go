@@ -74,7 +74,7 @@ func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(m
 	// About a quarter of the group's memory for all that are merged ahead, but not so little that most of the work is to open runs.
 	target := uint64(max(min(s.b.opt.GroupMemory/(16*r.order.width()*(s.b.opt.Threads+1)), stretchRows+len(r.runs)*packedWords/4), 64*len(r.runs)))
 	if s.b.opt.Threads == 1 || len(r.runs) < 2 || take < 2*target || r.err != nil {
-		return r.each(take, emit)
+		return r.each(ctx, take, emit)
 	}
 	defer r.close()
 	defer func() {
@@ -118,12 +118,15 @@ func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(m
 			err = p.err
 		}
 		if err == nil && p.span.rows > stretchSlack*target {
-			err = p.stream(&take, rows, emit)
+			err = p.stream(ctx, &take, rows, emit)
 		}
 		for _, b := range p.blocks {
 			rows.Data = b.words
 			if n := uint64(rows.Len()); n > take {
 				rows = rows.Slice(0, int(take))
+			}
+			if err == nil {
+				err = ctx.Err()
 			}
 			if err == nil && rows.Len() > 0 {
 				take -= uint64(rows.Len())
@@ -143,7 +146,7 @@ func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(m
 }
 
 // stream emits the stretch while it merges it.
-func (p *stretch) stream(take *uint64, rows matcher.Rows, emit func(matcher.Rows) error) error {
+func (p *stretch) stream(ctx context.Context, take *uint64, rows matcher.Rows, emit func(matcher.Rows) error) error {
 	m, err := newMerge(p.rows.order, p.rows.runs, p.lo, p.hi)
 	if err != nil {
 		return err
@@ -151,6 +154,9 @@ func (p *stretch) stream(take *uint64, rows matcher.Rows, emit func(matcher.Rows
 	b := newBlock()
 	defer b.release()
 	for *take > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		most := min(uint64(blockWords/p.rows.order.width()), *take)
 		if b.words, err = m.append(b.words[:0], int(most)); err != nil {
 			return err

@@ -23,7 +23,7 @@ type worker struct {
 }
 
 func newWorker(s *rowSearch) *worker {
-	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory}}
+	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory, stop: &s.stop}}
 	w.st.reuse(w.se.room)
 	w.se.out = &w.st
 	w.se.endings.share(&s.endings)

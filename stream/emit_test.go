@@ -1,0 +1,27 @@
+package stream
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/matcher"
+)
+
+// TestEmitEndsWithItsContext: a flood whose records find room at once, or are dropped, has to end all the same.
+func TestEmitEndsWithItsContext(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		p := &Pipeline{opt: PipelineOptions{EncodeThreads: threads}}
+		e := p.newEmitter(ctx, 1)
+		e.mute = true // nothing waits for anything
+		ev := &matcher.Event{Kind: matcher.EventCount, Query: &matcher.Query{Name: "q"}, Count: matcher.CountOf(1)}
+		require.NoError(t, e.emit(ev))
+		cancel(ErrStopTimeout)
+		require.ErrorIs(t, e.emit(ev), ErrStopTimeout)
+		for _, c := range e.counts() {
+			require.EqualValues(t, 1, c.Records)
+		}
+	}
+}
