@@ -255,6 +255,10 @@ func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 			return nil, err
 		}
 		opt.Events = s.events()
+		if opt.TopicID, err = store.InputTopicID(); err != nil {
+			return nil, err
+		}
+		opt.KeepTopicID = store.KeepInputTopicID
 		return kafka.NewSource(opt)
 	}
 	opt := s.cfg.FileSourceOptions()

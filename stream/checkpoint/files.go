@@ -68,3 +68,33 @@ func readFiles(db *database) ([]string, error) {
 	}
 	return names, nil
 }
+
+// InputTopicID returns the id of the input's topic that KeepInputTopicID stored last, "" when there is none.
+func (s *Store) InputTopicID() (string, error) {
+	v, ok, err := s.db.get(keyTopic)
+	if err != nil || !ok {
+		return "", err
+	}
+	d, err := unseal(keyTopic, v)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", s.db.dir, err)
+	}
+	id := d.string()
+	if err := d.finish("the id of the input's topic"); err != nil {
+		return "", fmt.Errorf("%s: %w", s.db.dir, err)
+	}
+	return id, nil
+}
+
+// KeepInputTopicID stores the id of the topic that the positions are of. It is durable when KeepInputTopicID returns.
+func (s *Store) KeepInputTopicID(id string) error {
+	if s.opt.ReadOnly {
+		return errReadOnly
+	}
+	b := s.db.NewBatch()
+	defer b.Close()
+	if err := b.Set(keyTopic, seal(keyTopic, appendString([]byte{codecVersion}, id)), nil); err != nil {
+		return err
+	}
+	return s.db.apply(b)
+}

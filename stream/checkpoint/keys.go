@@ -23,6 +23,7 @@ var (
 	keyState    = []byte("m:state")
 	keyQueries  = []byte("m:queries")
 	keyIntents  = []byte("m:intents") // not there before the first commit, and in checkpoints of older versions
+	keyTopic    = []byte("m:topic")   // not there until a topic with an id is read
 	keyFiles    = []byte("m:files")   // not there until an input of several files is read
 )
 

@@ -167,6 +167,10 @@ type SourceOptions struct {
 	Start string
 	// Isolation is ReadCommitted (the default: aborted transactions are left out) or ReadUncommitted.
 	Isolation string
+	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created anew
+	// has another one. KeepTopicID, unless nil, stores the id before the first record is read.
+	TopicID     string
+	KeepTopicID func(id string) error
 	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise
 	// that is stream.ErrDataLoss.
 	AllowDataLoss bool

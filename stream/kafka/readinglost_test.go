@@ -182,3 +182,39 @@ func readMarkers(t *testing.T, e *ends) {
 	require.NoError(t, newSource(t, opt).Seek(t.Context(), at))
 	require.ErrorIs(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 2}), stream.ErrDataLoss)
 }
+
+// readRefilled: a topic that was deleted, created anew and filled beyond the position is not taken for the former one. Without an id
+// it is.
+func readRefilled(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	e.write(t, topic, 0, texts("0", "1", "2")...)
+	var kept []string
+	opt := SourceOptions{Client: e.client(), Topic: topic, KeepTopicID: func(id string) error {
+		kept = append(kept, id)
+		return nil
+	}}
+	src := newSource(t, opt)
+	readN(t, src, 3)
+	require.Len(t, kept, 1)
+	require.Len(t, kept[0], 32)
+	opt.TopicID = kept[0]
+	require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}))
+	require.Len(t, kept, 1)
+	e.deleteTopic(t, topic)
+	e.createAgain(t, Topic{Name: topic, Partitions: 1})
+	e.write(t, topic, 0, texts("a", "b", "c", "d", "e")...)
+	err := newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3})
+	require.ErrorIs(t, err, stream.ErrDataLoss)
+	require.ErrorContains(t, err, "created anew")
+	require.Len(t, kept, 1, "what was refused is not kept")
+	loss := opt
+	loss.AllowDataLoss = true
+	src = newSource(t, loss)
+	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 3}))
+	require.Equal(t, "a b c d e", values(readN(t, src, 5)))
+	require.Len(t, kept, 2)
+	opt.TopicID = ""
+	require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}), "not known")
+	opt.TopicID = kept[1]
+	require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}))
+}

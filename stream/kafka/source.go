@@ -122,6 +122,9 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	if err != nil {
 		return err
 	}
+	if at, err = s.sameTopic(ctx, at); err != nil {
+		return err
+	}
 	start := make(stream.Positions, len(parts))
 	grown := s.opt.Partitions == nil && len(at) > 0
 	added := int32(0)
@@ -147,6 +150,53 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		s.opt.Events.partitions(s.opt.Topic, n-added, n)
 	}
 	return nil
+}
+
+// sameTopic returns the positions that count: none when the topic was deleted and created anew since, whatever it holds by now.
+func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Positions, error) {
+	id, err := s.cl.topicID(ctx, s.opt.Topic)
+	if err != nil {
+		return nil, err
+	}
+	had := s.opt.TopicID
+	if had != "" && id != "" && had != id && len(at) > 0 {
+		if !s.opt.AllowDataLoss {
+			return nil, fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, the positions are of the topic with id %s",
+				stream.ErrDataLoss, s.opt.Topic, id, had)
+		}
+		anew := make(stream.Positions, len(at))
+		for p, pos := range at {
+			s.opt.Events.loss(p, 0, pos)
+			anew[p] = 0
+		}
+		if at, err = s.starts(ctx, anew); err != nil {
+			return nil, err
+		}
+	}
+	if id != "" && id != had && s.opt.KeepTopicID != nil {
+		if err := s.opt.KeepTopicID(id); err != nil {
+			return nil, err
+		}
+	}
+	s.opt.TopicID = id
+	return at, nil
+}
+
+// starts returns where the partitions of some positions begin; those that are gone are left out.
+func (s *Source) starts(ctx context.Context, at stream.Positions) (stream.Positions, error) {
+	n, err := s.cl.partitions(ctx, s.opt.Topic, 0)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(at, func(p int32, _ int64) bool { return p >= n })
+	ext, err := s.cl.extents(ctx, s.opt.Topic, slices.Collect(maps.Keys(at)), kafkago.ReadUncommitted)
+	if err != nil {
+		return nil, err
+	}
+	for p := range at {
+		at[p] = ext[p].start
+	}
+	return at, nil
 }
 
 // available returns pos if the partition holds it (or will hold it next), and else answers for the loss.
@@ -307,6 +357,14 @@ func (s *Source) watchPartitions(n int32) {
 			_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", // fails only when the source is closed
 				stream.ErrDataLoss, s.opt.Topic, has, n)})
 			return
+		}
+		if known := s.opt.TopicID; known != "" && !s.opt.AllowDataLoss {
+			id, err := s.cl.topicID(s.ctx, s.opt.Topic)
+			if err == nil && id != "" && id != known {
+				_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, and was %s", // as above
+					stream.ErrDataLoss, s.opt.Topic, id, known)})
+				return
+			}
 		}
 		if has > n {
 			s.opt.Events.partitions(s.opt.Topic, n, has)
