@@ -226,6 +226,8 @@ type Admin struct {
 	Token  Secret    `yaml:"token"`
 	// Hosts are accepted in the Host header beside the listen address and localhost.
 	Hosts []string `yaml:"hosts"`
+	// StepTimeout is how long a step may take before /readyz tells of it; 0: any time.
+	StepTimeout Duration `yaml:"step_timeout"`
 }
 
 // AdminTLS is the server side of TLS.
@@ -277,7 +279,7 @@ func Default() *Config {
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
-		Admin:      Admin{Listen: "127.0.0.1:7475"},
+		Admin:      Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute)},
 		Log:        Log{Level: "info", Format: "auto"},
 
 		StopTimeout: Duration(30 * time.Second),

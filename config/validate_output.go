@@ -85,6 +85,9 @@ func (v *validator) distinct(what string, names []pathName) {
 
 func (v *validator) admin() {
 	a := &v.c.Admin
+	if a.StepTimeout < 0 {
+		v.fail("admin.step_timeout", "is %s; it must not be negative", a.StepTimeout)
+	}
 	if a.Listen == "" {
 		return
 	}

@@ -79,7 +79,9 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 		}
 	}
 	at = time.Now()
+	ended := p.running.begin(b, from.recovered)
 	sum, err := p.opt.Engine.Step(e.ctx, &b.Batch, e.emit, e.settle)
+	ended()
 	if err != nil {
 		return fmt.Errorf("batch %d: %w", b.Number, err)
 	}

@@ -92,6 +92,7 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	if e.ctx.Err() != nil { // where the sink keeps up, nothing else would look
 		return context.Cause(e.ctx)
 	}
+	e.p.running.emit(ev)
 	n := ev.Records()
 	e.tally[tallyKey{ev.Query, ev.Sign, ev.Snapshot}] += uint64(n)
 	if e.mute || ev.FirstIndex+uint64(n) <= e.from {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -199,4 +201,57 @@ func TestS11SuspensionIsLoggedAndObeyed(t *testing.T) {
 		}
 		require.Equal(t, want, text(out.Visible(), false), "crash at call %d, %s", k, op)
 	}
+}
+
+// slowEngine waits at its first event until it is released.
+type slowEngine struct {
+	stream.Engine
+	reached, release chan struct{}
+	once             sync.Once
+}
+
+func (s *slowEngine) Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error) {
+	return s.Engine.Step(ctx, b, func(ev *matcher.Event) error {
+		err := emit(ev)
+		s.once.Do(func() {
+			close(s.reached)
+			<-s.release
+		})
+		return err
+	}, settle)
+}
+
+// TestAStepIsTold: while the engine is at a batch, the status tells which one, for how long, and how far it has come.
+func TestAStepIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, &streamtest.MemOutput{})
+		w.in.Add(updates(rand.New(rand.NewPCG(1, 1)), 50)...)
+		slow := &slowEngine{reached: make(chan struct{}), release: make(chan struct{})}
+		w.change = func(o *stream.PipelineOptions) {
+			slow.Engine = o.Engine
+			o.Engine = slow
+			o.Startup = startup(queries(t)...)
+		}
+		p := w.pipeline(nil)
+		_, ok := p.Step()
+		require.False(t, ok)
+		done := make(chan error, 1)
+		go func() { done <- p.Run(t.Context()) }()
+		<-slow.reached
+		p.NotePhase(matcher.PhaseSearch)
+		<-time.After(70 * time.Second) // of the bubble's clock
+		got, ok := p.Step()
+		require.True(t, ok)
+		require.Equal(t, p.Status().Step, &got)
+		require.Positive(t, got.Batch)
+		require.EqualValues(t, 70, got.Seconds)
+		require.Positive(t, got.Records)
+		require.NotEmpty(t, got.Query)
+		require.NotEmpty(t, got.Sign)
+		require.Equal(t, matcher.PhaseSearch, got.Phase)
+		close(slow.release)
+		require.NoError(t, <-done)
+		_, ok = p.Step()
+		require.False(t, ok)
+	})
 }

@@ -44,6 +44,8 @@ type Pipeline struct {
 
 	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there
 
+	running running // the step of the engine's goroutine
+
 	started atomic.Bool
 	abort   context.CancelCauseFunc // set by Run before it is running
 	mu      sync.Mutex

@@ -33,11 +33,13 @@ type Status struct {
 	Edges     int       `json:"edges"`
 	// QueueRecords and QueueBytes are what was decoded and waits for the engine, PublishBytes what was encoded and
 	// waits for the sink.
-	QueueRecords int           `json:"queue_records"`
-	QueueBytes   int64         `json:"queue_bytes"`
-	PublishBytes int64         `json:"publish_bytes"`
-	InFlight     int           `json:"in_flight"` // batches begun and not committed
-	Queries      []QueryStatus `json:"queries"`   // registered, by name
+	QueueRecords int   `json:"queue_records"`
+	QueueBytes   int64 `json:"queue_bytes"`
+	PublishBytes int64 `json:"publish_bytes"`
+	InFlight     int   `json:"in_flight"` // batches begun and not committed
+	// Step is the step that the engine runs now; nil when it waits for input.
+	Step    *StepStatus   `json:"step,omitempty"`
+	Queries []QueryStatus `json:"queries"` // registered, by name
 	// Lag is how far the source is behind the end of the input, by partition, when it can tell.
 	Lag map[int32]int64 `json:"lag,omitempty"`
 }
@@ -68,6 +70,9 @@ func (p *Pipeline) Status() Status {
 	s.QueueRecords, s.QueueBytes = p.in.fill()
 	_, s.PublishBytes = p.out.fill()
 	s.InFlight = len(p.slots)
+	if step, ok := p.Step(); ok {
+		s.Step = &step
+	}
 	if l, ok := p.opt.Source.(Lagger); ok {
 		s.Lag = l.Lag()
 	}

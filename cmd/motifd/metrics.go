@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -41,6 +42,7 @@ type metrics struct {
 	lost, duplicates *prometheus.CounterVec
 	transactions     *prometheus.GaugeVec
 	waits            waits
+	stepTimeout      time.Duration // admin.step_timeout
 }
 
 var _ stream.Observer = (*metrics)(nil)

@@ -25,6 +25,7 @@ var (
 	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.", "partition")
 	descLag      = describeMetric("input_lag", "Offsets of the Kafka input that were not read yet.", "partition")
 	descWaiting  = describeMetric("kafka_waiting_seconds", "How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
+	descStep     = describeMetric("step_running_seconds", "How long the step that the engine runs now has taken; 0 when none runs.")
 	descQueries  = describeMetric("queries", "Registered queries.", "state")
 )
 
@@ -32,7 +33,7 @@ var (
 func (c *statusCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descReady, descVertices, descEdges, descBatch, descInFlight, descRecords, descBytes, descPublish,
-		descPosition, descLag, descQueries, descWaiting,
+		descPosition, descLag, descQueries, descWaiting, descStep,
 	} {
 		ch <- d
 	}
@@ -51,10 +52,15 @@ func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	isReady := 0.0
-	if ready(p, &c.m.waits) == nil {
+	if ready(p, &c.m.waits, c.m.stepTimeout) == nil {
 		isReady = 1
 	}
 	s := p.Status()
+	running := 0.0
+	if s.Step != nil {
+		running = s.Step.Seconds
+	}
+	gauge(descStep, running)
 	gauge(descReady, isReady)
 	gauge(descVertices, float64(s.Vertices))
 	gauge(descEdges, float64(s.Edges))

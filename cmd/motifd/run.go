@@ -85,6 +85,7 @@ func (c *runCmd) Run(a *app) error {
 // runDaemon runs the admin interface beside the service.
 func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, resetProgress bool) error {
 	m := newMetrics(cfg.Graph.MaxEdges)
+	m.stepTimeout = cfg.Admin.StepTimeout.Std()
 	s := newService(a, cfg, m, log)
 	s.resetProgress = resetProgress
 	log.Info().Str("version", version).Msg("motifd starts")

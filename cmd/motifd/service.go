@@ -98,7 +98,15 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	s.pipeline.Store(p)
 	s.metrics.pipeline.Store(p)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // a graceful stop is watched, too
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watchSteps(watching, p.Step, s.log)
+	}()
 	err = p.Run(ctx)
+	stopWatching()
+	<-watched
 	st := p.Status()
 	done := s.log.Info().Uint64("batch", st.Batch)
 	if err == nil {
@@ -194,6 +202,11 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 		return nil, fmt.Errorf("engine.backend: %w", err)
 	}
 	s.metrics.searches(backend.Name(), backend.threads, backend.device)
+	backend.phase = func(_ uint64, phase matcher.Phase) {
+		if p := s.pipeline.Load(); p != nil {
+			p.NotePhase(phase)
+		}
+	}
 	e, err := newEngine(state.Graph, backend, s.cfg.Output.Mode == "upsert", store.Suspend)
 	if err != nil {
 		return nil, err

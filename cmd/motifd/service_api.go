@@ -41,7 +41,7 @@ func (s *service) Ready() error {
 	if p == nil {
 		return fmt.Errorf("%s", *s.doing.Load())
 	}
-	return ready(p, &s.metrics.waits)
+	return ready(p, &s.metrics.waits, s.cfg.Admin.StepTimeout.Std())
 }
 
 // Status implements daemon.

@@ -68,8 +68,9 @@ func (w *waits) longest() (time.Duration, string) {
 	return waited, fmt.Sprintf("waiting for Kafka for %s: %s: %v", waited.Round(time.Second), what, oldest.err)
 }
 
-// ready returns nil, or why the pipeline takes no input at present.
-func ready(p *stream.Pipeline, w *waits) error {
+// ready returns nil, or why the pipeline takes no input at present. A step that takes longer than stepTimeout, unless that is
+// 0, is such a reason.
+func ready(p *stream.Pipeline, w *waits, stepTimeout time.Duration) error {
 	ok, reason := p.Ready()
 	waited, what := w.longest()
 	switch {
@@ -79,6 +80,9 @@ func ready(p *stream.Pipeline, w *waits) error {
 		return fmt.Errorf("%s", reason)
 	case waited >= patience:
 		return fmt.Errorf("%s", what)
+	}
+	if step, ok := p.Step(); ok {
+		return overdue(&step, stepTimeout)
 	}
 	return nil
 }
