@@ -55,6 +55,8 @@ var advice = []struct {
 		"done again by the next start"},
 	{kafka.ErrNoTransactions, "name brokers that have transactions (a proxy may hide their requests), or set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
+	{kafka.ErrHanging, "start again if its producer is alive; else end it: kafka-transactions.sh find-hanging and abort name and abort it; " +
+		"output.kafka.transaction_timeout says how long the start waits (twice that, a minute at least)"},
 	{kafka.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},

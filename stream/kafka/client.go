@@ -23,6 +23,8 @@ type client struct {
 	transport *kafkago.Transport
 	end       context.CancelFunc
 	api       *kafkago.Client
+	// openWait bounds how long scan waits for the end of one transaction; 0 is no bound.
+	openWait time.Duration
 
 	mu     sync.Mutex
 	closed bool

@@ -221,6 +221,21 @@ func (p *publisher) follows(c *shipment, want int64) error {
 type buffers struct {
 	mu   sync.Mutex
 	free [][]byte
+	lent bool // what comes back may still be read
+}
+
+// abandon lets go of all buffers that are in use until settled.
+func (b *buffers) abandon() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lent = true
+}
+
+// settled tells that all buffers that were in use when abandon was called have come back.
+func (b *buffers) settled() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lent = false
 }
 
 // maxFree bounds the buffers that are kept.
@@ -242,7 +257,7 @@ func (b *buffers) get() []byte {
 func (b *buffers) put(buf []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if buf != nil && len(b.free) < maxFree {
+	if buf != nil && !b.lent && len(b.free) < maxFree {
 		b.free = append(b.free, buf[:0])
 	}
 }

@@ -73,6 +73,7 @@ func (s *spool) reset() error {
 	for _, p := range s.kept {
 		s.buffers.put(p.raw)
 	}
+	s.buffers.settled()
 	clear(s.kept)
 	s.kept, s.mem = s.kept[:0], 0
 	if s.end == 0 {

@@ -26,6 +26,9 @@ type TxnSinkOptions struct {
 	// a temporary file in SpoolDir (default: the system's). Default 64 MiB.
 	BufferBytes int
 	SpoolDir    string
+
+	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a minute at least.
+	openWait time.Duration
 }
 
 func (o *TxnSinkOptions) setDefaults() error {
@@ -35,6 +38,7 @@ func (o *TxnSinkOptions) setDefaults() error {
 	defaultTo(&o.TransactionalID, "motifd-"+o.Topic)
 	defaultTo(&o.Progress, o.Topic+"-progress")
 	defaultTo(&o.TransactionTimeout, time.Minute)
+	defaultTo(&o.openWait, max(2*o.TransactionTimeout, time.Minute))
 	defaultTo(&o.MaxTransactionRecords, 100_000)
 	defaultTo(&o.BufferBytes, 64<<20)
 	switch o.Progress {

@@ -58,6 +58,17 @@ func (s *TxnSink) send(parcels []parcel, parts []topicPartition, at stream.Posit
 	return worst(err, group)
 }
 
+// ship appends record batches. After an attempt that failed their buffers may still be read, and are not used again.
+func (s *TxnSink) ship(ctx context.Context, ships []*shipment) error {
+	err := s.tx.produce(ctx, ships)
+	for _, c := range ships {
+		if err != nil || c.attempts > 1 {
+			s.buffers.abandon()
+		}
+	}
+	return err
+}
+
 // appended notes where a record batch was appended.
 func (s *TxnSink) appended(c *shipment) error {
 	to, want := c.to, c.to.next

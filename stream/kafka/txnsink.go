@@ -47,9 +47,10 @@ func NewTxnSink(opt TxnSinkOptions) (*TxnSink, error) {
 	if err := s.init(opt.SinkOptions, opt.Progress); err != nil {
 		return nil, err
 	}
+	s.cl.openWait = opt.openWait
 	s.spool.buffers = &s.buffers
 	s.tx = newTransactions(s.cl, opt.TransactionalID, opt.TransactionTimeout)
-	s.publisher.produce, s.publisher.appended = s.tx.produce, s.appended
+	s.publisher.produce, s.publisher.appended = s.ship, s.appended
 	return s, nil
 }
 

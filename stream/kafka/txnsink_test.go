@@ -14,6 +14,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/dyngraph"
@@ -337,4 +338,43 @@ func TestSpool(t *testing.T) {
 
 	s = spool{dir: filepath.Join(dir, "none"), limit: 1}
 	require.ErrorContains(t, s.add(parcel{raw: []byte("too much"), size: 8}), "spool")
+}
+
+// txnHanging: a transaction that somebody else left open in the shared progress topic does not hold a start for ever, and is named.
+func txnHanging(t *testing.T, e *ends) {
+	opt := e.txnOutput(t, 1)
+	cl := e.franz(t, kgo.TransactionalID("left open in "+opt.Progress), kgo.DefaultProduceTopic(opt.Progress))
+	require.NoError(t, cl.BeginTransaction())
+	require.NoError(t, cl.ProduceSync(t.Context(), kgo.KeyStringRecord("key", "value")).FirstErr())
+	id, _, err := cl.ProducerID(t.Context())
+	require.NoError(t, err)
+	opt.openWait = time.Millisecond
+	_, err = newTxnSink(t, opt).Open(t.Context(), "stream-1", 0, nil, true)
+	require.ErrorIs(t, err, ErrHanging)
+	require.ErrorContains(t, err, fmt.Sprintf("partition 0, offset 0, of producer id %d, since ", id))
+	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TryAbort))
+	openTxnSink(t, opt, 0, nil, true)
+}
+
+func TestTxnHanging(t *testing.T) { txnHanging(t, embedded(t)) }
+
+// TestBuffersOfRetriedRequests: a buffer that an attempt may still read is not used again.
+func TestBuffersOfRetriedRequests(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		log := openLog(t)
+		e := endsOf(log)
+		s, _ := openTxnSink(t, e.txnOutput(t, 1), 0, nil, true)
+		if fails {
+			log.Cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+				return nil, errors.New("connection drops"), true
+			})
+		}
+		s.buffers.free = nil
+		_, err := publishBatch(t.Context(), s, 1, deltas(1, 0, 5), stream.Tail{})
+		require.NoError(t, err)
+		require.Equal(t, fails, len(s.buffers.free) == 0)
+		_, err = publishBatch(t.Context(), s, 2, deltas(2, 0, 5), stream.Tail{})
+		require.NoError(t, err)
+		require.NotEmpty(t, s.buffers.free, "the next transaction's are")
+	}
 }
