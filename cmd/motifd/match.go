@@ -31,6 +31,8 @@ func (matchCmd) Help() string {
 	return `The matches are counted exactly; --out writes each of them as well. A query is named like its file,
 without the extension.
 
+The first interrupt or SIGTERM ends the search, with status 1; what was found is in the output. A second one ends the process at once.
+
 Examples:
   motifd match --graph=graph.txt --query=queries/ --undirected
   motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher

@@ -17,21 +17,22 @@ import (
 
 // replayCmd runs logged updates offline.
 type replayCmd struct {
-	Graph        string   `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
-	Updates      string   `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
-	Format       string   `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
-	Query        []string `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
-	Batch        int      `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
-	Emit         string   `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
-	Unit         string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
-	Out          string   `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard (default: ${default})." default:"-" placeholder:"FILE"`
-	DeadLetter   string   `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
-	Control      string   `help:"File for the record of each batch." placeholder:"FILE"`
-	Summary      string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
-	Trace        string   `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
-	TraceBatches int      `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
-	OnDamage     string   `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
-	BatchLog     string   `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
+	Graph        string        `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
+	Updates      string        `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
+	Format       string        `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
+	Query        []string      `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
+	Batch        int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
+	Emit         string        `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
+	Unit         string        `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Out          string        `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard (default: ${default})." default:"-" placeholder:"FILE"`
+	DeadLetter   string        `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
+	Control      string        `help:"File for the record of each batch." placeholder:"FILE"`
+	Summary      string        `help:"Write the summary as JSON to a file." placeholder:"FILE"`
+	Trace        string        `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
+	TraceBatches int           `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
+	OnDamage     string        `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
+	BatchLog     string        `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
+	StopTimeout  time.Duration `help:"How long the batch in hand may take after the first interrupt or SIGTERM; then it is abandoned. 0: any time." default:"30s" placeholder:"TIME"`
 	graphFlags   `embed:""`
 
 	backendFlags `embed:""`
@@ -48,6 +49,9 @@ func (replayCmd) Help() string {
 only, so that the output depends on the files and --batch alone. A query is named like its file, without
 the extension. The summary goes to standard error.
 
+The first interrupt or SIGTERM ends the replay after the batch in hand, or after --stop-timeout without it, with status 1.
+A second one ends the process at once.
+
 Examples:
   motifd replay --updates=payments.jsonl --query=ring.cypher
   motifd replay --graph=graph.txt --updates=updates.txt --query=queries/ --undirected --batch=100 --out=none
@@ -60,6 +64,9 @@ func (c *replayCmd) check() error {
 	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
 	if c.TraceBatches < 1 {
 		return fail("--trace-batches: %d is out of range; it is at least 1", c.TraceBatches)
+	}
+	if c.StopTimeout < 0 {
+		return fail("--stop-timeout: %s is out of range; it is at least 0", c.StopTimeout)
 	}
 	if c.BatchLog != "" {
 		for name, set := range map[string]bool{
@@ -235,7 +242,10 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	}
 	opt.Encoder, opt.Sink = enc, sink
 	opt.Control = c.Control != ""
-	opt.StopTimeout = -1
+	opt.StopTimeout = c.StopTimeout
+	if c.StopTimeout == 0 {
+		opt.StopTimeout = -1
+	}
 	p, err := stream.NewPipeline(*opt)
 	if err != nil {
 		return err

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// cancelOnWrite cancels a context when something is written to it, and drops it.
+type cancelOnWrite struct{ cancel context.CancelFunc }
+
+func (c cancelOnWrite) Write(p []byte) (int, error) {
+	c.cancel()
+	return len(p), nil
+}
+
+// locked is a buffer for several goroutines.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestReplayStopsInAFlood: a hub of 60 edges has 7.5 x 10^10 stars of ten leaves, all in one batch. The test ends because the
+// replay does.
+func TestReplayStopsInAFlood(t *testing.T) {
+	dir := t.TempDir()
+	var updates, q strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&updates, `{"op":"+","from":"s","to":"m%d","label":"T"}`+"\n", i)
+	}
+	q.WriteString("MATCH ")
+	for i := range 10 {
+		if i > 0 {
+			q.WriteString(", ")
+		}
+		fmt.Fprintf(&q, "(s)-[:T]->(m%d)", i)
+	}
+	in, pattern := filepath.Join(dir, "u.jsonl"), filepath.Join(dir, "fan10.cypher")
+	require.NoError(t, os.WriteFile(in, []byte(updates.String()), 0o600))
+	require.NoError(t, os.WriteFile(pattern, []byte(q.String()), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stderr locked
+	code := execute(ctx, []string{
+		"replay", "--updates=" + in, "--query=" + pattern, "--unit=subgraphs", "--backend=cpu", "--stop-timeout=1ms",
+	}, strings.NewReader(""), cancelOnWrite{cancel}, &stderr, nil)
+	require.Equal(t, exitFailed, code, stderr.String())
+	require.Contains(t, stderr.String(), "stopping took too long")
+}
