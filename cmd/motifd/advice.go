@@ -57,6 +57,8 @@ var advice = []struct {
 		"records of the batch in hand may then appear again after a crash"},
 	{kafka.ErrHanging, "start again if its producer is alive; else end it: kafka-transactions.sh find-hanging and abort name and abort it; " +
 		"output.kafka.transaction_timeout says how long the start waits (twice that, a minute at least)"},
+	{kafka.ErrTooSlow, "raise output.kafka.transaction_timeout (the brokers' transaction.max.timeout.ms bounds it), or lower " +
+		"output.kafka.max_transaction_records; the batch is done again by the next start"},
 	{kafka.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},

@@ -30,6 +30,7 @@ type transactions struct {
 
 	producer int64
 	epoch    int16
+	began    time.Time                // when init made the producer ready
 	seq      map[topicPartition]int32 // next sequence number
 	added    map[topicPartition]bool  // in the present transaction
 	group    bool                     // the group's offsets are in the present transaction
@@ -75,7 +76,7 @@ func (x *transactions) init(ctx context.Context, takeOver bool) error {
 		return err
 	}
 	x.producer, x.epoch = int64(got.ProducerID), int16(got.ProducerEpoch)
-	x.seq = map[topicPartition]int32{}
+	x.seq, x.began = map[topicPartition]int32{}, time.Now()
 	x.begin()
 	return nil
 }

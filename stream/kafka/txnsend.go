@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"motifd/stream"
 )
@@ -120,6 +121,7 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 		}
 	}
 	s.at, s.digest, s.count = to, s.next, 0
+	s.resent, s.slow = false, 0
 	s.offset = s.progress.parts[0].end - 1
 	for _, t := range s.topics {
 		for p := range t.parts {
@@ -145,6 +147,12 @@ func (s *TxnSink) addProgress(to place, digest string) error {
 	return nil
 }
 
+// maxSlow is how often a transaction that is sent again may take longer than its time-out.
+const maxSlow = 10
+
+// ErrTooSlow: a transaction takes longer to send than the brokers let it stay open.
+var ErrTooSlow = errors.New("the transaction takes longer to send than its time-out")
+
 // recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
 // was committed, and if not has all of it sent again. to is what the progress record says if it was.
 func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to place) (committed bool, err error) {
@@ -157,6 +165,13 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 			return false, err
 		}
 	}
+	if took := time.Since(s.tx.began); s.resent && took >= s.opt.TransactionTimeout {
+		if s.slow++; s.slow >= maxSlow {
+			return false, fmt.Errorf("kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, and output.kafka.transaction_timeout is %v",
+				s.opt.TransactionalID, s.batch, ErrTooSlow, took.Round(time.Millisecond), s.slow, s.opt.TransactionTimeout)
+		}
+	}
+	s.resent = true
 	err = s.tx.init(ctx, false)
 	if errors.Is(err, stream.ErrFenced) {
 		if err = s.stillOurs(ctx, attempt, err); err == nil {

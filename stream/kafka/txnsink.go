@@ -31,6 +31,8 @@ type TxnSink struct {
 	check  func(stream.Progress) error // nil: none
 	count  int                         // records of the main output in the open transaction
 	spool  spool
+	resent bool  // the open transaction was
+	slow   int   // times that it then took longer than its time-out
 	err    error // of Close
 }
 

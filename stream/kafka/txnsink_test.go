@@ -378,3 +378,24 @@ func TestBuffersOfRetriedRequests(t *testing.T) {
 		require.NotEmpty(t, s.buffers.free, "the next transaction's are")
 	}
 }
+
+// TestTxnTooSlow: a transaction that cannot be sent again within its time-out ends with an error, after some attempts; one that is lost
+// for other reasons does not.
+func TestTxnTooSlow(t *testing.T) {
+	e := embedded(t)
+	s, _ := openTxnSink(t, e.txnOutput(t, 1), 0, nil, true)
+	lost := func(took time.Duration) error {
+		s.tx.began = time.Now().Add(-took)
+		_, err := s.recover(t.Context(), 1, errTxnLost, s.at)
+		return err
+	}
+	for range 2 * maxSlow {
+		require.NoError(t, lost(0))
+	}
+	for range maxSlow - 1 {
+		require.NoError(t, lost(s.opt.TransactionTimeout))
+	}
+	err := lost(s.opt.TransactionTimeout)
+	require.ErrorIs(t, err, ErrTooSlow)
+	require.ErrorContains(t, err, "output.kafka.transaction_timeout is 1m0s")
+}
