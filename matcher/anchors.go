@@ -15,9 +15,24 @@ type Anchors[T any] struct {
 	// in the same places, so that only such combinations are looked up as there are.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	// found is what was looked up since the plans changed: open addressing, at most half full.
-	found []*Fits[T]
-	n     int
+	// found is what was looked up since the plans changed, by labels: open addressing, at most half full. Label combinations that
+	// meet the same keys of byLabels share their fits, so that a label that no plan names costs a slot and no list.
+	found  []slot[T]
+	n      int
+	shared map[matchedKeys]*Fits[T]
+	kept   int // fits in the lists of shared
+}
+
+// slot is an entry of Anchors.found; it is free where fits is nil.
+type slot[T any] struct {
+	labels labelTriple
+	fits   *Fits[T]
+}
+
+// matchedKeys are the keys of Anchors.byLabels that a label combination meets: one at most for each mask.
+type matchedKeys struct {
+	masks uint8 // bit m: keys[m] is met
+	keys  [8]labelTriple
 }
 
 // Fit is an oriented pattern edge that an update fits.
@@ -27,18 +42,19 @@ type Fit[T any] struct {
 	Of    T
 }
 
-// Fits is what an update of some labels fits.
+// Fits is what updates of some labels fit. Label combinations with the same fits have one in common.
 type Fits[T any] struct {
 	List []Fit[T] // in the order of the plans, then of the anchors
 	// Mark and Note are the owner's: when an update of either sign last came by, say. They are 0 at first.
 	Mark [2]uint64
 	Note int
-
-	labels labelTriple
 }
 
-// maxFits bounds the label combinations whose fits are kept.
-const maxFits = 1 << 16
+// What is looked up is forgotten, and looked up again, beyond these bounds: label combinations in the table, and fits in all lists.
+const (
+	maxCombinations = 1 << 16
+	maxKept         = 1 << 20
+)
 
 type labelTriple struct{ from, edge, to dyngraph.LabelID }
 
@@ -61,7 +77,7 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 		a.plans, a.byLabels = map[*Plan]*indexed[T]{}, map[labelTriple][]anchor[T]{}
 	}
 	a.round++
-	a.found, a.n = nil, 0
+	a.forget()
 	for i, p := range plans {
 		x := a.plans[p]
 		if x == nil {
@@ -125,11 +141,18 @@ func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *Fits[T] {
 		a.widen()
 	}
 	at := a.slot(k)
-	if a.found[at] == nil {
-		a.found[at] = a.lookUp(k)
-		a.n++
+	if f := a.found[at].fits; f != nil {
+		return f
 	}
-	return a.found[at]
+	fits := a.lookUp(k)
+	if a.kept > maxKept && len(a.shared) > 1 {
+		a.forget()
+		a.widen()
+		at, fits = a.slot(k), a.lookUp(k)
+	}
+	a.found[at] = slot[T]{k, fits}
+	a.n++
+	return fits
 }
 
 // slot returns where the fits of k are, or belong.
@@ -137,31 +160,54 @@ func (a *Anchors[T]) slot(k labelTriple) int {
 	mask := len(a.found) - 1
 	h := (uint64(k.from)<<32 | uint64(k.to)) ^ uint64(k.edge)*0xc2b2ae3d27d4eb4f
 	for at := int(h * 0x9e3779b97f4a7c15 >> 40); ; at++ {
-		if f := a.found[at&mask]; f == nil || f.labels == k {
+		if s := &a.found[at&mask]; s.fits == nil || s.labels == k {
 			return at & mask
 		}
 	}
 }
 
-// widen makes room for more fits, or forgets them when they are very many.
+// forget drops what was looked up.
+func (a *Anchors[T]) forget() {
+	a.found, a.n = nil, 0
+	a.shared, a.kept = nil, 0
+}
+
+// widen makes room for more label combinations, or forgets them when they are very many.
 func (a *Anchors[T]) widen() {
-	old := a.found
-	if a.n >= maxFits {
-		old, a.n = nil, 0
+	if a.n >= maxCombinations {
+		a.forget()
 	}
-	a.found = make([]*Fits[T], max(64, 2*len(old)))
-	for _, f := range old {
-		if f != nil {
-			a.found[a.slot(f.labels)] = f
+	old := a.found
+	a.found = make([]slot[T], max(64, 2*len(old)))
+	for _, s := range old {
+		if s.fits != nil {
+			a.found[a.slot(s.labels)] = s
 		}
 	}
 }
 
+// lookUp returns the fits of k: those of an earlier label combination that meets the same keys, or new ones.
 func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
-	var found []anchor[T]
-	for mask, n := range a.masks {
-		if n > 0 {
-			found = append(found, a.byLabels[k.wild(mask)]...)
+	var met matchedKeys
+	n := 0
+	for mask, count := range a.masks {
+		if count == 0 {
+			continue
+		}
+		w := k.wild(mask)
+		if anchors := a.byLabels[w]; len(anchors) > 0 {
+			met.masks |= 1 << mask
+			met.keys[mask] = w
+			n += len(anchors)
+		}
+	}
+	if fits := a.shared[met]; fits != nil {
+		return fits
+	}
+	found := make([]anchor[T], 0, n)
+	for mask, w := range met.keys {
+		if met.masks>>mask&1 != 0 {
+			found = append(found, a.byLabels[w]...)
 		}
 	}
 	slices.SortFunc(found, func(x, y anchor[T]) int {
@@ -170,9 +216,14 @@ func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
 		}
 		return x.order - y.order
 	})
-	fits := &Fits[T]{List: make([]Fit[T], len(found)), labels: k}
+	fits := &Fits[T]{List: make([]Fit[T], len(found))}
 	for i, x := range found {
 		fits.List[i] = Fit[T]{x.plan.plan, x.order, x.of}
 	}
+	if a.shared == nil {
+		a.shared = map[matchedKeys]*Fits[T]{}
+	}
+	a.shared[met] = fits
+	a.kept += len(found)
 	return fits
 }

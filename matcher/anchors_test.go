@@ -73,3 +73,67 @@ func TestAnchorsAgainstAll(t *testing.T) {
 		}
 	}
 }
+
+// wildcardCycle returns a plan of a cycle without labels, each edge in both directions, with nothing but what the index of
+// anchors looks at. The vertices of named have labels.
+func wildcardCycle(n int, named map[int]dyngraph.LabelID) *Plan {
+	p := &Plan{}
+	for u := range n {
+		l, ok := named[u]
+		if !ok {
+			l = AnyLabel
+		}
+		p.VertexLabels, p.EdgeLabels = append(p.VertexLabels, l), append(p.EdgeLabels, AnyLabel)
+		v := (u + 1) % n
+		p.Anchored = append(p.Anchored, Order{Edge: u, Steps: []Step{{Vertex: u}, {Vertex: v}}},
+			Order{Edge: u, Reversed: true, Steps: []Step{{Vertex: v}, {Vertex: u}}})
+	}
+	return p
+}
+
+// TestAnchorsShareFits holds that labels that no plan names cost no list each: all have that of the wildcard anchors.
+func TestAnchorsShareFits(t *testing.T) {
+	var index Anchors[int]
+	plans := make([]*Plan, 200)
+	for i := range plans {
+		plans[i] = wildcardCycle(5, nil)
+	}
+	index.Set(plans, func(i, _ int) int { return i })
+	first := index.Of(1, 2, 3)
+	if len(first.List) != 2000 {
+		t.Fatalf("got %d fits, want 2000", len(first.List))
+	}
+	for l := range dyngraph.LabelID(15_000) {
+		if index.Of(4, l+4, l+5) != first {
+			t.Fatalf("label %d has a list of its own", l+4)
+		}
+	}
+	if index.kept != 2000 {
+		t.Fatalf("the index keeps %d fits, want 2000", index.kept)
+	}
+}
+
+// TestAnchorsForget holds that lists that label combinations do not share are bounded in all, and stay right.
+func TestAnchorsForget(t *testing.T) {
+	var index Anchors[int]
+	var plans []*Plan
+	const labels = 80
+	for l := range dyngraph.LabelID(labels) {
+		plans = append(plans, wildcardCycle(5, map[int]dyngraph.LabelID{0: l + 1}))
+	}
+	index.Set(plans, func(i, _ int) int { return i })
+	most := 0
+	for from := range dyngraph.LabelID(labels) {
+		for to := range dyngraph.LabelID(labels) {
+			// Each plan has 3 edges between wildcards; 2 more anchors start, and 2 end, at its own label.
+			want := 6*labels + 4
+			if got := len(index.Of(from+1, 0, to+1).List); got != want {
+				t.Fatalf("labels %d and %d: got %d fits, want %d", from+1, to+1, got, want)
+			}
+			most = max(most, index.kept)
+		}
+	}
+	if most > maxKept || most < maxKept/2 {
+		t.Fatalf("the index kept up to %d fits, want at most %d and more than half of that", most, maxKept)
+	}
+}
