@@ -141,6 +141,6 @@ type QueryState struct {
 	// Suspended queries exceeded their work budget and are not searched (DESIGN S11).
 	Suspended bool `json:"suspended,omitempty"`
 	// Removed queries are kept so that a query registered again under the same name gets a new version: match ids
-	// never return (DESIGN S6).
+	// never return (DESIGN S6). Query has only its Name and Version then.
 	Removed bool `json:"removed,omitempty"`
 }

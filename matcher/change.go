@@ -64,6 +64,11 @@ func sameDefinition(a, b *Query) bool {
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget
 }
 
+// removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).
+func removed(q *Query) QueryState {
+	return QueryState{Query: &Query{Name: q.Name, Version: q.Version}, Removed: true}
+}
+
 // change registers or removes a query: a batch of its own, without updates (DESIGN S8).
 func (s *stepper) change() (err error) {
 	e, ch := s.e, s.b.Change
@@ -104,17 +109,29 @@ func (s *stepper) change() (err error) {
 			err = fmt.Errorf("%w; then undoing: %w", err, perr)
 		}
 	}()
+	retracted := old
+	if ch.Retract && old.state.Suspended {
+		// A suspended query has no plan, or one that the backend does not know.
+		retracted = &registered{state: QueryState{Query: old.state.Query}}
+		if err := e.plan(retracted); err != nil {
+			return err
+		}
+		e.queries[name] = retracted
+		if err := e.prepare(); err != nil {
+			return err
+		}
+	}
 	if err := e.opt.Backend.Stage(d); err != nil {
 		return fmt.Errorf("staging in backend %s: %w", e.opt.Backend.Name(), err)
 	}
 	staged = true
 	if ch.Retract {
-		if err := s.snapshot(old, dyngraph.Deleted); err != nil {
+		if err := s.snapshot(retracted, dyngraph.Deleted); err != nil {
 			return err
 		}
 	}
 	if ch.Add == nil {
-		e.queries[name] = &registered{state: QueryState{Query: old.state.Query, Removed: true}}
+		e.queries[name] = &registered{state: removed(old.state.Query)}
 	} else {
 		added = &registered{state: QueryState{Query: ch.Add}}
 		if err := e.plan(added); err != nil {
@@ -150,8 +167,7 @@ func (s *stepper) change() (err error) {
 	return nil
 }
 
-// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts. Such a query is not suspended: it has
-// no work budget.
+// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts.
 func (s *stepper) snapshot(r *registered, sign dyngraph.Sign) error {
 	e, q := s.e, r.state.Query
 	qs := QuerySummary{Query: q, Snapshot: true}

@@ -112,11 +112,14 @@ func (e *Engine) Queries() []QueryState {
 	return states
 }
 
-// Restore registers stored queries without emitting anything, replacing all there are. It searches a witness for each query that
+// Restore registers stored queries without emitting anything, replacing all there are. Of removed ones it keeps name and version. It searches a witness for each query that
 // emits exists; ctx ends that, with its cause wrapped in the error. The engine is then only good to be closed.
 func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 	e.queries, e.witnesses = map[string]*registered{}, map[dyngraph.EdgeIndex][]*registered{}
 	for _, s := range states {
+		if s.Removed {
+			s = removed(s.Query) // checkpoints of earlier versions keep all of it
+		}
 		r := &registered{state: s}
 		if !s.Removed && !s.Suspended {
 			if err := e.plan(r); err != nil {

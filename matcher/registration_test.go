@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -60,6 +61,7 @@ func TestS8AChangedQueryIsANewVersion(t *testing.T) {
 	if s := w.cpu.Engine.Queries(); len(s) != 1 || !s[0].Removed {
 		t.Fatalf("%+v", s)
 	}
+	nameAndVersion(t, w.cpu.Engine.Queries()[0])
 	if _, err := w.cpu.Engine.PrepareChange(&matcher.QueryChange{Remove: "q"}); !errors.Is(err, matcher.ErrNoQuery) {
 		t.Fatal(err)
 	}
@@ -311,5 +313,50 @@ func TestS11SuspendedByNegatives(t *testing.T) {
 				t.Fatalf("mode %d, first run against replay: %s", mode, diff)
 			}
 		}
+	}
+}
+
+// nameAndVersion holds that no more than this is kept of a removed query.
+func nameAndVersion(t *testing.T, s matcher.QueryState) {
+	t.Helper()
+	want := matcher.QueryState{Query: &matcher.Query{Name: s.Query.Name, Version: s.Query.Version}, Removed: true}
+	if !reflect.DeepEqual(s, want) {
+		t.Fatalf("kept of a removed query: %+v", s.Query)
+	}
+}
+
+// TestRestoreTrimsRemovedQueries: checkpoints of earlier versions hold removed queries whole.
+func TestRestoreTrimsRemovedQueries(t *testing.T) {
+	w := newWorld(t, true)
+	q := w.query("q", "MATCH (x)-->(y) RETURN x, y")
+	q.Version = 3
+	if err := w.cpu.Engine.Restore(t.Context(), []matcher.QueryState{{Query: q, Removed: true}}); err != nil {
+		t.Fatal(err)
+	}
+	nameAndVersion(t, w.cpu.Engine.Queries()[0])
+	if len(q.Edges) == 0 || w.cpu.Engine.Queries()[0].Query.Version != 3 {
+		t.Fatalf("%+v", w.cpu.Engine.Queries()[0].Query)
+	}
+}
+
+// TestS8RemovalOfASuspendedQueryRetracts removes, and replaces, a query that was suspended when the engine was restored.
+func TestS8RemovalOfASuspendedQueryRetracts(t *testing.T) {
+	for _, replace := range []bool{false, true} {
+		w := newWorld(t, true)
+		w.cpu, w.other = upsertWorld(t, newCPU(t, 2, false)), upsertWorld(t, reference.New())
+		w.batch("+ a b; + b c")
+		q := w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill)
+		q.Version = 1
+		for _, d := range []*matchertest.Driver{w.cpu, w.other} {
+			if err := d.Engine.Restore(t.Context(), []matcher.QueryState{{Query: q, Suspended: true}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if replace {
+			w.register(w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill), "-q snapshot a b", "-q snapshot b c", "+q snapshot a b", "+q snapshot b c")
+			continue
+		}
+		w.remove("q", "-q snapshot a b", "-q snapshot b c")
+		w.batch("+ c d")
 	}
 }

@@ -79,11 +79,12 @@ func (c *checkpointInfoCmd) Run(a *app) error {
 	}
 	row("on disk", "%d bytes", info.DiskBytes)
 	for _, q := range info.Queries {
+		if q.Removed {
+			row("query", "%s, version %d, removed", q.Query.Name, q.Query.Version)
+			continue
+		}
 		state := "active"
-		switch {
-		case q.Removed:
-			state = "removed"
-		case q.Suspended:
+		if q.Suspended {
 			state = "suspended"
 		}
 		row("query", "%s, version %d, from %s, %s", q.Query.Name, q.Query.Version, q.Query.Origin, state)
