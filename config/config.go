@@ -226,6 +226,11 @@ type Admin struct {
 	Token  Secret    `yaml:"token"`
 	// Hosts are accepted in the Host header beside the listen address and localhost.
 	Hosts []string `yaml:"hosts"`
+	// MaxQueries and MaxPatternBytes bound the queries that the API registers: with those there are, pending ones included.
+	MaxQueries      int  `yaml:"max_queries"`
+	MaxPatternBytes Size `yaml:"max_pattern_bytes"`
+	// MaxRequestsPerSecond bounds requests to the API, on average; as many may come at once. 0: no bound.
+	MaxRequestsPerSecond int `yaml:"max_requests_per_second"`
 	// StepTimeout is how long a step may take before /readyz tells of it; 0: any time.
 	StepTimeout Duration `yaml:"step_timeout"`
 }
@@ -279,7 +284,7 @@ func Default() *Config {
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
-		Admin:      Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute)},
+		Admin:      Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute), MaxQueries: 1000, MaxPatternBytes: 16 * MiB, MaxRequestsPerSecond: 50},
 		Log:        Log{Level: "info", Format: "auto"},
 
 		StopTimeout: Duration(30 * time.Second),

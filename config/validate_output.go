@@ -85,6 +85,12 @@ func (v *validator) distinct(what string, names []pathName) {
 
 func (v *validator) admin() {
 	a := &v.c.Admin
+	if a.MaxQueries < 0 {
+		v.fail("admin.max_queries", "is %d; it must not be negative", a.MaxQueries)
+	}
+	if a.MaxRequestsPerSecond < 0 {
+		v.fail("admin.max_requests_per_second", "is %d; it must not be negative", a.MaxRequestsPerSecond)
+	}
 	if a.StepTimeout < 0 {
 		v.fail("admin.step_timeout", "is %s; it must not be negative", a.StepTimeout)
 	}

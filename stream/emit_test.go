@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,4 +25,13 @@ func TestEmitEndsWithItsContext(t *testing.T) {
 			require.EqualValues(t, 1, c.Records)
 		}
 	}
+}
+
+// TestAWithdrawnChangeIsNotMade: its caller has its answer already, and the engine is not asked.
+func TestAWithdrawnChangeIsNotMade(t *testing.T) {
+	p := &Pipeline{batcher: NewBatcher(BatcherOptions{MaxUpdates: 1, MaxBytes: 1})}
+	req := changeRequest{&matcher.QueryChange{Remove: "q"}, make(chan changeAnswer, 1), new(atomic.Bool)}
+	req.claimed.Store(true)
+	require.NoError(t, p.serve(t.Context(), req))
+	require.Empty(t, req.answer)
 }

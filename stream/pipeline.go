@@ -171,6 +171,8 @@ func (p *Pipeline) Abort(cause error) {
 type changeRequest struct {
 	change *matcher.QueryChange
 	answer chan changeAnswer // of capacity 1
+	// claimed is set once: by the engine's goroutine when it begins the change, or by its caller when that withdraws it.
+	claimed *atomic.Bool
 }
 
 type changeAnswer struct {
@@ -180,10 +182,11 @@ type changeAnswer struct {
 
 // Change registers or removes a query. It answers once the change is in the batch log and so will take effect in any
 // case, with the number of its batch and the query's version (for a removal, the version removed); the matches of
-// registration are still to come. Errors of the change itself are the engine's: matcher.ErrQuery, ErrUnchanged,
+// registration are still to come. ctx withdraws a change that was not begun, also while it waits behind a batch: its cause is
+// then returned, and the change is never made. Errors of the change itself are the engine's: matcher.ErrQuery, ErrUnchanged,
 // ErrNoQuery. ErrStopped tells that the pipeline is no longer running. Before recovery is done Change waits.
 func (p *Pipeline) Change(ctx context.Context, ch *matcher.QueryChange) (batch, version uint64, err error) {
-	req := changeRequest{ch, make(chan changeAnswer, 1)}
+	req := changeRequest{ch, make(chan changeAnswer, 1), new(atomic.Bool)}
 	select {
 	case p.changes <- req:
 	case <-p.stopped:
@@ -191,10 +194,19 @@ func (p *Pipeline) Change(ctx context.Context, ch *matcher.QueryChange) (batch, 
 	case <-ctx.Done():
 		return 0, 0, context.Cause(ctx)
 	}
-	select {
-	case a := <-req.answer:
-		return a.batch, a.version, a.err
-	case <-p.stopped:
+	done := ctx.Done()
+	for waiting := true; waiting; {
+		select {
+		case a := <-req.answer:
+			return a.batch, a.version, a.err
+		case <-p.stopped:
+			waiting = false
+		case <-done:
+			if req.claimed.CompareAndSwap(false, true) {
+				return 0, 0, context.Cause(ctx)
+			}
+			done = nil // it is begun: the answer comes
+		}
 	}
 	select { // answered just before the end?
 	case a := <-req.answer:

@@ -258,6 +258,9 @@ func (p *Pipeline) input(hard context.Context, raw *RawBatch) error {
 func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 	refused := ErrStopped
 	err := p.input(hard, p.batcher.Cut())
+	if !req.claimed.CompareAndSwap(false, true) {
+		return err // withdrawn
+	}
 	if err == nil {
 		refused, err = p.change(hard, req.change, func(batch, version uint64) {
 			req.answer <- changeAnswer{batch: batch, version: version}

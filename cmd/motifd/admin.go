@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"motifd/config"
 )
@@ -40,6 +41,7 @@ type admin struct {
 	token *[sha256.Size]byte
 	log   zerolog.Logger
 	mux   *http.ServeMux
+	rate  *rate.Limiter // of requests to the API; nil is no bound
 }
 
 // newAdmin returns the interface to a daemon.
@@ -51,6 +53,9 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 		for i, h := range a.hosts { // names of hosts have no case
 			a.hosts[i] = strings.ToLower(h)
 		}
+	}
+	if n := cfg.MaxRequestsPerSecond; n > 0 {
+		a.rate = rate.NewLimiter(rate.Limit(n), n)
 	}
 	if cfg.Token.Set() {
 		sum := sha256.Sum256([]byte(cfg.Token.Reveal()))
@@ -141,6 +146,12 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.token != nil && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
 		h.Set("WWW-Authenticate", "Bearer")
 		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
+		return
+	}
+	if a.rate != nil && strings.HasPrefix(r.URL.Path, "/api/") && !a.rate.Allow() {
+		h.Set("Retry-After", "1")
+		writeError(w, http.StatusTooManyRequests,
+			fmt.Errorf("there are more than %d requests a second (admin.max_requests_per_second)", a.cfg.MaxRequestsPerSecond))
 		return
 	}
 	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {

@@ -36,8 +36,10 @@ func (f *fakeDaemon) Queries() []matcher.QueryState { return nil }
 func (f *fakeDaemon) Directed() bool                { return true }
 func (f *fakeDaemon) Mode() string                  { return "changelog" }
 func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange) (changed, error) {
-	return changed{1, 1}, f.err
+	return changed{Batch: 1, Version: 1}, f.err
 }
+func (f *fakeDaemon) Pending() []pendingChange             { return nil }
+func (f *fakeDaemon) Cancel(context.Context, string) error { return errNotPending }
 
 func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))

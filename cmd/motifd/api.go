@@ -21,8 +21,12 @@ type daemon interface {
 	Status() statusReport
 	// Queries returns the queries, removed ones too.
 	Queries() []matcher.QueryState
-	// Change makes a query change in a batch of its own and returns when it is committed.
+	// Change makes a query change in a batch of its own and returns when it is in the batch log, or pending.
 	Change(ctx context.Context, ch *matcher.QueryChange) (changed, error)
+	// Pending returns the changes that wait or are being made.
+	Pending() []pendingChange
+	// Cancel withdraws the pending change of a query: errNotPending when there is none, errBegun when it is being made.
+	Cancel(ctx context.Context, name string) error
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
 	Mode() string
@@ -32,6 +36,10 @@ type daemon interface {
 type changed struct {
 	Batch   uint64 `json:"batch"`
 	Version uint64 `json:"version"`
+	// Pending: the change waits for the engine; Batch and Version are not known yet.
+	Pending bool `json:"pending,omitempty"`
+	// Cancelled: a pending change was withdrawn instead.
+	Cancelled bool `json:"cancelled,omitempty"`
 }
 
 // errNotReady is wrapped by errors of a daemon that does not take changes at present.
@@ -68,7 +76,8 @@ func describeQuery(s *matcher.QueryState) queryInfo {
 
 // queryList is the answer to GET /api/v1/queries.
 type queryList struct {
-	Queries []queryInfo `json:"queries"`
+	Queries []queryInfo     `json:"queries"`
+	Pending []pendingChange `json:"pending,omitempty"`
 }
 
 // newQuery is the body of POST /api/v1/queries.
@@ -125,7 +134,7 @@ func (a *api) register(mux *http.ServeMux) {
 }
 
 func (a *api) list(w http.ResponseWriter, _ *http.Request) {
-	list := queryList{Queries: []queryInfo{}}
+	list := queryList{Queries: []queryInfo{}, Pending: a.d.Pending()}
 	for _, s := range a.d.Queries() {
 		if s.Removed {
 			continue
@@ -155,6 +164,14 @@ func (a *api) add(w http.ResponseWriter, r *http.Request) {
 
 func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
+	switch err := a.d.Cancel(r.Context(), name); {
+	case err == nil:
+		writeJSON(w, http.StatusAccepted, changed{Cancelled: true})
+		return
+	case !errors.Is(err, errNotPending):
+		writeError(w, http.StatusConflict, err)
+		return
+	}
 	if a.find(name) == nil {
 		writeError(w, http.StatusNotFound, fmt.Errorf("there is no query %q", name))
 		return
@@ -194,7 +211,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryCh
 		writeJSON(w, http.StatusAccepted, done)
 	case errors.Is(err, matcher.ErrQuery):
 		writeError(w, http.StatusBadRequest, err)
-	case errors.Is(err, matcher.ErrUnchanged):
+	case errors.Is(err, matcher.ErrUnchanged), errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)

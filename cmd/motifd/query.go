@@ -84,8 +84,7 @@ func (c *queryAddCmd) Run(a *app) error {
 	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries", body, &done); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "query %s, version %d, from batch %d on\n", body.Name, done.Version, done.Batch)
-	return err
+	return done.print(a.stdout, body.Name, "from batch %d on")
 }
 
 type queryListCmd struct {
@@ -138,8 +137,7 @@ func (c *queryRemoveCmd) Run(a *app) error {
 	if err := c.call(a.ctx, http.MethodDelete, "/api/v1/queries/"+url.PathEscape(c.Name), nil, &done); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "query %s, version %d, removed in batch %d\n", c.Name, done.Version, done.Batch)
-	return err
+	return done.print(a.stdout, c.Name, "removed in batch %d")
 }
 
 type queryResumeCmd struct {
@@ -158,8 +156,7 @@ func (c *queryResumeCmd) Run(a *app) error {
 	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries/"+url.PathEscape(c.Name)+"/resume", struct{}{}, &done); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "query %s, version %d, from batch %d on\n", c.Name, done.Version, done.Batch)
-	return err
+	return done.print(a.stdout, c.Name, "from batch %d on")
 }
 
 type queryValidateCmd struct {
@@ -237,4 +234,17 @@ func setUnit(q *matcher.Query, unit string) {
 	if unit == "subgraphs" {
 		q.Unit = matcher.Subgraphs
 	}
+}
+
+// print tells what became of a change; when is a format for its batch.
+func (d *changed) print(w io.Writer, name, when string) error {
+	what := fmt.Sprintf("version %d, "+when, d.Version, d.Batch)
+	switch {
+	case d.Pending:
+		what = "the change is pending: the engine is busy; motifd query list --json tells what becomes of it, motifd query remove withdraws it"
+	case d.Cancelled:
+		what = "the pending change was withdrawn"
+	}
+	_, err := fmt.Fprintf(w, "query %s, %s\n", name, what)
+	return err
 }

@@ -35,6 +35,7 @@ type service struct {
 	pipeline atomic.Pointer[stream.Pipeline]
 	// observe, which may be nil, returns what the pipeline tells instead of o; that passes on to o.
 	observe func(o stream.Observer) stream.Observer
+	pending pending
 	// resetProgress lets the daemon go on behind its checkpoint whatever the output's progress record says.
 	resetProgress bool
 }

@@ -19,6 +19,7 @@ type statusReport struct {
 	Ready         bool            `json:"ready"`
 	Reason        string          `json:"reason,omitempty"` // why it is not ready
 	Queries       []queryActivity `json:"queries"`
+	Pending       []pendingChange `json:"pending,omitempty"`
 	*stream.Status
 }
 
@@ -47,7 +48,7 @@ func (s *service) Ready() error {
 // Status implements daemon.
 func (s *service) Status() statusReport {
 	r := statusReport{
-		Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true, Queries: []queryActivity{},
+		Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true, Queries: []queryActivity{}, Pending: s.Pending(),
 	}
 	if err := s.Ready(); err != nil {
 		r.Ready, r.Reason = false, err.Error()
@@ -88,11 +89,62 @@ func (s *service) Change(ctx context.Context, ch *matcher.QueryChange) (changed,
 	if p.Status().State == stream.StateRecovering {
 		return changed{}, fmt.Errorf("%w: it is recovering", errNotReady)
 	}
-	batch, version, err := p.Change(ctx, ch)
-	if errors.Is(err, stream.ErrStopped) {
-		return changed{}, fmt.Errorf("%w: %w", errNotReady, err)
+	return s.pending.change(ctx, ch, func() error { return s.room(ch) }, p.Change, s.log)
+}
+
+// Pending implements daemon.
+func (s *service) Pending() []pendingChange {
+	out := s.pending.list()
+	if p := s.pipeline.Load(); p != nil {
+		if step, ok := p.Step(); ok && step.Change != "" {
+			out = append(out, pendingChange{
+				Op: step.Change, Query: step.Query, State: "running", Seconds: rounded(time.Duration(step.Seconds * 1e9)),
+				Batch: step.Batch, Records: step.Records,
+			})
+		}
 	}
-	return changed{Batch: batch, Version: version}, err
+	return out
+}
+
+// Cancel implements daemon.
+func (s *service) Cancel(ctx context.Context, name string) error {
+	err := s.pending.cancel(ctx, name)
+	if !errors.Is(err, errNotPending) {
+		return err
+	}
+	for _, c := range s.Pending() {
+		if c.Query == name {
+			return fmt.Errorf("%w: %s of query %q, in batch %d", errBegun, c.Op, name, c.Batch)
+		}
+	}
+	return err
+}
+
+// room returns nil, or which bound keeps a query from being registered. Pending changes count.
+func (s *service) room(ch *matcher.QueryChange) error {
+	if ch.Add == nil {
+		return nil
+	}
+	size := map[string]int{}
+	for _, q := range s.Queries() {
+		size[q.Query.Name] = len(q.Query.Source)
+	}
+	for _, q := range s.pending.adds() {
+		size[q.Name] = len(q.Source)
+	}
+	size[ch.Add.Name] = len(ch.Add.Source)
+	total := 0
+	for _, n := range size {
+		total += n
+	}
+	a := &s.cfg.Admin
+	switch {
+	case a.MaxQueries > 0 && len(size) > a.MaxQueries:
+		return fmt.Errorf("%w: there would be %d queries; admin.max_queries is %d", errTooMany, len(size), a.MaxQueries)
+	case a.MaxPatternBytes > 0 && total > int(a.MaxPatternBytes):
+		return fmt.Errorf("%w: the patterns would have %d bytes; admin.max_pattern_bytes is %d", errTooMany, total, a.MaxPatternBytes)
+	}
+	return nil
 }
 
 // Directed implements daemon.

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+// changeWait is how long the API waits for the engine to begin a change before it answers that the change is pending.
+const changeWait = 500 * time.Millisecond
+
+// Errors of changes.
+var (
+	errPending    = errors.New("a change of this query is pending; DELETE withdraws it")
+	errNotPending = errors.New("no change of this query is pending")
+	errCancelled  = errors.New("the change was withdrawn")
+	errBegun      = errors.New("the change is being made")
+	errTooMany    = errors.New("too many queries")
+)
+
+// pendingChange is a query change that is not in effect yet.
+type pendingChange struct {
+	Op      string  `json:"op"` // add, replace or remove
+	Query   string  `json:"query"`
+	State   string  `json:"state"` // waiting or running
+	Seconds float64 `json:"seconds"`
+	// Batch and Records are of a running change: its batch, and the records that it has emitted.
+	Batch   uint64 `json:"batch,omitempty"`
+	Records uint64 `json:"records,omitempty"`
+
+	add    *matcher.Query // nil for a removal
+	since  time.Time
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when it is begun, refused or withdrawn
+	result changed       // with err: valid then
+	err    error
+}
+
+// pending are the changes that wait for the engine.
+type pending struct {
+	mu      sync.Mutex
+	changes []*pendingChange
+}
+
+// change makes a change with begin, and waits for it for a while. room, called with p.mu held, may refuse it.
+func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, room func() error,
+	begin func(context.Context, *matcher.QueryChange) (uint64, uint64, error), log zerolog.Logger,
+) (changed, error) {
+	c := &pendingChange{Op: "remove", Query: ch.Remove, State: "waiting", add: ch.Add, since: time.Now(), done: make(chan struct{})}
+	if ch.Add != nil {
+		c.Op, c.Query = "add", ch.Add.Name
+		if ch.Remove != "" {
+			c.Op = "replace"
+		}
+	}
+	p.mu.Lock()
+	if p.find(c.Query) != nil {
+		p.mu.Unlock()
+		return changed{}, fmt.Errorf("query %q: %w", c.Query, errPending)
+	}
+	if err := room(); err != nil {
+		p.mu.Unlock()
+		return changed{}, err
+	}
+	// The change outlives the request that asked for it.
+	var waiting context.Context
+	waiting, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	p.changes = append(p.changes, c)
+	p.mu.Unlock()
+	go func() {
+		defer c.cancel(nil)
+		batch, version, err := begin(waiting, ch)
+		if errors.Is(err, stream.ErrStopped) {
+			err = fmt.Errorf("%w: %w", errNotReady, err)
+		}
+		p.mu.Lock()
+		c.result, c.err = changed{Batch: batch, Version: version}, err
+		p.changes = slices.DeleteFunc(p.changes, func(x *pendingChange) bool { return x == c })
+		p.mu.Unlock()
+		if waited := time.Since(c.since); waited >= changeWait && err != nil {
+			log.Warn().Str("query", c.Query).Str("change", c.Op).Err(err).Msg("a pending query change was not made")
+		}
+		close(c.done)
+	}()
+	timer := time.NewTimer(changeWait)
+	defer timer.Stop()
+	select {
+	case <-c.done:
+		return c.result, c.err
+	case <-timer.C:
+		return changed{Pending: true}, nil
+	}
+}
+
+// find returns the pending change of a query, or nil. p.mu is held.
+func (p *pending) find(name string) *pendingChange {
+	for _, c := range p.changes {
+		if c.Query == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// adds returns the queries that wait to be registered. p.mu is held.
+func (p *pending) adds() (out []*matcher.Query) {
+	for _, c := range p.changes {
+		if c.add != nil {
+			out = append(out, c.add)
+		}
+	}
+	return out
+}
+
+// list returns the changes, in the order in which they came.
+func (p *pending) list() (out []pendingChange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.changes {
+		out = append(out, pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since))})
+	}
+	return out
+}
+
+// cancel withdraws the pending change of a query.
+func (p *pending) cancel(ctx context.Context, name string) error {
+	p.mu.Lock()
+	c := p.find(name)
+	p.mu.Unlock()
+	if c == nil {
+		return fmt.Errorf("query %q: %w", name, errNotPending)
+	}
+	c.cancel(errCancelled)
+	select {
+	case <-c.done:
+		if errors.Is(c.err, errCancelled) {
+			return nil
+		}
+	case <-time.After(changeWait):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("query %q: %w", name, errBegun)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"motifd/config"
+	"motifd/matcher"
+)
+
+func addOf(name, source string) *matcher.QueryChange {
+	return &matcher.QueryChange{Add: &matcher.Query{Name: name, Source: source}}
+}
+
+func noRoom() error { return nil }
+
+// TestAChangeThatWaitsIsPending: the API answers while the engine is busy, lists the change, and withdraws it.
+func TestAChangeThatWaitsIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pending
+		busy := func(ctx context.Context, _ *matcher.QueryChange) (uint64, uint64, error) {
+			<-ctx.Done()
+			return 0, 0, context.Cause(ctx)
+		}
+		request, gone := context.WithCancel(t.Context())
+		got, err := p.change(request, addOf("fan10", "x"), noRoom, busy, zerolog.Nop())
+		require.NoError(t, err)
+		require.Equal(t, changed{Pending: true}, got)
+		gone() // the client's end is not the change's
+		synctest.Wait()
+		list := p.list()
+		require.Len(t, list, 1)
+		require.Equal(t, "add", list[0].Op)
+		require.Equal(t, "fan10", list[0].Query)
+		require.Equal(t, "waiting", list[0].State)
+		require.EqualValues(t, 0.5, list[0].Seconds)
+		_, err = p.change(t.Context(), &matcher.QueryChange{Remove: "fan10"}, noRoom, busy, zerolog.Nop())
+		require.ErrorIs(t, err, errPending)
+		require.ErrorIs(t, p.cancel(t.Context(), "other"), errNotPending)
+		require.NoError(t, p.cancel(t.Context(), "fan10"))
+		require.Empty(t, p.list())
+	})
+}
+
+// TestAChangeThatIsBegunIsNotWithdrawn: what the engine has begun takes effect.
+func TestAChangeThatIsBegunIsNotWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pending
+		release := make(chan struct{})
+		got, err := p.change(t.Context(), addOf("q", "x"), noRoom, func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+			<-release
+			return 3, 1, nil
+		}, zerolog.Nop())
+		require.NoError(t, err)
+		require.True(t, got.Pending)
+		require.ErrorIs(t, p.cancel(t.Context(), "q"), errBegun)
+		require.Len(t, p.list(), 1)
+		close(release)
+		synctest.Wait()
+		require.Empty(t, p.list())
+	})
+}
+
+// TestQueriesAreBounded: pending queries count, and one that is replaced counts once.
+func TestQueriesAreBounded(t *testing.T) {
+	s := &service{cfg: &config.Config{Admin: config.Admin{MaxQueries: 2, MaxPatternBytes: 10}}}
+	s.pending.changes = []*pendingChange{{Query: "a", add: addOf("a", "1234").Add}}
+	require.NoError(t, s.room(addOf("b", "123456")))
+	require.NoError(t, s.room(addOf("a", "1234567890")))
+	require.NoError(t, s.room(&matcher.QueryChange{Remove: "c"}))
+	err := s.room(addOf("b", "1234567"))
+	require.ErrorIs(t, err, errTooMany)
+	require.ErrorContains(t, err, "11 bytes; admin.max_pattern_bytes is 10")
+	s.pending.changes = append(s.pending.changes, &pendingChange{Query: "b", add: addOf("b", "").Add})
+	err = s.room(addOf("c", ""))
+	require.ErrorIs(t, err, errTooMany)
+	require.ErrorContains(t, err, "3 queries; admin.max_queries is 2")
+	require.Equal(t, 409, ask(adminOf(config.Admin{}, &fakeDaemon{err: err}), "POST", "/api/v1/queries", `{"name":"q","cypher":"MATCH (a)-->(b)"}`, nil).Code)
+}
+
+// TestRequestsAreBounded: the API answers 429, probes and metrics go on.
+func TestRequestsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // its clock stands still
+		a := adminOf(config.Admin{MaxRequestsPerSecond: 2}, &fakeDaemon{})
+		for range 2 {
+			require.Equal(t, 200, ask(a, "GET", "/api/v1/queries", "", nil).Code)
+		}
+		got := ask(a, "GET", "/api/v1/queries", "", nil)
+		require.Equal(t, 429, got.Code)
+		require.Equal(t, "1", got.Header().Get("Retry-After"))
+		require.True(t, strings.Contains(got.Body.String(), "admin.max_requests_per_second"), got.Body.String())
+		require.Equal(t, 200, ask(a, "GET", "/readyz", "", nil).Code)
+	})
+}
