@@ -37,8 +37,8 @@ type Source struct {
 
 	gaps gaps // offsets that hold no records for us
 
-	lagMu sync.Mutex       // not mu, which a Seek that waits for the brokers holds
-	ends  map[int32]extent // where reading stands, and where the readable part of the partition ends
+	lagMu sync.Mutex        // not mu, which a Seek that waits for the brokers holds
+	ends  map[int32]lagging // where reading stands, and where the readable part of the partition ends
 }
 
 // chunk is what one Read returns.
@@ -59,7 +59,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
-		ends: map[int32]extent{}}
+		ends: map[int32]lagging{}}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -222,23 +222,35 @@ func (s *Source) Positions() stream.Positions {
 }
 
 // Lag returns how many offsets each partition has that were not handed to Read yet. The ends are asked for anew now and
-// then, so that it grows while nobody reads. Under ReadCommitted they are where the first open transaction begins. Safe
+// then, so that it grows while nobody reads; a partition whose end has not been told for three such times, as where brokers do not
+// answer, is absent. Under ReadCommitted they are where the first open transaction begins. Safe
 // to call from any goroutine.
 func (s *Source) Lag() map[int32]int64 {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
 	out := make(map[int32]int64, len(s.ends))
 	for p, e := range s.ends {
-		out[p] = max(e.end-e.start, 0)
+		if time.Since(e.at) <= lagValid*s.interval {
+			out[p] = max(e.end-e.next, 0)
+		}
 	}
 	return out
 }
+
+// lagging is where reading of a partition stands, where it ends, and when that was told.
+type lagging struct {
+	next, end int64
+	at        time.Time
+}
+
+// lagValid is for how many intervals the end of a partition holds.
+const lagValid = 3
 
 // setLag notes where reading stands and where the partition ends.
 func (s *Source) setLag(partition int32, next, end int64) {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
-	s.ends[partition] = extent{next, end}
+	s.ends[partition] = lagging{next, end, time.Now()}
 }
 
 // watchEnds asks where the partitions end, for Lag: a fetcher does not while what it has fetched waits to be read.
@@ -253,7 +265,7 @@ func (s *Source) watchEnds() {
 		}
 		s.lagMu.Lock()
 		for p, e := range ext {
-			s.ends[p] = extent{s.ends[p].start, e.end}
+			s.ends[p] = lagging{s.ends[p].next, e.end, time.Now()}
 		}
 		s.lagMu.Unlock()
 	}

@@ -188,6 +188,9 @@ func TestLag(t *testing.T) {
 	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 3}) }, time.Minute, time.Millisecond)
 	readN(t, src, 3)
 	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
+	// A broker that does not answer any more leaves the lag unknown, not as it was.
+	require.NoError(t, e.Close())
+	require.Eventually(t, func() bool { return len(src.Lag()) == 0 }, time.Minute, time.Millisecond)
 }
 
 func TestBigBatches(t *testing.T) {
