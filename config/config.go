@@ -177,6 +177,9 @@ type Query struct {
 	MaxMatchesPerBatch uint64 `yaml:"max_matches_per_batch"`
 	ExactTotal         bool   `yaml:"exact_total"`
 	WorkBudget         uint64 `yaml:"work_budget"`
+	OverBudget         string `yaml:"over_budget"` // skip or suspend
+	Sample             uint64 `yaml:"sample"`      // one match in so many
+	Mode               string `yaml:"mode"`        // live or shadow
 }
 
 // Engine says what searches.
@@ -184,10 +187,19 @@ type Engine struct {
 	Backend string `yaml:"backend"` // auto, cpu, cuda or reference
 	Device  int    `yaml:"device"`  // number of the GPU
 	// Placement is how backend auto chooses between CPU and GPU.
-	Placement   Placement `yaml:"placement"`
-	Threads     int       `yaml:"threads"`      // 0: one per processor
-	SpillDir    string    `yaml:"spill_dir"`    // "": the system's temporary directory
-	GroupMemory Size      `yaml:"group_memory"` // of one group of matches sorted in memory
+	Placement   Placement    `yaml:"placement"`
+	Threads     int          `yaml:"threads"`      // 0: one per processor
+	SpillDir    string       `yaml:"spill_dir"`    // "": the system's temporary directory
+	GroupMemory Size         `yaml:"group_memory"` // of one group of matches sorted in memory
+	Limits      SearchLimits `yaml:"limits"`
+}
+
+// SearchLimits bound what searching may cost. 0 is no bound.
+type SearchLimits struct {
+	GroupMatches uint64   `yaml:"group_matches"` // of one anchor and one query, or of a backfill
+	QueryTime    Duration `yaml:"query_time"`    // of one query in one batch, summed over threads
+	BatchTime    Duration `yaml:"batch_time"`    // of all queries in one batch, summed over threads
+	SpillBytes   Size     `yaml:"spill_bytes"`   // temporary files of one batch
 }
 
 // Placement says how backend auto chooses between CPU and GPU, search by search.
@@ -280,6 +292,7 @@ func Default() *Config {
 		Output: Output{Mode: "changelog"},
 		Engine: Engine{
 			Backend: "auto", GroupMemory: 64 * MiB,
+			Limits:    SearchLimits{GroupMatches: 10_000_000, QueryTime: Duration(time.Minute), BatchTime: Duration(5 * time.Minute), SpillBytes: 16 * GiB},
 			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5, Rehearse: Duration(500 * time.Millisecond)},
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
@@ -311,6 +324,8 @@ func (k *KafkaOutput) setDefaults() {
 
 func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
 
-func (q *Query) setDefaults() { q.Emit, q.Unit, q.Backfill = "deltas", "embeddings", "none" }
+func (q *Query) setDefaults() {
+	q.Emit, q.Unit, q.Backfill, q.OverBudget, q.Mode = "deltas", "embeddings", "none", "skip", "live"
+}
 
 func (e *Embedded) setDefaults() { e.Port, e.Sync, e.Partitions = 9092, true, 1 }

@@ -102,7 +102,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		}
 	}
 	known := Fields()
-	for _, f := range []string{"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget"} {
+	for _, f := range []string{"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget", "over_budget", "sample", "mode"} {
 		known = append(known, "queries[]."+f)
 	}
 	for _, path := range known {

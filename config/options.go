@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
@@ -211,4 +213,10 @@ func (c *Config) settings() checkpoint.Settings {
 	shape, _ := json.Marshal(Shape{c.Output.EchoProps}) // a struct of booleans
 	s.Shape = string(shape)
 	return s
+}
+
+// MatcherLimits are the options of the matcher's limits.
+func (c *Config) MatcherLimits() matcher.Limits {
+	l := &c.Engine.Limits
+	return matcher.Limits{Matches: l.GroupMatches, QueryTime: time.Duration(l.QueryTime), BatchTime: time.Duration(l.BatchTime), Spill: int64(l.SpillBytes)}
 }

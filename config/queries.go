@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -63,8 +64,8 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 
 // CheckMode refuses a query that does not go with the output mode (DESIGN S12).
 func CheckMode(mode string, q *matcher.Query) error {
-	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0 || q.WorkBudget != 0) {
-		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full, no max_matches_per_batch and no work_budget, "+
+	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
+		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no max_matches_per_batch, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
 	}
 	return nil
@@ -123,6 +124,14 @@ func (q *Query) Build(directed bool) (*matcher.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	over, err := choose("over_budget", cmp.Or(q.OverBudget, "skip"), overBudgets)
+	if err != nil {
+		return nil, err
+	}
+	shadow, err := choose("mode", cmp.Or(q.Mode, "live"), modes)
+	if err != nil {
+		return nil, err
+	}
 	built, err := q.parse(directed)
 	if err != nil {
 		return nil, err
@@ -132,6 +141,7 @@ func (q *Query) Build(directed bool) (*matcher.Query, error) {
 	}
 	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
+	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
 	return built, built.Validate(directed)
 }
 
@@ -159,7 +169,9 @@ var (
 	emits = map[string]matcher.Emit{"deltas": matcher.EmitDeltas, "counts": matcher.EmitCounts, "exists": matcher.EmitExists}
 	units = map[string]matcher.Unit{"embeddings": matcher.Embeddings, "subgraphs": matcher.Subgraphs}
 
-	backfills = map[string]matcher.Backfill{"none": matcher.BackfillNone, "full": matcher.BackfillFull}
+	overBudgets = map[string]matcher.OverBudget{"skip": matcher.SkipGroup, "suspend": matcher.SuspendQuery}
+	modes       = map[string]bool{"live": false, "shadow": true}
+	backfills   = map[string]matcher.Backfill{"none": matcher.BackfillNone, "full": matcher.BackfillFull}
 )
 
 // ParseEmit reads the name of an emit mode.

@@ -340,6 +340,11 @@ func (v *validator) engine() {
 		v.fail("engine.threads", "is %d; it is 1 to 1024, or 0 for one per processor", e.Threads)
 	}
 	v.positive("engine.group_memory", int64(e.GroupMemory))
+	if l := &e.Limits; l.QueryTime < 0 {
+		v.fail("engine.limits.query_time", "is %v; it is a duration like 1m, or 0 for no bound", l.QueryTime)
+	} else if l.BatchTime < 0 {
+		v.fail("engine.limits.batch_time", "is %v; it is a duration like 5m, or 0 for no bound", l.BatchTime)
+	}
 	if e.SpillDir != "" {
 		if info, err := os.Stat(e.SpillDir); err != nil || !info.IsDir() {
 			v.fail("engine.spill_dir", "%s is no directory; create it first", e.SpillDir)

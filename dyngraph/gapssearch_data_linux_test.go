@@ -89,7 +89,7 @@ func BenchmarkDataGapsInSearch(b *testing.B) {
 							must(be.Stage(d))
 							t := time.Now()
 							res, err := be.Search(context.Background(), dyngraph.Inserted, []matcher.Request{{Plan: p, Before: matcher.AllOrders}},
-								func(matcher.Group) error { return nil }, func(int, uint32) error { return nil })
+								func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 							spent := time.Since(t)
 							must(err)
 							must(be.Commit())

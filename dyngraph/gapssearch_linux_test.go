@@ -130,7 +130,7 @@ func gapsInSearch(b *testing.B, g *dyngraph.Graph, messages []dyngraph.Message, 
 			must(be.Stage(d))
 			t := dyngraph.CPUTime()
 			res, err := be.Search(context.Background(), dyngraph.Inserted, []matcher.Request{{Plan: p, Before: matcher.AllOrders}},
-				func(matcher.Group) error { return nil }, func(int, uint32) error { return nil })
+				func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 			spent := dyngraph.CPUTime() - t
 			must(err)
 			must(be.Abort())

@@ -2,6 +2,7 @@ package matcher
 
 import (
 	"context"
+	"slices"
 
 	"motifd/dyngraph"
 )
@@ -23,27 +24,43 @@ const AllOrders = ^uint32(0)
 type Request struct {
 	Plan *Plan
 	Want Want
-	// Limit caps the rows emitted: a prefix in canonical order. 0 is no cap. Total then asks to count on past the cap.
+	// Limit caps the rows emitted: a prefix in canonical order. 0 is no cap.
 	Limit uint64
-	Total bool
 	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11). With WantCount
 	// and WantAny, which have no anchors, it is 0 or AllOrders.
 	Before uint32
-	// Budget bounds the search steps, 0 for no bound. When it is exceeded the backend stops the plan at a group.
-	Budget uint64
+	// Skip lists the orders of anchors that are left out, ascending: decisions that are obeyed.
+	Skip []uint32
+	// Budget bounds the search; nil is no bound. A group beyond it is left out, and Exceeded is told.
+	Budget *Budget
 }
+
+// Skips reports whether the anchor of an order is left out.
+func (r *Request) Skips(order uint32) bool {
+	if order >= r.Before {
+		return true
+	}
+	if len(r.Skip) == 0 {
+		return false
+	}
+	_, found := slices.BinarySearch(r.Skip, order)
+	return found
+}
+
+// Exceeded is told of a group that is left out because it is beyond its budget, after all groups before it are emitted
+// and before anything of a later group is. stop tells that nothing more of the request is wanted.
+type Exceeded func(request int, order uint32, cause Cause) (stop bool, err error)
 
 // Result is what a search found for the request of the same index.
 type Result struct {
-	// Count is the number of matches: emitted, or with Total or WantCount all of them. With WantAny it is 0 or 1.
+	// Count is the number of matches: emitted, or with WantCount all of them. With WantAny it is 0 or 1.
 	Count     Count
 	Truncated bool // the limit was reached and there are more matches than it
-	// Suspended tells that the budget was exceeded; SuspendedAt is the order of the group where the plan stopped: no
-	// row of it or of a later one was emitted. For WantCount and WantAny it is 0 and Count is void.
-	Suspended   bool
-	SuspendedAt uint32
-	Steps       uint64
-	SearchNS    int64 // when the backend has a clock
+	// Over is the limit that the search ended at, of WantCount, WantAny and Enumerate: Count and Witness are void then,
+	// and no row was emitted. Groups of WantRows are told one by one; see Exceeded.
+	Over     Cause
+	Steps    uint64
+	SearchNS int64 // when the backend has a clock
 	// Witness is a match, with WantAny and Count 1: vertices, then edges.
 	Witness []uint32
 }
@@ -69,16 +86,16 @@ type Backend interface {
 	Stage(d *dyngraph.Delta) error
 	// Search finds the matches of the staged batch: sign Deleted searches the old view anchored at deleted edges,
 	// sign Inserted the new view anchored at inserted ones (DESIGN A1, A2). emit receives the rows in the order
-	// (anchor, query name, row); requests are sorted by query name. suspend is called before anything of a
-	// group where a budget was exceeded could be emitted. An error of either ends the search and is returned.
-	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error,
-		suspend func(request int, order uint32) error) ([]Result, error)
+	// (anchor, query name, row); requests are sorted by query name. An error of emit or over ends the search and is
+	// returned.
+	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error, over Exceeded) ([]Result, error)
 	// Commit and Abort end the batch; they are called before the graph's own, while the delta is valid.
 	Commit() error
 	Abort() error
 	// Enumerate finds the matches of the plan in a view, in the order (vertex ids, edge identities) when rows are
-	// wanted. limit caps the rows, 0 for none; with WantAny the search stops at the first match.
-	Enumerate(ctx context.Context, which dyngraph.Which, p *Plan, want Want, limit uint64,
+	// wanted. limit caps the rows, 0 for none; with WantAny the search stops at the first match. A search beyond the
+	// budget, which may be nil, emits nothing.
+	Enumerate(ctx context.Context, which dyngraph.Which, p *Plan, want Want, limit uint64, budget *Budget,
 		emit func(Rows) error) (Result, error)
 	Close() error
 }

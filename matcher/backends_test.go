@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"motifd/dyngraph"
@@ -21,6 +22,12 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
 	return cpu.New(opt)
+}
+
+// newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.
+func newTicking(t testing.TB, threads int) matcher.Backend {
+	var now atomic.Int64
+	return cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), Clock: func() int64 { return now.Add(1000) }})
 }
 
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and
@@ -54,7 +61,7 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 		r.Want = matcher.WantAny
 	default:
 		if rng.IntN(2) == 0 {
-			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
+			r.Limit = 1 + rng.Uint64N(6)
 		}
 	}
 	switch {
@@ -68,8 +75,8 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 
 func describe(r *matcher.Request) string {
 	q := r.Plan.Query
-	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, total %v, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
-		r.Want, r.Limit, r.Total, r.Before)
+	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
+		r.Want, r.Limit, r.Before)
 }
 
 // checkWitness checks that what was found is a match of the view that was searched.
@@ -101,7 +108,7 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 			limit = 1 + rng.Uint64N(6)
 		}
 		enumerate := func(be matcher.Backend) (lines []string, res matcher.Result) {
-			res, err := be.Enumerate(t.Context(), dyngraph.New, p, want, limit, func(rows matcher.Rows) error {
+			res, err := be.Enumerate(t.Context(), dyngraph.New, p, want, limit, nil, func(rows matcher.Rows) error {
 				for i := range rows.Len() {
 					lines = append(lines, matchertest.RowLine(bench.Graph.View(dyngraph.New), rows, i))
 				}
@@ -156,10 +163,10 @@ func bearable(t *testing.T, rng *rand.Rand, shape matchertest.Shape, graph []dyn
 	bench := matchertest.NewBench(t, shape.Directed, plan.New(), drawn, be)
 	bench.Stage(graph)
 	answer := bench.Search(be, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) {
-		r.Want, r.Budget = matcher.WantCount, 100_000
+		r.Want, r.Budget = matcher.WantCount, matcher.NewBudget(matcher.Limits{}, 100_000, nil)
 	}))
 	for i, r := range answer.Results {
-		if !r.Suspended && !r.Count.IsZero() && r.Count.Cmp(matcher.CountOf(3000)) < 0 && len(queries) < 5 {
+		if r.Over == matcher.NoCause && !r.Count.IsZero() && r.Count.Cmp(matcher.CountOf(3000)) < 0 && len(queries) < 5 {
 			drawn[i].Unit = matcher.Unit(rng.IntN(2))
 			queries = append(queries, drawn[i])
 		}
@@ -206,7 +213,7 @@ func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, 
 	}
 	for i := range requests {
 		w, g := want.Results[i], got.Results[i]
-		if w.Count != g.Count || w.Truncated != g.Truncated || w.Suspended != g.Suspended {
+		if w.Count != g.Count || w.Truncated != g.Truncated || w.Over != g.Over {
 			t.Fatalf("sign %d, %s\nreference %+v\ncpu       %+v", sign, describe(&requests[i]), w, g)
 		}
 		checkWitness(t, bench, sign, &requests[i], g)

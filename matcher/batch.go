@@ -10,11 +10,15 @@ type Batch struct {
 	Number  uint64 // 1, 2, ...
 	Updates []dyngraph.Update
 	Change  *QueryChange
-	// Suspensions are decided while the batch is searched for the first time and obeyed ever after (DESIGN S11).
-	Suspensions []Suspension
-	// Replayed batches come from the batch log: work budgets are not measured, only the suspensions obeyed.
-	Replayed bool
+	// Decisions are made while the batch is searched for the first time, and obeyed ever after (DESIGN S11).
+	Decisions []Decision
+	// MeasureFrom is the index of the first record from which limits are measured: 0 for a new batch; for one whose
+	// intent was open at start, what is published already; NeverMeasure for a replay of the batch log.
+	MeasureFrom uint64
 }
+
+// NeverMeasure as Batch.MeasureFrom has decisions obeyed and none made.
+const NeverMeasure = ^uint64(0)
 
 // QueryChange registers or removes a query.
 type QueryChange struct {
@@ -26,13 +30,43 @@ type QueryChange struct {
 	Retract bool `json:"retract,omitempty"`
 }
 
-// Suspension stops a query within a batch: nothing of the group (sign, order) nor of a later group of the query is
-// published, and the query stays suspended until a new version is registered.
-type Suspension struct {
-	Query   string        `json:"query"`
-	Version uint64        `json:"version"`
-	Sign    dyngraph.Sign `json:"sign"`
-	Order   uint32        `json:"order"` // order of the anchor (A2); 0 for counts and exists
+// Action is what a Decision does.
+type Action uint8
+
+// The actions.
+const (
+	// Suspend: nothing of the group, nor of a later one of the query, is published. The query stays suspended until a new
+	// version is registered.
+	Suspend Action = iota
+	// Skip leaves out the group alone.
+	Skip
+	// SkipRest leaves out the group and all later ones of the query and sign in the batch.
+	SkipRest
+	// NoTotal: the exact total of the query and sign is not known. Records are not concerned.
+	NoTotal
+)
+
+var actions = [...]string{"suspend", "skip", "skip_rest", "no_total"}
+
+// String returns the action as `checkpoint info` shows it.
+func (a Action) String() string {
+	if int(a) < len(actions) {
+		return actions[a]
+	}
+	return "unknown"
+}
+
+// Decision is what the engine left out of a batch because it was beyond a limit (DESIGN S11). It is durable before
+// anything that it concerns is published.
+type Decision struct {
+	Query    string
+	Version  uint64
+	Sign     dyngraph.Sign
+	Order    uint32 // of the anchor; 0 for counts, exists and snapshots
+	Action   Action
+	Cause    Cause
+	Snapshot bool   // it concerns what a registration or a removal emits
+	Kept     uint64 // of a snapshot: records that were emitted before
 }
 
 // EventKind tells what an Event carries.
@@ -43,7 +77,31 @@ const (
 	EventMatches EventKind = iota // Rows
 	EventCount                    // Count
 	EventExists                   // nothing more: the sign is the transition
+	EventNotice                   // Notice: what was left out
 )
+
+// Reason says what a notice is about (DESIGN S11).
+type Reason string
+
+// The reasons.
+const (
+	// ReasonSuspended: the query puts out nothing more until it is resumed.
+	ReasonSuspended Reason = "suspended"
+	// ReasonSkipped: matches that appeared were left out; those of one anchor, or with Rest of all later ones.
+	ReasonSkipped Reason = "skipped"
+	// ReasonEnded: matches that disappeared were left out; every announced match that holds the anchor's edge is void,
+	// or without an anchor every announced match of the version.
+	ReasonEnded Reason = "ended"
+	// ReasonTruncated: the cap on positives was reached, and there are more.
+	ReasonTruncated Reason = "truncated"
+)
+
+// Notice tells consumers in band what was left out.
+type Notice struct {
+	Reason Reason
+	Cause  Cause // NoCause of a cap
+	Rest   bool  // of ReasonSkipped: all later groups of the query in this batch are left out, too
+}
 
 // Event is a run of results of one query, sign and anchor, handed to the emit callback in canonical order (DESIGN
 // S7). It and its Rows are borrowed until the callback returns; a copy without rows, and all that it refers to, may be used until the
@@ -62,6 +120,10 @@ type Event struct {
 	FirstIndex uint64
 	Rows       Rows
 	Count      Count
+	Notice     Notice
+	// LossySince is the batch since which positives of the query are left out, 0 for none: a negative may be of a match
+	// that was not announced.
+	LossySince uint64
 	// View resolves ids: the old graph for negatives, the new one for positives and snapshots.
 	View dyngraph.View
 }
@@ -113,15 +175,22 @@ func (r Rows) Slice(i, j int) Rows {
 
 // QuerySummary is what a batch did to one query.
 type QuerySummary struct {
-	Query     *Query
-	Positive  Count // matches found; with a cap and no exact total, those emitted
-	Negative  Count
-	Truncated bool // a cap was reached on either sign (DESIGN S11)
-	Suspended *Suspension
-	Snapshot  bool   // Positive and Negative are from registration or removal
-	Emitted   uint64 // records emitted
-	SearchNS  int64  // nanoseconds of search, summed over threads, when the backend was given a clock
-	Steps     uint64 // search steps: candidates tried
+	Query    *Query
+	Positive Count // matches found; with a cap and no exact total, those emitted
+	Negative Count
+	// NoPositive and NoNegative tell that the number is not known: counting it was beyond a limit.
+	NoPositive, NoNegative bool
+	Truncated              bool // the cap was reached (DESIGN S11)
+	Suspended              *Decision
+	// Skipped counts the decisions that left something out, but for Suspended; Cause is the last one's.
+	Skipped uint64
+	Cause   Cause
+	// LossySince is the query's after the batch; see QueryState.
+	LossySince uint64
+	Snapshot   bool   // Positive and Negative are from registration or removal
+	Emitted    uint64 // records emitted
+	SearchNS   int64  // nanoseconds of search, summed over threads, when the backend was given a clock
+	Steps      uint64 // search steps: candidates tried
 }
 
 // Summary is what Step did.
@@ -131,6 +200,8 @@ type Summary struct {
 	Queries []QuerySummary
 	// Effect is what changed in the graph, for the checkpoint.
 	Effect dyngraph.Effect
+	// QueriesChanged tells that what Engine.Queries returns has changed.
+	QueriesChanged bool
 	// NetInserted and NetDeleted count the net edges; Updates the accepted updates.
 	NetInserted, NetDeleted, Updates int
 }
@@ -138,8 +209,12 @@ type Summary struct {
 // QueryState is a query as the Engine knows it and the checkpoint keeps it.
 type QueryState struct {
 	Query *Query `json:"query"`
-	// Suspended queries exceeded their work budget and are not searched (DESIGN S11).
+	// Suspended queries exceeded a limit and are not searched (DESIGN S11).
 	Suspended bool `json:"suspended,omitempty"`
+	// LossySince is the batch since which some positives of this version were left out, 0 if none were.
+	LossySince uint64 `json:"lossy_since,omitempty"`
+	// Announced is set for an exists query while no witness is known that decides it: what was announced last.
+	Announced *bool `json:"announced,omitempty"`
 	// Removed queries are kept so that a query registered again under the same name gets a new version: match ids
 	// never return (DESIGN S6). Query has only its Name and Version then.
 	Removed bool `json:"removed,omitempty"`

@@ -1,6 +1,7 @@
 package matcher
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,8 +27,8 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if err := q.Validate(e.g.Directed()); err != nil {
 		return nil, err
 	}
-	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0 || q.WorkBudget != 0) {
-		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full, no max_matches_per_batch and no work_budget",
+	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
+		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no max_matches_per_batch",
 			ErrQuery, q.Name)
 	}
 	q.Version = 1
@@ -61,7 +62,8 @@ func sameDefinition(a, b *Query) bool {
 		}
 	}
 	return a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
-		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget
+		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
+		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow
 }
 
 // removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).
@@ -126,9 +128,12 @@ func (s *stepper) change() (err error) {
 	}
 	staged = true
 	if ch.Retract {
-		if err := s.snapshot(retracted, dyngraph.Deleted); err != nil {
+		w := &work{registered: retracted, sum: QuerySummary{Query: retracted.state.Query}}
+		s.obey(w)
+		if err := s.snapshot(w, dyngraph.Deleted); err != nil {
 			return err
 		}
+		s.sum.Queries = append(s.sum.Queries, w.sum)
 	}
 	if ch.Add == nil {
 		e.queries[name] = &registered{state: removed(old.state.Query)}
@@ -147,13 +152,8 @@ func (s *stepper) change() (err error) {
 		return err
 	}
 	if added != nil {
-		if err := e.findWitness(s.ctx, added); err != nil {
+		if err := s.begin(added); err != nil {
 			return err
-		}
-		if ch.Add.Backfill == BackfillFull {
-			if err := s.snapshot(added, dyngraph.Inserted); err != nil {
-				return err
-			}
 		}
 	}
 	if err := s.settled(nil); err != nil {
@@ -164,53 +164,167 @@ func (s *stepper) change() (err error) {
 	}
 	s.sum.Effect = e.g.Effect()
 	e.g.Commit()
+	s.sum.QueriesChanged = true
 	return nil
 }
 
-// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts.
-func (s *stepper) snapshot(r *registered, sign dyngraph.Sign) error {
-	e, q := s.e, r.state.Query
-	qs := QuerySummary{Query: q, Snapshot: true}
-	ev := Event{Query: q, Sign: sign, Snapshot: true, View: e.g.View(dyngraph.New)}
-	want := WantRows
-	switch q.Emit {
-	case EmitCounts:
-		want = WantCount
-	case EmitExists:
-		want = WantAny
-	}
-	res, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, r.plan, want, q.MaxMatches, func(rows Rows) error {
-		ev.Kind, ev.Rows = EventMatches, rows
-		qs.Emitted += uint64(rows.Len())
-		return s.send(&ev)
-	})
-	if err != nil {
-		return fmt.Errorf("snapshot of query %q: %w", q.Name, err)
-	}
-	total := res.Count
-	qs.Truncated, qs.SearchNS, qs.Steps = res.Truncated, res.SearchNS, res.Steps
-	if q.Emit != EmitDeltas && !total.IsZero() {
-		ev.Kind, ev.Count = EventCount, total
-		if q.Emit == EmitExists {
-			ev.Kind = EventExists
+// begin finds what a query that is being registered begins with: a witness, and with a backfill its matches.
+func (s *stepper) begin(added *registered) error {
+	w := &work{registered: added, sum: QuerySummary{Query: added.state.Query}}
+	s.obey(w)
+	if added.state.Query.Emit == EmitExists {
+		if err := s.findExistence(w, true); err != nil {
+			return err
 		}
-		qs.Emitted = 1
-		if err := s.send(&ev); err != nil {
+		s.e.setWitness(added, w.existed.exists, w.existed.witness)
+		s.announce(added, w.existed.unsure)
+	}
+	if added.state.Query.Backfill == BackfillFull && (w.suspended == nil || w.suspended.Snapshot) {
+		if err := s.snapshot(w, dyngraph.Inserted); err != nil {
 			return err
 		}
 	}
-	if res.Truncated && q.ExactTotal {
-		exact, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, r.plan, WantCount, 0, nil)
-		if err != nil {
-			return fmt.Errorf("total of query %q: %w", q.Name, err)
+	s.summarize(w)
+	if w.suspended != nil {
+		s.e.setWitness(added, false, nil)
+		added.state.Suspended, added.state.Announced, added.plan = true, nil, nil
+		s.e.unprepared = true
+	}
+	if w.sum.tells() || added.state.Query.Backfill == BackfillFull {
+		s.sum.Queries = append(s.sum.Queries, w.sum)
+	}
+	return nil
+}
+
+// errCut ends the emission of a snapshot that was interrupted.
+var errCut = errors.New("the snapshot was cut")
+
+// snapshot emits M(G_n) of a query: as positives on registration, as negatives on a removal that retracts.
+func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
+	e, q := s.e, w.state.Query
+	w.sum.Snapshot = true
+	ev := Event{Query: q, Sign: sign, Snapshot: true, View: e.g.View(dyngraph.New)}
+	if q.Emit != EmitDeltas {
+		return s.snapshotTotal(w, ev)
+	}
+	limit, kept := uint64(0), ^uint64(0)
+	if sign == dyngraph.Inserted {
+		limit = capOf(q)
+	}
+	cut := w.snapshotCut(sign)
+	if cut != nil {
+		if kept = cut.Kept; limit == 0 || kept < limit {
+			limit = kept
 		}
-		total = exact.Count
+	}
+	res, emitted := Result{}, uint64(0)
+	budget := s.budgetOf(w)
+	if kept > 0 {
+		var err error
+		res, err = e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantRows, limit, budget, func(rows Rows) error {
+			if cut == nil && budget.stopped.Load() {
+				return errCut
+			}
+			emitted += uint64(rows.Len())
+			ev.Kind, ev.Rows = EventMatches, rows
+			return s.putRows(w, &ev, 0)
+		})
+		if errors.Is(err, errCut) {
+			res.Over, err = CauseOperator, nil
+		}
+		if err != nil {
+			return fmt.Errorf("snapshot of query %q: %w", q.Name, err)
+		}
+	}
+	w.sum.SearchNS += res.SearchNS
+	w.sum.Steps += res.Steps
+	if cut == nil && res.Over != NoCause {
+		x := Decision{Sign: sign, Snapshot: true, Cause: res.Over, Action: Skip, Kept: emitted}
+		if sign == dyngraph.Inserted && (res.Over == CauseOperator || q.OverBudget == SuspendQuery) {
+			x.Action = Suspend
+		}
+		if err := s.decide(w, x); err != nil {
+			return err
+		}
+		cut = &x
+	}
+	w.found(sign, CountOf(emitted))
+	if cut != nil {
+		n := Notice{Reason: ReasonSkipped, Cause: cut.Cause}
+		switch {
+		case cut.Action == Suspend:
+			n.Reason = ReasonSuspended
+		case sign == dyngraph.Deleted:
+			n.Reason = ReasonEnded
+		}
+		return s.put(w, &Event{Kind: EventNotice, Query: q, Sign: sign, Snapshot: true, View: ev.View, Notice: n})
+	}
+	if w.sum.Truncated && q.ExactTotal {
+		return s.snapshotCount(w, sign)
+	}
+	return nil
+}
+
+// snapshotCut returns the decision by which a snapshot ends early, or nil.
+func (w *work) snapshotCut(sign dyngraph.Sign) *Decision {
+	for _, action := range []Action{Suspend, Skip} {
+		if x := w.decided(sign, true, action); x != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+// snapshotTotal emits the snapshot of a query for counts or existence.
+func (s *stepper) snapshotTotal(w *work, ev Event) error {
+	q := w.state.Query
+	if q.Emit == EmitExists {
+		if !w.exists {
+			return nil
+		}
+		ev.Kind = EventExists
+		w.found(ev.Sign, CountOf(1))
+		return s.put(w, &ev)
+	}
+	if err := s.snapshotCount(w, ev.Sign); err != nil {
+		return err
+	}
+	n := w.sum.Positive
+	if ev.Sign == dyngraph.Deleted {
+		n = w.sum.Negative
+	}
+	switch x := w.decided(ev.Sign, true, NoTotal); {
+	case x != nil:
+		ev.Kind, ev.Notice = EventNotice, Notice{Reason: ReasonSkipped, Cause: x.Cause}
+		w.sum.Skipped++
+		w.sum.Cause = x.Cause
+		w.lossy = w.lossy || ev.Sign == dyngraph.Inserted
+	case n.IsZero():
+		return nil
+	default:
+		ev.Kind, ev.Count = EventCount, n
+	}
+	return s.put(w, &ev)
+}
+
+// snapshotCount counts the matches of a query that is being registered or removed.
+func (s *stepper) snapshotCount(w *work, sign dyngraph.Sign) error {
+	if w.decided(sign, true, NoTotal) != nil {
+		return nil
+	}
+	res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantCount, 0, s.budgetOf(w), nil)
+	if err != nil {
+		return fmt.Errorf("total of query %q: %w", w.state.Query.Name, err)
+	}
+	w.sum.SearchNS += res.SearchNS
+	w.sum.Steps += res.Steps
+	if res.Over != NoCause {
+		return s.decide(w, Decision{Sign: sign, Snapshot: true, Action: NoTotal, Cause: res.Over})
 	}
 	if sign == dyngraph.Inserted {
-		qs.Positive = total
+		w.sum.Positive = res.Count
 	} else {
-		qs.Negative = total
+		w.sum.Negative = res.Count
 	}
-	s.sum.Queries = append(s.sum.Queries, qs)
 	return nil
 }

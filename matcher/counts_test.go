@@ -198,9 +198,9 @@ func TestS12CountsOfDenseGraphs(t *testing.T) {
 			bench := matchertest.NewBench(t, shape.Directed, matchertest.BarePlanner{}, []*matcher.Query{q}, ref)
 			bench.Stage(msgs[:shape.Edges])
 			n := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) {
-				r.Want, r.Budget = matcher.WantCount, mostSteps
+				r.Want, r.Budget = matcher.WantCount, matcher.NewBudget(matcher.Limits{}, mostSteps, nil)
 			})).Results[0]
-			if !n.Suspended && !n.Count.IsZero() {
+			if n.Over == matcher.NoCause && !n.Count.IsZero() {
 				queries = append(queries, q)
 			}
 		}
@@ -216,7 +216,7 @@ func TestS12CountsOfDenseGraphs(t *testing.T) {
 			bench.Commit()
 			for _, p := range bench.Plans() {
 				want := len(reference.Matches(bench.Graph.View(dyngraph.New), p.Query))
-				got, err := fast.Enumerate(t.Context(), dyngraph.New, p, matcher.WantCount, 0, nil)
+				got, err := fast.Enumerate(t.Context(), dyngraph.New, p, matcher.WantCount, 0, nil, nil)
 				if err != nil || got.Count != matcher.CountOf(uint64(want)) {
 					t.Fatalf("%+v %+v: counts %v of %d, %v", p.Query.Vertices, p.Query.Edges, got.Count, want, err)
 				}

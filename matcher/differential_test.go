@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -85,19 +84,19 @@ func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 }
 
 // TestS7ReplayPutsOutTheSame replays a batch log on other backends, and the end of it on a graph that was loaded in the
-// middle, with the queries restored. Some queries exceed their budgets: the replay suspends them where the log says.
+// middle, with the queries restored. Some queries exceed their budgets: the replay leaves out what the log says.
 func TestS7ReplayPutsOutTheSame(t *testing.T) {
 	suspensions := 0
 	matchertest.ForSeedsUntil(t, 20, func() bool { return suspensions > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
 			randomModes(rng, q)
 			if rng.IntN(3) == 0 {
-				q.WorkBudget = 1 + rng.Uint64N(100)
+				q.WorkBudget, q.OverBudget = 1+rng.Uint64N(100), matcher.OverBudget(rng.IntN(2))
 			}
 		})
 		first := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
 		for _, b := range first.Log {
-			suspensions += len(b.Suspensions)
+			suspensions += len(b.Decisions)
 		}
 		graph := func() *dyngraph.Graph { return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}) }
 		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
@@ -117,22 +116,13 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		}
 		rest := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
 			Planner: plan.New()})
-		var states []matcher.QueryState
-		for _, q := range c.Queries {
-			versioned := *q
-			versioned.Version = 1
-			suspended := false
-			for _, b := range first.Log[:at] {
-				suspended = suspended || slices.ContainsFunc(b.Suspensions, func(s matcher.Suspension) bool { return s.Query == q.Name })
-			}
-			states = append(states, matcher.QueryState{Query: &versioned, Suspended: suspended})
-		}
+		states := first.Batches[at-1].Queries
 		if err := rest.Engine.Restore(t.Context(), states); err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range first.Log[at:] {
 			logged := *b
-			logged.Replayed = true
+			logged.MeasureFrom = matcher.NeverMeasure
 			rest.Step(&logged)
 		}
 		first.Batches = first.Batches[at:]

@@ -17,8 +17,13 @@ type EngineOptions struct {
 	// Upsert refuses queries that the upsert mode of the output cannot hold (DESIGN S12), and retracts the matches
 	// of removed ones.
 	Upsert bool
-	// Suspend makes a suspension durable before anything that it concerns is emitted; nil when there is no batch log.
-	Suspend func(batch uint64, s Suspension) error
+	// Limits bound what searching may cost.
+	Limits Limits
+	// Decide makes a decision durable before anything that it concerns is emitted; nil when there is no batch log.
+	Decide func(batch uint64, x Decision) error
+	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is needed for
+	// such queries alone.
+	Sampled func(q *Query, v dyngraph.View, row []uint32) (bool, error)
 	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a clock; nil: nobody.
 	Phase func(batch uint64, p Phase)
 }
@@ -53,6 +58,10 @@ type Engine struct {
 	work      []work
 	which     []*work
 	reqs      []Request
+	kept      []uint32 // rows of a sample
+	// unprepared tells that the backend does not know of the last change of queries yet.
+	unprepared bool
+	running    running
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
 }
@@ -64,6 +73,8 @@ type registered struct {
 	// exists and witness are the state of an exists query (DESIGN S12): whether there is a match, and one that there is.
 	exists  bool
 	witness []uint32
+	// lost tells that neither is known: finding out at start was beyond a limit. The next step suspends the query.
+	lost bool
 
 	at int // in Engine.active
 }
@@ -80,6 +91,11 @@ var (
 func NewEngine(opt EngineOptions) (*Engine, error) {
 	if err := opt.Backend.Load(opt.Graph); err != nil {
 		return nil, fmt.Errorf("loading the graph into backend %s: %w", opt.Backend.Name(), err)
+	}
+	if opt.Sampled == nil {
+		opt.Sampled = func(q *Query, _ dyngraph.View, _ []uint32) (bool, error) {
+			return false, errors.New("the engine was made without EngineOptions.Sampled")
+		}
 	}
 	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{}}
 	if err := e.prepare(); err != nil {
@@ -140,15 +156,15 @@ func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 }
 
 // Rehearse has a backend that is a Rehearser measure its ways of searching for what the queries emit; see the function of that name. It is for the time
-// before the first Step that somebody waits for. Queries with a budget have none, and those for existence are searched too seldom.
+// before the first Step that somebody waits for. Queries for existence are searched too seldom.
 func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
 	var reqs []Request
 	for _, r := range e.active {
 		q := r.state.Query
-		if q.WorkBudget > 0 || q.Emit == EmitExists {
+		if q.Emit == EmitExists {
 			continue
 		}
-		req := Request{Plan: r.plan, Before: AllOrders, Limit: q.MaxMatches, Total: q.ExactTotal}
+		req := Request{Plan: r.plan, Before: AllOrders, Limit: capOf(q)}
 		if q.Emit == EmitCounts {
 			req = Request{Plan: r.plan, Before: AllOrders, Want: WantCount}
 		}
@@ -177,6 +193,7 @@ func (e *Engine) plan(r *registered) error {
 
 // prepare makes the searched queries known to the backend.
 func (e *Engine) prepare() error {
+	e.unprepared = true
 	e.active = e.active[:0]
 	for _, r := range e.queries {
 		if !r.state.Removed && !r.state.Suspended {
@@ -195,18 +212,28 @@ func (e *Engine) prepare() error {
 	if err := e.opt.Backend.Prepare(plans); err != nil {
 		return fmt.Errorf("preparing backend %s: %w", e.opt.Backend.Name(), err)
 	}
+	e.unprepared = false
 	return nil
 }
 
+// findWitness finds out whether an exists query has a match, at start. Beyond the limits what was announced last holds;
+// where that is not known, the query is lost.
 func (e *Engine) findWitness(ctx context.Context, r *registered) error {
 	if r.state.Query.Emit != EmitExists {
 		return nil
 	}
-	res, err := e.opt.Backend.Enumerate(ctx, dyngraph.New, r.plan, WantAny, 0, nil)
+	batch := NewBatchBudget(e.opt.Limits)
+	batch.Arm()
+	res, err := e.opt.Backend.Enumerate(ctx, dyngraph.New, r.plan, WantAny, 0, NewBudget(e.opt.Limits, r.state.Query.WorkBudget, batch), nil)
 	if err != nil {
 		return fmt.Errorf("searching a first match of query %q: %w", r.state.Query.Name, err)
 	}
-	e.setWitness(r, !res.Count.IsZero(), res.Witness)
+	if res.Over == NoCause {
+		e.setWitness(r, !res.Count.IsZero(), res.Witness)
+		return nil
+	}
+	r.lost = r.state.Announced == nil
+	e.setWitness(r, !r.lost && *r.state.Announced, nil)
 	return nil
 }
 
@@ -238,10 +265,21 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 // settle, unless it is nil, is called once, when nothing more is emitted and nothing has changed yet: with nil, or with the error that
 // the step fails with. Events may be used until it returns, but for their Rows (see Event). An error that it returns is the step's.
 func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, settle func(error) error) (*Summary, error) {
-	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle, sum: &Summary{Number: b.Number, Updates: len(b.Updates)}}
+	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle, sum: &Summary{Number: b.Number, Updates: len(b.Updates)},
+		budget: NewBatchBudget(e.opt.Limits)}
+	if b.MeasureFrom == 0 {
+		s.budget.Arm()
+	}
+	e.running.begin(b.Number, s.budget)
+	defer e.running.end()
 	var err error
 	defer s.phase("")
-	if b.Change != nil {
+	if e.unprepared {
+		err = e.prepare()
+	}
+	if err != nil {
+		// nothing was done
+	} else if b.Change != nil {
 		s.phase(PhaseChange)
 		err = s.change()
 	} else {

@@ -169,7 +169,7 @@ func (g *manyGraph) selective(b *testing.B, n int, most uint64, draw func() *mat
 	bench.Commit()
 	var qs []*matcher.Query
 	for i, p := range bench.Plans() {
-		res, err := be.Enumerate(b.Context(), dyngraph.New, p, matcher.WantCount, 0, nil)
+		res, err := be.Enumerate(b.Context(), dyngraph.New, p, matcher.WantCount, 0, nil, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

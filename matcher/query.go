@@ -34,6 +34,23 @@ const (
 	EmitExists             // the transitions between no match and some match
 )
 
+// OverBudget is what becomes of a query that exceeds a limit.
+type OverBudget uint8
+
+// The ways.
+const (
+	SkipGroup    OverBudget = iota // what is beyond the limit is left out; the query goes on
+	SuspendQuery                   // the query is suspended
+)
+
+// String returns the way as the configuration spells it.
+func (o OverBudget) String() string {
+	if o == SuspendQuery {
+		return "suspend"
+	}
+	return "skip"
+}
+
 // Backfill is what registration emits.
 type Backfill uint8
 
@@ -76,9 +93,14 @@ type Query struct {
 	// the cap was reached (DESIGN S11). They go with EmitDeltas.
 	MaxMatches uint64 `json:"max_matches_per_batch,omitempty"`
 	ExactTotal bool   `json:"exact_total,omitempty"`
-	// WorkBudget bounds the search steps that one batch may spend on the query, 0 for no bound. A query that
-	// exceeds it is suspended (DESIGN S11).
+	// WorkBudget bounds the search steps that one batch may spend on the query, 0 for no bound but Limits.
 	WorkBudget uint64 `json:"work_budget,omitempty"`
+	// OverBudget says what becomes of a query that exceeds a limit (DESIGN S11).
+	OverBudget OverBudget `json:"over_budget,omitempty"`
+	// Sample, if it is more than 1, keeps one match in so many, by its id, in both signs.
+	Sample uint64 `json:"sample,omitempty"`
+	// Shadow queries are searched and counted, and put nothing out.
+	Shadow bool `json:"shadow,omitempty"`
 
 	// Source is the pattern's text as the user wrote it, for display; Language is "cypher" or "text".
 	Source   string `json:"source,omitempty"`
@@ -139,6 +161,9 @@ func (q *Query) Validate(directed bool) error {
 	}
 	if q.Emit != EmitDeltas && (q.MaxMatches != 0 || q.ExactTotal) {
 		return bad("max_matches_per_batch and exact_total go with emit: deltas")
+	}
+	if q.Emit != EmitDeltas && q.Sample > 1 {
+		return bad("sample goes with emit: deltas")
 	}
 	if q.ExactTotal && q.MaxMatches == 0 {
 		return bad("exact_total needs max_matches_per_batch")

@@ -32,7 +32,7 @@ func (b *rehearsing) Rehearse(ctx context.Context, reqs []matcher.Request) (more
 		if b.rng.IntN(4) == 0 {
 			continue
 		}
-		_, err := b.Search(ctx, sign, reqs, func(matcher.Group) error { return nil }, func(int, uint32) error { return nil })
+		_, err := b.Search(ctx, sign, reqs, func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 		if err != nil {
 			return false, err
 		}

@@ -18,9 +18,11 @@ type stepper struct {
 	// settle is what Step was given; nil once it was called.
 	settle func(error) error
 
-	d     *dyngraph.Delta
-	work  []work
-	modes [EmitExists + 1]bool // that some of the work has
+	d       *dyngraph.Delta
+	budget  *BatchBudget
+	work    []work
+	modes   [EmitExists + 1]bool // that some of the work has
+	pending []notice             // of the sign at hand, that come later
 }
 
 // work is what a step does for one query that the batch may concern; the others cost nothing.
@@ -28,7 +30,11 @@ type work struct {
 	*registered
 	fits      concern
 	sum       QuerySummary
-	suspended *Suspension // obeyed or made in this step
+	decisions []Decision // obeyed or made in this step
+	suspended *Decision  // one of them
+	lossy     bool       // positives were left out
+	taken     uint64     // positives emitted, or left out by the sample, of a query with a cap
+	budget    *Budget    // nil before anything is searched
 	existed   existence
 	result    *Result // of the last search, nil when the query was not asked for
 }
@@ -46,6 +52,7 @@ type existence struct {
 	decided bool
 	exists  bool
 	witness []uint32
+	unsure  bool // the search was beyond a limit: exists is what was announced before
 }
 
 // send hands an event on with its index.
@@ -55,7 +62,22 @@ func (s *stepper) send(ev *Event) error {
 		return err
 	}
 	s.sum.Records += uint64(ev.Records())
+	s.e.running.emitted.Store(s.sum.Records)
+	if s.sum.Records >= s.b.MeasureFrom {
+		s.budget.Arm()
+	}
 	return nil
+}
+
+// budgetOf returns the budget of a query in this batch.
+func (s *stepper) budgetOf(w *work) *Budget {
+	if w.budget == nil {
+		q := w.state.Query
+		w.budget = NewBudget(s.e.opt.Limits, q.WorkBudget, s.budget)
+		w.budget.Floor = q.OverBudget == SkipGroup
+		s.e.running.budget(q.Name, w.budget)
+	}
+	return w.budget
 }
 
 // settled tells the receiver, unless that was done, that nothing more is emitted, and returns the error that the step ends with.
@@ -73,6 +95,7 @@ func (s *stepper) settled(err error) error {
 
 // phase tells that a phase begins.
 func (s *stepper) phase(p Phase) {
+	s.e.running.phase.Store(p)
 	if f := s.e.opt.Phase; f != nil {
 		f(s.b.Number, p)
 	}
@@ -128,23 +151,26 @@ func (s *stepper) updates() (err error) {
 	s.sum.NetInserted, s.sum.NetDeleted = s.d.Inserted(), s.d.Deleted()
 	s.sum.Effect = e.g.Effect()
 	e.g.Commit()
-	return s.finish()
+	s.finish()
+	return nil
 }
 
-// finish updates the state of queries once the batch is committed.
-func (s *stepper) finish() error {
-	again, n := false, 0
+// finish updates the state of queries once the batch is committed. It cannot fail: a backend that has to learn of a
+// suspension does so in the next step.
+func (s *stepper) finish() {
+	n := 0
 	for i := range s.work {
 		w := &s.work[i]
 		if x := w.existed; x.decided {
 			s.e.setWitness(w.registered, x.exists, x.witness)
+			s.announce(w.registered, x.unsure)
 		}
 		if w.suspended != nil {
 			s.e.setWitness(w.registered, false, nil)
-			w.state.Suspended, w.plan = true, nil
-			again = true
+			w.state.Suspended, w.state.Announced, w.plan = true, nil, nil
+			s.e.unprepared, s.sum.QueriesChanged = true, true
 		}
-		w.sum.Suspended = w.suspended
+		s.summarize(w)
 		if w.sum.tells() {
 			n++
 		}
@@ -157,15 +183,37 @@ func (s *stepper) finish() error {
 			s.sum.Queries = append(s.sum.Queries, *qs)
 		}
 	}
-	if again {
-		return s.e.prepare()
+}
+
+// summarize notes in state and summary of a query that it is lossy or suspended.
+func (s *stepper) summarize(w *work) {
+	if w.lossy && w.state.LossySince == 0 {
+		w.state.LossySince = s.b.Number
+		s.sum.QueriesChanged = true
 	}
-	return nil
+	if w.suspended != nil {
+		x := *w.suspended
+		w.sum.Suspended = &x
+	}
+	w.sum.LossySince = w.state.LossySince
+}
+
+// announce keeps what was announced of an exists query, while nothing decides whether it still holds.
+func (s *stepper) announce(r *registered, unsure bool) {
+	if unsure == (r.state.Announced != nil) && (!unsure || *r.state.Announced == r.exists) {
+		return
+	}
+	if r.state.Announced = nil; unsure {
+		exists := r.exists
+		r.state.Announced = &exists
+	}
+	s.sum.QueriesChanged = true
 }
 
 // tells reports whether there is anything to say of the query.
 func (q *QuerySummary) tells() bool {
-	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated || q.Suspended != nil
+	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated || q.Suspended != nil ||
+		q.Skipped > 0 || q.NoPositive || q.NoNegative
 }
 
 // search finds and emits the batch's results in the order of DESIGN S7 and S12: negatives, then positives; in either
@@ -178,18 +226,25 @@ func (s *stepper) search() error {
 	if err := s.decideExistence(); err != nil {
 		return err
 	}
+	s.e.running.anchors.Store(int64(len(s.d.Net)))
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+		s.e.running.sign.Store(int32(sign))
+		s.e.running.anchor.Store(0)
 		if err := s.ask(sign, EmitCounts); err != nil {
 			return err
 		}
 		if err := s.sendTotals(sign); err != nil {
 			return err
 		}
+		s.collectNotices(sign)
 		if err := s.ask(sign, EmitDeltas); err != nil {
 			return err
 		}
+		if err := s.restNotices(sign); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.countTotals()
 }
 
 // sideOf returns the index of a sign in Fits.Mark, and its bit in a concern.
@@ -234,9 +289,14 @@ func (s *stepper) collect() {
 			}
 		}
 	}
-	for i := range s.b.Suspensions {
-		x := &s.b.Suspensions[i]
+	for i := range s.b.Decisions {
+		x := &s.b.Decisions[i]
 		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended && r.state.Query.Version == x.Version {
+			note(r.at, 0)
+		}
+	}
+	for _, r := range e.active {
+		if r.lost {
 			note(r.at, 0)
 		}
 	}
@@ -260,60 +320,52 @@ func (s *stepper) collect() {
 		s.modes[r.state.Query.Emit] = true
 		e.concerned[at] = 0
 	}
-	for i := range s.b.Suspensions {
-		x := &s.b.Suspensions[i]
-		for k := range s.work {
-			if q := s.work[k].state.Query; q.Name == x.Query && q.Version == x.Version {
-				s.work[k].suspended = x
-			}
-		}
+	for k := range s.work {
+		s.obey(&s.work[k])
 	}
 }
 
-// before returns the anchors that may be searched: those of a lower order (DESIGN S11).
-func (w *work) before(sign dyngraph.Sign) uint32 {
-	x := w.suspended
-	switch {
-	case x == nil || sign < x.Sign:
-		return AllOrders
-	case sign == x.Sign:
-		return x.Order
+// obey takes account of the decisions about a query that the batch brings along.
+func (s *stepper) obey(w *work) {
+	q := w.state.Query
+	for i := range s.b.Decisions {
+		if x := &s.b.Decisions[i]; x.Query == q.Name && x.Version == q.Version {
+			w.decisions = append(w.decisions, *x)
+		}
 	}
-	return 0
+	for i := range w.decisions {
+		w.note(&w.decisions[i])
+	}
+}
+
+// capOf returns how many positives of a query are asked for: one more than are wanted tells that there are more.
+func capOf(q *Query) uint64 {
+	if q.MaxMatches == 0 || q.MaxMatches+1 == 0 {
+		return 0
+	}
+	return q.MaxMatches + 1
 }
 
 // request makes the request for a query, or none when there is nothing of the sign to search, or nothing may be.
 func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	q := w.state.Query
-	req := Request{Plan: w.plan, Before: w.before(sign)}
+	req := Request{Plan: w.plan, Before: AllOrders}
 	switch q.Emit {
 	case EmitDeltas:
-		req.Limit, req.Total = q.MaxMatches, q.ExactTotal
+		if sign == dyngraph.Inserted {
+			req.Limit = capOf(q)
+		}
 	case EmitCounts:
 		req.Want = WantCount
 	case EmitExists:
 		req.Want = WantAny
 	}
+	w.limit(&req, sign)
 	if !w.fits.side(sign) || req.Before == 0 || req.Want != WantRows && req.Before != AllOrders {
 		return req, false
 	}
-	if q.WorkBudget > 0 && !s.b.Replayed && w.suspended == nil {
-		req.Budget = max(1, q.WorkBudget-min(q.WorkBudget, w.sum.Steps))
-	}
+	req.Budget = s.budgetOf(w)
 	return req, true
-}
-
-// suspend records that a query stops at a group, durably, before anything of the group or a later one is emitted.
-func (s *stepper) suspend(w *work, sign dyngraph.Sign, order uint32) error {
-	q := w.state.Query
-	x := &Suspension{Query: q.Name, Version: q.Version, Sign: sign, Order: order}
-	if s.e.opt.Suspend != nil {
-		if err := s.e.opt.Suspend(s.b.Number, *x); err != nil {
-			return fmt.Errorf("recording the suspension of query %q: %w", q.Name, err)
-		}
-	}
-	w.suspended = x
-	return nil
 }
 
 // ask searches the queries of one emit mode in one phase; matches are emitted as they come.
@@ -336,19 +388,27 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 	if len(reqs) == 0 {
 		return nil
 	}
-	ev := Event{Kind: EventMatches, Sign: sign, View: s.e.g.View(dyngraph.New)}
-	if sign == dyngraph.Deleted {
-		ev.View = s.e.g.View(dyngraph.Old)
-	}
+	ev := Event{Kind: EventMatches, Sign: sign, View: s.view(sign)}
 	results, err := s.e.opt.Backend.Search(s.ctx, sign, reqs, func(g Group) error {
 		w := which[g.Request]
+		if err := s.flushNotices(sign, g.Order, w.state.Query); err != nil {
+			return err
+		}
+		s.e.running.anchor.Store(int64(g.Order))
 		ev.Query = w.state.Query
 		ev.AnchorEdge = &s.d.Net[g.Order]
 		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
 		ev.Rows = g.Rows
-		w.sum.Emitted += uint64(g.Rows.Len())
-		return s.send(&ev)
-	}, func(request int, order uint32) error { return s.suspend(which[request], sign, order) })
+		if ev.LossySince = 0; sign == dyngraph.Deleted {
+			ev.LossySince = w.state.LossySince
+		}
+		return s.putRows(w, &ev, g.Order)
+	}, func(request int, order uint32, cause Cause) (bool, error) {
+		if reqs[request].Want != WantRows { // its Result tells
+			return true, nil
+		}
+		return s.over(which[request], sign, order, cause)
+	})
 	if err != nil {
 		return err
 	}
@@ -357,14 +417,67 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 		w.result = r
 		w.sum.Steps += r.Steps
 		w.sum.SearchNS += r.SearchNS
-		w.sum.Truncated = w.sum.Truncated || r.Truncated
-		if mode == EmitExists {
+		if r.Over != NoCause && mode != EmitExists {
+			if err := s.overTotal(w, sign, r.Over); err != nil {
+				return err
+			}
+		}
+		if mode != EmitExists {
+			w.found(sign, r.Count)
+		}
+	}
+	return nil
+}
+
+// found notes the number of matches of a sign.
+func (w *work) found(sign dyngraph.Sign, n Count) {
+	if q := w.state.Query; sign == dyngraph.Inserted {
+		if most := CountOf(q.MaxMatches); q.MaxMatches > 0 && q.Emit == EmitDeltas && n.Cmp(most) > 0 {
+			n = most
+		}
+		w.sum.Positive = n
+	} else {
+		w.sum.Negative = n
+	}
+}
+
+// overTotal decides about a count, or about whether there is a match, that is not known within the limits.
+func (s *stepper) overTotal(w *work, sign dyngraph.Sign, cause Cause) error {
+	x := Decision{Sign: sign, Cause: cause, Action: Skip}
+	if cause == CauseOperator || w.state.Query.OverBudget == SuspendQuery {
+		x.Action = Suspend
+	}
+	return s.decide(w, x)
+}
+
+// countTotals counts the positives of queries with ExactTotal of which some were left out.
+func (s *stepper) countTotals() error {
+	which, reqs := s.e.which[:0], s.e.reqs[:0]
+	for i := range s.work {
+		w := &s.work[i]
+		left := w.decided(dyngraph.Inserted, false, Skip) != nil || w.decided(dyngraph.Inserted, false, SkipRest) != nil
+		if !w.state.Query.ExactTotal || w.suspended != nil || !w.sum.Truncated && !left || w.decided(dyngraph.Inserted, false, NoTotal) != nil {
 			continue
 		}
-		if sign == dyngraph.Inserted {
-			w.sum.Positive = r.Count
-		} else {
-			w.sum.Negative = r.Count
+		which = append(which, w)
+		reqs = append(reqs, Request{Plan: w.plan, Before: AllOrders, Want: WantCount, Budget: s.budgetOf(w)})
+	}
+	s.e.which, s.e.reqs = which, reqs
+	if len(reqs) == 0 {
+		return nil
+	}
+	results, err := s.e.opt.Backend.Search(s.ctx, dyngraph.Inserted, reqs, func(Group) error { return nil },
+		func(int, uint32, Cause) (bool, error) { return true, nil })
+	if err != nil {
+		return err
+	}
+	for k, w := range which {
+		w.sum.Steps += results[k].Steps
+		w.sum.SearchNS += results[k].SearchNS
+		if cause := results[k].Over; cause == NoCause {
+			w.sum.Positive = results[k].Count
+		} else if err := s.decide(w, Decision{Sign: dyngraph.Inserted, Action: NoTotal, Cause: cause}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -376,18 +489,16 @@ func (s *stepper) decideExistence() error {
 	if !s.modes[EmitExists] {
 		return nil
 	}
-	e := s.e
-	view := e.g.View(dyngraph.New)
+	view := s.e.g.View(dyngraph.New)
 	for i := range s.work {
 		w := &s.work[i]
-		if w.state.Query.Emit != EmitExists || !w.exists {
+		if w.state.Query.Emit != EmitExists {
 			continue
 		}
-		intact := true
-		for _, x := range w.witness[len(w.state.Query.Vertices):] {
-			intact = intact && view.Visible(dyngraph.EdgeIndex(x))
+		if err := s.findLost(w); err != nil {
+			return err
 		}
-		if intact {
+		if w.witness != nil && w.intact(view) {
 			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search
 		}
 	}
@@ -396,26 +507,78 @@ func (s *stepper) decideExistence() error {
 	}
 	for i := range s.work {
 		w := &s.work[i]
-		if w.state.Query.Emit != EmitExists || w.existed.decided || w.suspended != nil {
-			continue
-		}
-		x := existence{decided: true}
-		if w.result != nil {
-			x.exists, x.witness = !w.result.Count.IsZero(), w.result.Witness
-		}
-		if !x.exists && w.exists {
-			res, err := e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantAny, 0, nil)
-			if err != nil {
-				return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
+		if w.state.Query.Emit == EmitExists && !w.existed.decided && w.suspended == nil {
+			if err := s.findExistence(w, w.exists || w.unsure()); err != nil {
+				return err
 			}
-			x.exists, x.witness = !res.Count.IsZero(), res.Witness
-			w.sum.SearchNS += res.SearchNS
-			w.sum.Steps += res.Steps
 		}
-		w.existed = x
 	}
 	return nil
 }
+
+// findLost suspends a query of which it was not found out within the limits at start whether it has a match. Where records of
+// the batch are published already, which rest on that, the search is made without limits instead.
+func (s *stepper) findLost(w *work) error {
+	if !w.lost || w.suspended != nil {
+		return nil
+	}
+	if s.b.MeasureFrom == 0 {
+		return s.decide(w, Decision{Sign: dyngraph.Deleted, Action: Suspend, Cause: CauseTime})
+	}
+	res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.Old, w.plan, WantAny, 0, nil, nil)
+	if err != nil {
+		return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
+	}
+	w.lost = false
+	s.e.setWitness(w.registered, !res.Count.IsZero(), res.Witness)
+	return nil
+}
+
+// intact reports whether the edges of the witness are there.
+func (w *work) intact(view dyngraph.View) bool {
+	for _, x := range w.witness[len(w.state.Query.Vertices):] {
+		if !view.Visible(dyngraph.EdgeIndex(x)) {
+			return false
+		}
+	}
+	return true
+}
+
+// findExistence decides about one exists query, whose witness broke or that had none, once the positives were searched. everywhere tells
+// that a match may be there that the batch did not make.
+func (s *stepper) findExistence(w *work, everywhere bool) error {
+	x := existence{decided: true}
+	over := NoCause
+	if w.result != nil {
+		x.exists, x.witness, over = !w.result.Count.IsZero(), w.result.Witness, w.result.Over
+	}
+	obeyed := w.decided(dyngraph.Inserted, false, Skip) != nil
+	if !obeyed && over == NoCause && !x.exists && everywhere {
+		res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantAny, 0, s.budgetOf(w), nil)
+		if err != nil {
+			return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
+		}
+		x.exists, x.witness, over = !res.Count.IsZero(), res.Witness, res.Over
+		w.sum.SearchNS += res.SearchNS
+		w.sum.Steps += res.Steps
+	}
+	if over != NoCause {
+		if err := s.overTotal(w, dyngraph.Inserted, over); err != nil {
+			return err
+		}
+		if w.suspended != nil {
+			return nil
+		}
+	}
+	if obeyed || over != NoCause {
+		x = existence{decided: true, exists: w.exists, unsure: true}
+	}
+	w.existed = x
+	return nil
+}
+
+// unsure tells that what was announced of an exists query may not hold: deciding it was beyond a limit.
+func (r *registered) unsure() bool { return r.state.Announced != nil }
 
 // sendTotals emits the counts and transitions of one sign, by query name.
 func (s *stepper) sendTotals(sign dyngraph.Sign) error {
@@ -425,7 +588,20 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 	for i := range s.work {
 		w := &s.work[i]
 		ev := Event{Query: w.state.Query, Sign: sign, View: s.e.g.View(dyngraph.New)}
-		switch w.state.Query.Emit {
+		if ev.Query.Emit == EmitDeltas {
+			continue
+		}
+		if x := w.totalDecision(sign); x != nil {
+			ev.Kind, ev.Notice = EventNotice, Notice{Reason: ReasonSkipped, Cause: x.Cause}
+			if x.Action == Suspend {
+				ev.Notice.Reason = ReasonSuspended
+			}
+			if err := s.put(w, &ev); err != nil {
+				return err
+			}
+			continue
+		}
+		switch ev.Query.Emit {
 		case EmitCounts:
 			if w.result == nil || w.result.Count.IsZero() {
 				continue
@@ -437,17 +613,20 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 				continue
 			}
 			ev.Kind = EventExists
-			if sign == dyngraph.Inserted {
-				w.sum.Positive = CountOf(1)
-			} else {
-				w.sum.Negative = CountOf(1)
-			}
-		default:
-			continue
+			w.found(sign, CountOf(1))
 		}
-		w.sum.Emitted++
-		if err := s.send(&ev); err != nil {
+		if err := s.put(w, &ev); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// totalDecision returns the decision that takes the place of a count or a transition, or nil.
+func (w *work) totalDecision(sign dyngraph.Sign) *Decision {
+	for i := range w.decisions {
+		if x := &w.decisions[i]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal {
+			return x
 		}
 	}
 	return nil

@@ -19,10 +19,10 @@ type cancelling struct {
 }
 
 func (c *cancelling) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
-	emit func(matcher.Rows) error,
+	budget *matcher.Budget, emit func(matcher.Rows) error,
 ) (matcher.Result, error) {
 	c.cancel()
-	return c.Backend.Enumerate(ctx, which, p, want, limit, emit)
+	return c.Backend.Enumerate(ctx, which, p, want, limit, budget, emit)
 }
 
 // TestRestoreStopsASearchForAWitness: a cycle of 11 vertices has no match in a complete bipartite graph, and it takes about 60^10

@@ -133,6 +133,8 @@ func short(r *matchertest.Record) string {
 		return fmt.Sprintf("%s #%v", s, r.Count)
 	case matcher.EventExists:
 		return s + " exists"
+	case matcher.EventNotice:
+		return s + " ! " + string(r.Notice.Reason)
 	}
 	for _, v := range r.Match.Vertices {
 		s += " " + v.Key

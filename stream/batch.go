@@ -134,11 +134,7 @@ func (p *Pipeline) endOf(b *Batch, sum *matcher.Summary, removed uint64) (end *b
 			Inserted: sum.NetInserted, Deleted: sum.NetDeleted, Positions: b.Positions,
 		},
 	}
-	changed := b.Change != nil
-	for i := range sum.Queries {
-		changed = changed || sum.Queries[i].Suspended != nil
-	}
-	if changed {
+	if b.Change != nil || sum.QueriesChanged {
 		end.commit.Queries = p.opt.Engine.Queries()
 	}
 	for _, d := range b.DeadLetters {

@@ -43,7 +43,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 	d.id = state.StreamID
 	faulty := f.Store(store)
 	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 2}), Planner: plan.New(), Suspend: faulty.Suspend,
+		Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 2}), Planner: plan.New(), Decide: faulty.Decide,
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()

@@ -155,7 +155,7 @@ func TestS11SuspensionIsLoggedAndObeyed(t *testing.T) {
 			edge(fmt.Sprintf("in%d", i%8), fmt.Sprintf("out%d", i%9)))
 	}
 	path := queries(t)[1]
-	path.WorkBudget = 400
+	path.WorkBudget, path.OverBudget = 400, matcher.SuspendQuery
 	world := func(out *streamtest.MemOutput) *world {
 		w := newWorld(t, out)
 		w.in.Add(recs...)
@@ -175,7 +175,7 @@ func TestS11SuspensionIsLoggedAndObeyed(t *testing.T) {
 	require.NoError(t, w.run(nil))
 	suspended := func() (batches []uint64) {
 		for _, b := range w.store.Committed() {
-			if len(b.Suspensions) > 0 {
+			if len(b.Decisions) > 0 {
 				batches = append(batches, b.Number)
 			}
 		}

@@ -236,7 +236,7 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 			anchor *dyngraph.NetEdge
 		}
 		for _, b := range store.Committed() {
-			b.Replayed = true
+			b.MeasureFrom = matcher.NeverMeasure
 			rows := map[group]int{}
 			_, err := plain.Step(t.Context(), &b.Batch, func(ev *matcher.Event) (err error) {
 				rows[group{ev.Query, ev.AnchorEdge}] += ev.Rows.Len()

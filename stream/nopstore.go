@@ -26,8 +26,8 @@ func (NopStore) Bootstrap(context.Context, *dyngraph.Graph) error { return nil }
 // Intent implements Store.
 func (NopStore) Intent(*Batch) error { return nil }
 
-// Suspend implements Store.
-func (NopStore) Suspend(uint64, matcher.Suspension) error { return nil }
+// Decide implements Store.
+func (NopStore) Decide(uint64, matcher.Decision) error { return nil }
 
 // Commit implements Store.
 func (NopStore) Commit(*CommitInfo) error { return nil }

@@ -31,14 +31,23 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		if q.Positive.IsZero() && q.Negative.IsZero() && !q.Truncated && q.Suspended == nil {
+		if q.Positive.IsZero() && q.Negative.IsZero() && !q.Truncated && q.Suspended == nil && q.Skipped == 0 && !q.NoPositive && !q.NoNegative {
 			continue
 		}
 		r.Queries = append(r.Queries, QueryReport{
 			Query: q.Query.Name, Version: q.Query.Version,
-			Positive: q.Positive, Negative: q.Negative,
+			Positive: Total{q.Positive, q.NoPositive}, Negative: Total{q.Negative, q.NoNegative},
 			Truncated: q.Truncated, Suspended: q.Suspended != nil, Snapshot: q.Snapshot,
+			Skipped: q.Skipped, Limit: limitOf(q), LossySince: q.LossySince,
 		})
 	}
 	return r
+}
+
+// limitOf names the limit that a query exceeded in a batch.
+func limitOf(q *matcher.QuerySummary) string {
+	if q.Suspended != nil {
+		return q.Suspended.Cause.String()
+	}
+	return q.Cause.String()
 }

@@ -20,7 +20,7 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		if b.Number != p.number+1 {
 			return fmt.Errorf("recovery: the open intent after batch %d is numbered %d", p.number, b.Number)
 		}
-		b.Replayed = true
+		b.MeasureFrom = p.published(b.Number)
 		if err := p.runBatch(hard, b, origin{recovered: true}); err != nil {
 			return err
 		}
@@ -58,6 +58,18 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	read()
 	p.setState(StateRunning)
 	return p.batches(soft, hard)
+}
+
+// published returns how many records of an open batch are out already: what they rest on is not measured again. Where the sink
+// cannot tell, the batch is published anew as a whole.
+func (p *Pipeline) published(batch uint64) uint64 {
+	switch at := p.skip; {
+	case !at.Known || at.Batch < batch:
+		return 0
+	case at.Batch == batch:
+		return at.Index
+	}
+	return matcher.NeverMeasure
 }
 
 // seek makes the source go on where the last batch ended. It does nothing more when soft is done.
@@ -110,7 +122,7 @@ func (p *Pipeline) stepLog(soft, hard context.Context) error {
 		if b.Number != p.number+1 {
 			return fmt.Errorf("batch log: batch %d is followed by batch %d", p.number, b.Number)
 		}
-		b.Replayed = true
+		b.MeasureFrom = matcher.NeverMeasure
 		if err := p.runBatch(hard, b, origin{}); err != nil {
 			return err
 		}

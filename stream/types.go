@@ -73,8 +73,8 @@ type OutRecord struct {
 	Index uint64
 	Query string
 	Sign  dyngraph.Sign
-	// Snapshot marks records of registration.
-	Snapshot bool
+	// Snapshot marks records of registration, Notice those that tell what a limit has left out.
+	Snapshot, Notice bool
 }
 
 // DeadLetter is a refused input record.
@@ -124,15 +124,34 @@ type ChangeReport struct {
 	Version uint64 `json:"version"`
 }
 
+// Total is a number of matches, or that it is not known: counting was beyond a limit.
+type Total struct {
+	matcher.Count
+	Unknown bool
+}
+
+// MarshalJSON writes the number, or "unknown".
+func (t Total) MarshalJSON() ([]byte, error) {
+	if t.Unknown {
+		return []byte(`"unknown"`), nil
+	}
+	return t.Count.MarshalJSON()
+}
+
 // QueryReport is one query's part of a batch record.
 type QueryReport struct {
-	Query     string        `json:"query"`
-	Version   uint64        `json:"version"`
-	Positive  matcher.Count `json:"positive"`
-	Negative  matcher.Count `json:"negative"`
-	Truncated bool          `json:"truncated,omitempty"`
-	Suspended bool          `json:"suspended,omitempty"`
-	Snapshot  bool          `json:"snapshot,omitempty"`
+	Query     string `json:"query"`
+	Version   uint64 `json:"version"`
+	Positive  Total  `json:"positive"`
+	Negative  Total  `json:"negative"`
+	Truncated bool   `json:"truncated,omitempty"`
+	Suspended bool   `json:"suspended,omitempty"`
+	Snapshot  bool   `json:"snapshot,omitempty"`
+	// Skipped counts what was left out since it was beyond a limit, Limit names the last such limit.
+	Skipped uint64 `json:"skipped,omitempty"`
+	Limit   string `json:"limit,omitempty"`
+	// LossySince is the batch since which some positives of the query were left out.
+	LossySince uint64 `json:"lossy_since,omitempty"`
 }
 
 // Mark is how far a sink's output is durable, as opaque bytes kept by the Store with each commit (the lengths of
@@ -231,7 +250,7 @@ type CommitInfo struct {
 	Report *BatchReport
 }
 
-// Store makes the daemon's state durable; package checkpoint implements it. Intent, Suspend and Commit are called
+// Store makes the daemon's state durable; package checkpoint implements it. Intent, Decide and Commit are called
 // from different goroutines, Intent(n+1) possibly before Commit(n); each is synced when it returns.
 type Store interface {
 	// Recover loads the state, once, before anything else is called.
@@ -239,8 +258,8 @@ type Store interface {
 	// Bootstrap stores a graph that was loaded from a file as batch 0, in a fresh checkpoint.
 	Bootstrap(ctx context.Context, g *dyngraph.Graph) error
 	Intent(b *Batch) error
-	// Suspend adds a suspension to the open intent of the batch, before anything that it concerns is published.
-	Suspend(batch uint64, s matcher.Suspension) error
+	// Decide adds a decision to the open intent of the batch, before anything that it concerns is published.
+	Decide(batch uint64, x matcher.Decision) error
 	Commit(c *CommitInfo) error
 	Close() error
 }
@@ -249,7 +268,7 @@ type Store interface {
 // the batch before the intent is durable, which is all that DESIGN P3 asks of it: a crash before leaves the output as it was,
 // and the input is read again from where the batch before it ended; one after finds the intent.
 type IntentStarter interface {
-	// StartIntent is Intent, but the batch is durable only once logged has returned nil. What begins with it (Suspend,
+	// StartIntent is Intent, but the batch is durable only once logged has returned nil. What begins with it (Decide,
 	// StartIntent or Intent of the next batch, Close) waits for it by itself; Commit comes after logged. b is not changed until
 	// then. logged may be called more than once, or never.
 	StartIntent(b *Batch) (logged func() error)

@@ -74,11 +74,11 @@ func (w *world) engine(store stream.Store) *matcher.Engine {
 	w.t.Helper()
 	e, err := matcher.NewEngine(matcher.EngineOptions{
 		Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: reference.New(), Planner: plan.New(),
-		Suspend: store.Suspend,
+		Decide: store.Decide,
 	})
 	require.NoError(w.t, err)
 	for _, b := range w.store.Committed() {
-		b.Replayed = true
+		b.MeasureFrom = matcher.NeverMeasure
 		_, err := e.Step(context.Background(), &b.Batch, func(*matcher.Event) error { return nil }, nil)
 		require.NoError(w.t, err)
 	}

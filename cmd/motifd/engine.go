@@ -11,6 +11,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/plan"
+	"motifd/stream/codec"
 )
 
 // timedBackend measures the time that a backend spends searching, less what the receiver of its results takes.
@@ -27,7 +28,7 @@ type timedBackend struct {
 
 // Search implements matcher.Backend.
 func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
-	emit func(matcher.Group) error, suspend func(int, uint32) error,
+	emit func(matcher.Group) error, over matcher.Exceeded,
 ) ([]matcher.Result, error) {
 	begin, other := time.Now(), time.Duration(0)
 	res, err := t.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
@@ -35,17 +36,17 @@ func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []ma
 		err := emit(g)
 		other += time.Since(at)
 		return err
-	}, suspend)
+	}, over)
 	t.took(begin, other)
 	return res, err
 }
 
 // Enumerate implements matcher.Backend.
 func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
-	emit func(matcher.Rows) error,
+	budget *matcher.Budget, emit func(matcher.Rows) error,
 ) (matcher.Result, error) {
 	begin, other := time.Now(), time.Duration(0)
-	res, err := t.Backend.Enumerate(ctx, which, p, want, limit, func(r matcher.Rows) error {
+	res, err := t.Backend.Enumerate(ctx, which, p, want, limit, budget, func(r matcher.Rows) error {
 		at := time.Now()
 		err := emit(r)
 		other += time.Since(at)
@@ -108,11 +109,10 @@ func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) erro
 	}
 }
 
-// newEngine returns an engine over a graph.
-func newEngine(g *dyngraph.Graph, b *timedBackend, upsert bool, suspend func(uint64, matcher.Suspension) error) (*matcher.Engine, error) {
-	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: g, Backend: b.forEngine(), Planner: plan.New(), Upsert: upsert, Suspend: suspend, Phase: b.phase,
-	})
+// newEngine returns an engine over a graph. Of the options, the caller gives those that differ between commands.
+func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*matcher.Engine, error) {
+	opt.Graph, opt.Backend, opt.Planner, opt.Phase, opt.Sampled = g, b.forEngine(), plan.New(), b.phase, codec.Sampled
+	e, err := matcher.NewEngine(opt)
 	if err != nil {
 		return nil, fmt.Errorf("starting the engine: %w", err)
 	}

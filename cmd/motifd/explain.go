@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 )
 
 // explainCmd prints plans.
@@ -45,7 +46,7 @@ func (c *explainCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := newEngine(g, backend, false, nil)
+	engine, err := newEngine(g, backend, matcher.EngineOptions{})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	engine, err := newEngine(g, backend, false, nil)
+	engine, err := newEngine(g, backend, matcher.EngineOptions{})
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err := r.load(g); err != nil {
 		return errors.Join(err, src.Close())
 	}
-	engine, err := newEngine(g, r.backend, false, nil)
+	engine, err := newEngine(g, r.backend, matcher.EngineOptions{})
 	if err != nil {
 		return errors.Join(err, src.Close())
 	}

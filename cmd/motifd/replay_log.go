@@ -88,7 +88,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 		}
 	}
 	upsert := settings.Mode == "upsert"
-	engine, err := newEngine(state.Graph, r.backend, upsert, nil)
+	engine, err := newEngine(state.Graph, r.backend, matcher.EngineOptions{Upsert: upsert})
 	if err != nil {
 		return err
 	}

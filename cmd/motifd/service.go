@@ -208,7 +208,9 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 			p.NotePhase(phase)
 		}
 	}
-	e, err := newEngine(state.Graph, backend, s.cfg.Output.Mode == "upsert", store.Suspend)
+	e, err := newEngine(state.Graph, backend, matcher.EngineOptions{
+		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +401,11 @@ func (o *observer) Step(s stream.StepStats) {
 		q := &s.Summary.Queries[i]
 		if q.Suspended != nil {
 			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("steps", q.Steps).
-				Msg("the query exceeded its work budget and is suspended; resume it with motifd query resume")
+				Stringer("limit", q.Suspended.Cause).Msg("the query exceeded a limit and is suspended; resume it with motifd query resume")
+		}
+		if q.Skipped > 0 {
+			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("groups", q.Skipped).
+				Stringer("limit", q.Cause).Uint64("lossy_since", q.LossySince).Msg("matches beyond a limit were left out; the output says so")
 		}
 		if q.Truncated {
 			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("max_matches_per_batch was reached; the rest was left out")

@@ -75,13 +75,13 @@ type meetingBackend struct {
 }
 
 func (b *meetingBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
-	emit func(matcher.Group) error, suspend func(int, uint32) error,
+	emit func(matcher.Group) error, over matcher.Exceeded,
 ) ([]matcher.Result, error) {
 	if b.m.searched < b.batch { // once a batch
 		b.m.searched = b.batch
 		b.m.at(b.batch)
 	}
-	return b.Backend.Search(ctx, sign, reqs, emit, suspend)
+	return b.Backend.Search(ctx, sign, reqs, emit, over)
 }
 
 type meetingSink struct {
@@ -158,7 +158,7 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 		meeting.batch = batch
 		trace.Phase(batch, phase)
 	}
-	engine, err := newEngine(dyngraph.NewGraph(dyngraph.Options{Directed: true}), timed, false, nil)
+	engine, err := newEngine(dyngraph.NewGraph(dyngraph.Options{Directed: true}), timed, matcher.EngineOptions{})
 	require.NoError(t, err)
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)

@@ -23,8 +23,7 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
-	budget bool        // some request has one
-	each   bool        // some request is not in the openings: it has a budget, or wants rows of a plan that is counted
+	each   bool        // some request is not in the openings: it wants rows of a plan that is counted
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
 	found  [][]start // by Fits.Note: what is requested of it
@@ -57,8 +56,7 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
 		c.asked.requests = append(c.asked.requests, i)
-		a.budget = a.budget || r.Budget > 0
-		a.each = a.each || r.Budget > 0 || c.summed()
+		a.each = a.each || c.summed()
 		a.orders = append(a.orders, c)
 	}
 	return a
@@ -79,9 +77,7 @@ func (a *anchors) of(i int) []start {
 	a.room(len(starts))
 	fit := a.b.starts[a.used:a.used]
 	for _, s := range starts {
-		// Whoever has a budget pays for every attempt.
-		if x, y := &s.order.steps[0], &s.order.steps[1]; x.admits(from) && y.admits(to) ||
-			a.reqs[s.request].Budget > 0 {
+		if x, y := &s.order.steps[0], &s.order.steps[1]; x.admits(from) && y.admits(to) {
 			fit = append(fit, s)
 		}
 	}
@@ -105,7 +101,7 @@ func (a *anchors) opened(i int) []start {
 	fit := a.b.starts[a.used:a.used]
 	sorted := true
 	for _, o := range open {
-		if o.c.asked.round != a.round || o.unsure && !a.b.admits(o.o, &a.b.delta.Net[i]) {
+		if o.c.asked.round != a.round {
 			continue
 		}
 		for _, r := range o.c.asked.requests {
@@ -142,7 +138,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if many && !a.budget && f.how == byGroup && !f.forest && !a.b.anyFits(f, pairs) {
+			if many && f.how == byGroup && !f.forest && !a.b.anyFits(f, pairs) {
 				continue // without a look at the plan
 			}
 			if f.c.asked.round != a.round {
@@ -154,7 +150,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 				grown := a.b.grown(req, phase) != nil
 				ts, x, y := tasks[r], &o.steps[0], &o.steps[1]
 				for i, p := range pairs {
-					if grown || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) || req.Budget > 0 {
+					if grown || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) {
 						ts = append(ts, task{o: o, netPair: p, net: uint32(i)})
 					}
 				}

@@ -208,9 +208,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	return nil
 }
 
-// summed tells whether the plan is counted without enumeration, and without a budget.
+// summed tells whether the plan is counted without enumeration.
 func (c *compiled) summed() bool {
-	return c.shape != nil && c.plan.Query.Emit == matcher.EmitCounts && c.plan.Query.WorkBudget == 0
+	return c.shape != nil && c.plan.Query.Emit == matcher.EmitCounts
 }
 
 // Stage implements matcher.Backend.

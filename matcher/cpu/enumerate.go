@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ const rootChunk = 256
 
 // Enumerate implements matcher.Backend. The search of one root is shared as that of an anchor is (see pool).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
-	emit func(matcher.Rows) error) (matcher.Result, error) {
+	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]
 	if c == nil {
 		return matcher.Result{}, fmt.Errorf("query %q was enumerated without being prepared", p.Query.Name)
@@ -36,13 +37,16 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	var mu sync.Mutex
 	var result matcher.Result
-	file := spillFile{dir: b.opt.SpillDir}
+	var meter matcher.Meter
+	if cause := meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
+		return matcher.Result{Over: cause}, nil
+	}
+	file := spillFile{dir: b.opt.SpillDir, budget: budget}
 	all := sorted{order: newRowOrder(view, p), file: &file}
 	bound := int(b.g.IDBound())
 	pool, endings := &pool{b: b, stop: &stop}, sharedEndings{b: b}
 	defer endings.release()
 	pool.run(bound, rootChunk, func() {
-		began := b.clock()
 		s := b.newSearch(&stop, want)
 		defer b.release(s)
 		s.sharing = pool.sharing()
@@ -62,6 +66,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		st.begin(all.order, keep, &file)
 		s.out = st
+		s.measured(&meter)
+		began := s.polled.at
 		defer func() {
 			st.close()
 			st.release()
@@ -70,7 +76,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			if given != nil {
 				s.resume(given)
 			}
-			for v := from; v < to && !stop.Load(); v++ {
+			for v := from; v < to && !stop.Load() && !s.tripped; v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
@@ -79,11 +85,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 					s.fromRoot(o, which, id)
 				}
 			}
-			if st.err != nil {
+			if st.err != nil || s.tripped {
 				stop.Store(true)
 			}
 		}
-		took := b.clock() - began - s.sharing.waited
+		s.spend()
+		took := s.polled.at - began
 		rows := st.finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
@@ -99,6 +106,15 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		all.close()
 		return matcher.Result{}, err
 	}
+	if errors.Is(all.err, errSpill) {
+		meter.Exceed(matcher.CauseSpill)
+	}
+	if result.Over = meter.Over(); result.Over != matcher.NoCause && result.Witness == nil {
+		all.close()
+		result.Count = matcher.Count{}
+		return result, nil
+	}
+	result.Over = matcher.NoCause
 	switch want {
 	case matcher.WantAny:
 		return result, nil

@@ -103,7 +103,7 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 	for r := range reqs {
 		req := &reqs[r]
 		c := b.plans[req.Plan]
-		if b.how(*req) != bySums || c.forest == nil || req.Budget > 0 || req.Before == 0 || c.grown == phase {
+		if b.how(*req) != bySums || c.forest == nil || req.Before == 0 || c.grown == phase {
 			continue
 		}
 		began := b.clock()
@@ -140,7 +140,7 @@ func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 
 // grown returns the forest that answers a request in a phase, nil if none does.
 func (b *Backend) grown(req *matcher.Request, phase uint64) *forest {
-	if c := b.plans[req.Plan]; c.grown == phase && req.Want == matcher.WantCount && req.Budget == 0 && req.Before > 0 {
+	if c := b.plans[req.Plan]; c.grown == phase && req.Want == matcher.WantCount && req.Before > 0 {
 		return c.forest
 	}
 	return nil

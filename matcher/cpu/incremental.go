@@ -14,7 +14,7 @@ import (
 // Search implements matcher.Backend. Counts and existence need no order and are searched request by request; rows are
 // searched anchor by anchor.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
-	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
+	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -27,15 +27,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	if err := b.searchTotals(ctx, sign, reqs, results); err != nil {
 		return nil, err
 	}
-	// Suspensions are made known before the first row is emitted.
-	for i := range results {
-		if results[i].Suspended {
-			if err := suspend(i, results[i].SuspendedAt); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := b.searchRows(ctx, sign, reqs, results, emit, suspend); err != nil {
+	if err := b.searchRows(ctx, sign, reqs, results, emit, over); err != nil {
 		return nil, err
 	}
 	return results, nil

@@ -22,7 +22,6 @@ const (
 	byBits  fittingHow = iota
 	bySteps            // some of several bits will do
 	never              // another order's rows have it, or nothing fits
-	always             // labels suffice: a budget pays for every attempt
 	byGroup            // counted without enumeration: from groups of net edges, not one by one
 )
 
@@ -33,8 +32,6 @@ func newFitting(c *compiled, order int) fitting {
 		o = c.count[order]
 	}
 	switch {
-	case q.WorkBudget > 0:
-		f.how = always
 	case c.summed():
 		f.how, f.forest = byGroup, c.forest != nil
 		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
@@ -75,10 +72,9 @@ type openings struct {
 }
 
 type opening struct {
-	c      *compiled
-	o      *order
-	third  stepKind
-	unsure bool // the ends have not been looked at
+	c     *compiled
+	o     *order
+	third stepKind
 }
 
 // admits tells whether the ends of a net edge are candidates for the first two steps of an order of rows, which may be nil.
@@ -154,7 +150,7 @@ func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
 		case never, byGroup:
 			continue
 		}
-		open.list = append(open.list, opening{f.c, f.o, f.third, f.how == always})
+		open.list = append(open.list, opening{f.c, f.o, f.third})
 	}
 	open.end = append(open.end, uint32(len(open.list)))
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -167,11 +168,15 @@ func (r *run) spillBlocks(f *spillFile, n int) error {
 
 // spillFile is a temporary file, made when it is needed first, for the runs of one group.
 type spillFile struct {
-	dir string
-	mu  sync.Mutex
-	f   *os.File
-	end int64
+	dir    string
+	budget *matcher.Budget // that what is written counts against
+	mu     sync.Mutex
+	f      *os.File
+	end    int64
 }
+
+// errSpill tells that a group's runs are more than temporary files may hold.
+var errSpill = errors.New("temporary files have reached their limit")
 
 // reserve returns the file and where size bytes may be written.
 func (s *spillFile) reserve(size int64) (*os.File, int64, error) {
@@ -186,12 +191,16 @@ func (s *spillFile) reserve(size int64) (*os.File, int64, error) {
 	}
 	off := s.end
 	s.end += size
+	if !s.budget.Spill(size) {
+		return nil, 0, errSpill
+	}
 	return s.f, off, nil
 }
 
 func (s *spillFile) close() {
 	if s.f != nil {
 		s.f.Close()
+		s.budget.Spill(-s.end)
 		s.f, s.end = nil, 0
 	}
 }

@@ -136,7 +136,7 @@ func (x *bench) stage(us []dyngraph.Update) (done func()) {
 func (x *bench) rows(emit func(matcher.Group) error) matcher.Result {
 	x.tb.Helper()
 	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Before: matcher.AllOrders}}, emit,
-		func(int, uint32) error { return nil })
+		func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 	if err != nil {
 		x.tb.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +16,8 @@ type group struct {
 	request int
 	order   uint32
 	rows    sorted
-	tripped bool // the budget was exceeded inside the group
+	tripped bool // it is beyond its budget; the meter tells the cause
+	meter   matcher.Meter
 	file    spillFile
 	// open counts the parts of the search that are not finished, once some were given away: the first worker's own one
 	// included. It is guarded by rowSearch.mu.
@@ -60,9 +62,7 @@ type rowSearch struct {
 // rowRequest is what a search keeps for one request.
 type rowRequest struct {
 	order   *rowOrder
-	budget  *budget
 	closed  atomic.Bool // it is not searched any more
-	counted atomic.Bool // it is only counted
 	steps   atomic.Int64
 	ns      atomic.Int64
 	emitted uint64
@@ -72,16 +72,16 @@ type rowRequest struct {
 type emission struct {
 	results []matcher.Result
 	emit    func(matcher.Group) error
-	suspend func(int, uint32) error
+	over    matcher.Exceeded
 }
 
 func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, results []matcher.Result,
-	emit func(matcher.Group) error, suspend func(int, uint32) error) error {
+	emit func(matcher.Group) error, over matcher.Exceeded) error {
 	a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == matcher.WantRows }, true)
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{b: b}, emission: emission{results, emit, suspend}}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{b: b}, emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	for i := range b.delta.Net {
 		n := &b.delta.Net[i]
@@ -102,9 +102,6 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
 			s.of[i].order = b.plans[r.Plan].order
-		}
-		if r.Budget > 0 {
-			s.of[i].budget = &budget{limit: r.Budget}
 		}
 	}
 	defer context.AfterFunc(ctx, s.fail)()
@@ -188,7 +185,7 @@ func (s *rowSearch) take(ctx context.Context) (*group, error) {
 	}
 }
 
-// emitAll emits the groups in order, up to limits and suspensions.
+// emitAll emits the groups in order, up to limits.
 func (s *rowSearch) emitAll(ctx context.Context) error {
 	for {
 		g, err := s.take(ctx)
@@ -201,18 +198,22 @@ func (s *rowSearch) emitAll(ctx context.Context) error {
 	}
 }
 
-// emitGroup emits the next group, or what its request's limit leaves of it, and releases its rows.
+// emitGroup emits the next group, or what its request's limit leaves of it, and releases its rows. One beyond its budget is told of.
 func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	r, of, req := &s.results[g.request], &s.of[g.request], &s.reqs[g.request]
-	if r.Suspended || of.closed.Load() {
+	if of.closed.Load() {
 		g.rows.close()
 		return nil
 	}
+	if errors.Is(g.rows.err, errSpill) {
+		g.meter.Exceed(matcher.CauseSpill)
+		g.tripped = true
+	}
 	if g.tripped {
 		g.rows.close()
-		r.Suspended, r.SuspendedAt = true, g.order
-		of.closed.Store(true)
-		return s.suspend(g.request, g.order)
+		stop, err := s.over(g.request, g.order, g.meter.Over())
+		of.closed.Store(stop)
+		return err
 	}
 	take, found := g.rows.count, g.rows.count
 	if req.Limit > 0 {
@@ -229,19 +230,9 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 		g.rows.close()
 	}
 	of.emitted += take
-	if req.Total {
-		r.Count = r.Count.Add(matcher.CountOf(found))
-	} else {
-		r.Count = r.Count.Add(matcher.CountOf(take))
-	}
-	if take < found {
-		r.Truncated = true
-		if !req.Total {
-			of.closed.Store(true)
-		}
-	}
-	if r.Truncated && req.Total {
-		of.counted.Store(true)
+	r.Count = r.Count.Add(matcher.CountOf(take))
+	if r.Truncated = take < found; r.Truncated {
+		of.closed.Store(true)
 	}
 	return nil
 }

@@ -50,17 +50,19 @@ type search struct {
 	sharing sharing
 
 	steps   uint64 // candidates tried
-	polled  uint64
 	stop    *atomic.Bool
-	budget  *budget
-	tripped bool // the budget was exceeded
-	stopped bool // by the stop flag, the budget, an error of out, or a witness
+	closed  *atomic.Bool   // of the request, or nil: it is not searched any more
+	meter   *matcher.Meter // of the group, or the request; nil when nothing is measured
+	polled  measure        // what the meter knows
+	clock   func() int64
+	tripped bool // the group is beyond its budget
+	stopped bool // by the stop flag, the meter, an error of out, or a witness
 }
 
-// budget is a request's bound on search steps, shared by the workers.
-type budget struct {
-	limit uint64
-	spent atomic.Uint64
+// measure is what a search has spent.
+type measure struct {
+	steps, matches uint64
+	at             int64 // nanoseconds
 }
 
 // newSearch returns a worker's search. It ends with release.
@@ -73,6 +75,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 		s = &search{}
 	}
 	b.mu.Unlock()
+	s.clock = b.clock
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.filled = filled{}
 	s.ask(mode)
@@ -85,13 +88,13 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 
 // ask makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *search) ask(mode matcher.Want) {
-	s.mode, s.found, s.out, s.witness, s.budget, s.sharing = mode, 0, nil, nil, nil, sharing{}
-	s.steps, s.polled, s.tripped, s.stopped = 0, 0, false, false
+	s.mode, s.found, s.out, s.witness, s.meter, s.sharing = mode, 0, nil, nil, nil, sharing{}
+	s.steps, s.polled, s.tripped, s.stopped = 0, measure{}, false, false
 }
 
 // release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
-	s.out, s.stop, s.budget, s.sharing = nil, nil, nil, sharing{}
+	s.out, s.stop, s.meter, s.sharing = nil, nil, nil, sharing{}
 	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,17 +200,36 @@ func (s *search) stepBy(n int) bool {
 }
 
 func (s *search) poll() bool {
-	if s.stop.Load() {
+	if s.stop.Load() || s.closed != nil && s.closed.Load() {
 		s.stopped = true
 		return false
 	}
-	if s.budget != nil {
-		if s.budget.spent.Add(s.steps-s.polled) > s.budget.limit {
-			s.tripped, s.stopped = true, true
-		}
-		s.polled = s.steps
+	if s.meter != nil && !s.spend() {
+		s.tripped, s.stopped = true, true
 	}
 	return !s.stopped
+}
+
+// measured begins to measure what the search spends with m, which may be nil.
+func (s *search) measured(m *matcher.Meter) {
+	s.meter, s.polled = m, measure{steps: s.steps, at: s.clock()}
+}
+
+// spend tells the meter what was spent since it was told last; false when that is too much. What other workers are waited for is
+// not time spent.
+func (s *search) spend() bool {
+	now := measure{s.steps, s.matches(), s.clock() - s.sharing.waited}
+	was := s.polled
+	s.polled = now
+	return s.meter.Spend(now.steps-was.steps, now.matches-was.matches, now.at-was.at)
+}
+
+// matches returns how many matches the search has found.
+func (s *search) matches() uint64 {
+	if s.mode == matcher.WantRows && s.out != nil {
+		return s.out.count
+	}
+	return s.found
 }
 
 // extend maps the vertex of step d and all after it; false ends the search.
@@ -226,7 +248,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if !st.plain {
 		return s.extendJoined(d, lo, hi)
 	}
-	if s.o.ending != nil && d == s.o.ending.near && lo == 0 && hi == unbounded && s.mode == matcher.WantRows && !s.out.counting {
+	if s.o.ending != nil && d == s.o.ending.near && lo == 0 && hi == unbounded && s.mode == matcher.WantRows {
 		if done, ok := s.end(d); done {
 			return ok
 		}
@@ -249,7 +271,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
-	if s.o.pathEnd && d+2 == len(s.o.steps) && s.mode == matcher.WantRows && !s.out.counting {
+	if s.o.pathEnd && d+2 == len(s.o.steps) && s.mode == matcher.WantRows {
 		return s.lastTwo(d, f)
 	}
 	for f.next < f.end {
@@ -288,7 +310,7 @@ func (s *search) last(st *step, f *frame, from, to int) bool {
 		return false
 	}
 	d := len(s.o.steps) - 1
-	if s.mode == matcher.WantRows && !s.out.counting {
+	if s.mode == matcher.WantRows {
 		add := s.out.add
 		if s.o.images != nil {
 			add = s.out.addImages
@@ -304,8 +326,6 @@ func (s *search) last(st *step, f *frame, from, to int) bool {
 			continue
 		}
 		switch s.mode {
-		case matcher.WantRows:
-			s.out.count += uint64(1 + len(s.o.images))
 		case matcher.WantCount:
 			s.found++
 		default:
@@ -331,9 +351,7 @@ func (s *search) match() bool {
 		s.stopped = true
 		return false
 	}
-	if s.out.counting {
-		s.out.count += uint64(1 + len(s.o.images))
-	} else if !s.out.addAll(s.row[:s.o.width()], s.o.images) {
+	if !s.out.addAll(s.row[:s.o.width()], s.o.images) {
 		s.stopped = true
 		return false
 	}

@@ -53,11 +53,11 @@ func untilSo(so func() bool) {
 	}
 }
 
-// bounds gives requests caps, totals and suspensions at random.
+// bounds gives requests caps and suspensions at random.
 func bounds(rng *rand.Rand, delta *dyngraph.Delta) func(int, *matcher.Request) {
 	return func(_ int, r *matcher.Request) {
 		if rng.IntN(3) == 0 {
-			r.Limit, r.Total = 1+rng.Uint64N(9), rng.IntN(2) == 0
+			r.Limit = 1 + rng.Uint64N(9)
 		}
 		if rng.IntN(6) == 0 {
 			r.Before = rng.Uint32N(uint32(len(delta.Net)) + 1)

@@ -122,7 +122,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 					for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 						ask := func(be matcher.Backend, want matcher.Want, budget uint64) matcher.Result {
 							return x.Search(be, sign, x.Requests(func(k int, r *matcher.Request) {
-								if r.Want, r.Budget = want, budget; k != i {
+								if r.Want, r.Budget = want, stepsOf(budget); k != i {
 									r.Before = 0
 								}
 							})).Results[i]
@@ -137,7 +137,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 						})
 						note("suspended or exact", func() {
 							got := ask(b, matcher.WantCount, 1+rng.Uint64N(400))
-							if got.Suspended {
+							if got.Over != matcher.NoCause {
 								suspended++
 								return
 							}
@@ -190,7 +190,7 @@ func isMatch(t *testing.T, x *matchertest.Bench, sign dyngraph.Sign, q *matcher.
 func enumerated(t *testing.T, be matcher.Backend, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64) string {
 	t.Helper()
 	var rows []uint32
-	res, err := be.Enumerate(t.Context(), which, p, want, limit, func(r matcher.Rows) error {
+	res, err := be.Enumerate(t.Context(), which, p, want, limit, nil, func(r matcher.Rows) error {
 		rows = append(rows, r.Data...)
 		return nil
 	})
@@ -230,11 +230,19 @@ func hubClique(vertices, neighbours int, label string) (graph, insert []dyngraph
 	return graph, []dyngraph.Update{edge("x", "y")}, q
 }
 
+// stepsOf is a budget of so many steps; 0 is none.
+func stepsOf(n uint64) *matcher.Budget {
+	if n == 0 {
+		return nil
+	}
+	return matcher.NewBudget(matcher.Limits{}, n, nil)
+}
+
 // total searches the staged batch for a total.
 func (x *bench) total(want matcher.Want, budget uint64) matcher.Result {
 	x.tb.Helper()
-	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Want: want, Before: matcher.AllOrders, Budget: budget}}, nil,
-		func(int, uint32) error { return nil })
+	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Want: want, Before: matcher.AllOrders, Budget: stepsOf(budget)}}, nil,
+		func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 	if err != nil {
 		x.tb.Fatal(err)
 	}
@@ -263,7 +271,7 @@ func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 			done := x.stage(insert)
 			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)
 			require.Greater(t, all.Steps, uint64(20*pollEvery))
-			require.True(t, some.Suspended)
+			require.Equal(t, matcher.CauseSteps, some.Over)
 			require.Less(t, some.Steps, uint64(2*threads*pollEvery))
 			done()
 		}

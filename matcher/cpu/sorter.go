@@ -18,11 +18,10 @@ type sorter struct {
 	// stop ends packing, merging and spilling with errStopped; nil is never.
 	stop *atomic.Bool
 
-	file     *spillFile // of the group
-	order    *rowOrder
-	limit    uint64 // rows kept; 0 keeps all
-	counting bool   // rows are counted only
-	count    uint64 // rows added
+	file  *spillFile // of the group
+	order *rowOrder
+	limit uint64 // rows kept; 0 keeps all
+	count uint64 // rows added
 
 	buf   rowBuffer
 	small sortSpace // the first buffer, and memory for its keys, while it has a larger one
@@ -46,7 +45,7 @@ const (
 
 // begin makes the sorter ready for a group.
 func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
-	s.order, s.limit, s.file, s.counting, s.count = o, limit, file, false, 0
+	s.order, s.limit, s.file, s.count = o, limit, file, 0
 	s.err, s.rows.tail = nil, 0
 	if s.buf.words == nil {
 		s.buf.words = make([]uint32, 0, min(firstRows, s.most()))

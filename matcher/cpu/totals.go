@@ -81,7 +81,10 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 		return err
 	}
 	result.Count = result.Count.Sub(less)
-	if result.Suspended {
+	if result.Witness != nil {
+		result.Over = matcher.NoCause // others were still at work
+	}
+	if result.Over != matcher.NoCause {
 		result.Count, result.Witness = matcher.Count{}, nil
 		return nil
 	}
@@ -96,8 +99,8 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 	t.begin()
 	r := t.run
 	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, forest: forest, result: result}
-	if req.Budget > 0 {
-		r.budget = &budget{limit: req.Budget}
+	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
+		return less
 	}
 	if req.Want != matcher.WantAny {
 		r.shape = t.b.plans[req.Plan].shape
@@ -113,9 +116,10 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 // tasksRun is what the tasks of a request are run with. Its memory is kept: most requests have few of them.
 type tasksRun struct {
 	tasksOf
-	work func() // worker
-	pool pool
-	mu   sync.Mutex // held to add to the result, and to less
+	work  func() // worker
+	pool  pool
+	meter matcher.Meter
+	mu    sync.Mutex // held to add to the result, and to less
 }
 
 // tasksOf are the tasks of a request.
@@ -123,7 +127,6 @@ type tasksOf struct {
 	t      *totals
 	tasks  []task
 	want   matcher.Want
-	budget *budget
 	shape  *shape // nil when counting must enumerate
 	adj    *adjacency
 	forest *forest
@@ -137,7 +140,8 @@ func (r *tasksRun) worker() {
 	began := b.clock()
 	s, own := t.search(r.want)
 	defer t.done(s, own)
-	s.budget, s.sharing = r.budget, r.pool.sharing()
+	s.sharing = r.pool.sharing()
+	s.measured(&r.meter)
 	var more, fewer matcher.Count
 	if r.shape != nil {
 		s.counter.start(s, r.shape, r.adj, r.forest, t.phase)
@@ -162,21 +166,19 @@ func (r *tasksRun) worker() {
 				break
 			}
 		}
-		if r.budget != nil {
-			s.poll()
-		}
 		if s.tripped {
 			t.stop.Store(true)
 		}
 	}
-	took := b.clock() - began - s.sharing.waited
+	s.spend()
+	took := s.polled.at - began
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.result
 	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.found)), r.less.Add(fewer)
 	result.Steps += s.steps
 	result.SearchNS += took
-	result.Suspended = result.Suspended || s.tripped
+	result.Over = r.meter.Over()
 	if s.witness != nil && result.Witness == nil {
 		result.Witness, result.Count = s.witness, matcher.CountOf(1)
 	}

@@ -133,10 +133,10 @@ func (w *worker) groupOf(starts []start, net uint32) int {
 // group searches a group and returns it, complete; nil if it has nothing, or is queued since others have parts of it.
 func (w *worker) group(c int, order uint32, starts []start) *group {
 	s, r := w.s, starts[0].request
-	if order >= s.reqs[r].Before || s.of[r].closed.Load() {
+	if s.reqs[r].Skips(order) || s.of[r].closed.Load() {
 		return nil
 	}
-	if len(starts) == 1 && s.of[r].budget == nil && w.se.noThird(starts[0].third, order) {
+	if len(starts) == 1 && w.se.noThird(starts[0].third, order) {
 		w.se.steps++
 		s.of[r].steps.Add(1)
 		return nil
@@ -147,7 +147,11 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 	}
 	w.spare = nil
 	g.rows, g.tripped = sorted{}, false
-	g.chunk, g.request, g.order, g.file.dir = c, r, order, s.b.opt.SpillDir
+	g.chunk, g.request, g.order, g.file.dir, g.file.budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
+	if g.meter.Begin(s.reqs[r].Budget, s.reqs[r].Limit > 0) != matcher.NoCause {
+		g.tripped = true
+		return g
+	}
 	if s.b.hold != nil {
 		s.b.hold(func() bool { return s.hungry.Load() > 0 })
 	}
@@ -161,9 +165,14 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		s.emitter.Signal()
 		return nil
 	}
-	g.rows, g.tripped = w.st.finish(&w.out), tripped
+	if g.tripped = tripped; tripped {
+		w.st.close() // no row of it is emitted
+		g.file.close()
+		return g
+	}
+	g.rows = w.st.finish(&w.out)
 	g.rows.file = &g.file
-	if g.rows.count == 0 && !tripped && g.rows.err == nil {
+	if g.rows.count == 0 && g.rows.err == nil {
 		g.rows.close()
 		w.spare = g
 		return nil
@@ -177,7 +186,7 @@ func (w *worker) part(p *part) {
 }
 
 // search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then. It tells whether
-// the budget was exceeded.
+// the group is beyond its budget.
 func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	s, se, of, req := w.s, w.se, &w.s.of[g.request], &w.s.reqs[g.request]
 	limit := req.Limit
@@ -186,9 +195,9 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	}
 	w.st.begin(of.order, limit, &g.file)
 	w.st.rows.tail = tailOf(starts, p)
-	w.st.counting = of.counted.Load()
-	began, before := s.b.clock(), se.steps
-	se.budget, se.polled = of.budget, se.steps
+	se.measured(&g.meter)
+	began := se.polled
+	se.closed = &of.closed
 	h := &se.sharing
 	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
 	se.stopped, se.tripped = false, false
@@ -203,12 +212,10 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 		tripped = tripped || se.tripped
 	}
 	h.group, h.starts = nil, nil
-	if se.budget != nil && !tripped {
-		se.poll()
-		tripped = se.tripped
-	}
-	of.steps.Add(int64(se.steps - before))
-	of.ns.Add(s.b.clock() - began)
+	tripped = !se.spend() || tripped
+	se.meter, se.closed = nil, nil
+	of.steps.Add(int64(se.polled.steps - began.steps))
+	of.ns.Add(se.polled.at - began.at)
 	return tripped
 }
 
@@ -227,6 +234,9 @@ func tailOf(starts []start, p *part) int {
 // finish hands over the rows of a part of a shared group. It never waits: when there is no room they go to disk.
 func (w *worker) finish(g *group, tripped bool) {
 	s := w.s
+	if tripped {
+		w.st.close() // no row of the group is emitted
+	}
 	rows := w.st.finish(nil)
 	n := rows.bytes()
 	s.mu.Lock()

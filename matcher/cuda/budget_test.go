@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -15,7 +16,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestBudgetsAreTheCPUs asks for nothing but what has a budget: the CPU backend answers, and its suspensions are made known. No device is asked.
+// TestBudgetsAreTheCPUs asks for nothing but what is bounded in search steps: the CPU backend answers, and tells what is left out. No device
+// is asked.
 func TestBudgetsAreTheCPUs(t *testing.T) {
 	suspended := 0
 	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
@@ -26,20 +28,65 @@ func TestBudgetsAreTheCPUs(t *testing.T) {
 		for _, batch := range c.Batches {
 			bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) {
-				r.Want, r.Budget = matcher.Want(rng.IntN(2)), 1+rng.Uint64N(40)
+				r.Want = matcher.Want(rng.IntN(2))
 			})
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				w, g := bench.Search(want, sign, requests), bench.Search(got, sign, requests)
-				compareAnswers(t, bench, sign, requests, w, g)
-				if !slices.EqualFunc(w.Suspends, g.Suspends, func(a, b matcher.Group) bool { return a.Request == b.Request && a.Order == b.Order }) {
-					t.Fatalf("sign %d: suspended %+v, not %+v", sign, g.Suspends, w.Suspends)
+				steps := make([]uint64, len(requests))
+				for i := range steps {
+					steps[i] = 1 + rng.Uint64N(40)
 				}
-				suspended += len(w.Suspends)
+				search := func(be matcher.Backend) *matchertest.Answer {
+					for i := range requests {
+						requests[i].Budget = matcher.NewBudget(matcher.Limits{}, steps[i], nil)
+					}
+					return bench.Search(be, sign, requests)
+				}
+				w, g := search(want), search(got)
+				compareAnswers(t, bench, sign, requests, w, g)
+				if !slices.EqualFunc(w.Over, g.Over, func(a, b matcher.Group) bool { return a.Request == b.Request && a.Order == b.Order }) {
+					t.Fatalf("sign %d: left out %+v, not %+v", sign, g.Over, w.Over)
+				}
+				suspended += len(w.Over)
 			}
 			bench.Commit()
 		}
 	})
 	if suspended == 0 {
 		t.Error("no budget was exceeded")
+	}
+}
+
+// TestLimitsOnTheDevice: what has no bound in steps stays on the device, and a group with more matches than it may have is left out there as
+// on the CPU, with all others put out.
+func TestLimitsOnTheDevice(t *testing.T) {
+	over, rows := 0, 0
+	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 3)
+		options := cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		want, got := cpu.New(options), newBackend(t, rng)
+		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
+		bench.GoOn = true
+		for _, batch := range c.Batches {
+			bench.Stage(batch)
+			limits := matcher.Limits{Matches: 1 + rng.Uint64N(6), QueryTime: time.Hour}
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				search := func(be matcher.Backend) *matchertest.Answer {
+					return bench.Search(be, sign, bench.Requests(func(_ int, r *matcher.Request) { r.Budget = matcher.NewBudget(limits, 0, nil) }))
+				}
+				w, g := search(want), search(got)
+				if diff := matchertest.Diff(w.Lines(), g.Lines()); diff != "" {
+					t.Fatalf("sign %d: %s", sign, diff)
+				}
+				if !slices.EqualFunc(w.Over, g.Over, func(a, b matcher.Group) bool { return a.Request == b.Request && a.Order == b.Order }) {
+					t.Fatalf("sign %d: left out %+v, not %+v", sign, g.Over, w.Over)
+				}
+				over += len(w.Over)
+				rows += len(w.Rows)
+			}
+			bench.Commit()
+		}
+	})
+	if over == 0 || rows == 0 {
+		t.Errorf("%d groups were left out, %d rows put out", over, rows)
 	}
 }

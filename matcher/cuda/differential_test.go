@@ -71,13 +71,13 @@ type compared struct{ rows, capped, counts, witnesses, whole int }
 // add counts an answer to requests, less what has a budget and so is the CPU backend's.
 func (c *compared) add(requests []matcher.Request, a *matchertest.Answer) {
 	for _, r := range a.Rows {
-		if requests[r.Request].Budget == 0 {
+		if requests[r.Request].Budget == nil {
 			c.rows++
 		}
 	}
 	for i, r := range a.Results {
 		switch req := &requests[i]; {
-		case req.Budget != 0 || r.Count.IsZero():
+		case req.Budget != nil || r.Count.IsZero():
 		case req.Want == matcher.WantCount:
 			c.counts++
 		case req.Want == matcher.WantAny:
@@ -250,11 +250,11 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 		r.Want = matcher.WantAny
 	default:
 		if rng.IntN(3) == 0 {
-			r.Limit, r.Total = 1+rng.Uint64N(6), rng.IntN(2) == 0
+			r.Limit = 1 + rng.Uint64N(6)
 		}
 	}
 	if r.Want == matcher.WantRows && rng.IntN(4) == 0 {
-		r.Budget = 1 << 40 // the CPU's, whose groups come between those of others
+		r.Budget = matcher.NewBudget(matcher.Limits{}, 1<<40, nil) // the CPU's, whose groups come between those of others
 	}
 	switch {
 	case rng.IntN(4) > 0:
@@ -272,7 +272,7 @@ func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, 
 	}
 	for i := range requests {
 		w, g := want.Results[i], got.Results[i]
-		if w.Count.Cmp(g.Count) != 0 || w.Truncated != g.Truncated || w.Suspended != g.Suspended || (w.Witness == nil) != (g.Witness == nil) {
+		if w.Count.Cmp(g.Count) != 0 || w.Truncated != g.Truncated || w.Over != g.Over || (w.Witness == nil) != (g.Witness == nil) {
 			t.Fatalf("sign %d, %s\n cpu %+v\ncuda %+v", sign, describe(&requests[i]), w, g)
 		}
 	}
@@ -294,7 +294,7 @@ func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Whi
 			var results [2]matcher.Result
 			for k, be := range []matcher.Backend{want, got} {
 				var err error
-				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), func(r matcher.Rows) error {
+				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), nil, func(r matcher.Rows) error {
 					rows[k] = append(rows[k], r.Data...)
 					if k == 0 {
 						found += r.Len()
@@ -318,11 +318,11 @@ func compareNumbers(t *testing.T, bench *matchertest.Bench, which dyngraph.Which
 	t.Helper()
 	for _, p := range bench.Plans() {
 		for _, w := range []matcher.Want{matcher.WantCount, matcher.WantAny} {
-			a, err := want.Enumerate(t.Context(), which, p, w, 0, nil)
+			a, err := want.Enumerate(t.Context(), which, p, w, 0, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := got.Enumerate(t.Context(), which, p, w, 0, nil)
+			b, err := got.Enumerate(t.Context(), which, p, w, 0, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,6 +335,6 @@ func compareNumbers(t *testing.T, bench *matchertest.Bench, which dyngraph.Which
 
 func describe(r *matcher.Request) string {
 	q := r.Plan.Query
-	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, total %v, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
-		r.Want, r.Limit, r.Total, r.Before)
+	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
+		r.Want, r.Limit, r.Before)
 }

@@ -27,11 +27,8 @@ func (e *emitter) most(g rowGroup) int {
 
 // left takes note of rows of a group that are beyond the limit, after all that are not.
 func (e *emitter) left(g rowGroup, rows int) error {
-	req, r := &e.s.reqs[g.request], &e.s.results[g.request]
-	r.Truncated, e.closed[g.request] = true, !req.Total
-	if req.Total {
-		r.Count = r.Count.Add(matcher.CountOf(uint64(rows)))
-	}
+	r := &e.s.results[g.request]
+	r.Truncated, e.closed[g.request] = true, true
 	return nil
 }
 
@@ -56,11 +53,7 @@ func (e *emitter) group(g rowGroup, data []uint32) error {
 	e.emitted[i] += take
 	e.out += int(take)
 	if take < found {
-		r.Truncated = true
-		e.closed[i] = !req.Total
-	}
-	if req.Total {
-		take = found
+		r.Truncated, e.closed[i] = true, true
 	}
 	r.Count = r.Count.Add(matcher.CountOf(take))
 	return nil

@@ -13,22 +13,23 @@ import (
 
 // Enumerate implements matcher.Backend: on the device, from every vertex that the first step of an order admits.
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
-	emit func(matcher.Rows) error) (matcher.Result, error) {
+	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	if b.plans[p] == nil {
 		return matcher.Result{}, unprepared(p)
 	}
 	defer b.traced()
-	if b.lost {
-		return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+	if b.lost || budget != nil && want == matcher.WantRows {
+		// What is beyond a budget emits nothing: the device hands rows out root by root, so that the CPU has these.
+		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
 	run := func(ctx context.Context, side Side, emit func(matcher.Rows) error) (matcher.Result, error) {
 		switch {
 		case side == CPU || b.lost:
-			return b.cpu.Enumerate(ctx, which, p, want, limit, emit)
+			return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 		case want == matcher.WantRows:
 			return b.rowsOrCPU(ctx, which, p, limit, emit)
 		}
-		return b.totalOrCPU(ctx, which, p, want)
+		return b.totalOrCPU(ctx, which, p, want, budget)
 	}
 	if b.opt.Placement == nil {
 		return run(ctx, GPU, emit)
@@ -53,10 +54,17 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 }
 
 // totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot be on the CPU.
-func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want) (matcher.Result, error) {
-	r, over, err := b.total(ctx, which, p, want)
-	if over || b.failed(err) {
-		return b.cpu.Enumerate(ctx, which, p, want, 0, nil)
+func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, budget *matcher.Budget) (matcher.Result, error) {
+	within, cancel := ctx, func() {}
+	if left := budget.Patience(); left > 0 {
+		var stop context.CancelFunc
+		within, stop = context.WithTimeout(ctx, left)
+		cancel = stop
+	}
+	defer cancel()
+	r, over, err := b.total(within, which, p, want)
+	if over || b.failed(err) || impatient(ctx, within, err) {
+		return b.cpu.Enumerate(ctx, which, p, want, 0, budget, nil)
 	}
 	return r, err
 }

@@ -228,17 +228,17 @@ func (b *interrupted) interrupt() func(rows int) {
 	}
 }
 
-func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, suspend func(int, uint32) error) ([]matcher.Result, error) {
+func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	got := b.interrupt()
 	return b.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
 		got(g.Rows.Len())
 		return emit(g)
-	}, suspend)
+	}, over)
 }
 
-func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64, emit func(matcher.Rows) error) (matcher.Result, error) {
+func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64, budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	got := b.interrupt()
-	return b.Backend.Enumerate(ctx, which, p, want, limit, func(r matcher.Rows) error {
+	return b.Backend.Enumerate(ctx, which, p, want, limit, budget, func(r matcher.Rows) error {
 		got(r.Len())
 		return emit(r)
 	})
@@ -274,7 +274,7 @@ func TestP2LostMidway(t *testing.T) {
 			limits := rng.IntN(2) == 0
 			requests := bench.Requests(func(_ int, r *matcher.Request) {
 				if limits {
-					r.Limit, r.Total = 1+rng.Uint64N(5000), rng.IntN(2) == 0
+					r.Limit = 1 + rng.Uint64N(5000)
 				}
 			})
 			a := bench.Search(want, dyngraph.Inserted, requests)

@@ -36,7 +36,7 @@ func TestNoRowIsFoundTwice(t *testing.T) {
 		bench.Stage(batch)
 		for _, limit := range []uint64{0, 1 + rng.Uint64N(3), 1 << 40} {
 			requests := bench.Requests(func(_ int, r *matcher.Request) {
-				r.Want, r.Limit, r.Total = matcher.WantRows, limit, limit != 0 && rng.IntN(2) == 0
+				r.Want, r.Limit = matcher.WantRows, limit
 			})
 			before, waves := got.RowsFound(), dev.waves
 			a := bench.Search(want, dyngraph.Inserted, requests)
@@ -77,7 +77,7 @@ func TestTiesBeyondMemory(t *testing.T) {
 		bench := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, want, got)
 		bench.Stage(batch)
 		for _, limit := range []uint64{0, 1 + rng.Uint64N(100)} {
-			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want, r.Limit, r.Total = matcher.WantRows, limit, rng.IntN(2) == 0 })
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want, r.Limit = matcher.WantRows, limit })
 			a := bench.Search(want, dyngraph.Inserted, requests)
 			compareAnswers(t, bench, dyngraph.Inserted, requests, a, bench.Search(got, dyngraph.Inserted, requests))
 			if len(a.Rows) == 0 {

@@ -148,5 +148,5 @@ func (b *Backend) rowsOrCPU(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	rest := receiver{b: b, emit: emit, out: int(out)} // the CPU begins anew
 	rest.begin()
-	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, rest.rows)
+	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, nil, rest.rows)
 }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 
 	"motifd/kernels"
 )
@@ -14,6 +15,8 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	if len(of) == 0 {
 		return 0, nil
 	}
+	within, cancel := s.patient(ctx, of)
+	defer cancel()
 	began := s.b.clock()
 	e := &emitter{s: s, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
 	j := s.job(of)
@@ -23,13 +26,18 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	}
 	w := s.b.waves(j, &run.rate[(s.sign+1)/2])
 	for _, i := range of {
-		w.calm = w.calm || s.reqs[i].Limit > 0 && !s.reqs[i].Total
+		w.calm = w.calm || s.reqs[i].Limit > 0
 	}
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
 	w.most, w.left = e.most, e.left
 	t := s.b.ties(e.group)
 	defer t.close()
+	w.within = func(g rowGroup, rows int) bool {
+		req := &s.reqs[g.request]
+		return req.Limit > 0 || req.Budget.Within(uint64(rows))
+	}
+	w.aside.spill.budget = s.reqs[of[0]].Budget // of the batch, as far as files go
 	w.take = func(g rowGroup, rows []uint32) error {
 		p := s.reqs[g.request].Plan
 		if s.b.plans[p].edges {
@@ -40,7 +48,14 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 		}
 		return e.group(g, rows)
 	}
-	if err = w.all(ctx); err == nil {
+	err = w.all(within)
+	if errors.Is(err, errOver) || impatient(ctx, within, err) {
+		if err = t.flush(); err == nil {
+			err = s.goOn(ctx, of, w.done, e)
+		}
+		return e.out, err
+	}
+	if err == nil {
 		err = t.flush()
 	}
 	if err != nil {
@@ -74,7 +89,7 @@ func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []row
 			continue
 		}
 		for _, st := range f.all[s.b.kinds.of[to]] {
-			if uint32(to) >= s.reqs[st.request].Before || f.closed[st.request] {
+			if s.reqs[st.request].Skips(uint32(to)) || f.closed[st.request] {
 				continue
 			}
 			q := s.reqs[st.request].Plan.Query

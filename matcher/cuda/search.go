@@ -16,43 +16,46 @@ import (
 // Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and merges
 // their groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
-	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
+	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	here, there := make([]int, 0, len(reqs)), []int(nil) // requests of the device, and of the CPU
 	for i := range reqs {
 		switch {
 		case b.plans[reqs[i].Plan] == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && reqs[i].Budget == 0:
+		case !b.lost && !countsSteps(&reqs[i]):
 			here = append(here, i)
 		default:
 			there = append(there, i)
 		}
 	}
 	if len(here) == 0 {
-		return b.cpu.Search(ctx, sign, reqs, emit, suspend)
+		return b.cpu.Search(ctx, sign, reqs, emit, over)
 	}
 	results := make([]matcher.Result, len(reqs))
 	if len(there) == 0 { // as a rule
-		return results, b.search(ctx, sign, reqs, here, results, emit)
+		return results, b.search(ctx, sign, reqs, here, results, emit, over)
 	}
-	m := newMerger(ctx, b, sign, reqs, there, results, emit, suspend)
+	m := newMerger(ctx, b, sign, reqs, there, results, emit, over)
 	defer m.close()
-	if err := m.peek(); err != nil { // also makes suspensions known
+	if err := m.peek(); err != nil {
 		return nil, err
 	}
-	if err := b.search(ctx, sign, reqs, here, results, m.emitted); err != nil {
+	if err := b.search(ctx, sign, reqs, here, results, m.emitted, m.over); err != nil {
 		return nil, err
 	}
 	return results, m.rest()
 }
 
+// countsSteps tells whether a request is bounded in search steps, which are the CPU's.
+func countsSteps(r *matcher.Request) bool { return r.Budget != nil && r.Budget.Steps > 0 }
+
 // search answers the requests that the device can answer.
 func (b *Backend) search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, here []int, results []matcher.Result,
-	emit func(matcher.Group) error) error {
+	emit func(matcher.Group) error, over matcher.Exceeded) error {
 	if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
 		return nil
 	}
-	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: emit}
+	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: emit, over: over}
 	return s.place(ctx, here)
 }
 
@@ -61,17 +64,20 @@ type merger struct {
 	next  func() (matcher.Group, error, bool)
 	stop  func()
 	head  matcher.Group
+	cause matcher.Cause // of a head that is left out
 	there []int
 	have  bool
 	emit  func(matcher.Group) error
+	tell  matcher.Exceeded
+	stop1 bool // what tell answered of the last head that is left out
 }
 
 // errStopped ends the CPU backend's search when nobody wants the rest.
 var errStopped = errors.New("stopped")
 
 func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
-	emit func(matcher.Group) error, suspend func(int, uint32) error) *merger {
-	m := &merger{there: there, emit: emit}
+	emit func(matcher.Group) error, over matcher.Exceeded) *merger {
+	m := &merger{there: there, emit: emit, tell: over}
 	sub := requestsOf(reqs, there)
 	m.next, m.stop = iter.Pull2(func(yield func(matcher.Group, error) bool) {
 		got, err := b.cpu.Search(ctx, sign, sub, func(g matcher.Group) error {
@@ -80,7 +86,13 @@ func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []match
 				return errStopped
 			}
 			return nil
-		}, func(k int, order uint32) error { return suspend(there[k], order) })
+		}, func(k int, order uint32, cause matcher.Cause) (bool, error) { // comes in its turn, as a group does
+			m.cause = cause
+			if !yield(matcher.Group{Request: there[k], Order: order}, nil) {
+				return false, errStopped
+			}
+			return m.stop1, nil
+		})
 		if err == errStopped {
 			return
 		}
@@ -107,16 +119,38 @@ func (m *merger) peek() (err error) {
 
 // emitted emits a group of the device's, after those of the CPU's that come before it.
 func (m *merger) emitted(g matcher.Group) error {
-	for m.have && (m.head.Order < g.Order || m.head.Order == g.Order && m.head.Request < g.Request) {
-		if err := m.flush(); err != nil {
-			return err
-		}
+	if err := m.before(g.Request, g.Order); err != nil {
+		return err
 	}
 	return m.emit(g)
 }
 
-func (m *merger) flush() error {
-	if err := m.emit(m.head); err != nil {
+// over tells of a group of the device's that is left out.
+func (m *merger) over(request int, order uint32, cause matcher.Cause) (stop bool, err error) {
+	if err := m.before(request, order); err != nil {
+		return false, err
+	}
+	return m.tell(request, order, cause)
+}
+
+// before hands on the CPU's groups that come before one of the device's.
+func (m *merger) before(request int, order uint32) error {
+	for m.have && (m.head.Order < order || m.head.Order == order && m.head.Request < request) {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *merger) flush() (err error) {
+	if cause := m.cause; cause != matcher.NoCause {
+		m.cause = matcher.NoCause
+		m.stop1, err = m.tell(m.head.Request, m.head.Order, cause)
+	} else {
+		err = m.emit(m.head)
+	}
+	if err != nil {
 		return err
 	}
 	return m.peek()
@@ -138,6 +172,7 @@ type batchSearch struct {
 	reqs    []matcher.Request
 	results []matcher.Result
 	emit    func(matcher.Group) error
+	over    matcher.Exceeded
 	catchUp int64 // nanoseconds that the mirror took to catch up
 }
 
@@ -195,7 +230,14 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
 	if len(of) == 0 {
 		return nil
 	}
-	got, err := s.b.cpu.Search(ctx, s.sign, s.requests(of), func(g matcher.Group) error {
+	reqs := s.requests(of)
+	if out > 0 { // the same groups come again, whatever they cost: some are out
+		reqs = slices.Clone(reqs)
+		for k := range reqs {
+			reqs[k].Budget = nil
+		}
+	}
+	got, err := s.b.cpu.Search(ctx, s.sign, reqs, func(g matcher.Group) error {
 		n := g.Rows.Len()
 		if out >= n {
 			out -= n
@@ -204,7 +246,7 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
 		g.Rows, out = g.Rows.Slice(out, n), 0
 		g.Request = of[g.Request]
 		return s.emit(g)
-	}, func(int, uint32) error { return nil }) // there are no budgets
+	}, func(k int, order uint32, cause matcher.Cause) (bool, error) { return s.over(of[k], order, cause) })
 	if err != nil {
 		return err
 	}
@@ -234,6 +276,8 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
 		return nil
 	}
+	within, cancel := s.patient(ctx, of)
+	defer cancel()
 	began := s.b.clock()
 	j := s.job(of)
 	j.found = func(request uint32, row []uint32) {
@@ -245,7 +289,9 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if err := run.begin(j); err != nil {
 		return err
 	}
-	if err := s.tasks(ctx, j, of); err != nil {
+	if err := s.tasks(within, j, of); impatient(ctx, within, err) {
+		return s.onCPU(ctx, of, 0)
+	} else if err != nil {
 		return err
 	}
 	counts, err := run.tallies(len(s.reqs))

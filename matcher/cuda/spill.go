@@ -15,7 +15,8 @@ import (
 // spill keeps rows that are too many for memory in a temporary file until they are merged (DESIGN P4).
 type spill struct {
 	dir    string
-	memory int // bytes that reading takes, about
+	memory int             // bytes that reading takes, about
+	budget *matcher.Budget // that the file counts against
 
 	file *os.File
 	out  *bufio.Writer // to it: groups may be small
@@ -49,6 +50,9 @@ func (s *spill) write(p *part, group, width int, rows []uint32) error {
 		return fmt.Errorf("spilling matches for merging: %w", err)
 	}
 	s.end += int64(4 * len(rows))
+	if !s.budget.Spill(int64(4 * len(rows))) {
+		return errOver
+	}
 	if n := len(p.runs); n == 0 || p.runs[n-1].group != group {
 		p.runs = append(p.runs, run{group: group, width: width})
 	}

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"motifd/kernels"
@@ -27,6 +28,12 @@ type waves struct {
 	// many, after those that were taken.
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
+
+	// within tells whether a group may have so many rows; nil: any number. A wave with a group that has more is not handed out: all ends
+	// with errOver.
+	within func(g rowGroup, rows int) bool
+	// done is the net edge from which on no wave was handed out.
+	done uint32
 
 	next  func() (*wave, error, bool)
 	ready []*wave
@@ -96,11 +103,20 @@ func (w *waves) all(ctx context.Context) (err error) {
 
 // deliver hands out the rows of a wave, or sets them aside until the last of them are there.
 func (w *waves) deliver(v *wave) error {
+	if !v.more {
+		defer func() { w.done = v.groups[len(v.groups)-1].net + 1 }()
+	}
 	if !v.more && len(w.aside.parts) == 0 {
+		if !w.admits(v) {
+			return errOver
+		}
 		return w.drain(v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
 	}
 	if err := w.aside.begin(v.groups, w.most); err != nil {
 		return err
+	}
+	if !w.admits(v) {
+		return errOver
 	}
 	if len(v.runs) > 0 {
 		if err := w.drain(v, w.aside.add); err != nil {
@@ -116,6 +132,31 @@ func (w *waves) deliver(v *wave) error {
 		}
 		return w.pump() // the next waves are searched meanwhile
 	}, w.left)
+}
+
+// errOver ends a search on the device that is beyond a limit.
+var errOver = errors.New("beyond a limit")
+
+// admits reports whether the groups of a wave, with the parts of it that were set aside, are within their bounds.
+func (w *waves) admits(v *wave) bool {
+	if w.within == nil {
+		return true
+	}
+	rows := make([]int, len(v.groups))
+	for _, p := range w.aside.parts {
+		for _, r := range p.runs {
+			rows[r.group] += r.rows
+		}
+	}
+	for _, r := range v.runs {
+		rows[r.group] += r.rows
+	}
+	for i, g := range v.groups {
+		if rows[i] > 0 && !w.within(g, rows[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // pump has the producer go on until it would wait.

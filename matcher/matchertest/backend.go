@@ -12,9 +12,10 @@ import (
 
 // Answer is what a backend said to one Search: a line for each row, with its group, and its results.
 type Answer struct {
-	Rows     []Row
-	Results  []matcher.Result
-	Suspends []matcher.Group // Request and Order only
+	Rows    []Row
+	Results []matcher.Result
+	Over    []matcher.Group // that were left out: Request and Order only
+	goOn    bool
 }
 
 // Row is one row of one group, in ids that do not depend on how the graph numbers its edges.
@@ -33,6 +34,8 @@ type Bench struct {
 	queries  []*matcher.Query
 	plans    []*matcher.Plan
 	backends []matcher.Backend
+	// GoOn has a request go on behind a group that is beyond its budget; otherwise it is stopped there.
+	GoOn bool
 }
 
 // NewBench loads the backends from an empty graph and prepares them for the queries, which must be sorted by name.
@@ -122,7 +125,7 @@ func (b *Bench) Search(be matcher.Backend, sign dyngraph.Sign, reqs []matcher.Re
 	if sign == dyngraph.Deleted {
 		view = b.Graph.View(dyngraph.Old)
 	}
-	a := &Answer{}
+	a := &Answer{goOn: b.GoOn}
 	var err error
 	a.Results, err = be.Search(context.Background(), sign, reqs, func(g matcher.Group) error {
 		for i := range g.Rows.Len() {
@@ -131,9 +134,9 @@ func (b *Bench) Search(be matcher.Backend, sign dyngraph.Sign, reqs []matcher.Re
 				fmt.Sprintf("%d %s %s", g.Order, reqs[g.Request].Plan.Query.Name, RowLine(view, g.Rows, i))})
 		}
 		return nil
-	}, func(request int, order uint32) error {
-		a.Suspends = append(a.Suspends, matcher.Group{Request: request, Order: order})
-		return nil
+	}, func(request int, order uint32, cause matcher.Cause) (bool, error) {
+		a.Over = append(a.Over, matcher.Group{Request: request, Order: order})
+		return !a.goOn, nil
 	})
 	b.must(err)
 	if len(a.Results) != len(reqs) {

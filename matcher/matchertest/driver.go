@@ -15,7 +15,7 @@ import (
 type Driver struct {
 	t      testing.TB
 	Engine *matcher.Engine
-	// Log holds every batch that was stepped, with the suspensions that were decided: what a batch log would hold.
+	// Log holds every batch that was stepped, with the decisions that were made: what a batch log would hold.
 	Log []*matcher.Batch
 	// Batches holds what each of them put out.
 	Batches []*Output
@@ -23,11 +23,12 @@ type Driver struct {
 
 // Output is what one Step put out.
 type Output struct {
-	Number   uint64
-	Records  []Record
-	Rejects  []dyngraph.Reject
-	Summary  *matcher.Summary
-	Suspends []matcher.Suspension
+	Number  uint64
+	Records []Record
+	Rejects []dyngraph.Reject
+	Summary *matcher.Summary
+	Decided []matcher.Decision
+	Queries []matcher.QueryState // after the step
 }
 
 // Record is one output record, in terms that outlive the batch.
@@ -39,6 +40,9 @@ type Record struct {
 	Sign     dyngraph.Sign
 	Snapshot bool
 	Count    matcher.Count // of EventCount
+	Notice   matcher.Notice
+	// LossySince is what a negative says of its query.
+	LossySince uint64
 	// Of EventMatches:
 	Match Match
 	IDs   []uint32 // vertex ids, then (from, to, label) of each edge
@@ -57,16 +61,16 @@ func NewDriver(t testing.TB, directed bool, backend matcher.Backend, planner mat
 		Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed}), Backend: backend, Planner: planner})
 }
 
-// NewDriverWith makes an engine with options of the caller's; Suspend is the driver's.
+// NewDriverWith makes an engine with options of the caller's; Decide is the driver's.
 func NewDriverWith(t testing.TB, opt matcher.EngineOptions) *Driver {
 	t.Helper()
 	d := &Driver{t: t}
-	opt.Suspend = func(batch uint64, s matcher.Suspension) error {
+	opt.Decide = func(batch uint64, x matcher.Decision) error {
 		last := d.Batches[len(d.Batches)-1]
 		if batch != last.Number {
-			t.Errorf("batch %d: a suspension of batch %d", last.Number, batch)
+			t.Errorf("batch %d: a decision about batch %d", last.Number, batch)
 		}
-		last.Suspends = append(last.Suspends, s)
+		last.Decided = append(last.Decided, x)
 		return nil
 	}
 	var err error
@@ -163,9 +167,10 @@ func (d *Driver) try(ctx context.Context, b *matcher.Batch, look func(*matcher.E
 		d.Batches = d.Batches[:len(d.Batches)-1]
 		return nil, err
 	}
-	logged.Suspensions = append(slices.Clone(logged.Suspensions), out.Suspends...)
+	logged.Decisions = append(slices.Clone(logged.Decisions), out.Decided...)
 	d.Log = append(d.Log, &logged)
 	out.Summary = sum
+	out.Queries = d.Engine.Queries()
 	if sum.Number != b.Number || sum.Records != uint64(len(out.Records)) || sum.Updates != len(b.Updates) {
 		d.t.Fatalf("batch %d: %d records and %d updates, but the summary says %+v", b.Number, len(out.Records), len(b.Updates), sum)
 	}
@@ -179,7 +184,7 @@ func Replay(t testing.TB, log []*matcher.Batch, opt matcher.EngineOptions) *Driv
 	d := NewDriverWith(t, opt)
 	for _, b := range log {
 		again := *b
-		again.Replayed = true
+		again.MeasureFrom = matcher.NeverMeasure
 		d.Step(&again)
 	}
 	return d
@@ -190,7 +195,21 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	if ev.FirstIndex != uint64(len(o.Records)) {
 		t.Errorf("batch %d: an event starts at index %d, not %d", b.Number, ev.FirstIndex, len(o.Records))
 	}
-	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot, Count: ev.Count}
+	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot, Count: ev.Count,
+		Notice: ev.Notice, LossySince: ev.LossySince}
+	if ev.LossySince > 0 && (ev.Sign != dyngraph.Deleted || ev.LossySince >= b.Number) {
+		t.Errorf("batch %d: a record of sign %d says that its query is lossy since batch %d", b.Number, ev.Sign, ev.LossySince)
+	}
+	if ev.Kind == matcher.EventNotice && ev.Query.Emit == matcher.EmitDeltas {
+		r.IDs = []uint32{^uint32(0)} // behind what is put out of its group
+		if n := ev.AnchorEdge; n != nil {
+			r.Anchored, r.Anchor, r.Place, r.AnchorEdge = true, ev.Anchor.Pos, n.Place, EdgeOf(ev.View, n.Edge)
+			r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
+		}
+		r.Index = uint64(len(o.Records))
+		o.Records = append(o.Records, r)
+		return
+	}
 	if ev.Kind != matcher.EventMatches {
 		if ev.Anchor != nil || ev.AnchorEdge != nil {
 			t.Errorf("batch %d: a record without a match has an anchor", b.Number)
@@ -256,7 +275,7 @@ func (o *Output) check(t testing.TB, b *matcher.Batch) {
 
 func compareRecords(x, y *Record) int {
 	matches := func(r *Record) int {
-		if r.Kind == matcher.EventMatches {
+		if r.Kind == matcher.EventMatches || r.IDs != nil {
 			return 1
 		}
 		return 0
@@ -306,6 +325,25 @@ func (d *Driver) Interrupt(b *matcher.Batch, at uint64) *Output {
 		d.t.Fatalf("batch %d was to be interrupted at record %d: %v", b.Number, at, err)
 	}
 	return d.Step(b)
+}
+
+// Interrupted steps over a query change and interrupts it at its first record.
+func (d *Driver) Interrupted(ch *matcher.QueryChange) *Output {
+	d.t.Helper()
+	prepared, err := d.Engine.PrepareChange(ch)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out, err := d.try(context.Background(), &matcher.Batch{Number: d.next(), Change: prepared}, func(ev *matcher.Event) error {
+		if ev.FirstIndex == 0 && !d.Engine.Interrupt(ev.Query.Name) {
+			d.t.Error("there is nothing to interrupt")
+		}
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
 }
 
 // Reload returns a copy of a graph that is not staged, made the way that a checkpoint is loaded.

@@ -20,10 +20,18 @@ func (r *Record) Line() string {
 	case r.Kind == matcher.EventExists:
 		s.WriteString(" exists")
 	default:
+		if r.Kind == matcher.EventNotice {
+			fmt.Fprintf(&s, " ! %s %s rest=%v", r.Notice.Reason, r.Notice.Cause, r.Notice.Rest)
+		}
+		if r.LossySince > 0 {
+			fmt.Fprintf(&s, " lossy since %d", r.LossySince)
+		}
 		if r.Anchored {
 			fmt.Fprintf(&s, " [%d/%d/%d %v]", r.Anchor.Partition, r.Anchor.Offset, r.Anchor.Element, r.AnchorEdge)
 		}
-		fmt.Fprintf(&s, " %v", r.Match)
+		if r.Kind == matcher.EventMatches {
+			fmt.Fprintf(&s, " %v", r.Match)
+		}
 	}
 	return s.String()
 }
@@ -46,8 +54,12 @@ func (d *Driver) Transcript() []string {
 			lines = append(lines, fmt.Sprintf("%d %d %s %v", o.Number, r.Index, r.Line(), r.IDs))
 		}
 		for _, q := range o.Summary.Queries {
-			lines = append(lines, fmt.Sprintf("%d %s +%v -%v truncated=%v suspended=%v emitted=%d", o.Number, q.Query.Name,
-				q.Positive, q.Negative, q.Truncated, q.Suspended != nil, q.Emitted))
+			if q.Emitted == 0 && q.Positive.IsZero() && q.Negative.IsZero() && q.Skipped == 0 && q.Suspended == nil && !q.NoPositive && !q.NoNegative {
+				continue // it is there for the time that its search took
+			}
+			lines = append(lines, fmt.Sprintf("%d %s +%v -%v truncated=%v suspended=%v emitted=%d skipped=%d %v unknown=%v,%v lossy=%d",
+				o.Number, q.Query.Name, q.Positive, q.Negative, q.Truncated, q.Suspended != nil, q.Emitted, q.Skipped, q.Cause, q.NoPositive,
+				q.NoNegative, q.LossySince))
 		}
 	}
 	return lines

@@ -12,11 +12,8 @@ import (
 // such a data edge brings a new combination of labels, of which the graph tells; so Stage knows when to look again. A plan that has been
 // kept is kept for good: what brought its edges once may do so again, and to count for it anew costs more than to go on.
 
-// void tells whether a plan is void in both of the graph's views. One with a budget never is: it pays for every attempt.
+// void tells whether a plan is void in both of the graph's views.
 func (f *Filter) void(p *matcher.Plan) bool {
-	if p.Query.WorkBudget > 0 {
-		return false
-	}
 	for i, e := range p.Query.Edges {
 		from, label, to := p.VertexLabels[e.From], p.EdgeLabels[i], p.VertexLabels[e.To]
 		if from == matcher.AnyLabel || label == matcher.AnyLabel || to == matcher.AnyLabel {

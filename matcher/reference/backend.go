@@ -14,8 +14,8 @@ import (
 // Backend implements matcher.Backend by recomputation.
 //
 // Its steps are the candidates that it tries when it enumerates the whole view, none when the batch has no net edge
-// of the sign, and one more for each row that it emits. A plan that exceeds its budget while enumerating stops at the
-// first net edge of the sign; one that exceeds it later, at the group whose rows are too many.
+// of the sign, and one more for each row that it emits. A plan that exceeds its budget while enumerating has none of its
+// groups; one that exceeds it later leaves out the groups whose rows are too many.
 type Backend struct {
 	graph *dyngraph.Graph
 	delta *dyngraph.Delta // of the staged batch
@@ -63,18 +63,20 @@ type answer struct {
 	result matcher.Result
 	groups []group
 	given  uint64 // rows emitted
-	done   bool   // nothing more is emitted
+	meter  matcher.Meter
+	done   bool // nothing more is emitted
 }
 
 // group holds the rows of one anchor, ascending.
 type group struct {
 	order uint32
 	rows  []row
+	over  matcher.Cause
 }
 
 // Search finds the matches of the staged batch; see matcher.Backend.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
-	emit func(matcher.Group) error, suspend func(request int, order uint32) error) ([]matcher.Result, error) {
+	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	switch {
 	case b.graph == nil:
 		return nil, errNotLoaded
@@ -86,13 +88,8 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		if err := b.find(ctx, sign, &reqs[i], &answers[i]); err != nil {
 			return nil, fmt.Errorf("reference: query %q: %w", reqs[i].Plan.Query.Name, err)
 		}
-		if a := &answers[i]; a.result.Suspended {
-			if err := suspend(i, a.result.SuspendedAt); err != nil {
-				return nil, err
-			}
-		}
 	}
-	if err := b.emit(reqs, answers, emit, suspend); err != nil {
+	if err := b.emit(reqs, answers, emit, over); err != nil {
 		return nil, err
 	}
 	results := make([]matcher.Result, len(reqs))
@@ -104,8 +101,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 
 // find computes the groups of one request, and all of the result that does not depend on emitting them.
 func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
-	first := slices.IndexFunc(b.delta.Net, func(e dyngraph.NetEdge) bool { return e.Sign == sign })
-	if first < 0 {
+	if !slices.ContainsFunc(b.delta.Net, func(e dyngraph.NetEdge) bool { return e.Sign == sign }) {
 		return nil
 	}
 	q := req.Plan.Query
@@ -113,23 +109,28 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	if sign == dyngraph.Deleted {
 		here, there = there, here
 	}
-	rows, steps, err := matches(ctx, here, q, req.Budget)
+	a.meter.Begin(req.Budget, req.Limit > 0)
+	rows, steps, err := matches(ctx, here, q, &a.meter)
 	a.result.Steps = steps
-	if errors.Is(err, errBudget) {
-		a.result.Suspended, a.done = true, true
-		if req.Want == matcher.WantRows {
-			a.result.SuspendedAt = uint32(first)
+	switch {
+	case errors.Is(err, errBudget) && req.Want != matcher.WantRows:
+		a.result.Over, a.done = a.meter.Over(), true
+		return nil
+	case errors.Is(err, errBudget):
+		for order, e := range b.delta.Net {
+			if e.Sign == sign && !req.Skips(uint32(order)) {
+				a.groups = append(a.groups, group{order: uint32(order), over: a.meter.Over()})
+			}
 		}
 		return nil
+	case err != nil:
+		return err
 	}
+	others, _, err := matches(ctx, there, q, nil)
 	if err != nil {
 		return err
 	}
-	others, _, err := matches(ctx, there, q, 0)
-	if err != nil {
-		return err
-	}
-	a.groups, err = b.group(sign, q, difference(rows, others), req.Before)
+	a.groups, err = b.group(sign, q, difference(rows, others), req)
 	if err != nil {
 		return err
 	}
@@ -156,8 +157,8 @@ func difference(rows, others []row) []row {
 }
 
 // group sorts rows under their anchors: of a match that appears its inserted edge of the highest order, of one that
-// disappears its deleted edge of the lowest (DESIGN A2). Anchors from before on are left out.
-func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, before uint32) ([]group, error) {
+// disappears its deleted edge of the lowest (DESIGN A2). Anchors that the request skips are left out.
+func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *matcher.Request) ([]group, error) {
 	orders := make(map[uint32]uint32) // by edge index
 	for order, e := range b.delta.Net {
 		if e.Sign == sign {
@@ -176,13 +177,13 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, before
 		if !found {
 			return nil, fmt.Errorf("the match %v is in one graph only, but the batch changed none of its edges", r)
 		}
-		if before == matcher.AllOrders || anchor < before {
+		if !req.Skips(anchor) {
 			anchored[anchor] = append(anchored[anchor], r)
 		}
 	}
 	var groups []group
 	for order, rows := range anchored {
-		groups = append(groups, group{order, rows})
+		groups = append(groups, group{order: order, rows: rows})
 	}
 	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.order, b.order) })
 	return groups, nil
@@ -190,16 +191,16 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, before
 
 // emit puts the groups of all requests out by (anchor, request).
 func (b *Backend) emit(reqs []matcher.Request, answers []answer, emit func(matcher.Group) error,
-	suspend func(int, uint32) error) error {
+	over matcher.Exceeded) error {
 	for order := range b.delta.Net {
 		for i := range reqs {
 			a := &answers[i]
 			if reqs[i].Want != matcher.WantRows || len(a.groups) == 0 || a.groups[0].order != uint32(order) {
 				continue
 			}
-			rows := a.groups[0].rows
+			g := a.groups[0]
 			a.groups = a.groups[1:]
-			if err := a.give(i, &reqs[i], uint32(order), rows, emit, suspend); err != nil {
+			if err := a.give(i, &reqs[i], g, emit, over); err != nil {
 				return err
 			}
 		}
@@ -208,34 +209,33 @@ func (b *Backend) emit(reqs []matcher.Request, answers []answer, emit func(match
 }
 
 // give emits one group, as far as the request's limit and budget allow.
-func (a *answer) give(i int, req *matcher.Request, order uint32, rows []row, emit func(matcher.Group) error,
-	suspend func(int, uint32) error) error {
-	if a.result.Suspended || a.done && !req.Total {
+func (a *answer) give(i int, req *matcher.Request, g group, emit func(matcher.Group) error, over matcher.Exceeded) error {
+	if a.done {
 		return nil
 	}
-	shown := rows
-	cut := req.Limit > 0 && uint64(len(rows)) > req.Limit-a.given
-	if cut {
-		shown = rows[:req.Limit-a.given]
+	shown := g.rows
+	if req.Limit > 0 && uint64(len(shown)) > req.Limit-a.given {
+		shown = shown[:req.Limit-a.given]
 	}
-	if steps := a.result.Steps + uint64(len(shown)); req.Budget > 0 && steps > req.Budget {
-		a.result.Suspended, a.result.SuspendedAt = true, order
-		return suspend(i, order)
+	if g.over == matcher.NoCause {
+		if g.over = a.meter.Begin(req.Budget, req.Limit > 0); g.over == matcher.NoCause {
+			a.meter.Spend(uint64(len(shown)), uint64(len(shown)), 0)
+			g.over = a.meter.Over()
+		}
+	}
+	if g.over != matcher.NoCause {
+		stop, err := over(i, g.order, g.over)
+		a.done = stop
+		return err
 	}
 	a.result.Steps += uint64(len(shown))
 	a.given += uint64(len(shown))
-	if cut {
-		a.result.Truncated, a.done = true, true
-	}
-	counted := len(shown)
-	if req.Total {
-		counted = len(rows)
-	}
-	a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(counted)))
+	a.result.Truncated, a.done = len(shown) < len(g.rows), len(shown) < len(g.rows)
+	a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(len(shown))))
 	if len(shown) == 0 {
 		return nil
 	}
-	return emit(matcher.Group{Request: i, Order: order, Rows: flatten(req.Plan.Query, shown)})
+	return emit(matcher.Group{Request: i, Order: g.order, Rows: flatten(req.Plan.Query, shown)})
 }
 
 func flatten(q *matcher.Query, rows []row) matcher.Rows {
@@ -248,11 +248,16 @@ func flatten(q *matcher.Query, rows []row) matcher.Rows {
 
 // Enumerate finds the matches of the plan's query in a view; see matcher.Backend.
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
-	emit func(matcher.Rows) error) (matcher.Result, error) {
+	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	if b.graph == nil {
 		return matcher.Result{}, errNotLoaded
 	}
-	rows, steps, err := matches(ctx, b.graph.View(which), p.Query, 0)
+	var meter matcher.Meter
+	meter.Begin(budget, limit > 0)
+	rows, steps, err := matches(ctx, b.graph.View(which), p.Query, &meter)
+	if errors.Is(err, errBudget) {
+		return matcher.Result{Steps: steps, Over: meter.Over()}, nil
+	}
 	if err != nil {
 		return matcher.Result{}, fmt.Errorf("reference: query %q: %w", p.Query.Name, err)
 	}

@@ -17,7 +17,7 @@ type row []uint32
 // in the order (vertex ids, edge identities) of DESIGN S7. Each row holds the vertex ids, then the edge indexes, in
 // pattern order.
 func Matches(view dyngraph.View, q *matcher.Query) [][]uint32 {
-	rows, _, err := matches(context.Background(), view, q, 0)
+	rows, _, err := matches(context.Background(), view, q, nil)
 	if err != nil {
 		panic("reference: " + err.Error()) // cannot be: the context has no end and the steps no bound
 	}
@@ -31,9 +31,9 @@ func Matches(view dyngraph.View, q *matcher.Query) [][]uint32 {
 // errBudget tells that the search took more steps than it was allowed.
 var errBudget = errors.New("reference: work budget exceeded")
 
-// matches is Matches with an end: ctx's, or budget steps unless it is 0.
-func matches(ctx context.Context, view dyngraph.View, q *matcher.Query, budget uint64) ([]row, uint64, error) {
-	s := newSearch(ctx, view, q, budget)
+// matches is Matches with an end: ctx's, or the meter's unless that is nil.
+func matches(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]row, uint64, error) {
+	s := newSearch(ctx, view, q, meter)
 	if err := s.vertex(0); err != nil {
 		return nil, s.steps, err
 	}
@@ -59,12 +59,12 @@ type search struct {
 	mapped []bool // pattern vertices
 	found  []row
 	steps  uint64
-	budget uint64
+	meter  *matcher.Meter
 }
 
-func newSearch(ctx context.Context, view dyngraph.View, q *matcher.Query, budget uint64) *search {
+func newSearch(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) *search {
 	s := &search{
-		ctx: ctx, view: view, q: q, budget: budget,
+		ctx: ctx, view: view, q: q, meter: meter,
 		ends:   make(map[[2]dyngraph.VertexID][]dyngraph.EdgeIndex),
 		near:   make(map[dyngraph.VertexID][]dyngraph.VertexID),
 		row:    make(row, len(q.Vertices)+len(q.Edges)),
@@ -115,7 +115,7 @@ func edgesTo(q *matcher.Query, v int, taken []bool) (edges []int) {
 }
 
 func (s *search) step() error {
-	if s.steps++; s.budget > 0 && s.steps > s.budget {
+	if s.steps++; s.meter != nil && !s.meter.Spend(1, 0, 0) {
 		return errBudget
 	}
 	if s.steps%4096 == 0 {

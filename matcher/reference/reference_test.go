@@ -108,48 +108,42 @@ func TestS11LimitIsAPrefix(t *testing.T) {
 		t.Fatalf("%d rows of 9: %q", len(all), all)
 	}
 	for limit := uint64(1); limit <= 10; limit++ {
-		for _, total := range []bool{false, true} {
-			a := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) {
-				r.Limit, r.Total = limit, total
-			}))
-			want := all[:min(9, limit)]
-			if !slices.Equal(a.Lines(), want) {
-				t.Fatalf("limit %d: %q", limit, a.Lines())
-			}
-			count := uint64(len(want))
-			if total {
-				count = 9
-			}
-			if r := a.Results[0]; r.Count != matcher.CountOf(count) || r.Truncated != (limit < 9) {
-				t.Fatalf("limit %d, total %v: %+v", limit, total, r)
-			}
+		a := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { r.Limit = limit }))
+		want := all[:min(9, limit)]
+		if !slices.Equal(a.Lines(), want) {
+			t.Fatalf("limit %d: %q", limit, a.Lines())
+		}
+		if r := a.Results[0]; r.Count != matcher.CountOf(uint64(len(want))) || r.Truncated != (limit < 9) {
+			t.Fatalf("limit %d: %+v", limit, r)
 		}
 	}
 }
 
-func TestS11BudgetSuspendsAtAGroup(t *testing.T) {
+func TestS11BudgetStopsAtAGroup(t *testing.T) {
 	bench, ref := rings(t, ring(matcher.Subgraphs), 3)
 	full := bench.Search(ref, dyngraph.Inserted, bench.Requests(nil))
 	steps := full.Results[0].Steps
 	for budget := steps - 4; budget <= steps; budget++ {
-		a := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { r.Budget = budget }))
+		a := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) {
+			r.Budget = matcher.NewBudget(matcher.Limits{}, budget, nil)
+		}))
 		emitted := 3 - int(min(3, steps-budget))
 		if !slices.Equal(a.Lines(), full.Lines()[:emitted]) {
 			t.Fatalf("budget %d of %d: %q", budget, steps, a.Lines())
 		}
 		r := a.Results[0]
-		if r.Suspended != (budget < steps) || r.Count != matcher.CountOf(uint64(emitted)) {
+		if (len(a.Over) > 0) != (budget < steps) || r.Count != matcher.CountOf(uint64(emitted)) {
 			t.Fatalf("budget %d of %d: %+v", budget, steps, r)
 		}
-		if !r.Suspended {
+		if len(a.Over) == 0 {
 			continue
 		}
 		at := uint32(3*emitted + 2)
 		if steps-budget > 3 {
 			at = 0 // while enumerating
 		}
-		if r.SuspendedAt != at || len(a.Suspends) != 1 || a.Suspends[0].Order != at {
-			t.Fatalf("budget %d of %d: %+v %+v", budget, steps, r, a.Suspends)
+		if len(a.Over) != 1 || a.Over[0].Order != at {
+			t.Fatalf("budget %d of %d: %+v %+v", budget, steps, r, a.Over)
 		}
 		obeyed := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { r.Before = at }))
 		if !slices.Equal(obeyed.Lines(), a.Lines()) {
@@ -182,7 +176,7 @@ func TestEnumerate(t *testing.T) {
 	for _, which := range []dyngraph.Which{dyngraph.Old, dyngraph.New} {
 		for limit := range uint64(7) {
 			var rows int
-			res, err := ref.Enumerate(t.Context(), which, bench.Plans()[0], matcher.WantRows, limit,
+			res, err := ref.Enumerate(t.Context(), which, bench.Plans()[0], matcher.WantRows, limit, nil,
 				func(r matcher.Rows) error { rows += r.Len(); return nil })
 			if err != nil {
 				t.Fatal(err)

@@ -166,7 +166,7 @@ func TestSeal(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged)
 	}
 	_, err = unseal(keyState, seal(keyState, []byte{codecVersion + 1}))
-	require.ErrorContains(t, err, "version 2")
+	require.ErrorContains(t, err, "version 3")
 }
 
 func TestDigest(t *testing.T) {
@@ -274,7 +274,7 @@ func FuzzContent(f *testing.F) {
 		f.Add(edgeKey(nil, 1, 2, 3), v)
 	}
 	f.Add(vertexKey(nil, 7), appendVertex(nil, &dyngraph.VertexRecord{Key: "k", Label: 300}))
-	f.Add(suspensionKey(3, 4), []byte{})
+	f.Add(decisionKey(3, 4), []byte{})
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if r, err := decodeEdge(key, value); err == nil {
 			require.Equal(t, key[1:], edgeKey(nil, r.From, r.Label, r.To)[1:])
@@ -288,8 +288,8 @@ func FuzzContent(f *testing.F) {
 			require.True(t, ok)
 			require.Equal(t, v, again)
 		}
-		if batch, part, n, ok := parseLog(key); ok && part == partSuspension {
-			require.Equal(t, key[1:], suspensionKey(batch, n)[1:])
+		if batch, part, n, ok := parseLog(key); ok && part == partDecision {
+			require.Equal(t, key[1:], decisionKey(batch, n)[1:])
 		}
 		if _, err := unseal(key, value); err != nil {
 			require.ErrorIs(t, err, ErrDamaged)

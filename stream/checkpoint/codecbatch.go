@@ -201,21 +201,34 @@ func (d *decoder) positions() stream.Positions {
 	return p
 }
 
-func appendSuspension(b []byte, s *matcher.Suspension) []byte {
-	b = appendString(b, s.Query)
-	b = binary.AppendUvarint(b, s.Version)
-	b = binary.AppendVarint(b, int64(s.Sign))
-	return binary.AppendUvarint(b, uint64(s.Order))
+func appendDecision(b []byte, x *matcher.Decision) []byte {
+	b = appendString(b, x.Query)
+	b = binary.AppendUvarint(b, x.Version)
+	b = binary.AppendVarint(b, int64(x.Sign))
+	b = binary.AppendUvarint(b, uint64(x.Order))
+	b = append(b, byte(x.Action), byte(x.Cause))
+	b = appendBool(b, x.Snapshot)
+	return binary.AppendUvarint(b, x.Kept)
 }
 
-func (d *decoder) suspension() (s matcher.Suspension) {
-	s.Query, s.Version = d.string(), d.uvarint()
+// decision reads a decision. Format 1 knew suspensions for work_budget alone.
+func (d *decoder) decision() (x matcher.Decision) {
+	x.Query, x.Version = d.string(), d.uvarint()
 	sign := d.varint()
 	if sign != int64(dyngraph.Inserted) && sign != int64(dyngraph.Deleted) {
 		d.fail()
 	}
-	s.Sign, s.Order = dyngraph.Sign(sign), d.uint32()
-	return s
+	x.Sign, x.Order = dyngraph.Sign(sign), d.uint32()
+	if d.version == 1 {
+		x.Cause = matcher.CauseSteps
+		return x
+	}
+	x.Action, x.Cause = matcher.Action(d.byte()), matcher.Cause(d.byte())
+	if x.Action > matcher.NoTotal || x.Cause > matcher.CauseOperator {
+		d.fail()
+	}
+	x.Snapshot, x.Kept = d.bool(), d.uvarint()
+	return x
 }
 
 // appendIntent encodes a batch. A query change is kept as JSON, as queries are everywhere.
@@ -235,9 +248,9 @@ func appendIntent(b []byte, in *intent) ([]byte, error) {
 		}
 		b = appendString(b, js)
 	}
-	b = binary.AppendUvarint(b, uint64(len(t.Suspensions)))
-	for i := range t.Suspensions {
-		b = appendSuspension(b, &t.Suspensions[i])
+	b = binary.AppendUvarint(b, uint64(len(t.Decisions)))
+	for i := range t.Decisions {
+		b = appendDecision(b, &t.Decisions[i])
 	}
 	b = appendUpdates(b, t.Updates)
 	return appendDeadLetters(b, t.DeadLetters), nil
@@ -261,7 +274,7 @@ func (d *decoder) intent() (*intent, error) {
 		}
 	}
 	for range d.count(4) {
-		t.Suspensions = append(t.Suspensions, d.suspension())
+		t.Decisions = append(t.Decisions, d.decision())
 	}
 	t.Updates = d.updates()
 	t.DeadLetters = d.deadLetters()

@@ -85,6 +85,9 @@ const (
 	reportSuspended
 	reportSnapshot
 	reportWide
+	reportLimits // a limit left something out: what follows at the end
+	reportNoPositive
+	reportNoNegative
 )
 
 func appendCount(b []byte, c matcher.Count) []byte {
@@ -135,7 +138,7 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 	for i := range r.Queries {
 		q := &r.Queries[i]
 		b = binary.AppendUvarint(appendString(b, q.Query), q.Version)
-		b = appendCount(appendCount(b, q.Positive), q.Negative)
+		b = appendCount(appendCount(b, q.Positive.Count), q.Negative.Count)
 		var flags byte
 		if q.Truncated {
 			flags |= reportTruncated
@@ -146,11 +149,23 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		if q.Snapshot {
 			flags |= reportSnapshot
 		}
-		if !wide(q.Positive) && !wide(q.Negative) {
-			b = append(b, flags)
-			continue
+		if q.Positive.Unknown {
+			flags |= reportNoPositive
 		}
-		b = appendWide(appendWide(append(b, flags|reportWide), q.Positive), q.Negative)
+		if q.Negative.Unknown {
+			flags |= reportNoNegative
+		}
+		if q.Skipped > 0 || q.Limit != "" || q.LossySince > 0 {
+			flags |= reportLimits
+		}
+		if wide(q.Positive.Count) || wide(q.Negative.Count) {
+			b = appendWide(appendWide(append(b, flags|reportWide), q.Positive.Count), q.Negative.Count)
+		} else {
+			b = append(b, flags)
+		}
+		if flags&reportLimits != 0 {
+			b = binary.AppendUvarint(appendString(binary.AppendUvarint(b, q.Skipped), q.Limit), q.LossySince)
+		}
 	}
 	return b
 }
@@ -179,17 +194,24 @@ func (d *decoder) report() *stream.BatchReport {
 		for i := range r.Queries {
 			q := &r.Queries[i]
 			q.Query, q.Version = d.string(), d.uvarint()
-			q.Positive, q.Negative = d.matches(), d.matches()
+			q.Positive.Count, q.Negative.Count = d.matches(), d.matches()
 			flags := d.byte()
-			if flags&^(reportTruncated|reportSuspended|reportSnapshot|reportWide) != 0 {
+			if flags > reportNoNegative<<1-1 || d.version == 1 && flags > reportWide<<1-1 {
 				d.fail()
 			}
+			q.Positive.Unknown, q.Negative.Unknown = flags&reportNoPositive != 0, flags&reportNoNegative != 0
 			q.Truncated = flags&reportTruncated != 0
 			q.Suspended = flags&reportSuspended != 0
 			q.Snapshot = flags&reportSnapshot != 0
 			if flags&reportWide != 0 {
-				p, n := d.wide(&q.Positive), d.wide(&q.Negative)
+				p, n := d.wide(&q.Positive.Count), d.wide(&q.Negative.Count)
 				if !p && !n {
+					d.fail()
+				}
+			}
+			if flags&reportLimits != 0 {
+				q.Skipped, q.Limit, q.LossySince = d.uvarint(), d.string(), d.uvarint()
+				if q.Skipped == 0 && q.Limit == "" && q.LossySince == 0 {
 					d.fail()
 				}
 			}

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //
-//	1  What Intent, Suspend, Commit and Bootstrap acknowledged survives a crash; each of them is one atomic write, so a
+//	1  What Intent, Decide, Commit and Bootstrap acknowledged survives a crash; each of them is one atomic write, so a
 //	   crash leaves the state after one of them, never one in between.
 //	2  The first write, sync or create that fails breaks the store: nothing is written any more, and every later call
 //	   fails with ErrBroken. The directory then looks as after a crash at that moment, and opening it again recovers.

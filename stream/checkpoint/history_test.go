@@ -101,12 +101,12 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			record(fmt.Sprint("intent ", b.Number), func(s *Store) error { return s.Intent(&b) })
 		case rng.IntN(4) == 0:
 			i := rng.IntN(len(open))
-			u := randomSuspension(rng)
+			u := randomDecision(rng)
 			open = slices.Clone(open)
-			open[i].Suspensions = append(slices.Clone(open[i].Suspensions), u)
-			h.batches[done+i].Suspensions = open[i].Suspensions
+			open[i].Decisions = append(slices.Clone(open[i].Decisions), u)
+			h.batches[done+i].Decisions = open[i].Decisions
 			number := open[i].Number
-			record(fmt.Sprint("suspend in ", number), func(s *Store) error { return s.Suspend(number, u) })
+			record(fmt.Sprint("suspend in ", number), func(s *Store) error { return s.Decide(number, u) })
 		default:
 			info := h.infos[done]
 			open = open[1:]
@@ -210,9 +210,10 @@ func randomDeadLetters(rng *rand.Rand) (ls []stream.DeadLetter) {
 	return ls
 }
 
-func randomSuspension(rng *rand.Rand) matcher.Suspension {
-	return matcher.Suspension{Query: fmt.Sprint("q", rng.IntN(3)), Version: rng.Uint64N(9),
-		Sign: []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)], Order: rng.Uint32()}
+func randomDecision(rng *rand.Rand) matcher.Decision {
+	return matcher.Decision{Query: fmt.Sprint("q", rng.IntN(3)), Version: rng.Uint64N(9),
+		Sign: []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)], Order: rng.Uint32(),
+		Action: matcher.Action(rng.IntN(4)), Cause: matcher.Cause(rng.IntN(7)), Snapshot: rng.IntN(2) == 0, Kept: rng.Uint64()}
 }
 
 func randomChange(rng *rand.Rand, queries []matcher.QueryState) (*matcher.QueryChange, []matcher.QueryState) {
@@ -242,8 +243,9 @@ func randomReport(rng *rand.Rand, batch uint64) *stream.BatchReport {
 	}
 	for i := range rng.IntN(3) {
 		r.Queries = append(r.Queries, stream.QueryReport{Query: fmt.Sprint("q", i), Version: 2,
-			Positive: someCount(rng), Negative: someCount(rng), Truncated: rng.IntN(2) == 0,
-			Suspended: rng.IntN(2) == 0, Snapshot: rng.IntN(2) == 0})
+			Positive: stream.Total{Count: someCount(rng), Unknown: rng.IntN(4) == 0}, Negative: stream.Total{Count: someCount(rng)},
+			Truncated: rng.IntN(2) == 0, Suspended: rng.IntN(2) == 0, Snapshot: rng.IntN(2) == 0,
+			Skipped: rng.Uint64N(3), Limit: []string{"", "query_time"}[rng.IntN(2)], LossySince: rng.Uint64N(3)})
 	}
 	return r
 }

@@ -23,9 +23,9 @@ func TestP3StartedIntents(t *testing.T) {
 	var logged []func() error
 	for i := range h.batches {
 		b := h.batches[i]
-		b.Suspensions = nil
+		b.Decisions = nil
 		logged = append(logged, s.StartIntent(&b))
-		require.NoError(t, s.Suspend(b.Number, matcher.Suspension{Query: "q", Version: 1, Sign: dyngraph.Inserted}))
+		require.NoError(t, s.Decide(b.Number, matcher.Decision{Query: "q", Version: 1, Sign: dyngraph.Inserted}))
 		c.acknowledge() // a suspension that is logged has its intent before it
 	}
 	for _, wait := range logged {
@@ -44,7 +44,7 @@ func TestP3StartedIntents(t *testing.T) {
 		for k := range st.Open {
 			require.Equal(t, h.batches[k].Updates, st.Open[k].Updates)
 			if k < im.step {
-				require.Len(t, st.Open[k].Suspensions, 1)
+				require.Len(t, st.Open[k].Decisions, 1)
 			}
 		}
 		require.NoError(t, s.Close())
@@ -71,6 +71,6 @@ func TestStartedIntentThatFails(t *testing.T) {
 	third := s.StartIntent(&h.batches[2])
 	require.ErrorIs(t, second(), ErrBroken)
 	require.ErrorIs(t, third(), ErrBroken)
-	require.ErrorIs(t, s.Suspend(2, matcher.Suspension{}), ErrBroken)
+	require.ErrorIs(t, s.Decide(2, matcher.Decision{}), ErrBroken)
 	require.ErrorIs(t, s.Close(), ErrBroken)
 }

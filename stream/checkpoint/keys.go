@@ -29,9 +29,9 @@ var (
 
 // The parts of a log entry, in key order.
 const (
-	partIntent     = 1
-	partSuspension = 2 // followed by a number: 0, 1, ...
-	partDone       = 3
+	partIntent   = 1
+	partDecision = 2 // followed by a number: 0, 1, ...
+	partDone     = 3
 )
 
 const (
@@ -57,8 +57,8 @@ func logKey(batch uint64, part byte) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte{spaceLog}, batch), part)
 }
 
-func suspensionKey(batch uint64, n uint32) []byte {
-	return binary.BigEndian.AppendUint32(logKey(batch, partSuspension), n)
+func decisionKey(batch uint64, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(logKey(batch, partDecision), n)
 }
 
 // space returns the bounds of a key space for an iterator.
@@ -81,7 +81,7 @@ func parseEdge(key []byte) (from dyngraph.VertexID, label dyngraph.LabelID, to d
 		dyngraph.VertexID(binary.BigEndian.Uint32(key[9:])), true
 }
 
-// parseLog reads a log key; n is the number of a suspension.
+// parseLog reads a log key; n is the number of a decision.
 func parseLog(key []byte) (batch uint64, part byte, n uint32, ok bool) {
 	if len(key) < logKeyLen {
 		return 0, 0, 0, false
@@ -90,7 +90,7 @@ func parseLog(key []byte) (batch uint64, part byte, n uint32, ok bool) {
 	switch {
 	case (part == partIntent || part == partDone) && len(key) == logKeyLen:
 		return batch, part, 0, true
-	case part == partSuspension && len(key) == logKeyLen+4:
+	case part == partDecision && len(key) == logKeyLen+4:
 		return batch, part, binary.BigEndian.Uint32(key[10:]), true
 	}
 	return 0, 0, 0, false

@@ -9,10 +9,10 @@ import (
 
 // logEntry is a batch in the log, in memory.
 type logEntry struct {
-	batch       uint64
-	bytes       int64  // of keys and values
-	digest      string // of an open intent: see intentDigest
-	suspensions uint32
+	batch     uint64
+	bytes     int64  // of keys and values
+	digest    string // of an open intent: see intentDigest
+	decisions uint32
 }
 
 // logIndex knows what is in the log: committed batches, then open intents, without a gap.
@@ -136,7 +136,7 @@ func readControl(db *database) (*control, error) {
 func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 	const (
 		hasIntent = 1 << iota
-		hasSuspension
+		hasDecision
 		hasDone
 	)
 	var cur logEntry
@@ -168,7 +168,7 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 	}
 	lower, upper := space(spaceLog)
 	err = db.lengths(lower, upper, func(key []byte, n int) error {
-		number, part, suspension, ok := parseLog(key)
+		number, part, decision, ok := parseLog(key)
 		if !ok {
 			return damaged("the log has a key %x", key)
 		}
@@ -184,12 +184,12 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 			has |= hasIntent
 		case partDone:
 			has |= hasDone
-		case partSuspension:
-			if suspension != cur.suspensions {
-				return damaged("suspension %d of batch %d is missing", cur.suspensions, number)
+		case partDecision:
+			if decision != cur.decisions {
+				return damaged("decision %d of batch %d is missing", cur.decisions, number)
 			}
-			cur.suspensions++
-			has |= hasSuspension
+			cur.decisions++
+			has |= hasDecision
 		}
 		return nil
 	})

@@ -15,8 +15,12 @@ import (
 	"motifd/stream"
 )
 
-// Format is the version of the layout that FORMAT.md describes.
-const Format = 1
+// Format is the version of the layout that FORMAT.md describes. Checkpoints from oldestFormat on are opened; one that is opened to
+// be written becomes of this format, so that an older motifd, which would not understand what is added, refuses it.
+const (
+	Format       = 2
+	oldestFormat = 1
+)
 
 // Options configure a Store.
 type Options struct {
@@ -57,10 +61,11 @@ var (
 // database is an open Pebble database with what every user of it needs.
 type database struct {
 	*pebble.DB
-	dir   string
-	fs    *failStop
-	fault *fault
-	gets  atomic.Uint64 // look-ups of single records
+	dir    string
+	fs     *failStop
+	fault  *fault
+	gets   atomic.Uint64 // look-ups of single records
+	format uint64        // of what is there
 }
 
 // openDatabase opens the directory; unless read only it is created when it is not there.
@@ -189,10 +194,11 @@ func (d *database) checkFormat() (found bool, err error) {
 	if used <= 0 {
 		return false, fmt.Errorf("%s: %w: the format record is damaged", d.dir, ErrFormat)
 	}
-	if n != Format {
-		return false, fmt.Errorf("%s: %w: it has format %d, and this motifd reads format %d; run the motifd that wrote it, "+
+	if n < oldestFormat || n > Format {
+		return false, fmt.Errorf("%s: %w: it has format %d, and this motifd reads formats up to %d; run the motifd that wrote it, "+
 			"or set checkpoint.dir to a new directory", d.dir, ErrFormat, n, Format)
 	}
+	d.format = n
 	return true, nil
 }
 

@@ -88,7 +88,7 @@ func TestOtherFormat(t *testing.T) {
 	for _, ro := range []bool{false, true} {
 		_, err = Open(testDir, Options{FS: fs, ReadOnly: ro})
 		require.ErrorIs(t, err, ErrFormat)
-		require.ErrorContains(t, err, "format 2, and this motifd reads format 1")
+		require.ErrorContains(t, err, "format 3, and this motifd reads formats up to 2")
 	}
 	_, err = Info(testDir, fs)
 	require.ErrorIs(t, err, ErrFormat)
@@ -173,7 +173,7 @@ func TestReadOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Intent(&stream.Batch{}), errReadOnly)
 	require.ErrorIs(t, s.Commit(&stream.CommitInfo{}), errReadOnly)
-	require.ErrorIs(t, s.Suspend(1, randomSuspension(newRand(1))), errReadOnly)
+	require.ErrorIs(t, s.Decide(1, randomDecision(newRand(1))), errReadOnly)
 	require.ErrorIs(t, s.Bootstrap(context.Background(), dyngraph.NewGraph(dyngraph.Options{})), errReadOnly)
 	st, err := s.Recover(context.Background())
 	require.NoError(t, err)

@@ -111,7 +111,7 @@ func (s *Store) graphOptions() dyngraph.Options {
 	return opt
 }
 
-// readIntent reads the intent of a batch with the suspensions that were added to it.
+// readIntent reads the intent of a batch with the decisions that were added to it.
 func (d *database) readIntent(e logEntry) (*intent, error) {
 	dec, err := d.sealed(logKey(e.batch, partIntent))
 	if err != nil {
@@ -124,16 +124,16 @@ func (d *database) readIntent(e logEntry) (*intent, error) {
 	if in.batch.Number != e.batch {
 		return nil, damaged("the intent of batch %d says that it is batch %d", e.batch, in.batch.Number)
 	}
-	for n := range e.suspensions {
-		dec, err := d.sealed(suspensionKey(e.batch, n))
+	for n := range e.decisions {
+		dec, err := d.sealed(decisionKey(e.batch, n))
 		if err != nil {
 			return nil, err
 		}
-		u := dec.suspension()
-		if err := dec.finish("a suspension"); err != nil {
+		u := dec.decision()
+		if err := dec.finish("a decision"); err != nil {
 			return nil, fmt.Errorf("batch %d: %w", e.batch, err)
 		}
-		in.batch.Suspensions = append(in.batch.Suspensions, u)
+		in.batch.Decisions = append(in.batch.Decisions, u)
 	}
 	return in, nil
 }

@@ -13,7 +13,7 @@ import (
 	"motifd/stream"
 )
 
-// Store is a checkpoint opened for a daemon; it implements stream.Store. Intent, Suspend and Commit may be called from
+// Store is a checkpoint opened for a daemon; it implements stream.Store. Intent, Decide and Commit may be called from
 // different goroutines at once.
 type Store struct {
 	db       *database
@@ -21,7 +21,7 @@ type Store struct {
 	streamID string
 	settings Settings
 
-	intents sync.Mutex   // held by StartIntent and Suspend, one at a time
+	intents sync.Mutex   // held by StartIntent and Decide, one at a time
 	writing *intentWrite // the last intent, guarded by intents
 	commits sync.Mutex   // held by Commit
 	// Buffers that the values of Intent and of Commit are encoded in, guarded by their mutexes; Pebble copies them.
@@ -99,7 +99,22 @@ func (s *Store) open() error {
 		return nil
 	}
 	s.db.removeStaged()
+	if found && s.db.format < Format {
+		if err := s.upgrade(); err != nil {
+			return err
+		}
+	}
 	return s.settle()
+}
+
+// upgrade makes a checkpoint of an older format one of this. Its values stay as they are: each tells its own version.
+func (s *Store) upgrade() error {
+	b := s.db.NewBatch()
+	defer b.Close()
+	if err := b.Set(keyFormat, formatValue(), nil); err != nil {
+		return err
+	}
+	return s.db.apply(b)
 }
 
 // create writes the first records.
@@ -181,7 +196,7 @@ func (s *Store) InHand() int {
 func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
 
 // StartIntent implements stream.IntentStarter: the intent is encoded, written and synced by a goroutine. There is one at a time,
-// so that intents reach the log in order, and a suspension after the intent that it belongs to.
+// so that intents reach the log in order, and a decision after the intent that it belongs to.
 func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	s.intents.Lock()
 	defer s.intents.Unlock()
@@ -202,7 +217,7 @@ func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 		return failed(fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next))
 	}
 	s.writing = w
-	in := &intent{batch: *b, shape: s.settings.Shape} // a copy: what the engine adds to the batch is logged by Suspend
+	in := &intent{batch: *b, shape: s.settings.Shape} // a copy: what the engine adds to the batch is logged by Decide
 	go func() {
 		defer close(w.done)
 		w.err = s.intent(in)
@@ -239,35 +254,35 @@ func keepBuffer(b []byte) []byte {
 	return b
 }
 
-// Suspend adds a suspension to the open intent of the batch.
-func (s *Store) Suspend(batch uint64, u matcher.Suspension) error {
+// Decide adds a decision to the open intent of the batch.
+func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 	s.intents.Lock()
 	defer s.intents.Unlock()
 	if s.opt.ReadOnly {
 		return errReadOnly
 	}
 	if err := s.writing.wait(); err != nil {
-		return fmt.Errorf("checkpoint: suspension in batch %d: %w", batch, err)
+		return fmt.Errorf("checkpoint: decision about batch %d: %w", batch, err)
 	}
 	s.mu.Lock()
 	i := s.log.find(batch)
 	var n uint32
 	if i >= 0 {
-		n = s.log.open[i].suspensions
+		n = s.log.open[i].decisions
 	}
 	s.mu.Unlock()
 	if i < 0 {
-		return fmt.Errorf("checkpoint: suspension in batch %d, which has no open intent", batch)
+		return fmt.Errorf("checkpoint: decision about batch %d, which has no open intent", batch)
 	}
-	size, err := s.put(suspensionKey(batch, n), appendSuspension([]byte{codecVersion}, &u),
-		fmt.Sprintf("suspension in batch %d", batch))
+	size, err := s.put(decisionKey(batch, n), appendDecision([]byte{codecVersion}, &x),
+		fmt.Sprintf("decision about batch %d", batch))
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i = s.log.find(batch); i >= 0 {
-		s.log.open[i].suspensions++
+		s.log.open[i].decisions++
 		s.log.open[i].bytes += size
 	}
 	return nil

@@ -92,7 +92,7 @@ func TestCallsOutOfOrder(t *testing.T) {
 	defer s.Close()
 	b := h.batches[0]
 	require.ErrorContains(t, s.Commit(h.infos[0]), "no open intent")
-	require.ErrorContains(t, s.Suspend(1, matcher.Suspension{Sign: dyngraph.Inserted}), "no open intent")
+	require.ErrorContains(t, s.Decide(1, matcher.Decision{Sign: dyngraph.Inserted}), "no open intent")
 	b.Number = 2
 	require.ErrorContains(t, s.Intent(&b), "1 is next")
 	require.NoError(t, s.Intent(&h.batches[0]))
@@ -127,13 +127,13 @@ func TestConcurrentCalls(t *testing.T) {
 		defer close(intended)
 		for i := range h.batches {
 			b := h.batches[i]
-			b.Suspensions = nil
+			b.Decisions = nil
 			if err := s.Intent(&b); err != nil {
 				failed <- err
 				return
 			}
-			for _, u := range h.batches[i].Suspensions {
-				if err := s.Suspend(b.Number, u); err != nil {
+			for _, u := range h.batches[i].Decisions {
+				if err := s.Decide(b.Number, u); err != nil {
 					failed <- err
 					return
 				}

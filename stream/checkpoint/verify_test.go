@@ -106,7 +106,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			require.NoError(t, b.Set([]byte{spaceLog, 1, 2, 3}, nil, nil))
 		}, "the log has a key", false},
 		"suspension lost": {func(db *database, c *control, b *pebble.Batch) {
-			k := suspensionKey(c.log.committed[0].batch, 7)
+			k := decisionKey(c.log.committed[0].batch, 7)
 			require.NoError(t, b.Set(k, seal(k, []byte{codecVersion}), nil))
 		}, "is missing", false},
 	} {

@@ -15,8 +15,8 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// codecVersion is the first byte of every sealed value.
-const codecVersion = 1
+// codecVersion is the first byte of every sealed value that is written. Values of version 1 are read, too.
+const codecVersion = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -37,10 +37,10 @@ func unseal(key, value []byte) (*decoder, error) {
 	if sum != binary.LittleEndian.Uint32(value[len(body):]) {
 		return nil, damaged("the checksum of %q does not match", key)
 	}
-	if body[0] != codecVersion {
-		return nil, damaged("the value of %q has version %d; %d is known", key, body[0], codecVersion)
+	if body[0] < 1 || body[0] > codecVersion {
+		return nil, damaged("the value of %q has version %d; versions up to %d are known", key, body[0], codecVersion)
 	}
-	return &decoder{b: body[1:]}, nil
+	return &decoder{b: body[1:], version: body[0]}, nil
 }
 
 func appendBool(b []byte, v bool) []byte {
@@ -56,8 +56,9 @@ func appendString[T string | []byte](b []byte, s T) []byte {
 
 // decoder reads a value. After the first failure every read returns zero and bad stays set; finish tells.
 type decoder struct {
-	b   []byte
-	bad bool
+	b       []byte
+	version byte // of the sealed value
+	bad     bool
 }
 
 func (d *decoder) fail() {

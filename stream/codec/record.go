@@ -51,19 +51,27 @@ func (w *eventWriter) begin(batch uint64) {
 	s.before = strconv.AppendUint(s.before, batch, 10)
 	s.before = append(s.before, `,"index":`...)
 	s.after = append(s.after[:0], '}')
-	if a := w.ev.Anchor; a != nil {
-		s.after = append(s.after, `,"anchor":{"op":"`...)
-		s.after = append(s.after, a.Op.String()...)
-		s.after = append(s.after, `","partition":`...)
-		s.after = strconv.AppendInt(s.after, int64(a.Pos.Partition), 10)
-		s.after = append(s.after, `,"offset":`...)
-		s.after = strconv.AppendInt(s.after, a.Pos.Offset, 10)
-		s.after = append(s.after, `,"element":`...)
-		s.after = strconv.AppendInt(s.after, int64(a.Pos.Element), 10)
-		s.after = appendTS(s.after, &a.Attr)
-		s.after = append(s.after, '}')
+	s.after = appendAnchor(s.after, w.ev.Anchor)
+	if w.ev.LossySince > 0 {
+		s.after = strconv.AppendUint(append(s.after, `,"lossy_since":`...), w.ev.LossySince, 10)
 	}
 	s.after = append(s.after, '}')
+}
+
+// appendAnchor appends the update that made or broke matches; there may be none.
+func appendAnchor(b []byte, a *dyngraph.Update) []byte {
+	if a == nil {
+		return b
+	}
+	b = append(b, `,"anchor":{"op":"`...)
+	b = append(b, a.Op.String()...)
+	b = append(b, `","partition":`...)
+	b = strconv.AppendInt(b, int64(a.Pos.Partition), 10)
+	b = append(b, `,"offset":`...)
+	b = strconv.AppendInt(b, a.Pos.Offset, 10)
+	b = append(b, `,"element":`...)
+	b = strconv.AppendInt(b, int64(a.Pos.Element), 10)
+	return append(appendTS(b, &a.Attr), '}')
 }
 
 func appendTS(b []byte, a *dyngraph.Attr) []byte {

@@ -46,7 +46,7 @@ func TestBatchRecord(t *testing.T) {
 	rec, err := NewEncoder(EncoderOptions{StreamID: "s1"}).BatchRecord(&stream.BatchReport{
 		Stream: "s1", Batch: 4, Messages: 2, Updates: 3, Inserted: 1, Records: 2, Positions: map[string]int64{"1": 5, "0": 7},
 		Change:  &stream.ChangeReport{Op: "add", Query: "ring3", Version: 1},
-		Queries: []stream.QueryReport{{Query: "ring3", Version: 1, Positive: matcher.Count{Hi: 1}, Truncated: true}},
+		Queries: []stream.QueryReport{{Query: "ring3", Version: 1, Positive: stream.Total{Count: matcher.Count{Hi: 1}}, Truncated: true}},
 	})
 	require.NoError(t, err)
 	require.Equal(t, `{"stream":"s1","batch":4,"messages":2,"updates":3,"inserted":1,"deleted":0,"records":2,"dead_letters":0,`+

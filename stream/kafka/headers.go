@@ -14,7 +14,7 @@ const (
 	HeaderBatch    = "motifd-batch"
 	HeaderIndex    = "motifd-index"
 	HeaderQuery    = "motifd-query"
-	HeaderSign     = "motifd-sign"     // "+" or "-"; absent from records without a sign
+	HeaderSign     = "motifd-sign"     // "+", "-" or "!"; absent from records without a sign
 	HeaderSnapshot = "motifd-snapshot" // "true" on records of a registration, else absent
 )
 
@@ -23,10 +23,12 @@ const (
 func headers(dst []header, scratch []byte, streamID string, r *stream.OutRecord) ([]header, []byte) {
 	dst, scratch = nameHeaders(dst, scratch, streamID, r.Batch, r.Index)
 	dst = append(dst, header{HeaderQuery, []byte(r.Query)})
-	switch r.Sign {
-	case dyngraph.Inserted:
+	switch {
+	case r.Notice:
+		dst = append(dst, header{HeaderSign, bang})
+	case r.Sign == dyngraph.Inserted:
 		dst = append(dst, header{HeaderSign, plus})
-	case dyngraph.Deleted:
+	case r.Sign == dyngraph.Deleted:
 		dst = append(dst, header{HeaderSign, minus})
 	}
 	if r.Snapshot {
@@ -35,7 +37,7 @@ func headers(dst []header, scratch []byte, streamID string, r *stream.OutRecord)
 	return dst, scratch
 }
 
-var plus, minus, yes = []byte("+"), []byte("-"), []byte("true")
+var plus, minus, bang, yes = []byte("+"), []byte("-"), []byte("!"), []byte("true")
 
 // nameHeaders appends the three headers that name a record.
 func nameHeaders(dst []header, scratch []byte, streamID string, batch, index uint64) ([]header, []byte) {

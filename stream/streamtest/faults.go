@@ -167,8 +167,8 @@ func start(s stream.Store, b *stream.Batch) (logged func() error) {
 	return func() error { return s.Intent(b) }
 }
 
-func (s *faultyStore) Suspend(batch uint64, x matcher.Suspension) error {
-	return s.f.do("Store.Suspend", func() error { return s.Store.Suspend(batch, x) }, nil)
+func (s *faultyStore) Decide(batch uint64, x matcher.Decision) error {
+	return s.f.do("Store.Decide", func() error { return s.Store.Decide(batch, x) }, nil)
 }
 
 func (s *faultyStore) Commit(c *stream.CommitInfo) error {

@@ -326,18 +326,18 @@ func (s *Store) finish() error {
 	return nil
 }
 
-// Suspend implements stream.Store.
-func (s *Store) Suspend(batch uint64, x matcher.Suspension) error {
+// Decide implements stream.Store.
+func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.finish(); err != nil {
 		return err
 	}
 	if batch != uint64(len(s.intents)) || int(batch) <= s.committed {
-		return fmt.Errorf("suspension in batch %d, which is not open", batch)
+		return fmt.Errorf("decision about batch %d, which is not open", batch)
 	}
 	b := &s.intents[batch-1]
-	b.Suspensions = append(slices.Clone(b.Suspensions), x)
+	b.Decisions = append(slices.Clone(b.Decisions), x)
 	return nil
 }
 

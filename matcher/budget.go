@@ -1,0 +1,220 @@
+package matcher
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Limits bound what searching may cost (DESIGN S11). A field that is 0 bounds nothing.
+type Limits struct {
+	// Matches bounds the matches of one group: one anchor and one query. A backfill is one group. A query with a cap
+	// is not bounded by it.
+	Matches uint64
+	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, each further
+	// group of the query may take a hundredth of it.
+	QueryTime time.Duration
+	// BatchTime bounds the search time of all queries in one batch, summed over threads. When it is spent, nothing more
+	// of the batch is searched.
+	BatchTime time.Duration
+	// Spill bounds the temporary files of one batch, in bytes at one time.
+	Spill int64
+}
+
+// Cause names the limit that a search has reached.
+type Cause uint8
+
+// The causes.
+const (
+	NoCause       Cause = iota
+	CauseSteps          // Query.WorkBudget
+	CauseMatches        // Limits.Matches
+	CauseTime           // Limits.QueryTime
+	CauseBatch          // Limits.BatchTime
+	CauseSpill          // Limits.Spill
+	CauseOperator       // somebody asked for it: Engine.Interrupt
+)
+
+var causes = [...]string{"", "work_budget", "group_matches", "query_time", "batch_time", "spill_bytes", "operator"}
+
+// String returns the name of the setting that bounds, as the configuration spells it, or "operator".
+func (c Cause) String() string {
+	if int(c) < len(causes) {
+		return causes[c]
+	}
+	return "unknown"
+}
+
+// BatchBudget is what all queries of one batch share. Its methods are safe for concurrent use. A nil BatchBudget bounds
+// nothing.
+type BatchBudget struct {
+	time, spill int64 // limits
+	spent       atomic.Int64
+	spilled     atomic.Int64
+	found       atomic.Uint64
+	armed       atomic.Bool
+}
+
+// NewBatchBudget returns what the queries of one batch may spend together. It measures nothing before Arm.
+func NewBatchBudget(l Limits) *BatchBudget {
+	return &BatchBudget{time: int64(l.BatchTime), spill: l.Spill}
+}
+
+// Arm makes the limits hold from now on. Before, work is neither counted nor refused: recovery repeats what was decided.
+func (b *BatchBudget) Arm() { b.armed.Store(true) }
+
+// Found returns the number of matches that searches have reported so far, and the time that they took, in nanoseconds.
+func (b *BatchBudget) Found() (matches uint64, ns int64) { return b.found.Load(), b.spent.Load() }
+
+// Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods are
+// safe for concurrent use. A nil Budget bounds nothing.
+type Budget struct {
+	// Steps bounds search steps, Matches the matches of one group, Time nanoseconds of search; 0 is no bound.
+	Steps, Matches uint64
+	Time           int64
+	// Floor lets a group take a hundredth of Steps after they are spent, as it does for Time: other groups of the query
+	// go on. Without it the first group beyond Steps is over.
+	Floor bool
+
+	batch   *BatchBudget
+	steps   atomic.Uint64
+	ns      atomic.Int64
+	stopped atomic.Bool
+}
+
+// floorShare is the share of a spent limit that each further group may still use.
+const floorShare = 100
+
+// NewBudget returns the budget of one query. The batch's part may be nil.
+func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
+	return &Budget{Steps: steps, Matches: l.Matches, Time: int64(l.QueryTime), batch: batch}
+}
+
+// Stop makes everything that is searched under the budget end with CauseOperator.
+func (b *Budget) Stop() { b.stopped.Store(true) }
+
+// Spent returns what was spent: search steps and nanoseconds.
+func (b *Budget) Spent() (steps uint64, ns int64) { return b.steps.Load(), b.ns.Load() }
+
+// Patience returns how long a search may take that is not metered: what is left of the time, 0 for no bound. When it is over, a search that
+// is metered decides.
+func (b *Budget) Patience() time.Duration {
+	if b == nil || !b.armed() {
+		return 0
+	}
+	left := int64(0)
+	if b.Time > 0 {
+		left = max(b.Time-b.ns.Load(), b.Time/floorShare, 1)
+	}
+	if b.batch != nil && b.batch.time > 0 {
+		if rest := max(b.batch.time-b.batch.spent.Load(), 1); left == 0 || rest < left {
+			left = rest
+		}
+	}
+	return time.Duration(left)
+}
+
+// Within reports whether a group may have so many matches.
+func (b *Budget) Within(matches uint64) bool {
+	return b == nil || b.Matches == 0 || matches <= b.Matches || !b.armed()
+}
+
+func (b *Budget) armed() bool { return b.batch == nil || b.batch.armed.Load() }
+
+// Spill counts bytes of temporary files that are written (n > 0) or given back (n < 0). It reports whether they are
+// within the limit; what is written beyond it is counted all the same.
+func (b *Budget) Spill(n int64) bool {
+	if b == nil || b.batch == nil {
+		return true
+	}
+	used := b.batch.spilled.Add(n)
+	return n <= 0 || b.batch.spill == 0 || used <= b.batch.spill || !b.armed()
+}
+
+// exceeded returns the limit that a group is beyond which has spent so much.
+func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
+	switch {
+	case b.stopped.Load():
+		return CauseOperator
+	case !b.armed():
+		return NoCause
+	case b.Matches > 0 && matches > b.Matches:
+		return CauseMatches
+	case b.Steps > 0 && b.steps.Load() > b.Steps && (!b.Floor || steps > b.Steps/floorShare):
+		return CauseSteps
+	case b.Time > 0 && b.ns.Load() > b.Time && ns > b.Time/floorShare:
+		return CauseTime
+	}
+	return b.exhausted()
+}
+
+// exhausted returns the limit that leaves nothing for another group.
+func (b *Budget) exhausted() Cause {
+	if b.batch != nil && b.batch.time > 0 && b.batch.spent.Load() > b.batch.time && b.armed() {
+		return CauseBatch
+	}
+	return NoCause
+}
+
+// Meter measures one group of a query, or all that is searched for a request that has no groups. It is used by any
+// number of goroutines between Begin and the last Spend. The zero Meter bounds nothing.
+type Meter struct {
+	b       *Budget
+	capped  bool
+	cause   atomic.Uint32
+	steps   atomic.Uint64
+	matches atomic.Uint64
+	ns      atomic.Int64
+}
+
+// Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It returns
+// why nothing of the group may be searched, or NoCause.
+func (m *Meter) Begin(b *Budget, capped bool) Cause {
+	m.b, m.capped = b, capped
+	m.cause.Store(0)
+	m.steps.Store(0)
+	m.matches.Store(0)
+	m.ns.Store(0)
+	if b == nil {
+		return NoCause
+	}
+	c := b.exhausted()
+	if b.stopped.Load() {
+		c = CauseOperator
+	}
+	m.cause.Store(uint32(c))
+	return c
+}
+
+// Spend counts search steps, matches found and nanoseconds of one thread, and reports whether the group may go on.
+func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
+	b := m.b
+	if b == nil {
+		return true
+	}
+	if m.capped {
+		matches = 0
+	}
+	groupSteps, groupMatches, groupNS := m.steps.Add(steps), m.matches.Add(matches), m.ns.Add(ns)
+	if b.armed() {
+		b.steps.Add(steps)
+		b.ns.Add(ns)
+	}
+	if b.batch != nil {
+		b.batch.found.Add(matches)
+		if b.armed() {
+			b.batch.spent.Add(ns)
+		}
+	}
+	if m.cause.Load() == 0 {
+		if c := b.exceeded(groupSteps, groupMatches, groupNS); c != NoCause {
+			m.Exceed(c)
+		}
+	}
+	return m.cause.Load() == 0
+}
+
+// Exceed notes that the group is over a limit. The first cause stays.
+func (m *Meter) Exceed(c Cause) { m.cause.CompareAndSwap(0, uint32(c)) }
+
+// Over returns the limit that the group is over, or NoCause.
+func (m *Meter) Over() Cause { return Cause(m.cause.Load()) }

@@ -1,0 +1,264 @@
+package matcher
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"motifd/dyngraph"
+)
+
+// decide makes a decision about a query durable, before anything that it concerns is emitted (DESIGN S11).
+func (s *stepper) decide(w *work, x Decision) error {
+	q := w.state.Query
+	x.Query, x.Version = q.Name, q.Version
+	if s.e.opt.Decide != nil {
+		if err := s.e.opt.Decide(s.b.Number, x); err != nil {
+			return fmt.Errorf("logging the decision to %s query %q: %w", x.Action, q.Name, err)
+		}
+	}
+	w.decisions = append(w.decisions, x)
+	w.note(&w.decisions[len(w.decisions)-1])
+	return nil
+}
+
+// note takes account of a decision, made or obeyed.
+func (w *work) note(x *Decision) {
+	switch x.Action {
+	case Suspend:
+		w.suspended = x
+		return
+	case NoTotal:
+		if x.Sign == dyngraph.Inserted {
+			w.sum.NoPositive = true
+		} else {
+			w.sum.NoNegative = true
+		}
+		return
+	}
+	w.sum.Skipped++
+	w.sum.Cause = x.Cause
+	if x.Sign == dyngraph.Inserted || w.state.Query.Emit == EmitCounts {
+		w.lossy = true
+	}
+}
+
+// over answers a backend that leaves a group out because it is beyond a limit.
+func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (stop bool, err error) {
+	x := Decision{Sign: sign, Order: order, Cause: cause}
+	switch {
+	case cause == CauseOperator || w.state.Query.OverBudget == SuspendQuery:
+		x.Action = Suspend
+	case cause == CauseBatch:
+		x.Action = SkipRest
+	default:
+		x.Action = Skip
+	}
+	if err := s.decide(w, x); err != nil {
+		return false, err
+	}
+	s.pending = append(s.pending, s.notices(w, &x)...)
+	s.sortNotices()
+	return x.Action != Skip, s.flushNotices(sign, order, w.state.Query)
+}
+
+// decided returns the decision about a request for a total of the sign, or nil.
+func (w *work) decided(sign dyngraph.Sign, snapshot bool, action Action) *Decision {
+	for i := range w.decisions {
+		if x := &w.decisions[i]; x.Sign == sign && x.Snapshot == snapshot && x.Action == action {
+			return x
+		}
+	}
+	return nil
+}
+
+// limits restricts a request to what decisions have left of it.
+func (w *work) limit(req *Request, sign dyngraph.Sign) {
+	for i := range w.decisions {
+		x := &w.decisions[i]
+		switch {
+		case x.Snapshot || x.Action == NoTotal:
+		case x.Action == Suspend && x.Sign < sign: // negatives come first
+			req.Before = 0
+		case x.Sign != sign:
+		case x.Action == Skip && req.Want == WantRows:
+			req.Skip = append(req.Skip, x.Order)
+		default:
+			req.Before = min(req.Before, x.Order)
+		}
+	}
+	slices.Sort(req.Skip)
+}
+
+// notice is an event that tells of a decision, at its place among the groups of a sign.
+type notice struct {
+	w      *work
+	order  uint32
+	anchor bool // the notice has one: that of the order
+	Notice
+}
+
+// notices returns what a decision about matches has the output say, in the order of anchors.
+func (s *stepper) notices(w *work, x *Decision) []notice {
+	n := notice{w: w, order: x.Order, anchor: true, Notice: Notice{Cause: x.Cause}}
+	switch {
+	case x.Action == Suspend:
+		n.Reason = ReasonSuspended
+	case x.Sign == dyngraph.Inserted:
+		n.Reason, n.Rest = ReasonSkipped, x.Action == SkipRest
+	case x.Action == Skip:
+		n.Reason = ReasonEnded
+	default:
+		n.Reason = ReasonEnded
+		var all []notice
+		for i := int(x.Order); i < len(s.d.Net); i++ {
+			if e := &s.d.Net[i]; e.Sign == dyngraph.Deleted && s.e.mayHold(w.plan, e) {
+				n.order = uint32(i)
+				all = append(all, n)
+			}
+		}
+		return all
+	}
+	return []notice{n}
+}
+
+// mayHold reports whether some match of the plan may hold an edge, going by labels.
+func (e *Engine) mayHold(p *Plan, n *dyngraph.NetEdge) bool {
+	view := e.g.View(dyngraph.Old)
+	k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
+	is := func(want, label dyngraph.LabelID) bool { return want == AnyLabel || want == label }
+	for o := range p.Anchored {
+		want := anchorLabels(p, o)
+		if is(want.from, k.from) && is(want.edge, k.edge) && is(want.to, k.to) {
+			return true
+		}
+	}
+	return false
+}
+
+// collectNotices lists what the decisions about matches of a sign, which are to be obeyed, have the output say.
+func (s *stepper) collectNotices(sign dyngraph.Sign) {
+	s.pending = s.pending[:0]
+	for i := range s.work {
+		w := &s.work[i]
+		if w.state.Query.Emit != EmitDeltas {
+			continue
+		}
+		for k := range w.decisions {
+			if x := &w.decisions[k]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal {
+				s.pending = append(s.pending, s.notices(w, x)...)
+			}
+		}
+	}
+	s.sortNotices()
+}
+
+func (s *stepper) sortNotices() {
+	slices.SortStableFunc(s.pending, func(a, b notice) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), compareNames(a.w.state.Query, b.w.state.Query))
+	})
+}
+
+// flushNotices emits the notices that come before the group of an anchor and a query, or take its place.
+func (s *stepper) flushNotices(sign dyngraph.Sign, order uint32, q *Query) error {
+	for len(s.pending) > 0 {
+		n := &s.pending[0]
+		if n.order > order || n.order == order && compareNames(n.w.state.Query, q) > 0 {
+			return nil
+		}
+		s.pending = s.pending[1:]
+		if err := s.sendNotice(sign, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restNotices emits the notices that are left of a sign.
+func (s *stepper) restNotices(sign dyngraph.Sign) error {
+	for i := range s.pending {
+		if err := s.sendNotice(sign, &s.pending[i]); err != nil {
+			return err
+		}
+	}
+	s.pending = s.pending[:0]
+	return nil
+}
+
+func (s *stepper) sendNotice(sign dyngraph.Sign, n *notice) error {
+	ev := Event{Kind: EventNotice, Query: n.w.state.Query, Sign: sign, Notice: n.Notice, View: s.view(sign)}
+	if n.anchor {
+		ev.AnchorEdge = &s.d.Net[n.order]
+		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
+	}
+	return s.put(n.w, &ev)
+}
+
+// put emits an event of a query, unless the query is a shadow.
+func (s *stepper) put(w *work, ev *Event) error {
+	if ev.Query.Shadow {
+		return nil
+	}
+	w.sum.Emitted += uint64(ev.Records())
+	return s.send(ev)
+}
+
+// view returns the view that shows what a sign is about.
+func (s *stepper) view(sign dyngraph.Sign) dyngraph.View {
+	if sign == dyngraph.Deleted {
+		return s.e.g.View(dyngraph.Old)
+	}
+	return s.e.g.View(dyngraph.New)
+}
+
+// putRows emits a group's rows, as far as the query's cap on positives and its sample want them.
+func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
+	q := w.state.Query
+	cut := false
+	if ev.Sign == dyngraph.Inserted && q.MaxMatches > 0 {
+		n := uint64(ev.Rows.Len())
+		left := q.MaxMatches - w.taken
+		if cut = n > left; cut {
+			ev.Rows = ev.Rows.Slice(0, int(left))
+		}
+		w.taken += min(n, left)
+	}
+	if err := s.sample(q, ev); err != nil {
+		return err
+	}
+	if ev.Rows.Len() > 0 {
+		if err := s.put(w, ev); err != nil {
+			return err
+		}
+	}
+	if !cut || w.sum.Truncated {
+		return nil
+	}
+	w.sum.Truncated, w.lossy = true, true
+	if ev.Snapshot {
+		return s.put(w, &Event{Kind: EventNotice, Query: q, Sign: ev.Sign, Snapshot: true, View: ev.View,
+			Notice: Notice{Reason: ReasonTruncated}})
+	}
+	return s.sendNotice(ev.Sign, &notice{w: w, order: order, anchor: true, Notice: Notice{Reason: ReasonTruncated}})
+}
+
+// sample keeps the rows of an event that are in the query's sample.
+func (s *stepper) sample(q *Query, ev *Event) error {
+	if q.Sample <= 1 {
+		return nil
+	}
+	kept := s.e.kept[:0]
+	for i := range ev.Rows.Len() {
+		row := ev.Rows.Row(i)
+		in, err := s.e.opt.Sampled(q, ev.View, row)
+		if err != nil {
+			return fmt.Errorf("the id of a match of query %q: %w", q.Name, err)
+		}
+		if in {
+			kept = append(kept, row...)
+		}
+	}
+	s.e.kept = kept
+	ev.Rows.Data = kept
+	return nil
+}

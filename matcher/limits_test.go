@@ -1,0 +1,293 @@
+package matcher_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// consumer is what a reader of the output believes to be there, by the rules of DESIGN S11.
+type consumer map[string]matchertest.Match
+
+// read applies the records of one query.
+func (c consumer) read(records []matchertest.Record, query string) {
+	for _, r := range records {
+		if r.Query != query {
+			continue
+		}
+		switch {
+		case r.Kind == matcher.EventMatches && r.Sign == dyngraph.Inserted:
+			c[fmt.Sprint(r.Match)] = r.Match
+		case r.Kind == matcher.EventMatches:
+			delete(c, fmt.Sprint(r.Match)) // one that was not announced is ignored
+		case r.Kind == matcher.EventNotice && r.Notice.Reason == matcher.ReasonEnded:
+			for name, m := range c {
+				if !r.Anchored || slices.Contains(m.Edges, r.AnchorEdge) {
+					delete(c, name)
+				}
+			}
+		}
+	}
+}
+
+// TestS11NothingStaleRemains gives random streams to queries with caps and to an engine with small limits: a consumer never believes in
+// a match that is gone, and in all that are there as long as its query is not lossy. A replay of the log on another backend, without
+// limits, puts out the same.
+func TestS11NothingStaleRemains(t *testing.T) {
+	lossy, ended, rest, recovered := 0, 0, 0, 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return lossy > 0 && ended > 0 && rest > 0 && recovered > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
+			q.Unit = matcher.Unit(rng.IntN(2))
+			if rng.IntN(3) == 0 {
+				q.MaxMatches, q.ExactTotal = 1+rng.Uint64N(4), rng.IntN(2) == 0
+			}
+			if rng.IntN(4) == 0 {
+				q.WorkBudget = 1 + rng.Uint64N(60)
+			}
+		})
+		limits := matcher.Limits{Matches: 1 + rng.Uint64N(4)}
+		if rng.IntN(3) == 0 {
+			limits.BatchTime = 1 // a nanosecond: whatever comes second is left out
+		}
+		opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
+			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}
+		}
+		d := matchertest.NewDriverWith(t, opt(newTicking(t, 1+rng.IntN(3)), limits))
+		oracle := matchertest.NewOracle(c.Directed, c.Queries)
+		for _, q := range c.Queries {
+			d.Register(q)
+		}
+		believed := make([]consumer, len(c.Queries))
+		for i := range believed {
+			believed[i] = consumer{}
+		}
+		for _, batch := range c.Batches {
+			found, err := oracle.Step(batch)
+			require.NoError(t, err)
+			out := d.Batch(batch)
+			for _, x := range out.Decided {
+				if x.Action == matcher.SkipRest {
+					rest++
+				}
+				if x.Sign == dyngraph.Deleted {
+					ended++
+				}
+			}
+			for i, q := range c.Queries {
+				believed[i].read(out.Records, q.Name)
+				state := out.Queries[slices.IndexFunc(out.Queries, func(s matcher.QueryState) bool { return s.Query.Name == q.Name })]
+				names := []string{}
+				for _, m := range believed[i] {
+					names = append(names, oracle.Name(i, m))
+				}
+				slices.Sort(names)
+				if state.LossySince == 0 {
+					require.ElementsMatch(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
+					continue
+				}
+				lossy++
+				require.Subset(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
+			}
+		}
+		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 2, true)} {
+			again := matchertest.Replay(t, d.Log, opt(other, matcher.Limits{}))
+			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()), other.Name())
+		}
+		steps := slices.ContainsFunc(c.Queries, func(q *matcher.Query) bool { return q.WorkBudget > 0 })
+		if limits.BatchTime == 0 && !steps { // what is spent over a batch is not spent alike twice
+			recovered += checkRecovery(t, rng, d, opt(newCPU(t, 1, false), limits))
+		}
+	})
+}
+
+// checkRecovery steps over a log as a daemon does that finds the last batch's intent: with the decisions that were made before some record
+// was published, and limits that are measured from that record on. What was published is put out again, and a replay of its log puts out
+// the same as it.
+func checkRecovery(t *testing.T, rng *rand.Rand, d *matchertest.Driver, opt matcher.EngineOptions) (recovered int) {
+	t.Helper()
+	at := slices.IndexFunc(d.Log, func(b *matcher.Batch) bool { return len(b.Decisions) > 1 })
+	if at < 0 || slices.ContainsFunc(d.Log[:at], func(b *matcher.Batch) bool { return len(b.Decisions) > 0 }) {
+		return 0
+	}
+	again := matchertest.NewDriverWith(t, opt)
+	for _, b := range d.Log[:at] {
+		again.Step(b)
+	}
+	open, first := *d.Log[at], d.Batches[at]
+	open.MeasureFrom = uint64(rng.IntN(len(first.Records) + 1))
+	// A decision is in the log before its notice is published. Those about totals have none among the matches: take them all.
+	told := 0
+	for _, r := range first.Records[:open.MeasureFrom] {
+		if r.Kind == matcher.EventNotice && r.Notice.Reason != matcher.ReasonTruncated {
+			told++
+		}
+	}
+	open.Decisions = open.Decisions[:min(told, len(open.Decisions))]
+	out := again.Step(&open)
+	for i, r := range first.Records[:open.MeasureFrom] {
+		require.Equal(t, r.Line(), out.Records[i].Line(), "measured from record %d of %d", open.MeasureFrom, len(first.Records))
+	}
+	fresh := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: opt.Graph.Directed()}), Backend: reference.New(), Planner: plan.New()}
+	require.Empty(t, matchertest.Diff(again.Transcript(), matchertest.Replay(t, again.Log, fresh).Transcript()))
+	return 1
+}
+
+// fan is ten senders to one account.
+func fan(w *world, change ...func(q *matcher.Query)) *matcher.Query {
+	text := "MATCH "
+	for i := range 10 {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("(s%d:Account)-[:TRANSFER]->(m)", i)
+	}
+	return w.query("fan10", text, append(change, func(q *matcher.Query) { q.Unit = matcher.Subgraphs })...)
+}
+
+// TestS11OneHubDoesNotHoldTheEngine: sixty payments to one account are 7.5e10 matches of a pattern of ten. What a group may have is
+// bounded, other accounts' matches are reported all the same, and counts and existence are known at once. When the payments are
+// withdrawn, records tell that whatever held them is void.
+func TestS11OneHubDoesNotHoldTheEngine(t *testing.T) {
+	for _, threads := range []int{1, 3} {
+		w := newWorld(t, true)
+		var hub, others, gone string
+		for i := range 60 {
+			hub += fmt.Sprintf("+ s%d:Account payroll TRANSFER; ", i)
+			gone += fmt.Sprintf("- s%d:Account payroll TRANSFER; ", i)
+		}
+		for i := range 10 {
+			others += fmt.Sprintf("+ o%d:Account other TRANSFER; ", i)
+		}
+		queries := map[string]*matcher.Query{"deltas": fan(w), "counts": fan(w, counts), "exists": fan(w, exists)}
+		for name, q := range queries {
+			const most = 2000
+			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+				Backend: newTicking(t, threads), Planner: plan.New(), Limits: matcher.Limits{Matches: most, QueryTime: 2 * time.Millisecond}})
+			d.Register(q)
+			out := d.Batch(w.messages(hub + others))
+			rows, notices := out.Records, []matchertest.Record{}
+			for _, r := range out.Records {
+				if r.Kind == matcher.EventNotice {
+					notices = append(notices, r)
+				}
+			}
+			require.NotEmpty(t, out.Summary.Queries, "%s: %+v", name, out)
+			sum := out.Summary.Queries[0]
+			switch name {
+			case "counts":
+				require.Len(t, rows, 1)
+				require.Equal(t, "75394027567", rows[0].Count.String()) // C(60,10), and one
+				continue
+			case "exists":
+				require.NotEmpty(t, rows, "%+v %+v", out.Decided, sum)
+				require.Equal(t, []matcher.EventKind{matcher.EventExists}, []matcher.EventKind{rows[0].Kind})
+				continue
+			}
+			require.NotEmpty(t, notices)
+			require.Less(t, len(rows), 60*most)
+			if threads > 1 { // the clock that tests have goes by what all workers do
+				continue
+			}
+			require.Equal(t, matcher.EventMatches, rows[len(rows)-1].Kind, rows[len(rows)-1].Line())
+			require.Contains(t, rows[len(rows)-1].Match.Vertices[0].Key, "o", "the other account is reported")
+			require.Equal(t, uint64(len(notices)), sum.Skipped)
+			require.Equal(t, uint64(2), out.Queries[0].LossySince)
+			d.Batch(w.messages(gone))
+			believed := consumer{}
+			for _, o := range d.Batches {
+				believed.read(o.Records, q.Name)
+			}
+			require.Len(t, believed, 1)
+		}
+	}
+}
+
+// TestS11SampleIsOfBothSigns: with a sample, what is put out is what a run without one puts out of the matches that are in it.
+func TestS11SampleIsOfBothSigns(t *testing.T) {
+	in := func(m matchertest.Match) bool {
+		h := fnv.New64a()
+		fmt.Fprint(h, m)
+		return h.Sum64()%3 == 0
+	}
+	kept := 0
+	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Backfill = matcher.BackfillFull })
+		sampled := c.With(func(q *matcher.Query) { q.Sample = 3 })
+		run := func(c *matchertest.Case) *matchertest.Driver {
+			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
+				Backend: newCPU(t, 2, false), Planner: plan.New(), Sampled: func(q *matcher.Query, v dyngraph.View, row []uint32) (bool, error) {
+					return in(matchertest.MatchOf(v, matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Data: row}, 0)), nil
+				}})
+			for i, batch := range c.Batches {
+				if i == len(c.Batches)/2 {
+					for _, q := range c.Queries {
+						d.Register(q)
+					}
+				}
+				d.Batch(batch)
+			}
+			return d
+		}
+		all, some := run(c), run(sampled)
+		for n := range all.Batches {
+			var want []string
+			for _, r := range all.Batches[n].Records {
+				if in(r.Match) {
+					want = append(want, r.Line())
+				}
+			}
+			require.Equal(t, len(want), len(some.Batches[n].Records))
+			for i, r := range some.Batches[n].Records {
+				require.Equal(t, want[i], r.Line())
+			}
+			kept += len(want)
+		}
+	})
+	require.Positive(t, kept)
+}
+
+// TestS11ShadowsPutNothingOut: a shadow query is searched and counted, and its records are not there.
+func TestS11ShadowsPutNothingOut(t *testing.T) {
+	w := newWorld(t, true)
+	w.register(w.query("live", "MATCH (x)-->(y)-->(z) RETURN x, y, z"))
+	w.register(w.query("shadow", "MATCH (x)-->(y)-->(z) RETURN x, y, z", func(q *matcher.Query) { q.Shadow = true }))
+	out := w.batch("+ a b; + b c; + b d", "+live a b c", "+live a b d")
+	require.Len(t, out.Summary.Queries, 2)
+	require.Equal(t, matcher.CountOf(2), out.Summary.Queries[1].Positive)
+	require.Zero(t, out.Summary.Queries[1].Emitted)
+}
+
+// TestS11AnInterruptedRegistrationIsSuspended: what a registration has put out by then stays, a record tells that more is not coming, and a
+// replay puts out the same.
+func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
+	w := newWorld(t, true)
+	opt := func() matcher.EngineOptions {
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newCPU(t, 1, true), Planner: plan.New()}
+	}
+	d := matchertest.NewDriverWith(t, opt())
+	d.Batch(star(100))
+	q := w.query("pairs", "MATCH (y)<--(x)-->(z) RETURN x, y, z", backfill)
+	out := d.Interrupted(&matcher.QueryChange{Add: q})
+	require.Len(t, out.Decided, 1)
+	require.Equal(t, matcher.Suspend, out.Decided[0].Action)
+	n := len(out.Records)
+	require.Less(t, n, 100*99)
+	require.Greater(t, n, 1)
+	require.Equal(t, matcher.ReasonSuspended, out.Records[n-1].Notice.Reason)
+	require.True(t, out.Queries[0].Suspended)
+	d.Batch(star(101)[100:])
+	again := matchertest.Replay(t, d.Log, opt())
+	require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
+	require.False(t, d.Engine.Interrupt("pairs"), "no step runs")
+}
