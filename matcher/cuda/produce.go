@@ -77,7 +77,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, nil
 		}
 		found += rows
-		if err := p.order(rows, groups, part, more); err != nil {
+		if err := p.order(rows, groups, part, more, tasks[s.p.Tasks-1].Net+1); err != nil {
 			return 0, err
 		}
 	}
@@ -85,12 +85,12 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	return int(s.p.Tasks), nil
 }
 
-// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not.
-func (p *producer) order(rows int, groups []rowGroup, part int, more bool) error {
+// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net edge behind those of the wave, once no more follow.
+func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
 	if p.trace.drops(Searched) || rows == 0 && part == 0 {
 		return nil
 	}
-	v := &wave{number: p.number, groups: groups, more: more}
+	v := &wave{number: p.number, groups: groups, more: more, end: end}
 	if rows > 0 {
 		for p.busy[p.out] {
 			if !p.yield(nil, nil) {

@@ -40,6 +40,7 @@ type waves struct {
 	busy  [2]bool // by output buffer
 	idle  bool    // there is nothing to do but to wait for the device
 	ended bool
+	fault error // of the producer, told once what it has yielded is handed out
 	aside aside
 	trace *Trace
 }
@@ -55,7 +56,8 @@ type wave struct {
 	number, out int
 	groups      []rowGroup
 	runs        []run
-	more        bool // others of the wave follow
+	more        bool   // others of the wave follow
+	end         uint32 // net edge behind those of the wave, unless others follow
 }
 
 // waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
@@ -98,13 +100,17 @@ func (w *waves) all(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return nil
+	return w.fault
 }
 
 // deliver hands out the rows of a wave, or sets them aside until the last of them are there.
-func (w *waves) deliver(v *wave) error {
+func (w *waves) deliver(v *wave) (err error) {
 	if !v.more {
-		defer func() { w.done = v.groups[len(v.groups)-1].net + 1 }()
+		defer func() {
+			if err == nil {
+				w.done = v.end
+			}
+		}()
 	}
 	if !v.more && len(w.aside.parts) == 0 {
 		if !w.admits(v) {
@@ -171,7 +177,10 @@ func (w *waves) pump() error {
 	if next != nil {
 		w.ready = append(w.ready, next)
 	}
-	return err
+	if err != nil { // a wave that is being handed out is handed out whole
+		w.ended, w.fault = true, err
+	}
+	return nil
 }
 
 // chunk is a piece of a wave: some rows, from a run and a row in it on.
