@@ -206,3 +206,6 @@ func choose[T any](what, name string, choices map[string]T) (T, error) {
 	var none T
 	return none, fmt.Errorf("%s: %s", what, unknown("choice", name, names))
 }
+
+// ModeName names whether a query is live or a shadow.
+func ModeName(shadow bool) string { return nameOf(shadow, modes) }

@@ -57,6 +57,10 @@ type queryInfo struct {
 	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
 	ExactTotal         bool   `json:"exact_total,omitempty"`
 	WorkBudget         uint64 `json:"work_budget,omitempty"`
+	OverBudget         string `json:"over_budget"`
+	Sample             uint64 `json:"sample,omitempty"`
+	Mode               string `json:"mode"`
+	LossySince         uint64 `json:"lossy_since,omitempty"`
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
 	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
@@ -70,6 +74,7 @@ func describeQuery(s *matcher.QueryState) queryInfo {
 		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
 		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
+		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
 		Origin: q.Origin, Suspended: s.Suspended, Removed: s.Removed,
 	}
 }
@@ -91,6 +96,9 @@ type newQuery struct {
 	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
 	ExactTotal         bool   `json:"exact_total,omitempty"`
 	WorkBudget         uint64 `json:"work_budget,omitempty"`
+	OverBudget         string `json:"over_budget,omitempty"`
+	Sample             uint64 `json:"sample,omitempty"`
+	Mode               string `json:"mode,omitempty"`
 }
 
 // build parses the query.
@@ -112,6 +120,7 @@ func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
 		Emit: or(n.Emit, "deltas"), Unit: or(n.Unit, "embeddings"), Backfill: or(n.Backfill, backfill),
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
+		OverBudget: n.OverBudget, Sample: n.Sample, Mode: n.Mode,
 	}).Build(directed)
 	if err != nil {
 		return nil, err

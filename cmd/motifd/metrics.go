@@ -30,6 +30,7 @@ type metrics struct {
 	netEdges             *prometheus.CounterVec
 	matches, outRecords  *prometheus.CounterVec
 	truncated, suspended *prometheus.CounterVec
+	skipped              *prometheus.CounterVec
 	searchSeconds, steps *prometheus.CounterVec
 
 	intentWait                             prometheus.Histogram
@@ -80,7 +81,8 @@ func newMetrics(maxEdges uint64) *metrics {
 	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
 	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query", "sign", "snapshot")
 	m.truncated = counter("query_truncated_batches_total", "Batches in which max_matches_per_batch was reached.", "query")
-	m.suspended = counter("query_suspensions_total", "Times that the query exceeded its work budget and was suspended.", "query")
+	m.suspended = counter("query_suspensions_total", "Times that the query exceeded a limit and was suspended.", "query")
+	m.skipped = counter("query_skipped_total", "Groups of matches, or counts, that were left out since they were beyond a limit.", "query", "limit")
 	m.searchSeconds = counter("query_search_seconds_total", "Search time, summed over threads.", "query")
 	m.steps = counter("query_search_steps_total", "Search steps: candidates tried.", "query")
 
@@ -177,6 +179,9 @@ func (m *metrics) query(q *matcher.QuerySummary) {
 	}
 	if q.Suspended != nil {
 		m.suspended.WithLabelValues(name).Inc()
+	}
+	if q.Skipped > 0 {
+		m.skipped.WithLabelValues(name, q.Cause.String()).Add(float64(q.Skipped))
 	}
 	m.searchSeconds.WithLabelValues(name).Add(float64(q.SearchNS) / 1e9)
 	m.steps.WithLabelValues(name).Add(float64(q.Steps))

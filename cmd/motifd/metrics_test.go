@@ -29,7 +29,8 @@ queues: {input_records: 50}
 queries:
   - {name: pair, cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", backfill: full}
   - {name: capped, cypher: "MATCH (a)-[:T]->(b)", max_matches_per_batch: 1}
-  - {name: greedy, cypher: "MATCH (a)-->(b)-->(c)", work_budget: 1}
+  - {name: greedy, cypher: "MATCH (a)-->(b)-->(c)", work_budget: 1, over_budget: suspend}
+  - {name: frugal, cypher: "MATCH (a)-->(b)-->(c)", work_budget: 1}
 `
 
 // sample is a line of /metrics: name{labels} value.

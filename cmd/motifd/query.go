@@ -21,7 +21,7 @@ type queryCmd struct {
 	Add      queryAddCmd      `cmd:"" help:"Register a query, or replace the one of its name."`
 	List     queryListCmd     `cmd:"" help:"List the registered queries."`
 	Remove   queryRemoveCmd   `cmd:"" help:"Remove a query."`
-	Resume   queryResumeCmd   `cmd:"" help:"Resume a query that exceeded its work budget, as a new version."`
+	Resume   queryResumeCmd   `cmd:"" help:"Resume a suspended query, as a new version."`
 	Validate queryValidateCmd `cmd:"" help:"Check pattern files, without a daemon."`
 }
 
@@ -44,7 +44,10 @@ type queryAddCmd struct {
 	Backfill           string `help:"What to emit now: none, or full for all matches that are there (default: full when the daemon's output.mode is upsert, else none)." enum:",none,full" default:""`
 	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
 	ExactTotal         bool   `help:"Count on past the cap."`
-	WorkBudget         uint64 `help:"Bound on the search steps per batch, beyond which the query is suspended; 0 is no bound."`
+	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
+	OverBudget         string `help:"What becomes of a query beyond a limit: skip leaves out what is beyond, suspend stops the query." enum:"skip,suspend" default:"skip"`
+	Sample             uint64 `help:"Keep one match in so many, by its id; 0 and 1 keep all."`
+	Mode               string `help:"live, or shadow: search and count, and put nothing out." enum:"live,shadow" default:"live"`
 	clientFlags        `embed:""`
 }
 
@@ -71,6 +74,7 @@ func (c *queryAddCmd) Run(a *app) error {
 	body := newQuery{
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
 		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
+		OverBudget: c.OverBudget, Sample: c.Sample, Mode: c.Mode,
 	}
 	if body.Name == "" {
 		body.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))

@@ -303,7 +303,7 @@ func TestS11SuspendAndResume(t *testing.T) {
 	dir, port := logDir(t)
 	p := start(t, dir)
 	p.ready()
-	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1}`).code)
+	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1,"over_budget":"suspend"}`).code)
 	var list []demoUpdate
 	for i := range 30 {
 		list = append(list, demoUpdate{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"}, demoUpdate{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
@@ -317,7 +317,7 @@ func TestS11SuspendAndResume(t *testing.T) {
 	p.until("the query was suspended", suspended)
 	require.Contains(t, p.ask("GET", "/metrics", "").body, `motifd_query_suspensions_total{query="greedy"} 1`)
 	p.stop()
-	require.Contains(t, p.stderr.String(), "exceeded its work budget")
+	require.Contains(t, p.stderr.String(), "exceeded a limit and is suspended")
 	p = start(t, dir)
 	p.ready()
 	require.True(t, suspended())
