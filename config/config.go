@@ -37,8 +37,15 @@ type Graph struct {
 	BootstrapFormat string `yaml:"bootstrap_format"`
 	BootstrapCSV    string `yaml:"bootstrap_csv"` // columns, as CSV.Columns
 	MaxEdges        uint64 `yaml:"max_edges"`     // 0: what edge indexes allow
+	OnMaxEdges      string `yaml:"on_max_edges"`  // one of OnMaxEdges...
 	MaxVertices     uint64 `yaml:"max_vertices"`  // 0: what dense ids allow
 }
+
+// What graph.max_edges does when it is reached.
+const (
+	OnMaxEdgesPause  = "pause"  // the input waits
+	OnMaxEdgesReject = "reject" // new edges are dead letters
+)
 
 // Input is where updates come from: exactly one of Kafka and File is set.
 type Input struct {
@@ -274,7 +281,7 @@ type Log struct {
 // Default returns the configuration before anything is set.
 func Default() *Config {
 	return &Config{
-		Graph: Graph{Directed: true, BootstrapFormat: "auto"},
+		Graph: Graph{Directed: true, BootstrapFormat: "auto", OnMaxEdges: OnMaxEdgesPause},
 		Input: Input{
 			Format:        "auto",
 			UnknownFields: "refuse",

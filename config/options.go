@@ -173,6 +173,7 @@ func (c *Config) PipelineOptions() stream.PipelineOptions {
 		PublishBytes:    int64(c.Queues.OutputBytes),
 		DeadLetterBytes: kept,
 		MaxEdges:        int(c.Graph.MaxEdges),
+		RejectEdges:     c.Graph.OnMaxEdges == OnMaxEdgesReject,
 		StopTimeout:     stop,
 	}
 }

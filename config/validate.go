@@ -90,6 +90,7 @@ func (v *validator) graph() {
 	if limit := uint64(1<<31 - 1); g.MaxEdges > limit {
 		v.fail("graph.max_edges", "is %d; a graph holds at most %d edges", g.MaxEdges, limit)
 	}
+	v.oneOf("graph.on_max_edges", g.OnMaxEdges, OnMaxEdgesPause, OnMaxEdgesReject)
 	if limit := uint64(1<<32 - 1); g.MaxVertices > limit {
 		v.fail("graph.max_vertices", "is %d; a graph holds at most %d vertices", g.MaxVertices, limit)
 	}

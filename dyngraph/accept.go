@@ -10,7 +10,7 @@ import "unicode/utf8"
 // Refused are: an unknown Op; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
 // longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
 // vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex and
-// declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels or the edge indexes. These limits
+// declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels, LimitEdges or the edge indexes. These limits
 // are judged as if every vertex and edge that comes and goes inside the batch stayed, so that Stage cannot fail of them.
 //
 // Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with the
@@ -23,6 +23,9 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 	a := acceptor{
 		g: g, over: make(map[string]vertexState), overKnown: make(map[VertexID]vertexState), newLabels: make(map[string]struct{}),
 		ids: g.idsInUse(), edges: g.edgesInUse(),
+	}
+	if g.edgeLimit > 0 && uint64(g.nedges)+uint64(total) > g.edgeLimit {
+		a.fresh = make(map[edgeIdentity]struct{})
 	}
 	accepted := make([]Update, 0, total)
 	g.unresolve()
@@ -66,8 +69,12 @@ type acceptor struct {
 	ids       uint64 // vertex ids in use, pending or asked for
 	edges     uint64 // likewise
 
+	// fresh are the edges of the batch that the graph has not; nil when all of the batch fits below the limit of edges.
+	fresh map[edgeIdentity]struct{}
+
 	undo       []vertexUndo // of the message in hand
-	first      int          // index of its first resolution
+	freshUndo  []edgeIdentity
+	first      int // index of its first resolution
 	labelUndo  []string
 	idsBefore  uint64
 	edgeBefore uint64
@@ -84,7 +91,7 @@ type vertexUndo struct {
 }
 
 func (a *acceptor) begin() {
-	a.undo, a.labelUndo = a.undo[:0], a.labelUndo[:0]
+	a.undo, a.labelUndo, a.freshUndo = a.undo[:0], a.labelUndo[:0], a.freshUndo[:0]
 	a.idsBefore, a.edgeBefore = a.ids, a.edges
 	a.first = len(a.g.resolved)
 }
@@ -104,6 +111,9 @@ func (a *acceptor) rollback() {
 	}
 	for _, l := range a.labelUndo {
 		delete(a.newLabels, l)
+	}
+	for _, e := range a.freshUndo {
+		delete(a.fresh, e)
 	}
 	a.ids, a.edges = a.idsBefore, a.edgeBefore
 	clear(a.g.resolved[a.first:])
@@ -167,6 +177,9 @@ func (a *acceptor) update(u *Update, r resolved) error {
 			return err
 		}
 		if err := a.label(u.Label); err != nil {
+			return err
+		}
+		if err := a.limitEdges(u, r); err != nil {
 			return err
 		}
 		return a.addEdges(1)
@@ -304,4 +317,46 @@ func (a *acceptor) addEdges(n int) error {
 	}
 	a.edges += uint64(n)
 	return nil
+}
+
+// edgeIdentity names an edge by the keys of its ends; in an undirected graph from <= to.
+type edgeIdentity struct{ from, to, label string }
+
+// LimitEdges has Accept refuse, as ReasonGraphFull, messages whose insertions would give the graph more edges than this; 0 is no limit.
+// Edges that are there are renewed, and deleted, whatever the limit; what a batch deletes makes room for later batches. It is for
+// the owner of the graph, between batches. Stage does not look at the limit.
+func (g *Graph) LimitEdges(limit uint64) { g.edgeLimit = limit }
+
+// limitEdges judges an insertion by the limit of edges.
+func (a *acceptor) limitEdges(u *Update, r resolved) error {
+	if a.fresh == nil || a.g.hasEdge(r.fromID, r.toID, u.Label) {
+		return nil
+	}
+	e := edgeIdentity{u.From, u.To, u.Label}
+	if !a.g.opt.Directed && e.from > e.to {
+		e.from, e.to = e.to, e.from
+	}
+	if _, ok := a.fresh[e]; ok {
+		return nil
+	}
+	if n := uint64(a.g.nedges + len(a.fresh)); n >= a.g.edgeLimit {
+		return refuse(ReasonGraphFull, "the graph is full: it has %d edges, those of this batch included, and at most %d are allowed; "+
+			"delete edges in an earlier batch, or raise the limit", n, a.g.edgeLimit)
+	}
+	a.fresh[e] = struct{}{}
+	a.freshUndo = append(a.freshUndo, e)
+	return nil
+}
+
+// hasEdge tells whether the graph has an edge; while a batch is staged, whether either graph has.
+func (g *Graph) hasEdge(from, to VertexID, label string) bool {
+	if from == NoVertex || to == NoVertex {
+		return false
+	}
+	l, ok := g.labels.ids[label]
+	if !ok {
+		return false
+	}
+	_, _, ok = g.findSlot(from, to, l)
+	return ok
 }

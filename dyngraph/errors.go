@@ -18,6 +18,7 @@ const (
 	ReasonVertexLimit   Reason = "vertex_limit"   // Options.MaxVertices would be exceeded
 	ReasonLabelLimit    Reason = "label_limit"    // Options.MaxLabels would be exceeded
 	ReasonEdgeLimit     Reason = "edge_limit"     // the graph would have more edges than EdgeIndex can number
+	ReasonGraphFull     Reason = "graph_full"     // the graph would have more edges than LimitEdges allows
 )
 
 // UpdateError says why an update was refused.

@@ -58,6 +58,8 @@ type Graph struct {
 	newerEdges []EdgeIndex
 	maxEdges   uint32 // edge indexes there are; lower in tests
 
+	edgeLimit uint64 // see LimitEdges
+
 	adj   pma
 	stats stats
 

@@ -124,6 +124,14 @@ func (b *Batcher) Full() bool {
 	return !b.Empty() && (b.cur.Updates >= b.opt.MaxUpdates || b.size >= b.opt.MaxBytes)
 }
 
+// Updates returns the number of updates in the batch at hand.
+func (b *Batcher) Updates() int {
+	if b.cur == nil {
+		return 0
+	}
+	return b.cur.Updates
+}
+
 // Deadline tells when the batch at hand is to be cut by time; ok is false when it is not.
 func (b *Batcher) Deadline() (at time.Time, ok bool) {
 	if b.Empty() || b.opt.Linger < 0 {

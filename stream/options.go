@@ -70,9 +70,11 @@ type PipelineOptions struct {
 	ChunkRecords int
 	// DeadLetterBytes cuts the record that a dead letter carries. Negative: to nothing. Default 64 KiB.
 	DeadLetterBytes int
-	// MaxEdges pauses the input when the graph has as many edges; the batch that reaches it may go past it. 0 is no
+	// MaxEdges pauses the input when the graph has as many edges; the message that reaches it may go past it. 0 is no
 	// bound.
 	MaxEdges int
+	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go past it then.
+	RejectEdges bool
 	// Control tells that batch records are published.
 	Control bool
 	// StopTimeout bounds a graceful stop: after it the batch in hand is abandoned, and done again by the next start.

@@ -77,6 +77,9 @@ func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
 	p.status = Status{
 		Stream: opt.State.StreamID, Batch: opt.State.Batch, Positions: maps.Clone(p.positions), State: StateRecovering,
 	}
+	if g := opt.Engine.Graph(); g != nil && opt.RejectEdges {
+		g.LimitEdges(uint64(opt.MaxEdges))
+	}
 	p.noteQueries()
 	p.noteGraph()
 	return p, nil

@@ -259,7 +259,7 @@ func TestS11MaxEdgesPausesInput(t *testing.T) {
 		p := w.pipeline(nil)
 		stop := start(t, p)
 		synctest.Wait()
-		require.Equal(t, 9, p.Status().Edges, "the batch that reaches the bound is finished")
+		require.Equal(t, 7, p.Status().Edges, "one message at most goes past the bound, not a batch")
 		require.Equal(t, stream.StatePaused, p.Status().State)
 		ok, reason := p.Ready()
 		require.False(t, ok)
@@ -272,6 +272,28 @@ func TestS11MaxEdgesPausesInput(t *testing.T) {
 		p = w.pipeline(nil)
 		require.NoError(t, p.Run(t.Context()))
 		require.Equal(t, 20, p.Status().Edges)
+	})
+}
+
+// TestS11MaxEdgesRejectsNewEdges: with reject the input goes on, so that deletions make room.
+func TestS11MaxEdgesRejectsNewEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &streamtest.MemOutput{}
+		w := newWorld(t, out)
+		for i := range 20 {
+			w.in.Add(edge("hub", fmt.Sprint(i)))
+		}
+		w.change = func(o *stream.PipelineOptions) {
+			o.Batch.MaxUpdates = 3
+			o.MaxEdges, o.RejectEdges = 7, true
+		}
+		p := w.pipeline(nil)
+		require.NoError(t, p.Run(t.Context()), "the input is read to its end")
+		require.Equal(t, 7, p.Status().Edges)
+		require.Len(t, out.Visible().DeadLetters, 13)
+		for _, d := range out.Visible().DeadLetters {
+			require.Contains(t, string(d.Value), "graph_full")
+		}
 	})
 }
 

@@ -107,9 +107,18 @@ func (p *Pipeline) setState(s RunState) {
 	p.status.State, p.status.Reason = s, ""
 }
 
+// nearMaxEdges tells whether the batch at hand might reach the bound of edges: it is stepped before another message is taken, so
+// that one message at most goes past the bound.
+func (p *Pipeline) nearMaxEdges() bool {
+	if p.opt.MaxEdges == 0 || p.opt.RejectEdges || p.batcher.Empty() {
+		return false
+	}
+	return p.opt.Engine.Graph().Edges()+p.batcher.Updates() >= p.opt.MaxEdges
+}
+
 // pauseInput tells whether the graph has reached its bound of edges, and notes it.
 func (p *Pipeline) pauseInput() bool {
-	if p.opt.MaxEdges == 0 {
+	if p.opt.MaxEdges == 0 || p.opt.RejectEdges {
 		return false
 	}
 	edges := p.opt.Engine.Graph().Edges()

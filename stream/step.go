@@ -165,7 +165,7 @@ func (p *Pipeline) batches(soft, hard context.Context) error {
 			}
 		default:
 		}
-		if p.batcher.Full() {
+		if p.batcher.Full() || p.nearMaxEdges() {
 			if err := p.input(hard, p.batcher.Cut()); err != nil {
 				return err
 			}
