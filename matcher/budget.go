@@ -50,7 +50,6 @@ type BatchBudget struct {
 	time, spill int64 // limits
 	spent       atomic.Int64
 	spilled     atomic.Int64
-	found       atomic.Uint64
 	armed       atomic.Bool
 }
 
@@ -61,9 +60,6 @@ func NewBatchBudget(l Limits) *BatchBudget {
 
 // Arm makes the limits hold from now on. Before, work is neither counted nor refused: recovery repeats what was decided.
 func (b *BatchBudget) Arm() { b.armed.Store(true) }
-
-// Found returns the number of matches that searches have reported so far, and the time that they took, in nanoseconds.
-func (b *BatchBudget) Found() (matches uint64, ns int64) { return b.found.Load(), b.spent.Load() }
 
 // Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods are
 // safe for concurrent use. A nil Budget bounds nothing.
@@ -91,9 +87,6 @@ func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
 
 // Stop makes everything that is searched under the budget end with CauseOperator.
 func (b *Budget) Stop() { b.stopped.Store(true) }
-
-// Spent returns what was spent: search steps and nanoseconds.
-func (b *Budget) Spent() (steps uint64, ns int64) { return b.steps.Load(), b.ns.Load() }
 
 // Patience returns how long a search may take that is not metered: what is left of the time, 0 for no bound. When it is over, a search that
 // is metered decides.
@@ -199,11 +192,8 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 		b.steps.Add(steps)
 		b.ns.Add(ns)
 	}
-	if b.batch != nil {
-		b.batch.found.Add(matches)
-		if b.armed() {
-			b.batch.spent.Add(ns)
-		}
+	if b.batch != nil && b.armed() {
+		b.batch.spent.Add(ns)
 	}
 	if m.cause.Load() == 0 {
 		if c := b.exceeded(groupSteps, groupMatches, groupNS); c != NoCause {

@@ -270,7 +270,6 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, se
 	if b.MeasureFrom == 0 {
 		s.budget.Arm()
 	}
-	e.running.begin(b.Number, s.budget)
 	defer e.running.end()
 	var err error
 	defer s.phase("")

@@ -62,7 +62,6 @@ func (s *stepper) send(ev *Event) error {
 		return err
 	}
 	s.sum.Records += uint64(ev.Records())
-	s.e.running.emitted.Store(s.sum.Records)
 	if s.sum.Records >= s.b.MeasureFrom {
 		s.budget.Arm()
 	}
@@ -95,7 +94,6 @@ func (s *stepper) settled(err error) error {
 
 // phase tells that a phase begins.
 func (s *stepper) phase(p Phase) {
-	s.e.running.phase.Store(p)
 	if f := s.e.opt.Phase; f != nil {
 		f(s.b.Number, p)
 	}
@@ -226,10 +224,7 @@ func (s *stepper) search() error {
 	if err := s.decideExistence(); err != nil {
 		return err
 	}
-	s.e.running.anchors.Store(int64(len(s.d.Net)))
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-		s.e.running.sign.Store(int32(sign))
-		s.e.running.anchor.Store(0)
 		if err := s.ask(sign, EmitCounts); err != nil {
 			return err
 		}
@@ -394,7 +389,6 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 		if err := s.flushNotices(sign, g.Order, w.state.Query); err != nil {
 			return err
 		}
-		s.e.running.anchor.Store(int64(g.Order))
 		ev.Query = w.state.Query
 		ev.AnchorEdge = &s.d.Net[g.Order]
 		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]

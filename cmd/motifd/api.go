@@ -25,7 +25,8 @@ type daemon interface {
 	Change(ctx context.Context, ch *matcher.QueryChange) (changed, error)
 	// Pending returns the changes that wait or are being made.
 	Pending() []pendingChange
-	// Cancel withdraws the pending change of a query: errNotPending when there is none, errBegun when it is being made.
+	// Cancel withdraws the pending change of a query, or cuts a registration short that is being made: the query is suspended
+	// then. errNotPending when there is none, errBegun when it cannot be cut any more.
 	Cancel(ctx context.Context, name string) error
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool

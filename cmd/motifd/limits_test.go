@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,4 +85,37 @@ queries:
 
 	succeed(t, dir, "replay", "--batch-log", "state", "--out", "again.jsonl")
 	require.Equal(t, out(), readFile(t, filepath.Join(dir, "again.jsonl")))
+}
+
+// TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile and lists it, and
+// DELETE ends it: the query is suspended, and goes with another DELETE.
+func TestARegistrationIsCutShort(t *testing.T) {
+	t.Parallel()
+	dir, port := logDir(t)
+	p := start(t, dir, "--set", "engine.limits.group_matches=0", "--set", "engine.limits.query_time=0s", "--set", "engine.limits.batch_time=0s")
+	p.ready()
+	var list []demoUpdate
+	senders := make([]string, 10)
+	for i := range 60 {
+		list = append(list, demoUpdate{Op: "+", From: fmt.Sprint("s", i), To: "payroll", Label: "TRANSFER"})
+	}
+	for i := range senders {
+		senders[i] = fmt.Sprintf("(s%d)-[:TRANSFER]->(m)", i)
+	}
+	value, err := json.Marshal(list)
+	require.NoError(t, err)
+	require.NoError(t, produceOne(t.Context(), port, value))
+	p.until("the payments are there", func() bool { return p.status().Edges == 60 })
+	body, err := json.Marshal(newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs", Backfill: "full"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", string(body)).code)
+	p.until("the registration is cut short", func() bool {
+		return strings.Contains(p.ask("DELETE", "/api/v1/queries/fan10", "").body, `"cancelled":true`)
+	})
+	p.until("the query is suspended", func() bool {
+		return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"suspended":true`)
+	})
+	require.Equal(t, http.StatusAccepted, p.ask("DELETE", "/api/v1/queries/fan10", "").code)
+	p.until("it is gone", func() bool { return !strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"name":"fan10"`) })
+	p.stop()
 }

@@ -33,6 +33,7 @@ type service struct {
 	started  time.Time
 	doing    atomic.Pointer[string] // before there is a pipeline
 	pipeline atomic.Pointer[stream.Pipeline]
+	core     atomic.Pointer[matcher.Engine] // of which others than the pipeline call Interrupt alone
 	// observe, which may be nil, returns what the pipeline tells instead of o; that passes on to o.
 	observe func(o stream.Observer) stream.Observer
 	pending pending
@@ -93,6 +94,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	if ctx.Err() != nil { // stopped while the state was read
 		return context.Cause(ctx)
 	}
+	s.core.Store(engine)
 	p, err := s.build(state, store, engine)
 	if err != nil {
 		return err

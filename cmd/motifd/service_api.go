@@ -75,7 +75,7 @@ func (s *service) Queries() []matcher.QueryState {
 	}
 	var out []matcher.QueryState
 	for _, q := range p.Status().Queries {
-		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended})
+		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended, LossySince: q.LossySince})
 	}
 	return out
 }
@@ -114,6 +114,10 @@ func (s *service) Cancel(ctx context.Context, name string) error {
 	}
 	for _, c := range s.Pending() {
 		if c.Query == name {
+			if e := s.core.Load(); c.Op != "remove" && e != nil && e.Interrupt(name) {
+				s.log.Warn().Str("query", name).Uint64("batch", c.Batch).Msg("the registration is cut short on request; the query is suspended")
+				return nil
+			}
 			return fmt.Errorf("%w: %s of query %q, in batch %d", errBegun, c.Op, name, c.Batch)
 		}
 	}
