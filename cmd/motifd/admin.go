@@ -41,7 +41,7 @@ type admin struct {
 	token *[sha256.Size]byte
 	log   zerolog.Logger
 	mux   *http.ServeMux
-	rate  *rate.Limiter // of requests to the API; nil is no bound
+	rate  *rate.Limiter // of requests that change something; nil is no bound
 }
 
 // newAdmin returns the interface to a daemon.
@@ -148,10 +148,10 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
 		return
 	}
-	if a.rate != nil && strings.HasPrefix(r.URL.Path, "/api/") && !a.rate.Allow() {
+	if a.rate != nil && r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/") && !a.rate.Allow() {
 		h.Set("Retry-After", "1")
 		writeError(w, http.StatusTooManyRequests,
-			fmt.Errorf("there are more than %d requests a second (admin.max_requests_per_second)", a.cfg.MaxRequestsPerSecond))
+			fmt.Errorf("there are more than %d requests for changes a second (admin.max_requests_per_second)", a.cfg.MaxRequestsPerSecond))
 		return
 	}
 	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
