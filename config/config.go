@@ -185,7 +185,7 @@ type Query struct {
 	ExactTotal         bool   `yaml:"exact_total"`
 	WorkBudget         uint64 `yaml:"work_budget"`
 	OverBudget         string `yaml:"over_budget"` // skip or suspend
-	Sample             uint64 `yaml:"sample"`      // one match in so many
+	Sample             uint64 `yaml:"sample"`      // keeps one match in Sample; 0 and 1 keep all
 	Mode               string `yaml:"mode"`        // live or shadow
 }
 

@@ -106,7 +106,7 @@ func (b *Budget) Patience() time.Duration {
 	return time.Duration(left)
 }
 
-// Within reports whether a group may have so many matches.
+// Within reports whether the number of matches of a group is within the limit.
 func (b *Budget) Within(matches uint64) bool {
 	return b == nil || b.Matches == 0 || matches <= b.Matches || !b.armed()
 }

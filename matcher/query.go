@@ -97,7 +97,7 @@ type Query struct {
 	WorkBudget uint64 `json:"work_budget,omitempty"`
 	// OverBudget says what becomes of a query that exceeds a limit (DESIGN S11).
 	OverBudget OverBudget `json:"over_budget,omitempty"`
-	// Sample, if it is more than 1, keeps one match in so many, by its id, in both signs.
+	// Sample keeps one match in Sample, by its id, in both signs. 0 and 1 keep all.
 	Sample uint64 `json:"sample,omitempty"`
 	// Shadow queries are searched and counted, and put nothing out.
 	Shadow bool `json:"shadow,omitempty"`

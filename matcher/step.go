@@ -47,14 +47,6 @@ const noted concern = 1 << 2
 
 func (c concern) side(sign dyngraph.Sign) bool { return c>>sideOf(sign)&1 != 0 }
 
-// existence is what a step finds for an exists query.
-type existence struct {
-	decided bool
-	exists  bool
-	witness []uint32
-	unsure  bool // the search was beyond a limit: exists is what was announced before
-}
-
 // send hands an event on with its index.
 func (s *stepper) send(ev *Event) error {
 	ev.FirstIndex = s.sum.Records
@@ -194,18 +186,6 @@ func (s *stepper) summarize(w *work) {
 		w.sum.Suspended = &x
 	}
 	w.sum.LossySince = w.state.LossySince
-}
-
-// announce keeps what was announced of an exists query, while nothing decides whether it still holds.
-func (s *stepper) announce(r *registered, unsure bool) {
-	if unsure == (r.state.Announced != nil) && (!unsure || *r.state.Announced == r.exists) {
-		return
-	}
-	if r.state.Announced = nil; unsure {
-		exists := r.exists
-		r.state.Announced = &exists
-	}
-	s.sum.QueriesChanged = true
 }
 
 // tells reports whether there is anything to say of the query.
@@ -476,103 +456,6 @@ func (s *stepper) countTotals() error {
 	}
 	return nil
 }
-
-// decideExistence finds the transitions of exists queries before anything is emitted, since the negative one depends
-// on the positives (DESIGN S12).
-func (s *stepper) decideExistence() error {
-	if !s.modes[EmitExists] {
-		return nil
-	}
-	view := s.e.g.View(dyngraph.New)
-	for i := range s.work {
-		w := &s.work[i]
-		if w.state.Query.Emit != EmitExists {
-			continue
-		}
-		if err := s.findLost(w); err != nil {
-			return err
-		}
-		if w.witness != nil && w.intact(view) {
-			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search
-		}
-	}
-	if err := s.ask(dyngraph.Inserted, EmitExists); err != nil {
-		return err
-	}
-	for i := range s.work {
-		w := &s.work[i]
-		if w.state.Query.Emit == EmitExists && !w.existed.decided && w.suspended == nil {
-			if err := s.findExistence(w, w.exists || w.unsure()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// findLost suspends a query of which it was not found out within the limits at start whether it has a match. Where records of
-// the batch are published already, which rest on that, the search is made without limits instead.
-func (s *stepper) findLost(w *work) error {
-	if !w.lost || w.suspended != nil {
-		return nil
-	}
-	if s.b.MeasureFrom == 0 {
-		return s.decide(w, Decision{Sign: dyngraph.Deleted, Action: Suspend, Cause: CauseTime})
-	}
-	res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.Old, w.plan, WantAny, 0, nil, nil)
-	if err != nil {
-		return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
-	}
-	w.lost = false
-	s.e.setWitness(w.registered, !res.Count.IsZero(), res.Witness)
-	return nil
-}
-
-// intact reports whether the edges of the witness are there.
-func (w *work) intact(view dyngraph.View) bool {
-	for _, x := range w.witness[len(w.state.Query.Vertices):] {
-		if !view.Visible(dyngraph.EdgeIndex(x)) {
-			return false
-		}
-	}
-	return true
-}
-
-// findExistence decides about one exists query, whose witness broke or that had none, once the positives were searched. everywhere tells
-// that a match may be there that the batch did not make.
-func (s *stepper) findExistence(w *work, everywhere bool) error {
-	x := existence{decided: true}
-	over := NoCause
-	if w.result != nil {
-		x.exists, x.witness, over = !w.result.Count.IsZero(), w.result.Witness, w.result.Over
-	}
-	obeyed := w.decided(dyngraph.Inserted, false, Skip) != nil
-	if !obeyed && over == NoCause && !x.exists && everywhere {
-		res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantAny, 0, s.budgetOf(w), nil)
-		if err != nil {
-			return fmt.Errorf("searching a match of query %q: %w", w.state.Query.Name, err)
-		}
-		x.exists, x.witness, over = !res.Count.IsZero(), res.Witness, res.Over
-		w.sum.SearchNS += res.SearchNS
-		w.sum.Steps += res.Steps
-	}
-	if over != NoCause {
-		if err := s.overTotal(w, dyngraph.Inserted, over); err != nil {
-			return err
-		}
-		if w.suspended != nil {
-			return nil
-		}
-	}
-	if obeyed || over != NoCause {
-		x = existence{decided: true, exists: w.exists, unsure: true}
-	}
-	w.existed = x
-	return nil
-}
-
-// unsure tells that what was announced of an exists query may not hold: deciding it was beyond a limit.
-func (r *registered) unsure() bool { return r.state.Announced != nil }
 
 // sendTotals emits the counts and transitions of one sign, by query name.
 func (s *stepper) sendTotals(sign dyngraph.Sign) error {

@@ -29,8 +29,8 @@ type waves struct {
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
 
-	// within tells whether a group may have so many rows; nil: any number. A wave with a group that has more is not handed out: all ends
-	// with errOver.
+	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group beyond it
+	// is not handed out: the search ends with errOver.
 	within func(g rowGroup, rows int) bool
 	// done is the net edge from which on no wave was handed out.
 	done uint32
