@@ -172,7 +172,7 @@ type FileOutput struct {
 	Control    string `yaml:"control"`
 }
 
-// Query is a registered pattern: exactly one of File, Cypher and Text is set.
+// Query is a registered pattern: exactly one of File, Cypher and Text is set. Build has the defaults of the other fields.
 type Query struct {
 	Name               string `yaml:"name"` // "": the file's name without extension
 	File               string `yaml:"file"`
@@ -330,9 +330,5 @@ func (k *KafkaOutput) setDefaults() {
 }
 
 func (s *SASL) setDefaults() { s.Mechanism = "scram-sha-512" }
-
-func (q *Query) setDefaults() {
-	q.Emit, q.Unit, q.Backfill, q.OverBudget, q.Mode = "deltas", "embeddings", "none", "skip", "live"
-}
 
 func (e *Embedded) setDefaults() { e.Port, e.Sync, e.Partitions = 9092, true, 1 }

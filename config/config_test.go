@@ -176,6 +176,30 @@ queries:
 	require.Equal(t, uint64(7), queries[0].WorkBudget)
 }
 
+// TestQueriesHaveTheSameDefaults holds that a query has the same defaults in the configuration, in a file of queries_dir and in
+// the API, in each output mode.
+func TestQueriesHaveTheSameDefaults(t *testing.T) {
+	const ring = "MATCH (a)-->(b)-->(c)-->(a)"
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dir.cypher"), []byte(ring), 0o600))
+	for mode, backfill := range map[string]matcher.Backfill{"changelog": matcher.BackfillNone, "upsert": matcher.BackfillFull} {
+		c, err := load(t, sound+"queries_dir: "+dir+"\nqueries: [{name: list, cypher: \""+ring+"\"}]\n", []string{"MOTIFD_OUTPUT_MODE=" + mode})
+		require.NoError(t, err)
+		queries, err := c.BuildQueries()
+		require.NoError(t, err)
+		require.Len(t, queries, 2)
+		api, err := (&Query{Name: "api", Cypher: ring}).Build(true, mode)
+		require.NoError(t, err)
+		require.Equal(t, backfill, api.Backfill)
+		for _, q := range queries {
+			q.Name, q.Origin = api.Name, api.Origin
+			require.Equal(t, api, q)
+		}
+	}
+	_, err := (&Query{Name: "api", Cypher: ring, Backfill: "none"}).Build(true, "upsert")
+	require.ErrorIs(t, err, matcher.ErrQuery)
+}
+
 // TestP7SecretsStaySecret holds that a secret comes from a file or the environment and prints as ***.
 func TestP7SecretsStaySecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")

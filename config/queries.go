@@ -28,16 +28,12 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 			return
 		}
 		q.Origin = "config"
-		if err := CheckMode(c.Output.Mode, q); err != nil {
-			v.fail(path, "%v", err)
-			return
-		}
 		taken[q.Name] = from
 		out = append(out, q)
 	}
 	for i := range c.Queries {
 		path := fmt.Sprintf("queries[%d]", i)
-		if q, err := c.Queries[i].Build(c.Graph.Directed); err != nil {
+		if q, err := c.Queries[i].Build(c.Graph.Directed, c.Output.Mode); err != nil {
 			v.query(path, &c.Queries[i], err)
 		} else {
 			add(q, path, path)
@@ -52,9 +48,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 			v.fail("queries_dir", "%v", err)
 		}
 		for _, q := range queries {
-			if c.Output.Mode == "upsert" {
-				q.Backfill = matcher.BackfillFull // the only choice there, and files cannot say it
-			}
+			q.Backfill = defaultBackfill(c.Output.Mode)
 			add(q, "queries_dir", "queries_dir")
 		}
 	}
@@ -62,8 +56,16 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 	return out, v.errs.or()
 }
 
-// CheckMode refuses a query that does not go with the output mode (DESIGN S12).
-func CheckMode(mode string, q *matcher.Query) error {
+// defaultBackfill is what registration emits where nothing is said: in upsert mode there is no choice.
+func defaultBackfill(mode string) matcher.Backfill {
+	if mode == "upsert" {
+		return matcher.BackfillFull
+	}
+	return matcher.BackfillNone
+}
+
+// checkMode refuses a query that does not go with the output mode (DESIGN S12).
+func checkMode(mode string, q *matcher.Query) error {
 	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
 		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no max_matches_per_batch, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
@@ -110,17 +112,19 @@ func insideScalar(where string, n ast.Node, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column+column-1)
 }
 
-// Build parses the query. directed tells whether the graph is. A mistake in the pattern is a *pattern.Error.
-func (q *Query) Build(directed bool) (*matcher.Query, error) {
-	emit, err := choose("emit", q.Emit, emits)
+// Build parses the query, for a graph that is directed or not and the output mode, which may be empty. What the query
+// leaves out has the same default whether it comes from the configuration or from the API. A mistake in the pattern is a
+// *pattern.Error.
+func (q *Query) Build(directed bool, mode string) (*matcher.Query, error) {
+	emit, err := choose("emit", cmp.Or(q.Emit, "deltas"), emits)
 	if err != nil {
 		return nil, err
 	}
-	unit, err := choose("unit", q.Unit, units)
+	unit, err := choose("unit", cmp.Or(q.Unit, "embeddings"), units)
 	if err != nil {
 		return nil, err
 	}
-	backfill, err := choose("backfill", q.Backfill, backfills)
+	backfill, err := choose("backfill", cmp.Or(q.Backfill, BackfillName(defaultBackfill(mode))), backfills)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +146,10 @@ func (q *Query) Build(directed bool) (*matcher.Query, error) {
 	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
 	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
-	return built, built.Validate(directed)
+	if err := built.Validate(directed); err != nil {
+		return nil, err
+	}
+	return built, checkMode(mode, built)
 }
 
 func (q *Query) parse(directed bool) (*matcher.Query, error) {

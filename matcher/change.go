@@ -11,8 +11,8 @@ import (
 func compareNames(a, b *Query) int { return strings.Compare(a.Name, b.Name) }
 
 // PrepareChange checks a query change and completes it with the version and what it replaces, before its intent is
-// written (DESIGN S8). ErrUnchanged tells that nothing is to be done, ErrNoQuery that there is nothing to remove, and
-// ErrQuery that the query is bad. The change passed in is not modified.
+// written (DESIGN S8). An *UnchangedError tells that nothing is to be done, ErrNoQuery that there is nothing to remove,
+// and ErrQuery that the query is bad. The change passed in is not modified.
 func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	c := *ch
 	if c.Add == nil {
@@ -33,10 +33,16 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	}
 	q.Version = 1
 	c.Remove, c.Retract = "", false
-	if r := e.queries[q.Name]; r != nil {
+	r := e.queries[q.Name]
+	if r == nil || r.state.Removed { // one that is there keeps its name
+		if err := CheckNewName(q.Name); err != nil {
+			return nil, err
+		}
+	}
+	if r != nil {
 		if !r.state.Removed {
 			if !r.state.Suspended && sameDefinition(r.state.Query, &q) {
-				return nil, fmt.Errorf("%w: %q version %d", ErrUnchanged, q.Name, r.state.Query.Version)
+				return nil, &UnchangedError{q.Name, r.state.Query.Version}
 			}
 			c.Remove, c.Retract = q.Name, e.opt.Upsert
 		}

@@ -87,6 +87,20 @@ var (
 	ErrNoQuery = errors.New("no such query")
 )
 
+// UnchangedError is the ErrUnchanged of PrepareChange: it tells which version is registered.
+type UnchangedError struct {
+	Name    string
+	Version uint64
+}
+
+// Error returns ErrUnchanged with name and version.
+func (u *UnchangedError) Error() string {
+	return fmt.Sprintf("%v: %q version %d", ErrUnchanged, u.Name, u.Version)
+}
+
+// Unwrap returns ErrUnchanged.
+func (u *UnchangedError) Unwrap() error { return ErrUnchanged }
+
 // NewEngine returns an engine over the graph, which may hold content. The backend is loaded.
 func NewEngine(opt EngineOptions) (*Engine, error) {
 	if err := opt.Backend.Load(opt.Graph); err != nil {

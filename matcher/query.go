@@ -3,6 +3,7 @@ package matcher
 import (
 	"errors"
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -181,6 +182,41 @@ func checkName(s string) error {
 		return errors.New("is not valid UTF-8")
 	}
 	return nil
+}
+
+// CheckNewName returns nil, or why a query cannot be registered under this name. It is not part of Validate: queries that
+// a checkpoint holds keep the names that they have.
+func CheckNewName(name string) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w %q: its name %s; a name has 1 to %d bytes of UTF-8: letters, digits, spaces, punctuation and "+
+			"symbols, but no control or invisible character, no / and no \\, and no space at an end, and is not . or ..",
+			ErrQuery, cut(name), fmt.Sprintf(format, args...), MaxNameLen)
+	}
+	if err := checkName(name); err != nil {
+		return bad("%v", err)
+	}
+	for _, r := range name {
+		// The replacement character is what decoders make of a lone surrogate and of bytes that are no UTF-8.
+		if r == '/' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) {
+			return bad("has the character %U", r)
+		}
+	}
+	switch {
+	case name[0] == ' ' || name[len(name)-1] == ' ':
+		return bad("has a space at an end")
+	case name == "." || name == "..":
+		return bad("is a directory's")
+	}
+	return nil
+}
+
+// cut shortens a name that is shown.
+func cut(name string) string {
+	const most = 64
+	if len(name) > most {
+		return name[:most] + "..."
+	}
+	return name
 }
 
 // disconnected returns a vertex that vertex 0 does not reach, or -1.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"motifd/dyngraph"
@@ -86,6 +87,51 @@ func TestS8BadQueriesAreRefused(t *testing.T) {
 	}
 	if _, err := w.cpu.Engine.PrepareChange(&matcher.QueryChange{Remove: "q"}); !errors.Is(err, matcher.ErrNoQuery) {
 		t.Error(err)
+	}
+}
+
+func TestNewNames(t *testing.T) {
+	for _, name := range []string{"q", "über-weisung", "環 1", "a.b:c*\"'{}", "...", "🙂", strings.Repeat("x", matcher.MaxNameLen)} {
+		if err := matcher.CheckNewName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{
+		"", "a/b", `a\b`, "a\nb", "a\x00", "a\x7f", "a\u0085", "\ufffd", "a\xffb", "a\xed\xa0\x80", "a\u202eb", "a\u200b", "a\u00a0b", "\ufeffa",
+		" a", "a ", ".", "..", strings.Repeat("x", matcher.MaxNameLen+1),
+	} {
+		err := matcher.CheckNewName(name)
+		if !errors.Is(err, matcher.ErrQuery) || len(err.Error()) > 400 {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestStoredNamesStay holds that a query that is stored under a name which is not allowed any more is restored, replaced, resumed
+// and removed like any other, and that no new one gets such a name.
+func TestStoredNamesStay(t *testing.T) {
+	w := newWorld(t, true)
+	old := w.query("q", "MATCH (x)-->(y) RETURN x, y", func(q *matcher.Query) { q.Name, q.Version = "x/y\n", 4 })
+	stopped := w.query("q", "MATCH (x)-->(y) RETURN x, y", func(q *matcher.Query) { q.Name, q.Version = "x\\y", 2 })
+	e := w.cpu.Engine
+	if err := e.Restore(t.Context(), []matcher.QueryState{{Query: old}, {Query: stopped, Suspended: true}}); err != nil {
+		t.Fatal(err)
+	}
+	var same *matcher.UnchangedError
+	if _, err := e.PrepareChange(&matcher.QueryChange{Add: old}); !errors.As(err, &same) || same.Version != 4 {
+		t.Fatal(err)
+	}
+	other := *old
+	other.Emit = matcher.EmitCounts
+	for q, version := range map[*matcher.Query]uint64{&other: 5, stopped: 3} {
+		ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
+		if err != nil || ch.Add.Version != version {
+			t.Fatalf("%+v: %v", ch, err)
+		}
+	}
+	w.cpu.Change(&matcher.QueryChange{Remove: old.Name})
+	if _, err := e.PrepareChange(&matcher.QueryChange{Add: old}); !errors.Is(err, matcher.ErrQuery) {
+		t.Fatalf("a removed query is new when it comes back: %v", err)
 	}
 }
 

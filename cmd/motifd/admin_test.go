@@ -143,7 +143,7 @@ func TestAPIAnswers(t *testing.T) {
 		err  error
 		code int
 	}{
-		{nil, 202}, {matcher.ErrQuery, 400}, {matcher.ErrUnchanged, 409}, {matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
+		{nil, 202}, {matcher.ErrQuery, 400}, {&matcher.UnchangedError{Name: "q", Version: 7}, 200}, {errPending, 409}, {matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
 	} {
 		require.Equal(t, c.code, ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/queries", body, nil).Code)
 	}

@@ -39,6 +39,8 @@ type changed struct {
 	Version uint64 `json:"version"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.
 	Pending bool `json:"pending,omitempty"`
+	// Unchanged: the query is registered just like that already; Batch is not told.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Cancelled: a pending change was withdrawn instead.
 	Cancelled bool `json:"cancelled,omitempty"`
 }
@@ -104,30 +106,20 @@ type newQuery struct {
 
 // build parses the query.
 func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
-	or := func(s, otherwise string) string {
-		if s == "" {
-			return otherwise
-		}
-		return s
-	}
 	if (n.Cypher == "") == (n.Text == "") {
 		return nil, fmt.Errorf("%w: exactly one of cypher and text gives the pattern", matcher.ErrQuery)
 	}
-	backfill := "none"
-	if mode == "upsert" {
-		backfill = "full" // there is no other there
-	}
 	q, err := (&config.Query{
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
-		Emit: or(n.Emit, "deltas"), Unit: or(n.Unit, "embeddings"), Backfill: or(n.Backfill, backfill),
+		Emit: n.Emit, Unit: n.Unit, Backfill: n.Backfill,
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
 		OverBudget: n.OverBudget, Sample: n.Sample, Mode: n.Mode,
-	}).Build(directed)
+	}).Build(directed, mode)
 	if err != nil {
 		return nil, err
 	}
 	q.Origin = "api"
-	return q, config.CheckMode(mode, q)
+	return q, nil
 }
 
 // api answers /api/v1.
@@ -168,6 +160,9 @@ func (a *api) add(w http.ResponseWriter, r *http.Request) {
 	ch := &matcher.QueryChange{Add: q}
 	if a.find(q.Name) != nil {
 		ch.Remove = q.Name
+	} else if err := matcher.CheckNewName(q.Name); err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
 	}
 	a.change(w, r, ch)
 }
@@ -216,12 +211,15 @@ func (a *api) find(name string) *matcher.QueryState {
 
 func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryChange) {
 	done, err := a.d.Change(r.Context(), ch)
+	var same *matcher.UnchangedError
 	switch {
 	case err == nil:
 		writeJSON(w, http.StatusAccepted, done)
 	case errors.Is(err, matcher.ErrQuery):
 		writeError(w, http.StatusBadRequest, err)
-	case errors.Is(err, matcher.ErrUnchanged), errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errCancelled):
+	case errors.As(err, &same):
+		writeJSON(w, http.StatusOK, changed{Version: same.Version, Unchanged: true})
+	case errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)

@@ -75,7 +75,7 @@ func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, 
 	for _, q := range demoQueries() {
 		built, err := (&config.Query{
 			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",
-		}).Build(true)
+		}).Build(true, "")
 		if err != nil {
 			return nil, err
 		}

@@ -62,8 +62,11 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, room func
 		}
 	}
 	p.mu.Lock()
-	if p.find(c.Query) != nil {
+	if other := p.find(c.Query); other != nil {
 		p.mu.Unlock()
+		if ch.Add != nil && other.add != nil && definition(ch.Add) == definition(other.add) {
+			return other.wait() // the same request again
+		}
 		return changed{}, fmt.Errorf("query %q: %w", c.Query, errPending)
 	}
 	if err := room(); err != nil {
@@ -90,6 +93,11 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, room func
 		}
 		close(c.done)
 	}()
+	return c.wait()
+}
+
+// wait waits for the change for a while.
+func (c *pendingChange) wait() (changed, error) {
 	timer := time.NewTimer(changeWait)
 	defer timer.Stop()
 	select {

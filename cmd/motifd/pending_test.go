@@ -47,6 +47,56 @@ func TestAChangeThatWaitsIsPending(t *testing.T) {
 	})
 }
 
+// TestTheSameChangeAgainIsTheSame: a request that is made again while the change waits is answered like the first; another one of the
+// same name is refused.
+func TestTheSameChangeAgainIsTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pending
+		release := make(chan struct{})
+		begun := 0
+		begin := func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+			begun++
+			<-release
+			return 3, 1, nil
+		}
+		for range 2 {
+			got, err := p.change(t.Context(), addOf("q", "x"), noRoom, begin, zerolog.Nop())
+			require.NoError(t, err)
+			require.Equal(t, changed{Pending: true}, got)
+		}
+		other := addOf("q", "x")
+		other.Add.Emit = matcher.EmitCounts
+		_, err := p.change(t.Context(), other, noRoom, begin, zerolog.Nop())
+		require.ErrorIs(t, err, errPending)
+		answered := make(chan changed)
+		go func() {
+			got, err := p.change(t.Context(), addOf("q", "x"), noRoom, begin, zerolog.Nop())
+			require.NoError(t, err)
+			answered <- got
+		}()
+		synctest.Wait()
+		close(release)
+		require.Equal(t, changed{Batch: 3, Version: 1}, <-answered)
+		require.Equal(t, 1, begun)
+	})
+}
+
+// TestAStoredNameStays: names that are not allowed any more are refused for new queries of the configuration, not for stored ones.
+func TestAStoredNameStays(t *testing.T) {
+	q := &matcher.Query{Name: "x/y", Version: 3, Origin: "config"}
+	again := &matcher.Query{Name: "x/y", Emit: matcher.EmitCounts}
+	for _, stored := range [][]matcher.QueryState{{{Query: q}}, {{Query: q, Suspended: true}}} {
+		require.NoError(t, newNames(startup(stored, []*matcher.Query{again})))
+		require.NoError(t, newNames(startup(stored, nil)))
+	}
+	for _, stored := range [][]matcher.QueryState{nil, {{Query: q, Removed: true}}} {
+		err := newNames(startup(stored, []*matcher.Query{again}))
+		require.ErrorIs(t, err, matcher.ErrQuery)
+		var bad refused
+		require.ErrorAs(t, err, &bad)
+	}
+}
+
 // TestAChangeThatIsBegunIsNotWithdrawn: what the engine has begun takes effect.
 func TestAChangeThatIsBegunIsNotWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -208,6 +208,10 @@ func loadQueries(paths []string, directed bool) ([]*matcher.Query, error) {
 				errs = append(errs, fmt.Errorf("%s: query %q was read from %s already; names are unique", path, q.Name, first))
 				continue
 			}
+			if err := matcher.CheckNewName(q.Name); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+				continue
+			}
 			from[q.Name] = path
 			out = append(out, q)
 		}
@@ -246,6 +250,8 @@ func (d *changed) print(w io.Writer, name, when string) error {
 	switch {
 	case d.Pending:
 		what = "the change is pending: the engine is busy; motifd query list --json tells what becomes of it, motifd query remove withdraws it"
+	case d.Unchanged:
+		what = fmt.Sprintf("version %d, is registered like this already", d.Version)
 	case d.Cancelled:
 		what = "the pending change was withdrawn"
 	}

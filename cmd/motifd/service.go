@@ -257,7 +257,8 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	}
 	opt.Control = s.cfg.Control()
 	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {
-		return startup(stored, queries), nil
+		changes := startup(stored, queries)
+		return changes, newNames(changes)
 	}
 	p, err := stream.NewPipeline(opt)
 	if err != nil {
@@ -367,6 +368,19 @@ func startup(stored []matcher.QueryState, configured []*matcher.Query) []*matche
 		out = append(out, ch) // the pipeline passes over what is the same
 	}
 	return out
+}
+
+// newNames checks the names of queries that are registered for the first time; a stored one keeps its name.
+func newNames(changes []*matcher.QueryChange) error {
+	for _, ch := range changes {
+		if ch.Add == nil || ch.Remove != "" {
+			continue
+		}
+		if err := matcher.CheckNewName(ch.Add.Name); err != nil {
+			return refused{err}
+		}
+	}
+	return nil
 }
 
 // definition is what a query matches and emits, in a form to compare.
