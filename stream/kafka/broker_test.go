@@ -53,6 +53,7 @@ func TestBroker(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, e *ends){
 		"Transactions": txnTransactions, "Aborts": txnAborts, "Fencing": txnFencing, "StartTogether": txnStartTogether,
 		"TimesOut": txnTimesOut, "TwoCopies": twoCopies, "Hanging": txnHanging, "Refusals": txnRefusals, "UnknownOutcomes": unknownOutcomes,
+		"SlowSearch": txnSlowSearch, "TooSlow": txnTooSlow,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, broker(t)) })
 	}

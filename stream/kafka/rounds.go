@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,14 +23,18 @@ type parcel struct {
 	spool   *spool
 	off     int64 // in the spool's file
 	size    int
+	sent    bool // an attempt that was given up may still read raw
 }
 
-// load returns a finished parcel's bytes.
+// load returns a finished parcel's bytes, which the caller may change.
 func (c *parcel) load() ([]byte, error) {
-	if c.raw != nil {
-		return c.raw, nil
+	switch {
+	case c.raw == nil:
+		return c.spool.read(c.off, c.size)
+	case c.sent:
+		return slices.Clone(c.raw), nil
 	}
-	return c.spool.read(c.off, c.size)
+	return c.raw, nil
 }
 
 // round sends some parcels in the background.

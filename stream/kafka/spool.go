@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"motifd/matcher"
@@ -59,11 +60,14 @@ func (s *spool) read(off int64, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// all returns every parcel that is kept.
+// all returns every parcel that is kept, to be sent again.
 func (s *spool) all() []parcel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]parcel(nil), s.kept...)
+	for i := range s.kept {
+		s.kept[i].sent = true
+	}
+	return slices.Clone(s.kept)
 }
 
 // reset forgets everything. The file is emptied; it goes with close.

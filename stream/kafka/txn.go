@@ -20,8 +20,9 @@ import (
 // which has the calls but no producer of that kind. It keeps no records: when a transaction is lost, its user begins
 // again with init and sends them anew.
 //
-// The life of a transaction: add, produce and offsets in any number, then commit or abort, by one user at a time. errTxnLost from any of them means that the transaction was or will be aborted, or
-// that its end is unknown: init, then, and ask the log (here: the progress record) what became of it.
+// The life of a transaction: add, produce and offsets in any number, then commit or abort, by one user at a time.
+// errTxnLost from any of them means that the transaction was or will be aborted, or that its end is unknown: init, then,
+// and ask the log (here: the progress record) what became of it.
 type transactions struct {
 	cl           *client
 	id           string // transactional id
@@ -30,7 +31,7 @@ type transactions struct {
 
 	producer int64
 	epoch    int16
-	began    time.Time                // when init made the producer ready
+	began    time.Time                // when the first partition was added to the present transaction
 	seq      map[topicPartition]int32 // next sequence number
 	added    map[topicPartition]bool  // in the present transaction
 	group    bool                     // the group's offsets are in the present transaction
@@ -76,7 +77,7 @@ func (x *transactions) init(ctx context.Context, takeOver bool) error {
 		return err
 	}
 	x.producer, x.epoch = int64(got.ProducerID), int16(got.ProducerEpoch)
-	x.seq, x.began = map[topicPartition]int32{}, time.Now()
+	x.seq = map[topicPartition]int32{}
 	x.begin()
 	return nil
 }
@@ -101,6 +102,9 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 	}
 	if len(topics) == 0 {
 		return nil
+	}
+	if len(x.added) == 0 {
+		x.began = time.Now()
 	}
 	err := x.coordinated(ctx, "add partitions to transaction", x.self(), func(ctx context.Context, to toCoordinator) error {
 		res, err := ask[*addpartitionstotxn.Response](ctx, x.cl, &addPartitionsRequest{

@@ -12,8 +12,15 @@ import (
 
 // launch sends what is pending in the background, with the offsets if there are some.
 func (s *TxnSink) launch(at stream.Positions) {
-	parts := s.expected()
-	s.start(func(parcels []parcel) error { return s.send(parcels, parts, at) })
+	parts, again := s.expected(), s.again
+	s.again = false
+	s.start(func(parcels []parcel) error {
+		err := s.send(parcels, parts, at)
+		if again {
+			err = s.timed(err)
+		}
+		return err
+	})
 }
 
 // expected returns the partitions that the open transaction will touch, as far as is known, so that one request adds
@@ -83,7 +90,7 @@ func (s *TxnSink) appended(c *shipment) error {
 func (s *TxnSink) dispatch(ctx context.Context) error {
 	s.sealAll()
 	for attempt := 1; ; attempt++ {
-		err := s.await(ctx)
+		err := s.arrived(ctx)
 		if err == nil {
 			s.launch(nil)
 			return nil
@@ -101,13 +108,15 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 	}
 	s.sealAll()
 	for attempt := 1; ; attempt++ {
-		err := s.await(ctx)
+		err := s.arrived(ctx)
 		if err == nil {
 			s.launch(at)
 			err = s.await(ctx)
 		}
 		if err == nil {
-			err = s.tx.commit(ctx)
+			if err = s.tx.commit(ctx); attempt > 1 { // all of it was sent again, without a search to wait for
+				err = s.timed(err)
+			}
 		}
 		if err == nil {
 			break
@@ -121,7 +130,7 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 		}
 	}
 	s.at, s.digest, s.count = to, s.next, 0
-	s.resent, s.slow = false, 0
+	s.slow = 0
 	s.offset = s.progress.parts[0].end - 1
 	for _, t := range s.topics {
 		for p := range t.parts {
@@ -147,11 +156,37 @@ func (s *TxnSink) addProgress(to place, digest string) error {
 	return nil
 }
 
-// maxSlow is how often a transaction that is sent again may take longer than its time-out.
+// maxSlow is how often in succession a transaction that is sent again may take longer than its time-out.
 const maxSlow = 10
 
 // ErrTooSlow: a transaction takes longer to send than the brokers let it stay open.
 var ErrTooSlow = errors.New("the transaction takes longer to send than its time-out")
+
+// slowError tells that a transaction was lost while all of it was sent again, which had taken its time-out or longer.
+type slowError struct {
+	error
+	took time.Duration
+}
+
+func (e slowError) Unwrap() error { return e.error }
+
+// timed makes a slowError of an error of sending the whole transaction again, if it is one.
+func (s *TxnSink) timed(err error) error {
+	if took := time.Since(s.tx.began); errors.Is(err, errTxnLost) && took >= s.opt.TransactionTimeout {
+		return slowError{err, took}
+	}
+	return err
+}
+
+// arrived is await, for a round that the transaction goes on after: if all of it was sent again, that was in time.
+func (s *TxnSink) arrived(ctx context.Context) error {
+	under := s.round != nil
+	err := s.await(ctx)
+	if under && err == nil {
+		s.slow = 0
+	}
+	return err
+}
 
 // recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
 // was committed, and if not has all of it sent again. to is what the progress record says if it was.
@@ -165,13 +200,13 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 			return false, err
 		}
 	}
-	if took := time.Since(s.tx.began); s.resent && took >= s.opt.TransactionTimeout {
+	var slow slowError
+	if errors.As(cause, &slow) {
 		if s.slow++; s.slow >= maxSlow {
 			return false, fmt.Errorf("kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, and output.kafka.transaction_timeout is %v",
-				s.opt.TransactionalID, s.batch, ErrTooSlow, took.Round(time.Millisecond), s.slow, s.opt.TransactionTimeout)
+				s.opt.TransactionalID, s.batch, ErrTooSlow, slow.took.Round(time.Millisecond), s.slow, s.opt.TransactionTimeout)
 		}
 	}
-	s.resent = true
 	err = s.tx.init(ctx, false)
 	if errors.Is(err, stream.ErrFenced) {
 		if err = s.stillOurs(ctx, attempt, err); err == nil {
@@ -197,7 +232,7 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 		return false, fmt.Errorf("kafka: transactional id %q: %w: another one has opened the output (stream %s, batch %d)",
 			s.opt.TransactionalID, stream.ErrFenced, rec.Stream, rec.Batch)
 	case rec.at() == s.at:
-		s.pending = append(s.spool.all(), s.pending...)
+		s.pending, s.again = append(s.spool.all(), s.pending...), true
 		return false, nil
 	case rec.at() == to:
 		return true, nil

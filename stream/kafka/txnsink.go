@@ -31,8 +31,8 @@ type TxnSink struct {
 	check  func(stream.Progress) error // nil: none
 	count  int                         // records of the main output in the open transaction
 	spool  spool
-	resent bool  // the open transaction was
-	slow   int   // times that it then took longer than its time-out
+	again  bool  // what is pending is all of the open transaction, which was lost
+	slow   int   // times in succession that sending it again took longer than its time-out
 	err    error // of Close
 }
 

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -379,23 +381,118 @@ func TestBuffersOfRetriedRequests(t *testing.T) {
 	}
 }
 
-// TestTxnTooSlow: a transaction that cannot be sent again within its time-out ends with an error, after some attempts; one that is lost
-// for other reasons does not.
-func TestTxnTooSlow(t *testing.T) {
+// aborted waits until the brokers have aborted the transaction that is open in a sink's output.
+func aborted(t testing.TB, s *TxnSink) {
+	t.Helper()
+	for {
+		stable, err := s.cl.extents(t.Context(), s.opt.Topic, []int32{0}, kafkago.ReadCommitted)
+		require.NoError(t, err)
+		all, err := s.cl.extents(t.Context(), s.opt.Topic, []int32{0}, kafkago.ReadUncommitted)
+		require.NoError(t, err)
+		if stable[0].end == all[0].end {
+			return
+		}
+	}
+}
+
+// shortLived is an output whose transactions time out soon.
+func shortLived(t testing.TB, e *ends) TxnSinkOptions {
+	opt := e.txnOutput(t, 1)
+	if opt.TransactionTimeout = 100 * time.Millisecond; e.real {
+		opt.TransactionTimeout = time.Second
+	}
+	return opt
+}
+
+// txnSlowSearch: a batch whose search outlives the time-out of its transaction many times is published, since sending what was found
+// again takes no time.
+func txnSlowSearch(t *testing.T, e *ends) {
+	opt := shortLived(t, e)
+	s, _ := openTxnSink(t, opt, 0, nil, true)
+	require.NoError(t, s.Begin(t.Context(), 1))
+	const n = 2*maxSlow + 4 // every other one finds out that the transaction is lost
+	for i := range uint64(n) {
+		require.NoError(t, s.Write(t.Context(), deltas(1, i, i+1)))
+		require.NoError(t, s.dispatch(t.Context()))
+		<-s.round.done
+		aborted(t, s) // here the search takes its time
+	}
+	_, err := s.End(t.Context(), stream.Tail{})
+	require.NoError(t, err)
+	require.Len(t, e.committed(t, opt.Topic), n)
+}
+
+func TestTxnSlowSearch(t *testing.T) { txnSlowSearch(t, embedded(t)) }
+
+// txnTooSlow: a transaction that cannot be sent again within its time-out ends with an error, after some attempts; one that is sent in
+// time in between goes on.
+func txnTooSlow(t *testing.T, e *ends) {
+	opt := shortLived(t, e)
+	for _, inTime := range []bool{false, true} {
+		s := newTxnSink(t, opt)
+		_, err := s.Open(t.Context(), "stream-1", 0, nil, true)
+		require.NoError(t, err)
+		left, produce := 2*maxSlow, s.publisher.produce
+		s.publisher.produce = func(ctx context.Context, ships []*shipment) error {
+			err := produce(ctx, ships)
+			if left--; left > 0 && (!inTime || left != maxSlow) { // what else is to be sent takes too long
+				aborted(t, s)
+				err = errors.Join(err, errTxnLost)
+			}
+			return err
+		}
+		require.NoError(t, s.Begin(t.Context(), 1))
+		require.NoError(t, s.Write(t.Context(), deltas(1, 0, 5)))
+		for inTime && left > maxSlow {
+			require.NoError(t, s.dispatch(t.Context()))
+			<-s.round.done
+		}
+		_, err = s.End(t.Context(), stream.Tail{})
+		if inTime {
+			require.NoError(t, err)
+			require.Len(t, e.committed(t, opt.Topic), 5)
+			continue
+		}
+		require.ErrorIs(t, err, ErrTooSlow)
+		require.ErrorContains(t, err, fmt.Sprintf("of 10 attempts, and output.kafka.transaction_timeout is %v", opt.TransactionTimeout))
+		require.Equal(t, maxSlow-1, left, "the first time it is not sent again")
+		require.NoError(t, s.Close())
+	}
+}
+
+func TestTxnTooSlow(t *testing.T) { txnTooSlow(t, embedded(t)) }
+
+// TestTxnAbandonedAttempt: what is sent again is not written into a buffer from which an attempt that was given up may still be sent.
+func TestTxnAbandonedAttempt(t *testing.T) {
 	e := embedded(t)
-	s, _ := openTxnSink(t, e.txnOutput(t, 1), 0, nil, true)
-	lost := func(took time.Duration) error {
-		s.tx.began = time.Now().Add(-took)
-		_, err := s.recover(t.Context(), 1, errTxnLost, s.at)
+	opt := e.txnOutput(t, 1)
+	s, _ := openTxnSink(t, opt, 0, nil, true)
+	produce, stop := s.publisher.produce, make(chan struct{})
+	var reader sync.WaitGroup
+	var held, was []byte
+	s.publisher.produce = func(ctx context.Context, ships []*shipment) error {
+		err := produce(ctx, ships)
+		if held == nil && err == nil { // the first attempt hangs where it is written to the network
+			held = ships[0].raw
+			was = slices.Clone(held)
+			reader.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						_ = crc32.Checksum(held, castagnoli)
+					}
+				}
+			})
+			return errTxnLost
+		}
 		return err
 	}
-	for range 2 * maxSlow {
-		require.NoError(t, lost(0))
-	}
-	for range maxSlow - 1 {
-		require.NoError(t, lost(s.opt.TransactionTimeout))
-	}
-	err := lost(s.opt.TransactionTimeout)
-	require.ErrorIs(t, err, ErrTooSlow)
-	require.ErrorContains(t, err, "output.kafka.transaction_timeout is 1m0s")
+	_, err := publishBatch(t.Context(), s, 1, deltas(1, 0, 5), stream.Tail{})
+	close(stop)
+	reader.Wait()
+	require.NoError(t, err)
+	require.Equal(t, was, held)
+	require.Len(t, e.committed(t, opt.Topic), 5)
 }
