@@ -33,6 +33,7 @@ type fit struct {
 	addr string
 	name string
 	n    int64
+	log  *kafka.Embedded // nil when it is not in this process
 }
 
 // newFit uses an embedded log in the test's process.
@@ -41,7 +42,9 @@ func newFit(t *testing.T) *fit {
 	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
-	return newFitAt(t, log.Addr(), "")
+	f := newFitAt(t, log.Addr(), "")
+	f.log = log
+	return f
 }
 
 // newFitAt uses a log at an address.
@@ -250,6 +253,38 @@ func (f *fit) addPartitions(topic string, n int32) {
 	require.NoError(f.t, err)
 	require.Zero(f.t, resp.Topics[0].ErrorCode)
 	brokertest.Settle(f.t, f.addr)
+}
+
+// TestTransactionsHidden: a daemon with transactions auto that was killed before its first batch does not go on without them when the
+// brokers show none any more.
+func TestTransactionsHidden(t *testing.T) {
+	t.Parallel()
+	f := newFit(t)
+	config := filepath.Join(f.dir, "motifd.yaml")
+	text, _, _ := strings.Cut(readFile(t, config), "queries:")
+	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
+	p := start(t, f.dir, "--set", "output.kafka.transactions=auto")
+	p.ready()
+	require.Zero(t, p.status().Batch)
+	p.kill()
+	hide := map[kmsg.Key]bool{kmsg.InitProducerID: true, kmsg.AddPartitionsToTxn: true, kmsg.AddOffsetsToTxn: true, kmsg.EndTxn: true,
+		kmsg.TxnOffsetCommit: true}
+	versions, err := kmsg.NewPtrApiVersionsRequest().RequestWith(t.Context(), f.cl)
+	require.NoError(t, err)
+	f.log.Cluster.ControlKey(int16(kmsg.ApiVersions), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		f.log.Cluster.KeepControl()
+		res := req.ResponseKind().(*kmsg.ApiVersionsResponse)
+		for _, k := range versions.ApiKeys {
+			if !hide[kmsg.Key(k.ApiKey)] {
+				res.ApiKeys = append(res.ApiKeys, k)
+			}
+		}
+		return res, nil, true
+	})
+	require.Contains(t, f.refuse("--set", "output.kafka.transactions=auto"), "see whether a proxy hides the brokers' transactions")
+	p = start(t, f.dir, "--set", "output.kafka.transactions=off")
+	p.ready()
+	p.stop()
 }
 
 // TestBrokersUnreachable: brokers that are not there when the daemon starts are waited for, and the admin interface

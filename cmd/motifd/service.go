@@ -240,7 +240,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	if opt.Source, err = s.source(store); err != nil {
 		return nil, err
 	}
-	if opt.Sink, err = s.sink(); err != nil {
+	if opt.Sink, err = s.sink(store); err != nil {
 		return nil, errors.Join(err, opt.Source.Close())
 	}
 	opt.Encoder = codec.NewEncoder(codec.EncoderOptions{
@@ -292,7 +292,7 @@ func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 	return src, nil
 }
 
-func (s *service) sink() (stream.Sink, error) {
+func (s *service) sink(store *checkpoint.Store) (stream.Sink, error) {
 	if s.cfg.Output.Kafka != nil {
 		opt, err := s.cfg.SinkOptions()
 		if err != nil {
@@ -300,6 +300,10 @@ func (s *service) sink() (stream.Sink, error) {
 		}
 		opt.Events = s.events()
 		opt.ResetProgress = s.resetProgress
+		if opt.LastMode, err = store.OutputMode(); err != nil {
+			return nil, err
+		}
+		opt.KeepMode = store.KeepOutputMode
 		return kafka.NewOutput(opt, s.cfg.Output.Kafka.Transactions)
 	}
 	opt := s.cfg.FileSinkOptions()

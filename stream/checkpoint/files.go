@@ -18,18 +18,10 @@ func (s *Store) InputFiles() []string {
 func (s *Store) KeepInputFiles(names []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case slices.Equal(names, s.files):
+	if slices.Equal(names, s.files) {
 		return nil
-	case s.opt.ReadOnly:
-		return errReadOnly
 	}
-	b := s.db.NewBatch()
-	defer b.Close()
-	if err := b.Set(keyFiles, seal(keyFiles, appendFiles([]byte{codecVersion}, names)), nil); err != nil {
-		return err
-	}
-	if err := s.db.apply(b); err != nil {
+	if err := s.keep(keyFiles, appendFiles([]byte{codecVersion}, names)); err != nil {
 		return err
 	}
 	s.files = slices.Clone(names)
@@ -67,34 +59,4 @@ func readFiles(db *database) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}
 	return names, nil
-}
-
-// InputTopicID returns the id of the input's topic that KeepInputTopicID stored last, "" when there is none.
-func (s *Store) InputTopicID() (string, error) {
-	v, ok, err := s.db.get(keyTopic)
-	if err != nil || !ok {
-		return "", err
-	}
-	d, err := unseal(keyTopic, v)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", s.db.dir, err)
-	}
-	id := d.string()
-	if err := d.finish("the id of the input's topic"); err != nil {
-		return "", fmt.Errorf("%s: %w", s.db.dir, err)
-	}
-	return id, nil
-}
-
-// KeepInputTopicID stores the id of the topic that the positions are of. It is durable when KeepInputTopicID returns.
-func (s *Store) KeepInputTopicID(id string) error {
-	if s.opt.ReadOnly {
-		return errReadOnly
-	}
-	b := s.db.NewBatch()
-	defer b.Close()
-	if err := b.Set(keyTopic, seal(keyTopic, appendString([]byte{codecVersion}, id)), nil); err != nil {
-		return err
-	}
-	return s.db.apply(b)
 }

@@ -12,8 +12,6 @@ import (
 type mark struct {
 	Version int                `json:"v"`
 	Next    map[string][]int64 `json:"next"`
-	// Transactions tells whether the batch was published in a transaction: "on" or "off"; "" is not known (older versions).
-	Transactions string `json:"transactions,omitempty"`
 }
 
 const markVersion = 1

@@ -68,12 +68,16 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		on = has
 	}
 	if o.mode == TransactionsAuto && !on {
-		if was, err := transactional(committed, o.opt.Progress); err != nil {
+		if was, err := o.transactional(committed); err != nil {
 			return stream.Progress{}, err
 		} else if was {
-			return stream.Progress{}, fmt.Errorf("kafka: topic %q: %w: batch %d was published in a transaction; without them the promise is at-least-once",
+			return stream.Progress{}, fmt.Errorf("kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is at-least-once",
 				o.opt.Topic, ErrDowngrade, batch)
 		}
+	}
+	mode := TransactionsOff
+	if on {
+		mode = TransactionsOn
 	}
 	if f := o.opt.Events.Transactions; f != nil {
 		f(on)
@@ -100,21 +104,22 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		}
 		o.sink = s
 	}
-	return o.sink.Open(ctx, streamID, batch, committed, fresh)
+	pr, err := o.sink.Open(ctx, streamID, batch, committed, fresh)
+	if err == nil && mode != o.opt.LastMode && o.opt.KeepMode != nil {
+		err = o.opt.KeepMode(mode)
+	}
+	return pr, err
 }
 
-// transactional tells whether the mark's batch was published in a transaction. Marks of older versions have the progress topic
-// among their topics if it was.
-func transactional(committed stream.Mark, progress string) (bool, error) {
-	if len(committed) == 0 {
-		return false, nil
+// transactional tells whether the output was written in transactions when it was open last. Where the checkpoint does not tell
+// (older versions), the mark does: the progress topic is among its topics then.
+func (o *Output) transactional(committed stream.Mark) (bool, error) {
+	if o.opt.LastMode != "" || len(committed) == 0 {
+		return o.opt.LastMode == TransactionsOn, nil
 	}
 	m, err := parseMark(committed)
-	if err != nil {
-		return false, err
-	}
-	_, old := m.Next[progress]
-	return m.Transactions == TransactionsOn || m.Transactions == "" && old, nil
+	_, in := m.Next[o.opt.Progress]
+	return in, err
 }
 
 // Transactional tells whether the output uses transactions, once it is open.

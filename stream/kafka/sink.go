@@ -207,7 +207,6 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 			delete(s.tails, t)
 		}
 	}
-	m.Transactions = TransactionsOff
 	return m.encode()
 }
 

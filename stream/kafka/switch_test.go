@@ -117,14 +117,19 @@ func hideTransactions(t *testing.T, e *Embedded) {
 	})
 }
 
-// TestTransactionsHidden: a proxy begins to hide the brokers' transactions. Whoever was told to use them, or used them for the last
-// batch, stops; the checkpoints of older versions tell by the topics of their mark.
+// TestTransactionsHidden: a proxy begins to hide the brokers' transactions. Whoever was told to use them, or has used them, stops, also
+// before the first batch; the checkpoints of older versions tell by the topics of their mark.
 func TestTransactionsHidden(t *testing.T) {
 	log := openLog(t)
 	e := endsOf(log)
 	opt := e.txnOutput(t, 1)
 	var used []bool
 	opt.Events.Transactions = func(on bool) { used = append(used, on) }
+	opt.KeepMode = func(mode string) error {
+		require.NotEqual(t, mode, opt.LastMode)
+		opt.LastMode = mode
+		return nil
+	}
 	open := func(mode string, batch uint64, m stream.Mark) (*Output, error) {
 		o, err := NewOutput(opt, mode)
 		require.NoError(t, err)
@@ -134,24 +139,24 @@ func TestTransactionsHidden(t *testing.T) {
 	}
 	o, err := open(TransactionsAuto, 0, nil)
 	require.NoError(t, err)
+	require.Equal(t, TransactionsOn, opt.LastMode, "known before the first batch")
 	m, err := publishBatch(t.Context(), o, 1, deltas(1, 0, 5), stream.Tail{})
 	require.NoError(t, err)
 	require.NoError(t, o.Close())
 	hideTransactions(t, log)
-	older, err := parseMark(m)
-	require.NoError(t, err)
-	require.Equal(t, TransactionsOn, older.Transactions)
-	older.Transactions = ""
-	old, err := older.encode()
-	require.NoError(t, err)
-	for _, m := range []stream.Mark{m, old} {
+	_, err = open(TransactionsAuto, 0, nil)
+	require.ErrorIs(t, err, ErrDowngrade)
+	for _, last := range []string{TransactionsOn, ""} {
+		opt.LastMode = last
 		_, err = open(TransactionsAuto, 1, m)
 		require.ErrorIs(t, err, ErrDowngrade)
+		require.Equal(t, last, opt.LastMode, "what was refused is not kept")
 	}
 	_, err = open(TransactionsOn, 1, m)
 	require.ErrorIs(t, err, ErrNoTransactions)
 	o, err = open(TransactionsOff, 1, m)
 	require.NoError(t, err)
+	require.Equal(t, TransactionsOff, opt.LastMode)
 	m, err = publishBatch(t.Context(), o, 2, deltas(2, 0, 5), stream.Tail{})
 	require.NoError(t, err)
 	require.NoError(t, o.Close())

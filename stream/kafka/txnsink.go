@@ -126,9 +126,7 @@ func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := s.mark()
-	m.Transactions = TransactionsOn
-	return m.encode()
+	return s.mark().encode()
 }
 
 // Close ends the sink. An open transaction is aborted, if the brokers answer in time; otherwise readers under
