@@ -19,9 +19,14 @@ import (
 type sources struct {
 	at    map[string]string
 	nodes map[string]ast.Node // of the file, for positions inside a value
+
+	reloads  Reloads
+	warnings []string
 }
 
-func newSources() *sources { return &sources{make(map[string]string), make(map[string]ast.Node)} }
+func newSources() *sources {
+	return &sources{at: make(map[string]string), nodes: make(map[string]ast.Node)}
+}
 
 // where returns the place of a field, or of the nearest section around it.
 func (s *sources) where(path string) string {
@@ -310,8 +315,8 @@ func nodeName(n ast.Node) string {
 	case *ast.SequenceNode:
 		return "a list"
 	}
-	if text, ok := scalarText(n); ok {
-		return strconv.Quote(text)
+	if _, ok := scalarText(n); ok {
+		return "a single value" // which is not shown: it may be a secret, or hold one
 	}
 	return strings.ToLower(n.Type().String())
 }

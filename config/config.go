@@ -239,10 +239,12 @@ type Queues struct {
 
 // Admin is the HTTP interface.
 type Admin struct {
-	Listen string    `yaml:"listen"` // "": none
-	PProf  bool      `yaml:"pprof"`
-	TLS    *AdminTLS `yaml:"tls"`
-	Token  Secret    `yaml:"token"`
+	Listen string `yaml:"listen"` // "": none
+	// MetricsListen is the address of metrics and probes alone, without TLS and token. "": none.
+	MetricsListen string    `yaml:"metrics_listen"`
+	PProf         bool      `yaml:"pprof"`
+	TLS           *AdminTLS `yaml:"tls"`
+	Token         Secret    `yaml:"token"`
 	// Hosts are accepted in the Host header beside the listen address and localhost.
 	Hosts []string `yaml:"hosts"`
 	// MaxQueries and MaxPatternBytes bound the queries that the API registers: with those there are, pending ones included.
@@ -258,6 +260,8 @@ type Admin struct {
 type AdminTLS struct {
 	CertFile string `yaml:"cert_file"`
 	KeyFile  string `yaml:"key_file"`
+
+	src *sources
 }
 
 // Embedded runs the embedded log in this process: a single-node log that speaks Kafka's protocol, for trying motifd and

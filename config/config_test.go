@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,9 +144,9 @@ func golden(t *testing.T, file, got string) {
 func TestS10BadOverrides(t *testing.T) {
 	_, err := load(t, sound, []string{"MOTIFD_BATCH_LINGR=1s"}, "batch.max_update=3", "batch", "batch.linger=fast")
 	require.EqualError(t, err, `MOTIFD_BATCH_LINGR: no field has this variable; did you mean MOTIFD_BATCH_LINGER?
---set batch.max_update=3: there is no field "batch.max_update"; did you mean "batch.max_updates"?
+--set batch.max_update: there is no field "batch.max_update"; did you mean "batch.max_updates"?
 --set batch: expected FIELD=VALUE, such as batch.linger=50ms
---set batch.linger=fast: batch.linger: "fast" is no duration; write a number with a unit: 50ms, 2s, 1m`)
+--set batch.linger: batch.linger: "fast" is no duration; write a number with a unit: 50ms, 2s, 1m`)
 }
 
 func TestQueries(t *testing.T) {
@@ -221,6 +222,97 @@ admin: {token: {env: TOKEN}}
 	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
 		shown := fmt.Sprintf(format, c) + fmt.Sprintf(format, *c.Input.Kafka.SASL) + fmt.Sprintf(format, c.Admin)
 		require.NotContains(t, shown, "hunter")
+	}
+}
+
+// TestSecretFilesAreReadAgain holds that a secret in a file is what the file holds, and what it held when it holds none; and that
+// files which others can read are warned of.
+func TestSecretFilesAreReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	password, fifo := filepath.Join(dir, "password"), filepath.Join(dir, "fifo")
+	require.NoError(t, os.WriteFile(password, []byte("one\n"), 0o644))
+	c, err := load(t, sound, nil, "admin.token.file="+password)
+	require.NoError(t, err)
+	require.Len(t, c.Warnings(), 1)
+	require.Contains(t, c.Warnings()[0], "admin.token: every user of this machine can read the file (mode 0644)")
+	var told []error
+	c.OnReload(func(path string, err error) {
+		require.Equal(t, "admin.token", path)
+		told = append(told, err)
+	})
+	admin := c.Admin // copies are the same
+	for _, step := range []struct {
+		write func() error
+		want  string
+		tells int
+	}{
+		{func() error { return nil }, "one", 0},
+		{func() error { return os.WriteFile(password, []byte("two"), 0o600) }, "two", 1},
+		{func() error { return os.WriteFile(password, []byte("\n"), 0o600) }, "two", 2},
+		{func() error { return os.Remove(password) }, "two", 3},
+		{func() error { return os.WriteFile(password, []byte("two\n"), 0o600) }, "two", 4},
+		{func() error { return os.WriteFile(password, make([]byte, maxSecretFile+1), 0o600) }, "two", 5},
+	} {
+		require.NoError(t, step.write())
+		for range 2 {
+			require.Equal(t, step.want, admin.Token.Reveal())
+		}
+		require.Len(t, told, step.tells)
+	}
+	require.NoError(t, os.Chmod(password, 0o600))
+	require.NoError(t, os.WriteFile(password, []byte("x"), 0o600))
+	c, err = load(t, sound, nil, "admin.token.file="+password)
+	require.NoError(t, err)
+	require.Empty(t, c.Warnings())
+
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	go func() { _ = os.WriteFile(fifo, []byte("once"), 0o600) }()
+	c, err = load(t, sound, nil, "admin.token.file="+fifo)
+	require.NoError(t, err)
+	for range 2 {
+		require.Equal(t, "once", c.Admin.Token.Reveal(), "a pipe is read once")
+	}
+}
+
+// TestMisplacedSecretsAreNotShown holds it for the command line and the environment; for the file see testdata/bad.
+func TestMisplacedSecretsAreNotShown(t *testing.T) {
+	for _, set := range []string{
+		"admin.token.file=hunter2", "admin.token.env=hunter2", "admin.tokn=hunter2", "input.kafka.brokers=sasl://u:hunter2@k:1",
+		"output.kafka.brokers=u:hunter2@k:1", "admin.listen=u:hunter2@k:1", "admin.metrics_listen=http://u:hunter2@k:1", "graph.bootstrap=http://u:hunter2@h/g.csv",
+	} {
+		for _, opt := range []LoadOptions{{Set: []string{set}}, {Environ: []string{strings.Replace(set, strings.Split(set, "=")[0], EnvName(strings.Split(set, "=")[0]), 1)}}} {
+			_, err := Load(opt)
+			require.Error(t, err)
+			require.NotContains(t, err.Error(), "hunter2", set)
+		}
+	}
+}
+
+// TestEnvironmentOfOthers holds that variables which hold a secret, and those that Kubernetes sets for services whose name begins with
+// motifd, are not taken for misspelt fields, and that misspelt fields are told.
+func TestEnvironmentOfOthers(t *testing.T) {
+	kubernetes := []string{
+		"MOTIFD_SERVICE_HOST=10.0.0.1", "MOTIFD_SERVICE_PORT=80", "MOTIFD_SERVICE_PORT_HTTP=80", "MOTIFD_PORT=tcp://10.0.0.1:80",
+		"MOTIFD_PORT_8080_TCP=tcp://10.0.0.1:8080", "MOTIFD_PORT_8080_TCP_PROTO=tcp", "MOTIFD_PORT_8080_TCP_PORT=8080",
+		"MOTIFD_PORT_8080_TCP_ADDR=10.0.0.1", "MOTIFD_METRICS_V2_SERVICE_HOST=10.0.0.2", "MOTIFD_METRICS_V2_PORT=udp://10.0.0.2:53",
+		"MOTIFD_METRICS_V2_PORT_53_UDP_ADDR=10.0.0.2", "MOTIFD_METRICS_SERVICE_PORT_WEB_UI=80", "MOTIFD_EMBEDDED_PORT=tcp://10.0.0.3:9092",
+	}
+	_, err := load(t, sound, kubernetes)
+	require.NoError(t, err)
+	for _, secret := range [][2][]string{
+		{{"MOTIFD_TOKEN=x"}, {"admin.token.env=MOTIFD_TOKEN"}},
+		{{"MOTIFD_TOKEN=x", "MOTIFD_ADMIN_TOKEN_ENV=MOTIFD_TOKEN"}, nil},
+	} {
+		c, err := load(t, sound, secret[0], secret[1]...)
+		require.NoError(t, err)
+		require.Equal(t, "x", c.Admin.Token.Reveal())
+	}
+	for _, typo := range []string{
+		"MOTIFD_TOKEN=x", "MOTIFD_EMBEDED_PORT=9093", "MOTIFD_PORT=7475", "MOTIFD_BATCH_LINGR=1s", "MOTIFD_SERVICE=x", "MOTIFD_PORT_TCP=x",
+		"MOTIFD_ADMIN_LISTEN_PORT=7475",
+	} {
+		_, err := load(t, sound, []string{typo})
+		require.ErrorContains(t, err, "no field has this variable", typo)
 	}
 }
 
@@ -315,6 +407,7 @@ func TestUnknownSet(t *testing.T) {
 		"queries=x":          "queries are set in the file alone",
 	} {
 		_, err := Load(LoadOptions{Set: []string{set}})
-		require.ErrorContains(t, err, "--set "+set+": "+want)
+		path, _, _ := strings.Cut(set, "=")
+		require.ErrorContains(t, err, "--set "+path+": "+want)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,10 +14,13 @@ type Error struct {
 	Msg   string // what is wrong and what would be right
 }
 
-// Error returns "where: path: message", less what is unknown.
+// credentials are the user and the password of a URL.
+var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s"]*@`)
+
+// Error returns "where: path: message", less what is unknown, and less user and password of a URL.
 func (e *Error) Error() string {
 	var parts []string
-	for _, p := range []string{e.Where, e.Path, e.Msg} {
+	for _, p := range []string{e.Where, e.Path, credentials.ReplaceAllString(e.Msg, "$1***@")} {
 		if p != "" {
 			parts = append(parts, p)
 		}

@@ -37,8 +37,9 @@ func Load(opt LoadOptions) (*Config, error) {
 		}
 		errs = bindFile(c, opt.File, text)
 	}
-	errs = append(errs, overrideEnv(c, opt.Environ)...)
-	errs = append(errs, overrideFlags(c, opt.Set)...)
+	unknown, mistakes := overrideEnv(c, opt.Environ)
+	mistakes = append(mistakes, overrideFlags(c, opt.Set)...)
+	errs = append(append(errs, unknownVariables(c, unknown)...), mistakes...)
 	if len(errs) > 0 {
 		return nil, errs // validating what was not understood would repeat it
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -51,28 +50,19 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 	return o
 }
 
-// client maps a connection.
-func (c *Connection) client() (kafka.Client, error) {
+// client maps a connection, whose section is at path. Certificates and password of a new connection are what the files hold
+// then.
+func (c *Connection) client(src *sources, path string) (kafka.Client, error) {
 	out := kafka.Client{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
 	if t := c.TLS; t != nil {
-		var pem [3][]byte
-		for i, name := range []string{t.CAFile, t.CertFile, t.KeyFile} {
-			if name == "" {
-				continue
-			}
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return out, fmt.Errorf("tls: %w", err)
-			}
-			pem[i] = text
+		fresh, err := t.config(src, path+".tls")
+		if err != nil {
+			return out, fmt.Errorf("%s.tls: %w", path, err)
 		}
-		var err error
-		if out.TLS, err = kafka.TLSConfig(pem[0], pem[1], pem[2], t.ServerName); err != nil {
-			return out, err
-		}
+		out.TLS = fresh.get
 	}
 	if s := c.SASL; s != nil {
-		out.SASL = kafka.SASL{Mechanism: s.Mechanism, User: s.Username, Password: s.Password.Reveal()}
+		out.SASL = kafka.SASL{Mechanism: s.Mechanism, User: s.Username, Password: s.Password.Reveal}
 	}
 	return out, nil
 }
@@ -80,7 +70,7 @@ func (c *Connection) client() (kafka.Client, error) {
 // SourceOptions returns the options of a Kafka source.
 func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
 	k, l := c.Input.Kafka, &c.Input.Limits
-	client, err := k.client()
+	client, err := k.client(c.src, "input.kafka")
 	return kafka.SourceOptions{
 		Client: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation,
 		AllowDataLoss:  k.OnDataLoss == "continue",
@@ -92,7 +82,7 @@ func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
 // transactions counts.
 func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 	k := c.Output.Kafka
-	client, err := k.client()
+	client, err := k.client(c.src, "output.kafka")
 	o := kafka.TxnSinkOptions{
 		SinkOptions: kafka.SinkOptions{
 			Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
@@ -107,7 +97,7 @@ func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
 	if in := c.Input.Kafka; in != nil && in.Group != "" {
 		o.Group, o.InputTopic = in.Group, in.Topic
 		if !slices.Equal(in.Brokers, k.Brokers) {
-			input, err := in.client()
+			input, err := in.client(c.src, "input.kafka")
 			if err != nil {
 				return o, err
 			}

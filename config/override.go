@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,29 +36,43 @@ func EnvName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// overrideEnv sets fields from the environment, given as NAME=VALUE.
-func overrideEnv(c *Config, environ []string) Errors {
+// overrideEnv sets fields from the environment, given as NAME=VALUE. unknown are the variables that name no field.
+func overrideEnv(c *Config, environ []string) (unknown []string, errs Errors) {
 	byName := make(map[string]string)
-	var names []string
 	for _, path := range Fields() {
 		byName[EnvName(path)] = path
-		names = append(names, EnvName(path))
 	}
-	var errs Errors
 	environ = slices.Clone(environ)
 	slices.Sort(environ)
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, envPrefix) || fromKubernetes(name) {
+		if !strings.HasPrefix(name, envPrefix) || fromKubernetes(name, value) {
 			continue
 		}
 		path, ok := byName[name]
 		if !ok {
-			errs = append(errs, &Error{Where: name, Msg: unknownVariable(name, names)})
+			unknown = append(unknown, name)
 			continue
 		}
 		if err := set(c, path, value, name); err != nil {
 			errs = append(errs, err)
+		}
+	}
+	return unknown, errs
+}
+
+// unknownVariables refuses variables that neither name a field nor are named by one as the place of a secret.
+func unknownVariables(c *Config, unknown []string) (errs Errors) {
+	var secrets, names []string
+	for _, s := range c.secrets() {
+		secrets = append(secrets, s.secret.Env)
+	}
+	for _, path := range Fields() {
+		names = append(names, EnvName(path))
+	}
+	for _, name := range unknown {
+		if !slices.Contains(secrets, name) {
+			errs = append(errs, &Error{Where: name, Msg: unknownVariable(name, names)})
 		}
 	}
 	return errs
@@ -70,10 +85,17 @@ func unknownVariable(name string, names []string) string {
 	return "no field has this variable; it is MOTIFD_ and the field's path in capitals: MOTIFD_BATCH_LINGER"
 }
 
-// fromKubernetes tells variables that Kubernetes sets in every container when a service is called motifd.
-func fromKubernetes(name string) bool {
-	rest := strings.TrimPrefix(name, envPrefix)
-	return rest == "PORT" || strings.HasPrefix(rest, "PORT_") || strings.HasPrefix(rest, "SERVICE_")
+// The variables that Kubernetes sets in every container for each service of the namespace, such as motifd or motifd-metrics:
+// MOTIFD_SERVICE_HOST, MOTIFD_SERVICE_PORT_HTTP, MOTIFD_METRICS_PORT_8080_TCP_ADDR. NAME_PORT is told by its value,
+// tcp://ADDRESS:PORT, from the misspelt name of a field.
+var (
+	kubernetesName = regexp.MustCompile(`^MOTIFD_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	kubernetesPort = regexp.MustCompile(`^MOTIFD_(.+_)?PORT=(tcp|udp|sctp)://`)
+)
+
+// fromKubernetes tells variables that Kubernetes sets.
+func fromKubernetes(name, value string) bool {
+	return kubernetesName.MatchString(name) || kubernetesPort.MatchString(name+"="+value)
 }
 
 // overrideFlags sets fields from PATH=VALUE pairs.
@@ -81,13 +103,13 @@ func overrideFlags(c *Config, pairs []string) Errors {
 	var errs Errors
 	for _, pair := range pairs {
 		path, value, ok := strings.Cut(pair, "=")
-		where := "--set " + pair
+		where := "--set " + path // without the value, which may be a secret that was put into the wrong field
 		if !ok {
 			errs = append(errs, &Error{Where: where, Msg: "expected FIELD=VALUE, such as batch.linger=50ms"})
 			continue
 		}
-		if slices.Contains(Fields(), path+".env") { // and so it is not repeated here either
-			errs = append(errs, &Error{Where: "--set " + path, Msg: "a secret is never written on the command line; set " + path + ".file or " + path + ".env, " +
+		if slices.Contains(Fields(), path+".env") {
+			errs = append(errs, &Error{Where: where, Msg: "a secret is never written on the command line; set " + path + ".file or " + path + ".env, " +
 				"where it is read from"})
 			continue
 		}

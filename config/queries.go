@@ -28,6 +28,9 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 			return
 		}
 		q.Origin = "config"
+		if err := matcher.CheckNewName(q.Name); err != nil {
+			v.warn(path, "%v; the query is refused unless the checkpoint holds one of this name", err)
+		}
 		taken[q.Name] = from
 		out = append(out, q)
 	}

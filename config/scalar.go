@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -73,53 +72,3 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 // String writes the duration.
 func (d Duration) String() string { return time.Duration(d).String() }
-
-// Secret names where a secret is: a file or an environment variable, never the secret itself. It prints as ***
-// (DESIGN P7).
-type Secret struct {
-	File string `yaml:"file"`
-	Env  string `yaml:"env"`
-
-	value string
-}
-
-// Set reports whether the secret is named.
-func (s Secret) Set() bool { return s.File != "" || s.Env != "" }
-
-// Reveal returns the secret as Load read it.
-func (s Secret) Reveal() string { return s.value }
-
-// String returns *** in place of the secret, so that no log shows it.
-func (s Secret) String() string { return "***" }
-
-// GoString is String.
-func (s Secret) GoString() string { return "***" }
-
-// MarshalJSON writes "***".
-func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"***"`), nil }
-
-// resolve reads the secret. getenv looks up the environment.
-func (s *Secret) resolve(getenv func(string) (string, bool)) error {
-	switch {
-	case s.File != "" && s.Env != "":
-		return fmt.Errorf("both file and env are set; one of them names the secret")
-	case s.File != "":
-		text, err := os.ReadFile(s.File)
-		if err != nil {
-			return fmt.Errorf("reading the secret: %w", err)
-		}
-		s.value = strings.TrimRight(string(text), "\r\n")
-	case s.Env != "":
-		value, ok := getenv(s.Env)
-		if !ok {
-			return fmt.Errorf("the environment variable %s, which holds the secret, is not set", s.Env)
-		}
-		s.value = value
-	default:
-		return nil
-	}
-	if s.value == "" {
-		return fmt.Errorf("the secret is empty")
-	}
-	return nil
-}

@@ -39,9 +39,10 @@ func (v *validator) positive(path string, value int64) {
 }
 
 func (v *validator) secret(path string, s *Secret) {
-	if err := s.resolve(v.getenv); err != nil {
+	if err := s.resolve(v.c.src, path, v.getenv); err != nil {
 		v.fail(path, "%v", err)
 	}
+	v.private(path, s.File)
 }
 
 // validate checks everything that can be checked without starting anything.
@@ -98,6 +99,10 @@ func (v *validator) graph() {
 
 // file checks that a file can be read.
 func (v *validator) file(path, name string) {
+	if isPEM(name) {
+		v.fail(path, "holds the text itself; it is the name of a file")
+		return
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		v.fail(path, "%v", err)
@@ -278,8 +283,9 @@ func (v *validator) connection(path string, c *Connection) {
 				v.file(path+".tls."+f.path, f.name)
 			}
 		}
+		v.private(path+".tls.key_file", t.KeyFile)
 		if len(v.errs) == before {
-			if _, err := c.client(); err != nil {
+			if _, err := t.config(v.c.src, path+".tls"); err != nil {
 				v.fail(path+".tls", "%v", err)
 			}
 		}
@@ -298,6 +304,9 @@ func (v *validator) connection(path string, c *Connection) {
 
 // checkAddress checks host:port.
 func checkAddress(addr string) error {
+	if err := plainAddress(addr); err != nil {
+		return err
+	}
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("%q is no address; write host:port", addr)

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"crypto/tls"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"motifd/stream/kafka"
@@ -94,6 +94,13 @@ func (v *validator) admin() {
 	if a.StepTimeout < 0 {
 		v.fail("admin.step_timeout", "is %s; it must not be negative", a.StepTimeout)
 	}
+	if a.MetricsListen != "" {
+		if err := checkAddress(a.MetricsListen); err != nil {
+			v.fail("admin.metrics_listen", "%v", err)
+		} else if a.MetricsListen == a.Listen && !strings.HasSuffix(a.Listen, ":0") {
+			v.fail("admin.metrics_listen", "is the address of admin.listen, which has metrics and probes, too; leave it out or choose another")
+		}
+	}
 	if a.Listen == "" {
 		return
 	}
@@ -108,9 +115,10 @@ func (v *validator) admin() {
 			before := len(v.errs)
 			v.file("admin.tls.cert_file", t.CertFile)
 			v.file("admin.tls.key_file", t.KeyFile)
-			if len(v.errs) == before {
-				if _, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile); err != nil {
-					v.fail("admin.tls", "%v", err)
+			v.private("admin.tls.key_file", t.KeyFile)
+			if t.src = v.c.src; len(v.errs) == before {
+				if _, err := a.ServerTLS(); err != nil {
+					v.errs = append(v.errs, &Error{v.c.src.where("admin.tls"), "", err.Error()})
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -34,42 +35,29 @@ const (
 	adminStopTimeout   = 3 * time.Second
 )
 
-// admin is the HTTP interface (DESIGN P7).
+// admin is the HTTP interface (DESIGN P7), or the part of it at admin.metrics_listen.
 type admin struct {
-	cfg   config.Admin
-	hosts []string // accepted in the Host header; nil accepts any
-	token *[sha256.Size]byte
-	log   zerolog.Logger
-	mux   *http.ServeMux
-	rate  *rate.Limiter // of requests that change something; nil is no bound
+	field  string // of the address
+	listen string // address
+	tls    *tls.Config
+	hosts  []string // accepted in the Host header; nil accepts any
+	token  config.Secret
+	log    zerolog.Logger
+	mux    *http.ServeMux
+	rate   *rate.Limiter // of requests that change something; nil is no bound
 }
 
 // newAdmin returns the interface to a daemon.
-func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *admin {
-	a := &admin{cfg: cfg, log: log, mux: http.NewServeMux()}
-	if config.IsLoopback(cfg.Listen) || len(cfg.Hosts) > 0 {
-		host, _, _ := net.SplitHostPort(cfg.Listen) // the configuration was validated
-		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, cfg.Hosts...)
-		for i, h := range a.hosts { // names of hosts have no case
-			a.hosts[i] = strings.ToLower(h)
-		}
+func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) (*admin, error) {
+	a := newProbes("admin.listen", cfg.Listen, cfg.Hosts, d, metrics, log)
+	var err error
+	if a.tls, err = cfg.ServerTLS(); err != nil {
+		return nil, err
 	}
+	a.token = cfg.Token
 	if n := cfg.MaxRequestsPerSecond; n > 0 {
 		a.rate = rate.NewLimiter(rate.Limit(n), n)
 	}
-	if cfg.Token.Set() {
-		sum := sha256.Sum256([]byte(cfg.Token.Reveal()))
-		a.token = &sum
-	}
-	a.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
-	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := d.Ready(); err != nil {
-			writeText(w, http.StatusServiceUnavailable, err.Error())
-			return
-		}
-		writeText(w, http.StatusOK, "ok")
-	})
-	a.mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	(&api{d: d}).register(a.mux)
 	if cfg.PProf {
 		a.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -78,14 +66,40 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 		a.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		a.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
+	return a, nil
+}
+
+// newProbes returns what only reads and tells nothing of the graph: metrics and probes, without TLS and token.
+func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *admin {
+	a := &admin{field: field, listen: listen, log: log, mux: http.NewServeMux()}
+	if config.IsLoopback(listen) || len(hosts) > 0 {
+		host, _, _ := net.SplitHostPort(listen) // the configuration was validated
+		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, hosts...)
+		for i, h := range a.hosts { // names of hosts have no case
+			a.hosts[i] = strings.ToLower(h)
+		}
+	}
+	a.mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
+	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		err := d.Ready()
+		switch {
+		case err == nil:
+			writeText(w, http.StatusOK, "ok")
+		case config.IsLoopback(listen) || a.token.Set() && a.authorized(r):
+			writeText(w, http.StatusServiceUnavailable, err.Error())
+		default: // errors name brokers and topics, and anybody may ask
+			writeText(w, http.StatusServiceUnavailable, classOf(err))
+		}
+	})
+	a.mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return a
 }
 
-// listen opens the address, so that a taken one is an error at start.
-func (a *admin) listen() (net.Listener, error) {
-	l, err := net.Listen("tcp", a.cfg.Listen)
+// open opens the address, so that a taken one is an error at start.
+func (a *admin) open() (net.Listener, error) {
+	l, err := net.Listen("tcp", a.listen)
 	if err != nil {
-		return nil, fmt.Errorf("admin.listen: %w", err)
+		return nil, fmt.Errorf("%s: %w", a.field, err)
 	}
 	return l, nil
 }
@@ -99,12 +113,13 @@ func (a *admin) serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      adminWriteTimeout,
 		IdleTimeout:       adminIdleTimeout,
 		MaxHeaderBytes:    adminMaxHeader,
+		TLSConfig:         a.tls,
 		ErrorLog:          stdlog.New(serverLog{a.log}, "", 0),
 	}
 	served := make(chan error, 1)
 	go func() {
-		if t := a.cfg.TLS; t != nil {
-			served <- s.ServeTLS(l, t.CertFile, t.KeyFile)
+		if a.tls != nil {
+			served <- s.ServeTLS(l, "", "")
 			return
 		}
 		served <- s.Serve(l)
@@ -143,7 +158,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusMisdirectedRequest, fmt.Errorf("the Host header %q names another host; add it to admin.hosts", r.Host))
 		return
 	}
-	if a.token != nil && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
+	if a.token.Set() && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
 		h.Set("WWW-Authenticate", "Bearer")
 		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
 		return
@@ -151,7 +166,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.rate != nil && r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/") && !a.rate.Allow() {
 		h.Set("Retry-After", "1")
 		writeError(w, http.StatusTooManyRequests,
-			fmt.Errorf("there are more than %d requests for changes a second (admin.max_requests_per_second)", a.cfg.MaxRequestsPerSecond))
+			fmt.Errorf("there are more than %d requests for changes a second (admin.max_requests_per_second)", a.rate.Burst()))
 		return
 	}
 	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
@@ -177,6 +192,6 @@ func (a *admin) hostAllowed(host string) bool {
 
 func (a *admin) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	sum := sha256.Sum256([]byte(token))
-	return ok && subtle.ConstantTimeCompare(sum[:], a.token[:]) == 1
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.token.Reveal()))
+	return ok && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }

@@ -59,7 +59,11 @@ func adminOf(cfg config.Admin, d daemon) http.Handler {
 	if cfg.Listen == "" {
 		cfg.Listen = "127.0.0.1:7475"
 	}
-	return newAdmin(cfg, d, newMetrics(0).registry, zerolog.Nop())
+	a, err := newAdmin(cfg, d, newMetrics(0).registry, zerolog.Nop())
+	if err != nil {
+		panic(err)
+	}
+	return a
 }
 
 // TestP7Admin holds that the interface is closed by default.
@@ -82,7 +86,6 @@ func TestP7Admin(t *testing.T) {
 	require.Equal(t, 200, ask(adminOf(config.Admin{PProf: true}, &fakeDaemon{}), "GET", "/debug/pprof/", "", nil).Code)
 }
 
-// TestP7Token holds that a token is asked for everywhere but by the probes.
 // TestHostsHaveNoCase holds that admin.hosts is compared without regard to case.
 func TestHostsHaveNoCase(t *testing.T) {
 	a := adminOf(config.Admin{Hosts: []string{"Motifd.Example"}}, &fakeDaemon{})
@@ -92,6 +95,7 @@ func TestHostsHaveNoCase(t *testing.T) {
 	require.Equal(t, http.StatusMisdirectedRequest, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = "other" }).Code)
 }
 
+// TestP7Token holds that a token is asked for everywhere but by the probes.
 func TestP7Token(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
@@ -113,9 +117,10 @@ func TestP7Token(t *testing.T) {
 // TestServerLog holds that what the HTTP server has to say is a line of the log, not a text of its own.
 func TestServerLog(t *testing.T) {
 	var log bytes.Buffer
-	a := newAdmin(config.Admin{Listen: "127.0.0.1:0"}, &fakeDaemon{}, newMetrics(0).registry, zerolog.New(&log))
+	a, err := newAdmin(config.Admin{Listen: "127.0.0.1:0"}, &fakeDaemon{}, newMetrics(0).registry, zerolog.New(&log))
+	require.NoError(t, err)
 	a.mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("oh") })
-	l, err := a.listen()
+	l, err := a.open()
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -206,6 +211,8 @@ func TestClientSaysWhatIsMissing(t *testing.T) {
 		{[]string{"--url", "localhost:7475"}, exitRefused, "write http://HOST:PORT"},
 		{[]string{"--url", "127.0.0.1:7475"}, exitRefused, "write http://HOST:PORT"},
 		{[]string{"--url", ""}, exitRefused, "write http://HOST:PORT"},
+		{[]string{"--url", "https://user:s3cret@localhost:7475"}, exitRefused, "--token-file"},
+		{[]string{"--url", "user:s3cret@localhost:7475"}, exitRefused, "--token-file"},
 		{[]string{"--url", server.URL}, exitFailed, "--ca-file"},
 		{[]string{"--url", server.URL, "--ca-file", "ca.pem"}, exitFailed, "--token-file"},
 		{[]string{"--url", server.URL, "--ca-file", "ca.pem", "--token-file", "wrong"}, exitFailed, "admin.token"},
@@ -215,6 +222,7 @@ func TestClientSaysWhatIsMissing(t *testing.T) {
 		require.Equal(t, x.code, r.code, r.stderr)
 		require.Contains(t, r.stderr, x.says)
 		require.NotContains(t, r.stderr, "is motifd running")
+		require.NotContains(t, r.stderr, "s3cret")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
@@ -75,6 +76,9 @@ func (c *runCmd) Run(a *app) error {
 		return err
 	}
 	if c.Check {
+		for _, w := range cfg.Warnings() {
+			fmt.Fprintf(a.stderr, "motifd: warning: %s\n", w)
+		}
 		_, err := fmt.Fprintln(a.stdout, "the configuration and its patterns are sound")
 		return err
 	}
@@ -89,20 +93,27 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, resetProgress boo
 	s := newService(a, cfg, m, log)
 	s.resetProgress = resetProgress
 	log.Info().Str("version", version).Msg("motifd starts")
-	if cfg.Admin.Listen == "" {
-		return s.run(a.ctx)
+	for _, w := range cfg.Warnings() {
+		log.Warn().Msg(w)
 	}
-	adm := newAdmin(cfg.Admin, s, m.registry, log)
-	l, err := adm.listen()
+	cfg.OnReload(func(path string, err error) {
+		if err != nil {
+			log.Error().Str("field", path).Err(err).Msg("the file cannot be used; what was read last stays")
+			return
+		}
+		log.Info().Str("field", path).Msg("the file has changed and was read again")
+	})
+	servers, err := interfaces(cfg, s, m, log)
 	if err != nil {
 		return err
 	}
-	log.Info().Stringer("address", l.Addr()).Msg("admin interface")
 	// The admin interface outlives the graceful stop, so that it can be watched.
 	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(a.ctx))
 	defer stopAdmin()
 	g, ctx := errgroup.WithContext(a.ctx)
-	g.Go(func() error { return adm.serve(adminCtx, l) })
+	for _, x := range servers {
+		g.Go(func() error { return x.serve(adminCtx, x.listener) })
+	}
 	g.Go(func() error {
 		defer stopAdmin()
 		return s.run(ctx)
@@ -112,4 +123,44 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, resetProgress boo
 		return nil
 	}
 	return err
+}
+
+// server is an interface with its open address.
+type server struct {
+	*admin
+	listener net.Listener
+}
+
+// interfaces opens the addresses that the configuration names.
+func interfaces(cfg *config.Config, d daemon, m *metrics, log zerolog.Logger) (out []server, err error) {
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, s := range out {
+			err = errors.Join(err, s.listener.Close())
+		}
+	}()
+	open := func(a *admin, what string) error {
+		l, err := a.open()
+		if err != nil {
+			return err
+		}
+		out = append(out, server{a, l})
+		log.Info().Stringer("address", l.Addr()).Msg(what)
+		return nil
+	}
+	if c := cfg.Admin; c.Listen != "" {
+		a, err := newAdmin(c, d, m.registry, log)
+		if err != nil {
+			return out, err
+		}
+		if err := open(a, "admin interface"); err != nil {
+			return out, err
+		}
+	}
+	if c := cfg.Admin; c.MetricsListen != "" {
+		err = open(newProbes("admin.metrics_listen", c.MetricsListen, c.Hosts, d, m.registry, log), "metrics and probes")
+	}
+	return out, err
 }

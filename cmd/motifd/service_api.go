@@ -40,7 +40,7 @@ type queryActivity struct {
 func (s *service) Ready() error {
 	p := s.pipeline.Load()
 	if p == nil {
-		return fmt.Errorf("%s", *s.doing.Load())
+		return notReady{*s.doing.Load(), *s.doing.Load()}
 	}
 	return ready(p, &s.metrics.waits, s.cfg.Admin.StepTimeout.Std())
 }

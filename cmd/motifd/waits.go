@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,18 +70,37 @@ func (w *waits) longest() (time.Duration, string) {
 	return waited, fmt.Sprintf("waiting for Kafka for %s: %s: %v", waited.Round(time.Second), what, oldest.err)
 }
 
-// ready returns nil, or why the pipeline takes no input at present. A step that takes longer than stepTimeout, unless that is
+// notReady is why the daemon takes no input.
+type notReady struct {
+	class string // anybody may know it
+	text  string // names topics, brokers and queries, and has errors
+}
+
+// Error returns the text.
+func (n notReady) Error() string { return n.text }
+
+// classOf returns what anybody may know of an error of daemon.Ready.
+func classOf(err error) string {
+	var n notReady
+	if errors.As(err, &n) {
+		return n.class
+	}
+	return "not ready"
+}
+
+// ready returns nil, or a notReady that tells why the pipeline takes no input at present. A step that takes longer than stepTimeout, unless that is
 // 0, is such a reason.
 func ready(p *stream.Pipeline, w *waits, stepTimeout time.Duration) error {
 	ok, reason := p.Ready()
+	state, _, _ := strings.Cut(reason, ":")
 	waited, what := w.longest()
 	switch {
 	case !ok && waited > 0:
-		return fmt.Errorf("%s; %s", reason, what)
+		return notReady{state + "; waiting for Kafka", reason + "; " + what}
 	case !ok:
-		return fmt.Errorf("%s", reason)
+		return notReady{state, reason}
 	case waited >= patience:
-		return fmt.Errorf("%s", what)
+		return notReady{"waiting for Kafka", what}
 	}
 	if step, ok := p.Step(); ok {
 		return overdue(&step, stepTimeout)

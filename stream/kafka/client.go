@@ -49,7 +49,6 @@ func newClient(opt Client, topics ...string) (*client, error) {
 		MetadataTTL:    5 * time.Second,
 		MetadataTopics: topics,
 		ClientID:       opt.ClientID,
-		TLS:            opt.TLS,
 		SASL:           mech,
 	}
 	// kafka-go halves the time-out before it tells a broker how long to wait for replicas.
@@ -71,7 +70,20 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	t := &trackedConn{Conn: nc, c: c}
 	c.conns[t] = struct{}{}
-	return t, nil
+	if c.opt.TLS == nil {
+		return t, nil
+	}
+	// Here and not in the transport, which would use the same certificates for ever.
+	secure := c.opt.TLS()
+	if secure.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			host = address
+		}
+		secure = secure.Clone()
+		secure.ServerName = host
+	}
+	return tls.Client(t, secure), nil
 }
 
 type trackedConn struct {

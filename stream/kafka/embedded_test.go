@@ -109,6 +109,15 @@ func selfSigned(t *testing.T) (tls.Certificate, []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
+// always returns a function that returns v, and nil for nil.
+func always[T comparable](v T) func() T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return func() T { return v }
+}
+
 func TestTLSAndSASL(t *testing.T) {
 	cert, ca := selfSigned(t)
 	e, err := OpenEmbedded(EmbeddedOptions{Fake: []kfake.Opt{
@@ -121,10 +130,12 @@ func TestTLSAndSASL(t *testing.T) {
 	require.NoError(t, err)
 	with := func(c *tls.Config, s SASL) Client {
 		cl := fast(e)
-		cl.TLS, cl.SASL = c, s
+		cl.TLS, cl.SASL = always(c), s
 		return cl
 	}
-	for i, s := range []SASL{{"plain", "plain", "secret-p"}, {"scram-sha-256", "s256", "secret-2"}, {"scram-sha-512", "s512", "secret-5"}} {
+	for i, s := range []SASL{
+		{"plain", "plain", always("secret-p")}, {"scram-sha-256", "s256", always("secret-2")}, {"scram-sha-512", "s512", always("secret-5")},
+	} {
 		sink, _ := openSink(t, SinkOptions{Client: with(conf, s), Topic: "t", AllowExisting: true}, 0, nil, true)
 		publish(t, sink, 1, deltas(1, 0, 1))
 		require.NoError(t, sink.Close())
@@ -134,7 +145,7 @@ func TestTLSAndSASL(t *testing.T) {
 	}
 
 	// The embedded log closes the connection on a wrong password; a broker answers with an error code.
-	wrong := SASL{"scram-sha-256", "s256", "not the secret"}
+	wrong := SASL{"scram-sha-256", "s256", always("not the secret")}
 	e.Cluster.ControlKey(int16(kmsg.SASLAuthenticate), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		resp := req.ResponseKind().(*kmsg.SASLAuthenticateResponse)
 		resp.ErrorCode = kerr.SaslAuthenticationFailed.Code
@@ -167,12 +178,13 @@ func TestClientCertificate(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	cl := fast(e)
-	cl.TLS, err = TLSConfig(ca, nil, nil, "")
+	secure, err := TLSConfig(ca, nil, nil, "")
 	require.NoError(t, err)
+	cl.TLS = always(secure)
 	_, err = newSource(t, SourceOptions{Client: cl, Topic: "t"}).Read(t.Context())
 	require.ErrorContains(t, err, "certificate required")
 	require.True(t, refusedByTLS(err))
-	cl.TLS.Certificates = []tls.Certificate{cert}
+	secure.Certificates = []tls.Certificate{cert}
 	require.NoError(t, newSource(t, SourceOptions{Client: cl, Topic: "t"}).Seek(t.Context(), nil))
 	require.False(t, refusedByTLS(&net.OpError{Op: "remote error", Err: tls.AlertError(80)}), "an internal error may pass")
 }

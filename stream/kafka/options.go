@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -18,8 +19,9 @@ import (
 type Client struct {
 	Brokers  []string // host:port of some brokers; the others are discovered
 	ClientID string   // default "motifd"; shown in the brokers' logs and quotas
-	TLS      *tls.Config
-	SASL     SASL
+	// TLS returns the TLS configuration of a new connection; nil: none.
+	TLS  func() *tls.Config
+	SASL SASL
 	// RequestTimeout bounds one request to a broker. Default 30 s. A request that fails is tried again.
 	RequestTimeout time.Duration
 	// RetryMin and RetryMax bound the back-off between attempts; it doubles, with jitter. Defaults 100 ms and 5 s.
@@ -32,7 +34,8 @@ type Client struct {
 type SASL struct {
 	Mechanism string // "" for none, "plain", "scram-sha-256" or "scram-sha-512"
 	User      string
-	Password  string
+	// Password returns the password for a new connection.
+	Password func() string
 }
 
 // String names the mechanism and the user.
@@ -53,17 +56,46 @@ func (s SASL) mechanism() (sasl.Mechanism, error) {
 	if s.Mechanism != "" && s.User == "" {
 		return nil, errors.New("kafka: SASL needs a user")
 	}
-	switch strings.ToLower(s.Mechanism) {
-	case "":
+	switch name := strings.ToLower(s.Mechanism); {
+	case name == "":
 		return nil, nil
-	case "plain":
-		return plain.Mechanism{Username: s.User, Password: s.Password}, nil
-	case "scram-sha-256":
-		return scram.Mechanism(scram.SHA256, s.User, s.Password)
-	case "scram-sha-512":
-		return scram.Mechanism(scram.SHA512, s.User, s.Password)
+	case name != "plain" && name != "scram-sha-256" && name != "scram-sha-512":
+		return nil, fmt.Errorf("kafka: SASL mechanism %q is not supported: use plain, scram-sha-256 or scram-sha-512", s.Mechanism)
+	case s.Password == nil:
+		return nil, errors.New("kafka: SASL needs a password")
+	case name == "plain":
+		return freshMechanism{plain.Mechanism{}.Name(), func() (sasl.Mechanism, error) {
+			return plain.Mechanism{Username: s.User, Password: s.Password()}, nil
+		}}, nil
+	case name == "scram-sha-256":
+		return s.scram(scram.SHA256)
 	}
-	return nil, fmt.Errorf("kafka: SASL mechanism %q is not supported: use plain, scram-sha-256 or scram-sha-512", s.Mechanism)
+	return s.scram(scram.SHA512)
+}
+
+func (s SASL) scram(algo scram.Algorithm) (sasl.Mechanism, error) {
+	if _, err := scram.Mechanism(algo, s.User, s.Password()); err != nil {
+		return nil, fmt.Errorf("kafka: %w", err)
+	}
+	return freshMechanism{algo.Name(), func() (sasl.Mechanism, error) { return scram.Mechanism(algo, s.User, s.Password()) }}, nil
+}
+
+// freshMechanism takes the password anew for each connection.
+type freshMechanism struct {
+	name string
+	make func() (sasl.Mechanism, error)
+}
+
+// Name implements sasl.Mechanism.
+func (f freshMechanism) Name() string { return f.name }
+
+// Start implements sasl.Mechanism.
+func (f freshMechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	m, err := f.make()
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Start(ctx)
 }
 
 // TLSConfig builds a TLS configuration from PEM text: the CA certificates to trust (those of the system when nil),

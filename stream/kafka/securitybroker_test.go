@@ -44,13 +44,13 @@ func security(t *testing.T, b *brokertest.Secured, e *ends) {
 	ways := map[string]way{"mutual": {b.Mutual, client, SASL{}}}
 	for _, u := range b.Users {
 		b.AllowAll(t, "User:"+u.Name)
-		s := SASL{u.Mechanism, u.Name, u.Password}
+		s := SASL{u.Mechanism, u.Name, always(u.Password)}
 		ways[u.Mechanism], ways[u.Mechanism+", TLS"] = way{b.SASL, nil, s}, way{b.SASLTLS, trust, s}
 	}
 	for name, w := range ways {
 		t.Run(name, func(t *testing.T) {
 			opt := e.txnOutput(t, 1)
-			opt.Brokers, opt.TLS, opt.SASL = []string{w.addr}, w.tls, w.sasl
+			opt.Brokers, opt.TLS, opt.SASL = []string{w.addr}, always(w.tls), w.sasl
 			s, _ := openTxnSink(t, opt, 0, nil, true)
 			_, err := publishBatch(t.Context(), s, 1, deltas(1, 0, 3), stream.Tail{})
 			require.NoError(t, err)
@@ -69,10 +69,10 @@ func security(t *testing.T, b *brokertest.Secured, e *ends) {
 		is   error
 		text string
 	}{
-		"wrong password":        {way{b.SASL, nil, SASL{right.Mechanism, right.Name, "not the password"}}, kafkago.SASLAuthenticationFailed, ""},
-		"wrong password, PLAIN": {way{b.SASL, nil, SASL{"plain", b.Users[0].Name, "not the password"}}, kafkago.SASLAuthenticationFailed, ""},
-		"unknown user":          {way{b.SASLTLS, trust, SASL{right.Mechanism, "nobody", "not the password"}}, kafkago.SASLAuthenticationFailed, ""},
-		"other mechanism":       {way{b.SASL, nil, SASL{"scram-sha-256", right.Name, right.Password}}, kafkago.SASLAuthenticationFailed, ""},
+		"wrong password":        {way{b.SASL, nil, SASL{right.Mechanism, right.Name, always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
+		"wrong password, PLAIN": {way{b.SASL, nil, SASL{"plain", b.Users[0].Name, always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
+		"unknown user":          {way{b.SASLTLS, trust, SASL{right.Mechanism, "nobody", always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
+		"other mechanism":       {way{b.SASL, nil, SASL{"scram-sha-256", right.Name, always(right.Password)}}, kafkago.SASLAuthenticationFailed, ""},
 		"untrusted broker":      {way{b.TLS, tlsOf(t, stranger.CAFile, brokertest.Files{}), SASL{}}, nil, "certificate signed by unknown authority"},
 		"no certificate":        {way{b.Mutual, trust, SASL{}}, nil, "certificate"},
 		"untrusted certificate": {way{b.Mutual, tlsOf(t, b.Certs.CAFile, stranger.Issue(t, "client")), SASL{}}, nil, "certificate"},
@@ -80,7 +80,7 @@ func security(t *testing.T, b *brokertest.Secured, e *ends) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := e.client()
-			cl.Brokers, cl.TLS, cl.SASL = []string{c.addr}, c.tls, c.sasl
+			cl.Brokers, cl.TLS, cl.SASL = []string{c.addr}, always(c.tls), c.sasl
 			_, err := newSource(t, SourceOptions{Client: cl, Topic: in}).Read(t.Context())
 			require.Error(t, err)
 			if c.is != nil {
