@@ -35,8 +35,8 @@ type Action uint8
 
 // The actions.
 const (
-	// Suspend: nothing of the group, nor of a later one of the query, is published. The query stays suspended until a new
-	// version is registered.
+	// Suspend: nothing of the group but Decision.Kept, nor of a later one of the query, is published. The query stays suspended
+	// until a new version is registered.
 	Suspend Action = iota
 	// Skip leaves out the group alone.
 	Skip
@@ -59,14 +59,18 @@ func (a Action) String() string {
 // Decision is what the engine left out of a batch because it was beyond a limit (DESIGN S11). It is durable before
 // anything that it concerns is published.
 type Decision struct {
-	Query    string
-	Version  uint64
-	Sign     dyngraph.Sign
-	Order    uint32 // of the anchor; 0 for counts, exists and snapshots
+	Query   string
+	Version uint64
+	Sign    dyngraph.Sign
+	// Order is the anchor's; 0 for counts, exists and snapshots. AllOrders is behind all records of the batch: a suspension that
+	// leaves nothing out of it.
+	Order    uint32
 	Action   Action
 	Cause    Cause
-	Snapshot bool   // it concerns what a registration or a removal emits
-	Kept     uint64 // of a snapshot: records that were emitted before
+	Snapshot bool // it concerns what a registration or a removal emits
+	// Kept is how many records of a snapshot were emitted before or, of a suspension that somebody asked for, how many matches of
+	// the group.
+	Kept uint64
 }
 
 // EventKind tells what an Event carries.
@@ -101,6 +105,7 @@ type Notice struct {
 	Reason Reason
 	Cause  Cause // NoCause of a cap
 	Rest   bool  // of ReasonSkipped: all later groups of the query in this batch are left out, too
+	End    bool  // of ReasonSuspended: it comes behind all records of the batch, and nothing of it is left out
 }
 
 // Event is a run of results of one query, sign and anchor, handed to the emit callback in canonical order (DESIGN
@@ -209,8 +214,10 @@ type Summary struct {
 // QueryState is a query as the Engine knows it and the checkpoint keeps it.
 type QueryState struct {
 	Query *Query `json:"query"`
-	// Suspended queries exceeded a limit and are not searched (DESIGN S11).
-	Suspended bool `json:"suspended,omitempty"`
+	// Suspended queries exceeded a limit, or somebody suspended them, and are not searched (DESIGN S11). SuspendedBy is the Cause's
+	// name; "" in checkpoints of older versions.
+	Suspended   bool   `json:"suspended,omitempty"`
+	SuspendedBy string `json:"suspended_by,omitempty"`
 	// LossySince is the batch since which some positives of this version were left out, 0 if none were.
 	LossySince uint64 `json:"lossy_since,omitempty"`
 	// Announced is set for an exists query while no witness is known that decides it: what was announced last.

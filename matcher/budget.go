@@ -31,7 +31,7 @@ const (
 	CauseTime           // Limits.QueryTime
 	CauseBatch          // Limits.BatchTime
 	CauseSpill          // Limits.Spill
-	CauseOperator       // somebody asked for it: Engine.Interrupt
+	CauseOperator       // somebody asked for it: Engine.Interrupt, EngineOptions.Suspend
 )
 
 var causes = [...]string{"", "work_budget", "group_matches", "query_time", "batch_time", "spill_bytes", "operator"}
@@ -85,8 +85,11 @@ func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
 	return &Budget{Steps: steps, Matches: l.Matches, Time: int64(l.QueryTime), batch: batch}
 }
 
-// Stop makes everything that is searched under the budget end with CauseOperator.
+// Stop makes everything that is searched under the budget end with CauseOperator, from the first record on that is not published.
 func (b *Budget) Stop() { b.stopped.Store(true) }
+
+// Stopped reports whether nothing more is to be searched, nor emitted, under the budget.
+func (b *Budget) Stopped() bool { return b != nil && b.stopped.Load() && b.armed() }
 
 // Patience returns how long a search may take that is not metered: what is left of the time, 0 for no bound. When it is over, a search that
 // is metered decides.
@@ -126,7 +129,7 @@ func (b *Budget) Spill(n int64) bool {
 // exceeded returns the limit that a group is beyond which has spent so much.
 func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
 	switch {
-	case b.stopped.Load():
+	case b.Stopped():
 		return CauseOperator
 	case !b.armed():
 		return NoCause
@@ -171,7 +174,7 @@ func (m *Meter) Begin(b *Budget, capped bool) Cause {
 		return NoCause
 	}
 	c := b.exhausted()
-	if b.stopped.Load() {
+	if b.Stopped() {
 		c = CauseOperator
 	}
 	m.cause.Store(uint32(c))

@@ -170,6 +170,9 @@ func (s *stepper) change() (err error) {
 	}
 	s.sum.Effect = e.g.Effect()
 	e.g.Commit()
+	if ch.Add == nil {
+		delete(e.asked, name)
+	}
 	s.sum.QueriesChanged = true
 	return nil
 }
@@ -192,9 +195,7 @@ func (s *stepper) begin(added *registered) error {
 	}
 	s.summarize(w)
 	if w.suspended != nil {
-		s.e.setWitness(added, false, nil)
-		added.state.Suspended, added.state.Announced, added.plan = true, nil, nil
-		s.e.unprepared = true
+		s.e.suspend(added, w.suspended)
 	}
 	if w.sum.tells() || added.state.Query.Backfill == BackfillFull {
 		s.sum.Queries = append(s.sum.Queries, w.sum)
@@ -228,7 +229,7 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 	if kept > 0 {
 		var err error
 		res, err = e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantRows, limit, budget, func(rows Rows) error {
-			if cut == nil && budget.stopped.Load() {
+			if cut == nil && budget.Stopped() {
 				return errCut
 			}
 			emitted += uint64(rows.Len())

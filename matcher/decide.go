@@ -26,7 +26,11 @@ func (s *stepper) decide(w *work, x Decision) error {
 func (w *work) note(x *Decision) {
 	switch x.Action {
 	case Suspend:
-		w.suspended = x
+		if x.Order == AllOrders {
+			w.leaving = x
+		} else {
+			w.suspended = x
+		}
 		return
 	case NoTotal:
 		if x.Sign == dyngraph.Inserted {
@@ -45,6 +49,9 @@ func (w *work) note(x *Decision) {
 
 // over answers a backend that leaves a group out because it is beyond a limit.
 func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (stop bool, err error) {
+	if x := w.suspended; x != nil && x.Sign == sign && order >= x.Order { // it was stopped in front of the group, or inside
+		return true, nil
+	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}
 	switch {
 	case cause == CauseOperator || w.state.Query.OverBudget == SuspendQuery:
@@ -62,6 +69,61 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	return x.Action != Skip, s.flushNotices(sign, order, w.state.Query)
 }
 
+// stop suspends a query that somebody wants out of the way, in front of the next row of a group.
+func (s *stepper) stop(w *work, sign dyngraph.Sign, order uint32) error {
+	x := Decision{Sign: sign, Order: order, Action: Suspend, Cause: CauseOperator, Kept: w.rows}
+	if err := s.decide(w, x); err != nil {
+		return err
+	}
+	s.pending = append(s.pending, s.notices(w, &x)...)
+	s.sortNotices()
+	return s.flushNotices(sign, order, w.state.Query)
+}
+
+// room returns how many of the next n rows of a group a suspension leaves.
+func (w *work) room(sign dyngraph.Sign, order uint32, n int) int {
+	x := w.suspended
+	switch {
+	case x == nil || x.Sign != sign || order < x.Order:
+		return n
+	case order > x.Order:
+		return 0
+	}
+	return int(min(uint64(n), x.Kept-w.rows))
+}
+
+// leave suspends the queries that are to be, behind all records of the batch: nothing was searched for them, or all that was found is
+// published already.
+func (s *stepper) leave() error {
+	for i := range s.work {
+		w := &s.work[i]
+		if w.suspended != nil {
+			continue
+		}
+		if w.leaving == nil && s.budget.armed.Load() && s.e.asked[w.state.Query.Name] {
+			x := Decision{Sign: dyngraph.Inserted, Order: AllOrders, Action: Suspend, Cause: CauseOperator}
+			if err := s.decide(w, x); err != nil {
+				return err
+			}
+		}
+		if w.leaving == nil {
+			continue
+		}
+		w.suspended = w.leaving
+		ev := Event{Kind: EventNotice, Query: w.state.Query, Sign: dyngraph.Inserted, View: s.view(dyngraph.Inserted),
+			Notice: Notice{Reason: ReasonSuspended, Cause: w.leaving.Cause, End: true}}
+		if err := s.put(w, &ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ordered reports whether somebody's request to suspend the query has been decided about.
+func (w *work) ordered() bool {
+	return slices.ContainsFunc(w.decisions, func(x Decision) bool { return x.Cause == CauseOperator })
+}
+
 // decided returns the decision about a request for a total of the sign, or nil.
 func (w *work) decided(sign dyngraph.Sign, snapshot bool, action Action) *Decision {
 	for i := range w.decisions {
@@ -77,12 +139,14 @@ func (w *work) limit(req *Request, sign dyngraph.Sign) {
 	for i := range w.decisions {
 		x := &w.decisions[i]
 		switch {
-		case x.Snapshot || x.Action == NoTotal:
+		case x.Snapshot || x.Action == NoTotal || x.Order == AllOrders:
 		case x.Action == Suspend && x.Sign < sign: // negatives come first
 			req.Before = 0
 		case x.Sign != sign:
 		case x.Action == Skip && req.Want == WantRows:
 			req.Skip = append(req.Skip, x.Order)
+		case x.Kept > 0:
+			req.Before = min(req.Before, x.Order+1)
 		default:
 			req.Before = min(req.Before, x.Order)
 		}
@@ -95,12 +159,13 @@ type notice struct {
 	w      *work
 	order  uint32
 	anchor bool // the notice has one: that of the order
+	behind bool // it comes behind records of the order and the query, and not in their place
 	Notice
 }
 
 // notices returns what a decision about matches has the output say, in the order of anchors.
 func (s *stepper) notices(w *work, x *Decision) []notice {
-	n := notice{w: w, order: x.Order, anchor: true, Notice: Notice{Cause: x.Cause}}
+	n := notice{w: w, order: x.Order, anchor: true, behind: x.Kept > 0, Notice: Notice{Cause: x.Cause}}
 	switch {
 	case x.Action == Suspend:
 		n.Reason = ReasonSuspended
@@ -145,7 +210,7 @@ func (s *stepper) collectNotices(sign dyngraph.Sign) {
 			continue
 		}
 		for k := range w.decisions {
-			if x := &w.decisions[k]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal {
+			if x := &w.decisions[k]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal && x.Order != AllOrders {
 				s.pending = append(s.pending, s.notices(w, x)...)
 			}
 		}
@@ -163,7 +228,10 @@ func (s *stepper) sortNotices() {
 func (s *stepper) flushNotices(sign dyngraph.Sign, order uint32, q *Query) error {
 	for len(s.pending) > 0 {
 		n := &s.pending[0]
-		if n.order > order || n.order == order && compareNames(n.w.state.Query, q) > 0 {
+		if n.order > order {
+			return nil
+		}
+		if c := compareNames(n.w.state.Query, q); n.order == order && (c > 0 || c == 0 && n.behind) {
 			return nil
 		}
 		s.pending = s.pending[1:]

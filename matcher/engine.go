@@ -19,6 +19,9 @@ type EngineOptions struct {
 	Upsert bool
 	// Limits bound what searching may cost.
 	Limits Limits
+	// Suspend names queries that somebody wants out of the way, whatever they take: each is suspended by the first step that comes to
+	// a record which is not published yet (Batch.MeasureFrom), there or behind the records of the batch.
+	Suspend []string
 	// Decide makes a decision durable before anything that it concerns is emitted; nil when there is no batch log.
 	Decide func(batch uint64, x Decision) error
 	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is needed for
@@ -62,6 +65,7 @@ type Engine struct {
 	// unprepared tells that the backend does not know of the last change of queries yet.
 	unprepared bool
 	running    running
+	asked      map[string]bool // EngineOptions.Suspend, less those that are suspended or gone
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
 }
@@ -111,7 +115,11 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 			return false, errors.New("the engine was made without EngineOptions.Sampled")
 		}
 	}
-	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{}}
+	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{},
+		asked: map[string]bool{}}
+	for _, name := range opt.Suspend {
+		e.asked[name] = true
+	}
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
@@ -140,6 +148,29 @@ func (e *Engine) Queries() []QueryState {
 	}
 	slices.SortFunc(states, func(a, b QueryState) int { return compareNames(a.Query, b.Query) })
 	return states
+}
+
+// ToSuspend returns the queries that the next step suspends, since EngineOptions.Suspend names them, by name. It is called when
+// recovery is done: other names that are left there are of no query that is searched, and are forgotten.
+func (e *Engine) ToSuspend() (names []string) {
+	for _, r := range e.active {
+		if e.asked[r.state.Query.Name] && !r.state.Suspended {
+			names = append(names, r.state.Query.Name)
+		}
+	}
+	clear(e.asked)
+	for _, name := range names {
+		e.asked[name] = true
+	}
+	return names
+}
+
+// suspend stops a query by a decision that has been made. The backend learns of it in the next step.
+func (e *Engine) suspend(r *registered, x *Decision) {
+	e.setWitness(r, false, nil)
+	r.state.Suspended, r.state.SuspendedBy, r.state.Announced, r.plan = true, x.Cause.String(), nil, nil
+	e.unprepared = true
+	delete(e.asked, r.state.Query.Name)
 }
 
 // Restore registers stored queries without emitting anything, replacing all there are. Of removed ones it keeps name and version. It searches a witness for each query that
@@ -231,14 +262,18 @@ func (e *Engine) prepare() error {
 }
 
 // findWitness finds out whether an exists query has a match, at start. Beyond the limits what was announced last holds;
-// where that is not known, the query is lost.
+// where that is not known, the query is lost. The witness of a query that is to be suspended is not searched.
 func (e *Engine) findWitness(ctx context.Context, r *registered) error {
 	if r.state.Query.Emit != EmitExists {
 		return nil
 	}
 	batch := NewBatchBudget(e.opt.Limits)
 	batch.Arm()
-	res, err := e.opt.Backend.Enumerate(ctx, dyngraph.New, r.plan, WantAny, 0, NewBudget(e.opt.Limits, r.state.Query.WorkBudget, batch), nil)
+	budget := NewBudget(e.opt.Limits, r.state.Query.WorkBudget, batch)
+	if e.asked[r.state.Query.Name] {
+		budget.Stop()
+	}
+	res, err := e.opt.Backend.Enumerate(ctx, dyngraph.New, r.plan, WantAny, 0, budget, nil)
 	if err != nil {
 		return fmt.Errorf("searching a first match of query %q: %w", r.state.Query.Name, err)
 	}

@@ -54,7 +54,11 @@ func (s *stepper) findLost(w *work) error {
 		return nil
 	}
 	if s.b.MeasureFrom == 0 {
-		return s.decide(w, Decision{Sign: dyngraph.Deleted, Action: Suspend, Cause: CauseTime})
+		x := Decision{Sign: dyngraph.Deleted, Action: Suspend, Cause: CauseTime}
+		if s.e.asked[w.state.Query.Name] {
+			x.Cause = CauseOperator
+		}
+		return s.decide(w, x)
 	}
 	res, err := s.e.opt.Backend.Enumerate(s.ctx, dyngraph.Old, w.plan, WantAny, 0, nil, nil)
 	if err != nil {

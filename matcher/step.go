@@ -32,7 +32,11 @@ type work struct {
 	sum       QuerySummary
 	decisions []Decision // obeyed or made in this step
 	suspended *Decision  // one of them
+	leaving   *Decision  // one of them, that suspends the query behind the records of the batch
 	lossy     bool       // positives were left out
+	order     uint32     // of the group at hand
+	rows      uint64     // of it, that were handed on
+	given     uint64     // of all groups of the sign at hand
 	taken     uint64     // positives emitted, or left out by the sample, of a query with a cap
 	budget    *Budget    // nil before anything is searched
 	existed   existence
@@ -66,6 +70,9 @@ func (s *stepper) budgetOf(w *work) *Budget {
 		q := w.state.Query
 		w.budget = NewBudget(s.e.opt.Limits, q.WorkBudget, s.budget)
 		w.budget.Floor = q.OverBudget == SkipGroup
+		if s.e.asked[q.Name] && !w.ordered() {
+			w.budget.Stop()
+		}
 		s.e.running.budget(q.Name, w.budget)
 	}
 	return w.budget
@@ -156,9 +163,8 @@ func (s *stepper) finish() {
 			s.announce(w.registered, x.unsure)
 		}
 		if w.suspended != nil {
-			s.e.setWitness(w.registered, false, nil)
-			w.state.Suspended, w.state.Announced, w.plan = true, nil, nil
-			s.e.unprepared, s.sum.QueriesChanged = true, true
+			s.e.suspend(w.registered, w.suspended)
+			s.sum.QueriesChanged = true
 		}
 		s.summarize(w)
 		if w.sum.tells() {
@@ -198,7 +204,7 @@ func (q *QuerySummary) tells() bool {
 // first counts and transitions by query name, then matches by anchor.
 func (s *stepper) search() error {
 	s.collect()
-	if len(s.d.Net) == 0 {
+	if len(s.d.Net) == 0 && len(s.b.Decisions) == 0 && len(s.e.asked) == 0 {
 		return nil
 	}
 	if err := s.decideExistence(); err != nil {
@@ -218,6 +224,9 @@ func (s *stepper) search() error {
 		if err := s.restNotices(sign); err != nil {
 			return err
 		}
+	}
+	if err := s.leave(); err != nil {
+		return err
 	}
 	return s.countTotals()
 }
@@ -271,7 +280,7 @@ func (s *stepper) collect() {
 		}
 	}
 	for _, r := range e.active {
-		if r.lost {
+		if r.lost || e.asked[r.state.Query.Name] {
 			note(r.at, 0)
 		}
 	}
@@ -351,7 +360,7 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 	which, reqs := s.e.which[:0], s.e.reqs[:0]
 	for i := range s.work {
 		w := &s.work[i]
-		w.result = nil
+		w.result, w.given, w.order = nil, 0, AllOrders
 		if w.state.Query.Emit != mode || mode == EmitExists && w.existed.decided {
 			continue
 		}
@@ -366,13 +375,27 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 	ev := Event{Kind: EventMatches, Sign: sign, View: s.view(sign)}
 	results, err := s.e.opt.Backend.Search(s.ctx, sign, reqs, func(g Group) error {
 		w := which[g.Request]
+		if w.order != g.Order {
+			w.order, w.rows = g.Order, 0
+		}
+		if w.suspended == nil && w.budget.Stopped() {
+			if err := s.stop(w, sign, g.Order); err != nil {
+				return err
+			}
+		}
+		n := w.room(sign, g.Order, g.Rows.Len())
+		if n == 0 {
+			return nil
+		}
+		w.rows += uint64(n)
+		w.given += uint64(n)
 		if err := s.flushNotices(sign, g.Order, w.state.Query); err != nil {
 			return err
 		}
 		ev.Query = w.state.Query
 		ev.AnchorEdge = &s.d.Net[g.Order]
 		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
-		ev.Rows = g.Rows
+		ev.Rows = g.Rows.Slice(0, n)
 		if ev.LossySince = 0; sign == dyngraph.Deleted {
 			ev.LossySince = w.state.LossySince
 		}
@@ -395,6 +418,9 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 			if err := s.overTotal(w, sign, r.Over); err != nil {
 				return err
 			}
+		}
+		if x := w.suspended; mode == EmitDeltas && x != nil && x.Sign == sign {
+			r.Count = CountOf(w.given)
 		}
 		if mode != EmitExists {
 			w.found(sign, r.Count)
@@ -502,7 +528,7 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 // totalDecision returns the decision that takes the place of a count or a transition, or nil.
 func (w *work) totalDecision(sign dyngraph.Sign) *Decision {
 	for i := range w.decisions {
-		if x := &w.decisions[i]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal {
+		if x := &w.decisions[i]; x.Sign == sign && !x.Snapshot && x.Action != NoTotal && x.Order != AllOrders {
 			return x
 		}
 	}

@@ -25,9 +25,9 @@ func (c *cancelling) Enumerate(ctx context.Context, which dyngraph.Which, p *mat
 	return c.Backend.Enumerate(ctx, which, p, want, limit, budget, emit)
 }
 
-// TestRestoreStopsASearchForAWitness: a cycle of 11 vertices has no match in a complete bipartite graph, and it takes about 60^10
-// steps to find that out. The test ends because the context ends the search.
-func TestRestoreStopsASearchForAWitness(t *testing.T) {
+// oddRing returns a graph and a query for existence that takes about 60^10 steps: a cycle of 11 vertices has no match in a complete
+// bipartite graph.
+func oddRing(t *testing.T) (*dyngraph.Graph, *matcher.Query) {
 	g := dyngraph.NewGraph(dyngraph.Options{})
 	var updates []dyngraph.Update
 	for i := range 60 {
@@ -54,6 +54,12 @@ func TestRestoreStopsASearchForAWitness(t *testing.T) {
 		q.Vertices[i].Label = ""
 	}
 	q.Emit, q.Version = matcher.EmitExists, 1
+	return g, q
+}
+
+// TestRestoreStopsASearchForAWitness ends because the context ends the search.
+func TestRestoreStopsASearchForAWitness(t *testing.T) {
+	g, q := oddRing(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: &cancelling{newCPU(t, 2, false), cancel}, Planner: plan.New()})
 	if err != nil {

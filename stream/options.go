@@ -18,6 +18,8 @@ type Engine interface {
 	PrepareChange(ch *matcher.QueryChange) (*matcher.QueryChange, error)
 	Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error)
 	Queries() []matcher.QueryState
+	// ToSuspend returns the queries that the next step suspends; see matcher.Engine.
+	ToSuspend() []string
 	Graph() *dyngraph.Graph
 }
 

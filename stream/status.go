@@ -48,6 +48,8 @@ type Status struct {
 type QueryStatus struct {
 	Query     *matcher.Query `json:"query"`
 	Suspended bool           `json:"suspended,omitempty"`
+	// SuspendedBy is the limit that suspended it, or operator.
+	SuspendedBy string `json:"suspended_by,omitempty"`
 	// LossySince is the batch since which some positives of the query are left out, 0 if none are.
 	LossySince uint64 `json:"lossy_since,omitempty"`
 	// Batch is the last batch that had results for the query; Positive and Negative are its counts.
@@ -167,7 +169,7 @@ func (p *Pipeline) noteQueries() {
 		if i, ok := findQuery(old, s.Query.Name); ok && old[i].Query.Version == s.Query.Version {
 			q = old[i]
 		}
-		q.Suspended, q.LossySince = s.Suspended, s.LossySince
+		q.Suspended, q.SuspendedBy, q.LossySince = s.Suspended, s.SuspendedBy, s.LossySince
 		list = append(list, q)
 	}
 	p.status.Queries = list

@@ -35,6 +35,11 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 		if err := p.seek(soft); err != nil || soft.Err() != nil {
 			return err
 		}
+		if len(p.opt.Engine.ToSuspend()) > 0 { // no batch in hand has done it
+			if err := p.newBatch(hard, &Batch{}, origin{}); err != nil {
+				return err
+			}
+		}
 	}
 	if err := p.startup(soft, hard); err != nil {
 		return err

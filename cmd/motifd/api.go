@@ -66,6 +66,7 @@ type queryInfo struct {
 	LossySince         uint64 `json:"lossy_since,omitempty"`
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
+	SuspendedBy        string `json:"suspended_by,omitempty"` // a limit, or operator
 	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
 	Removed bool `json:"removed,omitempty"`
 }
@@ -78,7 +79,7 @@ func describeQuery(s *matcher.QueryState) queryInfo {
 		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
 		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
-		Origin: q.Origin, Suspended: s.Suspended, Removed: s.Removed,
+		Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
 	}
 }
 

@@ -1,19 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"motifd/matcher"
 	"motifd/stream/checkpoint"
 )
 
 // checkpointCmd looks into checkpoints.
 type checkpointCmd struct {
-	Info   checkpointInfoCmd   `cmd:"" help:"Print what a checkpoint holds."`
-	Verify checkpointVerifyCmd `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
+	Info    checkpointInfoCmd    `cmd:"" help:"Print what a checkpoint holds."`
+	Verify  checkpointVerifyCmd  `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
+	Suspend checkpointSuspendCmd `cmd:"" help:"Have the next start suspend a query, also in the middle of a batch in hand."`
 }
 
 func (checkpointCmd) Help() string {
@@ -21,7 +24,8 @@ func (checkpointCmd) Help() string {
 
 Examples:
   motifd checkpoint info /var/lib/motifd
-  motifd checkpoint verify /var/lib/motifd`
+  motifd checkpoint verify /var/lib/motifd
+  motifd checkpoint suspend /var/lib/motifd --query fan10`
 }
 
 type checkpointInfoCmd struct {
@@ -84,12 +88,57 @@ func (c *checkpointInfoCmd) Run(a *app) error {
 			continue
 		}
 		state := "active"
-		if q.Suspended {
+		switch {
+		case q.Suspended && q.SuspendedBy != "":
+			state = "suspended (" + q.SuspendedBy + ")"
+		case q.Suspended:
 			state = "suspended"
+		case slices.Contains(info.Suspend, q.Query.Name):
+			state = "active, to be suspended at the next start"
 		}
 		row("query", "%s, version %d, from %s, %s", q.Query.Name, q.Query.Version, q.Query.Origin, state)
 	}
 	return t.Flush()
+}
+
+type checkpointSuspendCmd struct {
+	Dir   string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
+	Query string `help:"Name of the query." placeholder:"NAME" required:""`
+}
+
+func (checkpointSuspendCmd) Help() string {
+	return `The way out of a batch that does not end: stop the daemon, or kill it, suspend the query that takes so long, and start again.
+motifd_step_running_seconds, the log and "step" in /api/v1/status name the query.
+
+The request is kept in the checkpoint. The next start obeys it in the batch in hand, from the first record on that is not
+published yet; what is published is found once more before, which takes at most as long as it took. Without a batch in hand the
+start suspends the query in a batch of its own. The output says "op":"!" with the reason suspended and the limit operator, and a
+replay of the batch log does the same. motifd query resume NAME brings the query back as a new version.
+
+motifd run --suspend NAME does the same with the start itself. The daemon must not be running; one that runs and answers takes
+motifd query remove NAME.
+
+Examples:
+  motifd checkpoint suspend /var/lib/motifd --query fan10
+  motifd checkpoint info /var/lib/motifd        # which queries there are`
+}
+
+// Run stores the request.
+func (c *checkpointSuspendCmd) Run(a *app) error {
+	got, err := checkpoint.Suspend(c.Dir, nil, c.Query)
+	switch {
+	case errors.Is(err, matcher.ErrNoQuery):
+		return refused{err}
+	case err != nil:
+		return err
+	case got.Already:
+		_, err = fmt.Fprintf(a.stdout, "query %q is suspended already\n", c.Query)
+	case len(got.Open) > 0:
+		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q in batch %d, from the first record on that is not published\n", c.Query, got.Open[0])
+	default:
+		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q; no batch is in hand\n", c.Query)
+	}
+	return err
 }
 
 type checkpointVerifyCmd struct {

@@ -166,3 +166,14 @@ func (p *process) status() (s testStatus) {
 	_ = json.NewDecoder(resp.Body).Decode(&s) // cut off by a kill: as if it had not answered
 	return s
 }
+
+// fullStatus returns all of it, or the zero one while the daemon does not answer.
+func (p *process) fullStatus() (s statusReport) {
+	resp, err := http.Get(p.url + "/api/v1/status")
+	if err != nil {
+		return s
+	}
+	defer resp.Body.Close()
+	_ = json.NewDecoder(resp.Body).Decode(&s) // cut off by a kill: as if it had not answered
+	return s
+}

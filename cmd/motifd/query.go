@@ -117,6 +117,9 @@ func (c *queryListCmd) Run(a *app) error {
 		state := "active"
 		if q.Suspended {
 			state = "suspended"
+			if q.SuspendedBy != "" {
+				state += " (" + q.SuspendedBy + ")"
+			}
 		}
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, state)
 	}

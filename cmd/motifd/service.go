@@ -39,6 +39,8 @@ type service struct {
 	pending pending
 	// resetProgress lets the daemon go on behind its checkpoint whatever the output's progress record says.
 	resetProgress bool
+	// suspend names queries that the start suspends.
+	suspend []string
 }
 
 func newService(a *app, cfg *config.Config, m *metrics, log zerolog.Logger) *service {
@@ -82,6 +84,18 @@ func (s *service) run(ctx context.Context) (err error) {
 			err = fmt.Errorf("%w: %d batches in hand; the next start finishes them", errUnfinished, n)
 		}
 	}()
+	for _, name := range s.suspend {
+		got, err := store.Suspend(name)
+		if err != nil {
+			return refused{err}
+		}
+		if got.Already {
+			s.log.Info().Str("query", name).Msg("the query is suspended already; leave out --suspend from now on")
+		}
+	}
+	for _, name := range store.ToSuspend() {
+		s.log.Warn().Str("query", name).Msg("the query is suspended on request, before anything more of it is published")
+	}
 	state, err := s.recover(ctx, store)
 	if err != nil {
 		return err
@@ -211,7 +225,7 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 		}
 	}
 	e, err := newEngine(state.Graph, backend, matcher.EngineOptions{
-		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide,
+		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide, Suspend: store.ToSuspend(),
 	})
 	if err != nil {
 		return nil, err
@@ -419,7 +433,11 @@ func (o *observer) Step(s stream.StepStats) {
 	}
 	for i := range s.Summary.Queries {
 		q := &s.Summary.Queries[i]
-		if q.Suspended != nil {
+		switch {
+		case q.Suspended == nil:
+		case q.Suspended.Cause == matcher.CauseOperator:
+			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("the query is suspended on request; resume it with motifd query resume")
+		default:
 			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("steps", q.Steps).
 				Stringer("limit", q.Suspended.Cause).Msg("the query exceeded a limit and is suspended; resume it with motifd query resume")
 		}

@@ -28,7 +28,8 @@ type queryActivity struct {
 	Name             string        `json:"name"`
 	Version          uint64        `json:"version"`
 	Suspended        bool          `json:"suspended"`
-	LastBatch        uint64        `json:"last_batch"` // that had matches of it
+	SuspendedBy      string        `json:"suspended_by,omitempty"` // a limit, or operator
+	LastBatch        uint64        `json:"last_batch"`             // that had matches of it
 	Positive         matcher.Count `json:"positive"`
 	Negative         matcher.Count `json:"negative"`
 	Records          uint64        `json:"records"`
@@ -58,7 +59,7 @@ func (s *service) Status() statusReport {
 		r.Status = &st
 		for _, q := range st.Queries {
 			r.Queries = append(r.Queries, queryActivity{
-				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, LastBatch: q.Batch,
+				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LastBatch: q.Batch,
 				Positive: q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
 				TruncatedBatches: q.Truncated, SearchSeconds: rounded(time.Duration(q.SearchNS)),
 			})
@@ -75,7 +76,7 @@ func (s *service) Queries() []matcher.QueryState {
 	}
 	var out []matcher.QueryState
 	for _, q := range p.Status().Queries {
-		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended, LossySince: q.LossySince})
+		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince})
 	}
 	return out
 }

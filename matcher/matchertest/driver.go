@@ -202,6 +202,9 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	}
 	if ev.Kind == matcher.EventNotice && ev.Query.Emit == matcher.EmitDeltas {
 		r.IDs = []uint32{^uint32(0)} // behind what is put out of its group
+		if ev.Notice.End {
+			r.Place = ^uint32(0)
+		}
 		if n := ev.AnchorEdge; n != nil {
 			r.Anchored, r.Anchor, r.Place, r.AnchorEdge = true, ev.Anchor.Pos, n.Place, EdgeOf(ev.View, n.Edge)
 			r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
@@ -209,6 +212,9 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		r.Index = uint64(len(o.Records))
 		o.Records = append(o.Records, r)
 		return
+	}
+	if ev.Notice.End {
+		r.Place = ^uint32(0)
 	}
 	if ev.Kind != matcher.EventMatches {
 		if ev.Anchor != nil || ev.AnchorEdge != nil {
@@ -275,7 +281,7 @@ func (o *Output) check(t testing.TB, b *matcher.Batch) {
 
 func compareRecords(x, y *Record) int {
 	matches := func(r *Record) int {
-		if r.Kind == matcher.EventMatches || r.IDs != nil {
+		if r.Kind == matcher.EventMatches || r.IDs != nil || r.Notice.End {
 			return 1
 		}
 		return 0

@@ -37,6 +37,8 @@ type Contents struct {
 	Pending  int    `json:"pending"` // vertex ids that are freed and not yet free again
 
 	Queries []matcher.QueryState `json:"queries"`
+	// Suspend are the queries that the next start suspends, since somebody asked for it.
+	Suspend []string `json:"suspend,omitempty"`
 }
 
 // Info reads what a checkpoint is about, without reading the graph; fs nil is the operating system's file system. It
@@ -53,7 +55,7 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().DiskSpaceUsage(),
 		Vertices: st.digests.vertices.count, Edges: st.digests.edges.count, Labels: st.digests.labels.count,
 		Pending: len(st.older) + len(st.newer),
-		Queries: c.queries,
+		Queries: c.queries, Suspend: c.suspend,
 	}
 	if n := len(c.log.committed); n > 0 {
 		out.LogFirst, out.LogLast = c.log.committed[0].batch, c.log.committed[n-1].batch

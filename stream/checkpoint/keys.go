@@ -24,6 +24,7 @@ var (
 	keyQueries  = []byte("m:queries")
 	keyIntents  = []byte("m:intents") // not there before the first commit, and in checkpoints of older versions
 	keyTopic    = []byte("m:topic")   // not there until a topic with an id is read
+	keySuspend  = []byte("m:suspend") // not there unless queries are to be suspended
 	keyFiles    = []byte("m:files")   // not there until an input of several files is read
 	keyMode     = []byte("m:mode")    // not there until an output that knows one is opened
 )

@@ -88,6 +88,7 @@ type control struct {
 	queries  []matcher.QueryState
 	log      logIndex
 	files    []string // of the input, by partition
+	suspend  []string // queries that are to be suspended
 }
 
 // readControl reads the meta records and the keys of the log.
@@ -118,6 +119,9 @@ func readControl(db *database) (*control, error) {
 		return nil, err
 	}
 	if c.files, err = readFiles(db); err != nil {
+		return nil, err
+	}
+	if c.suspend, err = readSuspend(db); err != nil {
 		return nil, err
 	}
 	if c.queries, err = d.queries(); err == nil {

@@ -37,6 +37,8 @@ type Options struct {
 	ReadOnly bool
 	// Logger receives what the storage engine reports about failures; nil drops it. It is called from any goroutine.
 	Logger func(message string)
+	// existing opens a checkpoint that must be there, whatever its Settings are, to change a request in it.
+	existing bool
 	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them smaller.
 	memTable uint64
 }
@@ -80,7 +82,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.ReadOnly && !there { // Pebble would say so as well, and leave the file of its lock behind
+	if (o.ReadOnly || o.existing) && !there { // Pebble would say so as well, and leave the file of its lock behind
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	if !o.ReadOnly {
@@ -88,7 +90,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	}
 	opt := pebbleOptions(d.fs, d.fault)
 	opt.ReadOnly = o.ReadOnly
-	opt.ErrorIfNotExists = o.ReadOnly
+	opt.ErrorIfNotExists = o.ReadOnly || o.existing
 	if o.memTable != 0 {
 		opt.MemTableSize = o.memTable
 	}

@@ -34,6 +34,7 @@ type Store struct {
 	log       logIndex
 	digest    string // of the last committed batch's intent, "" when not known
 	files     []string
+	suspend   []string // queries that are to be suspended
 	recovered bool
 }
 
@@ -80,7 +81,7 @@ func (s *Store) open() error {
 		return err
 	}
 	if !found {
-		if s.opt.ReadOnly {
+		if s.opt.ReadOnly || s.opt.existing {
 			return fmt.Errorf("%s: %w", s.db.dir, ErrNone)
 		}
 		if err := s.create(); err != nil {
@@ -91,7 +92,7 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	s.streamID, s.settings, s.state, s.queries, s.log, s.files = c.streamID, c.settings, c.state, c.queries, c.log, c.files
+	s.streamID, s.settings, s.state, s.queries, s.log, s.files, s.suspend = c.streamID, c.settings, c.state, c.queries, c.log, c.files, c.suspend
 	if err := s.readDigests(); err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func (s *Store) open() error {
 		if err := s.upgrade(); err != nil {
 			return err
 		}
+	}
+	if s.opt.existing {
+		return nil
 	}
 	return s.settle()
 }
@@ -320,7 +324,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	}
 	// Only Commit changes the state and the queries, so that they can be read below without the lock.
 	s.mu.Lock()
-	next := s.state
+	next, suspend := s.state, s.suspend
 	oldest := s.log.find(c.Batch) == 0
 	var digest string
 	if oldest {
@@ -361,6 +365,12 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 		if err := b.Set(keyQueries, seal(keyQueries, v), nil); err != nil {
 			return fail(err)
 		}
+		if left := leftToSuspend(suspend, c.Queries); len(left) < len(suspend) {
+			suspend = left
+			if err := setSuspend(b, suspend); err != nil {
+				return fail(err)
+			}
+		}
 	}
 	if err := b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
 		return fail(err)
@@ -381,7 +391,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.digest = next, digest
+	s.state, s.digest, s.suspend = next, digest, suspend
 	if c.Queries != nil {
 		s.queries = slices.Clone(c.Queries)
 	}
