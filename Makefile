@@ -14,7 +14,11 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build ./bin/motifd
-	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd ./cmd/motifd
+	$(GO) build -trimpath -ldflags "-X main.linked=$(VERSION)" -o bin/motifd ./cmd/motifd
+
+.PHONY: image
+image: ## build the container image motifd:VERSION
+	docker build --build-arg VERSION=$(VERSION) -f .docker/Dockerfile -t motifd:$(VERSION) .
 
 .PHONY: demo
 demo: build ## show fraud rings being reported live
@@ -101,7 +105,7 @@ CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settin
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
 	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data $(GPU_PACKAGES) && \
-		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
+		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.linked=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: test-cuda
 test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
@@ -136,7 +140,7 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	mkdir -p gpu-bundle && rm -f gpu-bundle/motifd-cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
-	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.version=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
+	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data

@@ -21,6 +21,17 @@ import (
 	"motifd/matcher/matchertest"
 )
 
+// TestTopicsTakeTheGPU holds that motifd topics takes a configuration for the GPU where motifd run does.
+func TestTopicsTakeTheGPU(t *testing.T) {
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": ""})
+	t.Chdir(dir)
+	set := []string{"engine.backend=cuda"}
+	_, err := (&runCmd{Config: "motifd.yaml", Set: set}).load(&app{})
+	require.NoError(t, err)
+	_, _, _, _, err = (&topicsFlags{Config: "motifd.yaml", Set: set}).open(&app{})
+	require.ErrorContains(t, err, "there are no topics")
+}
+
 // emulated is a build of motifd with the GPU backend on the emulator.
 type emulated struct {
 	binary, emulator, dir string

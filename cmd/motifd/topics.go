@@ -79,7 +79,7 @@ func (f *topicsFlags) open(a *app) (*config.Config, []topicUse, context.Context,
 	fail := func(err error) (*config.Config, []topicUse, context.Context, context.CancelFunc, error) {
 		return nil, nil, nil, nil, err
 	}
-	cfg, err := config.Load(config.LoadOptions{File: f.Config, Environ: a.environ, Set: f.Set})
+	cfg, err := config.Load(config.LoadOptions{File: f.Config, Environ: a.environ, Set: f.Set, GPU: gpuBuild})
 	if err != nil {
 		return fail(refused{err})
 	}

@@ -98,6 +98,7 @@ func topicsChecked(t *testing.T, addr string) {
 		"small messages":         {topic: "out", config: map[string]string{"max.message.bytes": "1000"}, want: "make it at least 1048576"},
 		"in-sync replicas":       {topic: "out", config: map[string]string{"min.insync.replicas": "2"}, want: "nothing can be written"},
 		"huge messages":          {topic: "in", config: map[string]string{"max.message.bytes": "200000000"}, want: "cannot be read"},
+		"partition":              {set: "input.kafka.partitions=0,1", want: "has no partition 1, which input.kafka.partitions names"},
 		"time-out":               {set: "output.kafka.transaction_timeout=1h", want: "transaction.max.timeout.ms is"},
 	} {
 		mode := "changelog"
