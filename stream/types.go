@@ -26,6 +26,15 @@ type Record struct {
 // Positions maps input partitions to the offset that is read next.
 type Positions map[int32]int64
 
+// Epochs tell by partition, ascending, under which epochs of their leaders the records of a Kafka topic were written.
+type Epochs map[int32][]EpochStart
+
+// EpochStart tells that records from Start on were written under an epoch, up to where the next one starts.
+type EpochStart struct {
+	Epoch int32
+	Start int64
+}
+
 // Source reads input records. It has one user; only Close may be called from another goroutine, and makes Read
 // return.
 type Source interface {

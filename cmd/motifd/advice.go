@@ -61,6 +61,9 @@ var advice = []struct {
 		"output.kafka.max_transaction_records; the batch is done again by the next start"},
 	{kafka.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
+	{kafka.ErrTruncated, "what was lost is in the graph, and its deltas are published: to be right again, start with a new checkpoint and a new output; " +
+		"input.kafka.on_data_loss: continue goes on where the log was cut, with the records that are there now; " +
+		"unclean.leader.election.enable: false on the topic prevents it"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},
 }
 

@@ -122,3 +122,34 @@ func TestStartLatest(t *testing.T) {
 	p.stop()
 	require.Equal(t, 1, f.held())
 }
+
+// TestUncleanElection: a log that was cut below the position while the daemon was down is refused by the leader epochs that the
+// checkpoint keeps, and gone on with when told so.
+func TestUncleanElection(t *testing.T) {
+	t.Parallel()
+	f := newFit(t)
+	p := start(t, f.dir)
+	p.ready()
+	for range 3 {
+		f.work(p)
+	}
+	p.stop()
+	f.log.Cluster.ControlKey(int16(kmsg.OffsetForLeaderEpoch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		f.log.Cluster.KeepControl()
+		topic := kmsg.NewOffsetForLeaderEpochResponseTopic()
+		part := kmsg.NewOffsetForLeaderEpochResponseTopicPartition()
+		topic.Topic, part.LeaderEpoch, part.EndOffset = "in", 0, 1 // two of the records are lost
+		topic.Partitions = append(topic.Partitions, part)
+		res := req.ResponseKind().(*kmsg.OffsetForLeaderEpochResponse)
+		res.Topics = append(res.Topics, topic)
+		return res, nil, true
+	})
+	says := f.refuse()
+	require.Contains(t, says, "it was cut at offset 1; records up to offset 2 were read, the last one of leader epoch 0")
+	require.Contains(t, says, "start with a new checkpoint and a new output")
+	p = start(t, f.dir, "--set", "input.kafka.on_data_loss=continue")
+	p.ready()
+	require.Contains(t, p.ask("GET", "/metrics", "").body, "motifd_kafka_lost_records_total 2\n")
+	p.until("what stands there was read", func() bool { return p.status().Positions["0"] == f.n })
+	p.stop()
+}

@@ -291,7 +291,10 @@ func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 		if opt.TopicID, err = store.InputTopicID(); err != nil {
 			return nil, err
 		}
-		opt.KeepTopicID = store.KeepInputTopicID
+		if opt.Epochs, err = store.InputEpochs(); err != nil {
+			return nil, err
+		}
+		opt.KeepTopicID, opt.KeepEpochs = store.KeepInputTopicID, store.KeepInputEpochs
 		return kafka.NewSource(opt)
 	}
 	opt := s.cfg.FileSourceOptions()

@@ -25,6 +25,7 @@ var (
 	keyIntents  = []byte("m:intents") // not there before the first commit, and in checkpoints of older versions
 	keyTopic    = []byte("m:topic")   // not there until a topic with an id is read
 	keySuspend  = []byte("m:suspend") // not there unless queries are to be suspended
+	keyEpochs   = []byte("m:epochs")  // not there until a topic with leader epochs is read
 	keyFiles    = []byte("m:files")   // not there until an input of several files is read
 	keyMode     = []byte("m:mode")    // not there until an output that knows one is opened
 )

@@ -84,6 +84,42 @@ func TestInputFilesAreKept(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// TestEndsAreKept: what is known of input and output outlives a crash.
+func TestEndsAreKept(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	opt := testOptions(newHistory(newRand(3), 1, false), mem)
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	check := func(s *Store, topic, mode string, epochs stream.Epochs) {
+		t.Helper()
+		gotTopic, err := s.InputTopicID()
+		require.NoError(t, err)
+		gotMode, err := s.OutputMode()
+		require.NoError(t, err)
+		gotEpochs, err := s.InputEpochs()
+		require.NoError(t, err)
+		require.Equal(t, topic, gotTopic)
+		require.Equal(t, mode, gotMode)
+		require.Equal(t, epochs, gotEpochs)
+	}
+	check(s, "", "", nil)
+	epochs := stream.Epochs{0: {{Epoch: 3, Start: 0}, {Epoch: 7, Start: 1 << 40}}, 12: {{Epoch: 0, Start: 5}}}
+	require.NoError(t, s.KeepInputTopicID("0a0b"))
+	require.NoError(t, s.KeepOutputMode("on"))
+	require.NoError(t, s.KeepInputEpochs(epochs))
+	opt.FS = mem.CrashClone(vfs.CrashCloneCfg{})
+	require.NoError(t, s.Close())
+	opt.ReadOnly = true
+	s, err = Open(testDir, opt)
+	require.NoError(t, err)
+	check(s, "0a0b", "on", epochs)
+	require.ErrorIs(t, s.KeepInputEpochs(nil), errReadOnly)
+	require.NoError(t, s.Close())
+	v, err := Verify(t.Context(), testDir, opt.FS, nil)
+	require.NoError(t, err)
+	require.Empty(t, v.Problems)
+}
+
 // TestCallsOutOfOrder: what would break the log is refused and changes nothing.
 func TestCallsOutOfOrder(t *testing.T) {
 	h := newHistory(newRand(2), 3, false)

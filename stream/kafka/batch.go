@@ -44,6 +44,7 @@ var errDamaged = errors.New("damaged record batch")
 type recordBatch struct {
 	raw         []byte
 	first, last int64 // offsets
+	leader      int32 // epoch; -1 is not known
 	attributes  int16
 	firstTime   int64
 	maxTime     int64
@@ -73,6 +74,7 @@ func nextBatch(data []byte) (b recordBatch, rest []byte, ok bool, err error) {
 	b = recordBatch{
 		raw:        raw,
 		first:      int64(binary.BigEndian.Uint64(raw)),
+		leader:     int32(binary.BigEndian.Uint32(raw[offLeader:])),
 		attributes: int16(binary.BigEndian.Uint16(raw[offAttributes:])),
 		firstTime:  int64(binary.BigEndian.Uint64(raw[offFirstTime:])),
 		maxTime:    int64(binary.BigEndian.Uint64(raw[offMaxTime:])),

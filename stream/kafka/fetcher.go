@@ -30,13 +30,24 @@ type fetcher struct {
 	handed    int64 // behind the last record
 	size      int   // bytes asked for; grows while a batch does not fit
 	damaged   int   // attempts at a damaged batch
+	epoch     int32 // of the leader that wrote the last batch, -1 when it is not known
 
 	recs  []stream.Record // chunk being filled
 	bytes int
 }
 
 func newFetcher(s *Source, p int32, pos int64) *fetcher {
-	return &fetcher{s: s, partition: p, next: pos, handed: pos, size: s.opt.FetchBytes}
+	f := &fetcher{s: s, partition: p, size: s.opt.FetchBytes}
+	f.moveTo(pos)
+	return f
+}
+
+// moveTo makes reading go on at another offset.
+func (f *fetcher) moveTo(pos int64) {
+	f.next, f.handed, f.epoch = pos, pos, -1
+	if last, ok := f.s.epochs.at(f.partition, pos); ok {
+		f.epoch = last.Epoch
+	}
 }
 
 // run fetches until ctx is done or an error ends reading for good.
@@ -65,6 +76,8 @@ func (f *fetcher) run(ctx context.Context) error {
 				continue
 			}
 			return err
+		case errors.Is(err, stream.ErrDataLoss):
+			return err
 		case fatal(err):
 			return fmt.Errorf("kafka: fetch, topic %q, partition %d, offset %d: %w", s.opt.Topic, f.partition, f.next, err)
 		}
@@ -81,6 +94,9 @@ func (f *fetcher) run(ctx context.Context) error {
 // behind, so the extent is asked for anew.
 func (f *fetcher) outOfRange(ctx context.Context) error {
 	s := f.s
+	if moved, err := f.sameLog(ctx); err != nil || moved {
+		return err
+	}
 	ext, err := s.cl.extents(ctx, s.opt.Topic, []int32{f.partition}, kafkago.ReadUncommitted)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -95,17 +111,47 @@ func (f *fetcher) outOfRange(ctx context.Context) error {
 	if pos == f.next { // it is there by now
 		return s.cl.pause(ctx, 1)
 	}
-	if f.next = pos; pos < f.handed { // created anew
-		f.s.gaps.drop(f.partition)
-		f.handed = pos
+	if pos < f.handed { // created anew
+		f.back(pos)
 	}
+	f.next = pos
 	return nil
+}
+
+// sameLog checks that what was read is in the log; moved tells that it is not, and that reading goes on where the log was cut.
+func (f *fetcher) sameLog(ctx context.Context) (moved bool, err error) {
+	pos, err := f.s.sameLog(ctx, f.partition, f.next)
+	if err != nil || pos == f.next {
+		return false, err
+	}
+	f.back(pos)
+	return true, nil
+}
+
+// back makes reading go on at an offset before what was handed on.
+func (f *fetcher) back(pos int64) {
+	f.s.gaps.drop(f.partition)
+	f.moveTo(pos)
+}
+
+// enter answers for a batch of another leader epoch than the one before it. All batches of one response are of one log.
+func (f *fetcher) enter(ctx context.Context, b *recordBatch, first bool) (moved bool, err error) {
+	if first {
+		if moved, err := f.sameLog(ctx); err != nil || moved {
+			return moved, err
+		}
+	}
+	f.epoch = b.leader
+	if err := f.s.epochs.enter(f.partition, b.leader, max(b.first, f.next)); err != nil {
+		return false, permanent{err}
+	}
+	return false, nil
 }
 
 // deliver hands on the records of a response and moves on behind them.
 func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	aborted := newAbortedSet(res.aborted)
-	data, whole, from := res.batches, 0, f.next
+	data, whole, from, first := res.batches, 0, f.next, true
 	f.s.setLag(f.partition, f.next, res.end) // seen while the records wait to be read
 	for {
 		b, rest, ok, err := nextBatch(data)
@@ -126,8 +172,17 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 		if b.last < f.next {
 			continue // a response begins with the batch that holds the offset, or the one before
 		}
-		err = f.batch(ctx, &b, aborted)
-		f.passed()
+		moved := false
+		if b.leader >= 0 && b.leader != f.epoch {
+			moved, err = f.enter(ctx, &b, first)
+		}
+		if moved {
+			return nil // nothing of the response is handed on yet
+		}
+		if first = false; err == nil {
+			err = f.batch(ctx, &b, aborted)
+			f.passed()
+		}
 		if err != nil {
 			if ferr := f.flush(ctx); ferr != nil {
 				return ferr

@@ -13,6 +13,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"motifd/stream"
 )
 
 // Client says how to reach the brokers. It is part of the options of sources and sinks.
@@ -203,6 +205,11 @@ type SourceOptions struct {
 	// has another one. KeepTopicID, unless nil, stores the id before the first record is read.
 	TopicID     string
 	KeepTopicID func(id string) error
+	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that was cut below
+	// a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a new one is handed to Read; it is
+	// called from several goroutines, one at a time, and keeps nothing of its argument.
+	Epochs     stream.Epochs
+	KeepEpochs func(stream.Epochs) error
 	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise
 	// that is stream.ErrDataLoss.
 	AllowDataLoss bool

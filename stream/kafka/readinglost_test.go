@@ -218,3 +218,25 @@ func readRefilled(t *testing.T, e *ends) {
 	opt.TopicID = kept[1]
 	require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}))
 }
+
+// readEpochs: leader epochs are kept with the first record, and let a later run go on, also where what was read has been deleted.
+func readEpochs(t *testing.T, e *ends) {
+	topic := e.topic(t, "in", 1, nil)
+	e.write(t, topic, 0, texts("0", "1", "2")...)
+	k := &epochKeeper{}
+	opt := SourceOptions{Client: e.client(), Topic: topic, KeepEpochs: k.keep}
+	src := newSource(t, opt)
+	readN(t, src, 3)
+	require.NoError(t, src.Close())
+	opt.Epochs = k.kept()
+	require.Len(t, opt.Epochs[0], 1)
+	require.Zero(t, opt.Epochs[0][0].Start)
+	for range 2 {
+		require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}))
+		e.deleteRecords(t, topic, 0, 3)
+	}
+	e.write(t, topic, 0, texts("3")...)
+	src = newSource(t, opt)
+	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 3}))
+	require.Equal(t, "3", values(readN(t, src, 1)))
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
 
 	"motifd/stream"
 )
@@ -35,7 +36,8 @@ type Source struct {
 	closed  bool
 	start   stream.Positions // resolved by Seek
 
-	gaps gaps // offsets that hold no records for us
+	gaps   gaps // offsets that hold no records for us
+	epochs *epochLog
 
 	lagMu sync.Mutex        // not mu, which a Seek that waits for the brokers holds
 	ends  map[int32]lagging // where reading stands, and where the readable part of the partition ends
@@ -59,7 +61,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
-		ends: map[int32]lagging{}}
+		ends: map[int32]lagging{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -125,6 +127,9 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	if at, err = s.sameTopic(ctx, at); err != nil {
 		return err
 	}
+	if at, err = s.sameLogs(ctx, at, n); err != nil {
+		return err
+	}
 	start := make(stream.Positions, len(parts))
 	grown := s.opt.Partitions == nil && len(at) > 0
 	added := int32(0)
@@ -146,6 +151,7 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		start[p] = pos
 	}
 	s.start = start
+	s.epochs.begin(start)
 	if added > 0 {
 		s.opt.Events.partitions(s.opt.Topic, n-added, n)
 	}
@@ -172,6 +178,7 @@ func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Pos
 		if at, err = s.starts(ctx, anew); err != nil {
 			return nil, err
 		}
+		s.epochs.drop()
 	}
 	if id != "" && id != had && s.opt.KeepTopicID != nil {
 		if err := s.opt.KeepTopicID(id); err != nil {
@@ -180,6 +187,27 @@ func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Pos
 	}
 	s.opt.TopicID = id
 	return at, nil
+}
+
+// sameLogs is sameLog for all positions in the topic's n partitions; it leaves out the others.
+func (s *Source) sameLogs(ctx context.Context, at stream.Positions, n int32) (stream.Positions, error) {
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxRequests)
+	out := make(stream.Positions, len(at))
+	for p, pos := range at {
+		if p >= n {
+			continue
+		}
+		g.Go(func() error {
+			pos, err := s.sameLog(ctx, p, pos)
+			mu.Lock()
+			defer mu.Unlock()
+			out[p] = pos
+			return err
+		})
+	}
+	return out, g.Wait()
 }
 
 // starts returns where the partitions of some positions begin; those that are gone are left out.

@@ -142,16 +142,9 @@ func (w *wire) uvarint() uint64 {
 // topicID asks for the id of a topic, "" when the brokers know none.
 func (c *client) topicID(ctx context.Context, topic string) (id string, err error) {
 	err = c.retry(ctx, "topic id", topic, -1, func(ctx context.Context) error {
-		res, err := c.api.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
-		if err == nil {
-			err = res.Error
-		}
+		known, err := c.supports(ctx, protocol.Metadata, topicIDVersion)
 		if err != nil {
 			return err
-		}
-		known := false
-		for _, k := range res.ApiKeys {
-			known = known || protocol.ApiKey(k.ApiKey) == protocol.Metadata && k.MinVersion <= topicIDVersion && k.MaxVersion >= topicIDVersion
 		}
 		if !known {
 			id = ""
@@ -164,4 +157,21 @@ func (c *client) topicID(ctx context.Context, topic string) (id string, err erro
 		return err
 	})
 	return id, err
+}
+
+// supports asks a broker once whether it knows a version of a request.
+func (c *client) supports(ctx context.Context, key protocol.ApiKey, version int) (bool, error) {
+	res, err := c.api.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, k := range res.ApiKeys {
+		if protocol.ApiKey(k.ApiKey) == key {
+			return k.MinVersion <= version && version <= k.MaxVersion, nil
+		}
+	}
+	return false, nil
 }
