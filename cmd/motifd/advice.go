@@ -16,7 +16,7 @@ var diskAdvice = []struct {
 	is   error
 	text string
 }{
-	{checkpoint.ErrDamaged, "restore the directory from a copy that was made while motifd was stopped, or start anew with another checkpoint.dir " +
+	{checkpoint.ErrDamaged, "restore the directory from a backup (motifd checkpoint backup), or start anew with another checkpoint.dir " +
 		"and another output; motifd checkpoint verify DIR tells more"},
 	{syscall.ENOSPC, noSpace}, {syscall.EDQUOT, noSpace}, {syscall.EFBIG, noSpace},
 	{checkpoint.ErrBroken, "see to the disk, then start again: nothing is lost"},

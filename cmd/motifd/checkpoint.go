@@ -16,17 +16,43 @@ import (
 type checkpointCmd struct {
 	Info    checkpointInfoCmd    `cmd:"" help:"Print what a checkpoint holds."`
 	Verify  checkpointVerifyCmd  `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
+	Backup  checkpointBackupCmd  `cmd:"" help:"Copy a checkpoint, also while the daemon runs on it."`
 	Suspend checkpointSuspendCmd `cmd:"" help:"Have the next start suspend a query, also in the middle of a batch in hand."`
 }
 
 func (checkpointCmd) Help() string {
-	return `The daemon must not be running on the checkpoint.
+	return `While a daemon runs on the checkpoint, info and verify read a copy of what it is at that moment, which the daemon makes for them;
+suspend needs it to be stopped.
 
 Examples:
   motifd checkpoint info /var/lib/motifd
   motifd checkpoint verify /var/lib/motifd
+  motifd checkpoint backup /var/lib/motifd /backup/motifd-monday
   motifd checkpoint suspend /var/lib/motifd --query fan10`
 }
+
+type checkpointBackupCmd struct {
+	Dir string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
+	To  string `arg:"" help:"Directory to make, which must not be there. The daemon makes it: where it runs, and as its user." type:"path"`
+}
+
+func (checkpointBackupCmd) Help() string {
+	return `The copy is what the checkpoint is at one moment: graph, positions, queries, batch log, and the batches in hand. The daemon makes it,
+by a socket in its directory, and goes on meanwhile; a backup that fails does not harm it. On the same file system tables are linked,
+so that the copy is made at once and takes room only as the daemon's own tables are merged.
+
+To restore a backup, stop the daemon, put the directory in the place of checkpoint.dir, and start. A backup is good for the output
+as it was then: where the output goes on beyond it, the start is refused, since other records would be published under numbers that are
+taken. docs/operations.md tells how to go on.
+
+Examples:
+  motifd checkpoint backup /var/lib/motifd /backup/motifd-monday
+  motifd checkpoint verify /backup/motifd-monday
+  motifd replay --batch-log /backup/motifd-monday --out=again.jsonl`
+}
+
+// Run makes the backup.
+func (c *checkpointBackupCmd) Run(a *app) error { return backUp(a.ctx, c.Dir, c.To) }
 
 type checkpointInfoCmd struct {
 	Dir  string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
@@ -40,8 +66,13 @@ func (checkpointInfoCmd) Help() string {
 }
 
 // Run prints what the checkpoint holds.
-func (c *checkpointInfoCmd) Run(a *app) error {
-	info, err := checkpoint.Info(c.Dir, nil)
+func (c *checkpointInfoCmd) Run(a *app) (err error) {
+	dir, done, err := readable(a.ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	info, err := checkpoint.Info(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -154,10 +185,15 @@ Example:
 }
 
 // Run checks the checkpoint.
-func (c *checkpointVerifyCmd) Run(a *app) error {
+func (c *checkpointVerifyCmd) Run(a *app) (err error) {
+	dir, done, err := readable(a.ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	stage := ""
 	var p *progress
-	v, err := checkpoint.Verify(a.ctx, c.Dir, nil, func(at checkpoint.Progress) {
+	v, err := checkpoint.Verify(a.ctx, dir, nil, func(at checkpoint.Progress) {
 		if at.Stage != stage {
 			if p != nil {
 				p.done()

@@ -22,6 +22,7 @@ func checkpointDamaged(t *testing.T, addr string) {
 		p.kill()
 	}
 	sound := filepath.Join(d.dir, "sound")
+	require.NoError(t, os.Remove(filepath.Join(state, copySocket))) // of the killed daemon
 	require.NoError(t, os.CopyFS(sound, os.DirFS(state)))
 	marker := d.find("marker.manifest.", "")
 	_, manifest, _ := strings.Cut(marker, "MANIFEST")

@@ -242,6 +242,31 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	require.Equal(t, held+7, f.held())
 }
 
+// TestABackupTakesANewOutput: a backup that the output goes beyond goes on once the output's topics are made anew, and puts out what comes behind
+// it again.
+func TestABackupTakesANewOutput(t *testing.T) {
+	t.Parallel()
+	f := newFit(t)
+	p := start(t, f.dir)
+	p.ready()
+	f.work(p)
+	succeed(t, f.dir, "checkpoint", "backup", "state", "backup")
+	f.work(p)
+	f.work(p)
+	p.stop()
+	require.Equal(t, 3, f.held())
+	require.Contains(t, f.refuse("--checkpoint", "backup"), "goes to batch")
+	f.deleteTopic("out")
+	f.deleteTopic("out-progress")
+	f.create(kafka.Topic{Name: "out"}, kafka.ProgressTopic("out-progress"))
+	f.refuse("--checkpoint", "backup")
+	p = start(t, f.dir, "--checkpoint", "backup", "--reset-progress")
+	p.ready()
+	p.until("the rest of the input was taken", func() bool { return p.status().Positions["0"] == f.n })
+	p.stop()
+	require.Equal(t, 2, f.held())
+}
+
 // addPartitions raises a topic's partition count.
 func (f *fit) addPartitions(topic string, n int32) {
 	f.t.Helper()

@@ -65,7 +65,12 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if r.trace, err = c.timeline(); err != nil {
 		return err
 	}
-	log, err := checkpoint.OpenReplay(c.BatchLog, nil)
+	dir, done, err := readable(a.ctx, c.BatchLog)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	log, err := checkpoint.OpenReplay(dir, nil)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing("the checkpoint", store.Close)
+	defer serveCopies(s.cfg.Checkpoint.Dir, store, s.log)()
 	defer func() {
 		if n := store.InHand(); n > 0 && ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 			err = fmt.Errorf("%w: %d batches in hand; the next start finishes them", errUnfinished, n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -47,6 +48,8 @@ type failStop struct {
 	vfs.FS
 	fault *fault
 	os    bool // FS is the operating system's
+	// aside is the directory that a copy of the store is being made in; nil when there is none.
+	aside atomic.Pointer[string]
 	// locked tells that the directory's lock is held by somebody else: Pebble passes on whatever error the operating
 	// system has for it.
 	locked bool
@@ -110,7 +113,29 @@ func (s *failStop) closeToOthers(dir string) {
 	}
 }
 
+// foreign reports whether a name belongs to the copy that is being made of the store, or is of a directory above it: a failure there is the
+// copy's, and is returned.
+func (s *failStop) foreign(name string) bool {
+	aside := s.aside.Load()
+	if aside == nil {
+		return false
+	}
+	below := func(name, dir string) bool {
+		rest, ok := strings.CutPrefix(name, dir)
+		return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
+	}
+	name = filepath.Clean(name)
+	return below(name, *aside) || below(*aside, name)
+}
+
 func (s *failStop) create(op, name string, open func() (vfs.File, error)) (vfs.File, error) {
+	if s.foreign(name) {
+		f, err := open()
+		if err == nil {
+			s.private(name)
+		}
+		return f, err
+	}
 	if !s.fault.tripped() {
 		f, err := open()
 		if err == nil {
@@ -147,15 +172,15 @@ func (s *failStop) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategor
 
 func (s *failStop) OpenDir(name string) (vfs.File, error) {
 	f, err := s.FS.OpenDir(name)
-	if err != nil {
-		return nil, err
+	if err != nil || s.foreign(name) {
+		return f, err
 	}
 	return &failStopFile{f, name, s.fault}, nil
 }
 
 // Link may fail where links are not supported; the caller then copies.
 func (s *failStop) Link(oldname, newname string) error {
-	if s.fault.tripped() {
+	if s.fault.tripped() && !s.foreign(newname) {
 		return nil
 	}
 	return s.FS.Link(oldname, newname)
@@ -170,13 +195,16 @@ func (s *failStop) Remove(name string) error {
 }
 
 func (s *failStop) RemoveAll(name string) error {
-	if s.fault.tripped() {
+	if s.fault.tripped() && !s.foreign(name) {
 		return nil
 	}
 	return s.FS.RemoveAll(name)
 }
 
 func (s *failStop) Rename(oldname, newname string) error {
+	if s.foreign(newname) {
+		return s.FS.Rename(oldname, newname)
+	}
 	if s.fault.tripped() {
 		return nil
 	}
@@ -187,6 +215,9 @@ func (s *failStop) Rename(oldname, newname string) error {
 }
 
 func (s *failStop) MkdirAll(name string, perm os.FileMode) error {
+	if s.foreign(name) {
+		return s.FS.MkdirAll(name, perm&0o700)
+	}
 	if !s.fault.tripped() {
 		if err := s.FS.MkdirAll(name, perm&0o700); err != nil {
 			s.fault.trip("create directory", name, err)

@@ -323,7 +323,12 @@ func testOptions(h *history, fs vfs.FS) Options {
 // recovered opens, recovers, dumps and closes.
 func recovered(t testing.TB, opt Options) string {
 	t.Helper()
-	s, err := Open(testDir, opt)
+	return recoveredAt(t, testDir, opt)
+}
+
+func recoveredAt(t testing.TB, dir string, opt Options) string {
+	t.Helper()
+	s, err := Open(dir, opt)
 	require.NoError(t, err)
 	st, err := s.Recover(context.Background())
 	require.NoError(t, err)

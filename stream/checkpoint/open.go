@@ -37,7 +37,7 @@ type Options struct {
 	ReadOnly bool
 	// Logger receives what the storage engine reports about failures; nil drops it. It is called from any goroutine.
 	Logger func(message string)
-	// existing opens a checkpoint that must be there, whatever its Settings are, to change a request in it.
+	// existing opens a checkpoint that must be there, whatever its Settings and its format are, for a request or a copy.
 	existing bool
 	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them smaller.
 	memTable uint64

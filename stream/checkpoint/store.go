@@ -24,6 +24,7 @@ type Store struct {
 	intents sync.Mutex   // held by StartIntent and Decide, one at a time
 	writing *intentWrite // the last intent, guarded by intents
 	commits sync.Mutex   // held by Commit
+	copying sync.Mutex   // held while a copy is made
 	// Buffers that the values of Intent and of Commit are encoded in, guarded by their mutexes; Pebble copies them.
 	intentBuf, doneBuf []byte
 	writes             writes // likewise, of Commit
@@ -100,13 +101,14 @@ func (s *Store) open() error {
 		return nil
 	}
 	s.db.removeStaged()
+	s.db.removeCopies()
+	if s.opt.existing {
+		return nil
+	}
 	if found && s.db.format < Format {
 		if err := s.upgrade(); err != nil {
 			return err
 		}
-	}
-	if s.opt.existing {
-		return nil
 	}
 	return s.settle()
 }

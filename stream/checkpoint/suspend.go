@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func (s *Store) Suspend(query string) (Suspension, error) {
 	suspend := append(slices.Clone(s.suspend), query)
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := setSuspend(b, suspend); err != nil {
+	if err := errors.Join(setSuspend(b, suspend), b.Set(keyFormat, formatValue(), nil)); err != nil { // older versions do not know it
 		return out, err
 	}
 	if err := s.db.apply(b); err != nil {
