@@ -112,8 +112,10 @@ type Advancer interface {
 	Advance(at Positions)
 }
 
-// Lagger is implemented by sources that know how far behind the end of the input they are. Lag is safe to call from
-// any goroutine: records by partition that were not yet read.
+// Lagger is implemented by sources that know where the input ends.
 type Lagger interface {
-	Lag() map[int32]int64
+	// Lag returns how many records of each partition lie behind the positions; where the partition ends is asked for now and then, also
+	// while nobody reads. A partition whose end is not known is absent, one without a position stands where reading began. It is safe to
+	// call from any goroutine.
+	Lag(at Positions) map[int32]int64
 }

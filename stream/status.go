@@ -40,7 +40,7 @@ type Status struct {
 	// Step is the step that the engine runs now; nil when it waits for input.
 	Step    *StepStatus   `json:"step,omitempty"`
 	Queries []QueryStatus `json:"queries"` // registered, by name
-	// Lag is how far the source is behind the end of the input, by partition, when it can tell.
+	// Lag is how far Positions are behind the end of the input, by partition, when the source can tell.
 	Lag map[int32]int64 `json:"lag,omitempty"`
 }
 
@@ -78,7 +78,7 @@ func (p *Pipeline) Status() Status {
 		s.Step = &step
 	}
 	if l, ok := p.opt.Source.(Lagger); ok {
-		s.Lag = l.Lag()
+		s.Lag = l.Lag(s.Positions)
 	}
 	return s
 }

@@ -152,7 +152,7 @@ func (f *fetcher) enter(ctx context.Context, b *recordBatch, first bool) (moved 
 func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	aborted := newAbortedSet(res.aborted)
 	data, whole, from, first := res.batches, 0, f.next, true
-	f.s.setLag(f.partition, f.next, res.end) // seen while the records wait to be read
+	f.s.setEnd(f.partition, res.end)
 	for {
 		b, rest, ok, err := nextBatch(data)
 		if err != nil {
@@ -193,7 +193,6 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	if err := f.flush(ctx); err != nil {
 		return err
 	}
-	f.s.setLag(f.partition, f.next, res.end)
 	if whole > 0 && f.next == from {
 		return fmt.Errorf("the broker answered with records before offset %d only", from)
 	}

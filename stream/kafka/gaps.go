@@ -49,6 +49,19 @@ func (g *gaps) advance(at stream.Positions) {
 	}
 }
 
+// past returns where a position stands behind the gaps that begin there.
+func (g *gaps) past(partition int32, pos int64) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, gap := range g.of[partition] {
+		if gap.start > pos {
+			break
+		}
+		pos = max(pos, gap.end)
+	}
+	return pos
+}
+
 // drop forgets a partition's gaps.
 func (g *gaps) drop(partition int32) {
 	g.mu.Lock()

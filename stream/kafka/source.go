@@ -39,8 +39,8 @@ type Source struct {
 	gaps   gaps // offsets that hold no records for us
 	epochs *epochLog
 
-	lagMu sync.Mutex        // not mu, which a Seek that waits for the brokers holds
-	ends  map[int32]lagging // where reading stands, and where the readable part of the partition ends
+	lagMu sync.Mutex // not mu, which a Seek that waits for the brokers holds
+	ends  map[int32]lagEnd
 }
 
 // chunk is what one Read returns.
@@ -61,7 +61,7 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
-		ends: map[int32]lagging{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
+		ends: map[int32]lagEnd{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -249,36 +249,39 @@ func (s *Source) Positions() stream.Positions {
 	return maps.Clone(s.start)
 }
 
-// Lag returns how many offsets each partition has that were not handed to Read yet. The ends are asked for anew now and
-// then, so that it grows while nobody reads; a partition whose end has not been told for three such times, as where brokers do not
-// answer, is absent. Under ReadCommitted they are where the first open transaction begins. Safe
-// to call from any goroutine.
-func (s *Source) Lag() map[int32]int64 {
+// Lag implements stream.Lagger. A partition whose end has not been told for three intervals, as where brokers do not answer, is
+// absent. Under ReadCommitted a partition ends where the first open transaction begins.
+func (s *Source) Lag(at stream.Positions) map[int32]int64 {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
 	out := make(map[int32]int64, len(s.ends))
 	for p, e := range s.ends {
-		if time.Since(e.at) <= lagValid*s.interval {
-			out[p] = max(e.end-e.next, 0)
+		if e.told.IsZero() || time.Since(e.told) > lagValid*s.interval {
+			continue
 		}
+		pos, ok := at[p]
+		if !ok {
+			pos = e.start
+		}
+		out[p] = max(e.end-s.gaps.past(p, pos), 0)
 	}
 	return out
 }
 
-// lagging is where reading of a partition stands, where it ends, and when that was told.
-type lagging struct {
-	next, end int64
-	at        time.Time
+// lagEnd is where reading of a partition began, where the readable part of it ends, and when that was told.
+type lagEnd struct {
+	start, end int64
+	told       time.Time
 }
 
 // lagValid is for how many intervals the end of a partition holds.
 const lagValid = 3
 
-// setLag notes where reading stands and where the partition ends.
-func (s *Source) setLag(partition int32, next, end int64) {
+// setEnd notes where a partition ends.
+func (s *Source) setEnd(partition int32, end int64) {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
-	s.ends[partition] = lagging{next, end, time.Now()}
+	s.ends[partition] = lagEnd{s.ends[partition].start, end, time.Now()}
 }
 
 // watchEnds asks where the partitions end, for Lag: a fetcher does not while what it has fetched waits to be read.
@@ -291,11 +294,9 @@ func (s *Source) watchEnds() {
 		if err != nil { // closed; or not allowed, which the fetchers find out
 			return
 		}
-		s.lagMu.Lock()
 		for p, e := range ext {
-			s.ends[p] = lagging{s.ends[p].next, e.end, time.Now()}
+			s.setEnd(p, e.end)
 		}
-		s.lagMu.Unlock()
 	}
 }
 
@@ -358,6 +359,9 @@ func (s *Source) run(ctx context.Context) error {
 }
 
 func (s *Source) goFetch(p int32, pos int64) {
+	s.lagMu.Lock()
+	s.ends[p] = lagEnd{start: pos}
+	s.lagMu.Unlock()
 	f := newFetcher(s, p, pos)
 	s.wg.Go(func() {
 		if err := f.run(s.ctx); err != nil && s.ctx.Err() == nil {

@@ -12,6 +12,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
@@ -158,7 +159,7 @@ func TestFairness(t *testing.T) {
 	if recs[0].Partition == 1 {
 		return
 	}
-	require.Eventually(t, func() bool { return src.Lag()[1] == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return src.Lag(nil)[1] == 1 }, time.Minute, time.Millisecond)
 	reads := 0
 	for {
 		recs, err := src.Read(t.Context())
@@ -171,26 +172,52 @@ func TestFairness(t *testing.T) {
 	require.Less(t, reads, 400, "of 500")
 }
 
+// TestLag: the lag is counted from the positions that are asked for, whether or not somebody reads, and is not known while brokers do not
+// answer.
 func TestLag(t *testing.T) {
 	e := openLog(t, Topic{Name: "in", Partitions: 2})
 	cl := reference(t, e)
-	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1})
+	src := newSource(t, SourceOptions{Client: fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1, Start: Latest})
 	var _ stream.Lagger = src
 	src.interval = 10 * time.Millisecond
-	require.Empty(t, src.Lag())
+	produce(t, cl, "in", 0, 0, rec("", "old"))
+	require.NoError(t, src.Seek(t.Context(), nil))
+	require.Empty(t, src.Lag(nil))
+	lags := func(at stream.Positions, want int64) {
+		t.Helper()
+		require.Eventually(t, func() bool { return maps.Equal(src.Lag(at), map[int32]int64{0: want}) }, time.Minute, time.Millisecond)
+	}
 	for range 3 {
 		produce(t, cl, "in", 0, 0, rec("", "x"))
 	}
 	readN(t, src, 1)
-	// One record to a fetch: the second waits for its Read.
-	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 2}) }, time.Minute, time.Millisecond)
+	lags(nil, 3) // what is read is not done
+	lags(stream.Positions{0: 2}, 2)
 	produce(t, cl, "in", 0, 0, rec("", "x")) // while nobody reads
-	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 3}) }, time.Minute, time.Millisecond)
+	lags(stream.Positions{0: 2}, 3)
 	readN(t, src, 3)
-	require.Eventually(t, func() bool { return maps.Equal(src.Lag(), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
+	lags(stream.Positions{0: 5}, 0)
 	// A broker that does not answer any more leaves the lag unknown, not as it was.
 	require.NoError(t, e.Close())
-	require.Eventually(t, func() bool { return len(src.Lag()) == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(src.Lag(stream.Positions{0: 5})) == 0 }, time.Minute, time.Millisecond)
+}
+
+// TestLagBehindMarkers: markers and aborted records at the end of a partition are no lag.
+func TestLagBehindMarkers(t *testing.T) {
+	e := embedded(t)
+	topic := e.topic(t, "in", 1, nil)
+	cl := e.franz(t, kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic))
+	for _, commit := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
+		require.NoError(t, cl.BeginTransaction())
+		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord("x")).FirstErr())
+		require.NoError(t, cl.EndTransaction(t.Context(), commit))
+	}
+	src := newSource(t, SourceOptions{Client: e.client(), Topic: topic})
+	readN(t, src, 1)
+	require.Eventually(t, func() bool { return maps.Equal(src.Lag(stream.Positions{0: 1}), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
+	at := stream.Positions{0: 1}
+	src.Advance(at)
+	require.Equal(t, stream.Positions{0: 4}, at, "asking for the lag moves nothing")
 }
 
 func TestBigBatches(t *testing.T) {
