@@ -24,6 +24,10 @@ image: ## build the container image motifd:VERSION
 demo: build ## show fraud rings being reported live
 	./bin/motifd demo $(DEMOFLAGS)
 
+.PHONY: story
+story: build ## play one account that everybody pays against the daemon; LIMITS=default with the limits of a plain configuration
+	LIMITS=$(LIMITS) sh cmd/motifd/stories/one-hub.sh
+
 .PHONY: test
 test: ## run all tests that need nothing but this repository
 	$(GO) test -timeout 30m ./...
@@ -63,6 +67,15 @@ bench: build ## measure counts, deltas, exists by class of patterns, 1 and 2 thr
 bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated case or on that in the directory CASE
 	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
 	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") $(BENCHFLAGS)
+
+# What .ci/run has not the time for: more kills and restarts, a daemon that runs for DURATION, and more inputs for each fuzz target.
+.PHONY: ci-full
+ci-full: ## .ci/run and the long checks: torture, soak, fuzz with 100000 inputs, the story with default limits; takes an hour
+	.ci/run
+	$(MAKE) story LIMITS=default
+	$(MAKE) torture
+	$(MAKE) soak
+	$(MAKE) fuzz FUZZTIME=100000x
 
 DURATION    ?= 10m
 
