@@ -24,7 +24,8 @@ const AllOrders = ^uint32(0)
 type Request struct {
 	Plan *Plan
 	Want Want
-	// Limit caps the rows emitted: a prefix in canonical order. 0 is no cap.
+	// Limit caps the rows emitted: a prefix in canonical order. When it is reached nothing more is searched. 0 is no
+	// cap.
 	Limit uint64
 	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11). With WantCount
 	// and WantAny, which have no anchors, it is 0 or AllOrders.
@@ -54,8 +55,9 @@ type Exceeded func(request int, order uint32, cause Cause) (stop bool, err error
 // Result is what a search found for the request of the same index.
 type Result struct {
 	// Count is the number of matches: emitted, or with WantCount all of them. With WantAny it is 0 or 1.
-	Count     Count
-	Truncated bool // the limit was reached and there are more matches than it
+	Count Count
+	// Truncated tells that the limit was reached; of Enumerate, that there are more matches than it.
+	Truncated bool
 	// Over is the limit that the search ended at, of WantCount, WantAny and Enumerate: Count and Witness are void then,
 	// and no row was emitted. Groups of WantRows are told one by one; see Exceeded.
 	Over     Cause

@@ -13,7 +13,8 @@ import (
 
 // TestS11OneHubDoesNotHoldTheDaemon plays sixty payments to one account, and an unrelated one, against a pattern of ten senders: 7.5e10
 // matches. What is within the limits is put out, records tell of the rest, other queries and the exact count are as they are without a hub,
-// a registration with a backfill is bounded, too, and a replay of the batch log puts out the same bytes. Then the payments are withdrawn.
+// a registration with a backfill is bounded, too, and a replay of the batch log puts out the same bytes. Then the
+// payments are withdrawn. With a cap, the first matches are put out, and no limit is reached.
 func TestS11OneHubDoesNotHoldTheDaemon(t *testing.T) {
 	t.Parallel()
 	var senders []string
@@ -41,10 +42,12 @@ queries:
   - {name: count10, unit: subgraphs, emit: counts, cypher: "` + fan + `"}
   - {name: any10, unit: subgraphs, emit: exists, cypher: "` + fan + `"}
   - {name: fan10, unit: subgraphs, cypher: "` + fan + `"}
+  - {name: first10, unit: subgraphs, max_matches_per_batch: 10, cypher: "` + fan + `"}
 ` + queries
 	}
 	dir := write(t, map[string]string{"motifd.yaml": config(""), "in.jsonl": message("+"),
-		"late.yaml": config(`  - {name: late10, unit: subgraphs, backfill: full, cypher: "` + fan + `"}` + "\n")})
+		"late.yaml": config(`  - {name: late10, unit: subgraphs, backfill: full, cypher: "` + fan + `"}
+  - {name: latefirst10, unit: subgraphs, backfill: full, max_matches_per_batch: 10, cypher: "` + fan + `"}` + "\n")})
 	out := func() string { return readFile(t, filepath.Join(dir, "out.jsonl")) }
 	count := func(text string, parts ...string) (n int) {
 	lines:
@@ -67,7 +70,23 @@ queries:
 	require.Greater(t, skipped, 30)
 	require.Less(t, count(first, `"query":"fan10"`, `"op":"+"`), 60*20_000)
 
+	// The eleventh payment is the one that exceeds the cap. One more has 1.5e10 matches of its own.
+	onlyFirst := func(text string, parts ...string) {
+		t.Helper()
+		require.Equal(t, 10, count(text, append(parts, `"op":"+","match":`)...))
+		require.Equal(t, 1, count(text, append(parts, `"op":"!"`, `"reason":"truncated"`)...))
+		require.Equal(t, 11, count(text, parts...))
+	}
+	onlyFirst(first, `"query":"first10"`)
+
 	write := func(text string) { appendFile(t, filepath.Join(dir, "in.jsonl"), text) }
+	write(`{"op":"+","from":"s60","to":"payroll","label":"TRANSFER","from_label":"Account"}` + "\n")
+	succeed(t, dir, "run", "-c", "motifd.yaml")
+	more := strings.TrimPrefix(out(), first)
+	require.Equal(t, 1, count(more, `"query":"fan10"`, `"op":"!"`, `"reason":"skipped"`))
+	onlyFirst(more, `"query":"first10"`)
+	first += more
+
 	write(message("-"))
 	succeed(t, dir, "run", "-c", "motifd.yaml")
 	second := strings.TrimPrefix(out(), first)
@@ -82,6 +101,8 @@ queries:
 	succeed(t, dir, "run", "-c", "motifd.yaml") // takes late10 away
 	succeed(t, dir, "run", "-c", "late.yaml")
 	require.Equal(t, 1, count(out(), `"query":"late10"`, `"snapshot":true`, `"op":"!"`, `"reason":"skipped"`))
+
+	onlyFirst(out(), `"query":"latefirst10"`, `"snapshot":true`)
 
 	succeed(t, dir, "replay", "--batch-log", "state", "--out", "again.jsonl")
 	require.Equal(t, out(), readFile(t, filepath.Join(dir, "again.jsonl")))

@@ -76,6 +76,7 @@ type Backend struct {
 	phase, read  uint64
 	branches     branches
 	apart        bool // tests: every anchor is searched by itself
+	canonFirst   bool // tests: what is capped is searched in canonical order from the start
 	forests      bool // tests: every pattern that can have a forest has one
 	room         int  // tests: what branches may take, if not 0
 	forgets      bool // tests: what pairs of vertices have in common, and what orders end in, is found each time
@@ -89,6 +90,7 @@ type Backend struct {
 	alone      uint64                  // aloneSteps, or fewer in tests
 	shareEvery uint64                  // steps between two looks whether to give work away
 	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one
+	cuts       atomic.Int64            // tests: groups and views of which a canonical search found the first rows
 	shared     atomic.Int64            // tests: parts that another worker did than the one that gave them away
 
 	mu      sync.Mutex
@@ -132,6 +134,7 @@ type compiled struct {
 	noted             [2]uint64 // by side: the batch that was last said to concern it
 	forest            *forest   // nil when counts are better taken from the net edges alone
 	grown             uint64    // the phase that the forest was last brought to
+	canons            canons
 }
 
 // New returns a backend without a graph.

@@ -43,6 +43,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	file := spillFile{dir: b.opt.SpillDir, budget: budget}
 	all := sorted{order: newRowOrder(view, p), file: &file}
+	keep, capped := limit, viewCut{b: b, c: c, which: which, order: all.order, file: &file}
+	if limit > 0 {
+		keep++ // one more tells that there are more
+		if want == matcher.WantRows {
+			capped.cut.begin(b, keep, &capped)
+		}
+	}
 	bound := int(b.g.IDBound())
 	pool, endings := &pool{b: b, stop: &stop}, sharedEndings{b: b}
 	defer endings.release()
@@ -60,13 +67,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			s.counter.start(s, shape, adj, nil, 0)
 		}
 		st := &sorter{memory: b.opt.GroupMemory, stop: &stop}
-		keep := limit
-		if limit > 0 {
-			keep++ // one more tells that there are more
-		}
 		st.begin(all.order, keep, &file)
 		s.out = st
 		s.measured(&meter)
+		capped.cut.measure(b, s)
+		if s.stopped {
+			stop.Store(true)
+		}
 		began := s.polled.at
 		defer func() {
 			st.close()
@@ -76,7 +83,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			if given != nil {
 				s.resume(given)
 			}
-			for v := from; v < to && !stop.Load() && !s.tripped; v++ {
+			for v := from; v < to && !stop.Load() && !s.tripped && !capped.cut.isDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
@@ -85,15 +92,22 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 					s.fromRoot(o, which, id)
 				}
 			}
-			if st.err != nil || s.tripped {
+			if st.err != nil || s.tripped || capped.cut.isDone() {
 				stop.Store(true)
 			}
 		}
 		s.spend()
 		took := s.polled.at - began
+		first := capped.cut.isDone() && capped.cut.give(s, st)
 		rows := st.finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
+		switch {
+		case first:
+			all.drop()
+		case capped.cut.isDone():
+			rows.drop()
+		}
 		all.join(rows)
 		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
 		result.Steps += s.steps
@@ -102,6 +116,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)
 		}
 	})
+	result.Steps += capped.steps.Load()
 	if err := ctx.Err(); err != nil {
 		all.close()
 		return matcher.Result{}, err
@@ -136,3 +151,25 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	return result, all.each(ctx, take, emit)
 }
+
+// viewCut is the cut of a view whose rows are capped.
+type viewCut struct {
+	cut   cut
+	b     *Backend
+	c     *compiled
+	which dyngraph.Which
+	order *rowOrder
+	file  *spillFile
+	steps atomic.Uint64 // of canonical searches
+}
+
+// begin implements capped.
+func (v *viewCut) begin() (*rowOrder, *spillFile) { return v.order, v.file }
+
+// find implements capped.
+func (v *viewCut) find(c *canonSearch, limit uint64) {
+	c.fromRoots(v.c.canonical(v.b.filter, -1), v.which, limit)
+}
+
+// tell implements capped.
+func (v *viewCut) tell(steps uint64) { v.steps.Add(steps) }

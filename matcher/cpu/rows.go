@@ -12,12 +12,14 @@ import (
 
 // group is the result of one (anchor, request), on its way from the workers to the emitter.
 type group struct {
+	s       *rowSearch
 	chunk   int
 	request int
 	order   uint32
 	rows    sorted
 	tripped bool // it is beyond its budget; the meter tells the cause
 	meter   matcher.Meter
+	cut     cut
 	file    spillFile
 	// open counts the parts of the search that are not finished, once some were given away: the first worker's own one
 	// included. It is guarded by rowSearch.mu.
@@ -65,7 +67,7 @@ type rowRequest struct {
 	closed  atomic.Bool // it is not searched any more
 	steps   atomic.Int64
 	ns      atomic.Int64
-	emitted uint64
+	emitted atomic.Uint64 // rows
 }
 
 // emission is where groups go.
@@ -215,9 +217,9 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 		of.closed.Store(stop)
 		return err
 	}
-	take, found := g.rows.count, g.rows.count
+	take := g.rows.count
 	if req.Limit > 0 {
-		take = min(take, req.Limit-of.emitted)
+		take = min(take, req.Limit-of.emitted.Load())
 	}
 	if take > 0 || g.rows.err != nil {
 		err := s.each(ctx, g, take, func(rows matcher.Rows) error {
@@ -229,9 +231,8 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	} else {
 		g.rows.close()
 	}
-	of.emitted += take
 	r.Count = r.Count.Add(matcher.CountOf(take))
-	if r.Truncated = take < found; r.Truncated {
+	if r.Truncated = req.Limit > 0 && of.emitted.Add(take) == req.Limit; r.Truncated {
 		of.closed.Store(true)
 	}
 	return nil

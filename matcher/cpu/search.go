@@ -16,6 +16,7 @@ const maxWidth = matcher.MaxVertices + matcher.MaxEdges
 // search is one worker's state: a depth-first search over the steps of an order (GAMMA Algorithm 1, one thread in
 // the place of a warp).
 type search struct {
+	b      *Backend
 	g      *dyngraph.Graph
 	orders []uint32 // side table of batch orders by edge index
 	bits   []uint64
@@ -53,6 +54,7 @@ type search struct {
 	stop    *atomic.Bool
 	closed  *atomic.Bool   // of the request, or nil: it is not searched any more
 	meter   *matcher.Meter // of the group, or the request; nil when nothing is measured
+	cut     *cut           // of the group, or the request; nil when its rows are not capped
 	polled  measure        // what the meter knows
 	clock   func() int64
 	tripped bool // the group is beyond its budget
@@ -75,7 +77,7 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 		s = &search{}
 	}
 	b.mu.Unlock()
-	s.clock = b.clock
+	s.b, s.clock = b, b.clock
 	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.filled = filled{}
 	s.ask(mode)
@@ -88,13 +90,13 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 
 // ask makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *search) ask(mode matcher.Want) {
-	s.mode, s.found, s.out, s.witness, s.meter, s.sharing = mode, 0, nil, nil, nil, sharing{}
+	s.mode, s.found, s.out, s.witness, s.meter, s.closed, s.cut, s.sharing = mode, 0, nil, nil, nil, nil, nil, sharing{}
 	s.steps, s.polled, s.tripped, s.stopped = 0, measure{}, false, false
 }
 
 // release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
-	s.out, s.stop, s.meter, s.sharing = nil, nil, nil, sharing{}
+	s.out, s.stop, s.meter, s.closed, s.cut, s.sharing = nil, nil, nil, nil, nil, sharing{}
 	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -207,6 +209,9 @@ func (s *search) poll() bool {
 	if s.meter != nil && !s.spend() {
 		s.tripped, s.stopped = true, true
 	}
+	if s.cut != nil && !s.stopped {
+		s.stopped = s.cut.taken(s.b, s)
+	}
 	return !s.stopped
 }
 
@@ -221,6 +226,10 @@ func (s *search) spend() bool {
 	now := measure{s.steps, s.matches(), s.clock() - s.sharing.waited}
 	was := s.polled
 	s.polled = now
+	if s.cut != nil {
+		s.cut.steps.Add(now.steps - was.steps)
+		s.cut.rows.Add(now.matches - was.matches)
+	}
 	return s.meter.Spend(now.steps-was.steps, now.matches-was.matches, now.at-was.at)
 }
 

@@ -38,6 +38,14 @@ func (r *sorted) bytes() int {
 	return n
 }
 
+// drop gives the rows back, which are in runs.
+func (r *sorted) drop() {
+	for _, run := range r.runs {
+		run.close()
+	}
+	r.runs, r.count, r.err = nil, 0, nil
+}
+
 // spill moves the runs to disk.
 func (r *sorted) spill(f *spillFile) {
 	for _, run := range r.runs {

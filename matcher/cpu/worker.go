@@ -133,31 +133,40 @@ func (w *worker) groupOf(starts []start, net uint32) int {
 // group searches a group and returns it, complete; nil if it has nothing, or is queued since others have parts of it.
 func (w *worker) group(c int, order uint32, starts []start) *group {
 	s, r := w.s, starts[0].request
-	if s.reqs[r].Skips(order) || s.of[r].closed.Load() {
+	of, limit := &s.of[r], s.reqs[r].Limit
+	if s.reqs[r].Skips(order) || of.closed.Load() {
 		return nil
+	}
+	if limit > 0 {
+		if limit -= of.emitted.Load(); limit == 0 {
+			return nil
+		}
 	}
 	if len(starts) == 1 && w.se.noThird(starts[0].third, order) {
 		w.se.steps++
-		s.of[r].steps.Add(1)
+		of.steps.Add(1)
 		return nil
 	}
 	g := w.spare
 	if g == nil {
-		g = &group{}
+		g = &group{s: s}
 	}
 	w.spare = nil
 	g.rows, g.tripped = sorted{}, false
 	g.chunk, g.request, g.order, g.file.dir, g.file.budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
-	if g.meter.Begin(s.reqs[r].Budget, s.reqs[r].Limit > 0) != matcher.NoCause {
+	if g.cut.limit = 0; limit > 0 {
+		g.cut.begin(s.b, limit, g)
+	}
+	if g.meter.Begin(s.reqs[r].Budget, limit > 0) != matcher.NoCause {
 		g.tripped = true
 		return g
 	}
 	if s.b.hold != nil {
 		s.b.hold(func() bool { return s.hungry.Load() > 0 })
 	}
-	tripped := w.search(g, starts, nil)
+	tripped, first := w.search(g, starts, nil)
 	if w.se.sharing.gave {
-		w.finish(g, tripped)
+		w.finish(g, tripped, first)
 		w.queue(c)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -182,18 +191,16 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 
 // part searches a part of a group.
 func (w *worker) part(p *part) {
-	w.finish(p.g, w.search(p.g, p.starts, p))
+	tripped, first := w.search(p.g, p.starts, p)
+	w.finish(p.g, tripped, first)
 }
 
-// search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then. It tells whether
-// the group is beyond its budget.
-func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
-	s, se, of, req := w.s, w.se, &w.s.of[g.request], &w.s.reqs[g.request]
-	limit := req.Limit
-	if limit > 0 {
-		limit++ // one more tells that there are more
-	}
-	w.st.begin(of.order, limit, &g.file)
+// search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then.
+// It tells whether the group is beyond its budget, and whether these are the first rows of the group, so that no others
+// are wanted (see cut).
+func (w *worker) search(g *group, starts []start, p *part) (tripped, first bool) {
+	s, se, of := w.s, w.se, &w.s.of[g.request]
+	w.st.begin(of.order, g.cut.limit, &g.file)
 	w.st.rows.tail = tailOf(starts, p)
 	se.measured(&g.meter)
 	began := se.polled
@@ -201,7 +208,8 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	h := &se.sharing
 	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
 	se.stopped, se.tripped = false, false
-	if len(starts) == 0 {
+	g.cut.measure(s.b, se)
+	if len(starts) == 0 && !se.stopped {
 		se.resume(p)
 		tripped = se.tripped
 	}
@@ -213,10 +221,13 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped bool) {
 	}
 	h.group, h.starts = nil, nil
 	tripped = !se.spend() || tripped
-	se.meter, se.closed = nil, nil
+	se.meter, se.closed, se.cut = nil, nil, nil
 	of.steps.Add(int64(se.polled.steps - began.steps))
 	of.ns.Add(se.polled.at - began.at)
-	return tripped
+	if g.cut.isDone() {
+		return false, g.cut.give(se, &w.st)
+	}
+	return tripped, false
 }
 
 // tailOf returns the tail of the rows of starts, or of a part.
@@ -231,8 +242,9 @@ func tailOf(starts []start, p *part) int {
 	return n
 }
 
-// finish hands over the rows of a part of a shared group. It never waits: when there is no room they go to disk.
-func (w *worker) finish(g *group, tripped bool) {
+// finish hands over the rows of a part of a shared group. It never waits: when there is no room they go to disk. The
+// first rows take the place of all others.
+func (w *worker) finish(g *group, tripped, first bool) {
 	s := w.s
 	if tripped {
 		w.st.close() // no row of the group is emitted
@@ -249,6 +261,14 @@ func (w *worker) finish(g *group, tripped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g.rows.order, g.rows.file = rows.order, &g.file
+	switch {
+	case first:
+		s.queued -= g.rows.bytes()
+		g.rows.drop()
+	case g.cut.isDone():
+		rows.drop()
+		n = 0
+	}
 	g.rows.join(rows)
 	g.tripped = g.tripped || tripped
 	s.queued += n

@@ -40,8 +40,7 @@ func (e *emitter) group(g rowGroup, data []uint32) error {
 		return nil
 	}
 	rows := matcher.Rows{Vertices: len(req.Plan.Query.Vertices), Edges: len(req.Plan.Query.Edges), Data: data}
-	found := uint64(rows.Len())
-	take := found
+	take := uint64(rows.Len())
 	if req.Limit > 0 {
 		take = min(take, req.Limit-e.emitted[i])
 	}
@@ -52,7 +51,7 @@ func (e *emitter) group(g rowGroup, data []uint32) error {
 	}
 	e.emitted[i] += take
 	e.out += int(take)
-	if take < found {
+	if req.Limit > 0 && e.emitted[i] == req.Limit {
 		r.Truncated, e.closed[i] = true, true
 	}
 	r.Count = r.Count.Add(matcher.CountOf(take))

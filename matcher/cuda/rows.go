@@ -35,7 +35,10 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	defer t.close()
 	w.within = func(g rowGroup, rows int) bool {
 		req := &s.reqs[g.request]
-		return req.Limit > 0 || req.Budget.Within(uint64(rows))
+		if req.Limit > 0 {
+			return uint64(rows) <= max(cappedRows, cappedRows/cappedLimit*req.Limit)
+		}
+		return req.Budget.Within(uint64(rows))
 	}
 	w.aside.spill.budget = s.reqs[of[0]].Budget // of the batch, as far as files go
 	w.take = func(g rowGroup, rows []uint32) error {
@@ -71,6 +74,13 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	}
 	return e.out, nil
 }
+
+// A capped group with more rows than cappedRows, or with a cap above cappedLimit than that part of it, goes to the CPU
+// backend, which does not have to find all of them to know the first.
+const (
+	cappedRows  = 1 << 16
+	cappedLimit = 1 << 12
+)
 
 // filler makes waves of the net edges of a batch.
 type filler struct {

@@ -230,7 +230,8 @@ func (a *answer) give(i int, req *matcher.Request, g group, emit func(matcher.Gr
 	}
 	a.result.Steps += uint64(len(shown))
 	a.given += uint64(len(shown))
-	a.result.Truncated, a.done = len(shown) < len(g.rows), len(shown) < len(g.rows)
+	a.done = req.Limit > 0 && a.given == req.Limit
+	a.result.Truncated = a.done
 	a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(len(shown))))
 	if len(shown) == 0 {
 		return nil

@@ -113,7 +113,7 @@ func TestS11LimitIsAPrefix(t *testing.T) {
 		if !slices.Equal(a.Lines(), want) {
 			t.Fatalf("limit %d: %q", limit, a.Lines())
 		}
-		if r := a.Results[0]; r.Count != matcher.CountOf(uint64(len(want))) || r.Truncated != (limit < 9) {
+		if r := a.Results[0]; r.Count != matcher.CountOf(uint64(len(want))) || r.Truncated != (limit <= 9) {
 			t.Fatalf("limit %d: %+v", limit, r)
 		}
 	}

@@ -1,0 +1,479 @@
+package cpu
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/plan"
+)
+
+// canonSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
+// Vertices are mapped in the order of a canon, candidates ascending; when all are mapped, edges in pattern order,
+// ascending by identity.
+//
+// The order leaves no choice where dead ends are found late. Where nothing comes of a step, the search therefore goes
+// back to the last step that had a part in that, not to the one before (conflict-directed backjumping; Prosser, 1993):
+// branches of the pattern that have nothing to do with each other do not multiply.
+type canonSearch struct {
+	se   *search // what is visible, what is mapped, and what is spent
+	out  *sorter
+	o    *canon
+	most uint64 // steps; beyond it the search is given up
+	left uint64 // rows that the order at hand may still find
+	rows uint64 // that it found
+	// done ends the search along an order, over the whole search.
+	done, over bool
+
+	frames  []canonFrame
+	domains [][]dyngraph.VertexID // by vertex: where routes come by
+	options [][]uint32            // by pattern edge: data edges, ascending by identity
+	upper   []int
+	// known are neighbours as they were found, by what they were asked for: steps of one pattern ask for the same ones
+	// often.
+	known map[knownKey][]dyngraph.VertexID
+	held  int // vertices in known
+}
+
+// canonFrame is the candidates of a step, and the images that they are for.
+type canonFrame struct {
+	valid bool
+	key   [matcher.MaxVertices]dyngraph.VertexID
+	found []dyngraph.VertexID
+	room  []dyngraph.VertexID
+}
+
+type knownKey struct {
+	of     dyngraph.VertexID
+	label  dyngraph.LabelID
+	dir    dyngraph.Dir
+	either bool
+	test   plan.Test
+}
+
+// mostKnown bounds what is known, in vertices: 16 MiB.
+const mostKnown = 4 << 20
+
+// fromAnchor finds the rows of an order that net edge n, of order i in its batch, makes, at most so many.
+func (c *canonSearch) fromAnchor(o *canon, n *dyngraph.NetEdge, i uint32, most uint64) {
+	se := c.se
+	se.sign, se.anchor = n.Sign, i
+	c.begin(o, most)
+	if label := o.plan.EdgeLabels[o.anchor]; label != matcher.AnyLabel && label != n.Label {
+		return
+	}
+	first, second := &o.steps[0], &o.steps[1]
+	if !se.candidate(first.step, n.From) || !se.candidate(second.step, n.To) {
+		return
+	}
+	se.put(0, n.From)
+	se.edges[o.anchor] = uint32(n.Edge)
+	if c.step() && se.free(1, n.To) && c.joins(second, n.To, -1) {
+		if c.put(1, n.To) {
+			c.extend(2)
+		}
+	}
+}
+
+// fromRoots finds the rows of a view, at most so many.
+func (c *canonSearch) fromRoots(o *canon, which dyngraph.Which, most uint64) {
+	se := c.se
+	se.sign, se.which = 0, which
+	c.begin(o, most)
+	view := se.g.View(which)
+	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.g.IDBound()) && c.step() && !c.done; v++ {
+		if view.HasVertex(v) && se.candidate(o.steps[0].step, v) {
+			se.put(0, v)
+			c.extend(1)
+		}
+	}
+}
+
+func (c *canonSearch) begin(o *canon, most uint64) {
+	c.o, c.left, c.rows, c.done = o, most, 0, false
+	c.se.o, c.se.edges = o.order, c.se.row[len(o.plan.Query.Vertices):]
+	c.frames = grown(c.frames, len(o.steps))
+	for i := range c.frames {
+		c.frames[i].valid = false
+	}
+	c.domains, c.options = grown(c.domains, len(o.steps)), grown(c.options, len(o.parallel))
+}
+
+func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:max(n, len(s))] }
+
+// step counts a step; false ends the search.
+func (c *canonSearch) step() bool { return c.stepBy(1) }
+
+func (c *canonSearch) stepBy(n int) bool {
+	if !c.se.stepBy(n) || c.se.steps > c.most {
+		c.done, c.over = true, true
+	}
+	return !c.done
+}
+
+// extend maps step d and all after it. If no row comes of that, it returns the earlier steps that are the reason: as
+// long as their images stay, none will.
+func (c *canonSearch) extend(d int) (reason uint32) {
+	if d == len(c.o.steps) {
+		c.mapEdge(0)
+		return 0
+	}
+	st, se := &c.o.steps[d], c.se
+	all, ok := c.candidates(d, st)
+	if !ok {
+		return 0
+	}
+	reason = st.needs
+	if len(all) < st.alike {
+		return reason
+	}
+	from, to, cut := c.bounds(d, st, all)
+	reason |= cut
+next:
+	for i := from; i < to; i++ {
+		if !c.step() {
+			return 0
+		}
+		w := all[i]
+		for _, k := range st.clash {
+			if se.m[k] == w {
+				reason |= 1 << k
+				continue next
+			}
+		}
+		if !c.put(d, w) {
+			return 0
+		}
+		rows := c.rows
+		why := c.extend(d + 1)
+		switch {
+		case c.done:
+			return 0
+		case c.rows > rows:
+		case why>>d&1 == 0:
+			return why
+		default:
+			reason |= why &^ (1 << d)
+		}
+	}
+	return reason
+}
+
+// bounds returns which of a step's candidates symmetry leaves, by their places, and the earlier steps by whose images
+// it takes others.
+func (c *canonSearch) bounds(d int, st *canonStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
+	to = len(all)
+	var low, high uint32
+	for _, l := range st.less {
+		if l.greater {
+			if at := seek(all, 0, c.se.m[l.step]+1); at > from {
+				from, low = at, 1<<l.step
+			}
+		} else if at := seek(all, 0, c.se.m[l.step]); at < to {
+			to, high = at, 1<<l.step
+		}
+	}
+	if len(st.larger) == 0 {
+		return from, to, low | high
+	}
+	// Those that must be larger come later: each takes a place behind this one's, and before what bounds it.
+	c.upper = c.upper[:0]
+	var by uint32
+	for _, k := range st.larger {
+		most := len(all)
+		for _, l := range c.o.steps[k].less {
+			if l.greater || l.step >= d {
+				continue
+			}
+			if at := seek(all, 0, c.se.m[l.step]); at < most {
+				most = at
+				by |= 1 << l.step
+			}
+		}
+		c.upper = append(c.upper, most)
+	}
+	slices.Sort(c.upper)
+	last := len(all)
+	for _, u := range slices.Backward(c.upper) {
+		last = min(last, u) - 1
+	}
+	if last < to {
+		to, high = max(last, 0), by
+	}
+	return from, to, low | high
+}
+
+// candidates returns the vertices that step d may be mapped to, as far as the edges to earlier steps go, ascending;
+// false ends the search.
+func (c *canonSearch) candidates(d int, st *canonStep) ([]dyngraph.VertexID, bool) {
+	f, m := &c.frames[d], &c.se.m
+	same := f.valid
+	for i, k := range st.list {
+		same = same && f.key[i] == m[k]
+		f.key[i] = m[k]
+	}
+	if same {
+		return f.found, true
+	}
+	f.valid = false
+	if st.route != nil {
+		f.room = c.follow(st, f.room[:0])
+		f.found = f.room
+	} else {
+		best, least := 0, 0
+		for k := range st.back {
+			if n := c.se.degree(&st.back[k]); k == 0 || n < least {
+				best, least = k, n
+			}
+		}
+		b := &st.back[best]
+		f.found = c.around(m[b.step], b, st.test)
+		if len(st.back) > 1 || st.within {
+			kept := f.room[:0]
+			for _, w := range f.found {
+				if !c.step() {
+					break
+				}
+				if !st.within || contains(c.domains[st.vertex], w) {
+					if c.joins(st, w, best) {
+						kept = append(kept, w)
+					}
+				}
+			}
+			f.found, f.room = kept, kept
+		}
+	}
+	f.valid = !c.done
+	return f.found, !c.done
+}
+
+func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
+	_, found := slices.BinarySearch(s, w)
+	return found
+}
+
+// follow appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
+// it comes by.
+func (c *canonSearch) follow(st *canonStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
+	from := []dyngraph.VertexID{c.se.m[st.base]}
+	for i := range st.route {
+		h, to := &st.route[i], ends
+		last := i+1 == len(st.route)
+		if !last {
+			to = c.domains[h.vertex][:0]
+		}
+		for _, v := range from {
+			if to = append(to, c.around(v, &h.back, h.test)...); c.done {
+				return to
+			}
+		}
+		if len(from) > 1 {
+			slices.Sort(to)
+			to = slices.Compact(to)
+		}
+		if !last {
+			c.domains[h.vertex] = to
+		}
+		from = to
+	}
+	return from
+}
+
+// around returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
+func (c *canonSearch) around(v dyngraph.VertexID, b *back, test plan.Test) []dyngraph.VertexID {
+	key := knownKey{v, b.label, b.dir, b.either, test}
+	if found, ok := c.known[key]; ok {
+		return found
+	}
+	se := c.se
+	var found []dyngraph.VertexID
+	sorted := true
+	for _, dir := range b.dirs() {
+		r := se.rangeOf(v, dir, b.label)
+		if !c.stepBy(r.AtMost()) {
+			return nil
+		}
+		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+			for i, w := range nbrs {
+				if test.Of(se.bits[int(w)*se.words:]) && (!ents[i].Staged() || se.visible(ents[i])) {
+					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
+					found = append(found, w)
+				}
+			}
+		}
+	}
+	if !sorted {
+		slices.Sort(found)
+		found = slices.Compact(found)
+	}
+	if c.held += len(found) + 1; c.held > mostKnown {
+		c.known, c.held = nil, len(found)+1
+	}
+	if c.known == nil {
+		c.known = map[knownKey][]dyngraph.VertexID{}
+	}
+	c.known[key] = found
+	return found
+}
+
+// rangeOf returns the adjacency of a vertex in one direction, of one edge label or of any.
+func (s *search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
+	if label == matcher.AnyLabel {
+		return s.g.RangeAll(v, dir)
+	}
+	return s.g.Range(v, dir, label)
+}
+
+// joins reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
+// demands. Back edge known is known to have one.
+func (c *canonSearch) joins(st *canonStep, w dyngraph.VertexID, known int) bool {
+	for i := range st.joined {
+		p := &st.joined[i]
+		if len(p.backs) == 1 && c.o.parallel[st.back[p.backs[0]].edge] == nil {
+			if k := p.backs[0]; k != known && !c.any(&st.back[k], w) {
+				return false
+			}
+			continue
+		}
+		for _, k := range p.backs {
+			c.optionsOf(&st.back[k], w)
+		}
+		if !c.completable(c.o.parallel[st.back[p.backs[0]].edge]) {
+			return false
+		}
+	}
+	return true
+}
+
+// any reports whether some visible data edge from the image of a back edge's step to w is of its kind.
+func (c *canonSearch) any(b *back, w dyngraph.VertexID) bool {
+	found := false
+	c.between(b, w, func(dyngraph.Entry) bool { found = true; return false })
+	return found
+}
+
+// optionsOf finds what a back edge may be mapped to when its later end is mapped to w.
+func (c *canonSearch) optionsOf(b *back, w dyngraph.VertexID) {
+	all := c.options[b.edge][:0]
+	c.between(b, w, func(e dyngraph.Entry) bool {
+		all = append(all, uint32(e.Index()))
+		return true
+	})
+	view := c.se.g.View(dyngraph.New)
+	if len(all) > 1 {
+		slices.SortFunc(all, func(x, y uint32) int {
+			return compareEdges(view, dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
+		})
+	}
+	c.options[b.edge] = all
+}
+
+// between hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
+// answered true.
+func (c *canonSearch) between(b *back, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
+	se := c.se
+	u := se.m[b.step]
+	var room [1]dyngraph.LabelID
+	for _, dir := range b.dirs() {
+		labels := append(room[:0], b.label)
+		if b.label == matcher.AnyLabel {
+			labels = se.g.LabelsOf(u, dir, room[:0])
+		}
+		if !c.stepBy(len(labels)) {
+			return
+		}
+		for _, l := range labels {
+			r := se.g.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && (!e.Staged() || se.visible(e)) && !hand(e) {
+				return
+			}
+		}
+	}
+}
+
+// put maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
+func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
+	c.se.put(d, w)
+	st := &c.o.steps[d]
+	for k := range st.back {
+		c.optionsOf(&st.back[k], w)
+	}
+	return !c.done
+}
+
+// mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those parallel
+// to it can be mapped is known beforehand.
+func (c *canonSearch) mapEdge(e int) bool {
+	if e == len(c.o.parallel) {
+		return c.row()
+	}
+	if e == c.o.anchor {
+		return c.mapEdge(e + 1)
+	}
+	among := c.o.parallel[e]
+	for _, x := range c.options[e] {
+		c.se.edges[e] = x
+		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
+			continue
+		}
+		if !c.mapEdge(e + 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// completable reports whether parallel pattern edges, all from one of them on, can be mapped beside those before it.
+func (c *canonSearch) completable(rest []int) bool {
+	if len(rest) == 0 {
+		return true
+	}
+	e := rest[0]
+	if e == c.o.anchor {
+		return c.completable(rest[1:])
+	}
+	for _, x := range c.options[e] {
+		c.se.edges[e] = x
+		if c.compatible(e, c.o.parallel[e]) && c.completable(rest[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// compatible reports whether the image of pattern edge e is none of those that are parallel to it and before it, or the
+// anchor's, and in the order with them that symmetry demands.
+func (c *canonSearch) compatible(e int, among []int) bool {
+	edges, anchor := c.se.edges, c.o.anchor
+	mapped := func(f int) bool { return f < e || f == anchor }
+	for _, f := range among {
+		if f != e && mapped(f) && edges[f] == edges[e] {
+			return false
+		}
+	}
+	if c.o.plan.Query.Unit != matcher.Subgraphs {
+		return true
+	}
+	view := c.se.g.View(dyngraph.New)
+	for _, l := range c.o.plan.EdgeLess {
+		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
+			compareEdges(view, dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// row hands on what is mapped; false ends the search.
+func (c *canonSearch) row() bool {
+	if !c.step() {
+		return false
+	}
+	if !c.out.addRow(c.se.row[:c.o.width()]) {
+		c.done = true // the rows tell the error
+		return false
+	}
+	c.rows++
+	c.done = c.rows >= c.left
+	return !c.done
+}

@@ -1,0 +1,168 @@
+package cpu
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"motifd/matcher"
+)
+
+// cut lets the search of a group, or of a view, whose rows are capped go over to one that finds them in canonical order
+// and stops at the cap (see canonSearch): work in proportion to the cap, not to the group (DESIGN S11).
+//
+// Which of the two takes less is not known beforehand: a canonical order may find dead ends late. So the ordinary
+// search begins, which is all that most groups need. Now and then a worker interrupts it for a canonical search, within
+// a part of the steps that the ordinary one has spent: half once there are more rows than are wanted, and a small part
+// before, when the group may yet end within the cap. The ordinary search spends as much again before the next attempt.
+// Hence all attempts cost at most as much as an ordinary search that finds too many rows, three percent of one that
+// does not, and where an attempt ends, both searches together take a constant multiple of its steps.
+type cut struct {
+	limit uint64 // rows that are wanted; 0 is no cap, and no cut
+	of    capped
+	steps atomic.Uint64 // of the ordinary search
+	rows  atomic.Uint64
+	// next are the steps at which the canonical search is tried again: while it is not known that there are more rows
+	// than are wanted, and once it is.
+	next [2]atomic.Uint64
+	done atomic.Bool
+	mu   sync.Mutex // held by the worker that tries
+	// first are the first rows, until the worker that found them takes them.
+	first  *sorter
+	winner *search
+}
+
+// capped is what a cut is of: a group, or a view.
+type capped interface {
+	// begin returns what a canonical search begins with, on behalf of a search that is going on.
+	begin() (o *rowOrder, file *spillFile)
+	// find finds the first rows in canonical order.
+	find(c *canonSearch, limit uint64)
+	// tell takes note of the steps that a canonical search made.
+	tell(steps uint64)
+}
+
+const (
+	// cutAfter is how many steps a group takes before the canonical search is tried though no more rows are found than
+	// are wanted: many times what looking into it costs, and few milliseconds.
+	cutAfter = 1 << 16
+	// cutShare is the part of the steps so far that it may take then: all attempts together at most twice that.
+	cutShare = 64
+	// knownShare is that part once there are more rows than are wanted.
+	knownShare = 2
+)
+
+// begin makes the cut ready for another group.
+func (c *cut) begin(b *Backend, limit uint64, of capped) {
+	c.limit, c.of, c.first, c.winner = limit, of, nil, nil
+	c.steps.Store(0)
+	c.rows.Store(0)
+	c.done.Store(false)
+	c.next[0].Store(cutAfter)
+	c.next[1].Store(0)
+	if b.canonFirst {
+		c.next[0].Store(0)
+	}
+}
+
+// measure has what a search spends, and finds, count for the cut from now on.
+func (c *cut) measure(b *Backend, s *search) {
+	if c.limit == 0 {
+		return
+	}
+	if s.cut = c; b.canonFirst {
+		s.stopped = c.taken(b, s)
+	}
+}
+
+// isDone tells whether the first rows are found, so that others are not wanted.
+func (c *cut) isDone() bool { return c.limit > 0 && c.done.Load() }
+
+// taken tells whether the first rows are found, by a canonical search that s has made now or by another worker's.
+func (c *cut) taken(b *Backend, s *search) bool {
+	known, share := 0, uint64(cutShare)
+	if c.rows.Load() > c.limit {
+		known, share = 1, knownShare
+	}
+	if c.done.Load() || c.steps.Load() < c.next[known].Load() || !c.mu.TryLock() {
+		return c.done.Load()
+	}
+	defer c.mu.Unlock()
+	steps := c.steps.Load()
+	if c.done.Load() || steps < c.next[known].Load() {
+		return c.done.Load()
+	}
+	c.next[known].Store(2 * steps)
+	most := steps / share
+	if b.canonFirst {
+		most = ^uint64(0)
+	}
+	first := c.try(b, s, most)
+	s.polled.at = s.clock() - s.sharing.waited // the meter knows of the time already
+	if first == nil {
+		return false
+	}
+	c.first, c.winner = first, s
+	c.done.Store(true)
+	b.cuts.Add(1)
+	return true
+}
+
+// try makes a canonical search, on behalf of one that is going on. It returns nil if that takes more than so many
+// steps, or all is to stop.
+func (c *cut) try(b *Backend, s *search, most uint64) *sorter {
+	se := b.newSearch(s.stop, matcher.WantRows)
+	defer b.release(se)
+	se.closed = s.closed
+	se.measured(s.meter)
+	order, file := c.of.begin()
+	out := &sorter{memory: b.opt.GroupMemory, stop: s.stop}
+	out.begin(order, c.limit, file)
+	cs := &canonSearch{se: se, out: out, most: most}
+	c.of.find(cs, c.limit)
+	out.pack()
+	within := se.spend()
+	c.of.tell(se.steps)
+	if cs.over || !within || errors.Is(out.err, errStopped) {
+		out.close()
+		out.release()
+		return nil
+	}
+	return out
+}
+
+// give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
+// the worker that found them, or by none.
+func (c *cut) give(s *search, rows *sorter) (first bool) {
+	rows.close()
+	rows.count = 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.winner != s {
+		return false
+	}
+	f := c.first
+	c.first, c.winner = nil, nil
+	rows.runs, rows.held, rows.count, rows.err = f.runs, f.held, f.count, f.err
+	f.runs, f.held = nil, 0
+	f.close()
+	f.release()
+	return true
+}
+
+// begin implements capped.
+func (g *group) begin() (*rowOrder, *spillFile) { return g.s.of[g.request].order, &g.file }
+
+// find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
+func (g *group) find(c *canonSearch, limit uint64) {
+	b := g.s.b
+	of := b.plans[g.s.reqs[g.request].Plan]
+	for i := range of.plan.Anchored {
+		if c.fromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.over {
+			return
+		}
+	}
+}
+
+// tell implements capped.
+func (g *group) tell(steps uint64) { g.s.of[g.request].steps.Add(int64(steps)) }
