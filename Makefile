@@ -52,7 +52,7 @@ test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Mave
 	$(GO) test -tags kafka -timeout 60m -run 'P3Torture|Broker' -v ./cmd/motifd
 
 .PHONY: torture
-torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, and compare; SEED repeats
+torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, restore an old backup once, and compare; SEED repeats
 	@.ci/kafka/fetch
 	TORTURE_KILLS=$(KILLS) TORTURE_RESTARTS=$(RESTARTS) TORTURE_SEED=$(SEED) \
 		$(GO) test -tags kafka -timeout 60m -count 1 -v -run 'P3Torture' ./cmd/motifd

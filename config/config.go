@@ -226,8 +226,9 @@ type Checkpoint struct {
 
 // Retention bounds the batch log; whichever bound is met first. 0 is no bound.
 type Retention struct {
-	Batches uint64 `yaml:"batches"`
-	Bytes   Size   `yaml:"bytes"`
+	Batches uint64   `yaml:"batches"`
+	Bytes   Size     `yaml:"bytes"`
+	Time    Duration `yaml:"time"`
 }
 
 // Queues bound what waits between the goroutines; who would exceed them waits.
@@ -306,7 +307,7 @@ func Default() *Config {
 			Limits:    SearchLimits{GroupMatches: 10_000_000, QueryTime: Duration(time.Minute), BatchTime: Duration(5 * time.Minute), SpillBytes: 16 * GiB},
 			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5, Rehearse: Duration(500 * time.Millisecond)},
 		},
-		Checkpoint: Checkpoint{Retention: Retention{Batches: 10_000, Bytes: 1 * GiB}},
+		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB, Time: Duration(24 * time.Hour)}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
 		Admin:      Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute), MaxQueries: 1000, MaxPatternBytes: 16 * MiB, MaxRequestsPerSecond: 50},
 		Log:        Log{Level: "info", Format: "auto"},

@@ -171,9 +171,10 @@ func (c *Config) PipelineOptions() stream.PipelineOptions {
 // CheckpointOptions returns the options of the store.
 func (c *Config) CheckpointOptions() checkpoint.Options {
 	return checkpoint.Options{
-		Settings:  c.settings(),
-		Graph:     c.GraphOptions(),
-		Retention: checkpoint.Retention{Batches: c.Checkpoint.Retention.Batches, Bytes: int64(c.Checkpoint.Retention.Bytes)},
+		Settings: c.settings(),
+		Graph:    c.GraphOptions(),
+		Retention: checkpoint.Retention{Batches: c.Checkpoint.Retention.Batches, Bytes: int64(c.Checkpoint.Retention.Bytes),
+			Time: c.Checkpoint.Retention.Time.Std()},
 	}
 }
 

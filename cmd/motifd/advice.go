@@ -26,7 +26,7 @@ const noSpace = "free space there (checkpoint.dir with all that it holds, and en
 	"again: nothing is lost, and the batch in hand is done again"
 
 // fileMismatch says what an operator can do about a file output that the checkpoint does not belong to.
-const fileMismatch = "restore the newest copy of the checkpoint, or give this one a new output file; or start once with --reset-progress, which " +
+const fileMismatch = "restore the newest copy of the checkpoint, or the output of the same time; or start once with --reset-progress, which " +
 	"cuts the output back to the checkpoint: readers have then seen records that are replaced"
 
 // advice says what an operator can do when output, progress and checkpoint do not fit together.
@@ -39,10 +39,10 @@ var advice = []struct {
 		"or set output.allow_existing to go on behind what is there"},
 	{stream.ErrOutputDamaged, "restore the topics, or start once with --reset-progress to go on behind the checkpoint: what is gone " +
 		"from the output stays gone, and records of the batch in hand may appear twice"},
-	{stream.ErrOldCheckpoint, "restore the newest copy of the checkpoint, or give this one a new output topic; going on here would publish other " +
-		"records under numbers that are taken"},
-	{stream.ErrDiverged, "this checkpoint is an old copy: another copy of it went on and published; restore the copy that was in use last, or give " +
-		"this one a new output topic"},
+	{stream.ErrOldCheckpoint, "restore the newest copy of the checkpoint; or make the output and its progress topic anew, empty, and start once with " +
+		"--reset-progress. Going on here would publish other records under numbers that are taken"},
+	{stream.ErrDiverged, "this checkpoint is an old copy: another copy of it went on and published; restore the copy that was in use last; or make " +
+		"the output and its progress topic anew, empty, and start once with --reset-progress"},
 	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
 		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
 	{kafka.ErrProgressTopic, "name another one with output.kafka.progress_topic, which motifd topics create makes with one partition; if this one " +

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"motifd/matcher"
 	"motifd/stream/checkpoint"
@@ -105,7 +106,11 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		row("position", "partition %d%s: %d", p, name, info.Positions[p])
 	}
 	if info.LogBatches > 0 {
-		row("batch log", "%d batches, %d to %d, %d bytes", info.LogBatches, info.LogFirst, info.LogLast, info.LogBytes)
+		since := ""
+		if !info.LogSince.IsZero() {
+			since = ", since " + info.LogSince.Format(time.RFC3339)
+		}
+		row("batch log", "%d batches, %d to %d, %d bytes%s", info.LogBatches, info.LogFirst, info.LogLast, info.LogBytes, since)
 	} else {
 		row("batch log", "empty")
 	}

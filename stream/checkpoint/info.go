@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -23,11 +24,13 @@ type Contents struct {
 
 	// LogBatches committed batches are in the log, LogFirst to LogLast (0 when there are none); Open are the batches
 	// in hand. LogBytes counts the keys and values of all of them before compression.
-	LogBatches int      `json:"log_batches"`
-	LogFirst   uint64   `json:"log_first"`
-	LogLast    uint64   `json:"log_last"`
-	LogBytes   int64    `json:"log_bytes"`
-	Open       []uint64 `json:"open"`
+	LogBatches int    `json:"log_batches"`
+	LogFirst   uint64 `json:"log_first"`
+	LogLast    uint64 `json:"log_last"`
+	LogBytes   int64  `json:"log_bytes"`
+	// LogSince is when the first of them was committed; zero when that is not known.
+	LogSince time.Time `json:"log_since,omitzero"`
+	Open     []uint64  `json:"open"`
 	// DiskBytes is what the tables and logs of the database take on disk.
 	DiskBytes uint64 `json:"disk_bytes"`
 
@@ -58,6 +61,9 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 		Queries: c.queries, Suspend: c.suspend,
 	}
 	if n := len(c.log.committed); n > 0 {
+		if at := c.log.committed[0].at; at != 0 {
+			out.LogSince = time.UnixMilli(at).UTC()
+		}
 		out.LogFirst, out.LogLast = c.log.committed[0].batch, c.log.committed[n-1].batch
 	}
 	for _, e := range c.log.open {

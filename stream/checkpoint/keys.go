@@ -35,6 +35,7 @@ const (
 	partIntent   = 1
 	partDecision = 2 // followed by a number: 0, 1, ...
 	partDone     = 3
+	partTime     = 4 // not there in checkpoints of older versions
 )
 
 const (
@@ -91,7 +92,7 @@ func parseLog(key []byte) (batch uint64, part byte, n uint32, ok bool) {
 	}
 	batch, part = binary.BigEndian.Uint64(key[1:]), key[9]
 	switch {
-	case (part == partIntent || part == partDone) && len(key) == logKeyLen:
+	case (part == partIntent || part == partDone || part == partTime) && len(key) == logKeyLen:
 		return batch, part, 0, true
 	case part == partDecision && len(key) == logKeyLen+4:
 		return batch, part, binary.BigEndian.Uint32(key[10:]), true

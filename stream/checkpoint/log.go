@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"motifd/matcher"
 )
@@ -13,6 +14,7 @@ type logEntry struct {
 	bytes     int64  // of keys and values
 	digest    string // of an open intent: see intentDigest
 	decisions uint32
+	at        int64 // of the commit, in milliseconds since 1970
 }
 
 // logIndex knows what is in the log: committed batches, then open intents, without a gap.
@@ -35,9 +37,9 @@ func (l *logIndex) find(batch uint64) int {
 	return -1
 }
 
-// plan returns how many of the committed entries are to go once the oldest open intent is committed with size more
+// plan returns how many of the committed entries are to go once the oldest open intent is committed now, in milliseconds, with size more
 // bytes (that one included), and the first and last of them.
-func (l *logIndex) plan(size int64, r Retention) (n int, first, last uint64) {
+func (l *logIndex) plan(size int64, r Retention, now int64) (n int, first, last uint64) {
 	count, bytes := uint64(len(l.committed)+1), l.bytes+l.open[0].bytes+size
 	at := func(i int) *logEntry {
 		if i < len(l.committed) {
@@ -49,7 +51,8 @@ func (l *logIndex) plan(size int64, r Retention) (n int, first, last uint64) {
 	if limit <= 0 {
 		limit = math.MaxInt64
 	}
-	for ; count > 0 && (count > r.Batches || bytes > limit); count-- {
+	old := func(e *logEntry) bool { return r.Time > 0 && e != &l.open[0] && now-e.at >= r.Time.Milliseconds() }
+	for ; count > 0 && (count > r.Batches || bytes > limit || old(at(n))); count-- {
 		e := at(n)
 		if n == 0 {
 			first = e.batch
@@ -65,9 +68,10 @@ func (l *logIndex) plan(size int64, r Retention) (n int, first, last uint64) {
 }
 
 // commit moves the oldest open intent, grown by size, to the committed ones and forgets the n oldest of them.
-func (l *logIndex) commit(size int64, n int) {
+func (l *logIndex) commit(size int64, n int, now int64) {
 	e := l.open[0]
 	e.bytes += size
+	e.digest, e.at = "", now
 	l.open = l.open[1:]
 	l.committed = append(l.committed, e)
 	l.bytes += e.bytes
@@ -77,6 +81,17 @@ func (l *logIndex) commit(size int64, n int) {
 	l.committed = l.committed[n:]
 	if len(l.open) == 0 {
 		l.open = nil
+	}
+}
+
+// fillTimes takes a batch whose time is not known for as old as the one after it, and the last for one of now.
+func (l *logIndex) fillTimes(now int64) {
+	for i := range slices.Backward(l.committed) {
+		if e := &l.committed[i]; e.at == 0 {
+			e.at = now
+		} else {
+			now = e.at
+		}
 	}
 }
 
@@ -171,7 +186,7 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 		return nil
 	}
 	lower, upper := space(spaceLog)
-	err = db.lengths(lower, upper, func(key []byte, n int) error {
+	err = db.lengths(lower, upper, func(key []byte, n int, value func() ([]byte, error)) error {
 		number, part, decision, ok := parseLog(key)
 		if !ok {
 			return damaged("the log has a key %x", key)
@@ -188,6 +203,17 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 			has |= hasIntent
 		case partDone:
 			has |= hasDone
+		case partTime:
+			v, err := value()
+			if err != nil {
+				return unreadable(db.dir, err)
+			}
+			d, err := unseal(key, v)
+			if err != nil {
+				return err
+			}
+			cur.at = d.varint()
+			return d.finish("the time of a commit")
 		case partDecision:
 			if decision != cur.decisions {
 				return damaged("decision %d of batch %d is missing", cur.decisions, number)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -30,6 +31,8 @@ type Options struct {
 	Graph dyngraph.Options
 	// Retention bounds the batch log.
 	Retention Retention
+	// Now is the clock that Retention.Time goes by, nil for the system's.
+	Now func() time.Time
 	// FS is the file system, nil for the operating system's.
 	FS vfs.FS
 	// ReadOnly opens an existing checkpoint without changing it; Settings are not compared. The directory is still
@@ -44,10 +47,11 @@ type Options struct {
 }
 
 // Retention bounds the committed batches that the log keeps; open intents are kept in any case. The bound that is met
-// first counts.
+// first counts. It is looked at with each commit.
 type Retention struct {
-	Batches uint64 // 0 keeps none
-	Bytes   int64  // of keys and values before compression; 0 is no bound
+	Batches uint64        // 0 keeps none
+	Bytes   int64         // of keys and values before compression; 0 is no bound
+	Time    time.Duration // since the commit; 0 is no bound
 }
 
 // Errors that callers decide on.

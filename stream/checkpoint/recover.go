@@ -53,8 +53,8 @@ func (d *database) scanRange(ctx context.Context, lower, upper []byte, f func(ke
 	return nil // Close reports what the iterator met
 }
 
-// lengths is scanRange without reading the values.
-func (d *database) lengths(lower, upper []byte, f func(key []byte, n int) error) (err error) {
+// lengths is scanRange without reading the values, unless f asks for one.
+func (d *database) lengths(lower, upper []byte, f func(key []byte, n int, value func() ([]byte, error)) error) (err error) {
 	it, err := d.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return unreadable(d.dir, err)
@@ -66,7 +66,7 @@ func (d *database) lengths(lower, upper []byte, f func(key []byte, n int) error)
 	}()
 	for ok := it.First(); ok; ok = it.Next() {
 		v := it.LazyValue()
-		if err := f(it.Key(), v.Len()); err != nil {
+		if err := f(it.Key(), v.Len(), it.ValueAndErr); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
@@ -154,4 +155,56 @@ func TestOverlayFails(t *testing.T) {
 	require.ErrorIs(t, past.content.flush(), syscall.ENOSPC)
 	require.NoError(t, past.content.close())
 	require.NoError(t, db.Close())
+}
+
+// TestRetentionByTime goes by a clock of its own: a batch stays in the log for an hour after its commit, over restarts, and goes with the first
+// commit after that. A batch whose time is not known, of an older version, is taken for as old as the one after it.
+func TestRetentionByTime(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := newHistory(newRand(8), 12, false)
+	opt := testOptions(h, vfs.NewMem())
+	opt.Retention = Retention{Batches: 1000, Time: time.Hour}
+	opt.Now = func() time.Time { return now }
+	var commits []time.Time
+	batches := func() (out []uint64) {
+		s, err := Open(testDir, opt)
+		require.NoError(t, err)
+		for _, e := range s.log.committed {
+			out = append(out, e.batch)
+		}
+		require.NoError(t, s.Close())
+		return out
+	}
+	for _, st := range h.steps {
+		s, err := Open(testDir, opt)
+		require.NoError(t, err)
+		before := s.state.batch
+		require.NoError(t, st.do(s))
+		if s.state.batch > before {
+			commits = append(commits, now)
+			var want []uint64
+			for i, at := range commits {
+				if now.Sub(at) < time.Hour {
+					want = append(want, uint64(i)+1)
+				}
+			}
+			require.NoError(t, s.Close())
+			require.Equal(t, want, batches())
+			info, err := Info(testDir, opt.FS)
+			require.NoError(t, err)
+			require.Equal(t, commits[want[0]-1], info.LogSince)
+			now = now.Add(17 * time.Minute)
+			continue
+		}
+		require.NoError(t, s.Close())
+	}
+	require.Greater(t, len(commits), 5)
+
+	last := uint64(len(commits))
+	now = now.Add(24 * time.Hour)
+	require.Contains(t, batches(), last, "nothing goes without a commit")
+
+	l := logIndex{committed: []logEntry{{batch: 1}, {batch: 2}, {batch: 3, at: 30}, {batch: 4}}}
+	l.fillTimes(50)
+	require.Equal(t, []logEntry{{batch: 1, at: 30}, {batch: 2, at: 30}, {batch: 3, at: 30}, {batch: 4, at: 50}}, l.committed)
 }

@@ -1,11 +1,13 @@
 package checkpoint
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -97,6 +99,7 @@ func (s *Store) open() error {
 	if err := s.readDigests(); err != nil {
 		return err
 	}
+	s.log.fillTimes(s.now())
 	if s.opt.ReadOnly {
 		return nil
 	}
@@ -380,8 +383,15 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	if err := b.Set(keyIntents, seal(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest)), nil); err != nil {
 		return fail(err)
 	}
+	now := s.now()
+	timeKey := logKey(c.Batch, partTime)
+	timeValue := seal(timeKey, binary.AppendVarint([]byte{codecVersion}, now))
+	if err := b.Set(timeKey, timeValue, nil); err != nil {
+		return fail(err)
+	}
+	grown := int64(len(key) + len(value) + len(timeKey) + len(timeValue))
 	s.mu.Lock()
-	dropped, first, last := s.log.plan(int64(len(key)+len(value)), s.opt.Retention)
+	dropped, first, last := s.log.plan(grown, s.opt.Retention, now)
 	s.mu.Unlock()
 	if dropped > 0 {
 		if err := b.DeleteRange(logKey(first, 0), logKey(last+1, 0), nil); err != nil {
@@ -397,8 +407,16 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 	if c.Queries != nil {
 		s.queries = slices.Clone(c.Queries)
 	}
-	s.log.commit(int64(len(key)+len(value)), dropped)
+	s.log.commit(grown, dropped, now)
 	return nil
+}
+
+// now is the time, in milliseconds since 1970.
+func (s *Store) now() int64 {
+	if s.opt.Now == nil {
+		return time.Now().UnixMilli()
+	}
+	return s.opt.Now().UnixMilli()
 }
 
 // writeEffect puts the changed records into the batch and brings the state up to it. It returns the size of what it
