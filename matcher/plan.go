@@ -29,8 +29,8 @@ type Plan struct {
 	// EdgeLess lists pairs of parallel, interchangeable pattern edges whose mapped edges must ascend by identity.
 	EdgeLess [][2]int
 
-	// Text is the plan as `explain` prints it.
-	Text string
+	// Text renders the plan as `explain` prints it: that of a large pattern takes megabytes.
+	Text func() string
 }
 
 // Resolved labels that are no label's id.
@@ -40,7 +40,7 @@ const (
 )
 
 // String returns the plan as `explain` prints it.
-func (p *Plan) String() string { return p.Text }
+func (p *Plan) String() string { return p.Text() }
 
 // Order is a matching order: the pattern vertices in the order in which they are mapped.
 type Order struct {

@@ -11,7 +11,9 @@ import (
 const (
 	MinVertices = 2
 	MaxVertices = 32
-	MaxEdges    = 64
+	MaxEdges    = MaxVertices * (MaxVertices - 1) / 2 // a complete graph
+	// MaxGPUEdges bounds the edges of patterns that a GPU searches; larger ones are searched on the CPU.
+	MaxGPUEdges = 64
 	// MaxNameLen bounds the names of queries, vertices and edges, in bytes.
 	MaxNameLen = 255
 )

@@ -116,8 +116,8 @@ func (a *benchAdjacency) extract(rng *rand.Rand, class string, size int) (benchQ
 		case benchDense:
 			least = (3*size + 1) / 2
 		}
-		// A pattern has at most 64 edges; the matcher refuses more.
-		if most = min(most, 64); most < least {
+		// With more edges a GPU would not search the pattern.
+		if most = min(most, matcher.MaxGPUEdges); most < least {
 			continue
 		}
 		q.thin(rng, least+rng.IntN(most-least+1))

@@ -120,7 +120,8 @@ func (b *Backend) outdate() {
 	}
 }
 
-// compiled are the orders of one plan. Counts ignore symmetry constraints, rows observe them.
+// compiled are the orders of one plan. Rows observe symmetry constraints where the unit is subgraphs. Counts by enumeration always do: the
+// matches of an orbit are as many as there are automorphisms.
 type compiled struct {
 	plan *matcher.Plan
 	at   int // among the plans of Prepare
@@ -177,14 +178,14 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if void {
 			cols = new(columns) // nothing is searched for it: none of its lists is to be outdated
 		}
+		c.shape = newShape(p, b.filter, cols)
 		for i := range p.Anchored {
-			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, cols, false))
+			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))
 		}
 		c.rows = compileRows(p, b.filter, cols, b.apart)
-		c.rowsAll = compile(p, &p.Static, b.filter, cols, true)
+		c.rowsAll = compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
 		c.rowsAll.pathEnd = c.rowsAll.endsInPath()
-		c.countAll = compile(p, &p.Static, b.filter, cols, false)
-		c.shape = newShape(p, b.filter, cols)
+		c.countAll = compile(p, &p.Static, b.filter, cols, c.shape == nil)
 		if p.Query.Emit == matcher.EmitCounts && !void {
 			c.forest = b.newForest(c.shape)
 		}

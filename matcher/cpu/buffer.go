@@ -1,5 +1,7 @@
 package cpu
 
+import "slices"
+
 // rowBuffer is where the rows of a group lie before they are sorted. A search puts rows out that differ from the row before in what its last
 // steps map. So a row lies there in two parts: a head, which it shares with the rows that came with it, and a tail, the columns of those
 // steps. That is a third or a quarter of what whole rows would take: large groups then stay in a cache, or in a worker's part of
@@ -17,10 +19,10 @@ type rowBuffer struct {
 // form says which columns are in tails: the vertices first.
 type form struct {
 	of       *step // that begins the steps that are mapped last; nil for whole rows
-	columns  []uint8
+	columns  []uint16
 	vertices int
-	row      int // words of the row before the tails
-	at       [maxWidth]int8
+	row      int     // words of the row before the tails
+	at       []int16 // by column: its place in a tail, or -1
 }
 
 // headWords is what a head has before its row.
@@ -30,15 +32,15 @@ const headWords = 2
 func (b *rowBuffer) begin(o *rowOrder) {
 	b.empty()
 	b.forms = b.forms[:0]
-	f := b.addForm(nil, 0)
+	f := b.addForm(nil, 0, o.width())
 	for c := range o.width() {
 		f.column(c)
 	}
 	f.vertices = o.vertices
 }
 
-// addForm adds a form without columns.
-func (b *rowBuffer) addForm(of *step, row int) *form {
+// addForm adds a form without columns, of rows of a width.
+func (b *rowBuffer) addForm(of *step, row, width int) *form {
 	if n := len(b.forms); n < cap(b.forms) {
 		b.forms = b.forms[:n+1] // with the memory of its columns
 	} else {
@@ -46,6 +48,7 @@ func (b *rowBuffer) addForm(of *step, row int) *form {
 	}
 	f := &b.forms[len(b.forms)-1]
 	f.of, f.row, f.columns, f.vertices = of, row, f.columns[:0], 0
+	f.at = slices.Grow(f.at[:0], width)[:width]
 	for c := range f.at {
 		f.at[c] = -1
 	}
@@ -54,8 +57,8 @@ func (b *rowBuffer) addForm(of *step, row int) *form {
 
 // column adds a column to a form.
 func (f *form) column(c int) {
-	f.at[c] = int8(len(f.columns))
-	f.columns = append(f.columns, uint8(c))
+	f.at[c] = int16(len(f.columns))
+	f.columns = append(f.columns, uint16(c))
 }
 
 // formOf returns the number of the form of rows whose last steps are steps, one after the other.
@@ -65,7 +68,7 @@ func (b *rowBuffer) formOf(o *rowOrder, steps []step) uint32 {
 			return uint32(i)
 		}
 	}
-	f := b.addForm(&steps[0], o.width())
+	f := b.addForm(&steps[0], o.width(), o.width())
 	for i := range steps {
 		f.column(steps[i].vertex)
 	}
@@ -105,10 +108,10 @@ func (b *rowBuffer) value(k *rowKey, column int) uint32 {
 	return b.words[int(k.head)+headWords+column]
 }
 
-// row returns a row, in into.
-func (b *rowBuffer) row(into *[maxWidth]uint32, k *rowKey) []uint32 {
+// row returns a row, in the memory of into if that is enough.
+func (b *rowBuffer) row(into []uint32, k *rowKey) []uint32 {
 	w := len(b.forms[0].columns)
-	return b.write(into[:0], w, []rowKey{*k})
+	return b.write(slices.Grow(into[:0], w), w, []rowKey{*k})
 }
 
 // write appends the rows that keys name, w columns each, to dst, which has room for them.

@@ -14,9 +14,10 @@ import (
 // With apart, each is searched by itself.
 func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) []*order {
 	rows := make([]*order, len(p.Anchored))
+	symmetric := p.Query.Unit == matcher.Subgraphs
 	if apart {
 		for i := range rows {
-			rows[i] = compile(p, &p.Anchored[i], f, columns, true)
+			rows[i] = compile(p, &p.Anchored[i], f, columns, symmetric)
 			rows[i].end(columns)
 		}
 		return rows
@@ -26,7 +27,7 @@ func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) 
 		var members []*order
 		for k := range c.Members {
 			m := &c.Members[k]
-			o := compile(p, &m.Order, f, columns, true)
+			o := compile(p, &m.Order, f, columns, symmetric)
 			for _, image := range m.Images {
 				o.images = append(o.images, o.exchanged(image))
 			}
@@ -177,12 +178,12 @@ func (s *sorter) addAll(row []uint32, images [][]int) bool {
 	if !s.addRow(row) {
 		return false
 	}
-	var image [maxWidth]uint32
+	s.image = slices.Grow(s.image[:0], len(row))[:len(row)]
 	for _, columns := range images {
 		for j, c := range columns {
-			image[j] = row[c]
+			s.image[j] = row[c]
 		}
-		if !s.addRow(image[:len(row)]) {
+		if !s.addRow(s.image) {
 			return false
 		}
 	}

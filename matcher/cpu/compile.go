@@ -35,6 +35,8 @@ type step struct {
 	// edge between two given vertices.
 	plain bool
 	less  []less // symmetry constraints against vertices mapped earlier
+	// windows are what the candidates must have room for; see window.
+	windows []window
 	// edgeLess are pairs of pattern edges whose images must ascend, checked when the step is complete.
 	edgeLess [][2]int
 }
@@ -58,18 +60,12 @@ type less struct {
 	greater bool
 }
 
-// compile prepares an order. With rows the plan's symmetry constraints hold, if its unit is subgraphs; counts are
-// taken of embeddings and divided.
+// compile prepares an order. With symmetric the plan's symmetry constraints hold: of each orbit one match is found.
 //
 // columns numbers what neighbour lists are cached by, for all orders of a backend.
-func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns, rows bool) *order {
+func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns, symmetric bool) *order {
 	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps))}
 	at := make([]int, len(p.Query.Vertices))
-	mapped := make([]bool, len(p.Query.Edges))
-	if o.Edge >= 0 {
-		mapped[o.Edge] = true
-	}
-	symmetric := rows && p.Query.Unit == matcher.Subgraphs
 	for i := range o.Steps {
 		from := &o.Steps[i]
 		at[from.Vertex] = i
@@ -80,12 +76,14 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns
 				nbr: p.VertexLabels[from.Vertex]}
 			key := column{dir: b.Dir, label: b.Label, class: class}
 			nb.column, nb.lane = columns.of(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.nbr, class)
-			for e, m := range mapped {
-				if m && parallel(p.Query, e, b.Edge) {
+			if o.Edge >= 0 && parallel(p.Query, o.Edge, b.Edge) {
+				nb.distinct = append(nb.distinct, o.Edge)
+			}
+			for k := range s.back { // those of other steps have other ends
+				if e := s.back[k].edge; parallel(p.Query, e, b.Edge) {
 					nb.distinct = append(nb.distinct, e)
 				}
 			}
-			mapped[b.Edge] = true
 			if b.Either || b.Label == matcher.AnyLabel || nb.distinct != nil {
 				s.plain = false
 			}
@@ -115,6 +113,9 @@ func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns
 		}
 		c.steps[i] = s
 		c.kinds = append(c.kinds, columns.kindOf(&c.steps[i]))
+	}
+	if symmetric {
+		c.findWindows()
 	}
 	return c
 }

@@ -25,6 +25,14 @@ func addMod(a, b matcher.Count) matcher.Count {
 	return matcher.Count{Hi: hi, Lo: lo}
 }
 
-// orbits divides a count of embeddings by the number of automorphisms. They act freely on embeddings, and a whole orbit
-// appears or disappears at once, so the quotient is exact.
-func orbits(c, automorphisms matcher.Count) matcher.Count { return c.Quo(automorphisms) }
+// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or disappears at once: there
+// are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are counted, otherwise subgraphs.
+func (c *compiled) inUnits(n matcher.Count) matcher.Count {
+	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
+	case c.shape != nil && subgraphs:
+		return n.Quo(c.plan.Automorphisms)
+	case c.shape == nil && !subgraphs:
+		return n.Mul(c.plan.Automorphisms)
+	}
+	return n
+}

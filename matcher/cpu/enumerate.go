@@ -134,9 +134,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	case matcher.WantAny:
 		return result, nil
 	case matcher.WantCount:
-		if p.Query.Unit == matcher.Subgraphs {
-			result.Count = orbits(result.Count, p.Automorphisms)
-		}
+		result.Count = c.inUnits(result.Count)
 		return result, nil
 	}
 	take := all.count

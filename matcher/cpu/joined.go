@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
@@ -96,7 +98,7 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 		k++
 	}
 	if k >= len(st.back) {
-		if !s.distinct(st) {
+		if !s.ascending(st) {
 			return true
 		}
 		s.put(d, w)
@@ -125,26 +127,31 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 
 // image maps back edge k of step d to e and goes on.
 func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
-	if e.Staged() && !s.visible(e) {
+	st := &s.o.steps[d]
+	b := &st.back[k]
+	if e.Staged() && !s.visible(e) || s.isImage(uint32(e.Index()), b.distinct) ||
+		done > k && s.edges[st.back[done].edge] == uint32(e.Index()) && slices.Contains(st.back[done].distinct, b.edge) {
 		return true
 	}
 	if !s.step() {
 		return false
 	}
-	s.edges[s.o.steps[d].back[k].edge] = uint32(e.Index())
+	s.edges[b.edge] = uint32(e.Index())
 	return s.joined(d, w, done, k+1)
 }
 
-// distinct checks that parallel pattern edges have distinct images, ascending where symmetry demands it.
-func (s *search) distinct(st *step) bool {
-	for k := range st.back {
-		b := &st.back[k]
-		for _, other := range b.distinct {
-			if s.edges[other] == s.edges[b.edge] {
-				return false
-			}
+// isImage reports whether a data edge is the image of one of the pattern edges.
+func (s *search) isImage(e uint32, of []int) bool {
+	for _, other := range of {
+		if s.edges[other] == e {
+			return true
 		}
 	}
+	return false
+}
+
+// ascending checks that the images of parallel pattern edges ascend where symmetry demands it.
+func (s *search) ascending(st *step) bool {
 	view := s.g.View(dyngraph.New)
 	for _, l := range st.edgeLess {
 		if compareEdges(view, dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {

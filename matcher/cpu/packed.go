@@ -122,9 +122,10 @@ func (p *packer) finish() *run {
 // newRun packs the rows of buf named by keys, in their order.
 func newRun(o *rowOrder, buf *rowBuffer, keys []rowKey) *run {
 	p := packer{run: &run{order: o}}
-	var rows [2][maxWidth]uint32 // this one and the one before, by turns
+	var rows [2][]uint32 // this one and the one before, by turns
 	for i := range keys {
-		p.add(buf.row(&rows[i%2], &keys[i]))
+		rows[i%2] = buf.row(rows[i%2], &keys[i])
+		p.add(rows[i%2])
 	}
 	return p.finish()
 }

@@ -25,6 +25,7 @@ type rowSorter struct {
 	buf   *rowBuffer
 	keyRoom
 	count [8][]uint32 // by digit
+	pair  [2][]uint32 // two rows that are compared
 
 	// What the sort by bands needs.
 	headsOf []int // how many heads are of a form
@@ -74,9 +75,9 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 	}
 	if column == s.order.vertices {
 		if !s.order.simple {
-			var x, y [maxWidth]uint32
 			slices.SortFunc(keys, func(a, b rowKey) int {
-				return s.order.compareEdgesOf(s.buf.row(&x, &a), s.buf.row(&y, &b))
+				s.pair[0], s.pair[1] = s.buf.row(s.pair[0], &a), s.buf.row(s.pair[1], &b)
+				return s.order.compareEdgesOf(s.pair[0], s.pair[1])
 			})
 		}
 		return

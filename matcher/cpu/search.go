@@ -269,6 +269,9 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if f.none {
 		return true
 	}
+	if st.windows != nil && !s.roomy(st, f.nbr) {
+		return true
+	}
 	from, to := 0, len(f.nbr)
 	if lo > 0 {
 		from = seek(f.nbr, 0, dyngraph.VertexID(lo))

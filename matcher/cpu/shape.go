@@ -79,10 +79,16 @@ type edgeTo struct {
 	back  back
 }
 
-// newShape returns nil when the pattern has edges that may have several images between two vertices: such patterns are
-// counted by enumeration.
+// maxMasked is how many edges of a pattern a mask of them holds.
+const maxMasked = 64
+
+// newShape returns nil when the pattern has edges that may have several images between two vertices, or more of them than a mask
+// holds: such patterns are counted by enumeration.
 func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 	q := p.Query
+	if len(q.Edges) > maxMasked {
+		return nil
+	}
 	n := len(q.Vertices)
 	s := &shape{plan: p, rank: make([]int, len(q.Edges))}
 	adj, clash := make([]uint32, n), make([]uint32, n)

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,7 +27,7 @@ type part struct {
 	level  int
 	lo, hi uint32 // candidates of the level (see frame)
 	m      [matcher.MaxVertices]dyngraph.VertexID
-	row    [maxWidth]uint32
+	row    []uint32
 }
 
 // sharing is what a search needs to give work away (DESIGN A8). Work is not taken by others: the worker that has it is asked, looks at
@@ -77,7 +78,8 @@ func (s *search) share(d int) {
 			continue
 		}
 		mid := f.next + left/2
-		p := &part{g: h.group, by: s, o: o, sign: s.sign, which: s.which, anchor: s.anchor, level: l, hi: f.hi, m: s.m, row: *row}
+		p := &part{g: h.group, by: s, o: o, sign: s.sign, which: s.which, anchor: s.anchor, level: l, hi: f.hi, m: s.m,
+			row: slices.Clone(row[:o.width()])}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
 			p.lo = uint32(f.nbr[mid])
@@ -97,7 +99,8 @@ func (s *search) resume(p *part) {
 	}
 	s.sign, s.which, s.anchor = p.sign, p.which, p.anchor
 	s.begin(p.o)
-	s.m, s.row = p.m, p.row
+	s.m = p.m
+	copy(s.row[:], p.row)
 	for i := range p.level {
 		if p.o.members != nil {
 			s.live(i, p.m[i])

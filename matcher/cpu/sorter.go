@@ -30,6 +30,7 @@ type sorter struct {
 	rows  rowSorter
 	space *sortSpace // where larger buffers come from
 	spare []uint32
+	image []uint32 // the row at hand of those that come with another one
 
 	runs []*run
 	held int // bytes of packed runs in memory
@@ -99,7 +100,7 @@ func (s *sorter) release() sorterRoom {
 // most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys of rows that share their
 // heads take, with those of the heads, up to four times as much.
 func (s *sorter) most() int {
-	return max(min(s.memory/32, mostRows), headWords+2*maxWidth)
+	return max(min(s.memory/32, mostRows), headWords+2*s.order.width())
 }
 
 // bound sets the room, from the buffer's size and the limit.

@@ -88,8 +88,8 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 		result.Count, result.Witness = matcher.Count{}, nil
 		return nil
 	}
-	if req.Want == matcher.WantCount && req.Plan.Query.Unit == matcher.Subgraphs {
-		result.Count = orbits(result.Count, req.Plan.Automorphisms)
+	if req.Want == matcher.WantCount {
+		result.Count = t.b.plans[req.Plan].inUnits(result.Count)
 	}
 	return nil
 }

@@ -104,6 +104,12 @@ func New(opt Options) *Backend {
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
 
+// beyond stands for programs of a plan that a device does not search: its pattern has too many edges.
+var beyond = &compiled{}
+
+// A program has room for as many edges as a device searches.
+var _ [kernels.MaxBacks - matcher.MaxGPUEdges]struct{}
+
 // Load implements matcher.Backend. The mirror is filled by the first search.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.release(); err != nil {
@@ -130,7 +136,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	t := &table{columns: map[column]uint32{}}
 	for _, p := range plans {
 		if b.plans[p] == nil {
-			b.plans[p] = compile(p, b.filter, t, b.opt)
+			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges {
+				b.plans[p] = compile(p, b.filter, t, b.opt)
+			}
 		}
 	}
 	b.run.table, b.run.uploaded, b.run.rate = t, false, [2]float64{-1, -1}

@@ -33,7 +33,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
 		var of []int
 		for i := range reqs {
-			if reqs[i].Want == want && !countsSteps(&reqs[i]) {
+			if reqs[i].Want == want && b.takes(&reqs[i]) {
 				of = append(of, i)
 			}
 		}

@@ -22,7 +22,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		switch {
 		case b.plans[reqs[i].Plan] == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && !countsSteps(&reqs[i]):
+		case !b.lost && b.takes(&reqs[i]):
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -46,8 +46,10 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return results, m.rest()
 }
 
-// countsSteps tells whether a request is bounded in search steps, which are the CPU's.
-func countsSteps(r *matcher.Request) bool { return r.Budget != nil && r.Budget.Steps > 0 }
+// takes tells whether a request is one for the device: search steps, which may bound it, are the CPU's, as are large patterns.
+func (b *Backend) takes(r *matcher.Request) bool {
+	return b.plans[r.Plan] != beyond && (r.Budget == nil || r.Budget.Steps == 0)
+}
 
 // search answers the requests that the device can answer.
 func (b *Backend) search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, here []int, results []matcher.Result,

@@ -17,6 +17,9 @@ func explain(p *matcher.Plan) string {
 	}
 	fmt.Fprintf(&b, "query %s version %d: %d vertices, %d edges, %s graph, unit %s, emit %s\n",
 		q.Name, q.Version, len(q.Vertices), len(q.Edges), graph, q.Unit, q.Emit)
+	if len(q.Edges) > matcher.MaxGPUEdges {
+		fmt.Fprintf(&b, "searched on the CPU: a GPU takes patterns of at most %d edges\n", matcher.MaxGPUEdges)
+	}
 	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
 	if q.Unit == matcher.Subgraphs && len(p.VertexLess)+len(p.EdgeLess) > 0 {
 		b.WriteString("representative:")

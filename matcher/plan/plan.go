@@ -69,7 +69,7 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	p.Static = o.static()
 	symmetry(p)
 	o.coalesce(pl.Coalesce)
-	p.Text = explain(p)
+	p.Text = func() string { return explain(p) }
 	return p, nil
 }
 
