@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"motifd/matcher"
 )
 
 // Classes of patterns, as in the papers on continuous subgraph matching: by mean degree (twice the edges by the

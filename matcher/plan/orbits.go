@@ -75,9 +75,34 @@ func mix(x uint64) uint64 {
 
 // colours tells vertices of a set apart that no automorphism of it maps to one another, mostly: by their labels, then by
 // what they are joined to, and so on. Those that one maps to one another have one colour.
-func (m *mapper) colours(set uint32) []uint64 {
-	now, next := slices.Clone(m.seed), make([]uint64, m.n)
-	for range 4 {
+func (m *mapper) colours(set uint32) []uint64 { return m.refine(slices.Clone(m.seed), set, 4) }
+
+// coloursApart is colours of all vertices where those of fixed are told apart, by their places in it, too: as far as refinement goes.
+func (m *mapper) coloursApart(fixed []int) []uint64 {
+	seed := slices.Clone(m.seed)
+	for i, v := range fixed {
+		seed[v] = mix(seed[v] ^ uint64(i+1)<<32)
+	}
+	all := uint32(1)<<(m.n-1)<<1 - 1
+	for now := distinct(seed); ; {
+		seed = m.refine(seed, all, 1)
+		before := now
+		if now = distinct(seed); now == before {
+			return seed
+		}
+	}
+}
+
+// distinct returns how many colours there are.
+func distinct(colours []uint64) int {
+	sorted := slices.Sorted(slices.Values(colours))
+	return len(slices.Compact(sorted))
+}
+
+// refine refines colours in so many rounds.
+func (m *mapper) refine(now []uint64, set uint32, rounds int) []uint64 {
+	next := make([]uint64, m.n)
+	for range rounds {
 		for s := set; s != 0; s &= s - 1 {
 			v := bits.TrailingZeros32(s)
 			next[v] = mix(now[v])

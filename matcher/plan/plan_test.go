@@ -178,7 +178,7 @@ func TestAutomorphismsAgainstPermutations(t *testing.T) {
 		for i := range q.Edges {
 			same := uint64(1)
 			for j := range i {
-				if newAutomorphisms(q).kind(i) == newAutomorphisms(q).kind(j) {
+				if newAutomorphisms(q, nil).kind(i) == newAutomorphisms(q, nil).kind(j) {
 					same++
 				}
 			}
@@ -219,7 +219,7 @@ func TestAutomorphismsAgainstPermutations(t *testing.T) {
 // automorphismsByTrying returns all permutations of the vertices that keep labels and edges.
 func automorphismsByTrying(q *matcher.Query) (all [][]int) {
 	count := map[edgeKind]int{}
-	a := newAutomorphisms(q)
+	a := newAutomorphisms(q, nil)
 	for i := range q.Edges {
 		count[a.kind(i)]++
 	}

@@ -13,7 +13,7 @@ import (
 // automorphisms that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2).
 // The group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
-	a := newAutomorphisms(p.Query)
+	a := newAutomorphisms(p.Query, newMapper(p))
 	p.Automorphisms = matcher.CountOf(1)
 	n := len(p.Query.Vertices)
 	for i := 0; i < n; i++ {
@@ -55,10 +55,14 @@ type automorphisms struct {
 	adj   []uint32         // neighbour sets
 	image []int
 	taken uint32
+	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them, an ordered tournament of 32
+	// vertices would be searched for 2^31 increasing maps.
+	mapper      *mapper
+	colour, its []uint64
 }
 
-func newAutomorphisms(q *matcher.Query) *automorphisms {
-	a := &automorphisms{q: q, edges: map[edgeKind]int{}, adj: make([]uint32, len(q.Vertices)),
+func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
+	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, adj: make([]uint32, len(q.Vertices)),
 		image: make([]int, len(q.Vertices))}
 	for i, e := range q.Edges {
 		a.edges[a.kind(i)]++
@@ -80,10 +84,15 @@ func (a *automorphisms) kind(e int) edgeKind {
 // exists reports whether an automorphism fixes 0..i-1 and maps i to j.
 func (a *automorphisms) exists(i, j int) bool {
 	a.taken = 0
-	for v := 0; v < i; v++ {
-		a.image[v] = v
+	fixed := make([]int, i+1)
+	for v := range i {
+		a.image[v], fixed[v] = v, v
 		a.taken |= 1 << v
 	}
+	fixed[i] = i
+	a.colour = a.mapper.coloursApart(fixed)
+	fixed[i] = j
+	a.its = a.mapper.coloursApart(fixed)
 	if !a.fits(i, j) {
 		return false
 	}
@@ -113,7 +122,7 @@ func (a *automorphisms) extend(v int) bool {
 
 // fits reports whether v can be mapped to w beside what 0..v-1 are mapped to.
 func (a *automorphisms) fits(v, w int) bool {
-	if a.q.Vertices[v].Label != a.q.Vertices[w].Label ||
+	if a.colour[v] != a.its[w] || a.q.Vertices[v].Label != a.q.Vertices[w].Label ||
 		bits.OnesCount32(a.adj[v]) != bits.OnesCount32(a.adj[w]) {
 		return false
 	}
