@@ -253,6 +253,10 @@ type Admin struct {
 	MaxPatternBytes Size `yaml:"max_pattern_bytes"`
 	// MaxRequestsPerSecond bounds requests to the API, on average; as many may come at once. 0: no bound.
 	MaxRequestsPerSecond int `yaml:"max_requests_per_second"`
+	// MaxBackfill bounds the matches that a registration by the API backfills, and CountTime the search time for counting
+	// them. 0: no bound.
+	MaxBackfill uint64   `yaml:"max_backfill"`
+	CountTime   Duration `yaml:"count_time"`
 	// StepTimeout is how long a step may take before /readyz tells of it; 0: any time.
 	StepTimeout Duration `yaml:"step_timeout"`
 }
@@ -309,8 +313,10 @@ func Default() *Config {
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB, Time: Duration(24 * time.Hour)}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
-		Admin:      Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute), MaxQueries: 1000, MaxPatternBytes: 16 * MiB, MaxRequestsPerSecond: 50},
-		Log:        Log{Level: "info", Format: "auto"},
+		Admin: Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute), MaxQueries: 1000, MaxPatternBytes: 16 * MiB, MaxRequestsPerSecond: 50,
+			MaxBackfill: 10_000_000, CountTime: Duration(2 * time.Second),
+		},
+		Log: Log{Level: "info", Format: "auto"},
 
 		StopTimeout: Duration(30 * time.Second),
 	}

@@ -91,6 +91,9 @@ func (v *validator) admin() {
 	if a.MaxRequestsPerSecond < 0 {
 		v.fail("admin.max_requests_per_second", "is %d; it must not be negative", a.MaxRequestsPerSecond)
 	}
+	if a.CountTime < 0 {
+		v.fail("admin.count_time", "is %s; it must not be negative", a.CountTime)
+	}
 	if a.StepTimeout < 0 {
 		v.fail("admin.step_timeout", "is %s; it must not be negative", a.StepTimeout)
 	}

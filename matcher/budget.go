@@ -74,6 +74,7 @@ type Budget struct {
 	batch   *BatchBudget
 	steps   atomic.Uint64
 	ns      atomic.Int64
+	found   atomic.Uint64 // matches, for those who watch
 	stopped atomic.Bool
 }
 
@@ -187,6 +188,7 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 	if b == nil {
 		return true
 	}
+	b.found.Add(matches)
 	if m.capped {
 		matches = 0
 	}

@@ -25,6 +25,18 @@ func (r *running) budget(query string, b *Budget) {
 	r.budgets[query] = b
 }
 
+// Found returns how many matches the step that runs now has found for a query so far, those that are still to be put in
+// order and emitted among them. It may be called from any goroutine.
+func (e *Engine) Found(query string) uint64 {
+	r := &e.running
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.budgets[query]; b != nil {
+		return b.found.Load()
+	}
+	return 0
+}
+
 // Interrupt ends whatever the step that runs now searches or emits for a query: the query is suspended where it is. It
 // reports whether there is anything to end. It may be called from any goroutine.
 func (e *Engine) Interrupt(query string) bool {

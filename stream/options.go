@@ -43,6 +43,9 @@ type PipelineOptions struct {
 	// Startup returns the query changes to make after recovery and before reading, given the queries as recovery left
 	// them; each becomes a batch, and one that changes nothing is skipped. Default: none.
 	Startup func(queries []matcher.QueryState) ([]*matcher.QueryChange, error)
+	// Admit may refuse a change that Pipeline.Change asks for, after the engine found it sound and before it is logged. It
+	// is called on the goroutine that calls the Engine, and may use it; err ends the pipeline. Default: all are admitted.
+	Admit func(ctx context.Context, ch *matcher.QueryChange) (refused, err error)
 	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx is done when the
 	// pipeline is to stop. Default: nothing.
 	Ready func(ctx context.Context) error

@@ -104,7 +104,7 @@ func (p *Pipeline) startup(soft, hard context.Context) error {
 		if soft.Err() != nil {
 			return nil
 		}
-		refused, err := p.change(hard, ch, nil)
+		refused, err := p.change(hard, ch, nil, nil)
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 		return err // withdrawn
 	}
 	if err == nil {
-		refused, err = p.change(hard, req.change, func(batch, version uint64) {
+		refused, err = p.change(hard, req.change, p.opt.Admit, func(batch, version uint64) {
 			req.answer <- changeAnswer{batch: batch, version: version}
 		})
 	}
@@ -289,10 +289,17 @@ func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 	return err
 }
 
-// change makes a batch of a query change. refused is what is wrong with the change itself; answer, which may be nil,
-// is called once it is in the batch log.
-func (p *Pipeline) change(hard context.Context, ch *matcher.QueryChange, answer func(batch, version uint64)) (refused, err error) {
+// change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which may be
+// nil; answer, which may be nil, too, is called once it is in the batch log.
+func (p *Pipeline) change(hard context.Context, ch *matcher.QueryChange, admit func(context.Context, *matcher.QueryChange) (refused, err error),
+	answer func(batch, version uint64),
+) (refused, err error) {
 	ch, refused = p.opt.Engine.PrepareChange(ch)
+	if refused == nil && admit != nil {
+		if refused, err = admit(hard, ch); err != nil {
+			return ErrStopped, err
+		}
+	}
 	if refused != nil {
 		return refused, nil
 	}

@@ -35,7 +35,7 @@ func (f *fakeDaemon) Status() statusReport          { return statusReport{Versio
 func (f *fakeDaemon) Queries() []matcher.QueryState { return nil }
 func (f *fakeDaemon) Directed() bool                { return true }
 func (f *fakeDaemon) Mode() string                  { return "changelog" }
-func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange) (changed, error) {
+func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (changed, error) {
 	return changed{Batch: 1, Version: 1}, f.err
 }
 func (f *fakeDaemon) Pending() []pendingChange             { return nil }

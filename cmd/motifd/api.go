@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"motifd/config"
 	"motifd/matcher"
@@ -22,7 +23,8 @@ type daemon interface {
 	// Queries returns the queries, removed ones too.
 	Queries() []matcher.QueryState
 	// Change makes a query change in a batch of its own and returns when it is in the batch log, or pending.
-	Change(ctx context.Context, ch *matcher.QueryChange) (changed, error)
+	// dry counts the matches of the query in place of registering it.
+	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
 	// Pending returns the changes that wait or are being made.
 	Pending() []pendingChange
 	// Cancel withdraws the pending change of a query, or cuts a registration short that is being made: the query is suspended
@@ -39,6 +41,11 @@ type changed struct {
 	Version uint64 `json:"version"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.
 	Pending bool `json:"pending,omitempty"`
+	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is told
+	// where they are to be put out, and by a dry run.
+	Backfill string `json:"backfill,omitempty"`
+	// DryRun: nothing was changed.
+	DryRun bool `json:"dry_run,omitempty"`
 	// Unchanged: the query is registered just like that already; Batch is not told.
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Cancelled: a pending change was withdrawn instead.
@@ -165,7 +172,25 @@ func (a *api) add(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	a.change(w, r, ch)
+	dry, err := dryRun(r)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err)
+		return
+	}
+	a.change(w, r, ch, dry)
+}
+
+// dryRun reads the parameter dry_run.
+func dryRun(r *http.Request) (dry bool, err error) {
+	for name, values := range r.URL.Query() {
+		if name != "dry_run" || len(values) != 1 {
+			return false, fmt.Errorf("the only parameter is dry_run=true, not %q", name)
+		}
+		if dry, err = strconv.ParseBool(values[0]); err != nil {
+			return false, fmt.Errorf("dry_run is true or false, not %q", values[0])
+		}
+	}
+	return dry, nil
 }
 
 func (a *api) remove(w http.ResponseWriter, r *http.Request) {
@@ -182,7 +207,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, fmt.Errorf("there is no query %q", name))
 		return
 	}
-	a.change(w, r, &matcher.QueryChange{Remove: name})
+	a.change(w, r, &matcher.QueryChange{Remove: name}, false)
 }
 
 // resume registers a suspended query as a new version (DESIGN S11).
@@ -198,7 +223,7 @@ func (a *api) resume(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	again := *s.Query
-	a.change(w, r, &matcher.QueryChange{Add: &again, Remove: name})
+	a.change(w, r, &matcher.QueryChange{Add: &again, Remove: name}, false)
 }
 
 func (a *api) find(name string) *matcher.QueryState {
@@ -210,17 +235,19 @@ func (a *api) find(name string) *matcher.QueryState {
 	return nil
 }
 
-func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryChange) {
-	done, err := a.d.Change(r.Context(), ch)
+func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryChange, dry bool) {
+	done, err := a.d.Change(r.Context(), ch, dry)
 	var same *matcher.UnchangedError
 	switch {
+	case err == nil && done.DryRun:
+		writeJSON(w, http.StatusOK, done)
 	case err == nil:
 		writeJSON(w, http.StatusAccepted, done)
 	case errors.Is(err, matcher.ErrQuery):
 		writeError(w, http.StatusBadRequest, err)
 	case errors.As(err, &same):
 		writeJSON(w, http.StatusOK, changed{Version: same.Version, Unchanged: true})
-	case errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errCancelled):
+	case errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errBackfill), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)

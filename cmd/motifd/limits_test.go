@@ -108,12 +108,11 @@ queries:
 	require.Equal(t, out(), readFile(t, filepath.Join(dir, "again.jsonl")))
 }
 
-// TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile and lists it, and
-// DELETE ends it: the query is suspended, and goes with another DELETE.
-func TestARegistrationIsCutShort(t *testing.T) {
-	t.Parallel()
+// hub starts a daemon with sixty payments to one account, and returns it with the body that registers a pattern of ten senders.
+func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQuery)) string) {
+	t.Helper()
 	dir, port := logDir(t)
-	p := start(t, dir, "--set", "engine.limits.group_matches=0", "--set", "engine.limits.query_time=0s", "--set", "engine.limits.batch_time=0s")
+	p = start(t, dir, args...)
 	p.ready()
 	var list []demoUpdate
 	senders := make([]string, 10)
@@ -127,9 +126,77 @@ func TestARegistrationIsCutShort(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, produceOne(t.Context(), port, value))
 	p.until("the payments are there", func() bool { return p.status().Edges == 60 })
-	body, err := json.Marshal(newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs", Backfill: "full"})
-	require.NoError(t, err)
-	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", string(body)).code)
+	return p, func(change func(*newQuery)) string {
+		q := newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs", Backfill: "full"}
+		if change != nil {
+			change(&q)
+		}
+		body, err := json.Marshal(q)
+		require.NoError(t, err)
+		return string(body)
+	}
+}
+
+// TestABackfillIsCountedFirst: a registration that would put out more matches than admin.max_backfill is refused with their exact
+// number, at once; what puts out less is not, and a dry run tells the number alone. Where it is not found in time, the registration
+// goes on, and says so.
+func TestABackfillIsCountedFirst(t *testing.T) {
+	t.Parallel()
+	p, fan := hub(t)
+	const n = "75394027566"
+	got := p.ask("POST", "/api/v1/queries", fan(nil))
+	require.Equal(t, http.StatusConflict, got.code, got.body)
+	require.Contains(t, got.body, n+" matches")
+	require.Contains(t, got.body, "admin.max_backfill is 10000000")
+	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(nil))
+	require.Equal(t, http.StatusConflict, got.code, "as it would be")
+	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(func(q *newQuery) { q.Backfill = "" }))
+	require.Equal(t, answer{200, `{"batch":0,"version":0,"backfill":"` + n + `","dry_run":true}`}, got)
+	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry=1", fan(nil)).code)
+	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry_run=perhaps", fan(nil)).code)
+	require.NotContains(t, p.ask("GET", "/api/v1/queries", "").body, "fan10")
+	p.until("no batch but the two queries and the payments", func() bool { return p.status().Batch == 3 })
+
+	dir := write(t, map[string]string{"pair.cypher": "MATCH (a)-->(m)<--(b)"})
+	require.Equal(t, "query pair, nothing was changed, matches in the graph: 3540\n",
+		succeed(t, dir, "query", "add", "pair.cypher", "--dry-run", "--url", p.url).stdout)
+	require.Equal(t, "query pair, version 2, from batch 4 on, matches in the graph: 3540\n",
+		succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--url", p.url).stdout)
+	got = p.ask("POST", "/api/v1/queries", fan(func(q *newQuery) { q.Name, q.Emit = "counts", "counts" }))
+	require.Equal(t, answer{202, `{"batch":5,"version":1}`}, got, "one record is no flood")
+	p.stop()
+
+	p, _ = hub(t, "--set", "admin.max_backfill=3539")
+	r := motifd(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--url", p.url)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stderr, "has 3540 matches in the graph")
+	require.Contains(t, r.stderr, "admin.max_backfill is 3539")
+	r = succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--max-matches-per-batch=3539", "--url", p.url)
+	require.Equal(t, "query pair, version 2, from batch 4 on\n", r.stdout, "what is capped is not counted")
+	p.stop()
+
+	p, fan = hub(t, "--set", "admin.count_time=1ns", "--set", "engine.limits.group_matches=1000")
+	require.Equal(t, answer{202, `{"batch":4,"version":1,"backfill":"unknown"}`}, p.ask("POST", "/api/v1/queries", fan(nil)))
+	p.until("the rest was left out", func() bool { return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"lossy_since":4`) })
+	p.stop()
+}
+
+// TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile and lists it
+// with its progress, and DELETE ends it: the query is suspended, and goes with another DELETE.
+func TestARegistrationIsCutShort(t *testing.T) {
+	t.Parallel()
+	p, fan := hub(t, "--set", "engine.limits.group_matches=0", "--set", "engine.limits.query_time=0s", "--set", "engine.limits.batch_time=0s",
+		"--set", "admin.max_backfill=100000000000")
+	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", fan(nil)).code)
+	var list queryList
+	p.until("its progress is told", func() bool {
+		list = queryList{}
+		require.NoError(t, json.Unmarshal([]byte(p.ask("GET", "/api/v1/queries", "").body), &list))
+		return len(list.Pending) == 1 && list.Pending[0].Found > 1_000_000
+	})
+	now := list.Pending[0]
+	require.Equal(t, []string{"add", "fan10", "running", "75394027566"}, []string{now.Op, now.Query, now.State, now.Backfill})
+	require.EqualValues(t, 4, now.Batch)
 	p.until("the registration is cut short", func() bool {
 		return strings.Contains(p.ask("DELETE", "/api/v1/queries/fan10", "").body, `"cancelled":true`)
 	})

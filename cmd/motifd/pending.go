@@ -24,6 +24,8 @@ var (
 	errCancelled  = errors.New("the change was withdrawn")
 	errBegun      = errors.New("the change is being made")
 	errTooMany    = errors.New("too many queries")
+	errBackfill   = errors.New("too many matches")
+	errDryRun     = errors.New("nothing was to be changed") // the end of a dry run
 )
 
 // pendingChange is a query change that is not in effect yet.
@@ -32,10 +34,16 @@ type pendingChange struct {
 	Query   string  `json:"query"`
 	State   string  `json:"state"` // waiting or running
 	Seconds float64 `json:"seconds"`
-	// Batch and Records are of a running change: its batch, and the records that it has emitted.
+	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records that it has
+	// emitted, which begins when all are found.
 	Batch   uint64 `json:"batch,omitempty"`
+	Found   uint64 `json:"found,omitempty"`
 	Records uint64 `json:"records,omitempty"`
 
+	// Backfill is the number of matches in the graph, or "unknown"; "" before it is counted.
+	Backfill string `json:"backfill,omitempty"`
+
+	dry    bool           // only counts
 	add    *matcher.Query // nil for a removal
 	since  time.Time
 	cancel context.CancelCauseFunc
@@ -48,23 +56,28 @@ type pendingChange struct {
 type pending struct {
 	mu      sync.Mutex
 	changes []*pendingChange
+	counts  [2]string // the query that was counted last, and its matches
 }
 
-// change makes a change with begin, and waits for it for a while. room, called with p.mu held, may refuse it.
-func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, room func() error,
+// change makes a change with begin, or with dry only counts, and waits for it for a while. room, called with p.mu held, may
+// refuse it.
+func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool, room func() error,
 	begin func(context.Context, *matcher.QueryChange) (uint64, uint64, error), log zerolog.Logger,
 ) (changed, error) {
-	c := &pendingChange{Op: "remove", Query: ch.Remove, State: "waiting", add: ch.Add, since: time.Now(), done: make(chan struct{})}
+	c := &pendingChange{dry: dry, Op: "remove", Query: ch.Remove, State: "waiting", add: ch.Add, since: time.Now(), done: make(chan struct{})}
 	if ch.Add != nil {
 		c.Op, c.Query = "add", ch.Add.Name
 		if ch.Remove != "" {
 			c.Op = "replace"
 		}
+		if dry {
+			c.Op = "count"
+		}
 	}
 	p.mu.Lock()
 	if other := p.find(c.Query); other != nil {
 		p.mu.Unlock()
-		if ch.Add != nil && other.add != nil && definition(ch.Add) == definition(other.add) {
+		if ch.Add != nil && other.add != nil && dry == other.dry && definition(ch.Add) == definition(other.add) {
 			return other.wait() // the same request again
 		}
 		return changed{}, fmt.Errorf("query %q: %w", c.Query, errPending)
@@ -85,7 +98,11 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, room func
 			err = fmt.Errorf("%w: %w", errNotReady, err)
 		}
 		p.mu.Lock()
-		c.result, c.err = changed{Batch: batch, Version: version}, err
+		c.result = changed{Batch: batch, Version: version, Backfill: c.Backfill, DryRun: dry}
+		if errors.Is(err, errDryRun) {
+			err = nil
+		}
+		c.err = err
 		p.changes = slices.DeleteFunc(p.changes, func(x *pendingChange) bool { return x == c })
 		p.mu.Unlock()
 		if waited := time.Since(c.since); waited >= changeWait && err != nil {
@@ -118,6 +135,34 @@ func (p *pending) find(name string) *pendingChange {
 	return nil
 }
 
+// dry reports whether the change of a query only counts.
+func (p *pending) dry(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.find(name)
+	return c != nil && c.dry
+}
+
+// counted notes the number of matches of a query that is being registered.
+func (p *pending) counted(name, matches string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts = [2]string{name, matches}
+	if c := p.find(name); c != nil {
+		c.Backfill = matches
+	}
+}
+
+// expected returns the number of matches of the query that is being registered, "" where they were not counted.
+func (p *pending) expected(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.counts[0] == name {
+		return p.counts[1]
+	}
+	return ""
+}
+
 // adds returns the queries that wait to be registered. p.mu is held.
 func (p *pending) adds() (out []*matcher.Query) {
 	for _, c := range p.changes {
@@ -133,7 +178,7 @@ func (p *pending) list() (out []pendingChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.changes {
-		out = append(out, pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since))})
+		out = append(out, pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)), Backfill: c.Backfill})
 	}
 	return out
 }

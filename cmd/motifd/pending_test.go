@@ -28,7 +28,7 @@ func TestAChangeThatWaitsIsPending(t *testing.T) {
 			return 0, 0, context.Cause(ctx)
 		}
 		request, gone := context.WithCancel(t.Context())
-		got, err := p.change(request, addOf("fan10", "x"), noRoom, busy, zerolog.Nop())
+		got, err := p.change(request, addOf("fan10", "x"), false, noRoom, busy, zerolog.Nop())
 		require.NoError(t, err)
 		require.Equal(t, changed{Pending: true}, got)
 		gone() // the client's end is not the change's
@@ -39,7 +39,7 @@ func TestAChangeThatWaitsIsPending(t *testing.T) {
 		require.Equal(t, "fan10", list[0].Query)
 		require.Equal(t, "waiting", list[0].State)
 		require.EqualValues(t, 0.5, list[0].Seconds)
-		_, err = p.change(t.Context(), &matcher.QueryChange{Remove: "fan10"}, noRoom, busy, zerolog.Nop())
+		_, err = p.change(t.Context(), &matcher.QueryChange{Remove: "fan10"}, false, noRoom, busy, zerolog.Nop())
 		require.ErrorIs(t, err, errPending)
 		require.ErrorIs(t, p.cancel(t.Context(), "other"), errNotPending)
 		require.NoError(t, p.cancel(t.Context(), "fan10"))
@@ -60,17 +60,17 @@ func TestTheSameChangeAgainIsTheSame(t *testing.T) {
 			return 3, 1, nil
 		}
 		for range 2 {
-			got, err := p.change(t.Context(), addOf("q", "x"), noRoom, begin, zerolog.Nop())
+			got, err := p.change(t.Context(), addOf("q", "x"), false, noRoom, begin, zerolog.Nop())
 			require.NoError(t, err)
 			require.Equal(t, changed{Pending: true}, got)
 		}
 		other := addOf("q", "x")
 		other.Add.Emit = matcher.EmitCounts
-		_, err := p.change(t.Context(), other, noRoom, begin, zerolog.Nop())
+		_, err := p.change(t.Context(), other, false, noRoom, begin, zerolog.Nop())
 		require.ErrorIs(t, err, errPending)
 		answered := make(chan changed)
 		go func() {
-			got, err := p.change(t.Context(), addOf("q", "x"), noRoom, begin, zerolog.Nop())
+			got, err := p.change(t.Context(), addOf("q", "x"), false, noRoom, begin, zerolog.Nop())
 			require.NoError(t, err)
 			answered <- got
 		}()
@@ -102,7 +102,7 @@ func TestAChangeThatIsBegunIsNotWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pending
 		release := make(chan struct{})
-		got, err := p.change(t.Context(), addOf("q", "x"), noRoom, func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+		got, err := p.change(t.Context(), addOf("q", "x"), false, noRoom, func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
 			<-release
 			return 3, 1, nil
 		}, zerolog.Nop())

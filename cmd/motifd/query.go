@@ -47,6 +47,7 @@ type queryAddCmd struct {
 	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
 	OverBudget         string `help:"What becomes of a query beyond a limit: skip leaves out what is beyond, suspend stops the query." enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in so many, by its id; 0 and 1 keep all."`
+	DryRun             bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
 	Mode               string `help:"live, or shadow: search and count, and put nothing out." enum:"live,shadow" default:"live"`
 	clientFlags        `embed:""`
 }
@@ -55,6 +56,7 @@ func (queryAddCmd) Help() string {
 	return `Examples:
   motifd query add ring.cypher
   motifd query add ring.cypher --backfill=full --max-matches-per-batch=10000
+  motifd query add ring.cypher --dry-run
   motifd query add ring.cypher --url=https://motifd.example:7475 --token-file=token`
 }
 
@@ -85,7 +87,11 @@ func (c *queryAddCmd) Run(a *app) error {
 		body.Text = string(src)
 	}
 	var done changed
-	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries", body, &done); err != nil {
+	path := "/api/v1/queries"
+	if c.DryRun {
+		path += "?dry_run=true"
+	}
+	if err := c.call(a.ctx, http.MethodPost, path, body, &done); err != nil {
 		return err
 	}
 	return done.print(a.stdout, body.Name, "from batch %d on")
@@ -250,7 +256,12 @@ func setUnit(q *matcher.Query, unit string) {
 // print tells what became of a change; when is a format for its batch.
 func (d *changed) print(w io.Writer, name, when string) error {
 	what := fmt.Sprintf("version %d, "+when, d.Version, d.Batch)
+	if d.Backfill != "" {
+		what += fmt.Sprintf(", matches in the graph: %s", d.Backfill)
+	}
 	switch {
+	case d.DryRun:
+		what = fmt.Sprintf("nothing was changed, matches in the graph: %s", d.Backfill)
 	case d.Pending:
 		what = "the change is pending: the engine is busy; motifd query list --json tells what becomes of it, motifd query remove withdraws it"
 	case d.Unchanged:

@@ -263,6 +263,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store, engine *ma
 	})
 	opt.Engine, opt.Store, opt.State = engine, store, state
 	opt.Ready = rehearsal(engine, s.log)
+	opt.Admit = s.admit
 	opt.Observer = &observer{
 		metrics: s.metrics, log: s.log,
 		often: s.log.Sample(&zerolog.BurstSampler{Burst: 5, Period: 10 * time.Second}),

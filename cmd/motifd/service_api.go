@@ -82,7 +82,7 @@ func (s *service) Queries() []matcher.QueryState {
 }
 
 // Change implements daemon.
-func (s *service) Change(ctx context.Context, ch *matcher.QueryChange) (changed, error) {
+func (s *service) Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error) {
 	p := s.pipeline.Load()
 	if p == nil {
 		return changed{}, fmt.Errorf("%w: %s", errNotReady, *s.doing.Load())
@@ -90,7 +90,41 @@ func (s *service) Change(ctx context.Context, ch *matcher.QueryChange) (changed,
 	if p.Status().State == stream.StateRecovering {
 		return changed{}, fmt.Errorf("%w: it is recovering", errNotReady)
 	}
-	return s.pending.change(ctx, ch, func() error { return s.room(ch) }, p.Change, s.log)
+	return s.pending.change(ctx, ch, dry, func() error { return s.room(ch) }, p.Change, s.log)
+}
+
+// admit counts the matches that a registration would backfill, and refuses it when they are too many.
+func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, err error) {
+	if ch.Add == nil {
+		return nil, nil
+	}
+	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
+	dry := s.pending.dry(q.Name)
+	s.pending.counted(q.Name, "")
+	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas
+	capped := q.MaxMatches > 0 && q.MaxMatches <= bound
+	if !dry && (!fills || bound == 0 || capped) {
+		return nil, nil
+	}
+	begin := time.Now()
+	n, known, err := s.core.Load().Total(ctx, q, s.cfg.Admin.CountTime.Std())
+	if err != nil {
+		return nil, err
+	}
+	text := "unknown"
+	if known {
+		text = n.String()
+	}
+	s.pending.counted(q.Name, text)
+	s.log.Info().Str("query", q.Name).Str("matches", text).Stringer("took", time.Since(begin).Round(time.Millisecond)).Msg("matches in the graph were counted")
+	if known && fills && bound > 0 && !capped && n.Cmp(matcher.CountOf(bound)) > 0 {
+		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would put out all of them; admin.max_backfill "+
+			"is %d: register it without backfill, with max_matches_per_batch, or raise the bound", errBackfill, q.Name, text, bound), nil
+	}
+	if dry {
+		return errDryRun, nil
+	}
+	return nil, nil
 }
 
 // Pending implements daemon.
@@ -98,10 +132,14 @@ func (s *service) Pending() []pendingChange {
 	out := s.pending.list()
 	if p := s.pipeline.Load(); p != nil {
 		if step, ok := p.Step(); ok && step.Change != "" {
-			out = append(out, pendingChange{
+			c := pendingChange{
 				Op: step.Change, Query: step.Query, State: "running", Seconds: rounded(time.Duration(step.Seconds * 1e9)),
 				Batch: step.Batch, Records: step.Records,
-			})
+			}
+			if e := s.core.Load(); e != nil && c.Op != "remove" {
+				c.Found, c.Backfill = e.Found(c.Query), s.pending.expected(c.Query)
+			}
+			out = append(out, c)
 		}
 	}
 	return out
