@@ -2,6 +2,7 @@ package matcher_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -166,4 +167,52 @@ func TestRestoreSearchesNoWitnessForWhatIsToBeSuspended(t *testing.T) {
 	require.Len(t, out.Decided, 1)
 	require.Equal(t, matcher.CauseOperator, out.Decided[0].Cause)
 	require.True(t, out.Queries[0].Suspended)
+}
+
+// unprepared fails in Prepare while broken is set.
+type unprepared struct {
+	matcher.Backend
+	broken bool
+}
+
+var errUnprepared = errors.New("the device is gone")
+
+func (b *unprepared) Prepare(plans []*matcher.Plan) error {
+	if b.broken {
+		return errUnprepared
+	}
+	return b.Backend.Prepare(plans)
+}
+
+// TestStepDoesNotFailBehindItsCommit: a backend that cannot take the new set of queries when a batch suspends one does not fail that batch, which
+// the graph has committed. The next step fails before it has done anything, and is made again once the backend can.
+func TestStepDoesNotFailBehindItsCommit(t *testing.T) {
+	run := func(disturbed bool) *matchertest.Driver {
+		w, be := newWorld(t, true), &unprepared{Backend: newCPU(t, 1, false)}
+		d := matchertest.NewDriver(t, true, be, plan.New())
+		d.Batch(star(99))
+		d.Register(w.query("hungry", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) {
+			q.WorkBudget, q.OverBudget = 10, matcher.SuspendQuery
+		}))
+		d.Register(w.query("edges", "MATCH (x)-->(y)"))
+		be.broken = disturbed
+		out := d.Batch(star(100)[99:])
+		require.NotEmpty(t, out.Decided)
+		require.True(t, out.Queries[1].Suspended)
+		require.Equal(t, 1, out.Summary.NetInserted)
+		more := w.messages("+ other a")
+		if disturbed {
+			updates, _ := d.Engine.Accept(more)
+			_, err := d.Engine.Step(t.Context(), &matcher.Batch{Number: 5, Updates: updates}, func(*matcher.Event) error {
+				t.Error("an event")
+				return nil
+			}, nil)
+			require.ErrorIs(t, err, errUnprepared)
+			require.Equal(t, 100, d.Engine.Graph().Edges())
+			be.broken = false
+		}
+		d.Batch(more)
+		return d
+	}
+	require.Empty(t, matchertest.Diff(run(false).Transcript(), run(true).Transcript()))
 }
