@@ -17,6 +17,9 @@ import (
 // changeWait is how long the API waits for the engine to begin a change before it answers that the change is pending.
 const changeWait = 500 * time.Millisecond
 
+// dryWait is how long a dry run waits for the engine.
+const dryWait = time.Minute
+
 // Errors of changes.
 var (
 	errPending    = errors.New("a change of this query is pending; DELETE withdraws it")
@@ -32,7 +35,7 @@ var (
 type pendingChange struct {
 	Op      string  `json:"op"` // add, replace or remove
 	Query   string  `json:"query"`
-	State   string  `json:"state"` // waiting or running
+	State   string  `json:"state"` // waiting, counting (its matches) or running
 	Seconds float64 `json:"seconds"`
 	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records that it has
 	// emitted, which begins when all are found.
@@ -43,13 +46,15 @@ type pendingChange struct {
 	// Backfill is the number of matches in the graph, or "unknown"; "" before it is counted.
 	Backfill string `json:"backfill,omitempty"`
 
-	dry    bool           // only counts
-	add    *matcher.Query // nil for a removal
-	since  time.Time
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when it is begun, refused or withdrawn
-	result changed       // with err: valid then
-	err    error
+	dry bool // only counts
+	// counting: the engine counts the matches. pending.mu guards it.
+	counting bool
+	add      *matcher.Query // nil for a removal
+	since    time.Time
+	cancel   context.CancelCauseFunc
+	done     chan struct{} // closed when it is begun, refused or withdrawn
+	result   changed       // with err: valid then
+	err      error
 }
 
 // pending are the changes that wait for the engine.
@@ -78,7 +83,7 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 	if other := p.find(c.Query); other != nil {
 		p.mu.Unlock()
 		if ch.Add != nil && other.add != nil && dry == other.dry && definition(ch.Add) == definition(other.add) {
-			return other.wait() // the same request again
+			return other.wait(ctx, p) // the same request again
 		}
 		return changed{}, fmt.Errorf("query %q: %w", c.Query, errPending)
 	}
@@ -110,19 +115,46 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 		}
 		close(c.done)
 	}()
-	return c.wait()
+	return c.wait(ctx, p)
 }
 
-// wait waits for the change for a while.
-func (c *pendingChange) wait() (changed, error) {
-	timer := time.NewTimer(changeWait)
-	defer timer.Stop()
-	select {
-	case <-c.done:
-		return c.result, c.err
-	case <-timer.C:
-		return changed{Pending: true}, nil
+// wait waits for the change for a while: for changeWait, and while its matches are counted, which is bounded. A dry run, which has
+// nothing to tell but its result, is waited for dryWait, and then withdrawn.
+func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
+	patience := changeWait
+	if c.dry {
+		patience = dryWait
 	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.done:
+			return c.result, c.err
+		case <-ctx.Done():
+			if c.dry {
+				c.cancel(errCancelled)
+			}
+			return changed{}, context.Cause(ctx)
+		case <-timer.C:
+		}
+		switch {
+		case p.isCounting(c):
+			timer.Reset(changeWait)
+		case c.dry:
+			c.cancel(errCancelled)
+			return changed{}, fmt.Errorf("%w: the engine has been busy for %s", errNotReady, dryWait)
+		default:
+			return changed{Pending: true}, nil
+		}
+	}
+}
+
+// isCounting reports whether the matches of a change are being counted.
+func (p *pending) isCounting(c *pendingChange) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return c.counting
 }
 
 // find returns the pending change of a query, or nil. p.mu is held.
@@ -143,13 +175,16 @@ func (p *pending) dry(name string) bool {
 	return c != nil && c.dry
 }
 
-// counted notes the number of matches of a query that is being registered.
-func (p *pending) counted(name, matches string) {
+// count notes that the matches of a query that is being registered are being counted, or were counted.
+func (p *pending) count(name, matches string, counting bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts = [2]string{name, matches}
 	if c := p.find(name); c != nil {
-		c.Backfill = matches
+		c.Backfill, c.counting = matches, counting
+		if c.State = "waiting"; counting {
+			c.State = "counting"
+		}
 	}
 }
 

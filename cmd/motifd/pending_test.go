@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -78,6 +79,52 @@ func TestTheSameChangeAgainIsTheSame(t *testing.T) {
 		close(release)
 		require.Equal(t, changed{Batch: 3, Version: 1}, <-answered)
 		require.Equal(t, 1, begun)
+	})
+}
+
+// TestACountIsWaitedFor: while the matches of a registration are counted the API does not answer that the change is pending, so that a
+// refusal and the result of a dry run reach who asked; a dry run that never comes to it is withdrawn.
+func TestACountIsWaitedFor(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var p pending
+			begin := func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+				require.Equal(t, dry, p.dry("q"))
+				p.count("q", "", true)
+				time.Sleep(10 * time.Second)
+				require.Equal(t, "counting", p.list()[0].State)
+				p.count("q", "75", false)
+				if dry {
+					return 0, 0, errDryRun
+				}
+				return 0, 0, errBackfill
+			}
+			got, err := p.change(t.Context(), addOf("q", "x"), dry, noRoom, begin, zerolog.Nop())
+			if dry {
+				require.NoError(t, err)
+				require.Equal(t, changed{Backfill: "75", DryRun: true}, got)
+			} else {
+				require.ErrorIs(t, err, errBackfill)
+			}
+			require.Empty(t, p.list())
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var p pending
+		busy := func(ctx context.Context, _ *matcher.QueryChange) (uint64, uint64, error) {
+			<-ctx.Done()
+			return 0, 0, context.Cause(ctx)
+		}
+		_, err := p.change(t.Context(), addOf("q", "x"), true, noRoom, busy, zerolog.Nop())
+		require.ErrorIs(t, err, errNotReady)
+		synctest.Wait()
+		require.Empty(t, p.list(), "it is withdrawn")
+		gone, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		_, err = p.change(gone, addOf("q", "x"), true, noRoom, busy, zerolog.Nop())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		synctest.Wait()
+		require.Empty(t, p.list(), "nobody waits for it any more")
 	})
 }
 

@@ -100,22 +100,24 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 	}
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
 	dry := s.pending.dry(q.Name)
-	s.pending.counted(q.Name, "")
 	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas
 	capped := q.MaxMatches > 0 && q.MaxMatches <= bound
 	if !dry && (!fills || bound == 0 || capped) {
+		s.pending.count(q.Name, "", false)
 		return nil, nil
 	}
+	s.pending.count(q.Name, "", true)
 	begin := time.Now()
 	n, known, err := s.core.Load().Total(ctx, q, s.cfg.Admin.CountTime.Std())
 	if err != nil {
+		s.pending.count(q.Name, "", false)
 		return nil, err
 	}
 	text := "unknown"
 	if known {
 		text = n.String()
 	}
-	s.pending.counted(q.Name, text)
+	s.pending.count(q.Name, text, false)
 	s.log.Info().Str("query", q.Name).Str("matches", text).Stringer("took", time.Since(begin).Round(time.Millisecond)).Msg("matches in the graph were counted")
 	if known && fills && bound > 0 && !capped && n.Cmp(matcher.CountOf(bound)) > 0 {
 		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would put out all of them; admin.max_backfill "+
