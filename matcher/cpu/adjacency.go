@@ -17,14 +17,16 @@ import (
 // each end of an edge and 16 for each kind of neighbour that a vertex has, and room to grow; it is kept while some query
 // asks for counts.
 type adjacency struct {
-	g      *dyngraph.Graph
-	number uint64            // of adjacencies that the process has made, from 1 on
-	kinds  map[uint64]uint32 // by key
-	near   []nearKind        // by label of the neighbour: the kind last asked for
-	heads  []adjacencyHead   // by vertex
-	nbr    []dyngraph.VertexID
-	ent    []dyngraph.Entry // beside nbr
-	free   int              // slots of blocks that have moved; when they are half of all, blocks are packed anew
+	g         *dyngraph.Graph
+	number    uint64            // of adjacencies that the process has made, from 1 on
+	kinds     map[uint64]uint32 // by key
+	near      []nearKind        // by label of the neighbour: the kind last asked for
+	heads     []adjacencyHead   // by vertex
+	nbr       []dyngraph.VertexID
+	ent       []dyngraph.Entry // beside nbr
+	wide      []wideKind       // kept beside the others, and their numbers
+	wideKinds []uint32
+	free      int // slots of blocks that have moved; when they are half of all, blocks are packed anew
 
 	staged  bool              // the staged batch is in it
 	entered []adjacencyChange // what it changed, in order; while it is staged

@@ -114,6 +114,9 @@ func (a *adjacency) list(to []adjacencyChange, d *dyngraph.Delta, staged bool, w
 		to = append(to,
 			adjacencyChange{v: n.From, adjacencyEntry: adjacencyEntry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, what: op},
 			adjacencyChange{v: n.To, adjacencyEntry: adjacencyEntry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, what: op})
+		if len(a.wide) > 0 {
+			to = a.listWide(to, n, in, view.Label(n.From), view.Label(n.To), op, ent)
+		}
 	}
 	return to
 }

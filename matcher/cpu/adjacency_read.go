@@ -12,8 +12,8 @@ var adjacencies atomic.Uint64
 
 // newAdjacency reads the graph, with the staged batch if there is one. parallel runs its argument on several goroutines and waits for
 // them: one pass over the graph finds how large each vertex's block is, a second one writes the blocks.
-func newAdjacency(g *dyngraph.Graph, parallel func(work func())) *adjacency {
-	a := &adjacency{g: g, number: adjacencies.Add(1), kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound())}
+func newAdjacency(g *dyngraph.Graph, wide []wideKind, parallel func(work func())) *adjacency {
+	a := &adjacency{g: g, number: adjacencies.Add(1), kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound()), wide: slices.Clone(wide)}
 	in := dyngraph.Out
 	if g.Directed() {
 		in = dyngraph.In
@@ -22,6 +22,7 @@ func newAdjacency(g *dyngraph.Graph, parallel func(work func())) *adjacency {
 		a.kind(dyngraph.Out, t.Edge, t.Dst)
 		a.kind(in, t.Edge, t.Src)
 	}
+	a.numberWide()
 	a.readAll(parallel, func(r *adjacencyReader, v dyngraph.VertexID) { r.measure(v) })
 	total := 0
 	for v := range a.heads {
@@ -69,6 +70,7 @@ type adjacencyReader struct {
 	// each, or where the next goes, and 0 between vertices.
 	of, kinds []uint32
 	count     []uint32
+	scratch   []adjacencyEntry
 }
 
 func newAdjacencyReader(a *adjacency) *adjacencyReader {
@@ -99,8 +101,8 @@ func (r *adjacencyReader) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint3
 	return near.kind
 }
 
-// read counts the vertex's entries of each kind.
-func (r *adjacencyReader) read(v dyngraph.VertexID) {
+// read counts the vertex's entries of each kind, and returns how many there are.
+func (r *adjacencyReader) read(v dyngraph.VertexID) int {
 	r.of, r.kinds = r.of[:0], r.kinds[:0]
 	r.ranges(v, func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, _ []dyngraph.Entry) {
 		for _, w := range nbr {
@@ -112,16 +114,17 @@ func (r *adjacencyReader) read(v dyngraph.VertexID) {
 			r.of = append(r.of, k)
 		}
 	})
+	return len(r.of) + r.readWide(v)
 }
 
 // measure finds how large the vertex's block is.
 func (r *adjacencyReader) measure(v dyngraph.VertexID) {
-	r.read(v)
+	n := r.read(v)
 	for _, k := range r.kinds {
 		r.count[k] = 0
 	}
 	h := &r.a.heads[v]
-	h.resize(uint32(len(r.of)), uint32(len(r.kinds)))
+	h.resize(uint32(n), uint32(len(r.kinds)))
 }
 
 // fill writes the block.
@@ -154,6 +157,7 @@ func (r *adjacencyReader) fill(v dyngraph.VertexID) {
 		}
 		of = of[len(nbr):]
 	})
+	r.fillWide(v, pairs, nbrs, ents)
 	for _, k := range r.kinds {
 		r.count[k] = 0
 	}

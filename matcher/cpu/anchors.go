@@ -151,7 +151,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 				ts, x, y := tasks[r], &o.steps[0], &o.steps[1]
 				for i, p := range pairs {
 					if grown || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) {
-						ts = append(ts, task{o: o, netPair: p, net: uint32(i)})
+						ts = append(ts, task{o: o, netPair: p, net: uint32(i), label: g.edge})
 					}
 				}
 				tasks[r] = ts
@@ -169,7 +169,7 @@ func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
 		}
 		for _, s := range a.of(i) {
 			if uint32(i) < a.reqs[s.request].Before {
-				tasks[s.request] = append(tasks[s.request], task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i)})
+				tasks[s.request] = append(tasks[s.request], task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i), label: n.Label})
 			}
 		}
 	}

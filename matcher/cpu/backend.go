@@ -83,7 +83,8 @@ type Backend struct {
 	endingLimits endingLimits
 	// adj is there since something was counted, as long as some plan is.
 	adj    *adjacency
-	counts bool // some plan is counted in every batch
+	counts bool       // some plan is counted in every batch
+	wide   []wideKind // of the plans that are counted, or were once: the adjacency is to have them
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
@@ -151,7 +152,7 @@ func (b *Backend) Name() string { return "cpu" }
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(columns), matcher.Anchors[fitting]{}
-	b.fresh, b.adj = freshness{}, nil
+	b.fresh, b.adj, b.wide = freshness{}, nil, nil
 	b.forget()
 	b.nets, b.branches = nets{}, branches{}
 	b.fresh.grow(int(g.IDBound()))
@@ -193,6 +194,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		b.forget() // the caches refer to columns and shapes
 	}
 	b.keepBranches()
+	b.prepareWide()
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Void)
 	b.anchors.Set(live, func(i, order int) fitting { return newFitting(b.plans[live[i]], order) })
@@ -288,8 +290,8 @@ func (b *Backend) clock() int64 {
 
 // adjacency returns the adjacency for counting as the graph is, and makes it when it is not there.
 func (b *Backend) adjacency() *adjacency {
-	if b.adj == nil {
-		b.adj = newAdjacency(b.g, func(work func()) { b.parallel(b.opt.Threads, work) })
+	if b.adj == nil || !b.adj.sameWide(b.wide) {
+		b.adj = newAdjacency(b.g, b.wide, func(work func()) { b.parallel(b.opt.Threads, work) })
 		b.adj.staged = b.delta != nil
 	}
 	b.adj.catchUp(b.delta)

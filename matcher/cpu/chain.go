@@ -21,7 +21,7 @@ type link struct {
 	clash   uint32 // the blocks outside that its images must be kept apart from
 	members uint32
 	to      *target
-	from    [2]*edgeTo // from the block before and from the one after
+	from    [2]*edgeTo // from the block before and from the one after; where they are wide, each data edge counts for one
 	hangs   []*piece   // what hangs from the block
 }
 
@@ -51,7 +51,7 @@ func (ps *quotientPieces) asChain(p *piece) *chain {
 			e := &q.edges[at][i]
 			for k, x := range [2]int{before, next} {
 				if q.of[e.from] == x {
-					if l.from[k] != nil {
+					if l.from[k] != nil || e.wide != nil && !e.wide.simple() {
 						return nil // two edges between two blocks
 					}
 					l.from[k] = e
@@ -222,8 +222,8 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 	x := &c.chains
 	out := x.side[side][:0]
 	e := l.from[from]
-	kept := l.clash&c.mapped != 0 // apart from something
-	if len(of) == 1 {             // no image is reached twice
+	kept := l.clash&c.mapped != 0      // apart from something
+	if len(of) == 1 && e.wide == nil { // no image is reached twice
 		nbr, ent, staged := c.around(of[0].v, e, l.to)
 		c.stepBy(len(nbr))
 		for i, w := range nbr {

@@ -1,6 +1,9 @@
 package cpu
 
-import "motifd/dyngraph"
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
 
 // edgeList is the neighbours along one edge.
 type edgeList struct {
@@ -11,16 +14,22 @@ type edgeList struct {
 }
 
 // inCommon returns the data vertices that are joined to the images of all neighbours of a piece's next block, that fit it and are
-// free, ascending (DESIGN A7). They are valid until the next call at the same depth.
-func (c *counter) inCommon(p *piece) []dyngraph.VertexID {
+// free, ascending (DESIGN A7), and how often each counts, nil for once. They are valid until the next call at the same depth.
+func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 	var room [4]edgeList
 	ls := room[:0]
 	for k := range p.from {
 		e := &p.from[k]
+		if e.wide != nil {
+			l := weighted{c.common[c.depth], c.ways[c.depth]}
+			c.gather(&l, p.next, p.to, p.from)
+			c.common[c.depth], c.ways[c.depth] = l.nbr, l.ways
+			return l.nbr, l.ways
+		}
 		l := edgeList{rank: e.rank}
 		l.nbr, l.ent, l.staged = c.around(c.image[e.from], e, p.to)
 		if len(l.nbr) == 0 {
-			return nil
+			return nil, nil
 		}
 		ls = append(ls, l)
 		for i := k; i > 0 && len(ls[i].nbr) < len(ls[i-1].nbr); i-- {
@@ -48,7 +57,7 @@ func (c *counter) inCommon(p *piece) []dyngraph.VertexID {
 		}
 	}
 	c.common[c.depth] = kept
-	return kept
+	return kept, nil
 }
 
 // seesAt reports whether the edge to the i-th neighbour of a list is visible.

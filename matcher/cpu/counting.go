@@ -36,9 +36,14 @@ type counter struct {
 
 	memo   memo
 	common [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
+	ways   [matcher.MaxVertices + 1][]matcher.Count     // beside them
 	depth  int
 	leaf   leafCounter
-	chains chainCounter
+	choice chooser
+
+	assigning assignment
+	gathered  weighted
+	chains    chainCounter
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
@@ -62,7 +67,7 @@ func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase u
 	}
 }
 
-// isJoined reports whether an edge joins data vertex w to the image of the edge's other end.
+// isJoined reports whether an edge that is not wide joins data vertex w to the image of the edge's other end.
 func (c *counter) isJoined(e *edgeTo, to *target, w dyngraph.VertexID) bool {
 	nbr, ent, staged := c.around(c.image[e.from], e, to)
 	at := seek(nbr, 0, w)
@@ -127,6 +132,18 @@ func (c *counter) product(ps []*piece) matcher.Count {
 // maxOthers bounds the vertices whose images are kept apart by inclusion and exclusion; with more, the piece is enumerated.
 const maxOthers = 2
 
+// maxHits bounds the ways for one vertex of a piece to hit one of the others.
+const maxHits = 12
+
+// manyHits reports whether it takes very many counts of parts of a piece to tell which mappings hit one of the others.
+func (c *counter) manyHits(p *piece, others uint32) bool {
+	n := 0
+	for m := others; m != 0; m &= m - 1 {
+		n += bits.OnesCount32(p.mask & c.q.clash[bits.TrailingZeros32(m)])
+	}
+	return n > maxHits
+}
+
 // count returns the number of ways to map a piece, apart from all that it must be kept apart from.
 func (c *counter) count(p *piece) matcher.Count {
 	if c.se.stopped { // whatever is under way comes to its end at once
@@ -146,7 +163,7 @@ func (c *counter) count(p *piece) matcher.Count {
 		return c.remember(p)
 	}
 	others := p.clash & c.mapped &^ p.boundary
-	if bits.OnesCount32(others) > maxOthers {
+	if bits.OnesCount32(others) > maxOthers || c.manyHits(p, others) {
 		return c.anew(p)
 	}
 	total := c.remember(p)
@@ -183,7 +200,7 @@ func (c *counter) remember(p *piece) matcher.Count {
 func (c *counter) anew(p *piece) matcher.Count {
 	switch {
 	case p.leaves != nil:
-		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
+		return c.countLeaf(p.next, p.to, &p.from[0])
 	case p.chain != nil:
 		if n, ok := c.countChain(p.chain); ok {
 			return n
@@ -221,33 +238,37 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 	mapped := c.mapped
 	for m := p.mask &^ taken & c.q.clash[x]; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
-		if !c.fits(u, c.image[x]) {
+		often := c.fits(u, c.image[x])
+		if often.IsZero() {
 			continue
 		}
 		c.image[u], c.mapped = c.image[x], mapped|1<<u
 		// Mappings with u on x: those that hit nothing more of the others, and those that do.
 		n := c.product(c.parts.split(p.mask &^ taken &^ (1 << u)))
-		total = total.Add(n.Sub(c.hits(p, others, taken|1<<u)))
+		total = total.Add(often.Mul(n.Sub(c.hits(p, others, taken|1<<u))))
 		c.mapped = mapped
 	}
 	return total
 }
 
-// fits reports whether data vertex w can be the image of u beside what is mapped.
-func (c *counter) fits(u int, w dyngraph.VertexID) bool {
+// fits returns how often data vertex w can be the image of u beside what is mapped.
+func (c *counter) fits(u int, w dyngraph.VertexID) matcher.Count {
 	if !c.se.step() || !c.passes(&c.q.at[u], w) {
-		return false
+		return matcher.Count{}
 	}
+	n := matcher.CountOf(1)
 	for i := range c.q.edges[u] {
 		e := &c.q.edges[u][i]
 		if c.mapped&(1<<e.from) == 0 {
 			continue
 		}
-		if !c.isJoined(e, &c.q.at[u], w) {
-			return false
+		if e.wide != nil {
+			n = n.Mul(c.joins(e, &c.q.at[u], w))
+		} else if !c.isJoined(e, &c.q.at[u], w) {
+			return matcher.Count{}
 		}
 	}
-	return true
+	return n
 }
 
 // enumerate maps the piece's next block in every way, apart from all that is mapped, and counts what remains.
@@ -261,7 +282,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	if p.rest == nil {
 		c.parts.choose(p)
 	}
-	if len(p.from) == 1 {
+	if len(p.from) == 1 && p.from[0].wide == nil {
 		e := &p.from[0]
 		nbr, ent, staged := c.around(c.image[e.from], e, p.to)
 		if p.leaf != nil {
@@ -270,7 +291,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		if c.shares() {
 			images := c.images(p, nbr, ent, staged)
 			c.depth++
-			total = c.add(c.over(p, images), p.rest)
+			total = c.add(c.over(p, images, nil), p.rest)
 			c.depth--
 			return total
 		}
@@ -284,17 +305,21 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		}
 		return total
 	}
-	found := c.inCommon(p)
+	found, ways := c.inCommon(p)
 	c.depth++
 	if c.shares() {
-		total = c.add(c.over(p, found), p.rest)
+		total = c.add(c.over(p, found, ways), p.rest)
 		found = nil
 	}
-	for _, w := range found {
+	for i, w := range found {
 		if !c.se.step() {
 			break
 		}
-		total = total.Add(c.with(p, w))
+		n := c.with(p, w)
+		if ways != nil {
+			n = n.Mul(ways[i])
+		}
+		total = total.Add(n)
 	}
 	c.depth--
 	return total

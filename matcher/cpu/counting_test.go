@@ -43,11 +43,12 @@ func TestS12BothWaysOfCountingAgree(t *testing.T) {
 							var n [2]matcher.Count
 							for k, w := range []way{byQuotients, keptApart} {
 								s := b.newSearch(new(atomic.Bool), matcher.WantCount)
+								b.widen(shape)
 								s.counter.start(s, shape, b.adjacency(), nil, 0)
 								for a := range s.counter.ps.ways {
 									s.counter.ps.ways[a] = w
 								}
-								more, less := s.counter.fromAnchor(o, sign, netPair{delta.Net[i].From, delta.Net[i].To})
+								more, less := s.counter.fromAnchor(o, sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
 								n[k] = more.Sub(less)
 								s.counter.cache = nil // forced ways are this test's own
 								sums[k] = sums[k].Add(n[k])
@@ -107,10 +108,11 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		p := x.Plans()[0]
 		s := b.newSearch(new(atomic.Bool), matcher.WantCount)
 		c := &s.counter
+		b.widen(b.plans[p].shape)
 		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
 		for _, o := range b.plans[p].count {
 			for i := range delta.Net {
-				c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To})
+				c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
 			}
 		}
 		c.sign = dyngraph.Inserted

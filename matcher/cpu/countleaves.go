@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -11,24 +12,41 @@ import (
 func (c *counter) countLeaves(p *piece) matcher.Count {
 	if len(p.leaves) == 1 {
 		if len(p.from) > 1 {
-			return matcher.CountOf(uint64(len(c.inCommon(p))))
+			images, ways := c.inCommon(p)
+			if ways == nil {
+				return matcher.CountOf(uint64(len(images)))
+			}
+			var total matcher.Count
+			for _, n := range ways {
+				total = total.Add(n)
+			}
+			return total
 		}
 		if e := &p.from[0]; p.clash == 0 && c.isLong(c.image[e.from], e, p.to) {
 			return c.remember(p)
 		}
-		return matcher.CountOf(c.countLeaf(p.next, p.to, &p.from[0]))
+		return c.countLeaf(p.next, p.to, &p.from[0])
 	}
 	first := p.leaves[0]
-	alike := true
-	for _, u := range p.leaves[1:] {
-		alike = alike && c.sameLeaf(first, u)
+	alike, plain := true, true
+	for _, u := range p.leaves {
+		plain = plain && !slices.ContainsFunc(c.q.edges[u], func(e edgeTo) bool { return e.wide != nil })
+		alike = alike && plain && len(c.q.edges[u]) == 1 && c.sameLeaf(first, u)
 	}
 	if alike {
 		return c.countAlike(p.leaves)
 	}
+	if !plain || len(p.leaves) > maxTogether {
+		return c.countClasses(p.leaves)
+	}
 	sets := make([][]dyngraph.VertexID, len(p.leaves))
 	for k, u := range p.leaves {
-		c.leaf.sets[u] = c.leafSet(u, c.leaf.sets[u][:0])
+		if len(c.q.edges[u]) == 1 {
+			c.leaf.sets[u] = c.leafSet(u, c.leaf.sets[u][:0])
+		} else {
+			c.gather(&c.gathered, u, &c.q.at[u], c.q.edges[u])
+			c.leaf.sets[u] = append(c.leaf.sets[u][:0], c.gathered.nbr...)
+		}
 		sets[k] = c.leaf.sets[u]
 		if len(sets[k]) == 0 {
 			return matcher.Count{}
@@ -46,7 +64,7 @@ func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
 	return len(nbr) >= long && (staged || !c.implied(to))
 }
 
-// sameLeaf reports whether two leaves have the same candidates, but for what the ranks of their edges let them see.
+// sameLeaf reports whether two leaves, of one edge that is not wide, have the same candidates, but for what the ranks of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.edges[u][0], &c.q.edges[v][0]
 	return a.from == b.from && a.back.column == b.back.column
@@ -64,7 +82,7 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 				continue
 			}
 			if n == 0 {
-				if n = c.countLeaf(u, &c.q.at[u], e); n == 0 {
+				if n = c.countPlain(u, &c.q.at[u], e); n == 0 {
 					return matcher.Count{}
 				}
 			}
@@ -78,8 +96,28 @@ func (c *counter) countAlike(leaves []int) matcher.Count {
 	return total
 }
 
-// countLeaf counts the candidates of a leaf apart from what is mapped.
-func (c *counter) countLeaf(u int, to *target, e *edgeTo) uint64 {
+// countLeaf counts the candidates of a leaf apart from what is mapped, each as often as its edge joins it.
+func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
+	if e.wide == nil {
+		return matcher.CountOf(c.countPlain(u, to, e))
+	}
+	if !c.se.step() {
+		return matcher.Count{}
+	}
+	n := c.sumOf(c.image[e.from], to, e)
+	if n.IsZero() {
+		return n
+	}
+	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
+		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) {
+			n = n.Sub(c.joins(e, to, w))
+		}
+	}
+	return n
+}
+
+// countPlain is countLeaf for an edge that is not wide.
+func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
 	if !c.se.step() {
 		return 0
 	}

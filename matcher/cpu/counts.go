@@ -6,14 +6,14 @@ import (
 )
 
 // fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a sign
-// between two data vertices. The count is what there is more than less.
-func (c *counter) fromAnchor(o *order, sign dyngraph.Sign, n netPair) (more, less matcher.Count) {
+// between two data vertices, of a label. The count is what there is more than less.
+func (c *counter) fromAnchor(o *order, sign dyngraph.Sign, n netPair, label dyngraph.LabelID) (more, less matcher.Count) {
 	c.rank, c.sign = c.shape.rank[o.anchor], sign
 	u, v := o.steps[0].vertex, o.steps[1].vertex
 	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.steps[0], n.from) || !c.se.candidate(&o.steps[1], n.to)) {
 		return more, less
 	}
-	c.begin = beginning{o.anchor, u, v, n.from, n.to}
+	c.begin = beginning{o.anchor, u, v, n.from, n.to, label}
 	return c.either(c.forest == nil && c.ps.way(o.anchor))
 }
 
@@ -36,6 +36,7 @@ type beginning struct {
 	anchor   int // pattern edge, or -1
 	u, v     int
 	from, to dyngraph.VertexID
+	label    dyngraph.LabelID // of the net edge
 }
 
 // one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same edge as one
@@ -62,10 +63,14 @@ func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, know
 	c.put(q.members[u], b.from)
 	c.put(q.members[v], b.to)
 	c.mapped = 1<<u | 1<<v
-	if !c.others(q, b.anchor, u, v, b.to) {
+	beside := c.others(q, b.anchor, u, v, b.to)
+	if beside.IsZero() {
 		return n, true
 	}
-	return c.product(parts.anchored(b.anchor)), true
+	if n = c.product(parts.anchored(b.anchor)); beside != matcher.CountOf(1) {
+		n = n.Mul(beside)
+	}
+	return n, true
 }
 
 // either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for those
@@ -112,12 +117,22 @@ func (c *counter) either(apart bool) (more, less matcher.Count) {
 	return more, less
 }
 
-// others reports whether the edges of a quotient between the blocks of its anchor, but for the anchor, have images.
-func (c *counter) others(q *quotient, anchor, u, v int, w dyngraph.VertexID) bool {
+// others returns how often the edges of a quotient between the blocks of its anchor, but for the anchor, can be mapped.
+func (c *counter) others(q *quotient, anchor, u, v int, w dyngraph.VertexID) matcher.Count {
+	n := matcher.CountOf(1)
 	for i := range q.edges[v] {
-		if e := &q.edges[v][i]; q.of[e.from] == u && e.mask>>anchor&1 == 0 && !c.isJoined(e, &q.at[v], w) {
-			return false
+		e := &q.edges[v][i]
+		switch {
+		case q.of[e.from] != u:
+		case e.wide == nil:
+			if !e.edges.has(anchor) && !c.isJoined(e, &q.at[v], w) {
+				return matcher.Count{}
+			}
+		case e.edges.has(anchor):
+			n = n.Mul(c.besideAnchor(e, &q.at[v], w, anchor))
+		default:
+			n = n.Mul(c.joins(e, &q.at[v], w))
 		}
 	}
-	return true
+	return n
 }

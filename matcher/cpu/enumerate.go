@@ -33,6 +33,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	defer watch(ctx, &stop)()
 	var adj *adjacency
 	if want == matcher.WantCount && c.shape != nil {
+		b.widen(c.shape)
 		adj = b.adjacency()
 	}
 	var mu sync.Mutex

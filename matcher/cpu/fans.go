@@ -2,8 +2,10 @@ package cpu
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/plan"
 )
 
 // fans estimate how many images are to be expected, from label statistics.
@@ -23,11 +25,39 @@ func (f *fans) fan(u, v int) float64 {
 	if e.back.dir == dyngraph.In {
 		from, to = to, from
 	}
-	n := f.g.TripleCount(from, e.back.label, to)
-	if x == y && !f.g.Directed() {
-		n *= 2
+	n := 0
+	switch {
+	case e.wide != nil:
+		n = f.wide(e, x, y)
+	case x == y && !f.g.Directed():
+		n = 2 * f.g.TripleCount(from, e.back.label, to)
+	default:
+		n = f.g.TripleCount(from, e.back.label, to)
 	}
 	return float64(n) / float64(max(1, f.g.VertexLabelCount(x)))
+}
+
+// wide counts the data edges that a wide edge takes between vertices with the labels of its ends, twice where either end may be either.
+func (f *fans) wide(e *edgeTo, x, y dyngraph.LabelID) (n int) {
+	set, g := e.wide.sets[0], f.g
+	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
+		return plan.Fits(x, from) && plan.Fits(y, to) && slices.ContainsFunc(set, func(b bundled) bool {
+			return plan.Fits(b.label, t.Edge) && b.dirs>>d&1 != 0
+		})
+	}
+	in := dyngraph.Out
+	if g.Directed() {
+		in = dyngraph.In
+	}
+	for _, t := range g.Triples() {
+		if takes(&t, dyngraph.Out, t.Src, t.Dst) {
+			n += t.Count
+		}
+		if takes(&t, in, t.Dst, t.Src) {
+			n += t.Count
+		}
+	}
+	return n
 }
 
 // images returns how many images the blocks beyond u are expected to have in all, with u one image of a block and the one that

@@ -54,7 +54,7 @@ type branches struct {
 // newForest returns nil for a pattern that is counted from its net edges alone: one with cycles, if it is not a ring, or with a vertex
 // of any label, one of which few images are expected about an edge, and one for which there is no room.
 func (b *Backend) newForest(s *shape) *forest {
-	if s == nil || s.parts == nil || slices.Contains(s.plan.VertexLabels, matcher.AnyLabel) {
+	if s == nil || s.parts == nil || len(s.sets) > 0 || slices.Contains(s.plan.VertexLabels, matcher.AnyLabel) {
 		return nil
 	}
 	if !s.parts[0].isTree() && !s.parts[0].isRing() {

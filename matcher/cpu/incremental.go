@@ -43,7 +43,8 @@ func watch(ctx context.Context, stop *atomic.Bool) func() {
 type task struct {
 	o *order
 	netPair
-	net uint32 // order of the net edge where matches are found one by one, otherwise its place in its group
+	net   uint32 // order of the net edge where matches are found one by one, otherwise its place in its group
+	label dyngraph.LabelID
 }
 
 // taskChunk is the number of anchored searches that a worker takes at a time.

@@ -62,7 +62,7 @@ func (q *quotient) colours(s *shape) []uint64 {
 			next[v] = mix(colours[v])
 			for i := range q.edges[v] {
 				e := &q.edges[v][i]
-				next[v] += mix(colours[q.of[e.from]] ^ mix(uint64(e.back.label)<<1|uint64(e.back.dir)))
+				next[v] += mix(colours[q.of[e.from]] ^ mix(e.code()))
 			}
 		}
 		copy(colours, next)
@@ -132,7 +132,7 @@ func sameEdges(a, b *quotient, u, v, x, y int) bool {
 	kinds := func(q *quotient, u, v int) (of []uint64) {
 		for i := range q.edges[v] {
 			if e := &q.edges[v][i]; q.of[e.from] == u {
-				of = append(of, uint64(e.back.label)<<1|uint64(e.back.dir))
+				of = append(of, e.code())
 			}
 		}
 		slices.Sort(of)

@@ -108,11 +108,11 @@ func (ps *quotientPieces) leg(set, core uint32, to, next int) (l *leg, passed ui
 	return l, passed
 }
 
-// only returns the edge from block u to block v if there is exactly one.
+// only returns the edge from block u to block v if there is exactly one, of which each data edge counts for one.
 func (q *quotient) only(u, v int) (only *edgeTo) {
 	for i := range q.edges[v] {
 		if e := &q.edges[v][i]; q.of[e.from] == u {
-			if only != nil {
+			if only != nil || e.wide != nil && !e.wide.simple() {
 				return nil
 			}
 			only = e
@@ -277,7 +277,7 @@ func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 		return total, false
 	}
 	last := c.approach(l)
-	c.expand(&l.links[last], 0, x.side[0], 1) // what the legs' numbers are does not matter here
+	c.expand(&l.links[last], 0, x.side[0], 1) // what the legs' numbers are does not matter here, but for an edge's
 	images := slices.Clone(x.side[1])
 	x.busy = false
 	mapped, rest := c.mapped, c.parts.split(p.mask&^(1<<p.joint.at))
@@ -287,7 +287,11 @@ func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 		}
 		c.put(p.joint.members, r.v)
 		c.mapped = mapped | 1<<p.joint.at
-		total = total.Add(c.product(rest))
+		n := c.product(rest)
+		if last == 0 { // nothing of the leg is left: it is an edge
+			n = n.Mul(matcher.CountOf(r.n))
+		}
+		total = total.Add(n)
 	}
 	c.mapped = mapped
 	return total, true

@@ -29,10 +29,13 @@ func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
 		}
 		mapped := c.mapped
 		for w := range dyngraph.VertexID(vertices) {
-			if c.passes(&c.q.at[u], w) && c.free(u, w) && allJoined(c, u, w) {
+			if !c.passes(&c.q.at[u], w) || !c.free(u, w) {
+				continue
+			}
+			if often := plainWeight(c, u, w); often > 0 {
 				c.put(c.q.members[u], w)
 				c.mapped = mapped | 1<<u
-				n += plainly(c, mask&^(1<<u), vertices)
+				n += often * plainly(c, mask&^(1<<u), vertices)
 				c.mapped = mapped
 			}
 		}
@@ -41,19 +44,46 @@ func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
 	panic("nothing is joined to what is mapped")
 }
 
-// allJoined reports whether the edges of block u to the mapped ones have images at data vertex w, as the graph says.
-func allJoined(c *counter, u int, w dyngraph.VertexID) bool {
+// plainWeight returns in how many ways the edges of block u to the mapped ones can be mapped where w is its image, as the graph says.
+func plainWeight(c *counter, u int, w dyngraph.VertexID) uint64 {
+	n := uint64(1)
 	for i := range c.q.edges[u] {
 		e := &c.q.edges[u][i]
 		if c.mapped>>c.q.of[e.from]&1 == 0 {
 			continue
 		}
+		if e.wide != nil {
+			for _, set := range e.wide.sets {
+				n *= plainSet(c, set, c.image[e.from], w, map[dyngraph.EdgeIndex]bool{})
+			}
+			continue
+		}
 		of := c.se.g.Range(c.image[e.from], e.back.dir, e.back.label)
 		if at, ok := of.Find(w); !ok || !c.sees(at, e.rank) {
-			return false
+			return 0
 		}
 	}
-	return true
+	return n
+}
+
+// plainSet maps the edges of a set, one after the other, to different data edges between two vertices.
+func plainSet(c *counter, set []bundled, x, w dyngraph.VertexID, used map[dyngraph.EdgeIndex]bool) (n uint64) {
+	if len(set) == 0 {
+		return 1
+	}
+	for d := dyngraph.Out; d <= dyngraph.In; d++ {
+		for _, l := range c.se.g.LabelsOf(x, d, nil) {
+			of := c.se.g.Range(x, d, l)
+			e, ok := of.Find(w)
+			if !ok || set[0].dirs>>d&1 == 0 || !plan.Fits(set[0].label, l) || !c.sees(e, set[0].rank) || used[e.Index()] {
+				continue
+			}
+			used[e.Index()] = true
+			n += plainSet(c, set[1:], x, w, used)
+			used[e.Index()] = false
+		}
+	}
+	return n
 }
 
 // randomJoint draws a pattern of chains between a vertex and a few others that are joined, and of what hangs from some.
@@ -290,6 +320,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 		var stop atomic.Bool
 		s := b.newSearch(&stop, matcher.WantCount)
 		c := &s.counter
+		b.widen(b.plans[p].shape)
 		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
 		for _, w := range []way{byQuotients, keptApart} {
 			if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
@@ -301,7 +332,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 			for _, o := range b.plans[p].count {
 				for i := range delta.Net {
 					if fitsLabels(b, p, o, &delta.Net[i]) {
-						c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To})
+						c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
 					}
 				}
 				c.one(c.shape.self(), c.ps.self(w))

@@ -74,6 +74,7 @@ func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 			e := &q.edges[v][i]
 			rank, _ := slices.BinarySearch(p.ranks, e.rank)
 			to = fmt.Appendf(to, "-%d %d %d", number[q.of[e.from]], rank, e.back.column)
+			to = e.wide.describe(to, p.ranks, ps.ps.s)
 			if e.kind >= 0 {
 				to = fmt.Appendf(to, " %x", ps.ps.s.kinds[e.kind])
 			}
@@ -81,4 +82,20 @@ func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 		to = append(to, ';')
 	}
 	return to
+}
+
+// describe appends what a bundle, if there is one, asks for, and the ranks of its edges, by place.
+func (b *bundle) describe(to []byte, ranks []int, s *shape) []byte {
+	if b == nil {
+		return to
+	}
+	to = fmt.Appendf(to, "(%s", s.bundleKinds[b.kinds])
+	for _, set := range b.sets {
+		to = append(to, ';')
+		for i := range set {
+			rank, _ := slices.BinarySearch(ranks, set[i].rank)
+			to = fmt.Appendf(to, " %d", rank)
+		}
+	}
+	return append(to, ')')
 }

@@ -69,6 +69,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 			if comp.shape == nil {
 				continue
 			}
+			b.widen(comp.shape)
 			c.start(s, comp.shape, b.adjacency(), nil, 0)
 			all := c.ps.parts
 			if c.ps.apart != nil {
@@ -93,6 +94,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 					continue
 				}
 				for range 4 {
+					b.widen(first.c.shape)
 					c.start(s, first.c.shape, b.adjacency(), nil, 0)
 					c.q, c.parts, c.depth, c.begin = first.parts.q, first.parts, 0, beginning{anchor: -1}
 					c.rank, c.sign = rng.IntN(len(first.c.shape.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
@@ -106,6 +108,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 					c.memo.reset()
 					c.mapped = first.p.boundary
 					want := c.anew(first.p)
+					b.widen(other.c.shape)
 					c.start(s, other.c.shape, b.adjacency(), nil, 0)
 					c.q, c.parts = other.parts.q, other.parts
 					for c.rank = 0; c.version(other.p) != version; c.rank++ {

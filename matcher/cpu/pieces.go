@@ -89,7 +89,10 @@ func (ps *pieces) way(anchor int) (apart bool) {
 			*w = keptApart
 		case anchor >= 0:
 			*w = keptApart
-			cycles := len(ps.s.rank) - len(q.of) + 1
+			cycles := 1 - len(q.of)
+			for v := range q.adj {
+				cycles += bits.OnesCount32(q.adj[v] >> v)
+			}
 			for _, p := range ps.apart.anchored(anchor) {
 				if p.leaves == nil && (cycles < 2 || !q.connected(p.mask)) {
 					*w = byQuotients
@@ -146,17 +149,17 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 	q := ps.q
 	p := &piece{mask: mask, next: -1}
 	groups := map[int]uint32{} // pattern vertices outside, by block
-	leaves := true
+	leaves, single := true, true
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		p.clash |= q.clash[v] &^ mask
 		for _, e := range q.edges[v] {
-			p.ranks = append(p.ranks, e.rank)
+			p.ranks = e.appendRanks(p.ranks)
 			if x := q.of[e.from]; mask&(1<<x) == 0 {
 				groups[x] |= e.touch
 			}
 		}
-		leaves = leaves && len(q.edges[v]) == 1 && q.adj[v]&mask == 0
+		leaves, single = leaves && q.adj[v]&mask == 0, single && len(q.edges[v]) == 1
 	}
 	for _, touch := range groups {
 		p.bound = append(p.bound, bits.TrailingZeros32(touch))
@@ -176,7 +179,7 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 	p.name = ps.ps.names.of(ps, p)
 	ps.ps.byKey[key] = p
 	ps.all[mask] = p
-	if leaves || mask&(mask-1) == 0 {
+	if leaves && (single || bits.OnesCount32(mask) > 2) || mask&(mask-1) == 0 {
 		for m := mask; m != 0; m &= m - 1 {
 			p.leaves = append(p.leaves, bits.TrailingZeros32(m))
 		}
@@ -191,6 +194,19 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 		ps.choose(p)
 	}
 	return p
+}
+
+// appendRanks appends the ranks of the edge's pattern edges, but of those that are one edge of a quotient only the lowest.
+func (e *edgeTo) appendRanks(to []int) []int {
+	if e.wide == nil {
+		return append(to, e.rank)
+	}
+	for _, set := range e.wide.sets {
+		for i := range set {
+			to = append(to, set[i].rank)
+		}
+	}
+	return to
 }
 
 // choose decides which block of a piece is mapped first.
@@ -220,7 +236,7 @@ func (ps *quotientPieces) choose(p *piece) {
 		}
 	}
 	p.rest = ps.split(mask &^ (1 << p.next))
-	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 && q.clash[p.next]|q.clash[r.next] == 0 {
+	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 && q.clash[p.next]|q.clash[r.next] == 0 && p.from[0].wide == nil && r.from[0].wide == nil {
 		p.leaf = r
 	}
 }
@@ -229,12 +245,12 @@ func (ps *quotientPieces) choose(p *piece) {
 // vertices outside.
 func (ps *quotientPieces) key(mask uint32, groups map[int]uint32) string {
 	var b strings.Builder
-	edges := uint64(0)
+	var edges edgeSet
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		fmt.Fprintf(&b, "%x,", ps.q.members[v])
 		for _, e := range ps.q.edges[v] {
-			edges |= e.mask
+			edges.join(&e.edges)
 		}
 	}
 	touch := make([]uint32, 0, len(groups))
@@ -277,9 +293,13 @@ func (q *quotient) widest(set uint32) int {
 func (q *quotient) connected(set uint32) bool { return q.part(set&-set, set) == set }
 
 // cheapestPart returns the connected part of a set that promises the fewest mappings: each block multiplies them, each
-// edge beyond the one that leads to a block divides them by far more.
+// edge beyond the one that leads to a block divides them by far more. Single blocks come last: all that are left are counted
+// together.
 func (q *quotient) cheapestPart(mask uint32) uint32 {
 	best, least := mask, 0
+	if parts := mask &^ q.alone(mask); parts != 0 {
+		mask = parts
+	}
 	for left := mask; left != 0; {
 		part := q.part(left&-left, mask)
 		inside, out := 0, 0
@@ -295,6 +315,16 @@ func (q *quotient) cheapestPart(mask uint32) uint32 {
 		left &^= part
 	}
 	return best
+}
+
+// alone returns the blocks of a set that are joined to no other of it.
+func (q *quotient) alone(set uint32) (blocks uint32) {
+	for m := set; m != 0; m &= m - 1 {
+		if v := bits.TrailingZeros32(m); q.adj[v]&set == 0 {
+			blocks |= 1 << v
+		}
+	}
+	return blocks
 }
 
 func better(a, b [4]int) bool {

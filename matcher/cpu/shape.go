@@ -28,6 +28,11 @@ type shape struct {
 	parts []*quotient // from fine to coarse, the first is the pattern itself; nil if there are too many
 	apart *quotient   // the pattern itself with its vertices kept apart; nil if nothing else keeps them together
 	kinds []uint64    // keys of the adjacency
+	wide  []wideKind  // those of them that are of wide edges
+
+	sets        [][]int  // of wide edges: see bundle
+	setOf       []int    // by pattern edge: the set that it belongs to; -1 for an edge that is not wide
+	bundleKinds []string // what sets ask for
 }
 
 // quotient is a pattern some of whose vertices are one: its vertices are blocks, named by their lowest member.
@@ -74,31 +79,32 @@ type edgeTo struct {
 	from  int    // a pattern vertex of the other block
 	touch uint32 // all of them that have such an edge
 	rank  int
-	mask  uint64 // the pattern edges
-	kind  int    // index into the shape's kinds; -1 when a label is a wildcard
+	edges edgeSet // the pattern edges
+	kind  int     // index into the shape's kinds; -1 when the target has any label
 	back  back
+	wide  *bundle // of a wide edge; nil for one that has one image between two data vertices at most
 }
 
-// maxMasked is how many edges of a pattern a mask of them holds.
-const maxMasked = 64
+// edgeSet is a set of pattern edges.
+type edgeSet [(matcher.MaxEdges + 63) / 64]uint64
 
-// newShape returns nil when the pattern has edges that may have several images between two vertices, or more of them than a mask
-// holds: such patterns are counted by enumeration.
+func (s *edgeSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func (s *edgeSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+func (s *edgeSet) join(t *edgeSet) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+// newShape returns nil when the pattern has more parallel edges of different kinds than maxAssignments lets it have: it is counted by enumeration.
 func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 	q := p.Query
-	if len(q.Edges) > maxMasked {
-		return nil
-	}
 	n := len(q.Vertices)
 	s := &shape{plan: p, rank: make([]int, len(q.Edges))}
 	adj, clash := make([]uint32, n), make([]uint32, n)
-	for i, e := range q.Edges {
-		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
-			return nil
-		}
-		if adj[e.From]&(1<<e.To) != 0 {
-			return nil
-		}
+	for _, e := range q.Edges {
 		adj[e.From] |= 1 << e.To
 		adj[e.To] |= 1 << e.From
 	}
@@ -111,6 +117,9 @@ func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 		}
 	}
 	s.number(q)
+	if !s.bundleEdges() {
+		return nil
+	}
 	together := make([]uint32, n)
 	for v := range together {
 		together[v] = clash[v] &^ adj[v] // no edge leads from a vertex to itself
@@ -176,7 +185,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 	for i, e := range p.Query.Edges {
 		q.first[i] = true
 		for k, d := range p.Query.Edges {
-			if s.rank[k] < s.rank[i] && s.same(b, i, k, e, d) {
+			if s.setOf[i] < 0 && s.setOf[k] < 0 && s.rank[k] < s.rank[i] && s.same(b, i, k, e, d) {
 				q.first[i] = false
 			}
 		}
@@ -184,7 +193,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 		q.adj[b.of[e.To]] |= 1 << b.of[e.From]
 	}
 	for i, e := range p.Query.Edges {
-		if !q.first[i] {
+		if !q.first[i] || s.setOf[i] >= 0 {
 			continue
 		}
 		for _, v := range [2]int{e.From, e.To} {
@@ -194,10 +203,10 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 				to.back.dir = dyngraph.In
 			}
 			for k, d := range p.Query.Edges {
-				if k != i && !s.same(b, i, k, e, d) {
+				if k != i && (s.setOf[k] >= 0 || !s.same(b, i, k, e, d)) {
 					continue
 				}
-				to.mask |= 1 << k
+				to.edges.add(k)
 				for _, w := range [2]int{d.From, d.To} {
 					if b.of[w] == b.of[other] {
 						to.touch |= 1 << w
@@ -216,6 +225,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter
 			q.edges[x] = append(q.edges[x], to)
 		}
 	}
+	s.addBundles(q, b)
 	return q
 }
 

@@ -22,7 +22,8 @@ type openSum struct {
 	next   int
 	mapped uint32
 	images []dyngraph.VertexID
-	at     int // images before it are done, or under way
+	ways   []matcher.Count // how often each image counts; nil for once
+	at     int             // images before it are done, or under way
 	given  []*portion
 }
 
@@ -40,8 +41,16 @@ type portion struct {
 func (c *counter) shares() bool { return c.se.sharing.hungry != nil && !c.chains.busy }
 
 // over is the sum over images of a piece's next block.
-func (c *counter) over(p *piece, images []dyngraph.VertexID) openSum {
-	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images}
+func (c *counter) over(p *piece, images []dyngraph.VertexID, ways []matcher.Count) openSum {
+	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images, ways: ways}
+}
+
+// times multiplies a number by how often image i counts.
+func (s *openSum) times(n matcher.Count, i int) matcher.Count {
+	if s.ways == nil {
+		return n
+	}
+	return n.Mul(s.ways[i])
 }
 
 // add adds up a sum, some of whose images may be given away. rest are the pieces of what remains.
@@ -49,7 +58,8 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 	k := len(c.sums)
 	c.sums = append(c.sums, of)
 	for c.sums[k].at < len(c.sums[k].images) {
-		w := c.sums[k].images[c.sums[k].at]
+		i := c.sums[k].at
+		w := c.sums[k].images[i]
 		c.sums[k].at++
 		if !c.se.step() || c.se.stopped {
 			break
@@ -59,7 +69,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 		}
 		c.put(c.q.members[of.next], w)
 		c.mapped = of.mapped | 1<<of.next
-		total = total.Add(c.product(rest))
+		total = total.Add(of.times(c.product(rest), i))
 	}
 	c.mapped = of.mapped
 	given := c.sums[k].given
@@ -88,6 +98,9 @@ func (c *counter) share() {
 		mid := f.at + left/2
 		p := &portion{scene: c.scene, of: *f}
 		p.of.images, p.of.at, p.of.given = f.images[mid:], 0, nil
+		if f.ways != nil {
+			p.of.ways = f.ways[mid:]
+		}
 		f.images, f.given = f.images[:mid], append(f.given, p)
 		h.give(&part{portion: p, by: c.se})
 		return
@@ -96,10 +109,11 @@ func (c *counter) share() {
 
 // portion adds up a portion. The counter may be waiting for one of another sum, with which it goes on afterwards.
 func (c *counter) portion(p *portion) {
-	scene, sums, common, depth := c.scene, c.sums, c.common, c.depth
+	scene, sums, common, ways, depth := c.scene, c.sums, c.common, c.ways, c.depth
 	c.scene, c.sums, c.depth = p.scene, sums[len(sums):], 0
 	if depth > 0 { // there lie images that others may be adding up
 		c.common = [len(common)][]dyngraph.VertexID{}
+		c.ways = [len(ways)][]matcher.Count{}
 	}
 	c.parts = c.ps.apart // the pieces are this worker's
 	if c.q != c.shape.apart {
@@ -112,6 +126,6 @@ func (c *counter) portion(p *portion) {
 		p.sum = c.add(p.of, c.parts.split(p.of.rest))
 	}
 	p.halted = c.se.stopped
-	c.scene, c.sums, c.common, c.depth = scene, sums, common, depth
+	c.scene, c.sums, c.common, c.ways, c.depth = scene, sums, common, ways, depth
 	c.se.sharing.pool.finish(p)
 }

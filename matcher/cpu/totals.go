@@ -106,6 +106,7 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 		r.shape = t.b.plans[req.Plan].shape
 	}
 	if r.shape != nil {
+		t.b.widen(r.shape)
 		r.adj = t.b.adjacency()
 	}
 	r.pool = pool{b: t.b, stop: &t.stop}
@@ -157,7 +158,7 @@ func (r *tasksRun) worker() {
 		for _, x := range chunk {
 			if r.shape != nil {
 				s.counter.place = x.net
-				m, l := s.counter.fromAnchor(x.o, t.sign, x.netPair)
+				m, l := s.counter.fromAnchor(x.o, t.sign, x.netPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)

@@ -127,3 +127,34 @@ func randomShape(rng *rand.Rand, n int) [][2]int {
 	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
 	return pairs
 }
+
+// WideQueryOf draws a connected pattern with n vertices most of whose edges may have several images between two vertices: they have no label, match in
+// both directions, or are parallel.
+func WideQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Labels) *matcher.Query {
+	q := &matcher.Query{Name: name}
+	pairs := randomShape(rng, n)
+	for range rng.IntN(3) {
+		p := pairs[rng.IntN(len(pairs))]
+		if rng.IntN(2) == 0 {
+			p[0], p[1] = p[1], p[0]
+		}
+		pairs = append(pairs, p)
+	}
+	plain := rng.IntN(3) == 0
+	vertexLabel := patternLabel(rng, labels.Vertex)
+	for i := range n {
+		if !plain {
+			vertexLabel = patternLabel(rng, labels.Vertex)
+		}
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprintf("u%d", i), Label: vertexLabel})
+	}
+	either := rng.IntN(3)
+	for i, p := range pairs {
+		e := matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Either: !directed || rng.IntN(4) < either}
+		if rng.IntN(3) == 0 {
+			e.Label = pickLabel(rng, labels.Edge)
+		}
+		q.Edges = append(q.Edges, e)
+	}
+	return q
+}

@@ -1,0 +1,395 @@
+package cpu
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// A pattern edge is wide if it may have several images between two data vertices, since it takes any edge label or either
+// direction, or if a parallel pattern edge may take the same image. Wide edges are counted in sets: those of a set lie
+// between the same two pattern vertices and compete for data edges, those of different sets never do. In what a set counts
+// for, a pair of data vertices has a weight: the number of ways to map the set's edges to different data edges between them.
+
+// bundle is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their weights
+// multiply, since a homomorphism maps each pattern edge by itself, whatever others do; only parallel edges of the pattern
+// differ in every match.
+type bundle struct {
+	kinds int         // index into the shape's kinds of bundles: what a set asks for
+	exact bool        // a set is one edge, which takes every data edge of the kind that the adjacency lists
+	sets  [][]bundled // each by label, directions and rank
+}
+
+// bundled is a pattern edge of a set.
+type bundled struct {
+	edge, rank int
+	label      dyngraph.LabelID
+	dirs       uint8 // in which the other block may see it: bits of dyngraph.Dir
+}
+
+// simple reports whether each visible data edge of the adjacency's kind counts for one.
+func (b *bundle) simple() bool { return b.exact && len(b.sets) == 1 }
+
+// maxAssignments bounds the states by which the weight of a set is found: the product, over kinds of its edges, of one more
+// than there are of the kind. A pattern with a larger set is counted by enumeration.
+const maxAssignments = 1 << 12
+
+// bundleEdges finds the sets of wide edges. It answers false when one is too large.
+func (s *shape) bundleEdges() bool {
+	q := s.plan.Query
+	s.setOf = make([]int, len(q.Edges))
+	for i := range s.setOf {
+		s.setOf[i] = -1
+	}
+	for i, e := range q.Edges {
+		if s.setOf[i] >= 0 {
+			continue
+		}
+		set := []int{i}
+		for at := 0; at < len(set); at++ {
+			for k := range q.Edges {
+				if s.setOf[k] < 0 && !slices.Contains(set, k) && s.compete(set[at], k) {
+					set = append(set, k)
+				}
+			}
+		}
+		if len(set) == 1 && s.plan.EdgeLabels[i] != matcher.AnyLabel && !(s.plan.Directed && e.Either) {
+			continue
+		}
+		for _, k := range set {
+			s.setOf[k] = len(s.sets)
+		}
+		s.sets = append(s.sets, set)
+		states, alike := 1, 0
+		for j, b := range s.seen(set, e.From) {
+			if alike++; j+1 == len(set) || !b.alike(&s.seen(set, e.From)[j+1]) {
+				states, alike = states*(alike+1), 0
+			}
+			if states > maxAssignments {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// compete reports whether two pattern edges may have the same image.
+func (s *shape) compete(i, k int) bool {
+	x, y := s.plan.EdgeLabels[i], s.plan.EdgeLabels[k]
+	return parallel(s.plan.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
+		s.dirs(i, s.plan.Query.Edges[i].From)&s.dirs(k, s.plan.Query.Edges[i].From) != 0
+}
+
+// dirs returns the directions in which one end of a pattern edge may see it.
+func (s *shape) dirs(i, from int) uint8 {
+	switch e := &s.plan.Query.Edges[i]; {
+	case !s.plan.Directed:
+		return 1 << dyngraph.Out
+	case e.Either:
+		return 1<<dyngraph.Out | 1<<dyngraph.In
+	case e.From == from:
+		return 1 << dyngraph.Out
+	}
+	return 1 << dyngraph.In
+}
+
+// seen returns a set as one of its ends sees it.
+func (s *shape) seen(set []int, from int) []bundled {
+	var bs []bundled
+	for _, i := range set {
+		bs = append(bs, bundled{i, s.rank[i], s.plan.EdgeLabels[i], s.dirs(i, from)})
+	}
+	slices.SortFunc(bs, func(a, b bundled) int {
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.dirs, b.dirs), cmp.Compare(a.rank, b.rank))
+	})
+	return bs
+}
+
+// alike reports whether two edges of a set take the same data edges.
+func (b *bundled) alike(o *bundled) bool { return b.label == o.label && b.dirs == o.dirs }
+
+// bundleKind returns the index of what a set asks for.
+func (s *shape) bundleKind(set []bundled) int {
+	var key []byte
+	for _, b := range set {
+		key = fmt.Appendf(key, "%x.%d ", b.label, b.dirs)
+	}
+	at := slices.Index(s.bundleKinds, string(key))
+	if at < 0 {
+		at = len(s.bundleKinds)
+		s.bundleKinds = append(s.bundleKinds, string(key))
+	}
+	return at
+}
+
+// addBundles adds the edges of a quotient that are wide.
+func (s *shape) addBundles(q *quotient, b *partition) {
+	for _, set := range s.sets {
+		e := &s.plan.Query.Edges[set[0]]
+		for _, v := range [2]int{e.From, e.To} {
+			s.addBundle(q, b, set, v, e.From+e.To-v)
+		}
+	}
+}
+
+// addBundle adds what leads along a set to pattern vertex v.
+func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
+	x, seen := b.of[v], s.seen(set, other)
+	kinds := s.bundleKind(seen)
+	at := slices.IndexFunc(q.edges[x], func(e edgeTo) bool {
+		return e.wide != nil && e.wide.kinds == kinds && b.of[e.from] == b.of[other]
+	})
+	if at < 0 {
+		at = len(q.edges[x])
+		k := wideKind{edge: seen[0].label, nbr: s.label(b.members[x])}
+		for i := range seen {
+			k.dirs |= seen[i].dirs
+			if seen[i].label != k.edge {
+				k.edge = matcher.AnyLabel
+			}
+		}
+		if !slices.Contains(s.wide, k) {
+			s.wide = append(s.wide, k)
+		}
+		q.edges[x] = append(q.edges[x], edgeTo{rank: seen[0].rank, kind: s.kind(k.key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
+			back: back{edge: seen[0].edge, label: k.edge}})
+	}
+	to := &q.edges[x][at]
+	to.wide.sets = append(to.wide.sets, seen)
+	to.touch |= 1 << other
+	to.from = bits.TrailingZeros32(to.touch)
+	for _, d := range seen {
+		to.rank = min(to.rank, d.rank)
+		to.edges.add(d.edge)
+	}
+}
+
+// code tells what edges of a quotient ask for, beside their ends.
+func (e *edgeTo) code() uint64 {
+	if e.wide != nil {
+		return 1<<63 | uint64(e.wide.kinds)<<8 | uint64(len(e.wide.sets))
+	}
+	return uint64(e.back.label)<<1 | uint64(e.back.dir)
+}
+
+// weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to the other one.
+func (c *counter) weight(b *bundle, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
+	staged = staged && slices.ContainsFunc(ent, dyngraph.Entry.Staged)
+	total := matcher.CountOf(1)
+	for _, set := range b.sets {
+		n := matcher.CountOf(uint64(len(ent)))
+		switch {
+		case !b.exact:
+			n = c.assign(set, x, ent, staged, noAnchor)
+		case staged:
+			n = matcher.CountOf(c.seenOf(ent, set[0].rank))
+		}
+		if n.IsZero() {
+			return n
+		}
+		total = total.Mul(n)
+	}
+	return total
+}
+
+// seenOf counts the entries that an edge of a rank sees.
+func (c *counter) seenOf(ent []dyngraph.Entry, rank int) (n uint64) {
+	for _, e := range ent {
+		if c.sees(e, rank) {
+			n++
+		}
+	}
+	return n
+}
+
+// noAnchor is no pattern edge.
+const noAnchor = -1
+
+// assignment is scratch for assign.
+type assignment struct {
+	kinds []assigned
+	ways  []matcher.Count // by state: how many edges of each kind are mapped
+}
+
+// assigned are edges of a set that take the same entries.
+type assigned struct {
+	bundled
+	n     int // how many
+	radix int
+}
+
+// assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries that lead from x, but for
+// the anchor's image.
+func (c *counter) assign(set []bundled, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool, anchor int) matcher.Count {
+	a := &c.assigning
+	a.kinds = a.kinds[:0]
+	for i := range set {
+		d := &set[i]
+		if d.edge == anchor {
+			continue
+		}
+		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].alike(d) && (!staged || (a.kinds[n].rank < c.rank) == (d.rank < c.rank)) {
+			a.kinds[n].n++
+			continue
+		}
+		a.kinds = append(a.kinds, assigned{bundled: *d, n: 1})
+	}
+	states := 1
+	for i := range a.kinds {
+		a.kinds[i].radix = states
+		states *= a.kinds[i].n + 1
+	}
+	a.ways = append(a.ways[:0], make([]matcher.Count, states)...)
+	a.ways[0] = matcher.CountOf(1)
+	view := c.se.g.View(dyngraph.New)
+	for _, e := range ent {
+		from, to, label := view.Edge(e.Index())
+		if anchor >= 0 && c.isAnchor(from, to, label) {
+			continue
+		}
+		dir := uint8(1 << dyngraph.Out)
+		if c.shape.plan.Directed && from != x {
+			dir = 1 << dyngraph.In
+		}
+		for state := states - 1; state > 0; state-- {
+			for i := range a.kinds {
+				k := &a.kinds[i]
+				mapped := state / k.radix % (k.n + 1)
+				if mapped == 0 || k.dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label || staged && !c.sees(e, k.rank) {
+					continue
+				}
+				if n := a.ways[state-k.radix]; !n.IsZero() {
+					a.ways[state] = a.ways[state].Add(n.Mul(matcher.CountOf(uint64(k.n - mapped + 1))))
+				}
+			}
+		}
+	}
+	return a.ways[states-1]
+}
+
+// isAnchor reports whether a data edge is the one that the count is anchored at.
+func (c *counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
+	b := &c.begin
+	return label == b.label && (from == b.from && to == b.to || !c.shape.plan.Directed && from == b.to && to == b.from)
+}
+
+// besideAnchor returns the weight of the anchor's ends for a bundle that the anchor belongs to, without the anchor.
+func (c *counter) besideAnchor(e *edgeTo, to *target, w dyngraph.VertexID, anchor int) matcher.Count {
+	x := c.image[e.from]
+	ent, staged := c.entriesTo(x, e, to, w)
+	total := matcher.CountOf(1)
+	for _, set := range e.wide.sets {
+		switch i := slices.IndexFunc(set, func(d bundled) bool { return d.edge == anchor }); {
+		case i >= 0 && len(set) == 1:
+		case i >= 0:
+			total = total.Mul(c.assign(set, x, ent, staged, anchor))
+		default:
+			total = total.Mul(c.assign(set, x, ent, staged, noAnchor))
+		}
+	}
+	return total
+}
+
+// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be staged.
+func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, to *target, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
+	nbr, ent, staged := c.around(x, e, to)
+	from := seek(nbr, 0, w)
+	end := from
+	for end < len(nbr) && nbr[end] == w {
+		end++
+	}
+	return ent[from:end], staged
+}
+
+// joins returns how often an edge joins data vertex w to the image of the edge's other end.
+func (c *counter) joins(e *edgeTo, to *target, w dyngraph.VertexID) matcher.Count {
+	x := c.image[e.from]
+	ent, staged := c.entriesTo(x, e, to, w)
+	switch {
+	case len(ent) == 0:
+		return matcher.Count{}
+	case e.wide != nil:
+		return c.weight(e.wide, x, ent, staged)
+	case staged && !c.sees(ent[0], e.rank):
+		return matcher.Count{}
+	}
+	return matcher.CountOf(1)
+}
+
+// weighted is data vertices, ascending, with how often each counts.
+type weighted struct {
+	nbr  []dyngraph.VertexID
+	ways []matcher.Count
+}
+
+func (l *weighted) add(w dyngraph.VertexID, n matcher.Count) {
+	l.nbr, l.ways = append(l.nbr, w), append(l.ways, n)
+}
+
+// gather makes a list the data vertices that fit a block, are free, and are joined to the images of all its neighbours that some edges
+// lead from; each counts as often as these edges join it, together.
+func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
+	l.nbr, l.ways = l.nbr[:0], l.ways[:0]
+	lead := 0
+	least := -1
+	for k := range from {
+		if nbr, _, _ := c.around(c.image[from[k].from], &from[k], to); least < 0 || len(nbr) < least {
+			lead, least = k, len(nbr)
+		}
+	}
+	c.stepBy(least * len(from))
+	x := c.image[from[lead].from]
+	nbr, ent, staged := c.around(x, &from[lead], to)
+	for i := 0; i < len(nbr); {
+		w, end := nbr[i], i+1
+		for end < len(nbr) && nbr[end] == w {
+			end++
+		}
+		run := ent[i:end]
+		i = end
+		if !c.implied(to) && !c.passes(to, w) || !c.free(u, w) {
+			continue
+		}
+		n := matcher.CountOf(1)
+		if e := &from[lead]; e.wide != nil {
+			n = c.weight(e.wide, x, run, staged)
+		} else if staged && !c.sees(run[0], e.rank) {
+			continue
+		}
+		for k := range from {
+			if n.IsZero() {
+				break
+			}
+			if k != lead {
+				n = n.Mul(c.joins(&from[k], to, w))
+			}
+		}
+		if !n.IsZero() {
+			l.add(w, n)
+		}
+	}
+}
+
+// sumOf adds up the weights of the data vertices that fit a block and are joined to data vertex v by a wide edge.
+func (c *counter) sumOf(v dyngraph.VertexID, to *target, e *edgeTo) (total matcher.Count) {
+	nbr, ent, staged := c.around(v, e, to)
+	if !staged && c.implied(to) && e.wide.simple() {
+		return matcher.CountOf(uint64(len(nbr)))
+	}
+	c.stepBy(len(nbr))
+	for i := 0; i < len(nbr); {
+		w, end := nbr[i], i+1
+		for end < len(nbr) && nbr[end] == w {
+			end++
+		}
+		if c.implied(to) || c.passes(to, w) {
+			total = total.Add(c.weight(e.wide, v, ent[i:end], staged))
+		}
+		i = end
+	}
+	return total
+}

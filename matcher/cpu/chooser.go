@@ -1,0 +1,265 @@
+package cpu
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Leaves that may meet are counted by generating functions where they are many, or count with weights. Leaves with the same candidates and
+// weights are a class; candidates that have the same weight for each class are a group, of which only the size matters. The number
+// of ways to choose different candidates for all leaves is the sum, over the ways to divide the leaves of each class among the groups, of
+// the product over the groups of the weights and of a falling factorial of the size. Groups are gone through one after the other:
+// what the remaining ones make of the leaves that are left is the same however they came to be left.
+
+// class is leaves that have the same candidates and weights.
+type class struct {
+	first  int // one of them
+	leaves int
+}
+
+// choiceGroup is candidates that have the same weight for each class.
+type choiceGroup struct {
+	size uint64
+	ways []matcher.Count // by class
+}
+
+// chooser is scratch for counting leaves by classes and groups.
+type chooser struct {
+	classes []class
+	lists   []weighted // by class
+	heads   []int
+	groups  []choiceGroup
+	index   map[string]int
+	key     []byte
+	radix   []int
+	left    []int           // leaves of each class
+	later   []uint64        // by group: the classes that a group behind it has candidates for
+	known   []matcher.Count // by group and leaves left
+	isKnown []bool
+}
+
+// maxChoices bounds the states in which leaves of several classes can be left; beyond it leaves are mapped one by one.
+const maxChoices = 1 << 14
+
+// countClasses counts leaves that may meet.
+func (c *counter) countClasses(leaves []int) matcher.Count {
+	x := &c.choice
+	x.classes = x.classes[:0]
+	states := 1
+	for _, u := range leaves {
+		at := slices.IndexFunc(x.classes, func(k class) bool { return c.sameChoice(k.first, u) })
+		if at < 0 {
+			at = len(x.classes)
+			x.classes = append(x.classes, class{first: u})
+		}
+		x.classes[at].leaves++
+	}
+	for _, k := range x.classes {
+		states = min(states*(k.leaves+1), maxChoices+1)
+	}
+	for len(x.lists) < len(x.classes) {
+		x.lists = append(x.lists, weighted{})
+	}
+	for i, k := range x.classes {
+		c.gather(&x.lists[i], k.first, &c.q.at[k.first], c.q.edges[k.first])
+		if len(x.lists[i].nbr) < k.leaves {
+			return matcher.Count{}
+		}
+	}
+	if states > maxChoices {
+		return c.mapLeaf(leaves)
+	}
+	x.group()
+	return x.count(c.step)
+}
+
+// mapLeaf counts leaves of very many classes: by mapping that with the fewest candidates in every way.
+func (c *counter) mapLeaf(leaves []int) (total matcher.Count) {
+	x := &c.choice
+	best := 0
+	for i := range x.classes {
+		if len(x.lists[i].nbr) < len(x.lists[best].nbr) {
+			best = i
+		}
+	}
+	u := x.classes[best].first
+	of := weighted{slices.Clone(x.lists[best].nbr), slices.Clone(x.lists[best].ways)}
+	rest := slices.DeleteFunc(slices.Clone(leaves), func(v int) bool { return v == u })
+	mapped := c.mapped
+	for i, w := range of.nbr {
+		if !c.step() {
+			break
+		}
+		c.put(c.q.members[u], w)
+		c.mapped = mapped | 1<<u
+		total = total.Add(of.ways[i].Mul(c.countClasses(rest)))
+	}
+	c.mapped = mapped
+	return total
+}
+
+// sameChoice reports whether two leaves have the same candidates, and the same weights for them.
+func (c *counter) sameChoice(u, v int) bool {
+	if !c.q.at[u].same(&c.q.at[v]) || len(c.q.edges[u]) != len(c.q.edges[v]) {
+		return false
+	}
+	for i := range c.q.edges[u] {
+		a := &c.q.edges[u][i]
+		if !slices.ContainsFunc(c.q.edges[v], func(b edgeTo) bool {
+			return c.q.of[a.from] == c.q.of[b.from] && a.code() == b.code() && c.seeAlike(a, &b)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether the same data vertices fit two blocks.
+func (t *target) same(o *target) bool { return t.test == o.test && slices.Equal(t.more, o.more) }
+
+// seeAlike reports whether two edges that ask for the same see the same of what the batch changes.
+func (c *counter) seeAlike(a, b *edgeTo) bool {
+	if a.wide == nil {
+		return (a.rank < c.rank) == (b.rank < c.rank)
+	}
+	for i, set := range a.wide.sets {
+		for k := range set {
+			if (set[k].rank < c.rank) != (b.wide.sets[i][k].rank < c.rank) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// group makes groups of the candidates of all classes.
+func (x *chooser) group() {
+	n := len(x.classes)
+	x.heads = append(x.heads[:0], make([]int, n)...)
+	x.groups = x.groups[:0]
+	if x.index == nil {
+		x.index = map[string]int{}
+	}
+	clear(x.index)
+	for {
+		least, any := dyngraph.NoVertex, false
+		for i := range n {
+			if l := &x.lists[i]; x.heads[i] < len(l.nbr) {
+				least, any = min(least, l.nbr[x.heads[i]]), true
+			}
+		}
+		if !any {
+			break
+		}
+		x.key = x.key[:0]
+		for i := range n {
+			if l := &x.lists[i]; x.heads[i] < len(l.nbr) && l.nbr[x.heads[i]] == least {
+				x.key = appendCount(binary.AppendUvarint(x.key, uint64(i)), l.ways[x.heads[i]])
+			}
+		}
+		at, ok := x.index[string(x.key)]
+		if !ok {
+			at = len(x.groups)
+			x.index[string(x.key)] = at
+			g := choiceGroup{ways: make([]matcher.Count, n)}
+			for i := range n {
+				if l := &x.lists[i]; x.heads[i] < len(l.nbr) && l.nbr[x.heads[i]] == least {
+					g.ways[i] = l.ways[x.heads[i]]
+				}
+			}
+			x.groups = append(x.groups, g)
+		}
+		x.groups[at].size++
+		for i := range n {
+			if l := &x.lists[i]; x.heads[i] < len(l.nbr) && l.nbr[x.heads[i]] == least {
+				x.heads[i]++
+			}
+		}
+	}
+	slices.SortStableFunc(x.groups, func(a, b choiceGroup) int { return cmp.Compare(a.size, b.size) }) // the fewest ways to divide leaves first
+}
+
+// appendCount appends a number so that no other begins like it.
+func appendCount(to []byte, n matcher.Count) []byte {
+	b := n.Big().Bytes()
+	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
+}
+
+// count sums over all ways to divide the leaves among the groups.
+func (x *chooser) count(step func() bool) matcher.Count {
+	states := 1
+	x.radix, x.left = x.radix[:0], x.left[:0]
+	for _, k := range x.classes {
+		x.radix, x.left = append(x.radix, states), append(x.left, k.leaves)
+		states *= k.leaves + 1
+	}
+	x.later = append(x.later[:0], make([]uint64, len(x.groups))...)
+	for g := len(x.groups) - 2; g >= 0; g-- {
+		x.later[g] = x.later[g+1]
+		for i, n := range x.groups[g+1].ways {
+			if !n.IsZero() {
+				x.later[g] |= 1 << i
+			}
+		}
+	}
+	x.known = append(x.known[:0], make([]matcher.Count, states*len(x.groups))...)
+	x.isKnown = append(x.isKnown[:0], make([]bool, states*len(x.groups))...)
+	return x.from(0, states, step)
+}
+
+// from returns how the leaves that are left can be mapped to candidates of the groups from one on.
+func (x *chooser) from(group, states int, step func() bool) matcher.Count {
+	at := 0
+	for i, n := range x.left {
+		at += n * x.radix[i]
+	}
+	if at == 0 {
+		return matcher.CountOf(1)
+	}
+	if group == len(x.groups) {
+		return matcher.Count{}
+	}
+	at += group * states
+	if x.isKnown[at] {
+		return x.known[at]
+	}
+	if !step() {
+		return matcher.Count{}
+	}
+	n := x.divide(group, states, 0, 0, matcher.CountOf(1), step)
+	x.known[at], x.isKnown[at] = n, true
+	return n
+}
+
+// divide is from where the classes before one have given a group so many leaves, in so many ways.
+func (x *chooser) divide(group, states, of int, given uint64, ways matcher.Count, step func() bool) (total matcher.Count) {
+	g := &x.groups[group]
+	if of == len(x.classes) {
+		return ways.Mul(x.from(group+1, states, step))
+	}
+	left := x.left[of]
+	least, most := 0, 0
+	if !g.ways[of].IsZero() {
+		most = min(left, int(min(g.size-given, uint64(left))))
+	}
+	if x.later[group]>>of&1 == 0 { // there is no other group for them
+		least = left
+	}
+	for n := range most + 1 {
+		if n > 0 { // which of the leaves, its candidate, and its weight
+			ways = ways.Mul(matcher.CountOf(uint64(left - n + 1))).Mul(matcher.CountOf(g.size - given - uint64(n) + 1)).Mul(g.ways[of])
+			ways = ways.Quo(matcher.CountOf(uint64(n)))
+		}
+		if n < least {
+			continue
+		}
+		x.left[of] = left - n
+		total = total.Add(x.divide(group, states, of+1, given+uint64(n), ways, step))
+	}
+	x.left[of] = left
+	return total
+}
