@@ -191,6 +191,34 @@ func TestDataStaticByStreaming(t *testing.T) {
 	}
 }
 
+// TestDataYeast counts the patterns of yeast in the whole graph and over its stream of insertions. Seven of them have 65 to 140 edges.
+func TestDataYeast(t *testing.T) {
+	rows, large := table(t, "yeast"), 0
+	dir := t.TempDir()
+	from := func(name string) string { return filepath.Join(data, "yeast", name) }
+	args := []string{"replay", "--graph", from("graph.txt"), "--updates", from("insert.txt"), "--query", from("queries"), "--undirected",
+		"--batch", "100", "--emit", "counts", "--out", "none", "--summary", filepath.Join(dir, "stream.json")}
+	succeed(t, ".", args...)
+	got := summaryNumbers(t, filepath.Join(dir, "stream.json"))
+	require.Len(t, got, len(rows))
+	for _, row := range rows {
+		q := got[row["query"]]
+		require.Equal(t, row["positive"], q.Positive.String(), q.Name)
+		require.Equal(t, "0", q.Negative.String(), q.Name)
+		if n, err := strconv.Atoi(row["edges"]); err == nil && n > 64 {
+			large++
+		}
+	}
+	require.Equal(t, 7, large)
+	all := readFile(t, from("graph.txt")) + "\n" + readFile(t, from("insert.txt"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "all.txt"), []byte(all), 0o600))
+	succeed(t, ".", "match", "--graph", filepath.Join(dir, "all.txt"), "--query", from("queries"), "--undirected", "--summary", filepath.Join(dir, "s.json"))
+	got = summaryNumbers(t, filepath.Join(dir, "s.json"))
+	for _, row := range rows {
+		require.Equal(t, row["static_matches"], got[row["query"]].Matches.String(), row["query"])
+	}
+}
+
 // amlsim are the sets of AMLSim payments.
 var amlsim = []string{"20K_cycle200", "20K_fanin200cycle200"}
 
