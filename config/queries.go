@@ -187,6 +187,11 @@ var (
 // ParseEmit reads the name of an emit mode.
 func ParseEmit(name string) (matcher.Emit, error) { return choose("emit", name, emits) }
 
+// ParseOverBudget reads what becomes of a query beyond a limit.
+func ParseOverBudget(name string) (matcher.OverBudget, error) {
+	return choose("over_budget", name, overBudgets)
+}
+
 // EmitName names an emit mode.
 func EmitName(e matcher.Emit) string { return nameOf(e, emits) }
 

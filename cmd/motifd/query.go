@@ -37,19 +37,43 @@ Examples:
 }
 
 type queryAddCmd struct {
-	File               string `arg:"" help:"Pattern file: .cypher, or the papers' text as .txt or .graph." type:"existingfile"`
-	Name               string `help:"Name of the query (default: the file's name without extension)."`
+	File        string `arg:"" help:"Pattern file: .cypher, or the papers' text as .txt or .graph." type:"existingfile"`
+	Name        string `help:"Name of the query (default: the file's name without extension)."`
+	Backfill    string `help:"What to emit now: none, or full for all matches that are there (default: full when the daemon's output.mode is upsert, else none)." enum:",none,full" default:""`
+	DryRun      bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
+	Mode        string `help:"live, or shadow: search and count, and put nothing out." enum:"live,shadow" default:"live"`
+	queryFlags  `embed:""`
+	clientFlags `embed:""`
+}
+
+// queryFlags are what a query emits, and what it may cost.
+type queryFlags struct {
 	Emit               string `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
 	Unit               string `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
-	Backfill           string `help:"What to emit now: none, or full for all matches that are there (default: full when the daemon's output.mode is upsert, else none)." enum:",none,full" default:""`
 	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
 	ExactTotal         bool   `help:"Count on past the cap."`
 	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
 	OverBudget         string `help:"What becomes of a query beyond a limit: skip leaves out what is beyond, suspend stops the query." enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in so many, by its id; 0 and 1 keep all."`
-	DryRun             bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
-	Mode               string `help:"live, or shadow: search and count, and put nothing out." enum:"live,shadow" default:"live"`
-	clientFlags        `embed:""`
+}
+
+// apply sets queries up as the flags say.
+func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
+	if err := setEmit(queries, f.Emit); err != nil {
+		return err
+	}
+	over, err := config.ParseOverBudget(f.OverBudget)
+	if err != nil {
+		return refused{err}
+	}
+	for _, q := range queries {
+		setUnit(q, f.Unit)
+		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal, f.WorkBudget, over, f.Sample
+		if err := q.Validate(directed); err != nil {
+			return refused{err}
+		}
+	}
+	return nil
 }
 
 func (queryAddCmd) Help() string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
@@ -22,8 +23,7 @@ type replayCmd struct {
 	Format       string        `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
 	Query        []string      `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
 	Batch        int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
-	Emit         string        `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
-	Unit         string        `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	EchoProps    bool          `help:"Repeat the props of edges in every match."`
 	Out          string        `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard (default: ${default})." default:"-" placeholder:"FILE"`
 	DeadLetter   string        `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
 	Control      string        `help:"File for the record of each batch." placeholder:"FILE"`
@@ -33,9 +33,23 @@ type replayCmd struct {
 	OnDamage     string        `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
 	BatchLog     string        `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
 	StopTimeout  time.Duration `help:"How long the batch in hand may take after the first interrupt or SIGTERM; then it is abandoned. 0: any time." default:"30s" placeholder:"TIME"`
+	queryFlags   `embed:""`
+	limitFlags   `embed:""`
 	graphFlags   `embed:""`
 
 	backendFlags `embed:""`
+}
+
+// limitFlags bound what searching may cost, as engine.limits does for a daemon.
+type limitFlags struct {
+	GroupMatches uint64        `help:"Bound on the matches of one update and one query; 0 is no bound." placeholder:"N"`
+	QueryTime    time.Duration `help:"Bound on the search time of one query in one batch, summed over threads; 0 is no bound." placeholder:"TIME"`
+	BatchTime    time.Duration `help:"Bound on the search time of all queries in one batch, summed over threads; 0 is no bound." placeholder:"TIME"`
+	SpillBytes   config.Size   `help:"Bound on the temporary files of one batch, as 16GiB; 0 is no bound." placeholder:"SIZE"`
+}
+
+func (l *limitFlags) limits() matcher.Limits {
+	return matcher.Limits{Matches: l.GroupMatches, QueryTime: l.QueryTime, BatchTime: l.BatchTime, Spill: int64(l.SpillBytes)}
 }
 
 // mostReadAhead is how many records of two batches wait for the engine at most, for each, where several threads search.
@@ -48,6 +62,10 @@ func (replayCmd) Help() string {
 	return `The queries are registered before the stream, so that deltas are of the stream alone. Batches are cut by count
 only, so that the output depends on the files and --batch alone. A query is named like its file, without
 the extension. The summary goes to standard error.
+
+The flags for caps, budgets and limits apply to all queries. With a daemon's settings and the batches that it cut, a replay puts out the
+same bytes but for the stream's id. A daemon bounds searches by default (engine.limits), a replay does not: those bounds that are times
+differ from machine to machine.
 
 The first interrupt or SIGTERM ends the replay after the batch in hand, or after --stop-timeout without it, with status 1.
 A second one ends the process at once.
@@ -62,6 +80,11 @@ Examples:
 
 func (c *replayCmd) check() error {
 	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
+	for name, d := range map[string]time.Duration{"--query-time": c.QueryTime, "--batch-time": c.BatchTime} {
+		if d < 0 {
+			return fail("%s: %s is out of range; it is at least 0", name, d)
+		}
+	}
 	if c.TraceBatches < 1 {
 		return fail("--trace-batches: %d is out of range; it is at least 1", c.TraceBatches)
 	}
@@ -72,7 +95,11 @@ func (c *replayCmd) check() error {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
 			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch, "--emit": c.Emit != "deltas",
-			"--unit": c.Unit != "embeddings", "--on-damage": c.OnDamage != string(file.DamageStop),
+			"--max-matches-per-batch": c.MaxMatchesPerBatch > 0, "--exact-total": c.ExactTotal, "--work-budget": c.WorkBudget > 0,
+			"--over-budget": c.OverBudget != "skip", "--sample": c.Sample > 0, "--echo-props": c.EchoProps,
+			"--group-matches": c.GroupMatches > 0, "--query-time": c.QueryTime > 0, "--batch-time": c.BatchTime > 0,
+			"--spill-bytes": c.SpillBytes > 0,
+			"--unit":        c.Unit != "embeddings", "--on-damage": c.OnDamage != string(file.DamageStop),
 		} {
 			if set {
 				return fail("%s does not go with --batch-log: the log holds the updates, queries and settings", name)
@@ -110,11 +137,8 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := setEmit(queries, c.Emit); err != nil {
+	if err := c.queryFlags.apply(queries, !c.Undirected); err != nil {
 		return err
-	}
-	for _, q := range queries {
-		setUnit(q, c.Unit)
 	}
 	in, err := c.input(c.Updates, c.Format)
 	if err != nil {
@@ -135,7 +159,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err := r.load(g); err != nil {
 		return errors.Join(err, src.Close())
 	}
-	engine, err := newEngine(g, r.backend, matcher.EngineOptions{})
+	engine, err := newEngine(g, r.backend, matcher.EngineOptions{Limits: c.limits()})
 	if err != nil {
 		return errors.Join(err, src.Close())
 	}
@@ -158,7 +182,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	for _, q := range queries {
 		r.query(q.Name)
 	}
-	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay"}), file.SinkOptions{})
+	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay", EchoProps: c.EchoProps}), file.SinkOptions{})
 }
 
 // timeline opens what --trace asks for; nil when it does not.
@@ -354,6 +378,7 @@ func (r *replay) Step(s stream.StepStats) {
 		if q.Truncated {
 			into.truncated++
 		}
+		into.skipped += q.Skipped
 		into.suspended = into.suspended || q.Suspended != nil
 	}
 	if s.Batch.Change != nil {

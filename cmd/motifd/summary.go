@@ -37,6 +37,7 @@ type replayQuery struct {
 
 	searchNS  int64
 	truncated uint64
+	skipped   uint64 // groups
 	suspended bool
 }
 
@@ -96,7 +97,10 @@ func (s *replaySummary) print(w io.Writer) error {
 		q := &s.Queries[i]
 		note := ""
 		if q.truncated > 0 {
-			note = fmt.Sprintf("  truncated in %d batches", q.truncated)
+			note += fmt.Sprintf("  truncated in %d batches", q.truncated)
+		}
+		if q.skipped > 0 {
+			note += fmt.Sprintf("  %d groups left out", q.skipped)
 		}
 		if q.suspended {
 			note += "  suspended"
