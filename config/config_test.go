@@ -1,9 +1,16 @@
 package config
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
+	"motifd/stream/kafka"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -272,6 +280,66 @@ func TestSecretFilesAreReadAgain(t *testing.T) {
 	for range 2 {
 		require.Equal(t, "once", c.Admin.Token.Reveal(), "a pipe is read once")
 	}
+}
+
+// TestConnectionsReadFilesAgain holds that a new connection to the brokers has the certificates and the password that the files hold
+// then, the output's like the input's.
+func TestConnectionsReadFilesAgain(t *testing.T) {
+	dir := t.TempDir()
+	ca, password := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "password")
+	authority := func(serial int64) *x509.Certificate {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		require.NoError(t, err)
+		name := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: fmt.Sprint(serial)}, IsCA: true, BasicConstraintsValid: true}
+		der, err := x509.CreateCertificate(rand.Reader, name, name, &key.PublicKey, key)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+		c, err := x509.ParseCertificate(der)
+		require.NoError(t, err)
+		return c
+	}
+	pool := func(c *x509.Certificate) *x509.CertPool {
+		p := x509.NewCertPool()
+		p.AddCert(c)
+		return p
+	}
+	first := authority(1)
+	require.NoError(t, os.WriteFile(password, []byte("one"), 0o600))
+	c, err := load(t, `
+input:
+  kafka:
+    brokers: [k:9092]
+    topic: in
+    tls: {ca_file: `+ca+`}
+    sasl: {username: u, password: {file: `+password+`}}
+output: {kafka: {topic: out}}
+checkpoint: {dir: d}
+`, nil)
+	require.NoError(t, err)
+	var told []string
+	c.OnReload(func(path string, err error) { told = append(told, fmt.Sprint(path, " ", err)) })
+	source, err := c.SourceOptions()
+	require.NoError(t, err)
+	sink, err := c.SinkOptions()
+	require.NoError(t, err)
+	check := func(want *x509.Certificate, secret string) {
+		t.Helper()
+		for _, client := range []kafka.Client{source.Client, sink.Client} {
+			require.True(t, client.TLS().RootCAs.Equal(pool(want)))
+			require.Equal(t, secret, client.SASL.Password())
+		}
+	}
+	check(first, "one")
+	second := authority(2)
+	require.NoError(t, os.WriteFile(password, []byte("two\n"), 0o600))
+	check(second, "two")
+	require.NoError(t, os.WriteFile(ca, []byte("no certificate"), 0o600))
+	check(second, "two")
+	slices.Sort(told)
+	require.Equal(t, []string{
+		"input.kafka.sasl.password <nil>", "input.kafka.tls <nil>", "input.kafka.tls the CA file holds no PEM certificate",
+		"output.kafka.tls <nil>", "output.kafka.tls the CA file holds no PEM certificate",
+	}, told)
 }
 
 // TestMisplacedSecretsAreNotShown holds it for the command line and the environment; for the file see testdata/bad.
