@@ -80,7 +80,7 @@ ci-full: ## .ci/run and the long checks: torture, soak, fuzz with 100000 inputs,
 DURATION    ?= 10m
 
 .PHONY: soak
-soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat
+soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat, the disk bounded
 	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
 
 .PHONY: vet

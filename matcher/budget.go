@@ -51,6 +51,7 @@ type BatchBudget struct {
 	spent       atomic.Int64
 	spilled     atomic.Int64
 	armed       atomic.Bool
+	later       bool // Arm comes in the middle of the batch
 }
 
 // NewBatchBudget returns what the queries of one batch may spend together. It measures nothing before Arm.
@@ -91,6 +92,12 @@ func (b *Budget) Stop() { b.stopped.Store(true) }
 
 // Stopped reports whether nothing more is to be searched, nor emitted, under the budget.
 func (b *Budget) Stopped() bool { return b != nil && b.stopped.Load() && b.armed() }
+
+// Metered reports whether a search under the budget has to be metered: it has a bound in steps, or is to be stopped, or the limits hold from a
+// record on that was not reached yet.
+func (b *Budget) Metered() bool {
+	return b != nil && (b.Steps > 0 || b.Stopped() || b.batch != nil && b.batch.later && !b.armed())
+}
 
 // Patience returns how long a search may take that is not metered: what is left of the time, 0 for no bound. When it is over, a search that
 // is metered decides.

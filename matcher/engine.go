@@ -319,6 +319,7 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, se
 	if b.MeasureFrom == 0 {
 		s.budget.Arm()
 	}
+	s.budget.later = b.MeasureFrom != 0 && b.MeasureFrom != NeverMeasure
 	defer e.running.end()
 	var err error
 	defer s.phase("")

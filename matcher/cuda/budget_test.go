@@ -90,3 +90,41 @@ func TestLimitsOnTheDevice(t *testing.T) {
 		t.Errorf("%d groups were left out, %d rows put out", over, rows)
 	}
 }
+
+// TestAnOpenBatchIsMetered: a batch in hand of which some records are published is searched on the CPU, whose groups are metered from the record on
+// that is not, and so is what an operator has suspended. A device could search one group for ever there.
+func TestAnOpenBatchIsMetered(t *testing.T) {
+	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 3)
+		opt := func(be matcher.Backend, suspend ...string) matcher.EngineOptions {
+			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(),
+				Limits: matcher.Limits{Matches: 1 + rng.Uint64N(6)}, Suspend: suspend}
+		}
+		options := cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		first := matchertest.NewDriverWith(t, opt(cpu.New(options)))
+		for _, q := range c.Queries {
+			first.Register(q)
+		}
+		for _, msgs := range c.Batches {
+			first.Batch(msgs)
+		}
+		var all []string
+		for _, q := range c.Queries {
+			all = append(all, q.Name)
+		}
+		for name, suspend := range map[string][]string{"open": nil, "suspended": all} {
+			be := cuda.New(cuda.Options{Device: absent{}, CPU: options})
+			d := matchertest.NewDriverWith(t, opt(be, suspend...))
+			for i, b := range first.Log {
+				open := *b
+				if open.Decisions = nil; suspend == nil || i < len(c.Queries) {
+					open.Decisions, open.MeasureFrom = b.Decisions, 1<<40
+				}
+				d.Step(&open)
+			}
+			if name == "open" && matchertest.Diff(first.Transcript(), d.Transcript()) != "" {
+				t.Fatal(matchertest.Diff(first.Transcript(), d.Transcript()))
+			}
+		}
+	})
+}

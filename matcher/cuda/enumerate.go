@@ -18,7 +18,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return matcher.Result{}, unprepared(p)
 	}
 	defer b.traced()
-	if b.lost || b.plans[p] == beyond || budget != nil && want == matcher.WantRows {
+	if b.lost || b.plans[p] == beyond || budget.Metered() || budget != nil && want == matcher.WantRows {
 		// What is beyond a budget emits nothing: the device hands rows out root by root, so that the CPU has these.
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}

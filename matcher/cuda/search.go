@@ -46,9 +46,9 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return results, m.rest()
 }
 
-// takes tells whether a request is one for the device: search steps, which may bound it, are the CPU's, as are large patterns.
+// takes tells whether a request is one for the device: what has to be metered is the CPU's, as are large patterns.
 func (b *Backend) takes(r *matcher.Request) bool {
-	return b.plans[r.Plan] != beyond && (r.Budget == nil || r.Budget.Steps == 0)
+	return b.plans[r.Plan] != beyond && !r.Budget.Metered()
 }
 
 // search answers the requests that the device can answer.
