@@ -112,6 +112,7 @@ type KafkaInput struct {
 	Partitions []int32 `yaml:"partitions"` // empty: all
 	Start      string  `yaml:"start"`      // earliest or latest, where no position is known
 	Isolation  string  `yaml:"isolation"`  // read_committed or read_uncommitted
+	Merge      string  `yaml:"merge"`      // timestamp or none
 	Group      string  `yaml:"group"`      // positions are published to it for lag tools; "": not published
 	OnDataLoss string  `yaml:"on_data_loss"`
 }
@@ -331,7 +332,7 @@ type defaulter interface{ setDefaults() }
 func (f *FileInput) setDefaults() { f.OnDamage = string(file.DamageStop) }
 
 func (k *KafkaInput) setDefaults() {
-	k.Start, k.Isolation, k.OnDataLoss = "earliest", "read_committed", "stop"
+	k.Start, k.Isolation, k.Merge, k.OnDataLoss = "earliest", "read_committed", "timestamp", "stop"
 	k.RequestTimeout = requestTimeout
 }
 

@@ -72,7 +72,7 @@ func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
 	k, l := c.Input.Kafka, &c.Input.Limits
 	client, err := k.client(c.src, "input.kafka")
 	return kafka.SourceOptions{
-		Client: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation,
+		Client: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation, Merge: k.Merge,
 		AllowDataLoss:  k.OnDataLoss == "continue",
 		MaxRecordBytes: int(l.MaxMessageBytes), MaxBatchBytes: int(l.MaxExpandedBytes),
 	}, err

@@ -248,6 +248,7 @@ func (v *validator) kafkaInput(k *KafkaInput) {
 	}
 	v.oneOf("input.kafka.start", k.Start, "earliest", "latest")
 	v.oneOf("input.kafka.isolation", k.Isolation, "read_committed", "read_uncommitted")
+	v.oneOf("input.kafka.merge", k.Merge, "timestamp", "none")
 	v.oneOf("input.kafka.on_data_loss", k.OnDataLoss, "stop", "continue")
 	sorted := slices.Sorted(slices.Values(k.Partitions))
 	for i, p := range sorted {

@@ -181,7 +181,8 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 	cfg := config.Default()
 	conn := config.Connection{Brokers: []string{broker}}
 	cfg.Input.Kafka = &config.KafkaInput{
-		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed", OnDataLoss: "stop",
+		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed", Merge: kafka.MergeTimestamp,
+		OnDataLoss: "stop",
 	}
 	cfg.Input.Format = "json"
 	cfg.Batch.MaxUpdates, cfg.Batch.Linger = demoBatch, config.Duration(demoLinger)

@@ -25,6 +25,7 @@ const (
 // fetcher reads one partition.
 type fetcher struct {
 	s         *Source
+	lane      *lane
 	partition int32
 	next      int64 // offset that is fetched next
 	handed    int64 // behind the last record
@@ -36,8 +37,9 @@ type fetcher struct {
 	bytes int
 }
 
-func newFetcher(s *Source, p int32, pos int64) *fetcher {
-	f := &fetcher{s: s, partition: p, size: s.opt.FetchBytes}
+// newFetcher returns a fetcher; behind tells that the partition has records behind the position.
+func newFetcher(s *Source, p int32, pos int64, behind bool) *fetcher {
+	f := &fetcher{s: s, lane: s.merger.add(p, behind), partition: p, size: s.opt.FetchBytes}
 	f.moveTo(pos)
 	return f
 }
@@ -153,6 +155,7 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	aborted := newAbortedSet(res.aborted)
 	data, whole, from, first := res.batches, 0, f.next, true
 	f.s.setEnd(f.partition, res.end)
+	f.s.merger.setBehind(f.lane, f.next < res.end)
 	for {
 		b, rest, ok, err := nextBatch(data)
 		if err != nil {
@@ -193,6 +196,7 @@ func (f *fetcher) deliver(ctx context.Context, res *fetched) error {
 	if err := f.flush(ctx); err != nil {
 		return err
 	}
+	f.s.merger.setBehind(f.lane, f.next < res.end)
 	if whole > 0 && f.next == from {
 		return fmt.Errorf("the broker answered with records before offset %d only", from)
 	}
@@ -295,14 +299,14 @@ func (f *fetcher) push(ctx context.Context, rec stream.Record) error {
 	return nil
 }
 
-// flush hands the chunk on, and waits until Read takes it.
+// flush hands the chunk on; it waits until Read has taken the one before.
 func (f *fetcher) flush(ctx context.Context) error {
 	if len(f.recs) == 0 {
 		return nil
 	}
-	c := chunk{recs: f.recs}
+	recs := f.recs
 	f.recs, f.bytes = nil, 0
-	return f.s.send(ctx, c)
+	return f.s.merger.put(ctx, f.lane, recs)
 }
 
 // abortedSet finds the batches of aborted transactions in a response, as the protocol lays down: an entry takes effect

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream"
@@ -48,24 +49,12 @@ func TestGapAtTheEndOfABatch(t *testing.T) {
 	binary.BigEndian.PutUint32(empty[offCount:], 0)
 	setCRC(empty)
 	for _, from := range []int64{0, 1, 2, 7, 10, 14} {
-		f := newFetcher(src, 0, from)
-		got := make(chan chunk, 1)
-		go func() {
-			select {
-			case c := <-src.chunks:
-				got <- c
-			case <-t.Context().Done():
-			}
-			close(got)
-		}()
+		f := newFetcher(src, 0, from, true)
 		require.NoError(t, f.deliver(t.Context(), &fetched{end: 15, batches: append(bytes.Clone(raw), empty...)}))
 		require.EqualValues(t, 15, f.next)
-		if from < 2 {
-			require.Len(t, (<-got).recs, int(2-from))
-		} else {
-			src.chunks <- chunk{} // nothing was delivered
-			<-got
-		}
+		recs, err := src.merger.take()
+		require.NoError(t, err)
+		require.Len(t, recs, int(max(2-from, 0)))
 	}
 }
 
@@ -86,11 +75,13 @@ func TestDamagedBatchIsRefused(t *testing.T) {
 	go func() {
 		defer close(done)
 		for len(got) < 4 {
-			c := <-src.chunks
-			got = append(got, c.recs...)
+			<-src.merger.some
+			recs, err := src.merger.take()
+			assert.NoError(t, err)
+			got = append(got, recs...)
 		}
 	}()
-	f := newFetcher(src, 0, 0)
+	f := newFetcher(src, 0, 0, true)
 	for range damagedAttempts - 1 {
 		err := f.deliver(t.Context(), &fetched{end: 5, batches: bytes.Clone(data)})
 		require.ErrorIs(t, err, errDamaged)

@@ -201,6 +201,8 @@ type SourceOptions struct {
 	Start string
 	// Isolation is ReadCommitted (the default: aborted transactions are left out) or ReadUncommitted.
 	Isolation string
+	// Merge is MergeTimestamp (the default) or MergeNone: in which order records of different partitions are read.
+	Merge string
 	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created anew
 	// has another one. KeepTopicID, unless nil, stores the id before the first record is read.
 	TopicID     string
@@ -214,8 +216,8 @@ type SourceOptions struct {
 	// that is stream.ErrDataLoss.
 	AllowDataLoss bool
 	// FetchBytes is how much is asked of a partition at once. Default 1 MiB. ReadBytes is how many bytes of keys and
-	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers one response, and
-	// one record batch of it decompressed.
+	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers two responses, and
+	// one record batch decompressed.
 	FetchBytes, ReadBytes int
 	// MaxWait is how long a broker may hold back an answer when there is nothing to read. Default 500 ms.
 	MaxWait time.Duration
@@ -239,6 +241,10 @@ func (o *SourceOptions) setDefaults() error {
 	defaultTo(&o.Isolation, ReadCommitted)
 	if o.Isolation != ReadCommitted && o.Isolation != ReadUncommitted {
 		return fmt.Errorf("kafka: isolation %q is not %s or %s", o.Isolation, ReadCommitted, ReadUncommitted)
+	}
+	defaultTo(&o.Merge, MergeTimestamp)
+	if o.Merge != MergeTimestamp && o.Merge != MergeNone {
+		return fmt.Errorf("kafka: merge %q is not %s or %s", o.Merge, MergeTimestamp, MergeNone)
 	}
 	seen := map[int32]bool{}
 	for _, p := range o.Partitions {

@@ -21,7 +21,7 @@ var readings = map[string]func(t *testing.T, e *ends){
 	"Codecs": readCodecs, "Contents": readContents, "TooLarge": readTooLarge, "Transactions": readTransactions,
 	"OpenTransaction": readOpenTransaction, "AddedPartitions": readAddedPartitions, "DataLoss": readDataLoss,
 	"LossWhileReading": readLossWhileReading, "CreatedAnew": readCreatedAnew, "FewerPartitions": readFewerPartitions,
-	"Markers": readMarkers, "Refilled": readRefilled, "Epochs": readEpochs,
+	"Markers": readMarkers, "Refilled": readRefilled, "Epochs": readEpochs, "Grown": readGrown,
 }
 
 func TestReading(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 )
 
 // Source reads records of a topic's partitions. Every partition is fetched by a goroutine of its own over a connection
-// of its own, which waits with what it has fetched until Read takes it. Those that wait are served in the order in
-// which they came, so that a busy partition cannot hold up the others.
+// of its own, which waits with what it has fetched until Read takes it. Read merges them by their timestamps, or serves those
+// that wait in the order in which they came (SourceOptions.Merge).
 type Source struct {
 	opt SourceOptions
 	cl  *client
@@ -29,24 +29,19 @@ type Source struct {
 	ctx    context.Context // done when the source is closed
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
-	chunks chan chunk
+	merger *merger
 
 	mu      sync.Mutex // guards what follows
 	started bool
 	closed  bool
 	start   stream.Positions // resolved by Seek
+	behind  map[int32]bool   // partitions that had records behind start then
 
 	gaps   gaps // offsets that hold no records for us
 	epochs *epochLog
 
 	lagMu sync.Mutex // not mu, which a Seek that waits for the brokers holds
 	ends  map[int32]lagEnd
-}
-
-// chunk is what one Read returns.
-type chunk struct {
-	recs []stream.Record
-	err  error
 }
 
 var errClosed = errors.New("kafka: source is closed")
@@ -60,8 +55,8 @@ func NewSource(opt SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), chunks: make(chan chunk), interval: partitionInterval,
-		ends: map[int32]lagEnd{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
+	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), interval: partitionInterval,
+		merger: newMerger(opt.Merge == MergeTimestamp, opt.ReadBytes), ends: map[int32]lagEnd{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}
@@ -150,7 +145,10 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		}
 		start[p] = pos
 	}
-	s.start = start
+	s.start, s.behind = start, map[int32]bool{}
+	for p, pos := range start {
+		s.behind[p] = pos < ext[p].end
+	}
 	s.epochs.begin(start)
 	if added > 0 {
 		s.opt.Events.partitions(s.opt.Topic, n-added, n)
@@ -303,31 +301,32 @@ func (s *Source) watchEnds() {
 // Advance implements stream.Advancer.
 func (s *Source) Advance(at stream.Positions) { s.gaps.advance(at) }
 
-// Read returns the next records of one partition: at least one, and no more than ReadBytes of them unless the first
-// alone is larger. It blocks until there are some, ctx is done, the source is closed or an error ends reading for
+// Read returns the next records, at least one, and about ReadBytes of them at most unless one alone is larger. It blocks until there are some, ctx is done, the source is closed or an error ends reading for
 // good; errors of the brokers do not, they are retried and shown by Events.Retry.
 func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	select { // what has been fetched before ctx was done is not handed out after
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-s.ctx.Done():
-		return nil, context.Cause(s.ctx)
-	default:
-	}
-	select {
-	case c := <-s.chunks:
-		if c.err != nil {
-			s.cancel(c.err)
-			return nil, c.err
+	for {
+		switch { // what has been fetched before ctx was done is not handed out after
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case s.ctx.Err() != nil:
+			return nil, context.Cause(s.ctx)
 		}
-		return c.recs, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-s.ctx.Done():
-		return nil, context.Cause(s.ctx)
+		recs, err := s.merger.take()
+		if err != nil {
+			s.cancel(err)
+			return nil, err
+		}
+		if len(recs) > 0 {
+			return recs, nil
+		}
+		select {
+		case <-s.merger.some:
+		case <-ctx.Done():
+		case <-s.ctx.Done():
+		}
 	}
 }
 
@@ -348,8 +347,8 @@ func (s *Source) run(ctx context.Context) error {
 	}
 	s.started = true
 	s.wg.Go(s.watchEnds)
-	for p, pos := range s.start {
-		s.goFetch(p, pos)
+	for _, p := range slices.Sorted(maps.Keys(s.start)) {
+		s.goFetch(p, s.start[p], s.behind[p])
 	}
 	if s.opt.Partitions == nil {
 		n := int32(len(s.start))
@@ -358,25 +357,16 @@ func (s *Source) run(ctx context.Context) error {
 	return nil
 }
 
-func (s *Source) goFetch(p int32, pos int64) {
+func (s *Source) goFetch(p int32, pos int64, behind bool) {
 	s.lagMu.Lock()
 	s.ends[p] = lagEnd{start: pos}
 	s.lagMu.Unlock()
-	f := newFetcher(s, p, pos)
+	f := newFetcher(s, p, pos, behind)
 	s.wg.Go(func() {
 		if err := f.run(s.ctx); err != nil && s.ctx.Err() == nil {
-			_ = s.send(s.ctx, chunk{err: err}) // fails only when the source is closed
+			s.merger.fail(err)
 		}
 	})
-}
-
-func (s *Source) send(ctx context.Context, c chunk) error {
-	select {
-	case s.chunks <- c:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer than
@@ -398,15 +388,14 @@ func (s *Source) watchPartitions(n int32) {
 		if has >= n {
 			fewer = 0
 		} else if fewer++; fewer == looks && !s.opt.AllowDataLoss {
-			_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", // fails only when the source is closed
-				stream.ErrDataLoss, s.opt.Topic, has, n)})
+			s.merger.fail(fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", stream.ErrDataLoss, s.opt.Topic, has, n))
 			return
 		}
 		if known := s.opt.TopicID; known != "" && !s.opt.AllowDataLoss {
 			id, err := s.cl.topicID(s.ctx, s.opt.Topic)
 			if err == nil && id != "" && id != known {
-				_ = s.send(s.ctx, chunk{err: fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, and was %s", // as above
-					stream.ErrDataLoss, s.opt.Topic, id, known)})
+				s.merger.fail(fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, and was %s", stream.ErrDataLoss,
+					s.opt.Topic, id, known))
 				return
 			}
 		}
@@ -414,7 +403,7 @@ func (s *Source) watchPartitions(n int32) {
 			s.opt.Events.partitions(s.opt.Topic, n, has)
 		}
 		for ; n < has; n++ {
-			s.goFetch(n, 0)
+			s.goFetch(n, 0, true)
 		}
 	}
 }
