@@ -1,0 +1,30 @@
+//go:build cuda || emu
+
+package cuda_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/cuda"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// TestS12ClosedFormsBesideADevice counts what a formula tells where a Placement chooses the side. A device maps the vertices one by one, so that it
+// would never end: nothing but the CPU's search in time bounds it.
+func TestS12ClosedFormsBesideADevice(t *testing.T) {
+	for _, f := range matchertest.ClosedForms() {
+		t.Run(f.Name, func(t *testing.T) {
+			f.Play(t, func() matcher.Backend {
+				began := time.Now()
+				clock := func() int64 { return int64(time.Since(began)) }
+				return cuda.New(cuda.Options{Device: newDevice(t, rand.New(rand.NewPCG(1, 2))), CPU: cpu.Options{Threads: 2, Clock: clock}, Clock: clock,
+					Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: 1, Explore: 0.04})})
+			}, plan.New(), 0)
+		})
+	}
+}
