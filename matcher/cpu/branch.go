@@ -17,6 +17,7 @@ import (
 type branch struct {
 	key      string
 	dir      dyngraph.Dir // from which the vertex that it hangs from sees the edge
+	dirs     uint8        // the same of a wide edge, as bits; 0 for one that is not
 	root     dyngraph.LabelID
 	edge     dyngraph.LabelID
 	child    dyngraph.LabelID

@@ -54,10 +54,10 @@ type branches struct {
 // newForest returns nil for a pattern that is counted from its net edges alone: one with cycles, if it is not a ring, or with a vertex
 // of any label, one of which few images are expected about an edge, and one for which there is no room.
 func (b *Backend) newForest(s *shape) *forest {
-	if s == nil || s.parts == nil || len(s.sets) > 0 || slices.Contains(s.plan.VertexLabels, matcher.AnyLabel) {
+	if s == nil || s.parts == nil || slices.Contains(s.plan.VertexLabels, matcher.AnyLabel) {
 		return nil
 	}
-	if !s.parts[0].isTree() && !s.parts[0].isRing() {
+	if !s.parts[0].isTree() && (!s.parts[0].isRing() || s.parts[0].hasWide()) || !s.parts[0].simple() {
 		return nil
 	}
 	fans := newFans(b.g, s)
@@ -104,6 +104,26 @@ func (f *forest) hasNo(of *quotientSet) bool {
 
 // isTree reports whether the quotient has no cycles.
 func (q *quotient) isTree() bool { return q.size() == bits.OnesCount32(q.all)-1 }
+
+// simple reports whether each data edge counts for one in each wide edge.
+func (q *quotient) simple() bool {
+	for _, edges := range q.edges {
+		if slices.ContainsFunc(edges, func(e edgeTo) bool { return e.wide != nil && !e.wide.simple() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWide reports whether some edge is wide.
+func (q *quotient) hasWide() bool {
+	for _, edges := range q.edges {
+		if slices.ContainsFunc(edges, func(e edgeTo) bool { return e.wide != nil }) {
+			return true
+		}
+	}
+	return false
+}
 
 // size returns the number of edges.
 func (q *quotient) size() (edges int) {

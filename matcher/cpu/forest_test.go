@@ -17,7 +17,7 @@ import (
 	"motifd/matcher/reference"
 )
 
-// randomTree draws a tree of n vertices with labels, to count.
+// randomTree draws a tree of n vertices with labels, to count. Some edges are wide.
 func randomTree(rng *rand.Rand, name string, n int, directed bool, labels matchertest.Labels) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
 	for i := range n {
@@ -28,6 +28,10 @@ func randomTree(rng *rand.Rand, name string, n int, directed bool, labels matche
 			if rng.IntN(2) == 0 {
 				e.From, e.To = e.To, e.From
 			}
+			if rng.IntN(6) == 0 {
+				e.Label = ""
+			}
+			e.Either = e.Either || rng.IntN(12) == 0
 			q.Edges = append(q.Edges, e)
 		}
 	}

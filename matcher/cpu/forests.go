@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 
 	"motifd/matcher"
 )
@@ -29,6 +30,9 @@ func (b *Backend) keepBranches() {
 	for _, g := range b.nets.all {
 		g.kept = false
 	}
+	for _, g := range b.nets.wide {
+		g.kept = false
+	}
 	for _, c := range b.plans {
 		if c.forest != nil {
 			c.forest.keepGroups()
@@ -37,6 +41,7 @@ func (b *Backend) keepBranches() {
 			}
 		}
 	}
+	b.nets.wide = slices.DeleteFunc(b.nets.wide, func(w *wideNetGroup) bool { return !w.kept })
 	b.branches.all = kept
 	b.branches.unshelve()
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 )
 
 // nets are the net edges of the staged batch by the labels of their ends and their own: what counting asks for, once a batch for
@@ -12,6 +13,13 @@ type nets struct {
 	all     map[labels]*netGroup
 	recent  [256]wayToGroup // by some bits of the labels of edges that came by
 	touched []*netGroup     // with edges of the staged batch
+	wide    []*wideNetGroup // beside those: where branches hang by wide edges
+}
+
+// wideNetGroup are the net edges that a wide edge takes from one vertex to another, in this direction, some of them in both.
+type wideNetGroup struct {
+	netGroup       // of any labels: from is the first vertex's, to the other's
+	dirs     uint8 // in which the first vertex may see them: bits of dyngraph.Dir
 }
 
 // labels are those of an edge and its ends; in an undirected graph those of the ends ascend.
@@ -108,13 +116,65 @@ func (n *nets) read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 			at.of[s] = append(at.of[s], netPair{e.From ^ turn, e.To ^ turn})
 		}
 	}
+	for _, w := range n.wide {
+		w.read(n.touched, g.Directed(), batch)
+	}
+}
+
+// read takes in the net edges of a batch.
+func (w *wideNetGroup) read(touched []*netGroup, directed bool, batch uint64) {
+	for _, g := range touched {
+		if w.edge != matcher.AnyLabel && w.edge != g.edge {
+			continue
+		}
+		ahead := w.from == g.from && w.to == g.to && (!directed || w.dirs>>dyngraph.Out&1 != 0)
+		back := w.from == g.to && w.to == g.from && (!directed || w.dirs>>dyngraph.In&1 != 0)
+		if !ahead && !back {
+			continue
+		}
+		if w.batch != batch {
+			w.batch, w.of[0], w.of[1] = batch, w.of[0][:0], w.of[1][:0]
+		}
+		for s, pairs := range g.of {
+			if ahead {
+				w.of[s] = append(w.of[s], pairs...)
+			}
+			if back {
+				for _, p := range pairs {
+					w.of[s] = append(w.of[s], netPair{p.to, p.from})
+				}
+			}
+		}
+	}
+}
+
+// wideGroup returns the group of what a wide edge takes.
+func (n *nets) wideGroup(k labels, dirs uint8) *netGroup {
+	for _, w := range n.wide {
+		if w.labels == k && w.dirs == dirs {
+			return &w.netGroup
+		}
+	}
+	w := &wideNetGroup{netGroup: netGroup{labels: k}, dirs: dirs}
+	n.wide = append(n.wide, w)
+	return &w.netGroup
 }
 
 // commit notes which groups the batch has changed.
 func (n *nets) commit(batch uint64) {
 	for _, g := range n.touched {
-		if g.last = batch; len(g.of[1]) > 0 {
-			g.last++
+		g.commit(batch)
+	}
+	for _, w := range n.wide {
+		if w.batch == batch {
+			w.commit(batch)
 		}
+	}
+}
+
+// commit notes that a batch with edges of the group was committed.
+func (g *netGroup) commit(batch uint64) {
+	if g.last = batch; len(g.of[1]) > 0 {
+		g.last++
 	}
 }

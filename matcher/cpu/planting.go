@@ -20,6 +20,9 @@ type planting struct {
 
 // keep makes a quotient part of the forest; false when it is counted from net edges one by one.
 func (p *planting) keep(q *quotient, w weight) bool {
+	if q.hasWide() && !(q.isTree() && q.simple()) {
+		return false
+	}
 	if q.isRing() {
 		p.circle(q, w)
 		return true
@@ -90,12 +93,15 @@ func (p *planting) circle(q *quotient, w weight) {
 func (p *planting) branch(q *quotient, at, from int) *branch {
 	e := q.edge(from, at)
 	br := &branch{dir: e.back.dir, root: p.s.label(q.members[from]), edge: e.back.label, child: p.s.label(q.members[at])}
+	if e.wide != nil {
+		br.dirs = e.wide.sets[0][0].dirs
+	}
 	for m := q.adj[at] &^ (1 << from); m != 0; m &= m - 1 {
 		br.children = append(br.children, p.branch(q, bits.TrailingZeros32(m), at))
 	}
 	slices.SortFunc(br.children, compareBranches)
 	var key strings.Builder
-	for _, x := range [...]uint64{uint64(br.dir), uint64(br.root), uint64(br.edge), uint64(br.child)} {
+	for _, x := range [...]uint64{uint64(br.dirs)<<1 | uint64(br.dir), uint64(br.root), uint64(br.edge), uint64(br.child)} {
 		key.WriteString(strconv.FormatUint(x, 36))
 		key.WriteByte(' ')
 	}
@@ -175,10 +181,13 @@ func (p *planting) enter(br *branch) *branch {
 	if same := p.b.branches.all[br.key]; same != nil {
 		br = same
 	} else {
-		if br.ring == nil {
+		switch {
+		case br.dirs != 0:
+			p.hangWide(br)
+		case br.ring == nil:
 			br.own, br.along, br.against, br.up = p.b.ends(br.dir, br.root, br.edge, br.child)
 			br.need(br.own)
-		} else {
+		default:
 			for i := range br.ring.links {
 				br.need(br.ring.links[i].own)
 			}
@@ -192,6 +201,17 @@ func (p *planting) enter(br *branch) *branch {
 	}
 	p.f.all = append(p.f.all, br)
 	return br
+}
+
+// hangWide finds what a branch needs that hangs by a wide edge.
+func (p *planting) hangWide(br *branch) {
+	br.own, br.along = p.b.nets.wideGroup(labels{br.root, br.edge, br.child}, br.dirs), true
+	up := wideKind{dirs: br.dirs, edge: br.edge, nbr: br.root}
+	if p.b.g.Directed() {
+		up.dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
+	}
+	br.up = up.key()
+	br.need(br.own)
 }
 
 // need notes that net edges concern the branch.
