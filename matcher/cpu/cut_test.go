@@ -74,7 +74,8 @@ func TestS11CappedRowsAreAPrefix(t *testing.T) {
 // TestS11ASharedGroupIsCut: an ordinary search that is shared by several workers goes over to a canonical one, and its
 // first rows take the place of those that parts of it found.
 func TestS11ASharedGroupIsCut(t *testing.T) {
-	graph, insert, q := hubCase(40)
+	const leaves = 60
+	graph, insert, q := hubCase(leaves)
 	x := newBench(t, graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
 	rows := func(limit uint64) (data []uint32) {
 		defer x.stage(insert)()
@@ -87,9 +88,9 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 	}
 	want := rows(0)
 	require.Zero(t, x.b.cuts.Load())
-	width := len(want) / (40 * 40 * 39)
+	width := len(want) / (leaves * leaves * (leaves - 1))
 	for _, threads := range []int{1, 2, 3, 8} {
-		for _, limit := range []uint64{1, 10, 3000} {
+		for _, limit := range []uint64{1, 10, 1000} {
 			little := Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: 1 << 14, QueueMemory: 1 << 14}
 			x = newBench(t, graph, q, little)
 			x.b.shareEvery = 1
