@@ -30,6 +30,8 @@ type Request struct {
 	// Before restricts the search to anchors of a lower order: a suspension that is obeyed (DESIGN S11). With WantCount
 	// and WantAny, which have no anchors, it is 0 or AllOrders.
 	Before uint32
+	// From restricts the search for rows to anchors of that order and higher ones.
+	From uint32
 	// Skip lists the orders of anchors that are left out, ascending: decisions that are obeyed.
 	Skip []uint32
 	// Budget bounds the search; nil is no bound. A group beyond it is left out, and Exceeded is told.
@@ -38,7 +40,7 @@ type Request struct {
 
 // Skips reports whether the anchor of an order is left out.
 func (r *Request) Skips(order uint32) bool {
-	if order >= r.Before {
+	if order < r.From || order >= r.Before {
 		return true
 	}
 	if len(r.Skip) == 0 {

@@ -93,14 +93,13 @@ func (b *Budget) Stop() { b.stopped.Store(true) }
 // Stopped reports whether nothing more is to be searched, nor emitted, under the budget.
 func (b *Budget) Stopped() bool { return b != nil && b.stopped.Load() && b.armed() }
 
-// Metered reports whether a search under the budget has to be metered: it has a bound in steps, or is to be stopped, or the limits hold from a
-// record on that was not reached yet.
+// Metered reports whether a search under the budget is to be metered group by group: it is to be stopped, or the limits hold from a record on
+// that was not reached yet.
 func (b *Budget) Metered() bool {
-	return b != nil && (b.Steps > 0 || b.Stopped() || b.batch != nil && b.batch.later && !b.armed())
+	return b != nil && (b.Stopped() || b.batch != nil && b.batch.later && !b.armed())
 }
 
-// Patience returns how long a search may take that is not metered: what is left of the time, 0 for no bound. When it is over, a search that
-// is metered decides.
+// Patience returns how long a search may take until it is to be looked whether it may go on: what is left of the time, 0 for no bound.
 func (b *Budget) Patience() time.Duration {
 	if b == nil || !b.armed() {
 		return 0
@@ -168,6 +167,7 @@ type Meter struct {
 	steps   atomic.Uint64
 	matches atomic.Uint64
 	ns      atomic.Int64
+	charged atomic.Uint64 // of the steps, to the budget
 }
 
 // Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It returns
@@ -178,6 +178,7 @@ func (m *Meter) Begin(b *Budget, capped bool) Cause {
 	m.steps.Store(0)
 	m.matches.Store(0)
 	m.ns.Store(0)
+	m.charged.Store(0)
 	if b == nil {
 		return NoCause
 	}
@@ -203,6 +204,7 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 	if b.armed() {
 		b.steps.Add(steps)
 		b.ns.Add(ns)
+		m.charged.Add(steps)
 	}
 	if b.batch != nil && b.armed() {
 		b.batch.spent.Add(ns)
@@ -213,6 +215,14 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 		}
 	}
 	return m.cause.Load() == 0
+}
+
+// GiveBack takes so many of the steps off the budget that led to nothing that is kept: another search, which is charged for its own, makes
+// them again. It is called when nothing more is spent.
+func (m *Meter) GiveBack(steps uint64) {
+	if m.b != nil {
+		m.b.steps.Add(-min(steps, m.charged.Load()))
+	}
 }
 
 // Exceed notes that the group is over a limit. The first cause stays.

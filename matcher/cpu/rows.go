@@ -85,7 +85,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	}
 	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{b: b}, emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
-	for i := range b.delta.Net {
+	from, to := b.within(reqs)
+	for i := from; i < to; i++ {
 		n := &b.delta.Net[i]
 		if n.Sign != sign {
 			continue
@@ -130,6 +131,17 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		results[i].SearchNS += s.of[i].ns.Load()
 	}
 	return err
+}
+
+// within returns the orders of the first anchor that some request for rows asks for, and of the one behind the last.
+func (b *Backend) within(reqs []matcher.Request) (from, to int) {
+	from = len(b.delta.Net)
+	for i := range reqs {
+		if r := &reqs[i]; r.Want == matcher.WantRows {
+			from, to = min(from, int(r.From)), max(to, min(int(r.Before), len(b.delta.Net)))
+		}
+	}
+	return from, to
 }
 
 // chunkEnds cuts n net edges into chunks. With several threads each is a part of what is left, so that none is long at the last ones while the

@@ -65,6 +65,9 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	if rng.IntN(4) == 0 {
 		o.RowMemory = 1 // room for the least number of rows
 	}
+	if rng.IntN(2) == 0 {
+		o.Clock = clock
+	}
 	return o
 }
 

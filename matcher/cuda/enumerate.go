@@ -18,8 +18,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return matcher.Result{}, unprepared(p)
 	}
 	defer b.traced()
-	if b.lost || b.plans[p] == beyond || budget.Metered() || budget != nil && want == matcher.WantRows {
-		// What is beyond a budget emits nothing: the device hands rows out root by root, so that the CPU has these.
+	if b.lost || !b.takes(p, budget) {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
 	run := func(ctx context.Context, side Side, emit func(matcher.Rows) error) (matcher.Result, error) {
@@ -27,7 +26,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		case side == CPU || b.lost:
 			return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 		case want == matcher.WantRows:
-			return b.rowsOrCPU(ctx, which, p, limit, emit)
+			return b.rowsOrCPU(ctx, which, p, limit, budget, emit)
 		}
 		return b.totalOrCPU(ctx, which, p, want, budget)
 	}
@@ -53,35 +52,49 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	return r, err
 }
 
-// totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot be on the CPU.
+// totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot or may not be on the CPU, which may take fewer steps.
 func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, budget *matcher.Budget) (matcher.Result, error) {
-	within, cancel := ctx, func() {}
-	if left := budget.Patience(); left > 0 {
-		var stop context.CancelFunc
-		within, stop = context.WithTimeout(ctx, left)
-		cancel = stop
-	}
-	defer cancel()
-	r, over, err := b.total(within, which, p, want)
-	if over || b.failed(err) || impatient(ctx, within, err) {
-		return b.cpu.Enumerate(ctx, which, p, want, 0, budget, nil)
+	r, wide, err := b.total(ctx, which, p, want, budget)
+	if wide || err == errOver || b.failed(err) {
+		again, err := b.cpu.Enumerate(ctx, which, p, want, 0, budget, nil)
+		again.Steps, again.SearchNS = r.Steps+again.Steps, r.SearchNS+again.SearchNS
+		return again, err
 	}
 	return r, err
 }
 
-// total answers Enumerate for a count or existence; over tells that the count is beyond what the device counts.
-func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want) (r matcher.Result, over bool, err error) {
+// view returns a job that searches a view for a plan with one of its programs, and measures it.
+func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Budget) *job {
+	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
+		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
+	j.owner[program] = 0
+	j.meter = newMeter([]int{0}, func(int) *matcher.Budget { return budget }, make([]matcher.Result, 1))
+	return j
+}
+
+// total answers Enumerate for a count or existence; wide tells that the count is beyond what the device counts.
+func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, budget *matcher.Budget) (r matcher.Result, wide bool, err error) {
 	began := b.clock()
-	err = b.mirror.catchUp(b.delta)
+	err = b.mirror.catchUp(ctx, b.delta)
 	b.mirror.took = b.clock() - began
 	if err != nil {
 		return r, false, err
 	}
 	programs := b.plans[p].of(want)
 	program := programs[len(programs)-1]
-	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
-		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
-	j.owner[program] = 0
+	j := b.view(which, program, budget)
+	defer func() {
+		r.Steps, r.SearchNS = j.meter.results[0].Steps, j.meter.results[0].SearchNS
+		if err != nil {
+			j.meter.giveBack()
+		}
+		if err == errOver && r.Witness != nil {
+			err = nil
+		}
+	}()
+	if err := j.meter.err(); err != nil {
+		return r, false, err
+	}
 	j.found = func(_ uint32, row []uint32) {
 		if r.Witness == nil {
 			r.Witness, r.Count = row, matcher.CountOf(1)
@@ -115,13 +128,9 @@ func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Pl
 	if err := flush(); err != nil {
 		return r, false, err
 	}
-	counts, err := b.run.tallies(1)
-	if err != nil {
-		return r, false, err
-	}
-	r.Steps, r.SearchNS = counts[0].steps, b.clock()-began
 	if want == matcher.WantCount {
-		r.Count = perUnit(p, counts[0].count)
+		c := b.run.counted(0)
+		r.Count, wide = perUnit(p, c.count), c.over
 	}
-	return r, want == matcher.WantCount && counts[0].over, nil
+	return r, wide, nil
 }

@@ -34,6 +34,9 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 			o.RowMemory = 1 // room for the least number of rows
 		}
 	}
+	if rng.IntN(2) == 0 {
+		o.Clock = clock
+	}
 	if few {
 		o.Shape = kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 2 + rng.IntN(2)}
 	}

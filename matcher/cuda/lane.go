@@ -14,6 +14,9 @@ type lane struct {
 	q    kernels.Stream
 	host []byte // page-locked
 	used int    // of it, by copies that may be under way
+
+	timed bool             // somebody wants to know how long things take
+	marks [2]kernels.Event // of what is timed: when it began, and ended
 }
 
 // open makes what there is one of, and waits for what a search that failed has left under way.
@@ -28,10 +31,40 @@ func (l *lane) open() (err error) {
 			return err
 		}
 	}
+	for i := range l.marks {
+		if l.timed && l.marks[i] == nil {
+			if l.marks[i], err = l.dev.NewEvent(); err != nil {
+				return err
+			}
+		}
+	}
 	if l.used > 0 {
 		l.rest()
 	}
 	return nil
+}
+
+// begin and end stand around what is timed.
+func (l *lane) begin() error { return l.mark(0) }
+func (l *lane) end() error   { return l.mark(1) }
+
+func (l *lane) mark(i int) error {
+	if !l.timed {
+		return nil
+	}
+	return l.q.Record(l.marks[i])
+}
+
+// took returns the nanoseconds that the device was at what was timed last, which is done.
+func (l *lane) took() (int64, error) {
+	if !l.timed {
+		return 0, nil
+	}
+	if err := l.marks[1].Sync(); err != nil {
+		return 0, err
+	}
+	ms, err := l.marks[1].Since(l.marks[0])
+	return int64(1e6 * ms), err
 }
 
 // rest waits until nothing is under way. What failed has been told.
@@ -48,12 +81,19 @@ func (l *lane) free() error {
 	if l.host != nil {
 		err = l.dev.FreeHost(l.host)
 	}
+	for _, e := range l.marks {
+		if e != nil {
+			if e := e.Close(); err == nil {
+				err = e
+			}
+		}
+	}
 	if l.q != nil {
 		if e := l.q.Close(); err == nil {
 			err = e
 		}
 	}
-	*l = lane{dev: l.dev}
+	*l = lane{dev: l.dev, timed: l.timed}
 	return err
 }
 

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -125,10 +126,11 @@ func (m *mirror) touch(d *dyngraph.Delta) {
 	}
 }
 
-// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything.
-func (m *mirror) catchUp(d *dyngraph.Delta) error {
+// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything. ctx ends the copying of a whole
+// graph.
+func (m *mirror) catchUp(ctx context.Context, d *dyngraph.Delta) error {
 	m.searched = true
-	err := m.follow(d)
+	err := m.follow(ctx, d)
 	if err != nil {
 		m.again()
 	}
@@ -142,27 +144,27 @@ func (m *mirror) again() {
 	m.bitsStale = true
 }
 
-func (m *mirror) follow(d *dyngraph.Delta) error {
+func (m *mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	if err := m.vertices(); err != nil {
 		return fmt.Errorf("copying candidates to the device: %w", err)
 	}
 	if m.kindsDiffer() {
 		m.forget()
 	}
-	err := m.loadAndUpdate(d)
+	err := m.loadAndUpdate(ctx, d)
 	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
 		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the host, into nothing, one will do.
 		if err = m.edges.free(); err == nil {
 			m.forget()
-			err = m.loadAndUpdate(d)
+			err = m.loadAndUpdate(ctx, d)
 		}
 	}
 	return err
 }
 
-func (m *mirror) loadAndUpdate(d *dyngraph.Delta) error {
+func (m *mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 	if !m.loaded {
-		if err := m.load(); err != nil {
+		if err := m.load(ctx); err != nil {
 			return fmt.Errorf("copying the graph to the device: %w", err)
 		}
 	}
@@ -182,7 +184,7 @@ func (m *mirror) bounds() bounds {
 }
 
 // load copies all entries. Those of the staged batch are among them; update tells the device the rest about it.
-func (m *mirror) load() error {
+func (m *mirror) load(ctx context.Context) error {
 	m.forget()
 	asked, err := m.patch() // the order of entries goes by labels
 	if err == nil && asked {
@@ -196,6 +198,9 @@ func (m *mirror) load() error {
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
 	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		for n < len(row) {
 			if at == len(nbrs) {
 				rows, nbrs, ents = m.g.Leaf(leaf, rows)

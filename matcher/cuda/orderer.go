@@ -164,6 +164,9 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	if err := o.lane.put(&o.first, kernels.Bytes(first)); err != nil { // now: where it is large, it waits for what was asked of the lane
 		return nil, err
 	}
+	if err := o.lane.begin(); err != nil {
+		return nil, err
+	}
 	order, err := kernels.RunRowOrder(o.lane.q, r, differ, group[0])
 	if err != nil {
 		return nil, err
@@ -179,6 +182,9 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 		if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], widths[0], 0); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.lane.end(); err != nil {
+		return nil, err
 	}
 	if err := wait(); err != nil {
 		return nil, err

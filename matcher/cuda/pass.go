@@ -36,8 +36,10 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
 		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
 	p := &s.p
-	if r.turns > 0 {
-		p.Slice = uint32(min(r.turns, r.opt.Slice))
+	for _, turns := range []int{r.turns, j.meter.turns()} {
+		if turns > 0 {
+			p.Slice = min(p.Slice, uint32(min(turns, r.opt.Slice)))
+		}
 	}
 	if j.old {
 		p.Old = 1
@@ -94,6 +96,9 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	if err := r.lane.write(r.control.ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
+	if err := r.lane.begin(); err != nil {
+		return err
+	}
 	if flat {
 		p := s.p
 		p.Take = uint32(min(32, max(1, int(p.Tasks)/s.shape.Warps())))
@@ -105,12 +110,19 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	if err := kernels.RunSearch(r.lane.q, s.shape, s.job.found == nil, s.p); err != nil {
 		return err
 	}
+	if err := r.lane.end(); err != nil {
+		return err
+	}
 	if wait != nil {
 		if err := wait(); err != nil {
 			return err
 		}
 	}
-	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.ptr}); err != nil {
+	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.ptr}, fetch{kernels.Bytes(r.tally), r.shared.ptr}); err != nil {
+		return err
+	}
+	var err error
+	if r.took, err = r.lane.took(); err != nil {
 		return err
 	}
 	r.launches++
@@ -132,6 +144,9 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task) (rows int, err error) {
 	for {
 		if err := s.launch(ctx, wait); err != nil {
+			return 0, err
+		}
+		if err := s.job.meter.look(s.run.tally, s.run.took); err != nil {
 			return 0, err
 		}
 		if s.p.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < s.p.Tasks) {
@@ -190,7 +205,10 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 		if err = s.launch(ctx, nil); err != nil {
 			break
 		}
-		if err = r.drain(j, int(s.c.Used)); err != nil || s.done() {
+		if err = r.drain(j, int(s.c.Used)); err != nil {
+			break
+		}
+		if err = j.meter.look(r.tally, r.took); err != nil || s.done() {
 			break
 		}
 		s.c.Used = 0

@@ -111,26 +111,25 @@ func (r *receiver) rows(rows matcher.Rows) error {
 	return r.refused
 }
 
-// runner returns what answers requests on a side, for Placement.Run.
+// runner returns what answers requests on a side, for Placement.Run. When it is called again for the other side, that goes on with rows where the first one stopped,
+// and answers the other requests anew.
 func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (Cost, bool, error) {
-	emit := s.emit
-	var group matcher.Group
-	out := receiver{b: s.b, emit: func(rows matcher.Rows) error {
-		group.Rows = rows
-		return emit(group)
-	}}
-	handOn := func(g matcher.Group) error {
-		group = g
-		return out.rows(g.Rows)
+	emit, emitting := s.out.emit, int64(0)
+	var refused error
+	s.out.emit = func(g matcher.Group) error {
+		began := s.b.clock()
+		refused = emit(g)
+		emitting += s.b.clock() - began
+		return refused
 	}
 	return func(side Side, limit int64) (Cost, bool, error) {
-		defer func() { s.emit = emit }()
-		s.catchUp = 0
 		for _, i := range of {
-			s.results[i] = matcher.Result{}
+			if r := &s.results[i]; s.reqs[i].Want != matcher.WantRows {
+				r.Count, r.Witness, r.Over = matcher.Count{}, nil, matcher.NoCause
+			}
 		}
-		out.begin()
-		s.emit = handOn
+		s.catchUp, emitting = 0, 0
+		rest := s.out.request >= 0 || s.out.net > 0
 		device := side == GPU && !s.b.lost
 		if !device {
 			began := s.b.clock()
@@ -141,16 +140,16 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 			if device {
 				return s.onDevice(ctx, of)
 			}
-			return s.onCPU(ctx, of, 0)
+			return s.onCPU(ctx, of, matcher.AllOrders)
 		})
-		if out.refused != nil {
-			return Cost{}, true, out.refused
+		if refused != nil {
+			return Cost{}, true, refused
 		}
-		if took -= out.took; device {
+		if took -= emitting; device {
 			took -= s.catchUp // which is a part of it there
 			s.catchUp, s.b.mirror.early = s.catchUp+s.b.mirror.early, 0
 		}
-		return Cost{Search: max(0, took), CatchUp: s.catchUp}, done, err
+		return Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
 	}
 }
 
@@ -163,7 +162,7 @@ func (b *Backend) timed(ctx context.Context, limit int64, f func(context.Context
 		defer cancel()
 		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as long, as there are two kernels in a launch for
 		// counts, and work that goes from warp to warp finds turns to make with each.
-		b.run.turns = int(max(1024, min(limit/1000, int64(b.opt.Slice))))
+		b.run.turns = int(max(leastTurns, min(limit/1000, int64(b.opt.Slice))))
 		defer func() { b.run.turns = 0 }()
 	}
 	began := b.clock()

@@ -38,6 +38,8 @@ type Work struct {
 // Cost is what a search took on one side, in nanoseconds: to catch up with the graph, this batch included, and to search.
 type Cost struct {
 	Search, CatchUp int64
+	// Rest tells that the other side had done a part of the work before.
+	Rest bool
 }
 
 // Reason says why a search was placed where it was.

@@ -36,7 +36,7 @@ type producer struct {
 func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) error {
 	p := &producer{waves: w, ctx: ctx, yield: yield}
 	w.size = w.first()
-	for from := uint32(0); ; {
+	for from := w.from; ; {
 		tasks, groups := w.fill(from, w.size)
 		if len(tasks) == 0 {
 			return nil
@@ -68,6 +68,10 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 		p.trace.begin(p.run.lane.q, LaneRows, "search", p.number)
 		rows, err := s.part(p.ctx, p.wait, tasks)
 		p.trace.end(p.run.lane.q, LaneRows, "search", p.number, rows)
+		end := tasks[s.p.Tasks-1].Net + 1
+		if err == errOver {
+			return 0, p.beyond(end)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -77,7 +81,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, nil
 		}
 		found += rows
-		if err := p.order(rows, groups, part, more, tasks[s.p.Tasks-1].Net+1); err != nil {
+		if err := p.order(rows, groups, part, more, end); err != nil {
 			return 0, err
 		}
 	}
@@ -85,12 +89,18 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	return int(s.p.Tasks), nil
 }
 
-// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net edge behind those of the wave, once no more follow.
+// beyond yields, in the place of a wave that ends before a net edge, that it is beyond a limit.
+func (p *producer) beyond(end uint32) error {
+	p.yield(&wave{end: end, err: errOver}, nil)
+	return errGone
+}
+
+// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net edge behind those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
-	if p.trace.drops(Searched) || rows == 0 && part == 0 {
+	if p.trace.drops(Searched) {
 		return nil
 	}
-	v := &wave{number: p.number, groups: groups, more: more, end: end}
+	v := &wave{number: p.number, groups: groups, more: more, end: end, steps: p.j.meter.steps()}
 	if rows > 0 {
 		for p.busy[p.out] {
 			if !p.yield(nil, nil) {
@@ -109,6 +119,13 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		}
 		if p.trace.drops(Ordered) {
 			return nil
+		}
+		took, err := p.run.lane.took()
+		if err != nil {
+			return err
+		}
+		if err := p.j.meter.ordered(runs, groups, took); err != nil {
+			return p.beyond(end)
 		}
 		v.out, v.runs = p.out, runs
 		p.busy[p.out] = true

@@ -23,7 +23,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	}
 	p := b.opt.Placement
 	if !b.mirror.loaded {
-		if err := b.mirror.catchUp(b.delta); b.failed(err) {
+		if err := b.mirror.catchUp(ctx, b.delta); b.failed(err) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -33,7 +33,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
 		var of []int
 		for i := range reqs {
-			if reqs[i].Want == want && b.takes(&reqs[i]) {
+			if reqs[i].Want == want && b.plans[reqs[i].Plan] != beyond {
 				of = append(of, i)
 			}
 		}
@@ -69,7 +69,7 @@ func (b *Backend) rehearse(ctx context.Context, side Side, reqs []matcher.Reques
 		if done = limit > 0; !done {
 			break
 		}
-		s := &batchSearch{b: b, sign: sign, reqs: reqs, results: make([]matcher.Result, len(reqs)), emit: func(matcher.Group) error { return nil }}
+		s := newBatchSearch(b, sign, reqs, func(matcher.Group) error { return nil }, nil)
 		var cost Cost
 		if cost, done, err = s.runner(ctx, of)(side, limit); err != nil {
 			return false, err

@@ -3,7 +3,9 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -58,20 +60,26 @@ func rooted(p *matcher.Plan) *matcher.Order {
 	return o
 }
 
-// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted.
-func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, out *uint64,
+// errStopped ends a search of which nothing more is wanted.
+var errStopped = errors.New("stopped")
+
+// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted. With a budget, none is before all are found.
+func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, budget *matcher.Budget, out *uint64,
 	emit func(matcher.Rows) error) (r matcher.Result, err error) {
 	began := b.clock()
-	err = b.mirror.catchUp(b.delta)
+	err = b.mirror.catchUp(ctx, b.delta)
 	b.mirror.took = b.clock() - began
 	if err != nil {
 		return r, err
 	}
 	program := b.plans[p].rooted
 	vertices, width := len(p.Query.Vertices), len(p.Query.Vertices)+len(p.Query.Edges)
-	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
-		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
-	j.owner[program] = 0
+	j := b.view(which, program, budget)
+	spent := &j.meter.results[0]
+	defer func() { r.Steps, r.SearchNS = spent.Steps, spent.SearchNS }()
+	if r.Over = j.meter.each[0].Over(); r.Over != matcher.NoCause {
+		return r, nil
+	}
 	if err := b.run.begin(j); err != nil {
 		return r, err
 	}
@@ -84,15 +92,28 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
 		return roots[at:min(at+size, len(roots))], groups
 	}
+	put := func(data []uint32) error {
+		*out += uint64(len(data) / width)
+		return emit(matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: data})
+	}
+	next, found := put, uint64(0)
+	held := shelf{width: width, spill: spill{dir: b.opt.CPU.SpillDir, memory: b.opt.CPU.GroupMemory, budget: budget}}
+	defer held.close()
+	if budget != nil {
+		next = held.add
+	}
 	take := func(_ rowGroup, data []uint32) error {
-		rows := matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: data}
-		n := uint64(rows.Len())
-		if limit > 0 && *out+n > limit {
-			n, r.Truncated = limit-*out, true
+		n := uint64(len(data) / width)
+		if limit > 0 && found+n > limit {
+			n, r.Truncated = limit-found, true
+		}
+		j.meter.each[0].Spend(0, n, 0) // somebody may watch
+		if found += n; limit == 0 && !budget.Within(found) {
+			r.Over = matcher.CauseMatches
+			return errOver
 		}
 		if n > 0 {
-			*out += n
-			if err := emit(rows.Slice(0, int(n))); err != nil {
+			if err := next(data[:n*uint64(width)]); err != nil {
 				return err
 			}
 		}
@@ -101,13 +122,14 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 		}
 		return nil
 	}
+	w.aside.spill.budget = budget
 	t := b.ties(take)
 	defer t.close()
 	w.take, w.most = take, func(rowGroup) int { return -1 }
 	if b.plans[p].edges {
 		w.take = t.rows
 	} else if limit > 0 {
-		w.most = func(rowGroup) int { return int(min(limit-*out, math.MaxInt32)) }
+		w.most = func(rowGroup) int { return int(min(limit-found, math.MaxInt32)) }
 	}
 	w.left = func(rowGroup, int) error {
 		r.Truncated = true
@@ -116,15 +138,17 @@ func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.P
 	if err = w.all(ctx); err == nil {
 		err = t.flush()
 	}
+	if err == errOver { // nothing is out: the CPU would find no less
+		if r.Over == matcher.NoCause {
+			r.Over = cmp.Or(j.meter.each[0].Over(), matcher.CauseSpill)
+		}
+		return matcher.Result{Over: r.Over}, nil
+	}
 	if err != nil && err != errStopped {
 		return r, err
 	}
-	counts, err := b.run.tallies(1)
-	if err != nil {
-		return r, err
-	}
-	r.Count, r.Steps, r.SearchNS = matcher.CountOf(*out), counts[0].steps, b.clock()-began
-	return r, nil
+	r.Count = matcher.CountOf(found)
+	return r, held.each(ctx, put)
 }
 
 // roots returns a task for every vertex that can be the image of a plan's first, in ascending order.
@@ -140,13 +164,14 @@ func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (
 }
 
 // rowsOrCPU answers Enumerate for rows on the device, and from where that cannot go on on the CPU.
-func (b *Backend) rowsOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, emit func(matcher.Rows) error) (matcher.Result, error) {
+func (b *Backend) rowsOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, budget *matcher.Budget,
+	emit func(matcher.Rows) error) (matcher.Result, error) {
 	out := uint64(0)
-	r, err := b.rowsOf(ctx, which, p, limit, &out, emit)
+	r, err := b.rowsOf(ctx, which, p, limit, budget, &out, emit)
 	if !b.failed(err) {
 		return r, err
 	}
 	rest := receiver{b: b, emit: emit, out: int(out)} // the CPU begins anew
 	rest.begin()
-	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, nil, rest.rows)
+	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, budget, rest.rows)
 }

@@ -4,22 +4,49 @@ package cuda
 
 import (
 	"context"
-	"errors"
+	"slices"
 
 	"motifd/kernels"
+	"motifd/matcher"
 )
 
-// rows answers the requests that want rows. Anchors are searched in waves, so that groups can be put in order while memory is
-// bounded. out is the number of rows that were emitted.
-func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
-	if len(of) == 0 {
-		return 0, nil
+// rows answers the requests that want rows. When one is beyond a limit, the CPU backend searches the anchors of the wave that shows it: it finds the
+// groups that are to be left out. The device goes on behind them.
+func (s *batchSearch) rows(ctx context.Context, of []int) error {
+	for to := uint32(0); int(to) < len(s.b.delta.Net); {
+		of = slices.DeleteFunc(slices.Clone(of), func(i int) bool { return s.out.closed[i] })
+		if len(of) == 0 {
+			return nil
+		}
+		if err := s.finish(ctx); err != nil {
+			return err
+		}
+		var err error
+		if to, err = s.stretch(ctx, of); err == nil {
+			return nil
+		} else if err != errOver {
+			return err
+		}
+		if err := s.onCPU(ctx, of, to); err != nil {
+			return err
+		}
 	}
-	within, cancel := s.patient(ctx, of)
-	defer cancel()
-	began := s.b.clock()
-	e := &emitter{s: s, emitted: make([]uint64, len(s.reqs)), closed: make([]bool, len(s.reqs))}
+	return nil
+}
+
+// stretch searches anchors in waves, so that groups can be put in order while memory is bounded, from where rows are out on. errOver: up to the anchor to, the
+// CPU backend has to.
+func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err error) {
+	e := &s.out
 	j := s.job(of)
+	if j.meter.exhausted() {
+		return matcher.AllOrders, errOver
+	}
+	defer func() {
+		if err != nil {
+			j.meter.giveBack()
+		}
+	}()
 	run := &s.b.run
 	if err := run.begin(j); err != nil {
 		return 0, err
@@ -28,6 +55,7 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	for _, i := range of {
 		w.calm = w.calm || s.reqs[i].Limit > 0
 	}
+	w.from, w.done = e.net, e.net
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
 	w.most, w.left = e.most, e.left
@@ -36,7 +64,7 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 	w.within = func(g rowGroup, rows int) bool {
 		req := &s.reqs[g.request]
 		if req.Limit > 0 {
-			return uint64(rows) <= max(cappedRows, cappedRows/cappedLimit*req.Limit)
+			return e.closed[g.request] || uint64(rows) <= max(cappedRows, cappedRows/cappedLimit*req.Limit)
 		}
 		return req.Budget.Within(uint64(rows))
 	}
@@ -51,28 +79,14 @@ func (s *batchSearch) rows(ctx context.Context, of []int) (out int, err error) {
 		}
 		return e.group(g, rows)
 	}
-	err = w.all(within)
-	if errors.Is(err, errOver) || impatient(ctx, within, err) {
-		if err = t.flush(); err == nil {
-			err = s.goOn(ctx, of, w.done, e)
+	err = w.all(ctx)
+	if err == nil || err == errOver {
+		if err := t.flush(); err != nil {
+			return 0, err
 		}
-		return e.out, err
+		e.reach(w.done)
 	}
-	if err == nil {
-		err = t.flush()
-	}
-	if err != nil {
-		return e.out, err
-	}
-	counts, err := run.tallies(len(s.reqs))
-	if err != nil {
-		return e.out, err
-	}
-	took := (s.b.clock() - began) / int64(len(of))
-	for _, i := range of {
-		s.results[i].Steps, s.results[i].SearchNS = counts[i].steps, took
-	}
-	return e.out, nil
+	return w.to, err
 }
 
 // A capped group with more rows than cappedRows, or with a cap above cappedLimit than that part of it, goes to the CPU
@@ -99,7 +113,7 @@ func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []row
 			continue
 		}
 		for _, st := range f.all[s.b.kinds.of[to]] {
-			if s.reqs[st.request].Skips(uint32(to)) || f.closed[st.request] {
+			if s.reqs[st.request].Skips(uint32(to)) || f.closed[st.request] || s.out.past(uint32(to), st.request) {
 				continue
 			}
 			q := s.reqs[st.request].Plan.Query

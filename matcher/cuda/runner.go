@@ -32,6 +32,9 @@ type runner struct {
 
 	order orderer // of rows
 
+	tally []kernels.Tally // of the job, by request, after the last launch
+	took  int64           // nanoseconds of the last launch
+
 	rate  [2]float64 // rows that a task of a batch gives, by what is searched, deletions and insertions; negative: not known
 	turns int        // of a warp in one launch, when fewer than Options.Slice
 	// How often work was split since Load: in blocks, and between them.
@@ -49,7 +52,7 @@ type places struct {
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
-	*r = runner{dev: dev, lane: lane{dev: dev}, opt: opt, table: &table{}}
+	*r = runner{dev: dev, lane: lane{dev: dev, timed: opt.Clock != nil}, opt: opt, table: &table{}}
 	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
 		b.dev = dev
@@ -94,6 +97,7 @@ type job struct {
 	// found is called for rows that are not to be put in order, with their request as the group.
 	found func(request uint32, row []uint32)
 	shape kernels.Shape // of its searches
+	meter *meter        // of what is spent; nil when nobody measures
 }
 
 // shape chooses the grid of a job whose warps may write so many bytes behind the ring's end each: patterns with very many automorphisms, whose rows come in large portions, have
@@ -143,6 +147,7 @@ func (r *runner) begin(j *job) error {
 	if j.found == nil {
 		behind = kernels.RowsBehind(max(j.stride, 1), matches)
 	}
+	r.tally = make([]kernels.Tally, j.requests)
 	j.shape = r.shape(j.found == nil, behind*rowBytes(j.stride))
 	warps := j.shape.Warps()
 	j.behind = warps * behind
@@ -241,21 +246,13 @@ func badOutput(format string, args ...any) error {
 // tally is what was counted for a request. Numbers beyond 128 bits are not the device's: over tells that the count is void.
 type tally struct {
 	count matcher.Count
-	steps uint64
 	over  bool
 }
 
-// tallies returns what was counted, by request.
-func (r *runner) tallies(n int) ([]tally, error) {
-	t := make([]kernels.Tally, n)
-	if err := r.lane.read(fetch{kernels.Bytes(t), r.shared.ptr}); err != nil {
-		return nil, err
-	}
-	out := make([]tally, n)
-	for i := range t {
-		// A warp whose own sum does not fit has given the largest number.
-		most := t[i].High == ^uint64(0) && t[i].Low == ^uint64(0)
-		out[i] = tally{matcher.Count{Hi: t[i].High, Lo: t[i].Low}, t[i].Steps, t[i].Over != 0 || most}
-	}
-	return out, nil
+// counted returns what was counted for a request.
+func (r *runner) counted(request int) tally {
+	t := &r.tally[request]
+	// A warp whose own sum does not fit has given the largest number.
+	most := t.High == ^uint64(0) && t.Low == ^uint64(0)
+	return tally{matcher.Count{Hi: t.High, Lo: t.Low}, t.Over != 0 || most}
 }

@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -22,7 +21,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		switch {
 		case b.plans[reqs[i].Plan] == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && b.takes(&reqs[i]):
+		case !b.lost && b.takes(reqs[i].Plan, reqs[i].Budget):
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -31,33 +30,32 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	if len(here) == 0 {
 		return b.cpu.Search(ctx, sign, reqs, emit, over)
 	}
-	results := make([]matcher.Result, len(reqs))
+	s := newBatchSearch(b, sign, reqs, emit, over)
 	if len(there) == 0 { // as a rule
-		return results, b.search(ctx, sign, reqs, here, results, emit, over)
+		return s.results, s.search(ctx, here)
 	}
-	m := newMerger(ctx, b, sign, reqs, there, results, emit, over)
+	m := newMerger(ctx, b, sign, reqs, there, s.results, emit, over)
 	defer m.close()
 	if err := m.peek(); err != nil {
 		return nil, err
 	}
-	if err := b.search(ctx, sign, reqs, here, results, m.emitted, m.over); err != nil {
+	s.out.emit, s.out.over = m.emitted, m.over
+	if err := s.search(ctx, here); err != nil {
 		return nil, err
 	}
-	return results, m.rest()
+	return s.results, m.rest()
 }
 
-// takes tells whether a request is one for the device: what has to be metered is the CPU's, as are large patterns.
-func (b *Backend) takes(r *matcher.Request) bool {
-	return b.plans[r.Plan] != beyond && !r.Budget.Metered()
+// takes tells whether a search is one for the device: what has to be metered group by group is the CPU's, as are large patterns.
+func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
+	return b.plans[p] != beyond && !budget.Metered()
 }
 
 // search answers the requests that the device can answer.
-func (b *Backend) search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, here []int, results []matcher.Result,
-	emit func(matcher.Group) error, over matcher.Exceeded) error {
-	if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
+func (s *batchSearch) search(ctx context.Context, here []int) error {
+	if !slices.ContainsFunc(s.b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == s.sign }) {
 		return nil
 	}
-	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: results, emit: emit, over: over}
 	return s.place(ctx, here)
 }
 
@@ -73,9 +71,6 @@ type merger struct {
 	tell  matcher.Exceeded
 	stop1 bool // what tell answered of the last head that is left out
 }
-
-// errStopped ends the CPU backend's search when nobody wants the rest.
-var errStopped = errors.New("stopped")
 
 func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
 	emit func(matcher.Group) error, over matcher.Exceeded) *merger {
@@ -167,16 +162,24 @@ func (m *merger) rest() error {
 	return nil
 }
 
-// batchSearch is one Search on the device.
+// batchSearch is one Search, on the device and on the CPU.
 type batchSearch struct {
 	b       *Backend
 	sign    dyngraph.Sign
 	reqs    []matcher.Request
 	results []matcher.Result
-	emit    func(matcher.Group) error
-	over    matcher.Exceeded
+	out     emitter
 	catchUp int64 // nanoseconds that the mirror took to catch up
 }
+
+func newBatchSearch(b *Backend, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, over matcher.Exceeded) *batchSearch {
+	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: make([]matcher.Result, len(reqs))}
+	s.out = emitter{s: s, emit: emit, over: over, emitted: make([]uint64, len(reqs)), closed: make([]bool, len(reqs)), request: -1}
+	return s
+}
+
+// budget returns the budget of a request.
+func (s *batchSearch) budget(i int) *matcher.Budget { return s.reqs[i].Budget }
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
@@ -185,6 +188,7 @@ func (s *batchSearch) job(of []int) *job {
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
 	}
+	j.meter = newMeter(of, s.budget, s.results)
 	for _, i := range of {
 		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
 			if p != kernels.None {
@@ -207,54 +211,91 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 		}
 	}
 	began := s.b.clock()
-	err := s.b.mirror.catchUp(s.b.delta)
+	err := s.b.mirror.catchUp(ctx, s.b.delta)
 	s.catchUp = s.b.clock() - began
+	if err == nil {
+		err = s.totals(ctx, totals)
+	}
 	if s.b.failed(err) {
-		return s.onCPU(ctx, here, 0)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.totals(ctx, totals); s.b.failed(err) {
-		return s.onCPU(ctx, here, 0) // rows come after totals
+		return s.onCPU(ctx, here, matcher.AllOrders) // rows come after totals
 	} else if err != nil {
 		return err
 	}
-	out, err := s.rows(ctx, rows)
-	if s.b.failed(err) {
-		return s.onCPU(ctx, rows, out)
+	if err = s.rows(ctx, rows); s.b.failed(err) {
+		return s.onCPU(ctx, rows, matcher.AllOrders)
 	}
 	return err
 }
 
-// onCPU has the CPU backend search the requests and emits their rows but the first, so many, which are out.
-func (s *batchSearch) onCPU(ctx context.Context, of []int, out int) error {
+// onCPU has the CPU backend answer requests: those for rows from where they are out on, up to an anchor.
+func (s *batchSearch) onCPU(ctx context.Context, of []int, to uint32) error {
 	if len(of) == 0 {
 		return nil
 	}
-	reqs := s.requests(of)
-	if out > 0 { // the same groups come again, whatever they cost: some are out
-		reqs = slices.Clone(reqs)
-		for k := range reqs {
-			reqs[k].Budget = nil
+	if err := s.finish(ctx); err != nil {
+		return err
+	}
+	reqs := slices.Clone(s.requests(of))
+	for k, i := range of {
+		if r := &reqs[k]; r.Want == matcher.WantRows {
+			s.out.rest(r, i)
+			r.Before = min(r.Before, to)
 		}
 	}
 	got, err := s.b.cpu.Search(ctx, s.sign, reqs, func(g matcher.Group) error {
-		n := g.Rows.Len()
-		if out >= n {
-			out -= n
-			return nil
+		return s.out.rows(uint32(of[g.Request]), g.Order, g.Rows)
+	}, func(k int, order uint32, cause matcher.Cause) (bool, error) {
+		if reqs[k].Want != matcher.WantRows {
+			return s.out.over(of[k], order, cause)
 		}
-		g.Rows, out = g.Rows.Slice(out, n), 0
-		g.Request = of[g.Request]
-		return s.emit(g)
-	}, func(k int, order uint32, cause matcher.Cause) (bool, error) { return s.over(of[k], order, cause) })
+		return s.out.exceeded(of[k], order, cause)
+	})
 	if err != nil {
 		return err
 	}
+	rows := false
 	for k, i := range of {
-		s.results[i] = got[k]
+		r := &s.results[i]
+		got[k].Steps, got[k].SearchNS = r.Steps+got[k].Steps, r.SearchNS+got[k].SearchNS
+		if s.reqs[i].Want == matcher.WantRows { // the emitter counts them
+			got[k].Count, got[k].Truncated, rows = r.Count, r.Truncated, true
+		}
+		*r = got[k]
 	}
+	if rows {
+		s.out.reach(to)
+	}
+	return nil
+}
+
+// finish has the rest of a group put out some of whose rows are: the CPU backend finds it again, and passes these over. Whoever found it first did so within the
+// limits, and what is out cannot be left out any more, so that there is no bound.
+func (s *batchSearch) finish(ctx context.Context) error {
+	e := &s.out
+	if e.request < 0 || e.whole || e.closed[e.request] {
+		return nil
+	}
+	r := s.reqs[e.request]
+	r.From, r.Before, r.Skip, r.Budget = e.net, e.net+1, nil, nil
+	pass := e.begun
+	if r.Limit > 0 {
+		r.Limit += uint64(pass) - e.emitted[e.request]
+	}
+	request := uint32(e.request)
+	got, err := s.b.cpu.Search(ctx, s.sign, []matcher.Request{r}, func(g matcher.Group) error {
+		n := g.Rows.Len()
+		skip := min(pass, n)
+		if pass -= skip; skip == n {
+			return nil
+		}
+		return e.rows(request, g.Order, g.Rows.Slice(skip, n))
+	}, nil)
+	if err != nil {
+		return err
+	}
+	s.results[request].Steps += got[0].Steps
+	s.results[request].SearchNS += got[0].SearchNS
+	e.whole = true
 	return nil
 }
 
@@ -273,47 +314,49 @@ func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 	return sub
 }
 
-// totals answers the requests that want a count or a witness, all in the same launches.
+// totals answers the requests that want a count or a witness, all in the same launches. When some are beyond a limit the CPU
+// backend answers these, and the device the others, anew.
 func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
 		return nil
 	}
-	within, cancel := s.patient(ctx, of)
-	defer cancel()
-	began := s.b.clock()
 	j := s.job(of)
 	j.found = func(request uint32, row []uint32) {
 		if r, q := &s.results[request], s.reqs[request].Plan.Query; r.Witness == nil {
 			r.Witness, r.Count = row[:len(q.Vertices)+len(q.Edges)], matcher.CountOf(1)
 		}
 	}
-	run := &s.b.run
-	if err := run.begin(j); err != nil {
-		return err
+	err := j.meter.err()
+	if err == nil {
+		err = s.b.run.begin(j)
 	}
-	if err := s.tasks(within, j, of); impatient(ctx, within, err) {
-		return s.onCPU(ctx, of, 0)
-	} else if err != nil {
-		return err
+	if err == nil {
+		err = s.tasks(ctx, j, of)
 	}
-	counts, err := run.tallies(len(s.reqs))
 	if err != nil {
-		return err
+		j.meter.giveBack()
+		if err != errOver {
+			return err
+		}
+		over, others := j.meter.parted(func(i int) bool { return s.results[i].Witness == nil })
+		if err := s.onCPU(ctx, over, matcher.AllOrders); err != nil {
+			return err
+		}
+		return s.totals(ctx, others)
 	}
-	took := (s.b.clock() - began) / int64(len(of))
 	var wide []int
 	for _, i := range of {
-		r, req, c := &s.results[i], &s.reqs[i], &counts[i]
-		r.Steps, r.SearchNS = c.steps, took
-		switch {
-		case req.Want != matcher.WantCount:
-		case c.over:
+		r, req := &s.results[i], &s.reqs[i]
+		if req.Want != matcher.WantCount {
+			continue
+		}
+		if c := s.b.run.counted(i); c.over {
 			wide = append(wide, i)
-		default:
+		} else {
 			r.Count = perUnit(req.Plan, c.count)
 		}
 	}
-	return s.onCPU(ctx, wide, 0)
+	return s.onCPU(ctx, wide, matcher.AllOrders)
 }
 
 // tasks searches for totals from every net edge that fits. What the tasks of a request and kind have in common is all that the device is told: the

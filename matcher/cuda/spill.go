@@ -87,5 +87,6 @@ func (s *spill) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
+	s.budget.Spill(-s.end)
 	s.file, s.out, s.end = nil, nil, 0
 }

@@ -49,10 +49,11 @@ func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, don
 	if done {
 		return nil
 	}
-	t.cut, t.anew = true, first
+	t.cut = true
 	if cost, _, err = run(side.other(), 0); err != nil {
 		return err
 	}
+	t.anew = first && !cost.Rest
 	p.note(t, &w, side.other(), Repeated, cost)
 	return nil
 }

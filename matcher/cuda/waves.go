@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"motifd/kernels"
@@ -29,12 +28,13 @@ type waves struct {
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
 
-	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group beyond it
-	// is not handed out: the search ends with errOver.
+	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group beyond it, or during which the job's meter finds
+	// that a request is beyond a limit, is not handed out: the search ends with errOver.
 	within func(g rowGroup, rows int) bool
-	// done is the net edge from which on no wave was handed out.
-	done uint32
+	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one behind the wave that is not.
+	from, done, to uint32
 
+	ctx   context.Context
 	next  func() (*wave, error, bool)
 	ready []*wave
 	busy  [2]bool // by output buffer
@@ -56,8 +56,10 @@ type wave struct {
 	number, out int
 	groups      []rowGroup
 	runs        []run
-	more        bool   // others of the wave follow
-	end         uint32 // net edge behind those of the wave, unless others follow
+	more        bool     // others of the wave follow
+	end         uint32   // net edge behind those of the wave
+	steps       []uint64 // that were made so far, by request
+	err         error    // errOver: the wave is not handed out
 }
 
 // waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
@@ -69,6 +71,7 @@ func (b *Backend) waves(j *job, rate *float64) *waves {
 
 // all hands out the rows of all waves.
 func (w *waves) all(ctx context.Context) (err error) {
+	w.ctx = ctx
 	var stop func()
 	w.next, stop = iter.Pull2(func(yield func(*wave, error) bool) {
 		if err := w.produce(ctx, yield); err != nil && err != errGone {
@@ -105,12 +108,19 @@ func (w *waves) all(ctx context.Context) (err error) {
 
 // deliver hands out the rows of a wave, or sets them aside until the last of them are there.
 func (w *waves) deliver(v *wave) (err error) {
-	if !v.more {
-		defer func() {
-			if err == nil {
-				w.done = v.end
-			}
-		}()
+	defer func() {
+		switch {
+		case err == errOver:
+			w.to = v.end
+		case err == nil && !v.more:
+			w.done, w.j.meter.kept = v.end, v.steps
+		}
+	}()
+	if v.err != nil {
+		return v.err
+	}
+	if err := w.ctx.Err(); err != nil {
+		return err
 	}
 	if !v.more && len(w.aside.parts) == 0 {
 		if !w.admits(v) {
@@ -124,24 +134,22 @@ func (w *waves) deliver(v *wave) (err error) {
 	if !w.admits(v) {
 		return errOver
 	}
-	if len(v.runs) > 0 {
-		if err := w.drain(v, w.aside.add); err != nil {
-			return err
-		}
+	if err := w.drain(v, w.aside.add); err != nil {
+		return err
 	}
 	if v.more {
 		return nil
 	}
 	return w.aside.merge(v.groups, func(g rowGroup, rows []uint32) error {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		if err := w.take(g, rows); err != nil {
 			return err
 		}
 		return w.pump() // the next waves are searched meanwhile
 	}, w.left)
 }
-
-// errOver ends a search on the device that is beyond a limit.
-var errOver = errors.New("beyond a limit")
 
 // admits reports whether the groups of a wave, with the parts of it that were set aside, are within their bounds.
 func (w *waves) admits(v *wave) bool {
@@ -211,6 +219,9 @@ func cut(runs []run, words int) []chunk {
 
 // drain copies the rows of a wave to host memory and hands them out to take, a chunk after the other, each while the next is copied.
 func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
+	if len(v.runs) == 0 {
+		return nil
+	}
 	o := &w.run.order
 	chunks := cut(v.runs, len(o.chunk[0])/4)
 	copied := func(i int) error {
@@ -243,7 +254,7 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 		if i == 0 {
 			w.trace.begin(nil, LaneHost, "emit", v.number)
 		}
-		if err := hand(v.runs, c, kernels.WordsOf(o.chunk[i%2])[:c.words], take); err != nil {
+		if err := w.hand(v.runs, c, kernels.WordsOf(o.chunk[i%2])[:c.words], take); err != nil {
 			return err
 		}
 	}
@@ -276,10 +287,13 @@ func rowsIn(runs []run) (n int) {
 }
 
 // hand hands out the rows of a chunk.
-func hand(runs []run, c chunk, words []uint32, take func(r run, rows []uint32) error) error {
+func (w *waves) hand(runs []run, c chunk, words []uint32, take func(r run, rows []uint32) error) error {
 	for i, row := c.run, c.row; len(words) > 0; i, row = i+1, 0 {
 		r := runs[i]
 		n := min(len(words), (r.rows-row)*r.width)
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		if err := take(r, words[:n:n]); err != nil {
 			return err
 		}
