@@ -2,7 +2,7 @@
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
 # It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what is not checked for want of them is told. Logs go to OUT.
 # ONLY names the checks to run, if not all: they fail if they cannot;
-# CASES, LOOSE, LARGER, BLOCKS, ARRAYS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
+# CASES, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
 # a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
@@ -206,6 +206,7 @@ check device-array few "${ARRAYS:-40}" TestA9DeviceArray
 check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
 check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
+check limits few "${LIMITS:-20}" 'Test(S11.*|StopsSoonOnTheDevice|P2LostMidway)$'
 check beyond-memory few "${PARTS:-20}" 'Test(NoRowIsFoundTwice|TiesBeyondMemory|P2LostMidway)$'
 if [ -d kernels ] && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then
 	check nvcc-sm90 kernels/nvcc.sh "$out/nvcc"

@@ -177,7 +177,7 @@ func (s *stepper) notices(w *work, x *Decision) []notice {
 		n.Reason = ReasonEnded
 		var all []notice
 		for i := int(x.Order); i < len(s.d.Net); i++ {
-			if e := &s.d.Net[i]; e.Sign == dyngraph.Deleted && s.e.mayHold(w.plan, e) {
+			if e := &s.d.Net[i]; e.Sign == dyngraph.Deleted && mayHold(w.plan, s.e.g.View(dyngraph.Old), e) {
 				n.order = uint32(i)
 				all = append(all, n)
 			}
@@ -188,8 +188,7 @@ func (s *stepper) notices(w *work, x *Decision) []notice {
 }
 
 // mayHold reports whether some match of the plan may hold an edge, going by labels.
-func (e *Engine) mayHold(p *Plan, n *dyngraph.NetEdge) bool {
-	view := e.g.View(dyngraph.Old)
+func mayHold(p *Plan, view dyngraph.View, n *dyngraph.NetEdge) bool {
 	k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
 	is := func(want, label dyngraph.LabelID) bool { return want == AnyLabel || want == label }
 	for o := range p.Anchored {

@@ -111,6 +111,28 @@ func TestS11NothingStaleRemains(t *testing.T) {
 	})
 }
 
+// TestS11ExistenceIsReplayedAlike gives random streams to queries for existence, in an engine whose limits leave some undecided. When they are decided anew
+// depends on the log alone: a backend that goes by labels puts out the same as one that knows better which queries a batch concerns.
+func TestS11ExistenceIsReplayedAlike(t *testing.T) {
+	decided := 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return decided > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Emit, q.WorkBudget = matcher.EmitExists, rng.Uint64N(20) })
+		opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
+			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}
+		}
+		d := matchertest.NewDriverWith(t, opt(newTicking(t, 1), matcher.Limits{QueryTime: time.Duration(rng.IntN(2) * 20_000)}))
+		for _, q := range c.Queries {
+			d.Register(q)
+		}
+		for _, batch := range c.Batches {
+			decided += len(d.Batch(batch).Decided)
+		}
+		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1, false)} {
+			require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(other, matcher.Limits{})).Transcript()), other.Name())
+		}
+	})
+}
+
 // checkRecovery steps over a log as a daemon does that finds the last batch's intent: with the decisions that were made before some record
 // was published, and limits that are measured from that record on. What was published is put out again, and a replay of its log puts out
 // the same as it.

@@ -280,7 +280,7 @@ func (s *stepper) collect() {
 		}
 	}
 	for _, r := range e.active {
-		if r.lost || e.asked[r.state.Query.Name] {
+		if r.lost || e.asked[r.state.Query.Name] || r.unsure() && s.touches(r) {
 			note(r.at, 0)
 		}
 	}
@@ -307,6 +307,13 @@ func (s *stepper) collect() {
 	for k := range s.work {
 		s.obey(&s.work[k])
 	}
+}
+
+// touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided anew then: a Concerner, which
+// knows better than labels what a batch changes, does not know what was left undecided.
+func (s *stepper) touches(r *registered) bool {
+	view := s.e.g.View(dyngraph.New)
+	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })
 }
 
 // obey takes account of the decisions about a query that the batch brings along.
