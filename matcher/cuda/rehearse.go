@@ -33,7 +33,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	for _, want := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
 		var of []int
 		for i := range reqs {
-			if reqs[i].Want == want && b.plans[reqs[i].Plan] != beyond {
+			if reqs[i].Want == want && b.takes(reqs[i].Plan, reqs[i].Budget) {
 				of = append(of, i)
 			}
 		}
