@@ -79,6 +79,7 @@ type Backend struct {
 	canonFirst   bool // tests: what is capped is searched in canonical order from the start
 	forests      bool // tests: every pattern that can have a forest has one
 	room         int  // tests: what branches may take, if not 0
+	enumerates   bool // tests: no pattern is made ready for counting
 	forgets      bool // tests: what pairs of vertices have in common, and what orders end in, is found each time
 	endingLimits endingLimits
 	// adj is there since something was counted, as long as some plan is.
@@ -179,7 +180,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if void {
 			cols = new(columns) // nothing is searched for it: none of its lists is to be outdated
 		}
-		c.shape = newShape(p, b.filter, cols)
+		if !b.enumerates {
+			c.shape = newShape(p, b.filter, cols)
+		}
 		for i := range p.Anchored {
 			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))
 		}

@@ -101,9 +101,11 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 			queries = append(queries, drawDense(rng, fmt.Sprint("q", i), directed, labels))
 		}
 		ref, backends := reference.New(), []matcher.Backend{}
+		oneByOne := rng.IntN(2) == 0
 		for threads := 1; threads <= 8; threads++ {
 			b := eager(t, threads, 1<<20)
 			b.hold = untilSo
+			b.enumerates = oneByOne
 			backends = append(backends, b)
 		}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, append(backends, ref)...)
