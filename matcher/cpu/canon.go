@@ -78,7 +78,7 @@ func newCanon(p *matcher.Plan, f *plan.Filter, o *matcher.Order, fixed int) *can
 		}
 		in.Steps = append(in.Steps, s)
 	}
-	c := &canon{order: compile(p, &in, f, new(columns), true), fixed: fixed,
+	c := &canon{order: compile(p, &in, f, new(columns), p.Query.Unit == matcher.Subgraphs), fixed: fixed,
 		parallel: make([][]int, len(p.Query.Edges))}
 	for e := range p.Query.Edges {
 		for other := range p.Query.Edges {
