@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"motifd/matcher"
 )
 
 // envPrefix begins every variable that sets a field.
@@ -79,7 +81,7 @@ func unknownVariables(c *Config, unknown []string) (errs Errors) {
 }
 
 func unknownVariable(name string, names []string) string {
-	if near := nearest(name, names); near != "" {
+	if near := matcher.Nearest(name, names); near != "" {
 		return fmt.Sprintf("no field has this variable; did you mean %s?", near)
 	}
 	return "no field has this variable; it is MOTIFD_ and the field's path in capitals: MOTIFD_BATCH_LINGER"
@@ -130,7 +132,7 @@ func unknownField(path string) string {
 	fields := Fields()
 	section, _, _ := strings.Cut(path, ".")
 	switch inside := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return !strings.HasPrefix(f, section+".") }); {
-	case nearest(path, fields) != "":
+	case matcher.Nearest(path, fields) != "":
 		return unknown("field", path, fields)
 	case section == "queries":
 		return "queries are set in the file alone"

@@ -18,7 +18,9 @@ type stats struct {
 	triples  map[tripleKey]*int // no zeros
 	recent   [64]recentTriple   // by some bits of the labels: those that were asked for last are asked for again
 	vertices []int              // by label
+	edges    []int              // by edge label: triples that have it
 	version  uint64
+	kinds    uint64 // changes with the combinations and labels that are there
 }
 
 // recentTriple is an entry of triples; there is none when n is nil.
@@ -43,8 +45,17 @@ func (s *stats) addTriple(k tripleKey, by int) int {
 	if *r.n += by; *r.n == 0 {
 		delete(s.triples, k)
 		r.n = nil
+		s.addKind(k.edge, -1)
+	} else if was == 0 {
+		s.addKind(k.edge, 1)
 	}
 	return was
+}
+
+func (s *stats) addKind(edge LabelID, by int) {
+	s.edges = grown(s.edges, int(edge)+1)
+	s.edges[edge] += by
+	s.kinds++
 }
 
 func (g *Graph) tripleOf(from, to VertexID, l LabelID) tripleKey {
@@ -60,12 +71,23 @@ func (g *Graph) tripleKey(src, edge, dst LabelID) tripleKey {
 
 func (s *stats) addVertex(l LabelID, by int) {
 	s.vertices = grown(s.vertices, int(l)+1)
-	s.vertices[l] += by
+	was := s.vertices[l]
+	if s.vertices[l] += by; was == 0 || s.vertices[l] == 0 {
+		s.kinds++
+	}
 	s.version++
 }
 
 // StatsVersion changes whenever Triples, TripleCount or VertexLabelCount may.
 func (g *Graph) StatsVersion() uint64 { return g.stats.version }
+
+// LabelsVersion changes whenever vertices get a label that none had, or the last one with a label goes, and likewise for the combinations of Triples.
+func (g *Graph) LabelsVersion() uint64 { return g.stats.kinds }
+
+// HasEdgeLabel tells whether some edge has a label; staged edges are as in TripleCount.
+func (g *Graph) HasEdgeLabel(l LabelID) bool {
+	return int(l) < len(g.stats.edges) && g.stats.edges[l] > 0
+}
 
 // TripleCount returns the number of edges with these labels; in an undirected graph src and dst may be swapped. Edges
 // that the staged batch inserts count, and those that it deletes still do.

@@ -97,6 +97,8 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	end.first = from.first
 	if end.commit.Queries != nil {
 		p.noteQueries()
+	} else {
+		p.noteLabels()
 	}
 	p.noteStep(sum)
 	p.noteGraph()

@@ -50,6 +50,8 @@ type Pipeline struct {
 	abort   context.CancelCauseFunc // set by Run before it is running
 	mu      sync.Mutex
 	status  Status // guarded by mu
+	// labels are dyngraph.Graph.LabelsVersion at the last looks at labels that queries miss: at some, and at all.
+	labels struct{ now, all uint64 }
 }
 
 // NewPipeline checks the options and returns a pipeline that Run starts. opt.State must not be used by others any more.

@@ -52,6 +52,9 @@ type QueryStatus struct {
 	SuspendedBy string `json:"suspended_by,omitempty"`
 	// LossySince is the batch since which some positives of the query are left out, 0 if none are.
 	LossySince uint64 `json:"lossy_since,omitempty"`
+	// Warnings say why the query cannot match at present; see matcher.Warnings.
+	Warnings []string `json:"warnings,omitempty"`
+	missing  int      // labels, when Warnings was made
 	// Batch is the last batch that had results for the query; Positive and Negative are its counts.
 	Batch    uint64        `json:"batch,omitempty"`
 	Positive matcher.Count `json:"positive"`
@@ -156,9 +159,10 @@ func (p *Pipeline) noteGraph() {
 
 // noteQueries takes over the registered queries, keeping the counts of those that stay.
 func (p *Pipeline) noteQueries() {
-	states := p.opt.Engine.Queries()
+	states, g := p.opt.Engine.Queries(), p.opt.Engine.Graph()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.labels.now, p.labels.all = g.LabelsVersion(), g.LabelsVersion()
 	old := p.status.Queries
 	list := make([]QueryStatus, 0, len(states))
 	for _, s := range states {
@@ -170,9 +174,32 @@ func (p *Pipeline) noteQueries() {
 			q = old[i]
 		}
 		q.Suspended, q.SuspendedBy, q.LossySince = s.Suspended, s.SuspendedBy, s.LossySince
+		q.Warnings, q.missing = matcher.Warnings(s.Query, g.Directed(), g), matcher.MissingLabels(s.Query, g)
 		list = append(list, q)
 	}
 	p.status.Queries = list
+}
+
+// noteLabels looks anew at why queries could not match, when labels have appeared or gone: for those that have missed one at once, for all when there are
+// an eighth more changes than at the last look, so that a stream of new labels costs little.
+func (p *Pipeline) noteLabels() {
+	g := p.opt.Engine.Graph()
+	switch now := g.LabelsVersion(); {
+	case now == p.labels.now:
+		return
+	case now > p.labels.all+p.labels.all/8:
+		p.noteQueries()
+		return
+	default:
+		p.labels.now = now
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.status.Queries {
+		if q := &p.status.Queries[i]; q.missing > 0 && matcher.MissingLabels(q.Query, g) != q.missing {
+			q.Warnings, q.missing = matcher.Warnings(q.Query, g.Directed(), g), matcher.MissingLabels(q.Query, g)
+		}
+	}
 }
 
 // findQuery finds a query in a list sorted by name.

@@ -30,11 +30,11 @@ type fakeDaemon struct {
 	err   error
 }
 
-func (f *fakeDaemon) Ready() error                  { return f.ready }
-func (f *fakeDaemon) Status() statusReport          { return statusReport{Version: "v"} }
-func (f *fakeDaemon) Queries() []matcher.QueryState { return nil }
-func (f *fakeDaemon) Directed() bool                { return true }
-func (f *fakeDaemon) Mode() string                  { return "changelog" }
+func (f *fakeDaemon) Ready() error          { return f.ready }
+func (f *fakeDaemon) Status() statusReport  { return statusReport{Version: "v"} }
+func (f *fakeDaemon) Queries() []knownQuery { return nil }
+func (f *fakeDaemon) Directed() bool        { return true }
+func (f *fakeDaemon) Mode() string          { return "changelog" }
 func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (changed, error) {
 	return changed{Batch: 1, Version: 1}, f.err
 }

@@ -21,7 +21,7 @@ type daemon interface {
 	// Status returns what /api/v1/status shows.
 	Status() statusReport
 	// Queries returns the queries, removed ones too.
-	Queries() []matcher.QueryState
+	Queries() []knownQuery
 	// Change makes a query change in a batch of its own and returns when it is in the batch log, or pending.
 	// dry counts the matches of the query in place of registering it.
 	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
@@ -39,6 +39,8 @@ type daemon interface {
 type changed struct {
 	Batch   uint64 `json:"batch"`
 	Version uint64 `json:"version"`
+	// Warnings say why the query cannot match at present.
+	Warnings []string `json:"warnings,omitempty"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.
 	Pending bool `json:"pending,omitempty"`
 	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is told
@@ -74,19 +76,27 @@ type queryInfo struct {
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
 	SuspendedBy        string `json:"suspended_by,omitempty"` // a limit, or operator
+	// Warnings say why the query cannot match at present.
+	Warnings []string `json:"warnings,omitempty"`
 	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
 	Removed bool `json:"removed,omitempty"`
 }
 
+// knownQuery is a registered query, and why it cannot match at present.
+type knownQuery struct {
+	matcher.QueryState
+	warnings []string
+}
+
 // describeQuery returns what is shown of a query.
-func describeQuery(s *matcher.QueryState) queryInfo {
+func describeQuery(s *knownQuery) queryInfo {
 	q := s.Query
 	return queryInfo{
 		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
 		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
 		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
-		Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
+		Warnings: s.warnings, Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
 	}
 }
 
@@ -229,7 +239,7 @@ func (a *api) resume(w http.ResponseWriter, r *http.Request) {
 func (a *api) find(name string) *matcher.QueryState {
 	for _, s := range a.d.Queries() {
 		if s.Query.Name == name && !s.Removed {
-			return &s
+			return &s.QueryState
 		}
 	}
 	return nil

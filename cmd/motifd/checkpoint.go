@@ -80,7 +80,7 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 	if c.JSON {
 		queries := make([]queryInfo, len(info.Queries))
 		for i := range info.Queries {
-			queries[i] = describeQuery(&info.Queries[i])
+			queries[i] = describeQuery(&knownQuery{QueryState: info.Queries[i]})
 		}
 		return printJSON(a.stdout, struct {
 			*checkpoint.Contents

@@ -64,6 +64,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	a.warn(queries, g)
 	engine, err := newEngine(g, backend, matcher.EngineOptions{})
 	if err != nil {
 		return err

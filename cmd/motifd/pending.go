@@ -49,6 +49,7 @@ type pendingChange struct {
 	dry bool // only counts
 	// counting: the engine counts the matches. pending.mu guards it.
 	counting bool
+	warnings []string       // why the query cannot match; guarded by pending.mu
 	add      *matcher.Query // nil for a removal
 	since    time.Time
 	cancel   context.CancelCauseFunc
@@ -103,7 +104,7 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 			err = fmt.Errorf("%w: %w", errNotReady, err)
 		}
 		p.mu.Lock()
-		c.result = changed{Batch: batch, Version: version, Backfill: c.Backfill, DryRun: dry}
+		c.result = changed{Batch: batch, Version: version, Backfill: c.Backfill, DryRun: dry, Warnings: c.warnings}
 		if errors.Is(err, errDryRun) {
 			err = nil
 		}
@@ -173,6 +174,15 @@ func (p *pending) dry(name string) bool {
 	defer p.mu.Unlock()
 	c := p.find(name)
 	return c != nil && c.dry
+}
+
+// warn notes why a query that is being registered cannot match.
+func (p *pending) warn(name string, warnings []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.find(name); c != nil {
+		c.warnings = warnings
+	}
 }
 
 // count notes that the matches of a query that is being registered are being counted, or were counted.

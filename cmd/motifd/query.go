@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"motifd/config"
+	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
 )
@@ -198,13 +199,15 @@ func (c *queryResumeCmd) Run(a *app) error {
 
 type queryValidateCmd struct {
 	Files      []string `arg:"" help:"Pattern files or directories of them." type:"existingpath"`
-	Undirected bool     `help:"The graph is undirected."`
+	Graph      string   `help:"Graph file in which the patterns' labels are looked up: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
+	graphFlags `embed:""`
 }
 
 func (queryValidateCmd) Help() string {
 	return `Examples:
   motifd query validate ring.cypher
-  motifd query validate --undirected queries/`
+  motifd query validate --undirected queries/
+  motifd query validate --graph=payments.jsonl.zst queries/`
 }
 
 // Run checks the patterns.
@@ -213,17 +216,29 @@ func (c *queryValidateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	if c.Graph != "" {
+		in, err := c.input(c.Graph, "")
+		if err != nil {
+			return err
+		}
+		if _, err := loadGraph(a, g, in); err != nil {
+			return err
+		}
+	}
 	for _, q := range queries {
-		if err := describe(a.stdout, q); err != nil {
+		if err := describe(a.stdout, q, g); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func describe(w io.Writer, q *matcher.Query) error {
-	_, err := fmt.Fprintf(w, "%s: %d vertices, %d edges\n", q.Name, len(q.Vertices), len(q.Edges))
-	return err
+func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
+	if _, err := fmt.Fprintf(w, "%s: %d vertices, %d edges\n", q.Name, len(q.Vertices), len(q.Edges)); err != nil {
+		return err
+	}
+	return printWarnings(w, "  ", matcher.Warnings(q, g.Directed(), g))
 }
 
 // loadQueries reads pattern files and directories; every mistake is reported.
@@ -293,6 +308,27 @@ func (d *changed) print(w io.Writer, name, when string) error {
 	case d.Cancelled:
 		what = "the pending change was withdrawn"
 	}
-	_, err := fmt.Fprintf(w, "query %s, %s\n", name, what)
-	return err
+	if _, err := fmt.Fprintf(w, "query %s, %s\n", name, what); err != nil {
+		return err
+	}
+	return printWarnings(w, "", d.Warnings)
+}
+
+// printWarnings prints why a query cannot match.
+func printWarnings(w io.Writer, indent string, warnings []string) error {
+	for _, text := range warnings {
+		if _, err := fmt.Fprintf(w, "%swarning: %s\n", indent, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warn logs why queries cannot match.
+func (a *app) warn(queries []*matcher.Query, g *dyngraph.Graph) {
+	for _, q := range queries {
+		for _, text := range matcher.Warnings(q, g.Directed(), g) {
+			a.log.Warn().Str("query", q.Name).Msg("no match is possible: " + text)
+		}
+	}
 }

@@ -182,6 +182,11 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	for _, q := range queries {
 		r.query(q.Name)
 	}
+	defer func() {
+		if err == nil {
+			a.warn(queries, g)
+		}
+	}()
 	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay", EchoProps: c.EchoProps}), file.SinkOptions{})
 }
 

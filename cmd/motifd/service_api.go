@@ -34,7 +34,8 @@ type queryActivity struct {
 	Negative         matcher.Count `json:"negative"`
 	Records          uint64        `json:"records"`
 	TruncatedBatches uint64        `json:"truncated_batches"`
-	SearchSeconds    float64       `json:"search_seconds"` // summed over threads
+	SearchSeconds    float64       `json:"search_seconds"`     // summed over threads
+	Warnings         []string      `json:"warnings,omitempty"` // why it cannot match at present
 }
 
 // Ready implements daemon.
@@ -61,7 +62,7 @@ func (s *service) Status() statusReport {
 			r.Queries = append(r.Queries, queryActivity{
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LastBatch: q.Batch,
 				Positive: q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
-				TruncatedBatches: q.Truncated, SearchSeconds: rounded(time.Duration(q.SearchNS)),
+				TruncatedBatches: q.Truncated, SearchSeconds: rounded(time.Duration(q.SearchNS)), Warnings: q.Warnings,
 			})
 		}
 	}
@@ -69,14 +70,14 @@ func (s *service) Status() statusReport {
 }
 
 // Queries implements daemon.
-func (s *service) Queries() []matcher.QueryState {
+func (s *service) Queries() []knownQuery {
 	p := s.pipeline.Load()
 	if p == nil {
 		return nil
 	}
-	var out []matcher.QueryState
+	var out []knownQuery
 	for _, q := range p.Status().Queries {
-		out = append(out, matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince})
+		out = append(out, knownQuery{matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince}, q.Warnings})
 	}
 	return out
 }
@@ -99,6 +100,7 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		return nil, nil
 	}
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
+	s.pending.warn(q.Name, matcher.Warnings(q, s.cfg.Graph.Directed, s.core.Load().Graph()))
 	dry := s.pending.dry(q.Name)
 	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas
 	capped := q.MaxMatches > 0 && q.MaxMatches <= bound

@@ -1,0 +1,75 @@
+package matcher_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/pattern"
+	"motifd/matcher/plan"
+)
+
+// TestWhatCanNeverMatchIsSaid holds that labels which the graph has not are told, with the nearest that it has, as long as it has not, and that pattern
+// edges which compete for one data edge are.
+func TestWhatCanNeverMatchIsSaid(t *testing.T) {
+	const none = "no vertex in the graph has the label "
+	d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
+	w := newWorld(t, true)
+	g := d.Engine.Graph()
+	warnings := func(directed bool, cypher string) []string {
+		q, err := pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{Name: "q", Directed: directed})
+		require.NoError(t, err)
+		return matcher.Warnings(q, directed, g)
+	}
+	require.Empty(t, warnings(true, "MATCH (a:Any)-[:ANY]->(b)"), "an empty graph says nothing")
+	d.Batch(w.messages("+ x:Account y:Account"))
+	require.Equal(t, []string{none + `"account"; did you mean "Account"?`, `no edge in the graph has the label "0"; none has any label`},
+		warnings(true, "MATCH (a:account)-[:`0`]->(b:account)"))
+	d.Batch(w.messages("+ x z:Bank PAY"))
+	require.Equal(t, []string{none + `"PAY"; there are "Account", "Bank"`}, warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"), "labels of edges are others")
+	require.Empty(t, warnings(true, "MATCH (a:Account)-[:PAY]->(b:Bank)"))
+	d.Batch(w.messages("- x z PAY; +v n:PAY"))
+	require.Equal(t, []string{`no edge in the graph has the label "PAY"; none has any label`}, warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"))
+
+	g = nil
+	for cypher, never := range map[string]bool{
+		"MATCH (a)-[:T]->(b), (a)-[:T]->(b)":               true,
+		"MATCH (a)-[:T]->(b), (b)-[:T]->(a)":               false,
+		"MATCH (a)-[:T]->(b), (a)-[:S]->(b), (a)-->(b)":    false,
+		"MATCH (a)-[:T]->(b), (a)-[:T]-(b)":                false,
+		"MATCH (a)-[:T]-(b), (a)-[:T]-(b), (b)-[:T]-(a)":   true,
+		"MATCH (a)-[:T]->(b), (b)-[:T]->(a), (a)-[:T]-(b)": true,
+	} {
+		got := warnings(true, cypher)
+		require.Equal(t, never, len(got) > 0, "%s: %q", cypher, got)
+		if never {
+			require.Contains(t, got[0], `join "a" and "b" with the label "T"`)
+		}
+	}
+	require.Len(t, warnings(false, "MATCH (a)-[:T]-(b), (b)-[:T]-(a)"), 1)
+	require.Empty(t, warnings(false, "MATCH (a)-[:T]-(b), (b)-[:S]-(a)"))
+}
+
+// TestLabelsVersionTellsWhatIsThere holds that the version of labels changes when one comes or goes, and not with vertices and edges alone.
+func TestLabelsVersionTellsWhatIsThere(t *testing.T) {
+	w := newWorld(t, true)
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
+	step := func(text string) (changed bool) {
+		before := g.LabelsVersion()
+		updates, rejects := g.Accept(w.messages(text))
+		require.Empty(t, rejects)
+		_, err := g.Stage(updates)
+		require.NoError(t, err)
+		g.Commit()
+		return g.LabelsVersion() != before
+	}
+	require.True(t, step("+ a:A b:A T"))
+	require.False(t, step("+ b c:A T"))
+	require.False(t, step("- b c T"))
+	require.True(t, step("+ b c S"))
+	require.True(t, step("- b c S"))
+	require.True(t, step("+v d:D"))
+}
