@@ -48,8 +48,8 @@ const (
 func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 	s.order, s.limit, s.file, s.count = o, limit, file, 0
 	s.err, s.rows.tail = nil, 0
-	if s.buf.words == nil {
-		s.buf.words = make([]uint32, 0, min(firstRows, s.most()))
+	if n := min(firstRows, s.most()); cap(s.buf.words) < n { // none, or one for narrower rows
+		s.buf.words = make([]uint32, 0, n)
 	}
 	s.buf.begin(o)
 	s.bound()
