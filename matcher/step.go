@@ -525,6 +525,14 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			ev.Kind = EventExists
 			w.found(sign, CountOf(1))
 		}
+		if w.suspended == nil && w.budget.Stopped() { // the total was found while a record in front of it was still a published one
+			if err := s.overTotal(w, sign, CauseOperator); err != nil {
+				return err
+			}
+			w.found(sign, Count{})
+			w.existed = existence{}
+			ev.Kind, ev.Count, ev.Notice = EventNotice, Count{}, Notice{Reason: ReasonSuspended, Cause: CauseOperator}
+		}
 		if err := s.put(w, &ev); err != nil {
 			return err
 		}
