@@ -65,6 +65,7 @@ type Engine struct {
 	// unprepared tells that the backend does not know of the last change of queries yet.
 	unprepared bool
 	running    running
+	progress   Progress
 	asked      map[string]bool // EngineOptions.Suspend, less those that are suspended or gone
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
@@ -119,6 +120,9 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 		asked: map[string]bool{}}
 	for _, name := range opt.Suspend {
 		e.asked[name] = true
+	}
+	if b, ok := opt.Backend.(ProgressTeller); ok {
+		b.TellProgress(&e.progress)
 	}
 	if err := e.prepare(); err != nil {
 		return nil, err

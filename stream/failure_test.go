@@ -221,6 +221,9 @@ func (s *slowEngine) Step(ctx context.Context, b *matcher.Batch, emit func(*matc
 	}, settle)
 }
 
+// Anchors implements stream.Engine.
+func (s *slowEngine) Anchors() (done, all uint64) { return 3, 7 }
+
 // TestAStepIsTold: while the engine is at a batch, the status tells which one, for how long, and how far it has come.
 func TestAStepIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -249,6 +252,7 @@ func TestAStepIsTold(t *testing.T) {
 		require.NotEmpty(t, got.Query)
 		require.NotEmpty(t, got.Sign)
 		require.Equal(t, matcher.PhaseSearch, got.Phase)
+		require.Equal(t, [2]uint64{3, 7}, [2]uint64{got.AnchorsDone, got.Anchors})
 		close(slow.release)
 		require.NoError(t, <-done)
 		_, ok = p.Step()

@@ -20,6 +20,8 @@ type Engine interface {
 	Queries() []matcher.QueryState
 	// ToSuspend returns the queries that the next step suspends; see matcher.Engine.
 	ToSuspend() []string
+	// Anchors tells how far a step has come, to any goroutine; see matcher.Engine.
+	Anchors() (done, all uint64)
 	Graph() *dyngraph.Graph
 }
 

@@ -22,9 +22,13 @@ type StepStatus struct {
 	Phase  matcher.Phase `json:"phase,omitempty"`
 	// Sign and Update are of the matches that were emitted last: update number Update of the batch has made or broken them.
 	// Negative matches come first, in the order of the updates, then positive ones.
-	Sign    string `json:"sign,omitempty"`
-	Update  int    `json:"update"`
-	Records uint64 `json:"records"` // emitted so far
+	Sign   string `json:"sign,omitempty"`
+	Update int    `json:"update"`
+	// Anchors are those of the searches that run now, and AnchorsDone how many of these are done with: net edges, or vertices where
+	// the whole graph is searched. Both are 0 between searches, and where the backend does not tell.
+	Anchors     uint64 `json:"anchors,omitempty"`
+	AnchorsDone uint64 `json:"anchors_done,omitempty"`
+	Records     uint64 `json:"records"` // emitted so far
 }
 
 // running is the step that runs now, for other goroutines to see.
@@ -106,5 +110,6 @@ func (p *Pipeline) Step() (StepStatus, bool) {
 			s.Sign = "-"
 		}
 	}
+	s.AnchorsDone, s.Anchors = p.opt.Engine.Anchors()
 	return s, true
 }

@@ -43,7 +43,8 @@ func watchSteps(ctx context.Context, running func() (stream.StepStatus, bool), l
 		if n := int(s.Seconds / slowStep.Seconds()); ok && n > told {
 			told = n
 			log.Warn().Uint64("batch", s.Batch).Str("change", s.Change).Str("phase", string(s.Phase)).Str("query", s.Query).
-				Str("sign", s.Sign).Int("update", s.Update).Int("updates", s.Updates).Uint64("records", s.Records).
+				Str("sign", s.Sign).Int("update", s.Update).Int("updates", s.Updates).Uint64("anchors_done", s.AnchorsDone).
+				Uint64("anchors", s.Anchors).Uint64("records", s.Records).
 				Msg("slow: " + describeStep(&s))
 		}
 	}

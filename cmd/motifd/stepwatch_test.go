@@ -26,7 +26,8 @@ func TestSlowStepIsLogged(t *testing.T) {
 			case at < 20*time.Second:
 				return stream.StepStatus{}, false
 			default:
-				return stream.StepStatus{Batch: 2, Seconds: (at - 20*time.Second).Seconds(), Query: "fan10", Records: 7}, true
+				return stream.StepStatus{Batch: 2, Seconds: (at - 20*time.Second).Seconds(), Query: "fan10",
+					AnchorsDone: 41, Anchors: 60, Records: 7}, true
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
@@ -34,7 +35,7 @@ func TestSlowStepIsLogged(t *testing.T) {
 		watchSteps(ctx, step, zerolog.New(&out))
 		require.Equal(t, 3, strings.Count(out.String(), "\n"), out.String())
 		require.Contains(t, out.String(), `"query":"fan10"`)
-		require.Contains(t, out.String(), `"records":7`)
+		require.Contains(t, out.String(), `"anchors_done":41,"anchors":60,"records":7`)
 		require.NotContains(t, out.String(), `"batch":1`)
 	})
 }

@@ -84,6 +84,9 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 		starts := s.left.starts[:n:n]
 		s.left.starts = s.left.starts[n:]
 		g := w.group(0, s.nets[s.left.next-1], starts)
+		if len(s.left.starts) == 0 {
+			s.come.Done(1)
+		}
 		if err := ctx.Err(); err != nil {
 			if g != nil {
 				g.rows.close()

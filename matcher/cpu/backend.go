@@ -60,11 +60,12 @@ type Backend struct {
 	plans  map[*matcher.Plan]*compiled
 	listed []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
-	anchors matcher.Anchors[fitting]
-	open    openings
-	summed  int     // how many plans are
-	rounds  uint64  // of looking for anchors
-	starts  []start // room for what is found
+	anchors  matcher.Anchors[fitting]
+	progress *matcher.Progress
+	open     openings
+	summed   int     // how many plans are
+	rounds   uint64  // of looking for anchors
+	starts   []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *columns
 	fresh   freshness
@@ -102,6 +103,9 @@ type Backend struct {
 	lists sharedLists
 	pairs sharedPairs
 }
+
+// TellProgress implements matcher.ProgressTeller.
+func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 
 // forget drops all caches.
 func (b *Backend) forget() {

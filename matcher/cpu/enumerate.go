@@ -54,6 +54,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	bound := int(b.g.IDBound())
 	pool, endings := &pool{b: b, stop: &stop}, sharedEndings{b: b}
 	defer endings.release()
+	var come matcher.SearchProgress
+	b.progress.Begin(&come, bound)
+	defer b.progress.End(&come)
 	pool.run(bound, rootChunk, func() {
 		s := b.newSearch(&stop, want)
 		defer b.release(s)
@@ -93,6 +96,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 					s.fromRoot(o, which, id)
 				}
 			}
+			come.Done(to - from)
 			if st.err != nil || s.tripped || capped.cut.isDone() {
 				stop.Store(true)
 			}

@@ -39,6 +39,7 @@ type rowSearch struct {
 	ends    []int // of chunks, in nets
 	left    anchorsLeft
 	endings sharedEndings
+	come    matcher.SearchProgress // of the net edges, those that were searched but for parts which other workers have
 	emission
 
 	stop   atomic.Bool
@@ -109,6 +110,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	}
 	defer context.AfterFunc(ctx, s.fail)()
 	nets := len(s.nets)
+	b.progress.Begin(&s.come, nets)
+	defer b.progress.End(&s.come)
 	err := s.searchAlone(ctx, s.large(sign))
 	if err == nil && s.begun {
 		err = s.emitAll(ctx)

@@ -110,6 +110,8 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 		r.adj = t.b.adjacency()
 	}
 	r.pool = pool{b: t.b, stop: &t.stop}
+	t.b.progress.Begin(&r.come, len(tasks))
+	defer t.b.progress.End(&r.come)
 	r.pool.run(len(tasks), taskChunk, r.work)
 	return r.less
 }
@@ -120,6 +122,7 @@ type tasksRun struct {
 	work  func() // worker
 	pool  pool
 	meter matcher.Meter
+	come  matcher.SearchProgress
 	mu    sync.Mutex // held to add to the result, and to less
 }
 
@@ -167,6 +170,7 @@ func (r *tasksRun) worker() {
 				break
 			}
 		}
+		r.come.Done(len(chunk))
 		if s.tripped {
 			t.stop.Store(true)
 		}

@@ -107,6 +107,7 @@ func (w *worker) chunk(c int) {
 			starts = starts[n:]
 		}
 	}
+	s.come.Done(s.ends[c] - from)
 	w.queue(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,18 +76,19 @@ const minRows = 64
 
 // Backend implements matcher.Backend.
 type Backend struct {
-	opt    Options
-	dev    kernels.Device
-	cpu    *cpu.Backend
-	g      *dyngraph.Graph
-	filter *plan.Filter
-	delta  *dyngraph.Delta
-	plans  map[*matcher.Plan]*compiled
-	mirror *mirror
-	kinds  *kinds // of the staged batch, once the device is asked about it
-	fits   sizer
-	run    runner
-	lost   bool // the device failed and is not asked any more
+	opt      Options
+	dev      kernels.Device
+	cpu      *cpu.Backend
+	g        *dyngraph.Graph
+	filter   *plan.Filter
+	delta    *dyngraph.Delta
+	plans    map[*matcher.Plan]*compiled
+	mirror   *mirror
+	kinds    *kinds // of the staged batch, once the device is asked about it
+	fits     sizer
+	run      runner
+	progress *matcher.Progress
+	lost     bool // the device failed and is not asked any more
 }
 
 // New returns a backend without a graph.
@@ -99,6 +100,12 @@ func New(opt Options) *Backend {
 		opt.Trace.dev = b.dev
 	}
 	return b
+}
+
+// TellProgress implements matcher.ProgressTeller. Of rows that the device finds it tells which anchors are handed out.
+func (b *Backend) TellProgress(p *matcher.Progress) {
+	b.progress = p
+	b.cpu.TellProgress(p)
 }
 
 // Name implements matcher.Backend.

@@ -55,7 +55,11 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	for _, i := range of {
 		w.calm = w.calm || s.reqs[i].Limit > 0
 	}
+	var come matcher.SearchProgress
+	s.b.progress.Begin(&come, s.ofSign(e.net, uint32(len(s.b.delta.Net))))
+	defer s.b.progress.End(&come)
 	w.from, w.done = e.net, e.net
+	w.out = func(from, to uint32) { come.Done(s.ofSign(from, to)) }
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
 	w.most, w.left = e.most, e.left
@@ -87,6 +91,16 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 		e.reach(w.done)
 	}
 	return w.to, err
+}
+
+// ofSign returns how many net edges of the sign are among those from one to before another.
+func (s *batchSearch) ofSign(from, to uint32) (n int) {
+	for i := from; i < to; i++ {
+		if s.b.delta.Net[i].Sign == s.sign {
+			n++
+		}
+	}
+	return n
 }
 
 // A capped group with more rows than cappedRows, or with a cap above cappedLimit than that part of it, goes to the CPU

@@ -33,6 +33,8 @@ type waves struct {
 	within func(g rowGroup, rows int) bool
 	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one behind the wave that is not.
 	from, done, to uint32
+	// out, if it is not nil, is told of anchors, those from one to before another, of which all rows are handed out.
+	out func(from, to uint32)
 
 	ctx   context.Context
 	next  func() (*wave, error, bool)
@@ -113,6 +115,9 @@ func (w *waves) deliver(v *wave) (err error) {
 		case err == errOver:
 			w.to = v.end
 		case err == nil && !v.more:
+			if w.out != nil {
+				w.out(w.done, v.end)
+			}
 			w.done, w.j.meter.kept = v.end, v.steps
 		}
 	}()
