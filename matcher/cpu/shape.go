@@ -98,10 +98,18 @@ func (s *edgeSet) join(t *edgeSet) {
 	}
 }
 
-// newShape returns nil when the pattern has more parallel edges of different kinds than maxAssignments lets it have: it is counted by enumeration.
+// mostCounted bounds the edges of patterns that are counted without enumeration. Larger ones are dense: there is little to
+// multiply, while enumeration takes one match of those that a symmetry makes alike.
+const mostCounted = 64
+
+// newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more parallel
+// edges of different kinds than maxAssignments lets it have.
 func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 	q := p.Query
 	n := len(q.Vertices)
+	if len(q.Edges) > mostCounted {
+		return nil
+	}
 	s := &shape{plan: p, rank: make([]int, len(q.Edges))}
 	adj, clash := make([]uint32, n), make([]uint32, n)
 	for _, e := range q.Edges {
