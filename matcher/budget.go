@@ -32,9 +32,11 @@ const (
 	CauseBatch          // Limits.BatchTime
 	CauseSpill          // Limits.Spill
 	CauseOperator       // somebody asked for it: Engine.Interrupt, EngineOptions.Suspend
+	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A decision says CauseSteps.
+	CauseSpent
 )
 
-var causes = [...]string{"", "work_budget", "group_matches", "query_time", "batch_time", "spill_bytes", "operator"}
+var causes = [...]string{"", "work_budget", "group_matches", "query_time", "batch_time", "spill_bytes", "operator", "work_budget"}
 
 // String returns the name of the setting that bounds, as the configuration spells it, or "operator".
 func (c Cause) String() string {
@@ -69,7 +71,7 @@ type Budget struct {
 	Steps, Matches uint64
 	Time           int64
 	// Floor lets a group take a hundredth of Steps after they are spent, as it does for Time: other groups of the query
-	// go on. Without it the first group beyond Steps is over.
+	// go on, until twice as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no group.
 	Floor bool
 
 	batch   *BatchBudget
@@ -142,7 +144,7 @@ func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
 		return NoCause
 	case b.Matches > 0 && matches > b.Matches:
 		return CauseMatches
-	case b.Steps > 0 && b.steps.Load() > b.Steps && (!b.Floor || steps > b.Steps/floorShare):
+	case b.Steps > 0 && b.steps.Load() > b.Steps && (!b.Floor || steps > b.Steps/floorShare || b.spent()):
 		return CauseSteps
 	case b.Time > 0 && b.ns.Load() > b.Time && ns > b.Time/floorShare:
 		return CauseTime
@@ -156,6 +158,15 @@ func (b *Budget) exhausted() Cause {
 		return CauseBatch
 	}
 	return NoCause
+}
+
+// spent reports whether no step is left for another group.
+func (b *Budget) spent() bool {
+	most := b.Steps
+	if b.Floor {
+		most += most
+	}
+	return b.Steps > 0 && most >= b.Steps && b.steps.Load() > most && b.armed()
 }
 
 // Meter measures one group of a query, or all that is searched for a request that has no groups. It is used by any
@@ -183,8 +194,11 @@ func (m *Meter) Begin(b *Budget, capped bool) Cause {
 		return NoCause
 	}
 	c := b.exhausted()
-	if b.Stopped() {
+	switch {
+	case b.Stopped():
 		c = CauseOperator
+	case c == NoCause && b.spent():
+		c = CauseSpent
 	}
 	m.cause.Store(uint32(c))
 	return c

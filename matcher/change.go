@@ -253,7 +253,7 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 		if err := s.decide(w, x); err != nil {
 			return err
 		}
-		cut = &x
+		cut = &w.decisions[len(w.decisions)-1]
 	}
 	w.found(sign, CountOf(emitted))
 	if cut != nil {

@@ -12,6 +12,9 @@ import (
 func (s *stepper) decide(w *work, x Decision) error {
 	q := w.state.Query
 	x.Query, x.Version = q.Name, q.Version
+	if x.Cause == CauseSpent {
+		x.Cause = CauseSteps
+	}
 	if s.e.opt.Decide != nil {
 		if err := s.e.opt.Decide(s.b.Number, x); err != nil {
 			return fmt.Errorf("logging the decision to %s query %q: %w", x.Action, q.Name, err)
@@ -56,7 +59,7 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	switch {
 	case cause == CauseOperator || w.state.Query.OverBudget == SuspendQuery:
 		x.Action = Suspend
-	case cause == CauseBatch:
+	case cause == CauseBatch || cause == CauseSpent:
 		x.Action = SkipRest
 	default:
 		x.Action = Skip
@@ -64,7 +67,7 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	if err := s.decide(w, x); err != nil {
 		return false, err
 	}
-	s.pending = append(s.pending, s.notices(w, &x)...)
+	s.pending = append(s.pending, s.notices(w, &w.decisions[len(w.decisions)-1])...)
 	s.sortNotices()
 	return x.Action != Skip, s.flushNotices(sign, order, w.state.Query)
 }

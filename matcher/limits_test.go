@@ -313,3 +313,47 @@ func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 	require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
 	require.False(t, d.Engine.Interrupt("pairs"), "no step runs")
 }
+
+// TestS11StepsOvershootByOneGroup: the 9,025 groups of a complete bipartite graph are short, and many. Once a query's steps are spent none begins, or with
+// the policy to skip, once twice as many are; one decision leaves the rest out. A replay puts out the same.
+func TestS11StepsOvershootByOneGroup(t *testing.T) {
+	const budget, poll = 100_000, 4096
+	w := newWorld(t, false)
+	var insert, remove string
+	for i := range 95 {
+		for k := range 95 {
+			insert += fmt.Sprintf("+ a%d b%d; ", i, k)
+			remove += fmt.Sprintf("- a%d b%d; ", i, k)
+		}
+	}
+	for _, threads := range []int{1, 2} {
+		for policy, most := range map[matcher.OverBudget]uint64{matcher.SkipGroup: 2 * budget, matcher.SuspendQuery: budget} {
+			opt := func() matcher.EngineOptions {
+				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}), Backend: newCPU(t, threads, false), Planner: plan.New()}
+			}
+			d := matchertest.NewDriverWith(t, opt())
+			d.Register(w.query("ring", "MATCH (a)--(b)--(c)--(d)--(a) RETURN a", subgraphs, func(q *matcher.Query) {
+				q.WorkBudget, q.OverBudget = budget, policy
+			}))
+			for _, text := range []string{insert, remove} {
+				out := d.Batch(w.messages(text))
+				if policy == matcher.SuspendQuery && text == remove { // it is
+					require.Empty(t, out.Summary.Queries)
+					continue
+				}
+				sum := out.Summary.Queries[0]
+				require.LessOrEqual(t, sum.Steps, most+uint64(2*threads)*poll, "%d threads, %v", threads, policy)
+				last := out.Decided[len(out.Decided)-1]
+				require.Equal(t, matcher.CauseSteps, last.Cause)
+				want := matcher.SkipRest
+				if policy == matcher.SuspendQuery {
+					want = matcher.Suspend
+				}
+				require.Equal(t, want, last.Action, "%d threads, %v, %d steps, %d decided, order %d, %d negative", threads, policy, sum.Steps, len(out.Decided), last.Order, last.Sign)
+				require.Less(t, len(out.Decided), 200)
+			}
+			again := matchertest.Replay(t, d.Log, opt())
+			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
+		}
+	}
+}
