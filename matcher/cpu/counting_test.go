@@ -144,6 +144,38 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 	require.Positive(t, chains)
 }
 
+// TestSingleBlocksAreKeptBackForEachOther takes a pattern apart at a leaf that may meet a path, and at the path when
+// there is a second leaf, with which the first is counted together.
+func TestSingleBlocksAreKeptBackForEachOther(t *testing.T) {
+	for leaves := 1; leaves <= 3; leaves++ {
+		q := &matcher.Query{Name: "hub", Version: 1, Emit: matcher.EmitCounts}
+		for v, label := range []string{"hub", "leaf", "end", "leaf", "leaf", "leaf"}[:3+leaves] {
+			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v), Label: label})
+			switch {
+			case label == "end":
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: "path", From: 1, To: v})
+			case v > 0:
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", v), From: 0, To: v})
+			}
+		}
+		b := New(Options{Threads: 1})
+		x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, b)
+		x.Stage([]dyngraph.Message{
+			{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: "h", Label: "hub"}}},
+			{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: "l", Label: "leaf"}}},
+			{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: "e", Label: "end"}}},
+		})
+		x.Commit()
+		require.NoError(t, b.Prepare(x.Plans()))
+		want := uint32(1<<1 | 1<<2) // the path
+		if leaves == 1 {
+			want = 1 << 3
+		}
+		apart := b.plans[x.Plans()[0]].shape.apart
+		require.Equal(t, want, apart.cheapestPart(apart.all&^1), "%d leaves", leaves)
+	}
+}
+
 // TestPartitionsInvert: summed over all partitions of k elements, the coefficient times n to the number of blocks is the
 // number of injective maps into n elements.
 func TestPartitionsInvert(t *testing.T) {

@@ -293,12 +293,13 @@ func (q *quotient) widest(set uint32) int {
 func (q *quotient) connected(set uint32) bool { return q.part(set&-set, set) == set }
 
 // cheapestPart returns the connected part of a set that promises the fewest mappings: each block multiplies them, each
-// edge beyond the one that leads to a block divides them by far more. Single blocks come last: all that are left are counted
-// together.
+// edge beyond the one that leads to a block divides them by far more. Single blocks that may meet each other come last:
+// all that are left are counted together. One that may only meet larger parts is not kept back: most often it is the
+// cheapest.
 func (q *quotient) cheapestPart(mask uint32) uint32 {
 	best, least := mask, 0
-	if parts := mask &^ q.alone(mask); parts != 0 {
-		mask = parts
+	if others := mask &^ q.meeting(q.alone(mask)); others != 0 {
+		mask = others
 	}
 	for left := mask; left != 0; {
 		part := q.part(left&-left, mask)
@@ -321,6 +322,16 @@ func (q *quotient) cheapestPart(mask uint32) uint32 {
 func (q *quotient) alone(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
 		if v := bits.TrailingZeros32(m); q.adj[v]&set == 0 {
+			blocks |= 1 << v
+		}
+	}
+	return blocks
+}
+
+// meeting returns the blocks of a set that may have the same image as another of it.
+func (q *quotient) meeting(set uint32) (blocks uint32) {
+	for m := set; m != 0; m &= m - 1 {
+		if v := bits.TrailingZeros32(m); q.clash[v]&set != 0 {
 			blocks |= 1 << v
 		}
 	}
