@@ -70,7 +70,7 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 // TestP4SpillFailureLeavesEverythingAsBefore has groups that must be sorted on a disk that is not there.
 func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 	w := newWorld(t, true)
-	w.cpu = matchertest.NewDriver(t, true, cpu.New(cpu.Options{Threads: 2, GroupMemory: 64,
+	w.cpu = matchertest.NewDriver(t, true, cpu.New(cpu.Options{Threads: 2, GroupMemory: 256,
 		SpillDir: filepath.Join(t.TempDir(), "missing")}), plan.New())
 	w.register(w.query("q", "MATCH (y)<--(x)-->(z) RETURN x, y, z"))
 	b := w.cpu.Prepare(star(30))
