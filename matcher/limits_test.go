@@ -357,3 +357,32 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 		}
 	}
 }
+
+// TestS11DeletingAHubIsBounded deletes a vertex of 20,000 edges, which 200 million matches hold: what is beyond the limits is one record
+// for each edge, that voids what was announced with it, and a replay of the log puts out the same without measuring.
+func TestS11DeletingAHubIsBounded(t *testing.T) {
+	const degree, most = 20_000, 500
+	opt := func(l matcher.Limits) matcher.EngineOptions {
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
+	}
+	d := matchertest.NewDriverWith(t, opt(matcher.Limits{Matches: most, QueryTime: time.Millisecond, BatchTime: 3 * time.Millisecond}))
+	d.Batch(star(degree))
+	w := newWorld(t, true)
+	d.Register(w.query("pairs", "MATCH (y)<--(x)-->(z)", func(q *matcher.Query) { q.Unit = matcher.Subgraphs }))
+	out := d.Batch([]dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.DeleteVertex, Key: "hub"}}}})
+	rows, ended := 0, map[matchertest.Edge]bool{}
+	for _, r := range out.Records {
+		if r.Kind == matcher.EventMatches {
+			rows++
+			continue
+		}
+		require.Equal(t, matcher.ReasonEnded, r.Notice.Reason)
+		require.False(t, ended[r.AnchorEdge])
+		ended[r.AnchorEdge] = true
+	}
+	require.Greater(t, len(ended), degree-2*most, "all but the last groups have more matches than the limit")
+	require.Less(t, rows, 2*most*most)
+	require.Equal(t, matcher.SkipRest, out.Decided[len(out.Decided)-1].Action, "the batch's time ends it")
+	require.Less(t, len(out.Decided), degree/10, "decisions are made for groups that were begun")
+	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
+}
