@@ -191,7 +191,7 @@ func checkName(s string) error {
 func CheckNewName(name string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w %q: its name %s; a name has 1 to %d bytes of UTF-8: letters, digits, spaces, punctuation and "+
-			"symbols, but no control or invisible character, no / and no \\, and no space at an end, and is not . or ..",
+			"symbols, but no control or invisible character, no / and no \\, and no space at an end, and is neither . nor .. itself",
 			ErrQuery, cut(name), fmt.Sprintf(format, args...), MaxNameLen)
 	}
 	if err := checkName(name); err != nil {
