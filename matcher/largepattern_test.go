@@ -54,7 +54,10 @@ func factorial(n int, k int64) string {
 // one breaks: 2, then 31 more, then 31 fewer, each of 32! embeddings. Half a million edges of noise would not change that; some do
 // join the clique here.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
-	for seed, threads := range []int{1, 3} {
+	for seed, threads := range []int{3, 1} {
+		if seed > 0 && matchertest.Slow {
+			break
+		}
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))
 		const n = 33
 		label := rng.Perm(400) // dense ids of the clique's vertices are all over

@@ -54,3 +54,6 @@ func variable(t *testing.T, name string, unset uint64) uint64 {
 	}
 	return n
 }
+
+// Slow is set under the race detector, where tests that take seconds take a minute.
+const Slow = slow > 1
