@@ -173,7 +173,8 @@ type FileOutput struct {
 	Control    string `yaml:"control"`
 }
 
-// Query is a registered pattern: exactly one of File, Cypher and Text is set. Build has the defaults of the other fields.
+// Query is a registered pattern: exactly one of File, Cypher and Text is set. Build has the defaults of the other
+// fields.
 type Query struct {
 	Name               string `yaml:"name"` // "": the file's name without extension
 	File               string `yaml:"file"`
@@ -249,7 +250,8 @@ type Admin struct {
 	Token         Secret    `yaml:"token"`
 	// Hosts are accepted in the Host header beside the listen address and localhost.
 	Hosts []string `yaml:"hosts"`
-	// MaxQueries and MaxPatternBytes bound the queries that the API registers: with those there are, pending ones included.
+	// MaxQueries and MaxPatternBytes bound the queries that the API registers: with those there are, pending ones
+	// included.
 	MaxQueries      int  `yaml:"max_queries"`
 	MaxPatternBytes Size `yaml:"max_pattern_bytes"`
 	// MaxRequestsPerSecond bounds requests to the API, on average; as many may come at once. 0: no bound.

@@ -185,8 +185,8 @@ queries:
 	require.Equal(t, uint64(7), queries[0].WorkBudget)
 }
 
-// TestQueriesHaveTheSameDefaults holds that a query has the same defaults in the configuration, in a file of queries_dir and in
-// the API, in each output mode.
+// TestQueriesHaveTheSameDefaults holds that a query has the same defaults in the configuration, in a file of
+// queries_dir and in the API, in each output mode.
 func TestQueriesHaveTheSameDefaults(t *testing.T) {
 	const ring = "MATCH (a)-->(b)-->(c)-->(a)"
 	dir := t.TempDir()
@@ -233,8 +233,8 @@ admin: {token: {env: TOKEN}}
 	}
 }
 
-// TestSecretFilesAreReadAgain holds that a secret in a file is what the file holds, and what it held when it holds none; and that
-// files which others can read are warned of.
+// TestSecretFilesAreReadAgain holds that a secret in a file is what the file holds, and what it held when it holds
+// none; and that files which others can read are warned of.
 func TestSecretFilesAreReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	password, fifo := filepath.Join(dir, "password"), filepath.Join(dir, "fifo")
@@ -282,8 +282,8 @@ func TestSecretFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestConnectionsReadFilesAgain holds that a new connection to the brokers has the certificates and the password that the files hold
-// then, the output's like the input's.
+// TestConnectionsReadFilesAgain holds that a new connection to the brokers has the certificates and the password that
+// the files hold then, the output's like the input's.
 func TestConnectionsReadFilesAgain(t *testing.T) {
 	dir := t.TempDir()
 	ca, password := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "password")
@@ -356,8 +356,8 @@ func TestMisplacedSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestEnvironmentOfOthers holds that variables which hold a secret, and those that Kubernetes sets for services whose name begins with
-// motifd, are not taken for misspelt fields, and that misspelt fields are told.
+// TestEnvironmentOfOthers holds that variables which hold a secret, and those that Kubernetes sets for services whose
+// name begins with motifd, are not taken for misspelt fields, and that misspelt fields are told.
 func TestEnvironmentOfOthers(t *testing.T) {
 	kubernetes := []string{
 		"MOTIFD_SERVICE_HOST=10.0.0.1", "MOTIFD_SERVICE_PORT=80", "MOTIFD_SERVICE_PORT_HTTP=80", "MOTIFD_PORT=tcp://10.0.0.1:80",

@@ -21,8 +21,8 @@ type LoadOptions struct {
 // NoGPU tells a user of a program without the GPU backend which one has it.
 const NoGPU = "this program was built without the GPU backend; take motifd-cuda, which `make cuda` builds, or choose auto, cpu or reference"
 
-// Load reads the configuration, checks it and reads the secrets that it names. The error is an Errors with every mistake
-// that was found.
+// Load reads the configuration, checks it and reads the secrets that it names. The error is an Errors with every
+// mistake that was found.
 func Load(opt LoadOptions) (*Config, error) {
 	c := Default()
 	c.src = newSources()

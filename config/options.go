@@ -50,8 +50,8 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 	return o
 }
 
-// client maps a connection, whose section is at path. Certificates and password of a new connection are what the files hold
-// then.
+// client maps a connection, whose section is at path. Certificates and password of a new connection are what the files
+// hold then.
 func (c *Connection) client(src *sources, path string) (kafka.Client, error) {
 	out := kafka.Client{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
 	if t := c.TLS; t != nil {

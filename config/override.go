@@ -87,9 +87,9 @@ func unknownVariable(name string, names []string) string {
 	return "no field has this variable; it is MOTIFD_ and the field's path in capitals: MOTIFD_BATCH_LINGER"
 }
 
-// The variables that Kubernetes sets in every container for each service of the namespace, such as motifd or motifd-metrics:
-// MOTIFD_SERVICE_HOST, MOTIFD_SERVICE_PORT_HTTP, MOTIFD_METRICS_PORT_8080_TCP_ADDR. NAME_PORT is told by its value,
-// tcp://ADDRESS:PORT, from the misspelt name of a field.
+// The variables that Kubernetes sets in every container for each service of the namespace, such as motifd or
+// motifd-metrics: MOTIFD_SERVICE_HOST, MOTIFD_SERVICE_PORT_HTTP, MOTIFD_METRICS_PORT_8080_TCP_ADDR. NAME_PORT is told
+// by its value, tcp://ADDRESS:PORT, from the misspelt name of a field.
 var (
 	kubernetesName = regexp.MustCompile(`^MOTIFD_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 	kubernetesPort = regexp.MustCompile(`^MOTIFD_(.+_)?PORT=(tcp|udp|sctp)://`)
@@ -126,8 +126,8 @@ func overrideFlags(c *Config, pairs []string) Errors {
 	return errs
 }
 
-// unknownField says what there is in place of a field that --set names: the one that was probably meant, else the fields
-// of its section, else the sections.
+// unknownField says what there is in place of a field that --set names: the one that was probably meant, else the
+// fields of its section, else the sections.
 func unknownField(path string) string {
 	fields := Fields()
 	section, _, _ := strings.Cut(path, ".")

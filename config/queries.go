@@ -116,8 +116,8 @@ func insideScalar(where string, n ast.Node, line, column int) string {
 }
 
 // Build parses the query, for a graph that is directed or not and the output mode, which may be empty. What the query
-// leaves out has the same default whether it comes from the configuration or from the API. A mistake in the pattern is a
-// *pattern.Error.
+// leaves out has the same default whether it comes from the configuration or from the API. A mistake in the pattern is
+// a *pattern.Error.
 func (q *Query) Build(directed bool, mode string) (*matcher.Query, error) {
 	emit, err := choose("emit", cmp.Or(q.Emit, "deltas"), emits)
 	if err != nil {

@@ -168,7 +168,8 @@ func (v *validator) input() {
 	}
 }
 
-// header checks that there is a header for columns that are named, and that it has them: without, every record would be refused.
+// header checks that there is a header for columns that are named, and that it has them: without, every record would be
+// refused.
 func (v *validator) header(in *Input) {
 	o, err := v.c.DecoderOptions()
 	switch {

@@ -81,7 +81,8 @@ func (s *stats) addVertex(l LabelID, by int) {
 // StatsVersion changes whenever Triples, TripleCount or VertexLabelCount may.
 func (g *Graph) StatsVersion() uint64 { return g.stats.version }
 
-// LabelsVersion changes whenever vertices get a label that none had, or the last one with a label goes, and likewise for the combinations of Triples.
+// LabelsVersion changes whenever vertices get a label that none had, or the last one with a label goes, and likewise
+// for the combinations of Triples.
 func (g *Graph) LabelsVersion() uint64 { return g.stats.kinds }
 
 // HasEdgeLabel tells whether some edge has a label; staged edges are as in TripleCount.

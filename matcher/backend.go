@@ -106,8 +106,9 @@ type Backend interface {
 
 // Concerner is a Backend that knows better than the labels of net edges which queries a staged batch concerns.
 type Concerner interface {
-	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign. The
-	// others have no match that the batch makes or breaks, and no budget that an attempt would use. It is called between Stage and Search.
+	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign.
+	// The others have no match that the batch makes or breaks, and no budget that an attempt would use. It is called
+	// between Stage and Search.
 	Concern(note func(plan int, sign dyngraph.Sign))
 }
 

@@ -35,8 +35,8 @@ type Action uint8
 
 // The actions.
 const (
-	// Suspend: nothing of the group but Decision.Kept, nor of a later one of the query, is published. The query stays suspended
-	// until a new version is registered.
+	// Suspend: nothing of the group but Decision.Kept, nor of a later one of the query, is published. The query stays
+	// suspended until a new version is registered.
 	Suspend Action = iota
 	// Skip leaves out the group alone.
 	Skip
@@ -62,14 +62,14 @@ type Decision struct {
 	Query   string
 	Version uint64
 	Sign    dyngraph.Sign
-	// Order is the anchor's; 0 for counts, exists and snapshots. AllOrders is behind all records of the batch: a suspension that
-	// leaves nothing out of it.
+	// Order is the anchor's; 0 for counts, exists and snapshots. AllOrders is behind all records of the batch: a
+	// suspension that leaves nothing out of it.
 	Order    uint32
 	Action   Action
 	Cause    Cause
 	Snapshot bool // it concerns what a registration or a removal emits
-	// Kept is how many records of a snapshot were emitted before or, of a suspension that somebody asked for, how many matches of
-	// the group.
+	// Kept is how many records of a snapshot were emitted before or, of a suspension that somebody asked for, how many
+	// matches of the group.
 	Kept uint64
 }
 
@@ -108,9 +108,9 @@ type Notice struct {
 	End    bool  // of ReasonSuspended: it comes behind all records of the batch, and nothing of it is left out
 }
 
-// Event is a run of results of one query, sign and anchor, handed to the emit callback in canonical order (DESIGN
-// S7). It and its Rows are borrowed until the callback returns; a copy without rows, and all that it refers to, may be used until the
-// callback of Step named settle returns. Any number of goroutines may read them.
+// Event is a run of results of one query, sign and anchor, handed to the emit callback in canonical order (DESIGN S7).
+// It and its Rows are borrowed until the callback returns; a copy without rows, and all that it refers to, may be used
+// until the callback of Step named settle returns. Any number of goroutines may read them.
 type Event struct {
 	Kind     EventKind
 	Query    *Query
@@ -214,8 +214,8 @@ type Summary struct {
 // QueryState is a query as the Engine knows it and the checkpoint keeps it.
 type QueryState struct {
 	Query *Query `json:"query"`
-	// Suspended queries exceeded a limit, or somebody suspended them, and are not searched (DESIGN S11). SuspendedBy is the Cause's
-	// name; "" in checkpoints of older versions.
+	// Suspended queries exceeded a limit, or somebody suspended them, and are not searched (DESIGN S11). SuspendedBy is
+	// the Cause's name; "" in checkpoints of older versions.
 	Suspended   bool   `json:"suspended,omitempty"`
 	SuspendedBy string `json:"suspended_by,omitempty"`
 	// LossySince is the batch since which some positives of this version were left out, 0 if none were.

@@ -32,7 +32,8 @@ const (
 	CauseBatch          // Limits.BatchTime
 	CauseSpill          // Limits.Spill
 	CauseOperator       // somebody asked for it: Engine.Interrupt, EngineOptions.Suspend
-	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A decision says CauseSteps.
+	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A decision
+	// says CauseSteps.
 	CauseSpent
 )
 
@@ -61,17 +62,19 @@ func NewBatchBudget(l Limits) *BatchBudget {
 	return &BatchBudget{time: int64(l.BatchTime), spill: l.Spill}
 }
 
-// Arm makes the limits hold from now on. Before, work is neither counted nor refused: recovery repeats what was decided.
+// Arm makes the limits hold from now on. Before, work is neither counted nor refused: recovery repeats what was
+// decided.
 func (b *BatchBudget) Arm() { b.armed.Store(true) }
 
-// Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods are
-// safe for concurrent use. A nil Budget bounds nothing.
+// Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods
+// are safe for concurrent use. A nil Budget bounds nothing.
 type Budget struct {
 	// Steps bounds search steps, Matches the matches of one group, Time nanoseconds of search; 0 is no bound.
 	Steps, Matches uint64
 	Time           int64
-	// Floor lets a group take a hundredth of Steps after they are spent, as it does for Time: other groups of the query
-	// go on, until twice as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no group.
+	// Floor lets a group take a hundredth of Steps after they are spent, as it does for Time: other groups of the query go
+	// on, until twice as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no
+	// group.
 	Floor bool
 
 	batch   *BatchBudget
@@ -89,19 +92,21 @@ func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
 	return &Budget{Steps: steps, Matches: l.Matches, Time: int64(l.QueryTime), batch: batch}
 }
 
-// Stop makes everything that is searched under the budget end with CauseOperator, from the first record on that is not published.
+// Stop makes everything that is searched under the budget end with CauseOperator, from the first record on that is not
+// published.
 func (b *Budget) Stop() { b.stopped.Store(true) }
 
 // Stopped reports whether nothing more is to be searched, nor emitted, under the budget.
 func (b *Budget) Stopped() bool { return b != nil && b.stopped.Load() && b.armed() }
 
-// Metered reports whether a search under the budget is to be metered group by group: it is to be stopped, or the limits hold from a record on
-// that was not reached yet.
+// Metered reports whether a search under the budget is to be metered group by group: it is to be stopped, or the limits
+// hold from a record on that was not reached yet.
 func (b *Budget) Metered() bool {
 	return b != nil && (b.Stopped() || b.batch != nil && b.batch.later && !b.armed())
 }
 
-// Patience returns how long a search may take until it is to be looked whether it may go on: what is left of the time, 0 for no bound.
+// Patience returns how long a search may take until it is to be looked whether it may go on: what is left of the time,
+// 0 for no bound.
 func (b *Budget) Patience() time.Duration {
 	if b == nil || !b.armed() {
 		return 0
@@ -181,8 +186,8 @@ type Meter struct {
 	charged atomic.Uint64 // of the steps, to the budget
 }
 
-// Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It returns
-// why nothing of the group may be searched, or NoCause.
+// Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It
+// returns why nothing of the group may be searched, or NoCause.
 func (m *Meter) Begin(b *Budget, capped bool) Cause {
 	m.b, m.capped = b, capped
 	m.cause.Store(0)
@@ -231,8 +236,8 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 	return m.cause.Load() == 0
 }
 
-// GiveBack takes so many of the steps off the budget that led to nothing that is kept: another search, which is charged for its own, makes
-// them again. It is called when nothing more is spent.
+// GiveBack takes so many of the steps off the budget that led to nothing that is kept: another search, which is charged
+// for its own, makes them again. It is called when nothing more is spent.
 func (m *Meter) GiveBack(steps uint64) {
 	if m.b != nil {
 		m.b.steps.Add(-min(steps, m.charged.Load()))

@@ -8,8 +8,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestS12ClosedForms counts what a formula tells, as a stream brings it and in the whole graph. What a batch may cost is bounded to a fraction of the steps that
-// enumeration takes.
+// TestS12ClosedForms counts what a formula tells, as a stream brings it and in the whole graph. What a batch may cost
+// is bounded to a fraction of the steps that enumeration takes.
 func TestS12ClosedForms(t *testing.T) {
 	for _, f := range matchertest.ClosedForms() {
 		t.Run(f.Name, func(t *testing.T) {

@@ -95,8 +95,8 @@ func (w *work) room(sign dyngraph.Sign, order uint32, n int) int {
 	return int(min(uint64(n), x.Kept-w.rows))
 }
 
-// leave suspends the queries that are to be, behind all records of the batch: nothing was searched for them, or all that was found is
-// published already.
+// leave suspends the queries that are to be, behind all records of the batch: nothing was searched for them, or all
+// that was found is published already.
 func (s *stepper) leave() error {
 	for i := range s.work {
 		w := &s.work[i]

@@ -19,15 +19,16 @@ type EngineOptions struct {
 	Upsert bool
 	// Limits bound what searching may cost.
 	Limits Limits
-	// Suspend names queries that somebody wants out of the way, whatever they take: each is suspended by the first step that comes to
-	// a record which is not published yet (Batch.MeasureFrom), there or behind the records of the batch.
+	// Suspend names queries that somebody wants out of the way, whatever they take: each is suspended by the first step
+	// that comes to a record which is not published yet (Batch.MeasureFrom), there or behind the records of the batch.
 	Suspend []string
 	// Decide makes a decision durable before anything that it concerns is emitted; nil when there is no batch log.
 	Decide func(batch uint64, x Decision) error
-	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is needed for
-	// such queries alone.
+	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is needed
+	// for such queries alone.
 	Sampled func(q *Query, v dyngraph.View, row []uint32) (bool, error)
-	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a clock; nil: nobody.
+	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a clock;
+	// nil: nobody.
 	Phase func(batch uint64, p Phase)
 }
 
@@ -154,8 +155,8 @@ func (e *Engine) Queries() []QueryState {
 	return states
 }
 
-// ToSuspend returns the queries that the next step suspends, since EngineOptions.Suspend names them, by name. It is called when
-// recovery is done: other names that are left there are of no query that is searched, and are forgotten.
+// ToSuspend returns the queries that the next step suspends, since EngineOptions.Suspend names them, by name. It is
+// called when recovery is done: other names that are left there are of no query that is searched, and are forgotten.
 func (e *Engine) ToSuspend() (names []string) {
 	for _, r := range e.active {
 		if e.asked[r.state.Query.Name] && !r.state.Suspended {
@@ -177,8 +178,9 @@ func (e *Engine) suspend(r *registered, x *Decision) {
 	delete(e.asked, r.state.Query.Name)
 }
 
-// Restore registers stored queries without emitting anything, replacing all there are. Of removed ones it keeps name and version. It searches a witness for each query that
-// emits exists; ctx ends that, with its cause wrapped in the error. The engine is then only good to be closed.
+// Restore registers stored queries without emitting anything, replacing all there are. Of removed ones it keeps name
+// and version. It searches a witness for each query that emits exists; ctx ends that, with its cause wrapped in the
+// error. The engine is then only good to be closed.
 func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 	e.queries, e.witnesses = map[string]*registered{}, map[dyngraph.EdgeIndex][]*registered{}
 	for _, s := range states {
@@ -204,8 +206,9 @@ func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 	return nil
 }
 
-// Rehearse has a backend that is a Rehearser measure its ways of searching for what the queries emit; see the function of that name. It is for the time
-// before the first Step that somebody waits for. Queries for existence are searched too seldom.
+// Rehearse has a backend that is a Rehearser measure its ways of searching for what the queries emit; see the function
+// of that name. It is for the time before the first Step that somebody waits for. Queries for existence are searched
+// too seldom.
 func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
 	var reqs []Request
 	for _, r := range e.active {
@@ -315,8 +318,9 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 // Step applies a batch and emits what it changes, in canonical order (DESIGN S5, S7). When it returns an error,
 // an error of emit or settle included, graph, queries and backend are as they were before.
 //
-// settle, unless it is nil, is called once, when nothing more is emitted and nothing has changed yet: with nil, or with the error that
-// the step fails with. Events may be used until it returns, but for their Rows (see Event). An error that it returns is the step's.
+// settle, unless it is nil, is called once, when nothing more is emitted and nothing has changed yet: with nil, or with
+// the error that the step fails with. Events may be used until it returns, but for their Rows (see Event). An error
+// that it returns is the step's.
 func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, settle func(error) error) (*Summary, error) {
 	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle, sum: &Summary{Number: b.Number, Updates: len(b.Updates)},
 		budget: NewBatchBudget(e.opt.Limits)}

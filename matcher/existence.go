@@ -47,8 +47,8 @@ func (s *stepper) decideExistence() error {
 	return nil
 }
 
-// findLost suspends a query of which it was not found out within the limits at start whether it has a match. Where records of
-// the batch are published already, which rest on that, the search is made without limits instead.
+// findLost suspends a query of which it was not found out within the limits at start whether it has a match. Where
+// records of the batch are published already, which rest on that, the search is made without limits instead.
 func (s *stepper) findLost(w *work) error {
 	if !w.lost || w.suspended != nil {
 		return nil
@@ -79,8 +79,8 @@ func (w *work) intact(view dyngraph.View) bool {
 	return true
 }
 
-// findExistence decides about one exists query, whose witness broke or that had none, once the positives were searched. everywhere tells
-// that a match may be there that the batch did not make.
+// findExistence decides about one exists query, whose witness broke or that had none, once the positives were searched.
+// everywhere tells that a match may be there that the batch did not make.
 func (s *stepper) findExistence(w *work, everywhere bool) error {
 	x := existence{decided: true}
 	over := NoCause

@@ -50,9 +50,9 @@ func factorial(n int, k int64) string {
 	return f.Mul(f, big.NewInt(k)).String()
 }
 
-// TestS11CompletePatternOf496Edges has the largest pattern there is, in a complete graph of one vertex more, which a batch completes and another
-// one breaks: 2, then 31 more, then 31 fewer, each of 32! embeddings. Half a million edges of noise would not change that; some do
-// join the clique here.
+// TestS11CompletePatternOf496Edges has the largest pattern there is, in a complete graph of one vertex more, which a
+// batch completes and another one breaks: 2, then 31 more, then 31 fewer, each of 32! embeddings. Half a million edges
+// of noise would not change that; some do join the clique here.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
 	for seed, threads := range []int{3, 1} {
 		if seed > 0 && matchertest.Slow {
@@ -109,8 +109,8 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 	}
 }
 
-// TestS11CompleteBipartitePattern has K(12,12), of 144 edges and 2 x 12! x 12! automorphisms, in K(13,13): 13 x 13 matches, of which 12 x 12
-// hold an edge.
+// TestS11CompleteBipartitePattern has K(12,12), of 144 edges and 2 x 12! x 12! automorphisms, in K(13,13): 13 x 13
+// matches, of which 12 x 12 hold an edge.
 func TestS11CompleteBipartitePattern(t *testing.T) {
 	d := matchertest.NewDriver(t, false, newCPU(t, 2, false), plan.New())
 	q := bipartite("q", 12)
@@ -127,8 +127,8 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 	require.Len(t, out.Records, 12*12)
 }
 
-// TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference follow a stream that makes and
-// breaks them.
+// TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference
+// follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
 	signs, most := map[dyngraph.Sign]int{}, 0
 	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 }, func(t *testing.T, rng *rand.Rand) {

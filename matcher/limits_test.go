@@ -41,9 +41,9 @@ func (c consumer) read(records []matchertest.Record, query string) {
 	}
 }
 
-// TestS11NothingStaleRemains gives random streams to queries with caps and to an engine with small limits: a consumer never believes in
-// a match that is gone, and in all that are there as long as its query is not lossy. A replay of the log on another backend, without
-// limits, puts out the same.
+// TestS11NothingStaleRemains gives random streams to queries with caps and to an engine with small limits: a consumer
+// never believes in a match that is gone, and in all that are there as long as its query is not lossy. A replay of the
+// log on another backend, without limits, puts out the same.
 func TestS11NothingStaleRemains(t *testing.T) {
 	lossy, ended, rest, recovered := 0, 0, 0, 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return lossy > 0 && ended > 0 && rest > 0 && recovered > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -111,8 +111,9 @@ func TestS11NothingStaleRemains(t *testing.T) {
 	})
 }
 
-// TestS11ExistenceIsReplayedAlike gives random streams to queries for existence, in an engine whose limits leave some undecided. When they are decided anew
-// depends on the log alone: a backend that goes by labels puts out the same as one that knows better which queries a batch concerns.
+// TestS11ExistenceIsReplayedAlike gives random streams to queries for existence, in an engine whose limits leave some
+// undecided. When they are decided anew depends on the log alone: a backend that goes by labels puts out the same as
+// one that knows better which queries a batch concerns.
 func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 	decided := 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return decided > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -133,9 +134,9 @@ func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 	})
 }
 
-// checkRecovery steps over a log as a daemon does that finds the last batch's intent: with the decisions that were made before some record
-// was published, and limits that are measured from that record on. What was published is put out again, and a replay of its log puts out
-// the same as it.
+// checkRecovery steps over a log as a daemon does that finds the last batch's intent: with the decisions that were made
+// before some record was published, and limits that are measured from that record on. What was published is put out
+// again, and a replay of its log puts out the same as it.
 func checkRecovery(t *testing.T, rng *rand.Rand, d *matchertest.Driver, opt matcher.EngineOptions) (recovered int) {
 	t.Helper()
 	at := slices.IndexFunc(d.Log, func(b *matcher.Batch) bool { return len(b.Decisions) > 1 })
@@ -148,7 +149,8 @@ func checkRecovery(t *testing.T, rng *rand.Rand, d *matchertest.Driver, opt matc
 	}
 	open, first := *d.Log[at], d.Batches[at]
 	open.MeasureFrom = uint64(rng.IntN(len(first.Records) + 1))
-	// A decision is in the log before its notice is published. Those about totals have none among the matches: take them all.
+	// A decision is in the log before its notice is published. Those about totals have none among the matches: take them
+	// all.
 	told := 0
 	for _, r := range first.Records[:open.MeasureFrom] {
 		if r.Kind == matcher.EventNotice && r.Notice.Reason != matcher.ReasonTruncated {
@@ -177,9 +179,9 @@ func fan(w *world, change ...func(q *matcher.Query)) *matcher.Query {
 	return w.query("fan10", text, append(change, func(q *matcher.Query) { q.Unit = matcher.Subgraphs })...)
 }
 
-// TestS11OneHubDoesNotHoldTheEngine: sixty payments to one account are 7.5e10 matches of a pattern of ten. What a group may have is
-// bounded, other accounts' matches are reported all the same, and counts and existence are known at once. When the payments are
-// withdrawn, records tell that whatever held them is void.
+// TestS11OneHubDoesNotHoldTheEngine: sixty payments to one account are 7.5e10 matches of a pattern of ten. What a group
+// may have is bounded, other accounts' matches are reported all the same, and counts and existence are known at once.
+// When the payments are withdrawn, records tell that whatever held them is void.
 func TestS11OneHubDoesNotHoldTheEngine(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		w := newWorld(t, true)
@@ -235,7 +237,8 @@ func TestS11OneHubDoesNotHoldTheEngine(t *testing.T) {
 	}
 }
 
-// TestS11SampleIsOfBothSigns: with a sample, what is put out is what a run without one puts out of the matches that are in it.
+// TestS11SampleIsOfBothSigns: with a sample, what is put out is what a run without one puts out of the matches that are
+// in it.
 func TestS11SampleIsOfBothSigns(t *testing.T) {
 	in := func(m matchertest.Match) bool {
 		h := fnv.New64a()
@@ -290,8 +293,8 @@ func TestS11ShadowsPutNothingOut(t *testing.T) {
 	require.Zero(t, out.Summary.Queries[1].Emitted)
 }
 
-// TestS11AnInterruptedRegistrationIsSuspended: what a registration has put out by then stays, a record tells that more is not coming, and a
-// replay puts out the same.
+// TestS11AnInterruptedRegistrationIsSuspended: what a registration has put out by then stays, a record tells that more
+// is not coming, and a replay puts out the same.
 func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 	w := newWorld(t, true)
 	opt := func() matcher.EngineOptions {
@@ -314,8 +317,9 @@ func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 	require.False(t, d.Engine.Interrupt("pairs"), "no step runs")
 }
 
-// TestS11StepsOvershootByOneGroup: the 9,025 groups of a complete bipartite graph are short, and many. Once a query's steps are spent none begins, or with
-// the policy to skip, once twice as many are; one decision leaves the rest out. A replay puts out the same.
+// TestS11StepsOvershootByOneGroup: the 9,025 groups of a complete bipartite graph are short, and many. Once a query's
+// steps are spent none begins, or with the policy to skip, once twice as many are; one decision leaves the rest out. A
+// replay puts out the same.
 func TestS11StepsOvershootByOneGroup(t *testing.T) {
 	const budget, poll = 100_000, 4096
 	w := newWorld(t, false)
@@ -358,8 +362,9 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 	}
 }
 
-// TestS11DeletingAHubIsBounded deletes a vertex of 20,000 edges, which 200 million matches hold: what is beyond the limits is one record
-// for each edge, that voids what was announced with it, and a replay of the log puts out the same without measuring.
+// TestS11DeletingAHubIsBounded deletes a vertex of 20,000 edges, which 200 million matches hold: what is beyond the
+// limits is one record for each edge, that voids what was announced with it, and a replay of the log puts out the same
+// without measuring.
 func TestS11DeletingAHubIsBounded(t *testing.T) {
 	const degree, most = 20_000, 500
 	opt := func(l matcher.Limits) matcher.EngineOptions {

@@ -55,10 +55,10 @@ type Order struct {
 
 // Class is a set of anchored orders that begin alike, so that what they begin with is searched once for all.
 type Class struct {
-	// Shared is how many steps the members have in common: in each, step i < Shared maps a vertex of the same label, joined to
-	// the same earlier steps by edges of the same labels and directions, listed in the same order. A partial match of these
-	// steps is one of every member, step by step and edge by edge, whose own filters are to be tested still. It is
-	// the number of all steps when there is one member.
+	// Shared is how many steps the members have in common: in each, step i < Shared maps a vertex of the same label,
+	// joined to the same earlier steps by edges of the same labels and directions, listed in the same order. A partial
+	// match of these steps is one of every member, step by step and edge by edge, whose own filters are to be tested
+	// still. It is the number of all steps when there is one member.
 	Shared  int
 	Members []Member
 }
@@ -75,8 +75,8 @@ type Member struct {
 // Image is an anchored order whose matches are those of another one, seen through an automorphism of the pattern.
 type Image struct {
 	Anchor int // index into Plan.Anchored
-	// Vertices and Edges map the pattern by an automorphism that takes the other order's anchor, with its orientation, to this
-	// one's. A match f of the other order stands for exactly one of this one, f after the inverse.
+	// Vertices and Edges map the pattern by an automorphism that takes the other order's anchor, with its orientation, to
+	// this one's. A match f of the other order stands for exactly one of this one, f after the inverse.
 	Vertices, Edges []int
 }
 

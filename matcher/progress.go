@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Progress tells how far the searches have come that run now. Its methods are safe for concurrent use. A nil Progress takes note of nothing.
+// Progress tells how far the searches have come that run now. Its methods are safe for concurrent use. A nil Progress
+// takes note of nothing.
 type Progress struct {
 	mu  sync.Mutex
 	now []*SearchProgress

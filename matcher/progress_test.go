@@ -30,8 +30,8 @@ func (w *watched) look(t *testing.T, e *matcher.Engine) {
 	}
 }
 
-// TestAStepTellsItsAnchors looks at the engine while it searches: anchors are done with one after the other, of rows, of counts that
-// enumerate and of a backfill, which begins at vertices.
+// TestAStepTellsItsAnchors looks at the engine while it searches: anchors are done with one after the other, of rows,
+// of counts that enumerate and of a backfill, which begins at vertices.
 func TestAStepTellsItsAnchors(t *testing.T) {
 	const edges = 3000
 	for _, threads := range []int{1, 2} {

@@ -186,8 +186,8 @@ func checkName(s string) error {
 	return nil
 }
 
-// CheckNewName returns nil, or why a query cannot be registered under this name. It is not part of Validate: queries that
-// a checkpoint holds keep the names that they have.
+// CheckNewName returns nil, or why a query cannot be registered under this name. It is not part of Validate: queries
+// that a checkpoint holds keep the names that they have.
 func CheckNewName(name string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w %q: its name %s; a name has 1 to %d bytes of UTF-8: letters, digits, spaces, punctuation and "+

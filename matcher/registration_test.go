@@ -107,8 +107,8 @@ func TestNewNames(t *testing.T) {
 	}
 }
 
-// TestStoredNamesStay holds that a query that is stored under a name which is not allowed any more is restored, replaced, resumed
-// and removed like any other, and that no new one gets such a name.
+// TestStoredNamesStay holds that a query that is stored under a name which is not allowed any more is restored,
+// replaced, resumed and removed like any other, and that no new one gets such a name.
 func TestStoredNamesStay(t *testing.T) {
 	w := newWorld(t, true)
 	old := w.query("q", "MATCH (x)-->(y) RETURN x, y", func(q *matcher.Query) { q.Name, q.Version = "x/y\n", 4 })
@@ -181,9 +181,9 @@ func star(n int) []dyngraph.Message {
 	return msgs
 }
 
-// TestS11BudgetSuspendsVisibly gives a query less work than a batch needs: what is put out is whole groups up to the one
-// that the log records, the query stays suspended, other queries are not touched, a replay on either backend obeys the
-// log without measuring, and a resumed query is a new version.
+// TestS11BudgetSuspendsVisibly gives a query less work than a batch needs: what is put out is whole groups up to the
+// one that the log records, the query stays suspended, other queries are not touched, a replay on either backend obeys
+// the log without measuring, and a resumed query is a new version.
 func TestS11BudgetSuspendsVisibly(t *testing.T) {
 	w := newWorld(t, true)
 	for _, mode := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists} {
@@ -258,8 +258,8 @@ func TestS11BudgetSuspendsVisibly(t *testing.T) {
 	}
 }
 
-// TestS11SuspensionIsDurableFirst fails when the suspension is recorded: Step fails, everything is as before, and nothing
-// of the group or a later one of the query was put out.
+// TestS11SuspensionIsDurableFirst fails when the suspension is recorded: Step fails, everything is as before, and
+// nothing of the group or a later one of the query was put out.
 func TestS11SuspensionIsDurableFirst(t *testing.T) {
 	full := errors.New("disk full")
 	fail := true
@@ -395,7 +395,8 @@ func TestRestoreTrimsRemovedQueries(t *testing.T) {
 	}
 }
 
-// TestS8RemovalOfASuspendedQueryRetracts removes, and replaces, a query that was suspended when the engine was restored.
+// TestS8RemovalOfASuspendedQueryRetracts removes, and replaces, a query that was suspended when the engine was
+// restored.
 func TestS8RemovalOfASuspendedQueryRetracts(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		w := newWorld(t, true)

@@ -37,9 +37,9 @@ func (e *Engine) Found(query string) uint64 {
 	return 0
 }
 
-// Anchors returns how many anchors the searches that run now have, and how many of these are done with: net edges, or vertices where the
-// whole graph is searched; where each query is counted by itself, those of the query at hand. Both are 0 when nothing is searched, or the backend does not tell.
-// It may be called from any goroutine.
+// Anchors returns how many anchors the searches that run now have, and how many of these are done with: net edges, or
+// vertices where the whole graph is searched; where each query is counted by itself, those of the query at hand. Both
+// are 0 when nothing is searched, or the backend does not tell. It may be called from any goroutine.
 func (e *Engine) Anchors() (done, all uint64) { return e.progress.Anchors() }
 
 // Interrupt ends whatever the step that runs now searches or emits for a query: the query is suspended where it is. It

@@ -78,7 +78,8 @@ func (s *stepper) budgetOf(w *work) *Budget {
 	return w.budget
 }
 
-// settled tells the receiver, unless that was done, that nothing more is emitted, and returns the error that the step ends with.
+// settled tells the receiver, unless that was done, that nothing more is emitted, and returns the error that the step
+// ends with.
 func (s *stepper) settled(err error) error {
 	settle := s.settle
 	if settle == nil {
@@ -309,8 +310,8 @@ func (s *stepper) collect() {
 	}
 }
 
-// touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided anew then: a Concerner, which
-// knows better than labels what a batch changes, does not know what was left undecided.
+// touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
+// anew then: a Concerner, which knows better than labels what a batch changes, does not know what was left undecided.
 func (s *stepper) touches(r *registered) bool {
 	view := s.e.g.View(dyngraph.New)
 	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })

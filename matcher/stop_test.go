@@ -25,8 +25,8 @@ func (c *cancelling) Enumerate(ctx context.Context, which dyngraph.Which, p *mat
 	return c.Backend.Enumerate(ctx, which, p, want, limit, budget, emit)
 }
 
-// oddRing returns a graph and a query for existence that takes about 60^10 steps: a cycle of 11 vertices has no match in a complete
-// bipartite graph.
+// oddRing returns a graph and a query for existence that takes about 60^10 steps: a cycle of 11 vertices has no match
+// in a complete bipartite graph.
 func oddRing(t *testing.T) (*dyngraph.Graph, *matcher.Query) {
 	g := dyngraph.NewGraph(dyngraph.Options{})
 	var updates []dyngraph.Update

@@ -32,9 +32,10 @@ func (b rowByRow) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	}, over)
 }
 
-// TestS11AnOperatorSuspendsInAnOpenBatch recovers a batch of which some records are published, with one query to be suspended: what is
-// published is put out again, and of the rest nothing of the query but a record that says so; other queries are as they were. A replay of
-// the log puts out the same, and so does another recovery that finds the decision.
+// TestS11AnOperatorSuspendsInAnOpenBatch recovers a batch of which some records are published, with one query to be
+// suspended: what is published is put out again, and of the rest nothing of the query but a record that says so; other
+// queries are as they were. A replay of the log puts out the same, and so does another recovery that finds the
+// decision.
 func TestS11AnOperatorSuspendsInAnOpenBatch(t *testing.T) {
 	inside, behind, totals, later := 0, 0, 0, 0
 	done := func() bool { return inside > 0 && behind > 0 && totals > 0 && later > 0 }
@@ -158,7 +159,8 @@ func TestS11AnOperatorSuspendsWithoutABatchInHand(t *testing.T) {
 	}
 }
 
-// TestRestoreSearchesNoWitnessForWhatIsToBeSuspended ends because nothing is searched, at the start and in the batch that suspends.
+// TestRestoreSearchesNoWitnessForWhatIsToBeSuspended ends because nothing is searched, at the start and in the batch
+// that suspends.
 func TestRestoreSearchesNoWitnessForWhatIsToBeSuspended(t *testing.T) {
 	g, q := oddRing(t)
 	d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: g, Backend: newCPU(t, 2, false), Planner: plan.New(), Suspend: []string{"ring"}})
@@ -184,8 +186,9 @@ func (b *unprepared) Prepare(plans []*matcher.Plan) error {
 	return b.Backend.Prepare(plans)
 }
 
-// TestStepDoesNotFailBehindItsCommit: a backend that cannot take the new set of queries when a batch suspends one does not fail that batch, which
-// the graph has committed. The next step fails before it has done anything, and is made again once the backend can.
+// TestStepDoesNotFailBehindItsCommit: a backend that cannot take the new set of queries when a batch suspends one does
+// not fail that batch, which the graph has committed. The next step fails before it has done anything, and is made
+// again once the backend can.
 func TestStepDoesNotFailBehindItsCommit(t *testing.T) {
 	run := func(disturbed bool) *matchertest.Driver {
 		w, be := newWorld(t, true), &unprepared{Backend: newCPU(t, 1, false)}

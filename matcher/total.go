@@ -8,9 +8,9 @@ import (
 	"motifd/dyngraph"
 )
 
-// Total counts the matches of a query that need not be registered in the graph as it is, between steps. Nothing changes.
-// limit bounds the search time, summed over threads, of a backend that has a clock; known is false when that was not
-// enough. ctx ends it, with its cause wrapped in the error.
+// Total counts the matches of a query that need not be registered in the graph as it is, between steps. Nothing
+// changes. limit bounds the search time, summed over threads, of a backend that has a clock; known is false when that
+// was not enough. ctx ends it, with its cause wrapped in the error.
 func (e *Engine) Total(ctx context.Context, q *Query, limit time.Duration) (n Count, known bool, err error) {
 	p, err := e.opt.Planner.Plan(q, e.g)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestTotalChangesNothing holds, over random histories, that Total is the number of matches, whether its query is registered or
-// not, and that an engine which is asked goes on like one that is not.
+// TestTotalChangesNothing holds, over random histories, that Total is the number of matches, whether its query is
+// registered or not, and that an engine which is asked goes on like one that is not.
 func TestTotalChangesNothing(t *testing.T) {
 	matchertest.ForSeeds(t, 30, func(t *testing.T, rng *rand.Rand) {
 		w := newWorld(t, true)
@@ -62,8 +62,8 @@ func TestTotalChangesNothing(t *testing.T) {
 	})
 }
 
-// TestTotalIsBounded holds that a count beyond the time is told as unknown, that one that is given up is an error, and that the engine
-// goes on after either.
+// TestTotalIsBounded holds that a count beyond the time is told as unknown, that one that is given up is an error, and
+// that the engine goes on after either.
 func TestTotalIsBounded(t *testing.T) {
 	w := newWorld(t, true)
 	w.cpu = matchertest.NewDriver(t, true, newTicking(t, 2), plan.New())

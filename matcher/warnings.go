@@ -9,8 +9,9 @@ import (
 	"motifd/dyngraph"
 )
 
-// Warnings says why a query cannot match: because of its pattern, or because no vertex or edge of the graph has one of its labels, which new
-// data may change. An empty graph says nothing about labels, nor does a nil one. The query is valid all the same.
+// Warnings says why a query cannot match: because of its pattern, or because no vertex or edge of the graph has one of
+// its labels, which new data may change. An empty graph says nothing about labels, nor does a nil one. The query is
+// valid all the same.
 func Warnings(q *Query, directed bool, g *dyngraph.Graph) (warnings []string) {
 	warnings = q.parallelEdges(directed)
 	if g == nil || g.Vertices() == 0 {
@@ -93,8 +94,8 @@ func edgeLabels(g *dyngraph.Graph) (names []string) {
 	return slices.Compact(names)
 }
 
-// parallelEdges tells of pattern edges that compete for one data edge: of each source, target and label a graph keeps one edge, and a match
-// maps pattern edges to different ones.
+// parallelEdges tells of pattern edges that compete for one data edge: of each source, target and label a graph keeps
+// one edge, and a match maps pattern edges to different ones.
 func (q *Query) parallelEdges(directed bool) (warnings []string) {
 	type pair struct {
 		low, high int

@@ -12,8 +12,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestWhatCanNeverMatchIsSaid holds that labels which the graph has not are told, with the nearest that it has, as long as it has not, and that pattern
-// edges which compete for one data edge are.
+// TestWhatCanNeverMatchIsSaid holds that labels which the graph has not are told, with the nearest that it has, as long
+// as it has not, and that pattern edges which compete for one data edge are.
 func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 	const none = "no vertex in the graph has the label "
 	d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
@@ -53,7 +53,8 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 	require.Empty(t, warnings(false, "MATCH (a)-[:T]-(b), (b)-[:S]-(a)"))
 }
 
-// TestLabelsVersionTellsWhatIsThere holds that the version of labels changes when one comes or goes, and not with vertices and edges alone.
+// TestLabelsVersionTellsWhatIsThere holds that the version of labels changes when one comes or goes, and not with
+// vertices and edges alone.
 func TestLabelsVersionTellsWhatIsThere(t *testing.T) {
 	w := newWorld(t, true)
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})

@@ -106,9 +106,9 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	return p.out.put(hard, outItem{batch: b.Number, end: end}, cost)
 }
 
-// intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no other way;
-// else at once, and the publisher asks logged before it publishes the first record: an error then ends the pipeline, with a
-// graph that is ahead of the log, as it is after any crash.
+// intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no
+// other way; else at once, and the publisher asks logged before it publishes the first record: an error then ends the
+// pipeline, with a graph that is ahead of the log, as it is after any crash.
 func (p *Pipeline) intent(b *Batch, now bool) (logged func() error, err error) {
 	failed := func(err error) error {
 		if err != nil {

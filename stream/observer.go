@@ -7,9 +7,10 @@ import (
 	"motifd/matcher"
 )
 
-// Observer is told what the pipeline did, for metrics and timelines. Its methods are called from one goroutine each (Read from
-// the reader, Step from the engine's, Commit from the publisher's), but Span from all of them, and from encoders. They return quickly and keep nothing
-// that they are given. What is a state rather than an event is in Status.
+// Observer is told what the pipeline did, for metrics and timelines. Its methods are called from one goroutine each
+// (Read from the reader, Step from the engine's, Commit from the publisher's), but Span from all of them, and from
+// encoders. They return quickly and keep nothing that they are given. What is a state rather than an event is in
+// Status.
 type Observer interface {
 	Read(ReadStats)
 	Step(StepStats)
@@ -97,25 +98,25 @@ func (nopObserver) Commit(CommitStats) {}
 func (nopObserver) Span(Span)          {}
 
 // Positioner is implemented by sources that choose where partitions without a stored position start. Positions, after
-// Seek, tells where every partition stands that is read, in a map that is the caller's, so that the first batch, which is
-// that of a query as a rule, stores what was chosen: what arrives in an idle partition meanwhile is then not skipped by a
-// restart.
+// Seek, tells where every partition stands that is read, in a map that is the caller's, so that the first batch, which
+// is that of a query as a rule, stores what was chosen: what arrives in an idle partition meanwhile is then not skipped
+// by a restart.
 type Positioner interface {
 	Positions() Positions
 }
 
-// Advancer is implemented by sources whose offsets are not all records': a Kafka partition holds transaction markers, records of
-// aborted transactions, and gaps that compaction left.
+// Advancer is implemented by sources whose offsets are not all records': a Kafka partition holds transaction markers,
+// records of aborted transactions, and gaps that compaction left.
 type Advancer interface {
-	// Advance moves each position that stands before such offsets behind them. Otherwise retention, which removes them like
-	// records, would make them look like lost input. It is safe for concurrent use with Read.
+	// Advance moves each position that stands before such offsets behind them. Otherwise retention, which removes them
+	// like records, would make them look like lost input. It is safe for concurrent use with Read.
 	Advance(at Positions)
 }
 
 // Lagger is implemented by sources that know where the input ends.
 type Lagger interface {
-	// Lag returns how many records of each partition lie behind the positions; where the partition ends is asked for now and then, also
-	// while nobody reads. A partition whose end is not known is absent, one without a position stands where reading began. It is safe to
-	// call from any goroutine.
+	// Lag returns how many records of each partition lie behind the positions; where the partition ends is asked for now
+	// and then, also while nobody reads. A partition whose end is not known is absent, one without a position stands where
+	// reading began. It is safe to call from any goroutine.
 	Lag(at Positions) map[int32]int64
 }

@@ -48,10 +48,11 @@ type PipelineOptions struct {
 	// Admit may refuse a change that Pipeline.Change asks for, after the engine found it sound and before it is logged. It
 	// is called on the goroutine that calls the Engine, and may use it; err ends the pipeline. Default: all are admitted.
 	Admit func(ctx context.Context, ch *matcher.QueryChange) (refused, err error)
-	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx is done when the
-	// pipeline is to stop. Default: nothing.
+	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx
+	// is done when the pipeline is to stop. Default: nothing.
 	Ready func(ctx context.Context) error
-	// Paused is called when MaxEdges pauses the input, with the reason; it must not block, nor call the Pipeline. Default: nothing.
+	// Paused is called when MaxEdges pauses the input, with the reason; it must not block, nor call the Pipeline. Default:
+	// nothing.
 	Paused func(reason string)
 	// Log is stepped instead of input, batch by batch with the numbers it carries (DESIGN P2). Default: none.
 	Log iter.Seq2[*Batch, error]
@@ -69,9 +70,9 @@ type PipelineOptions struct {
 	// MaxInFlight bounds the batches that were begun and are not committed. Default 2: one is published while the
 	// next is searched (DESIGN A12).
 	MaxInFlight int
-	// EncodeThreads is how many goroutines encode the matches of a batch, beside its search; with one they are encoded where they are
-	// handed out, and the search waits. With n, 2n pieces of ChunkRecords matches at most are under way, each with at most 512 KiB
-	// and 16 records encoded, and its matches' ids. Default: GOMAXPROCS.
+	// EncodeThreads is how many goroutines encode the matches of a batch, beside its search; with one they are encoded
+	// where they are handed out, and the search waits. With n, 2n pieces of ChunkRecords matches at most are under way,
+	// each with at most 512 KiB and 16 records encoded, and its matches' ids. Default: GOMAXPROCS.
 	EncodeThreads int
 	// ChunkRecords is how many records go to the sink in one Write. Default 512.
 	ChunkRecords int
@@ -80,7 +81,8 @@ type PipelineOptions struct {
 	// MaxEdges pauses the input when the graph has as many edges; the message that reaches it may go past it. 0 is no
 	// bound.
 	MaxEdges int
-	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go past it then.
+	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go past
+	// it then.
 	RejectEdges bool
 	// Control tells that batch records are published.
 	Control bool

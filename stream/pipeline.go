@@ -187,9 +187,10 @@ type changeAnswer struct {
 
 // Change registers or removes a query. It answers once the change is in the batch log and so will take effect in any
 // case, with the number of its batch and the query's version (for a removal, the version removed); the matches of
-// registration are still to come. ctx withdraws a change that was not begun, also while it waits behind a batch: its cause is
-// then returned, and the change is never made. Errors of the change itself are the engine's: matcher.ErrQuery, ErrUnchanged,
-// ErrNoQuery. ErrStopped tells that the pipeline is no longer running. Before recovery is done Change waits.
+// registration are still to come. ctx withdraws a change that was not begun, also while it waits behind a batch: its
+// cause is then returned, and the change is never made. Errors of the change itself are the engine's: matcher.ErrQuery,
+// ErrUnchanged, ErrNoQuery. ErrStopped tells that the pipeline is no longer running. Before recovery is done Change
+// waits.
 func (p *Pipeline) Change(ctx context.Context, ch *matcher.QueryChange) (batch, version uint64, err error) {
 	req := changeRequest{ch, make(chan changeAnswer, 1), new(atomic.Bool)}
 	select {

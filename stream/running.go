@@ -15,17 +15,17 @@ type StepStatus struct {
 	Seconds   float64 `json:"seconds"`             // since the step began
 	Recovered bool    `json:"recovered,omitempty"` // the batch was in hand when the run before ended
 	Updates   int     `json:"updates"`             // of the batch
-	// Change is "add", "replace" or "remove" where the batch is a query change; Query is then the changed query, else the one
-	// that emitted last.
+	// Change is "add", "replace" or "remove" where the batch is a query change; Query is then the changed query, else the
+	// one that emitted last.
 	Change string        `json:"change,omitempty"`
 	Query  string        `json:"query,omitempty"`
 	Phase  matcher.Phase `json:"phase,omitempty"`
-	// Sign and Update are of the matches that were emitted last: update number Update of the batch has made or broken them.
-	// Negative matches come first, in the order of the updates, then positive ones.
+	// Sign and Update are of the matches that were emitted last: update number Update of the batch has made or broken
+	// them. Negative matches come first, in the order of the updates, then positive ones.
 	Sign   string `json:"sign,omitempty"`
 	Update int    `json:"update"`
-	// Anchors are those of the searches that run now, and AnchorsDone how many of these are done with: net edges, or vertices where
-	// the whole graph is searched. Both are 0 between searches, and where the backend does not tell.
+	// Anchors are those of the searches that run now, and AnchorsDone how many of these are done with: net edges, or
+	// vertices where the whole graph is searched. Both are 0 between searches, and where the backend does not tell.
 	Anchors     uint64 `json:"anchors,omitempty"`
 	AnchorsDone uint64 `json:"anchors_done,omitempty"`
 	Records     uint64 `json:"records"` // emitted so far
@@ -73,7 +73,8 @@ func (r *running) begin(b *Batch, recovered bool) (end func()) {
 	}
 }
 
-// emit notes an event. It is called by the engine's goroutine alone; an allocation for each change of query or update is what it costs.
+// emit notes an event. It is called by the engine's goroutine alone; an allocation for each change of query or update
+// is what it costs.
 func (r *running) emit(ev *matcher.Event) {
 	r.records.Add(uint64(ev.Records()))
 	x := emitted{query: ev.Query.Name, sign: ev.Sign}
@@ -93,8 +94,8 @@ func (p *Pipeline) NotePhase(phase matcher.Phase) {
 	p.running.now.Phase = phase
 }
 
-// Step returns the step that runs now, and whether there is one. It is safe to call from any goroutine, at any time, and
-// waits for nothing that a step does.
+// Step returns the step that runs now, and whether there is one. It is safe to call from any goroutine, at any time,
+// and waits for nothing that a step does.
 func (p *Pipeline) Step() (StepStatus, bool) {
 	r := &p.running
 	r.mu.Lock()

@@ -114,8 +114,8 @@ func (p *Pipeline) setState(s RunState) {
 	p.status.State, p.status.Reason = s, ""
 }
 
-// nearMaxEdges tells whether the batch at hand might reach the bound of edges: it is stepped before another message is taken, so
-// that one message at most goes past the bound.
+// nearMaxEdges tells whether the batch at hand might reach the bound of edges: it is stepped before another message is
+// taken, so that one message at most goes past the bound.
 func (p *Pipeline) nearMaxEdges() bool {
 	if p.opt.MaxEdges == 0 || p.opt.RejectEdges || p.batcher.Empty() {
 		return false
@@ -180,8 +180,9 @@ func (p *Pipeline) noteQueries() {
 	p.status.Queries = list
 }
 
-// noteLabels looks anew at why queries could not match, when labels have appeared or gone: for those that have missed one at once, for all when there are
-// an eighth more changes than at the last look, so that a stream of new labels costs little.
+// noteLabels looks anew at why queries could not match, when labels have appeared or gone: for those that have missed
+// one at once, for all when there are an eighth more changes than at the last look, so that a stream of new labels
+// costs little.
 func (p *Pipeline) noteLabels() {
 	g := p.opt.Engine.Graph()
 	switch now := g.LabelsVersion(); {

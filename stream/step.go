@@ -65,8 +65,8 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	return p.batches(soft, hard)
 }
 
-// published returns how many records of an open batch are out already: what they rest on is not measured again. Where the sink
-// cannot tell, the batch is published anew as a whole.
+// published returns how many records of an open batch are out already: what they rest on is not measured again. Where
+// the sink cannot tell, the batch is published anew as a whole.
 func (p *Pipeline) published(batch uint64) uint64 {
 	switch at := p.skip; {
 	case !at.Known || at.Batch < batch:
@@ -228,8 +228,8 @@ func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Tim
 	}
 }
 
-// idlePositions is how long positions that have moved over offsets without updates wait for a batch to be stored with, before
-// they get one of their own. It is far below what any topic's retention is.
+// idlePositions is how long positions that have moved over offsets without updates wait for a batch to be stored with,
+// before they get one of their own. It is far below what any topic's retention is.
 const idlePositions = time.Minute
 
 // advance moves positions over offsets that hold no records.
@@ -239,8 +239,8 @@ func (p *Pipeline) advance(at Positions) {
 	}
 }
 
-// idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they moved over
-// would take it for lost input.
+// idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they
+// moved over would take it for lost input.
 func (p *Pipeline) idle(hard context.Context) error {
 	p.idleAt = time.Time{}
 	at := maps.Clone(p.positions)
@@ -289,8 +289,8 @@ func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 	return err
 }
 
-// change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which may be
-// nil; answer, which may be nil, too, is called once it is in the batch log.
+// change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which
+// may be nil; answer, which may be nil, too, is called once it is in the batch log.
 func (p *Pipeline) change(hard context.Context, ch *matcher.QueryChange, admit func(context.Context, *matcher.QueryChange) (refused, err error),
 	answer func(batch, version uint64),
 ) (refused, err error) {

@@ -140,8 +140,8 @@ func (a *admin) serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// serverLog writes what the HTTP server has to say about connections to the log: a text of its own on standard error would be
-// no JSON.
+// serverLog writes what the HTTP server has to say about connections to the log: a text of its own on standard error
+// would be no JSON.
 type serverLog struct{ log zerolog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {

@@ -41,8 +41,8 @@ func writeCertificate(t *testing.T, dir string, serial int64) {
 	}
 }
 
-// TestP7CertificateAndTokenAreReadAgain holds that a certificate and a token that are replaced on disk are in use with the next
-// connection and the next request, that what cannot be used is left, and that the log tells either, once.
+// TestP7CertificateAndTokenAreReadAgain holds that a certificate and a token that are replaced on disk are in use with
+// the next connection and the next request, that what cannot be used is left, and that the log tells either, once.
 func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
 	dir := write(t, map[string]string{"token": "first\n", "in.jsonl": ""})
 	writeCertificate(t, dir, 1)
@@ -147,8 +147,8 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 	require.Equal(t, "not ready\n", unnamed.Body.String())
 }
 
-// TestMetricsListen holds that admin.metrics_listen has metrics and probes, and nothing else, without a token; and that it does
-// not need the admin interface.
+// TestMetricsListen holds that admin.metrics_listen has metrics and probes, and nothing else, without a token; and that
+// it does not need the admin interface.
 func TestMetricsListen(t *testing.T) {
 	a := newProbes("admin.metrics_listen", "0.0.0.0:0", nil, &fakeDaemon{}, newMetrics(0).registry, zerolog.Nop())
 	for path, code := range map[string]int{

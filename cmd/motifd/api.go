@@ -27,8 +27,8 @@ type daemon interface {
 	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
 	// Pending returns the changes that wait or are being made.
 	Pending() []pendingChange
-	// Cancel withdraws the pending change of a query, or cuts a registration short that is being made: the query is suspended
-	// then. errNotPending when there is none, errBegun when it cannot be cut any more.
+	// Cancel withdraws the pending change of a query, or cuts a registration short that is being made: the query is
+	// suspended then. errNotPending when there is none, errBegun when it cannot be cut any more.
 	Cancel(ctx context.Context, name string) error
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
@@ -43,8 +43,8 @@ type changed struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.
 	Pending bool `json:"pending,omitempty"`
-	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is told
-	// where they are to be put out, and by a dry run.
+	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is
+	// told where they are to be put out, and by a dry run.
 	Backfill string `json:"backfill,omitempty"`
 	// DryRun: nothing was changed.
 	DryRun bool `json:"dry_run,omitempty"`

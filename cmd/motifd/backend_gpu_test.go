@@ -116,7 +116,8 @@ func TestP2GPU(t *testing.T) {
 	t.Run("restart", func(t *testing.T) { gpuRestart(t, e) })
 }
 
-// gpuRehearsal replays a stream that begins with a graph, on which auto compares CPU and GPU before: the same bytes as from the CPU.
+// gpuRehearsal replays a stream that begins with a graph, on which auto compares CPU and GPU before: the same bytes as
+// from the CPU.
 func gpuRehearsal(t *testing.T, e *emulated) {
 	for _, emit := range []string{"deltas", "counts", "exists"} {
 		want := e.replay(t, "", "--graph", "graph.txt", "--emit", emit, "--backend", "cpu")
@@ -133,8 +134,8 @@ func gpuRehearsal(t *testing.T, e *emulated) {
 	}
 }
 
-// gpuReplay replays a stream on the GPU backend, and with one that fails on the way: the same bytes as from the CPU, or a
-// clear error where the GPU was asked for by name.
+// gpuReplay replays a stream on the GPU backend, and with one that fails on the way: the same bytes as from the CPU, or
+// a clear error where the GPU was asked for by name.
 func gpuReplay(t *testing.T, e *emulated) {
 	for _, emit := range []string{"deltas", "counts", "exists"} {
 		want := e.replay(t, "", "--emit", emit, "--backend", "cpu")
@@ -172,8 +173,8 @@ func withoutStream(records string) string {
 	return regexp.MustCompile(`"stream":"[^"]*"`).ReplaceAllString(records, "")
 }
 
-// gpuLost runs the daemon with auto on a GPU that fails on the way: what it writes is what the CPU writes, and the loss is
-// logged once.
+// gpuLost runs the daemon with auto on a GPU that fails on the way: what it writes is what the CPU writes, and the loss
+// is logged once.
 func gpuLost(t *testing.T, e *emulated) {
 	run := func(out, emulator, backend, graph string) (records string, r result) {
 		config := filepath.Join(e.dir, out+".yaml")
@@ -201,8 +202,9 @@ func gpuLost(t *testing.T, e *emulated) {
 	require.Positive(t, lost)
 }
 
-// gpuTimeline holds of the emulated backend what TestA12Timeline holds of the CPU's, and that what the device does is in the timeline: updates of
-// its array, which begin while the host finds candidates, searches, ordering and copies of rows, each within the steps of its batch.
+// gpuTimeline holds of the emulated backend what TestA12Timeline holds of the CPU's, and that what the device does is
+// in the timeline: updates of its array, which begin while the host finds candidates, searches, ordering and copies of
+// rows, each within the steps of its batch.
 func gpuTimeline(t *testing.T, e *emulated) {
 	t.Setenv(emulatorProgram, e.emulator)
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {

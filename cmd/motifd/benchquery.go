@@ -100,8 +100,8 @@ func (s *benchSizes) queries(rng *rand.Rand, a *benchAdjacency) ([]benchQuery, e
 // maxBenchTries bounds how many sets of vertices are looked at for a pattern.
 const maxBenchTries = 10_000
 
-// extract takes a pattern of a class: a connected set of vertices, all of the edges inside it or, where the class allows
-// for fewer, a random part of them that connects it.
+// extract takes a pattern of a class: a connected set of vertices, all of the edges inside it or, where the class
+// allows for fewer, a random part of them that connects it.
 func (a *benchAdjacency) extract(rng *rand.Rand, class string, size int) (benchQuery, bool) {
 	for range maxBenchTries {
 		set := a.grow(rng, class, size)

@@ -16,8 +16,8 @@ import (
 	"motifd/stream/checkpoint"
 )
 
-// copySocket is the socket, in the directory of a checkpoint, on which its daemon answers requests for copies. Who reaches it may read the
-// checkpoint anyway: the directory is its owner's alone.
+// copySocket is the socket, in the directory of a checkpoint, on which its daemon answers requests for copies. Who
+// reaches it may read the checkpoint anyway: the directory is its owner's alone.
 const copySocket = "motifd.sock"
 
 // mostCopies bounds the requests for copies that are served at one time.
@@ -26,8 +26,8 @@ const mostCopies = 8
 // copyPatience is how long a request may take to come in.
 const copyPatience = 10 * time.Second
 
-// copyRequest asks for a backup in the directory To, which is an absolute path on the daemon's host, or with an empty one for a copy that is
-// there until the connection ends.
+// copyRequest asks for a backup in the directory To, which is an absolute path on the daemon's host, or with an empty
+// one for a copy that is there until the connection ends.
 type copyRequest struct {
 	To string `json:"to"`
 }
@@ -38,8 +38,8 @@ type copyAnswer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// serveCopies answers requests for copies of the store until stop is called; stop waits for backups that are being made. Without a socket the
-// daemon goes on, and says so.
+// serveCopies answers requests for copies of the store until stop is called; stop waits for backups that are being
+// made. Without a socket the daemon goes on, and says so.
 func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop func()) {
 	path := filepath.Join(dir, copySocket)
 	_ = os.Remove(path) // of a daemon that was killed; the lock of the directory is ours
@@ -136,7 +136,8 @@ func removeCopy(unread bool, remove func() error) error {
 	return remove()
 }
 
-// askCopy asks the daemon that runs on a checkpoint; running is false when none answers. The caller closes the connection.
+// askCopy asks the daemon that runs on a checkpoint; running is false when none answers. The caller closes the
+// connection.
 func askCopy(ctx context.Context, dir string, req copyRequest) (answer copyAnswer, c net.Conn, running bool, err error) {
 	var d net.Dialer
 	c, err = d.DialContext(ctx, "unix", filepath.Join(dir, copySocket))
@@ -161,7 +162,8 @@ func askCopy(ctx context.Context, dir string, req copyRequest) (answer copyAnswe
 	return answer, c, true, nil
 }
 
-// readable returns where a checkpoint can be read: its directory or, while a daemon runs on it, a copy of what it is now. done gives that back.
+// readable returns where a checkpoint can be read: its directory or, while a daemon runs on it, a copy of what it is
+// now. done gives that back.
 func readable(ctx context.Context, dir string) (path string, done func() error, err error) {
 	answer, c, running, err := askCopy(ctx, dir, copyRequest{})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"motifd/stream/kafka"
 )
 
-// TestCheckpointOfARunningDaemon reads, replays and backs up the checkpoint of a daemon that runs. The backup is refused once the output goes on
-// beyond it; the checkpoint itself goes on.
+// TestCheckpointOfARunningDaemon reads, replays and backs up the checkpoint of a daemon that runs. The backup is
+// refused once the output goes on beyond it; the checkpoint itself goes on.
 func TestCheckpointOfARunningDaemon(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)

@@ -144,8 +144,8 @@ func TestDataStatic(t *testing.T) {
 	}
 }
 
-// TestDataStaticByStreaming streams the edges of a static case in and out again: the deltas add up to the count, and then
-// to zero. The vertices and their labels are there from the start.
+// TestDataStaticByStreaming streams the edges of a static case in and out again: the deltas add up to the count, and
+// then to zero. The vertices and their labels are there from the start.
 func TestDataStaticByStreaming(t *testing.T) {
 	want := map[string]string{}
 	for _, row := range table(t, "hprd") {
@@ -191,7 +191,8 @@ func TestDataStaticByStreaming(t *testing.T) {
 	}
 }
 
-// TestDataYeast counts the patterns of yeast in the whole graph and over its stream of insertions. Seven of them have 65 to 140 edges.
+// TestDataYeast counts the patterns of yeast in the whole graph and over its stream of insertions. Seven of them have
+// 65 to 140 edges.
 func TestDataYeast(t *testing.T) {
 	rows, large := table(t, "yeast"), 0
 	dir := t.TempDir()
@@ -222,8 +223,8 @@ func TestDataYeast(t *testing.T) {
 // amlsim are the sets of AMLSim payments.
 var amlsim = []string{"20K_cycle200", "20K_fanin200cycle200"}
 
-// TestDataAMLSim replays payments in time order with ring patterns of 3, 4 and 5 accounts, and compares the rings and the
-// fraud accounts on them with a count of its own.
+// TestDataAMLSim replays payments in time order with ring patterns of 3, 4 and 5 accounts, and compares the rings and
+// the fraud accounts on them with a count of its own.
 func TestDataAMLSim(t *testing.T) {
 	stated := readFile(t, filepath.Join("..", "..", "docs", "results.md"))
 	for _, folder := range amlsim {

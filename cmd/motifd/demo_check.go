@@ -42,8 +42,8 @@ type demoReport struct {
 	Positions map[string]int64 `json:"positions"`
 }
 
-// demoChecker compares what the daemon reports with what was planted, and asks an oracle of its own about each match: the
-// payments themselves, applied to a set of edges up to the batch in question.
+// demoChecker compares what the daemon reports with what was planted, and asks an oracle of its own about each match:
+// the payments themselves, applied to a set of edges up to the batch in question.
 type demoChecker struct {
 	in      *demoInputLog
 	out     io.Writer

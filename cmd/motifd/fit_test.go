@@ -25,7 +25,8 @@ checkpoint: {dir: state}
 queries: [{name: edge, cypher: "MATCH (a)-[:T]->(b)"}]
 `
 
-// fit is a log that outlives the daemons, with topics whose names begin with name, and a directory with a configuration.
+// fit is a log that outlives the daemons, with topics whose names begin with name, and a directory with a
+// configuration.
 type fit struct {
 	t    *testing.T
 	dir  string
@@ -242,8 +243,8 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	require.Equal(t, held+7, f.held())
 }
 
-// TestABackupTakesANewOutput: a backup that the output goes beyond goes on once the output's topics are made anew, and puts out what comes behind
-// it again.
+// TestABackupTakesANewOutput: a backup that the output goes beyond goes on once the output's topics are made anew, and
+// puts out what comes behind it again.
 func TestABackupTakesANewOutput(t *testing.T) {
 	t.Parallel()
 	f := newFit(t)
@@ -280,8 +281,8 @@ func (f *fit) addPartitions(topic string, n int32) {
 	brokertest.Settle(f.t, f.addr)
 }
 
-// TestTransactionsHidden: a daemon with transactions auto that was killed before its first batch does not go on without them when the
-// brokers show none any more.
+// TestTransactionsHidden: a daemon with transactions auto that was killed before its first batch does not go on without
+// them when the brokers show none any more.
 func TestTransactionsHidden(t *testing.T) {
 	t.Parallel()
 	f := newFit(t)

@@ -123,8 +123,8 @@ func TestStartLatest(t *testing.T) {
 	require.Equal(t, 1, f.held())
 }
 
-// TestUncleanElection: a log that was cut below the position while the daemon was down is refused by the leader epochs that the
-// checkpoint keeps, and gone on with when told so.
+// TestUncleanElection: a log that was cut below the position while the daemon was down is refused by the leader epochs
+// that the checkpoint keeps, and gone on with when told so.
 func TestUncleanElection(t *testing.T) {
 	t.Parallel()
 	f := newFit(t)

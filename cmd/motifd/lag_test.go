@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestLagTellsWhatIsNotDone: while the input is paused, or a batch does not get out, the lag counts what is not done, however much of it
-// has been read; when nobody answers for where the input ends, there is none.
+// TestLagTellsWhatIsNotDone: while the input is paused, or a batch does not get out, the lag counts what is not done,
+// however much of it has been read; when nobody answers for where the input ends, there is none.
 func TestLagTellsWhatIsNotDone(t *testing.T) {
 	t.Parallel()
 	lag := func(p *process, n int64) {

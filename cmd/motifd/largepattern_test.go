@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestS11PatternOf496EdgesGoesRound has the largest pattern, a tournament of 32 accounts that is ordered, registered by the API and kept through a
-// restart; what it finds is in the output, and in a replay of the batch log, with all of its edges.
+// TestS11PatternOf496EdgesGoesRound has the largest pattern, a tournament of 32 accounts that is ordered, registered by
+// the API and kept through a restart; what it finds is in the output, and in a replay of the batch log, with all of its
+// edges.
 func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)

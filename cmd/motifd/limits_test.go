@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestS11OneHubDoesNotHoldTheDaemon plays sixty payments to one account, and an unrelated one, against a pattern of ten senders: 7.5e10
-// matches. What is within the limits is put out, records tell of the rest, other queries and the exact count are as they are without a hub,
-// a registration with a backfill is bounded, too, and a replay of the batch log puts out the same bytes. Then the
-// payments are withdrawn. With a cap, the first matches are put out, and no limit is reached.
+// TestS11OneHubDoesNotHoldTheDaemon plays sixty payments to one account, and an unrelated one, against a pattern of ten
+// senders: 7.5e10 matches. What is within the limits is put out, records tell of the rest, other queries and the exact
+// count are as they are without a hub, a registration with a backfill is bounded, too, and a replay of the batch log
+// puts out the same bytes. Then the payments are withdrawn. With a cap, the first matches are put out, and no limit is
+// reached.
 func TestS11OneHubDoesNotHoldTheDaemon(t *testing.T) {
 	t.Parallel()
 	var senders []string
@@ -108,7 +109,8 @@ queries:
 	require.Equal(t, out(), readFile(t, filepath.Join(dir, "again.jsonl")))
 }
 
-// hub starts a daemon with sixty payments to one account, and returns it with the body that registers a pattern of ten senders.
+// hub starts a daemon with sixty payments to one account, and returns it with the body that registers a pattern of ten
+// senders.
 func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQuery)) string) {
 	t.Helper()
 	dir, port := logDir(t)
@@ -137,9 +139,9 @@ func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQue
 	}
 }
 
-// TestABackfillIsCountedFirst: a registration that would put out more matches than admin.max_backfill is refused with their exact
-// number, at once; what puts out less is not, and a dry run tells the number alone. Where it is not found in time, the registration
-// goes on, and says so.
+// TestABackfillIsCountedFirst: a registration that would put out more matches than admin.max_backfill is refused with
+// their exact number, at once; what puts out less is not, and a dry run tells the number alone. Where it is not found
+// in time, the registration goes on, and says so.
 func TestABackfillIsCountedFirst(t *testing.T) {
 	t.Parallel()
 	p, fan := hub(t)
@@ -181,8 +183,8 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	p.stop()
 }
 
-// TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile and lists it
-// with its progress, and DELETE ends it: the query is suspended, and goes with another DELETE.
+// TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile
+// and lists it with its progress, and DELETE ends it: the query is suspended, and goes with another DELETE.
 func TestARegistrationIsCutShort(t *testing.T) {
 	t.Parallel()
 	p, fan := hub(t, "--set", "engine.limits.group_matches=0", "--set", "engine.limits.query_time=0s", "--set", "engine.limits.batch_time=0s",

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNamesOfNewQueries: a name with a control character or a slash is refused before anything starts, whether it is in the
-// configuration or a file's; --check, which does not look into the checkpoint, warns of it.
+// TestNamesOfNewQueries: a name with a control character or a slash is refused before anything starts, whether it is in
+// the configuration or a file's; --check, which does not look into the checkpoint, warns of it.
 func TestNamesOfNewQueries(t *testing.T) {
 	t.Parallel()
 	const pattern = "MATCH (a)-->(b)"
@@ -35,8 +35,8 @@ func TestNamesOfNewQueries(t *testing.T) {
 	}
 }
 
-// TestReadableSecretsAreWarnedOf: run --check and the daemon's log tell of a token that every user can read, and nothing of one that is
-// private.
+// TestReadableSecretsAreWarnedOf: run --check and the daemon's log tell of a token that every user can read, and
+// nothing of one that is private.
 func TestReadableSecretsAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": "", "token": "s3cret"}) // 0644

@@ -37,8 +37,8 @@ type pendingChange struct {
 	Query   string  `json:"query"`
 	State   string  `json:"state"` // waiting, counting (its matches) or running
 	Seconds float64 `json:"seconds"`
-	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records that it has
-	// emitted, which begins when all are found.
+	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records that it
+	// has emitted, which begins when all are found.
 	Batch   uint64 `json:"batch,omitempty"`
 	Found   uint64 `json:"found,omitempty"`
 	Records uint64 `json:"records,omitempty"`
@@ -65,8 +65,8 @@ type pending struct {
 	counts  [2]string // the query that was counted last, and its matches
 }
 
-// change makes a change with begin, or with dry only counts, and waits for it for a while. room, called with p.mu held, may
-// refuse it.
+// change makes a change with begin, or with dry only counts, and waits for it for a while. room, called with p.mu held,
+// may refuse it.
 func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool, room func() error,
 	begin func(context.Context, *matcher.QueryChange) (uint64, uint64, error), log zerolog.Logger,
 ) (changed, error) {
@@ -119,8 +119,8 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 	return c.wait(ctx, p)
 }
 
-// wait waits for the change for a while: for changeWait, and while its matches are counted, which is bounded. A dry run, which has
-// nothing to tell but its result, is waited for dryWait, and then withdrawn.
+// wait waits for the change for a while: for changeWait, and while its matches are counted, which is bounded. A dry
+// run, which has nothing to tell but its result, is waited for dryWait, and then withdrawn.
 func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
 	patience := changeWait
 	if c.dry {

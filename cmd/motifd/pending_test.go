@@ -48,8 +48,8 @@ func TestAChangeThatWaitsIsPending(t *testing.T) {
 	})
 }
 
-// TestTheSameChangeAgainIsTheSame: a request that is made again while the change waits is answered like the first; another one of the
-// same name is refused.
+// TestTheSameChangeAgainIsTheSame: a request that is made again while the change waits is answered like the first;
+// another one of the same name is refused.
 func TestTheSameChangeAgainIsTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pending
@@ -82,8 +82,9 @@ func TestTheSameChangeAgainIsTheSame(t *testing.T) {
 	})
 }
 
-// TestACountIsWaitedFor: while the matches of a registration are counted the API does not answer that the change is pending, so that a
-// refusal and the result of a dry run reach who asked; a dry run that never comes to it is withdrawn.
+// TestACountIsWaitedFor: while the matches of a registration are counted the API does not answer that the change is
+// pending, so that a refusal and the result of a dry run reach who asked; a dry run that never comes to it is
+// withdrawn.
 func TestACountIsWaitedFor(t *testing.T) {
 	for _, dry := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -128,7 +129,8 @@ func TestACountIsWaitedFor(t *testing.T) {
 	})
 }
 
-// TestAStoredNameStays: names that are not allowed any more are refused for new queries of the configuration, not for stored ones.
+// TestAStoredNameStays: names that are not allowed any more are refused for new queries of the configuration, not for
+// stored ones.
 func TestAStoredNameStays(t *testing.T) {
 	q := &matcher.Query{Name: "x/y", Version: 3, Origin: "config"}
 	again := &matcher.Query{Name: "x/y", Emit: matcher.EmitCounts}

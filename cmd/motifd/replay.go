@@ -174,7 +174,8 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 		Ready: rehearsal(engine, a.log),
 	}
 	if r.backend.threads > 1 {
-		// What is read ahead takes a processor from the search. So it is little, and comes while the engine stages a batch, which takes one.
+		// What is read ahead takes a processor from the search. So it is little, and comes while the engine stages a batch,
+		// which takes one.
 		opt.QueueRecords = 2 * min(c.Batch, mostReadAhead)
 	}
 	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")

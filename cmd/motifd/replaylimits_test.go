@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplayWithADaemonsSettings holds that a replay with a daemon's caps, budgets, sample, limits and echo_props puts out the daemon's bytes, notices
-// included, but for the stream's id.
+// TestReplayWithADaemonsSettings holds that a replay with a daemon's caps, budgets, sample, limits and echo_props puts
+// out the daemon's bytes, notices included, but for the stream's id.
 func TestReplayWithADaemonsSettings(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))

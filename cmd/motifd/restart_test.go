@@ -96,7 +96,8 @@ func produceForever(ctx context.Context, port int, seed uint64) error {
 		if len(list) == 0 {
 			continue
 		}
-		// The end of the production waits for the answer: what is given up on its way may come in behind what is thought the end.
+		// The end of the production waits for the answer: what is given up on its way may come in behind what is thought the
+		// end.
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		_ = produceOne(try, port, value) // again, with other updates
 		cancel()

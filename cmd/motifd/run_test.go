@@ -83,7 +83,8 @@ func TestRunOnFiles(t *testing.T) {
 	}
 }
 
-// TestRunOnADirectory: files that were read may go, and files that come are read whatever their names, each once; one that goes while it is being read is missed.
+// TestRunOnADirectory: files that were read may go, and files that come are read whatever their names, each once; one
+// that goes while it is being read is missed.
 func TestRunOnADirectory(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fileConfig, "path: in.jsonl", "path: in", 1)})
@@ -301,8 +302,8 @@ func TestS11MaxEdges(t *testing.T) {
 	p.stop()
 }
 
-// TestS11SuspendAndResume holds that a query which exceeds its work budget is suspended visibly, stays so over a restart,
-// and resumes as a new version.
+// TestS11SuspendAndResume holds that a query which exceeds its work budget is suspended visibly, stays so over a
+// restart, and resumes as a new version.
 func TestS11SuspendAndResume(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)

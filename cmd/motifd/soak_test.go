@@ -45,8 +45,8 @@ const (
 
 // TestP4Soak runs the daemon on a stream of payments that forgets: every insertion is followed by its deletion, so that
 // the graph stays of one size, while a query comes and goes every second. Meanwhile memory, live heap, goroutines and
-// file handles are sampled. They are flat: over the second half of the time a least-squares line through the least samples
-// of ten windows rises by no more than checkFlat allows.
+// file handles are sampled. They are flat: over the second half of the time a least-squares line through the least
+// samples of ten windows rises by no more than checkFlat allows.
 //
 // The deltas are checked as they come (what appears was not there, what disappears was), and in the end what stands is
 // what `motifd match` counts in the graph that is left.
@@ -221,16 +221,16 @@ func (s *soak) follow(r io.Reader) (err error) {
 	}
 }
 
-// soakWindows is the number of windows that the second half of the time is looked at in, soakSamples the least number of
-// samples in all: eight to a window, so that the least of them is one between two batches.
+// soakWindows is the number of windows that the second half of the time is looked at in, soakSamples the least number
+// of samples in all: eight to a window, so that the least of them is one between two batches.
 const (
 	soakWindows = 10
 	soakSamples = 2 * soakWindows * 8
 )
 
 // rise cuts the second half of the samples into windows, takes the least of each, fits a line through these by least
-// squares, and returns by how much it rises; and their mean. The least, because buffers that fill and empty and a collector that
-// comes late on a busy machine make peaks that say nothing, while a leak lifts the bottom too.
+// squares, and returns by how much it rises; and their mean. The least, because buffers that fill and empty and a
+// collector that comes late on a busy machine make peaks that say nothing, while a leak lifts the bottom too.
 func (s *soak) rise(of func(soakSample) float64) (rise, mean float64) {
 	half := s.samples[len(s.samples)/2:]
 	var least []float64
@@ -272,9 +272,9 @@ func TestSoakRise(t *testing.T) {
 	require.InDelta(t, 4.5, rise, 0.8)
 }
 
-// checkFlat holds the bounds. The checkpoint fills and empties write buffers of 2 x 32 MiB, about once in soakCycle: over
-// windows shorter than that memory may rise by as much. In less than soakMemory memory is still growing to what it needs, and is
-// reported only.
+// checkFlat holds the bounds. The checkpoint fills and empties write buffers of 2 x 32 MiB, about once in soakCycle:
+// over windows shorter than that memory may rise by as much. In less than soakMemory memory is still growing to what it
+// needs, and is reported only.
 func (s *soak) checkFlat(duration time.Duration) {
 	const soakMemory, soakCycle, buffers, spare = 60.0, 15.0, 64.0, 4.0
 	last := s.samples[len(s.samples)-1]
@@ -313,8 +313,8 @@ func (s *soak) checkFlat(duration time.Duration) {
 	require.True(s.t, flat, "something grows")
 }
 
-// checkDisk holds the bound of docs/operations.md on the checkpoint's directory, at each sample: twice the graph and the log, 256 MiB of tables and 64 MiB of
-// write-ahead log.
+// checkDisk holds the bound of docs/operations.md on the checkpoint's directory, at each sample: twice the graph and
+// the log, 256 MiB of tables and 64 MiB of write-ahead log.
 func (s *soak) checkDisk() {
 	const record, fixed = 200, 320 << 20
 	info, err := checkpoint.Info(filepath.Join(s.dir, "state"), nil)

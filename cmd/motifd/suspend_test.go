@@ -13,7 +13,8 @@ import (
 	"motifd/stream/kafka"
 )
 
-// hubMessage is sixty payments to one account, in one message, and hubPattern ten senders to one: 7.5e10 matches, which no machine puts out.
+// hubMessage is sixty payments to one account, in one message, and hubPattern ten senders to one: 7.5e10 matches, which
+// no machine puts out.
 func hubMessage() string {
 	var all []string
 	for i := range 60 {
@@ -33,7 +34,8 @@ func hubPattern() string {
 // unlimited takes all limits off.
 const unlimited = "engine: {limits: {group_matches: 0, query_time: 0s, batch_time: 0s, spill_bytes: 0}}\n"
 
-// suspended returns how many lines tell that an operator has suspended fan10, and checks that no other line of it comes behind one.
+// suspended returns how many lines tell that an operator has suspended fan10, and checks that no other line of it comes
+// behind one.
 func suspended(t *testing.T, lines string) (n int) {
 	for line := range strings.Lines(lines) {
 		if !strings.Contains(line, `"query":"fan10"`) {
@@ -49,8 +51,8 @@ func suspended(t *testing.T, lines string) (n int) {
 	return n
 }
 
-// TestS11TheWayOutOfABatchThatDoesNotEnd kills a daemon in the middle of a batch that would take for ever, without limits. The next start
-// suspends the query, and goes on.
+// TestS11TheWayOutOfABatchThatDoesNotEnd kills a daemon in the middle of a batch that would take for ever, without
+// limits. The next start suspends the query, and goes on.
 func TestS11TheWayOutOfABatchThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": `
@@ -97,8 +99,8 @@ queries:
 	require.NotContains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "to be suspended")
 }
 
-// TestS11RunSuspends is the same on Kafka, by the start itself, where some of the batch is published: that stays, and a record behind it
-// tells that there is no more.
+// TestS11RunSuspends is the same on Kafka, by the start itself, where some of the batch is published: that stays, and a
+// record behind it tells that there is no more.
 func TestS11RunSuspends(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)

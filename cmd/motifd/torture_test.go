@@ -37,8 +37,8 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 
 // TestP3Torture kills real daemons on a real broker with SIGKILL at random moments, and the broker now and then, while
 // updates are produced and queries come and go. In the end what Java's consumer holds under read_committed is, byte by
-// byte, what `motifd replay --batch-log` writes, and the matches that it adds up to are the oracle's. A backup that was made
-// while the daemon worked is restored once, and refused.
+// byte, what `motifd replay --batch-log` writes, and the matches that it adds up to are the oracle's. A backup that was
+// made while the daemon worked is restored once, and refused.
 //
 // TORTURE_KILLS, TORTURE_RESTARTS and TORTURE_SEED change how long it takes; `make torture` is the
 // long form.
@@ -198,7 +198,8 @@ func (x *torture) backUp() {
 	require.Contains(x.t, succeed(x.t, x.dir, "checkpoint", "verify", "old").stdout, "intact")
 }
 
-// restoreOld kills the daemon and starts one on the backup, which the output has gone beyond: it is refused, and the right one goes on.
+// restoreOld kills the daemon and starts one on the backup, which the output has gone beyond: it is refused, and the
+// right one goes on.
 func (x *torture) restoreOld() {
 	t := x.t
 	x.p.ready()

@@ -14,8 +14,8 @@ var linked string
 // version is what this build calls itself.
 var version = versionOf(linked, debug.ReadBuildInfo)
 
-// versionOf returns the version that the linker was given, or that of the module when it was built by go install, or the
-// revision, or "dev".
+// versionOf returns the version that the linker was given, or that of the module when it was built by go install, or
+// the revision, or "dev".
 func versionOf(linked string, read func() (*debug.BuildInfo, bool)) string {
 	info, ok := read()
 	if linked != "" || !ok {
@@ -34,8 +34,8 @@ func versionOf(linked string, read func() (*debug.BuildInfo, bool)) string {
 	return "dev-" + revision
 }
 
-// revisionOf returns the first 12 digits of the commit that a build was made from, "" when it is not known, and whether files
-// had been changed since.
+// revisionOf returns the first 12 digits of the commit that a build was made from, "" when it is not known, and whether
+// files had been changed since.
 func revisionOf(info *debug.BuildInfo) (revision string, dirty bool) {
 	for _, s := range info.Settings {
 		switch {

@@ -88,8 +88,8 @@ func classOf(err error) string {
 	return "not ready"
 }
 
-// ready returns nil, or a notReady that tells why the pipeline takes no input at present. A step that takes longer than stepTimeout, unless that is
-// 0, is such a reason.
+// ready returns nil, or a notReady that tells why the pipeline takes no input at present. A step that takes longer than
+// stepTimeout, unless that is 0, is such a reason.
 func ready(p *stream.Pipeline, w *waits, stepTimeout time.Duration) error {
 	ok, reason := p.Ready()
 	state, _, _ := strings.Cut(reason, ":")

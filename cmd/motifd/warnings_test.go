@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatCanNeverMatchIsSaidEverywhere has a pattern with a label that is spelt otherwise in the data: validate, match, replay, query add, the list of
-// queries and the status say so, until data has it.
+// TestWhatCanNeverMatchIsSaidEverywhere has a pattern with a label that is spelt otherwise in the data: validate,
+// match, replay, query add, the list of queries and the status say so, until data has it.
 func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 	t.Parallel()
 	const said = `no vertex in the graph has the label "account"; did you mean "Account"?`

@@ -8,14 +8,13 @@ import (
 
 // adjacency keeps the graph's entries once more, those of a vertex in one block by kind, then neighbour: entries of one
 // direction, edge label and label of the neighbour are of one kind. What counting asks for is then a few neighbours
-// side by side, where a range of the packed memory array is mostly neighbours of other labels (GSI section IV, which partitions
-// by edge label only). Entries of a staged batch are in it as they are in the array: those inserted and those deleted,
-// marked.
+// side by side, where a range of the packed memory array is mostly neighbours of other labels (GSI section IV, which
+// partitions by edge label only). Entries of a staged batch are in it as they are in the array: those inserted and
+// those deleted, marked.
 //
-// A block begins with pairs (kind, end of its entries in the block, marked if the staged batch has some of them), ascending; then
-// come the neighbours. It takes 8 bytes for
-// each end of an edge and 16 for each kind of neighbour that a vertex has, and room to grow; it is kept while some query
-// asks for counts.
+// A block begins with pairs (kind, end of its entries in the block, marked if the staged batch has some of them),
+// ascending; then come the neighbours. It takes 8 bytes for each end of an edge and 16 for each kind of neighbour that
+// a vertex has, and room to grow; it is kept while some query asks for counts.
 type adjacency struct {
 	g         *dyngraph.Graph
 	number    uint64            // of adjacencies that the process has made, from 1 on

@@ -6,8 +6,8 @@ import (
 	"motifd/dyngraph"
 )
 
-// An adjacency follows the graph when it is asked for, since batches may pass that nobody counts in, or that another backend counts in.
-// What they changed is listed, batch by batch, and made before the next count.
+// An adjacency follows the graph when it is asked for, since batches may pass that nobody counts in, or that another
+// backend counts in. What they changed is listed, batch by batch, and made before the next count.
 
 // catchUp makes the changes that are late, and enters the net edges of the staged batch, if there is one.
 func (a *adjacency) catchUp(d *dyngraph.Delta) {
@@ -36,8 +36,8 @@ func (a *adjacency) catchUp(d *dyngraph.Delta) {
 	}
 }
 
-// end ends the staged batch. If it is in it, marks go, and with them the entries that are no longer in the graph; if it never was, what it changed is
-// listed. It answers false when that is so much that to read the graph anew takes less.
+// end ends the staged batch. If it is in it, marks go, and with them the entries that are no longer in the graph; if it
+// never was, what it changed is listed. It answers false when that is so much that to read the graph anew takes less.
 func (a *adjacency) end(d *dyngraph.Delta, committed bool) bool {
 	switch {
 	case a.staged && len(a.entered) > 0:

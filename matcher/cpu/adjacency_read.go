@@ -10,8 +10,8 @@ import (
 // adjacencies is how many were made.
 var adjacencies atomic.Uint64
 
-// newAdjacency reads the graph, with the staged batch if there is one. parallel runs its argument on several goroutines and waits for
-// them: one pass over the graph finds how large each vertex's block is, a second one writes the blocks.
+// newAdjacency reads the graph, with the staged batch if there is one. parallel runs its argument on several goroutines
+// and waits for them: one pass over the graph finds how large each vertex's block is, a second one writes the blocks.
 func newAdjacency(g *dyngraph.Graph, wide []wideKind, parallel func(work func())) *adjacency {
 	a := &adjacency{g: g, number: adjacencies.Add(1), kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound()), wide: slices.Clone(wide)}
 	in := dyngraph.Out
@@ -66,8 +66,8 @@ type adjacencyReader struct {
 	view   dyngraph.View
 	labels []dyngraph.LabelID
 	near   []nearKind // as the adjacency's
-	// of are the kinds of the vertex's entries, as they come; kinds are the same, each once; count is how many there are of
-	// each, or where the next goes, and 0 between vertices.
+	// of are the kinds of the vertex's entries, as they come; kinds are the same, each once; count is how many there are
+	// of each, or where the next goes, and 0 between vertices.
 	of, kinds []uint32
 	count     []uint32
 	scratch   []adjacencyEntry

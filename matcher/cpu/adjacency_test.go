@@ -14,9 +14,9 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestAdjacencyFollowsTheGraph compares the adjacency, kept through batches that are committed or not, with the graph. It is made when
-// a query is prepared or, lazily, by the first search that counts, and batches may come before it and between searches: it follows when it is
-// asked for.
+// TestAdjacencyFollowsTheGraph compares the adjacency, kept through batches that are committed or not, with the graph.
+// It is made when a query is prepared or, lazily, by the first search that counts, and batches may come before it and
+// between searches: it follows when it is asked for.
 func TestAdjacencyFollowsTheGraph(t *testing.T) {
 	late := 0 // batches that it is behind at most
 	matchertest.ForSeedsUntil(t, 60, func() bool { return late > 2 }, func(t *testing.T, rng *rand.Rand) {

@@ -6,8 +6,9 @@ import (
 	"motifd/dyngraph"
 )
 
-// aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to wait for what they
-// find, takes longer than all that a small batch has to search. A single worker would only have rows emitted while it searches.
+// aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to
+// wait for what they find, takes longer than all that a small batch has to search. A single worker would only have rows
+// emitted while it searches.
 func aloneSteps(threads int) uint64 {
 	if threads == 1 {
 		return 32 * shareEvery
@@ -15,10 +16,12 @@ func aloneSteps(threads int) uint64 {
 	return 4 * shareEvery
 }
 
-// atOnce is how many times the steps between two looks whether to give work away a search for rows is to be foreseen to make if workers are to begin at once.
+// atOnce is how many times the steps between two looks whether to give work away a search for rows is to be foreseen to
+// make if workers are to begin at once.
 const atOnce = 64
 
-// large foresees from the search before whether this one is large enough that workers begin at once: one that is alone meanwhile leaves processors idle.
+// large foresees from the search before whether this one is large enough that workers begin at once: one that is alone
+// meanwhile leaves processors idle.
 func (s *rowSearch) large(sign dyngraph.Sign) bool {
 	b := s.b
 	return b.opt.Threads > 1 && b.perNet[side(sign)]*uint64(len(s.nets)) >= atOnce*b.shareEvery
@@ -33,14 +36,16 @@ func (s *rowSearch) note(sign dyngraph.Sign, nets int) {
 	s.b.perNet[side(sign)] = steps / uint64(nets)
 }
 
-// anchorsLeft are those that a search has not come to: some starts of the last net edge that it came to, and the net edges from next on.
+// anchorsLeft are those that a search has not come to: some starts of the last net edge that it came to, and the net
+// edges from next on.
 type anchorsLeft struct {
 	starts []start
 	next   int
 }
 
-// searchAlone searches and emits groups, in order, on the caller's goroutine, until it has made enough steps, or a group's search has become so long that
-// it is to be shared. Workers have begun then with what is left, and the one that was alone is one of them. A large search is not begun alone.
+// searchAlone searches and emits groups, in order, on the caller's goroutine, until it has made enough steps, or a
+// group's search has become so long that it is to be shared. Workers have begun then with what is left, and the one
+// that was alone is one of them. A large search is not begun alone.
 func (s *rowSearch) searchAlone(ctx context.Context, large bool) error {
 	w := newWorker(s)
 	if s.b.opt.Threads > 1 {
@@ -70,7 +75,8 @@ func (s *rowSearch) searchAlone(ctx context.Context, large bool) error {
 	return nil
 }
 
-// alone tells whether there may be more to search or to emit, and returns the last group if it is complete and was not emitted.
+// alone tells whether there may be more to search or to emit, and returns the last group if it is complete and was not
+// emitted.
 func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more bool, err error) {
 	for {
 		for len(s.left.starts) == 0 {
@@ -105,8 +111,8 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 	}
 }
 
-// begin begins the other workers, with what is left. The group that the caller's goroutine is at, or has just searched, is a chunk of its own, the first.
-// s.mu is held.
+// begin begins the other workers, with what is left. The group that the caller's goroutine is at, or has just searched,
+// is a chunk of its own, the first. s.mu is held.
 func (s *rowSearch) begin() {
 	s.begun = true
 	s.hungry.Store(0)

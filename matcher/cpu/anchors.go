@@ -15,9 +15,9 @@ type start struct {
 	third   stepKind // of the order
 }
 
-// anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit in all
-// registered plans is found once, what of it was requested once a search; of that, what the candidate bits of the ends
-// admit.
+// anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit
+// in all registered plans is found once, what of it was requested once a search; of that, what the candidate bits of
+// the ends admit.
 type anchors struct {
 	b      *Backend
 	view   dyngraph.View

@@ -20,15 +20,16 @@ type Options struct {
 	Threads int
 	// SpillDir is where groups of matches that are too large to sort in memory are sorted. "" is os.TempDir().
 	SpillDir string
-	// GroupMemory bounds, in bytes, the rows of one group that a worker holds in memory while it searches and sorts; beyond it
-	// sorted runs go to SpillDir. 0 is 64 MiB.
+	// GroupMemory bounds, in bytes, the rows of one group that a worker holds in memory while it searches and sorts;
+	// beyond it sorted runs go to SpillDir. 0 is 64 MiB.
 	GroupMemory int
-	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead waits, and
-	// parts of a group that is not the next go to SpillDir. 0 is 64 MiB. A search holds at most Threads times GroupMemory
-	// and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
+	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead waits,
+	// and parts of a group that is not the next go to SpillDir. 0 is 64 MiB. A search holds at most Threads times
+	// GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
-	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search that counts,
-	// since another backend may answer all, or no batch may come. Otherwise it is made when the first query that asks for counts is prepared.
+	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search
+	// that counts, since another backend may answer all, or no batch may come. Otherwise it is made when the first query
+	// that asks for counts is prepared.
 	Lazy bool
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
@@ -126,8 +127,8 @@ func (b *Backend) outdate() {
 	}
 }
 
-// compiled are the orders of one plan. Rows observe symmetry constraints where the unit is subgraphs. Counts by enumeration always do: the
-// matches of an orbit are as many as there are automorphisms.
+// compiled are the orders of one plan. Rows observe symmetry constraints where the unit is subgraphs. Counts by
+// enumeration always do: the matches of an orbit are as many as there are automorphisms.
 type compiled struct {
 	plan *matcher.Plan
 	at   int // among the plans of Prepare
@@ -305,8 +306,9 @@ func (b *Backend) adjacency() *adjacency {
 	return b.adj
 }
 
-// Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of the graph, which follows it
-// when it is asked for, and the numbers of branches. Search does so itself; a caller that measures searches calls Ready before.
+// Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of
+// the graph, which follows it when it is asked for, and the numbers of branches. Search does so itself; a caller that
+// measures searches calls Ready before.
 func (b *Backend) Ready(reqs []matcher.Request) {
 	if b.sums(reqs) {
 		b.ready(reqs)
@@ -325,8 +327,8 @@ func (b *Backend) sums(reqs []matcher.Request) bool {
 	})
 }
 
-// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged batch's, whose net edges
-// are entered.
+// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged
+// batch's, whose net edges are entered.
 func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if !b.sums(reqs) {
 		return 0, 0

@@ -10,8 +10,8 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestBands plays the sort by bands against one of whole rows: rows of several searches with heads that agree in much, or in nothing, whose
-// columns are more than a key holds or not, with tails that ascend or do not.
+// TestBands plays the sort by bands against one of whole rows: rows of several searches with heads that agree in much,
+// or in nothing, whose columns are more than a key holds or not, with tails that ascend or do not.
 func TestBands(t *testing.T) {
 	merged, inHeads, tooMany := 0, 0, 0
 	seen := func() bool { return merged > 0 && inHeads > 0 && tooMany > 0 }
@@ -66,7 +66,8 @@ func parallelEdges(t *testing.T, o *rowOrder, n uint32) uint32 {
 	return n
 }
 
-// addSearches adds rows of some searches to a buffer and returns them. Their edges are any of so many, or those that the vertices determine.
+// addSearches adds rows of some searches to a buffer and returns them. Their edges are any of so many, or those that
+// the vertices determine.
 func addSearches(rng *rand.Rand, o *rowOrder, buf *rowBuffer, edges uint32) (rows [][]uint32) {
 	// A column has few values, so that rows agree, but far apart, so that keys do not hold all columns.
 	pools := make([][]uint32, o.vertices)

@@ -7,11 +7,12 @@ import (
 	"motifd/dyngraph"
 )
 
-// branch is a part of a pattern, a tree, that hangs from one of its vertices by an edge, and for each image of that vertex the
-// number of homomorphisms of the rest: the sum over the neighbours along the edge of the product of the numbers that its own
-// branches have there. The numbers are kept from batch to batch: each batch costs work for the net edges that fit, and for the
-// neighbours of the vertices whose numbers they change (factorised incremental view maintenance, as in F-IVM: Nikolic and
-// Olteanu, SIGMOD 2018). Branches that are the same belong to all patterns that have them.
+// branch is a part of a pattern, a tree, that hangs from one of its vertices by an edge, and for each image of that
+// vertex the number of homomorphisms of the rest: the sum over the neighbours along the edge of the product of the
+// numbers that its own branches have there. The numbers are kept from batch to batch: each batch costs work for the net
+// edges that fit, and for the neighbours of the vertices whose numbers they change (factorised incremental view
+// maintenance, as in F-IVM: Nikolic and Olteanu, SIGMOD 2018). Branches that are the same belong to all patterns that
+// have them.
 //
 // Numbers do not depend on candidate bits, but on labels alone.
 type branch struct {
@@ -38,8 +39,8 @@ type branch struct {
 	changed []change
 }
 
-// cell is the number of a vertex, less than 2^64-1. When the last phase changed it, at is where changed has it and phase the lower half
-// of the phase.
+// cell is the number of a vertex, less than 2^64-1. When the last phase changed it, at is where changed has it and
+// phase the lower half of the phase.
 type cell struct {
 	n         uint64
 	at, phase uint32
@@ -83,8 +84,8 @@ func (br *branch) has(c *cell, v dyngraph.VertexID) bool {
 	return c.phase == uint32(br.phase) && int(c.at) < len(br.changed) && br.changed[c.at].v == v
 }
 
-// before returns what the number of a vertex was before the last phase, given what it is. A ring's that is asked for only now may have been
-// beyond 64 bits.
+// before returns what the number of a vertex was before the last phase, given what it is. A ring's that is asked for
+// only now may have been beyond 64 bits.
 func (br *branch) before(v dyngraph.VertexID, n uint64) uint64 {
 	if br.phase&1 != 0 {
 		return n - br.by(v)
@@ -176,9 +177,9 @@ func (br *branch) build(k *keeper, phase uint64) bool {
 	return true
 }
 
-// apply brings the staged batch's deletions, or insertions, into the numbers. The children have them already. What a phase takes
-// from, or adds to, the graph before it, is what the changed numbers of the children make over the edges of that graph, and
-// what the edges that it changes have at the children's new numbers.
+// apply brings the staged batch's deletions, or insertions, into the numbers. The children have them already. What a
+// phase takes from, or adds to, the graph before it, is what the changed numbers of the children make over the edges of
+// that graph, and what the edges that it changes have at the children's new numbers.
 func (br *branch) apply(k *keeper, phase uint64) bool {
 	br.changed, br.phase = br.changed[:0], phase
 	if !br.concerned(phase) {

@@ -2,13 +2,14 @@ package cpu
 
 import "slices"
 
-// rowBuffer is where the rows of a group lie before they are sorted. A search puts rows out that differ from the row before in what its last
-// steps map. So a row lies there in two parts: a head, which it shares with the rows that came with it, and a tail, the columns of those
-// steps. That is a third or a quarter of what whole rows would take: large groups then stay in a cache, or in a worker's part of
-// one that is shared, where whole rows would not.
+// rowBuffer is where the rows of a group lie before they are sorted. A search puts rows out that differ from the row
+// before in what its last steps map. So a row lies there in two parts: a head, which it shares with the rows that came
+// with it, and a tail, the columns of those steps. That is a third or a quarter of what whole rows would take: large
+// groups then stay in a cache, or in a worker's part of one that is shared, where whole rows would not.
 //
-// Of the words, each head begins with the number of a form, then the number of its tails; then comes a row, whose columns of the form are
-// not set, then the tails. The first form is that of rows that have all in the tail: there is no row before them.
+// Of the words, each head begins with the number of a form, then the number of its tails; then comes a row, whose
+// columns of the form are not set, then the tails. The first form is that of rows that have all in the tail: there is
+// no row before them.
 type rowBuffer struct {
 	words []uint32
 	forms []form

@@ -10,14 +10,15 @@ import (
 	"motifd/matcher"
 )
 
-// A pattern edge is wide if it may have several images between two data vertices, since it takes any edge label or either
-// direction, or if a parallel pattern edge may take the same image. Wide edges are counted in sets: those of a set lie
-// between the same two pattern vertices and compete for data edges, those of different sets never do. In what a set counts
-// for, a pair of data vertices has a weight: the number of ways to map the set's edges to different data edges between them.
+// A pattern edge is wide if it may have several images between two data vertices, since it takes any edge label or
+// either direction, or if a parallel pattern edge may take the same image. Wide edges are counted in sets: those of a
+// set lie between the same two pattern vertices and compete for data edges, those of different sets never do. In what a
+// set counts for, a pair of data vertices has a weight: the number of ways to map the set's edges to different data
+// edges between them.
 
-// bundle is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their weights
-// multiply, since a homomorphism maps each pattern edge by itself, whatever others do; only parallel edges of the pattern
-// differ in every match.
+// bundle is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
+// weights multiply, since a homomorphism maps each pattern edge by itself, whatever others do; only parallel edges of
+// the pattern differ in every match.
 type bundle struct {
 	kinds int         // index into the shape's kinds of bundles: what a set asks for
 	exact bool        // a set is one edge, which takes every data edge of the kind that the adjacency lists
@@ -34,8 +35,8 @@ type bundled struct {
 // simple reports whether each visible data edge of the adjacency's kind counts for one.
 func (b *bundle) simple() bool { return b.exact && len(b.sets) == 1 }
 
-// maxAssignments bounds the states by which the weight of a set is found: the product, over kinds of its edges, of one more
-// than there are of the kind. A pattern with a larger set is counted by enumeration.
+// maxAssignments bounds the states by which the weight of a set is found: the product, over kinds of its edges, of one
+// more than there are of the kind. A pattern with a larger set is counted by enumeration.
 const maxAssignments = 1 << 12
 
 // bundleEdges finds the sets of wide edges. It answers false when one is too large.
@@ -176,7 +177,8 @@ func (e *edgeTo) code() uint64 {
 	return uint64(e.back.label)<<1 | uint64(e.back.dir)
 }
 
-// weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to the other one.
+// weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to
+// the other one.
 func (c *counter) weight(b *bundle, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
 	staged = staged && slices.ContainsFunc(ent, dyngraph.Entry.Staged)
 	total := matcher.CountOf(1)
@@ -222,8 +224,8 @@ type assigned struct {
 	radix int
 }
 
-// assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries that lead from x, but for
-// the anchor's image.
+// assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries
+// that lead from x, but for the anchor's image.
 func (c *counter) assign(set []bundled, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool, anchor int) matcher.Count {
 	a := &c.assigning
 	a.kinds = a.kinds[:0]
@@ -294,7 +296,8 @@ func (c *counter) besideAnchor(e *edgeTo, to *target, w dyngraph.VertexID, ancho
 	return total
 }
 
-// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be staged.
+// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be
+// staged.
 func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, to *target, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
 	nbr, ent, staged := c.around(x, e, to)
 	from := seek(nbr, 0, w)
@@ -330,8 +333,8 @@ func (l *weighted) add(w dyngraph.VertexID, n matcher.Count) {
 	l.nbr, l.ways = append(l.nbr, w), append(l.ways, n)
 }
 
-// gather makes a list the data vertices that fit a block, are free, and are joined to the images of all its neighbours that some edges
-// lead from; each counts as often as these edges join it, together.
+// gather makes a list the data vertices that fit a block, are free, and are joined to the images of all its neighbours
+// that some edges lead from; each counts as often as these edges join it, together.
 func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 	l.nbr, l.ways = l.nbr[:0], l.ways[:0]
 	lead := 0

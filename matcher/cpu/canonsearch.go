@@ -401,8 +401,8 @@ func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
 	return !c.done
 }
 
-// mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those parallel
-// to it can be mapped is known beforehand.
+// mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those
+// parallel to it can be mapped is known beforehand.
 func (c *canonSearch) mapEdge(e int) bool {
 	if e == len(c.o.parallel) {
 		return c.row()

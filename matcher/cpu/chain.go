@@ -7,9 +7,10 @@ import (
 	"motifd/matcher"
 )
 
-// chain is a piece between two mapped vertices, or a ring from one back to it, without branches but such as hang from one of its blocks. It is counted from
-// both ends at once: the images of a block are found level by level with the number of ways to each, and where the two
-// ends meet the numbers multiply. That takes the square root of what there is to enumerate.
+// chain is a piece between two mapped vertices, or a ring from one back to it, without branches but such as hang from
+// one of its blocks. It is counted from both ends at once: the images of a block are found level by level with the
+// number of ways to each, and where the two ends meet the numbers multiply. That takes the square root of what there is
+// to enumerate.
 type chain struct {
 	ends  [2]int // the boundary: pattern vertices
 	links []link
@@ -129,8 +130,8 @@ func (x *chainCounter) ready(n int) {
 	}
 }
 
-// readEnds reads where the neighbours of the ends of net edges are, which are mostly in no cache: reads that do not wait for each
-// other overlap.
+// readEnds reads where the neighbours of the ends of net edges are, which are mostly in no cache: reads that do not
+// wait for each other overlap.
 func (a *adjacency) readEnds(tasks []task) (read uint64) {
 	for i := range tasks {
 		read += uint64(a.heads[tasks[i].from].at + a.heads[tasks[i].to].at)
@@ -174,8 +175,8 @@ func (x *chainCounter) begin(n int) bool {
 	return true
 }
 
-// countChain counts a chain. It answers false when a number leaves 64 bits, and for what hangs from a chain or a joint: where it clashes with what is
-// mapped, a part of it may lie between two mapped vertices.
+// countChain counts a chain. It answers false when a number leaves 64 bits, and for what hangs from a chain or a joint:
+// where it clashes with what is mapped, a part of it may lie between two mapped vertices.
 func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
 	if !c.chains.begin(len(c.adj.heads)) {
 		return matcher.Count{}, false
@@ -217,7 +218,8 @@ func (c *counter) between(ch *chain, lo, hi int) (matcher.Count, bool) {
 	return c.meet(ch, lo, hi)
 }
 
-// expand fills a side with the images of a link that are joined to some vertices, from the link before (0) or after (1).
+// expand fills a side with the images of a link that are joined to some vertices, from the link before (0) or after
+// (1).
 func (c *counter) expand(l *link, from int, of []reached, side int) {
 	x := &c.chains
 	out := x.side[side][:0]

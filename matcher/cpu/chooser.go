@@ -9,11 +9,12 @@ import (
 	"motifd/matcher"
 )
 
-// Leaves that may meet are counted by generating functions where they are many, or count with weights. Leaves with the same candidates and
-// weights are a class; candidates that have the same weight for each class are a group, of which only the size matters. The number
-// of ways to choose different candidates for all leaves is the sum, over the ways to divide the leaves of each class among the groups, of
-// the product over the groups of the weights and of a falling factorial of the size. Groups are gone through one after the other:
-// what the remaining ones make of the leaves that are left is the same however they came to be left.
+// Leaves that may meet are counted by generating functions where they are many, or count with weights. Leaves with the
+// same candidates and weights are a class; candidates that have the same weight for each class are a group, of which
+// only the size matters. The number of ways to choose different candidates for all leaves is the sum, over the ways to
+// divide the leaves of each class among the groups, of the product over the groups of the weights and of a falling
+// factorial of the size. Groups are gone through one after the other: what the remaining ones make of the leaves that
+// are left is the same however they came to be left.
 
 // class is leaves that have the same candidates and weights.
 type class struct {

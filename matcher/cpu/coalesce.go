@@ -10,8 +10,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// compileRows prepares the orders of a plan for rows, by anchored order: one for each class, the others are nil (DESIGN A6).
-// With apart, each is searched by itself.
+// compileRows prepares the orders of a plan for rows, by anchored order: one for each class, the others are nil (DESIGN
+// A6). With apart, each is searched by itself.
 func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) []*order {
 	rows := make([]*order, len(p.Anchored))
 	symmetric := p.Query.Unit == matcher.Subgraphs
@@ -56,8 +56,8 @@ func (o *order) exchanged(image matcher.Image) []int {
 	return columns
 }
 
-// together makes the order of what the members of a class have in common. Its candidates are those of any member; which members
-// they leave is kept by search.live.
+// together makes the order of what the members of a class have in common. Its candidates are those of any member; which
+// members they leave is kept by search.live.
 func together(p *matcher.Plan, c *matcher.Class, members []*order, f *plan.Filter, columns *columns) *order {
 	o := &order{plan: p, anchor: members[0].anchor, steps: slices.Clone(members[0].steps[:c.Shared]), members: members}
 	for i := range o.steps {
@@ -129,8 +129,8 @@ func (s *search) live(d int, w dyngraph.VertexID) bool {
 	return passed != 0
 }
 
-// branch goes on with each member that is left of a class whose shared steps are mapped: the mapping is the member's but for the columns
-// that it has in the row.
+// branch goes on with each member that is left of a class whose shared steps are mapped: the mapping is the member's
+// but for the columns that it has in the row.
 func (s *search) branch() bool {
 	class := s.o
 	d := len(class.steps)

@@ -14,8 +14,8 @@ type order struct {
 	steps  []step
 	kinds  []stepKind // of the steps, by slot
 	ending *ending    // or nil
-	// members are the orders of a class, whose steps begin like these and go on; nil otherwise. columns are those of the row that
-	// the shared steps fill, the same of the members in the same places.
+	// members are the orders of a class, whose steps begin like these and go on; nil otherwise. columns are those of the
+	// row that the shared steps fill, the same of the members in the same places.
 	members []*order
 	columns []int
 	pathEnd bool // see endsInPath
@@ -125,8 +125,8 @@ func (o *order) end(c *columns) {
 	o.tail, o.ending, o.pathEnd = o.ordered(), c.endingOf(o), o.endsInPath()
 }
 
-// endsInPath tells that the last step of an order is joined to the one before it alone, so that nothing but this one's image decides what lists are
-// read for it.
+// endsInPath tells that the last step of an order is joined to the one before it alone, so that nothing but this one's
+// image decides what lists are read for it.
 func (o *order) endsInPath() bool {
 	d := len(o.steps) - 1
 	if d < 3 || o.images != nil || o.members != nil {
@@ -136,8 +136,8 @@ func (o *order) endsInPath() bool {
 	return st.plain && o.steps[d-1].plain && len(st.back) == 1 && st.back[0].step == d-1 && len(st.less) == 0
 }
 
-// ordered returns how many of a row's last vertices ascend among rows of the same search that agree in the others: those that come in the
-// order of the steps.
+// ordered returns how many of a row's last vertices ascend among rows of the same search that agree in the others:
+// those that come in the order of the steps.
 func (o *order) ordered() int {
 	if o.images != nil || o.members != nil {
 		return 0 // what is found together comes by turns

@@ -25,8 +25,9 @@ func addMod(a, b matcher.Count) matcher.Count {
 	return matcher.Count{Hi: hi, Lo: lo}
 }
 
-// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or disappears at once: there
-// are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are counted, otherwise subgraphs.
+// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or
+// disappears at once: there are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are
+// counted, otherwise subgraphs.
 func (c *compiled) inUnits(n matcher.Count) matcher.Count {
 	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
 	case c.shape != nil && subgraphs:

@@ -13,8 +13,8 @@ import (
 // of a piece depends on the images of its boundary, and is kept for the next time the same images come up.
 //
 // The other way is to count the pattern itself with its vertices kept apart. That others mapped before must not be hit
-// again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this is
-// exact, and mostly nothing, as few vertices are joined to the right neighbours.
+// again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this
+// is exact, and mostly nothing, as few vertices are joined to the right neighbours.
 type counter struct {
 	se    *search
 	step  func() bool // se.step, until the search is stopped
@@ -27,8 +27,8 @@ type counter struct {
 
 	scene
 	sums []openSum // the outermost first, if they are shared
-	// forest has counted some of the quotients in a phase. Since it knows nothing of candidate bits, they do not matter for the
-	// others either: the terms that cancel out would not. place is the net edge's in its group.
+	// forest has counted some of the quotients in a phase. Since it knows nothing of candidate bits, they do not matter
+	// for the others either: the terms that cancel out would not. place is the net edge's in its group.
 	forest *forest
 	phase  uint64
 	place  uint32
@@ -96,8 +96,8 @@ func (c *counter) passes(t *target, w dyngraph.VertexID) bool {
 // implied tells that every vertex that is reached along a block's only edge fits it.
 func (c *counter) implied(t *target) bool { return t.implied || c.forest != nil }
 
-// around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all need fit
-// the target.
+// around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all
+// need fit the target.
 func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
 	if e.kind >= 0 {
 		return c.adj.of(v, c.kinds[e.kind])
@@ -129,7 +129,8 @@ func (c *counter) product(ps []*piece) matcher.Count {
 	return total
 }
 
-// maxOthers bounds the vertices whose images are kept apart by inclusion and exclusion; with more, the piece is enumerated.
+// maxOthers bounds the vertices whose images are kept apart by inclusion and exclusion; with more, the piece is
+// enumerated.
 const maxOthers = 2
 
 // maxHits bounds the ways for one vertex of a piece to hit one of the others.
@@ -213,8 +214,8 @@ func (c *counter) anew(p *piece) matcher.Count {
 	return c.enumerate(p)
 }
 
-// version tells apart what a piece's edges see: those of a lower rank than the anchor's only what both graphs have, the others all. Where
-// branches are counted, candidate bits do not matter.
+// version tells apart what a piece's edges see: those of a lower rank than the anchor's only what both graphs have, the
+// others all. Where branches are counted, candidate bits do not matter.
 func (c *counter) version(p *piece) uint32 {
 	n := 0
 	for n < len(p.ranks) && p.ranks[n] < c.rank {
@@ -226,8 +227,8 @@ func (c *counter) version(p *piece) uint32 {
 	return uint32(n)
 }
 
-// hits counts the mappings of a piece, apart from its boundary, that use the image of at least one of the others:
-// the sum over the ways S to let vertices of the piece hit some of them of (-1)^(|S|+1) times the mappings that contain S.
+// hits counts the mappings of a piece, apart from its boundary, that use the image of at least one of the others: the
+// sum over the ways S to let vertices of the piece hit some of them of (-1)^(|S|+1) times the mappings that contain S.
 func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 	if others == 0 {
 		return matcher.Count{}
@@ -325,7 +326,8 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	return total
 }
 
-// images returns which of the neighbours along a piece's only edge are images of its next block. Those that are not are counted as search steps.
+// images returns which of the neighbours along a piece's only edge are images of its next block. Those that are not are
+// counted as search steps.
 func (c *counter) images(p *piece, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) []dyngraph.VertexID {
 	images, rank := c.common[c.depth][:0], p.from[0].rank
 	for i, w := range nbr {

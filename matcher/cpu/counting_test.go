@@ -15,8 +15,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestS12BothWaysOfCountingAgree counts from every anchor of random batches by quotients and with the vertices kept apart, and
-// both against enumeration over the whole batch.
+// TestS12BothWaysOfCountingAgree counts from every anchor of random batches by quotients and with the vertices kept
+// apart, and both against enumeration over the whole batch.
 func TestS12BothWaysOfCountingAgree(t *testing.T) {
 	var counted atomic.Int64
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
@@ -176,8 +176,8 @@ func TestSingleBlocksAreKeptBackForEachOther(t *testing.T) {
 	}
 }
 
-// TestPartitionsInvert: summed over all partitions of k elements, the coefficient times n to the number of blocks is the
-// number of injective maps into n elements.
+// TestPartitionsInvert: summed over all partitions of k elements, the coefficient times n to the number of blocks is
+// the number of injective maps into n elements.
 func TestPartitionsInvert(t *testing.T) {
 	for k := 1; k <= 5; k++ {
 		all := make([]uint32, k)

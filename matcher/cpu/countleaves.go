@@ -64,7 +64,8 @@ func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
 	return len(nbr) >= long && (staged || !c.implied(to))
 }
 
-// sameLeaf reports whether two leaves, of one edge that is not wide, have the same candidates, but for what the ranks of their edges let them see.
+// sameLeaf reports whether two leaves, of one edge that is not wide, have the same candidates, but for what the ranks
+// of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.edges[u][0], &c.q.edges[v][0]
 	return a.from == b.from && a.back.column == b.back.column
@@ -133,8 +134,8 @@ func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
 	return n
 }
 
-// leavesOf counts the candidates of a leaf that are joined to data vertex v; at once, where neither the batch changes edges
-// of v nor the filter tells more than the edge does.
+// leavesOf counts the candidates of a leaf that are joined to data vertex v; at once, where neither the batch changes
+// edges of v nor the filter tells more than the edge does.
 func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
 	nbr, ent, staged := c.around(v, e, to)
 	if !staged && c.implied(to) {

@@ -5,8 +5,8 @@ import (
 	"motifd/matcher"
 )
 
-// fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a sign
-// between two data vertices, of a label. The count is what there is more than less.
+// fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a
+// sign between two data vertices, of a label. The count is what there is more than less.
 func (c *counter) fromAnchor(o *order, sign dyngraph.Sign, n netPair, label dyngraph.LabelID) (more, less matcher.Count) {
 	c.rank, c.sign = c.shape.rank[o.anchor], sign
 	u, v := o.steps[0].vertex, o.steps[1].vertex
@@ -39,8 +39,8 @@ type beginning struct {
 	label    dyngraph.LabelID // of the net edge
 }
 
-// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same edge as one
-// of a lower rank.
+// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same
+// edge as one of a lower rank.
 func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, known bool) {
 	c.q, c.parts, c.depth = q, parts, 0
 	b := &c.begin
@@ -73,8 +73,8 @@ func (c *counter) one(q *quotient, parts *quotientPieces) (n matcher.Count, know
 	return n, true
 }
 
-// either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for those
-// that a forest has.
+// either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for
+// those that a forest has.
 func (c *counter) either(apart bool) (more, less matcher.Count) {
 	if apart {
 		more, _ = c.one(c.shape.apart, c.ps.apart)

@@ -37,7 +37,8 @@ func (f *fans) fan(u, v int) float64 {
 	return float64(n) / float64(max(1, f.g.VertexLabelCount(x)))
 }
 
-// wide counts the data edges that a wide edge takes between vertices with the labels of its ends, twice where either end may be either.
+// wide counts the data edges that a wide edge takes between vertices with the labels of its ends, twice where either
+// end may be either.
 func (f *fans) wide(e *edgeTo, x, y dyngraph.LabelID) (n int) {
 	set, g := e.wide.sets[0], f.g
 	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
@@ -60,8 +61,8 @@ func (f *fans) wide(e *edgeTo, x, y dyngraph.LabelID) (n int) {
 	return n
 }
 
-// images returns how many images the blocks beyond u are expected to have in all, with u one image of a block and the one that
-// it was reached from.
+// images returns how many images the blocks beyond u are expected to have in all, with u one image of a block and the
+// one that it was reached from.
 func (f *fans) images(u, from int) float64 {
 	n := 0.0
 	for m := f.q.adj[u] &^ (1 << from); m != 0; m &= m - 1 {
@@ -71,8 +72,8 @@ func (f *fans) images(u, from int) float64 {
 	return n
 }
 
-// many reports whether so many images are expected about the image of an edge, in the mean, that it is cheaper to keep numbers for all
-// vertices: more than two for each of the other blocks.
+// many reports whether so many images are expected about the image of an edge, in the mean, that it is cheaper to keep
+// numbers for all vertices: more than two for each of the other blocks.
 func (f *fans) many() bool {
 	if f.q.isRing() {
 		return f.manyAround()
@@ -85,8 +86,8 @@ func (f *fans) many() bool {
 	return n > 2*float64(edges)*float64(edges-1)
 }
 
-// manyAround is many for a ring: whether an end of an edge is expected to have more than one neighbour along the next one, in
-// the mean.
+// manyAround is many for a ring: whether an end of an edge is expected to have more than one neighbour along the next
+// one, in the mean.
 func (f *fans) manyAround() bool {
 	n, ends := 0.0, 0
 	for _, e := range f.s.plan.Query.Edges {

@@ -8,9 +8,10 @@ import (
 	"motifd/matcher"
 )
 
-// forest counts those quotients of a pattern that are trees, or trees and rings that hang from one vertex, from branches: their
-// homomorphisms are the sum over the images of one vertex of the product of the numbers that its branches have there. What a phase
-// changes is what it changes in that sum. Quotients that are one ring are counted from net edges, all those of a phase together.
+// forest counts those quotients of a pattern that are trees, or trees and rings that hang from one vertex, from
+// branches: their homomorphisms are the sum over the images of one vertex of the product of the numbers that its
+// branches have there. What a phase changes is what it changes in that sum. Quotients that are one ring are counted
+// from net edges, all those of a phase together.
 //
 // Quotients that are the same but for the names of their blocks are counted once.
 type forest struct {
@@ -51,8 +52,9 @@ type branches struct {
 	scratch scratch
 }
 
-// newForest returns nil for a pattern that is counted from its net edges alone: one with cycles, if it is not a ring, or with a vertex
-// of any label, one of which few images are expected about an edge, and one for which there is no room.
+// newForest returns nil for a pattern that is counted from its net edges alone: one with cycles, if it is not a ring,
+// or with a vertex of any label, one of which few images are expected about an edge, and one for which there is no
+// room.
 func (b *Backend) newForest(s *shape) *forest {
 	if s == nil || s.parts == nil || slices.Contains(s.plan.VertexLabels, matcher.AnyLabel) {
 		return nil
@@ -92,7 +94,8 @@ const (
 	changeBytes = 16
 )
 
-// hasNo reports whether one of some quotients, all of them before the one that is being looked at, is counted from net edges one by one.
+// hasNo reports whether one of some quotients, all of them before the one that is being looked at, is counted from net
+// edges one by one.
 func (f *forest) hasNo(of *quotientSet) bool {
 	for i := range f.terms {
 		if !f.terms[i].kept && of.has(i) {

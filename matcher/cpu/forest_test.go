@@ -52,8 +52,8 @@ func randomRing(rng *rand.Rand, name string, n int, directed bool, labels matche
 	return q
 }
 
-// TestS12ForestsCountAsEnumerationDoes counts trees and rings from numbers that are kept, through batches that are committed or not, searched in
-// any order, in part, twice or not at all, and compares with enumeration.
+// TestS12ForestsCountAsEnumerationDoes counts trees and rings from numbers that are kept, through batches that are
+// committed or not, searched in any order, in part, twice or not at all, and compares with enumeration.
 func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 	kept, fell, rings, free, counted := 0, 0, 0, 0, uint64(0)
 	seen := func() bool { return counted > 0 && fell > 0 && rings > 0 && free > 0 && kept > 3*fell } // forests are asked far more often than not
@@ -180,8 +180,8 @@ func rebuilt(b *Backend, br *branch) *branch {
 	return &anew
 }
 
-// TestS12ForestsLeaveNumbersOfMoreThan64Bits counts a tree of two hubs with 12 leaves each: with 40 leaves of each label in the graph a
-// branch just has fewer than 2^64 homomorphisms, with 50 it has more.
+// TestS12ForestsLeaveNumbersOfMoreThan64Bits counts a tree of two hubs with 12 leaves each: with 40 leaves of each
+// label in the graph a branch just has fewer than 2^64 homomorphisms, with 50 it has more.
 func TestS12ForestsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
 	q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "a", Label: "A"}, matcher.QueryVertex{Name: "b", Label: "B"})
@@ -253,8 +253,9 @@ func TestForestsAreForManyImages(t *testing.T) {
 	}
 }
 
-// TestS12RingsLeaveNumbersOfMoreThan64Bits counts paths through layers of vertices, each joined to all of the next one, whose ends, or the
-// second and the last vertex, may be one: more than 2^64 closed walks. Once that is known no batch pays for it any more.
+// TestS12RingsLeaveNumbersOfMoreThan64Bits counts paths through layers of vertices, each joined to all of the next one,
+// whose ends, or the second and the last vertex, may be one: more than 2^64 closed walks. Once that is known no batch
+// pays for it any more.
 func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	const wide = 5
 	for first := range 2 {
@@ -307,8 +308,8 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	}
 }
 
-// TestForestsWithoutRoomKeepNothing prepares two patterns with room for the branches of the smaller one, and again when vertices that came later have
-// taken twice that room.
+// TestForestsWithoutRoomKeepNothing prepares two patterns with room for the branches of the smaller one, and again when
+// vertices that came later have taken twice that room.
 func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 	var msgs []dyngraph.Message
 	for i := range 100 {

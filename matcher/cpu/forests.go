@@ -68,8 +68,8 @@ func (b *Backend) stale(reqs []matcher.Request) (n int) {
 	return n
 }
 
-// build builds the branches that are to be built in the graph before the staged batch, as long as no other branch has it: where one was missed, or
-// what is requested has such.
+// build builds the branches that are to be built in the graph before the staged batch, as long as no other branch has
+// it: where one was missed, or what is requested has such.
 func (b *Backend) build(reqs []matcher.Request) {
 	first := b.branches.asked != b.phase
 	b.branches.asked = b.phase
@@ -134,7 +134,8 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 	return nil
 }
 
-// oneByOne reports whether a request asks for a sum of which some is counted from net edges one by one, once the forests have the phase.
+// oneByOne reports whether a request asks for a sum of which some is counted from net edges one by one, once the
+// forests have the phase.
 func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 	if b.how(*req) != bySums || req.Before == 0 {
 		return false

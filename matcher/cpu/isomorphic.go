@@ -26,8 +26,8 @@ func (w weight) add(x weight) weight {
 	return w
 }
 
-// weights adds up, by quotient, the weights of those that are the same but for the names of their blocks: they have as many
-// homomorphisms. The first of them has the sum, which may be 0, and the others 0.
+// weights adds up, by quotient, the weights of those that are the same but for the names of their blocks: they have as
+// many homomorphisms. The first of them has the sum, which may be 0, and the others 0.
 func weights(s *shape) []weight {
 	sums := make([]weight, len(s.parts))
 	type class struct {
@@ -47,8 +47,8 @@ func weights(s *shape) []weight {
 	return sums
 }
 
-// colours returns, by block, a number that is the same for blocks that any isomorphism can bring together, and tells apart
-// most others: of its label, and of its edges and the colours of the blocks that they lead to.
+// colours returns, by block, a number that is the same for blocks that any isomorphism can bring together, and tells
+// apart most others: of its label, and of its edges and the colours of the blocks that they lead to.
 func (q *quotient) colours(s *shape) []uint64 {
 	colours, next := make([]uint64, len(q.of)), make([]uint64, len(q.of))
 	for v := range colours {
@@ -77,7 +77,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// isomorphic reports whether the blocks of two quotients, whose colours are given, can be matched so that labels and edges agree.
+// isomorphic reports whether the blocks of two quotients, whose colours are given, can be matched so that labels and
+// edges agree.
 func isomorphic(s *shape, a, b *quotient, colourA, colourB []uint64) bool {
 	if !slices.Equal(sortedColours(a, colourA), sortedColours(b, colourB)) {
 		return false

@@ -31,9 +31,9 @@ func (s *search) degree(b *back) int {
 	return n
 }
 
-// extendJoined maps step d where some back edge may have several images between two given vertices: each combination
-// of images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those from
-// lo to before hi are tried.
+// extendJoined maps step d where some back edge may have several images between two given vertices: each combination of
+// images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those
+// from lo to before hi are tried.
 func (s *search) extendJoined(d int, lo, hi uint32) bool {
 	st := &s.o.steps[d]
 	best, size := 0, 0

@@ -8,17 +8,20 @@ import (
 	"motifd/matcher"
 )
 
-// joint is a piece of one block that three or more chains lead to, each from a mapped vertex. Given an image of the block the chains depend on each
-// other no more: the piece's count is the sum, over those images, of the product of the numbers of ways along each chain. These are found for all
-// images at once, chain by chain: the first tells what images there are, and how many ways lead to each, the others multiply what is left of them,
-// and the longest is counted from both ends as a chain between two mapped vertices is. To map the block first would mean to look at each of its
-// images for itself, or at each pair of an image and a neighbour that it shares with a mapped vertex, of which hubs have very many.
+// joint is a piece of one block that three or more chains lead to, each from a mapped vertex. Given an image of the
+// block the chains depend on each other no more: the piece's count is the sum, over those images, of the product of the
+// numbers of ways along each chain. These are found for all images at once, chain by chain: the first tells what images
+// there are, and how many ways lead to each, the others multiply what is left of them, and the longest is counted from
+// both ends as a chain between two mapped vertices is. To map the block first would mean to look at each of its images
+// for itself, or at each pair of an image and a neighbour that it shares with a mapped vertex, of which hubs have very
+// many.
 type joint struct {
 	link       // the block
 	legs []leg // the shortest first: only that may be an edge
 }
 
-// leg is a chain from a mapped vertex to the block of a joint, which is its last link. What hangs from the block is not in it.
+// leg is a chain from a mapped vertex to the block of a joint, which is its last link. What hangs from the block is not
+// in it.
 type leg struct {
 	chain
 	ahead, back float64 // mean numbers of neighbours: along the edge into the joint, and back
@@ -76,8 +79,8 @@ func (ps *quotientPieces) hangs(at int, set, core uint32) []*piece {
 	return nil
 }
 
-// leg returns the chain that leads from a mapped vertex to block to, whose last block before is next, and the blocks between; nil if there is none. The core of a
-// set is what is left of it without what hangs.
+// leg returns the chain that leads from a mapped vertex to block to, whose last block before is next, and the blocks
+// between; nil if there is none. The core of a set is what is left of it without what hangs.
 func (ps *quotientPieces) leg(set, core uint32, to, next int) (l *leg, passed uint32) {
 	q := ps.q
 	l = &leg{}
@@ -191,8 +194,8 @@ func (c *counter) approach(l *leg) (last int) {
 	return last
 }
 
-// narrow multiplies the ways to the images of a joint on side 1 by those along one more leg, where side 0 stands before the joint, and drops those with
-// none.
+// narrow multiplies the ways to the images of a joint on side 1 by those along one more leg, where side 0 stands before
+// the joint, and drops those with none.
 func (c *counter) narrow(l *leg) {
 	x := &c.chains
 	few, many := x.side[1], x.side[0]
@@ -243,7 +246,8 @@ func (c *counter) pull(before *link, of, images []reached) {
 	}
 }
 
-// push adds the ways to each image of the link before a joint to the sums of those of its neighbours that are images of the joint.
+// push adds the ways to each image of the link before a joint to the sums of those of its neighbours that are images of
+// the joint.
 func (c *counter) push(last *link, to, images []reached) {
 	x := &c.chains
 	for i, r := range to {

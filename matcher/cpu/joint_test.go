@@ -44,7 +44,8 @@ func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
 	panic("nothing is joined to what is mapped")
 }
 
-// plainWeight returns in how many ways the edges of block u to the mapped ones can be mapped where w is its image, as the graph says.
+// plainWeight returns in how many ways the edges of block u to the mapped ones can be mapped where w is its image, as
+// the graph says.
 func plainWeight(c *counter, u int, w dyngraph.VertexID) uint64 {
 	n := uint64(1)
 	for i := range c.q.edges[u] {
@@ -174,7 +175,8 @@ func jointStream(rng *rand.Rand, most int) (directed bool, labels matchertest.La
 	return shape.Directed, shape.Labels, shape, matchertest.RandomStream(rng, shape)
 }
 
-// drawJoints draws patterns with joints and a stream, whose first messages make a graph, in which to enumerate them batch after batch is not much work.
+// drawJoints draws patterns with joints and a stream, whose first messages make a graph, in which to enumerate them
+// batch after batch is not much work.
 func drawJoints(rng *rand.Rand) (directed bool, queries []*matcher.Query, msgs []dyngraph.Message, edges int) {
 	for {
 		directed, labels, shape, msgs := jointStream(rng, 30)
@@ -190,7 +192,8 @@ func drawJoints(rng *rand.Rand) (directed bool, queries []*matcher.Query, msgs [
 	}
 }
 
-// TestS12JointsCountAsEnumerationDoes counts patterns with joints, each way, through random batches, and compares with the reference.
+// TestS12JointsCountAsEnumerationDoes counts patterns with joints, each way, through random batches, and compares with
+// the reference.
 func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
 	joints, counted := 0, uint64(0)
 	matchertest.ForSeedsUntil(t, 30, func() bool { return joints > 0 && counted > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -216,8 +219,8 @@ func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
 	})
 }
 
-// TestS12CyclesThatShareEdgesCountAsEnumerationDoes counts two cycles of five that share two edges, with a leaf: vertices of a chain must be kept apart from
-// the ends of others.
+// TestS12CyclesThatShareEdgesCountAsEnumerationDoes counts two cycles of five that share two edges, with a leaf:
+// vertices of a chain must be kept apart from the ends of others.
 func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 	joints, counted := 0, uint64(0)
 	matchertest.ForSeeds(t, 80, func(t *testing.T, rng *rand.Rand) {
@@ -309,9 +312,10 @@ func jointsOf(b *Backend) (n int) {
 	return n
 }
 
-// TestPiecesCountAsEnumerationDoes counts pieces of random patterns with joints for random images of what is mapped, of every quotient and with
-// the vertices kept apart, and compares with trying every vertex; chains and joints, too, as they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves
-// nothing that the next one could stumble over.
+// TestPiecesCountAsEnumerationDoes counts pieces of random patterns with joints for random images of what is mapped, of
+// every quotient and with the vertices kept apart, and compares with trying every vertex; chains and joints, too, as
+// they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves nothing that the next
+// one could stumble over.
 func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 	joints, chains, positive := 0, 0, 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return joints > 0 && positive > 0 && chains > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -398,7 +402,8 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 	})
 }
 
-// drawPieces draws a pattern that is counted piece by piece, and a graph with a staged batch in which that is not much work.
+// drawPieces draws a pattern that is counted piece by piece, and a graph with a staged batch in which that is not much
+// work.
 func drawPieces(t *testing.T, rng *rand.Rand) (*Backend, *matchertest.Bench, *matcher.Query, *dyngraph.Delta) {
 	for {
 		directed, labels, shape, msgs := jointStream(rng, 120)
@@ -441,7 +446,8 @@ func (c *counter) enumerateAgain(p *piece) matcher.Count {
 	return c.enumerate(p)
 }
 
-// mapAround maps the boundary of a piece, and some of what it must be kept apart from, to random vertices that fit and are free.
+// mapAround maps the boundary of a piece, and some of what it must be kept apart from, to random vertices that fit and
+// are free.
 func mapAround(c *counter, rng *rand.Rand, p *piece) bool {
 	c.mapped = 0
 	blocks := uint32(0)
@@ -466,8 +472,8 @@ func mapAround(c *counter, rng *rand.Rand, p *piece) bool {
 	return true
 }
 
-// TestS12JointsLeaveNumbersOfMoreThan64Bits counts three chains between two vertices, through layers of vertices that are each joined to all of the
-// next one: more than 2^64 ways along two of them.
+// TestS12JointsLeaveNumbersOfMoreThan64Bits counts three chains between two vertices, through layers of vertices that
+// are each joined to all of the next one: more than 2^64 ways along two of them.
 func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	const wide, long = 20, 8
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}

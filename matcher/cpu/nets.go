@@ -7,8 +7,8 @@ import (
 	"motifd/matcher"
 )
 
-// nets are the net edges of the staged batch by the labels of their ends and their own: what counting asks for, once a batch for
-// all queries. Counts are sums, so that the order of net edges does not matter to them.
+// nets are the net edges of the staged batch by the labels of their ends and their own: what counting asks for, once a
+// batch for all queries. Counts are sums, so that the order of net edges does not matter to them.
 type nets struct {
 	all     map[labels]*netGroup
 	recent  [256]wayToGroup // by some bits of the labels of edges that came by
@@ -16,7 +16,8 @@ type nets struct {
 	wide    []*wideNetGroup // beside those: where branches hang by wide edges
 }
 
-// wideNetGroup are the net edges that a wide edge takes from one vertex to another, in this direction, some of them in both.
+// wideNetGroup are the net edges that a wide edge takes from one vertex to another, in this direction, some of them in
+// both.
 type wideNetGroup struct {
 	netGroup       // of any labels: from is the first vertex's, to the other's
 	dirs     uint8 // in which the first vertex may see them: bits of dyngraph.Dir
@@ -34,7 +35,8 @@ type netGroup struct {
 	kept  bool         // a branch follows it
 }
 
-// wayToGroup is where the net edges with some labels belong, and how: turn has all bits set when their ends change places.
+// wayToGroup is where the net edges with some labels belong, and how: turn has all bits set when their ends change
+// places.
 type wayToGroup struct {
 	labels
 	turn dyngraph.VertexID

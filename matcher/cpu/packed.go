@@ -16,8 +16,8 @@ import (
 // packedWords is the size of a packed block: 16 KiB.
 const packedWords = 4 << 10
 
-// run is a sorted run of rows, packed: of each row only what differs from the row before it is kept, the number of leading
-// vertices that do not, the vertices after them, and the edges that these determine. That is a third or less of
+// run is a sorted run of rows, packed: of each row only what differs from the row before it is kept, the number of
+// leading vertices that do not, the vertices after them, and the edges that these determine. That is a third or less of
 // the row. Blocks are packed one by one, so that reading may begin at any.
 type run struct {
 	order  *rowOrder
@@ -219,8 +219,8 @@ type cursor struct {
 	near  bool // some rows of the block may not be before hi
 }
 
-// newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo nil it is the run's first. It tells
-// when it comes near hi, if that is not nil.
+// newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo
+// nil it is the run's first. It tells when it comes near hi, if that is not nil.
 func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
 	c := &cursor{run: r, row: make([]uint32, r.order.width()), hi: hi}
 	if lo != nil {

@@ -8,8 +8,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// pieceName is what pieces are remembered by: those of the same name, of whatever patterns, have as many mappings for the same images of their
-// boundaries, as long as as many of their edges, by rank, see all of the graph.
+// pieceName is what pieces are remembered by: those of the same name, of whatever patterns, have as many mappings for
+// the same images of their boundaries, as long as as many of their edges, by rank, see all of the graph.
 type pieceName struct {
 	first  uint32 // number of the first version; see counter.version
 	shared bool   // by several pieces, or quotients
@@ -41,7 +41,8 @@ func (n *pieceNames) of(ps *quotientPieces, p *piece) *pieceName {
 	return name
 }
 
-// describe appends what the count of a piece depends on, beside images, with blocks by number: those of the boundary in its order, then its own.
+// describe appends what the count of a piece depends on, beside images, with blocks by number: those of the boundary in
+// its order, then its own.
 func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 	q := ps.q
 	number := make([]int, len(q.of))

@@ -42,8 +42,8 @@ type named struct {
 	p     *piece
 }
 
-// TestPiecesOfOneNameCountAlike counts pieces that have the same name, of different patterns, for the same random images and with as many edges that see
-// all of the graph.
+// TestPiecesOfOneNameCountAlike counts pieces that have the same name, of different patterns, for the same random
+// images and with as many edges that see all of the graph.
 func TestPiecesOfOneNameCountAlike(t *testing.T) {
 	alike, positive := 0, 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 }, func(t *testing.T, rng *rand.Rand) {

@@ -19,8 +19,8 @@ type piece struct {
 	clash    uint32 // the blocks outside that its images must be kept apart from
 	ranks    []int  // of the edges at its blocks, ascending
 
-	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its chains; any other, and a
-	// chain when a number leaves 64 bits, by mapping next first.
+	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its
+	// chains; any other, and a chain when a number leaves 64 bits, by mapping next first.
 	leaves  []int
 	chain   *chain
 	joint   *joint
@@ -75,9 +75,9 @@ const (
 	keptApart
 )
 
-// way reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph. That is the better
-// way where only leaves remain and, by a factor of about two, for patterns with several cycles, as long as no two parts must be
-// enumerated together only because they might meet, where it can be worse by any factor.
+// way reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph. That is the
+// better way where only leaves remain and, by a factor of about two, for patterns with several cycles, as long as no
+// two parts must be enumerated together only because they might meet, where it can be worse by any factor.
 func (ps *pieces) way(anchor int) (apart bool) {
 	w := &ps.ways[anchor+1]
 	if *w == unknownWay {
@@ -196,7 +196,8 @@ func (ps *quotientPieces) piece(mask uint32) *piece {
 	return p
 }
 
-// appendRanks appends the ranks of the edge's pattern edges, but of those that are one edge of a quotient only the lowest.
+// appendRanks appends the ranks of the edge's pattern edges, but of those that are one edge of a quotient only the
+// lowest.
 func (e *edgeTo) appendRanks(to []int) []int {
 	if e.wide == nil {
 		return append(to, e.rank)
@@ -211,9 +212,9 @@ func (e *edgeTo) appendRanks(to []int) []int {
 
 // choose decides which block of a piece is mapped first.
 //
-// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside
-// a part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the smallest
-// boundaries, since counts by one or two images come up again, then the one with the most edges.
+// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside a
+// part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the
+// smallest boundaries, since counts by one or two images come up again, then the one with the most edges.
 func (ps *quotientPieces) choose(p *piece) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestPart(mask)
@@ -241,8 +242,8 @@ func (ps *quotientPieces) choose(p *piece) {
 	}
 }
 
-// key tells whether pieces of different quotients are the same: the same blocks with the same edges, which end in the same
-// vertices outside.
+// key tells whether pieces of different quotients are the same: the same blocks with the same edges, which end in the
+// same vertices outside.
 func (ps *quotientPieces) key(mask uint32, groups map[int]uint32) string {
 	var b strings.Builder
 	var edges edgeSet

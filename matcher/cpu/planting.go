@@ -112,8 +112,8 @@ func (p *planting) branch(q *quotient, at, from int) *branch {
 	return p.enter(br)
 }
 
-// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction in which the ranks of the
-// edges ascend, if there is one.
+// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction in which the
+// ranks of the edges ascend, if there is one.
 func (p *planting) row(q *quotient, root, at int) []int {
 	row := []int{root, at}
 	for at != root {
@@ -157,8 +157,9 @@ func (p *planting) along(q *quotient, row []int) *branch {
 	return br
 }
 
-// ends returns the net edges that have the labels of an edge from one block to another, which sees it from a side; whether it
-// leads from the first of their ends to the second or the other way round; and the key of the adjacency that leads back.
+// ends returns the net edges that have the labels of an edge from one block to another, which sees it from a side;
+// whether it leads from the first of their ends to the second or the other way round; and the key of the adjacency that
+// leads back.
 func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *netGroup, along, against bool, back uint64) {
 	k := labels{from, edge, to}
 	if b.g.Directed() {

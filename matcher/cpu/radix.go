@@ -11,14 +11,14 @@ type rowKey struct {
 	row, head uint32 // in the words of a rowBuffer: its tail and its head
 }
 
-// rowSorter puts the rows of one group in order, by their keys: the rows stay where they are. As many columns as 64 bits hold
-// are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as the anchor fixes two
-// vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are left. Of rows that share their heads most of
-// that is done with the heads alone (see band).
+// rowSorter puts the rows of one group in order, by their keys: the rows stay where they are. As many columns as 64
+// bits hold are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as
+// the anchor fixes two vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are
+// left. Of rows that share their heads most of that is done with the heads alone (see band).
 //
-// A search puts rows out in the order of its steps. The last columns that come in the order of the steps are therefore in order
-// among rows that agree in the others, and a stable sort need not look at them. Where that is not so, as rows of several searches
-// are mixed, it is seen and mended.
+// A search puts rows out in the order of its steps. The last columns that come in the order of the steps are therefore
+// in order among rows that agree in the others, and a stable sort need not look at them. Where that is not so, as rows
+// of several searches are mixed, it is seen and mended.
 type rowSorter struct {
 	order *rowOrder
 	tail  int // columns at the end of the vertices that rows of one search bring in order
@@ -96,7 +96,8 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 	s.ties(keys, next, false)
 }
 
-// ties puts keys in order that are sorted by the columns before next; bands tells that they are those of all rows, and were sorted by bands.
+// ties puts keys in order that are sorted by the columns before next; bands tells that they are those of all rows, and
+// were sorted by bands.
 func (s *rowSorter) ties(keys []rowKey, next int, bands bool) {
 	if next == s.order.vertices && s.order.simple {
 		return
@@ -113,8 +114,8 @@ func (s *rowSorter) ties(keys []rowKey, next int, bands bool) {
 	}
 }
 
-// pack fills in the keys from column on, as far as 64 bits go. It returns the first column that they do not hold, the width of the keys in
-// bits, -1 when they ascend already, and how many of these are of the tail.
+// pack fills in the keys from column on, as far as 64 bits go. It returns the first column that they do not hold, the
+// width of the keys in bits, -1 when they ascend already, and how many of these are of the tail.
 func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
 	columns := s.order.vertices - column
 	if len(keys) <= fewKeys && columns > 1 {
@@ -203,7 +204,8 @@ func byKey(keys []rowKey) {
 	}
 }
 
-// mend sorts keys that are in order but for the low bits, 64 at most: of those that agree in the others it sorts the ones that are not.
+// mend sorts keys that are in order but for the low bits, 64 at most: of those that agree in the others it sorts the
+// ones that are not.
 func (s *rowSorter) mend(keys []rowKey, low int) {
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1].key <= keys[i].key {

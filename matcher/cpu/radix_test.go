@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRowSorter sorts rows that come as those of one search do, in the order of some other arrangement of their columns, and rows that
-// come so but for some, by radix and by comparison.
+// TestRowSorter sorts rows that come as those of one search do, in the order of some other arrangement of their
+// columns, and rows that come so but for some, by radix and by comparison.
 func TestRowSorter(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

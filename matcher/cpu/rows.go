@@ -26,10 +26,11 @@ type group struct {
 	open int
 }
 
-// rowSearch is one search for rows. The caller's goroutine begins alone (see alone.go), and most small batches end there. Then workers take
-// chunks of consecutive anchors, or parts of a group that another worker gave away (see sharing); the caller's goroutine emits the
-// groups chunk by chunk. Workers ahead of the chunk that is being emitted wait when the queued rows exceed QueueMemory, so memory is
-// bounded and the worker on that chunk never waits for another.
+// rowSearch is one search for rows. The caller's goroutine begins alone (see alone.go), and most small batches end
+// there. Then workers take chunks of consecutive anchors, or parts of a group that another worker gave away (see
+// sharing); the caller's goroutine emits the groups chunk by chunk. Workers ahead of the chunk that is being emitted
+// wait when the queued rows exceed QueueMemory, so memory is bounded and the worker on that chunk never waits for
+// another.
 type rowSearch struct {
 	b       *Backend
 	reqs    []matcher.Request
@@ -100,7 +101,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(s.nets) == 0 {
 		return nil
 	}
-	// While this search hands out groups, its caller may make another: the room for starts is this one's until its workers are done.
+	// While this search hands out groups, its caller may make another: the room for starts is this one's until its workers
+	// are done.
 	room := b.starts
 	b.starts = nil
 	for i, r := range reqs {
@@ -147,8 +149,8 @@ func (b *Backend) within(reqs []matcher.Request) (from, to int) {
 	return from, to
 }
 
-// chunkEnds cuts n net edges into chunks. With several threads each is a part of what is left, so that none is long at the last ones while the
-// others have nothing to do.
+// chunkEnds cuts n net edges into chunks. With several threads each is a part of what is left, so that none is long at
+// the last ones while the others have nothing to do.
 func chunkEnds(n, threads int) (ends []int) {
 	left := n
 	for at := 0; at < n; ends = append(ends, at) {
@@ -215,7 +217,8 @@ func (s *rowSearch) emitAll(ctx context.Context) error {
 	}
 }
 
-// emitGroup emits the next group, or what its request's limit leaves of it, and releases its rows. One beyond its budget is told of.
+// emitGroup emits the next group, or what its request's limit leaves of it, and releases its rows. One beyond its
+// budget is told of.
 func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	r, of, req := &s.results[g.request], &s.of[g.request], &s.reqs[g.request]
 	if of.closed.Load() {

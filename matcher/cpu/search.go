@@ -220,8 +220,8 @@ func (s *search) measured(m *matcher.Meter) {
 	s.meter, s.polled = m, measure{steps: s.steps, at: s.clock()}
 }
 
-// spend tells the meter what was spent since it was told last; false when that is too much. What other workers are waited for is
-// not time spent.
+// spend tells the meter what was spent since it was told last; false when that is too much. What other workers are
+// waited for is not time spent.
 func (s *search) spend() bool {
 	now := measure{s.steps, s.matches(), s.clock() - s.sharing.waited}
 	was := s.polled

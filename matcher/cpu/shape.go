@@ -14,9 +14,9 @@ import (
 //
 // Matches map vertices to different images. It is simpler to count homomorphisms, which need not, since parts of the
 // pattern that are joined by nothing are then independent. The matches are the homomorphisms less those that are
-// constant on some blocks of vertices, by Möbius inversion: one signed term for each quotient of the pattern. Few vertices
-// can coincide, as labels and edges keep them apart, so there are few terms. The other way is to count the pattern itself
-// and to keep its vertices apart, for which clash tells those that could coincide.
+// constant on some blocks of vertices, by Möbius inversion: one signed term for each quotient of the pattern. Few
+// vertices can coincide, as labels and edges keep them apart, so there are few terms. The other way is to count the
+// pattern itself and to keep its vertices apart, for which clash tells those that could coincide.
 //
 // Counting does not need the order of anchors (DESIGN A2), so it tells the matches of a batch apart in another
 // way, under which the same sub-problem means the same for all anchors: a match belongs to the first of its pattern
@@ -73,8 +73,8 @@ func (t *target) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	return true
 }
 
-// edgeTo leads from another block to a target. Pattern edges that are one edge of the quotient are one edgeTo, of the lowest
-// rank among them.
+// edgeTo leads from another block to a target. Pattern edges that are one edge of the quotient are one edgeTo, of the
+// lowest rank among them.
 type edgeTo struct {
 	from  int    // a pattern vertex of the other block
 	touch uint32 // all of them that have such an edge
@@ -98,12 +98,12 @@ func (s *edgeSet) join(t *edgeSet) {
 	}
 }
 
-// mostCounted bounds the edges of patterns that are counted without enumeration. Larger ones are dense: there is little to
-// multiply, while enumeration takes one match of those that a symmetry makes alike.
+// mostCounted bounds the edges of patterns that are counted without enumeration. Larger ones are dense: there is little
+// to multiply, while enumeration takes one match of those that a symmetry makes alike.
 const mostCounted = 64
 
-// newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more parallel
-// edges of different kinds than maxAssignments lets it have.
+// newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more
+// parallel edges of different kinds than maxAssignments lets it have.
 func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
 	q := p.Query
 	n := len(q.Vertices)

@@ -12,7 +12,8 @@ import (
 // shareEvery is how many search steps a worker makes at least before it gives work away again.
 const shareEvery = 512
 
-// part is a part of a search, given away: whole starts of a group, what was left of the candidates of one step, or a portion of a sum.
+// part is a part of a search, given away: whole starts of a group, what was left of the candidates of one step, or a
+// portion of a sum.
 type part struct {
 	g       *group // nil where there is no order to keep
 	starts  []start
@@ -30,9 +31,9 @@ type part struct {
 	row    []uint32
 }
 
-// sharing is what a search needs to give work away (DESIGN A8). Work is not taken by others: the worker that has it is asked, looks at
-// a flag as it goes along, and gives away half of the candidates that are left at its shallowest step. No step of a search is locked or shared. Counters
-// give away images of a sum in the same way (see portion).
+// sharing is what a search needs to give work away (DESIGN A8). Work is not taken by others: the worker that has it is
+// asked, looks at a flag as it goes along, and gives away half of the candidates that are left at its shallowest step.
+// No step of a search is locked or shared. Counters give away images of a sum in the same way (see portion).
 type sharing struct {
 	hungry *atomic.Int32 // workers that have nothing to do
 	give   func(p *part) // takes the part over
@@ -118,7 +119,8 @@ func (b *Backend) noteTaken(p *part, by *search) {
 	}
 }
 
-// holdGiver has a worker that tests hold wait until another one takes what it gave away, or all are to stop. mu is held, but not meanwhile.
+// holdGiver has a worker that tests hold wait until another one takes what it gave away, or all are to stop. mu is
+// held, but not meanwhile.
 func (b *Backend) holdGiver(mu *sync.Mutex, p *part, stop *atomic.Bool) {
 	if b.hold == nil {
 		return

@@ -15,8 +15,8 @@ import (
 	"motifd/matcher/reference"
 )
 
-// drawHubs draws a graph in which some vertices have most others for neighbours, and a batch after it: one edge between two hubs, and perhaps other
-// updates. The batch after that takes much of it away.
+// drawHubs draws a graph in which some vertices have most others for neighbours, and a batch after it: one edge between
+// two hubs, and perhaps other updates. The batch after that takes much of it away.
 func drawHubs(rng *rand.Rand, directed bool, labels matchertest.Labels) [][]dyngraph.Message {
 	g := matchertest.NewGraph(directed)
 	var batches [3][]dyngraph.Message
@@ -85,8 +85,9 @@ func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.La
 	return q
 }
 
-// TestS7SharedTotalsAreThoseOfTheReference: counts, with and without a budget, existence, and all of a graph, by 1 to 8 workers that give away what they can of
-// single searches, are what the reference finds; and all these searches are shared.
+// TestS7SharedTotalsAreThoseOfTheReference: counts, with and without a budget, existence, and all of a graph, by 1 to 8
+// workers that give away what they can of single searches, are what the reference finds; and all these searches are
+// shared.
 func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 	labels := matchertest.Labels{Vertex: []string{"A", "A", "B"}, Edge: []string{"E", "E", "E", "F"}}
 	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph", "existence in a graph"}
@@ -200,8 +201,8 @@ func enumerated(t *testing.T, be matcher.Backend, which dyngraph.Which, p *match
 	return fmt.Sprint(res.Count, res.Truncated, rows)
 }
 
-// hubClique is a graph of two hubs whose neighbours are joined at random, and the edge between them; and the clique of some vertices. With edges of any
-// label a clique is counted match by match.
+// hubClique is a graph of two hubs whose neighbours are joined at random, and the edge between them; and the clique of
+// some vertices. With edges of any label a clique is counted match by match.
 func hubClique(vertices, neighbours int, label string) (graph, insert []dyngraph.Update, q *matcher.Query) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	vertex := func(key string) {
@@ -251,7 +252,8 @@ func (x *bench) total(want matcher.Want, budget uint64) matcher.Result {
 	return res[0]
 }
 
-// TestExistenceEndsAtTheFirstMatch: where there are very many matches, one is found in hardly any steps, whatever it takes to count them.
+// TestExistenceEndsAtTheFirstMatch: where there are very many matches, one is found in hardly any steps, whatever it
+// takes to count them.
 func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 	graph, insert, q := hubClique(5, 40, "")
 	x := newBench(t, graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
@@ -263,8 +265,8 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 	require.Less(t, found.Steps, uint64(1000))
 }
 
-// TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count from one anchor is, one by one or by sums,
-// with one worker or several.
+// TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count
+// from one anchor is, one by one or by sums, with one worker or several.
 func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {

@@ -69,7 +69,8 @@ func (r *sorted) close() {
 	r.segments, r.runs = nil, nil
 }
 
-// each hands the rows on in order, at most limit of them (0: all), and releases the result. It looks at ctx before each block.
+// each hands the rows on in order, at most limit of them (0: all), and releases the result. It looks at ctx before each
+// block.
 func (r *sorted) each(ctx context.Context, limit uint64, emit func(matcher.Rows) error) error {
 	defer r.close()
 	if r.err != nil {

@@ -10,9 +10,10 @@ import (
 // errStopped is the error of a sorter whose search was stopped: its rows are not needed any more.
 var errStopped = errors.New("the search was stopped")
 
-// sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer is sorted
-// there. A larger one is sorted piece by piece, each packed as a run; runs beyond the group's memory go to a temporary file
-// (DESIGN P4). With a limit only as many of the smallest rows are kept as the limit asks for, plus the count of all.
+// sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's
+// buffer is sorted there. A larger one is sorted piece by piece, each packed as a run; runs beyond the group's memory
+// go to a temporary file (DESIGN P4). With a limit only as many of the smallest rows are kept as the limit asks for,
+// plus the count of all.
 type sorter struct {
 	memory int // bytes of one group's rows in memory
 	// stop ends packing, merging and spilling with errStopped; nil is never.
@@ -39,8 +40,8 @@ type sorter struct {
 
 const (
 	firstRows = 16 << 10 // words of an empty sorter's buffer
-	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache, and the keys of their rows, which take
-	// more, before them.
+	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache, and the keys
+	// of their rows, which take more, before them.
 	mostRows = 1 << 20
 )
 
@@ -55,7 +56,8 @@ func (s *sorter) begin(o *rowOrder, limit uint64, file *spillFile) {
 	s.bound()
 }
 
-// sorterRoom is the memory that a sorter has to begin with, from one search to the next: new memory would cost page faults in each batch.
+// sorterRoom is the memory that a sorter has to begin with, from one search to the next: new memory would cost page
+// faults in each batch.
 type sorterRoom struct {
 	words []uint32
 	rows  rowSorter
@@ -64,7 +66,8 @@ type sorterRoom struct {
 // reuse makes the sorter begin with what another one has left.
 func (s *sorter) reuse(room sorterRoom) { s.buf.words, s.rows = room.words, room.rows }
 
-// sortSpace is memory for rows and their keys, mostly of large groups. Making it anew for each batch would take longer than to fill it.
+// sortSpace is memory for rows and their keys, mostly of large groups. Making it anew for each batch would take longer
+// than to fill it.
 type sortSpace struct {
 	data []uint32
 	keyRoom
@@ -86,7 +89,8 @@ func (s *sorter) grow(n int) {
 	s.bound()
 }
 
-// release gives the memory back that the sorter has for large groups, and returns what it began with. Nothing must be in it any more.
+// release gives the memory back that the sorter has for large groups, and returns what it began with. Nothing must be
+// in it any more.
 func (s *sorter) release() sorterRoom {
 	if s.space != nil {
 		s.space.keyRoom, s.rows.keyRoom = s.rows.keyRoom, s.small.keyRoom
@@ -97,8 +101,8 @@ func (s *sorter) release() sorterRoom {
 	return sorterRoom{s.buf.words[:0], s.rows}
 }
 
-// most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys of rows that share their
-// heads take, with those of the heads, up to four times as much.
+// most is the size of the buffer when it may not grow any more, in words: an eighth of the group's memory, as the keys
+// of rows that share their heads take, with those of the heads, up to four times as much.
 func (s *sorter) most() int {
 	return max(min(s.memory/32, mostRows), headWords+2*s.order.width())
 }
@@ -111,8 +115,8 @@ func (s *sorter) bound() {
 	}
 }
 
-// add adds a row for each of the candidates from to before to of a search's last step that are free: what is mapped, with
-// the candidate and its edges. false tells of an error.
+// add adds a row for each of the candidates from to before to of a search's last step that are free: what is mapped,
+// with the candidate and its edges. false tells of an error.
 func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
 	d := len(se.o.steps) - 1
 	if len(st.back) == 1 && len(st.less) == 0 {
@@ -159,8 +163,8 @@ type tails struct {
 	row   []uint32
 }
 
-// tails begins rows that have the given steps in their tails, in the order vertices, then the edges of one step after the other, and all else as
-// in row. Nothing else is added before they end.
+// tails begins rows that have the given steps in their tails, in the order vertices, then the edges of one step after
+// the other, and all else as in row. Nothing else is added before they end.
 func (s *sorter) tails(steps []step, row []uint32) tails {
 	form := s.buf.formOf(s.order, steps)
 	return tails{s: s, form: form, each: len(s.buf.forms[form].columns), row: row[:s.order.width()]}
@@ -351,8 +355,8 @@ func (s *sorter) close() {
 	s.buf.empty()
 }
 
-// finish hands over the group's rows, sorted. When they are all in the buffer they go to w as they are, otherwise, or when w is nil,
-// they are packed. The sorter may begin again afterwards.
+// finish hands over the group's rows, sorted. When they are all in the buffer they go to w as they are, otherwise, or
+// when w is nil, they are packed. The sorter may begin again afterwards.
 func (s *sorter) finish(w *rowWriter) sorted {
 	r := sorted{order: s.order, count: s.count}
 	if len(s.runs) == 0 && w != nil && s.err == nil {
@@ -374,8 +378,8 @@ func (s *sorter) finish(w *rowWriter) sorted {
 // rowWriter writes rows to blocks.
 type rowWriter struct{ b *block }
 
-// write writes the rows that keys name, w columns each, and returns where they are. The caller is one of the blocks' users for
-// each segment.
+// write writes the rows that keys name, w columns each, and returns where they are. The caller is one of the blocks'
+// users for each segment.
 func (rw *rowWriter) write(w int, buf *rowBuffer, keys []rowKey) (segments []segment) {
 	for len(keys) > 0 {
 		if rw.b != nil && len(rw.b.words)+w > cap(rw.b.words) {

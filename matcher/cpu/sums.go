@@ -27,8 +27,8 @@ type openSum struct {
 	given  []*portion
 }
 
-// portion is some of the images of a sum, given away. Whoever gave it away waits for it where its own images are through, since a sum may be a factor of
-// another, or be remembered.
+// portion is some of the images of a sum, given away. Whoever gave it away waits for it where its own images are
+// through, since a sum may be a factor of another, or be remembered.
 type portion struct {
 	scene  scene
 	of     openSum
@@ -37,7 +37,8 @@ type portion struct {
 	done   bool // guarded by pool.mu
 }
 
-// shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch of these is taken meanwhile.
+// shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch
+// of these is taken meanwhile.
 func (c *counter) shares() bool { return c.se.sharing.hungry != nil && !c.chains.busy }
 
 // over is the sum over images of a piece's next block.

@@ -11,8 +11,8 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestS7TailsGoOutAsOneByOne: what an ending found, and a list of a last step's candidates, goes out as it does one by one, whatever of it is mapped
-// already or not visible, and wherever the buffer is full.
+// TestS7TailsGoOutAsOneByOne: what an ending found, and a list of a last step's candidates, goes out as it does one by
+// one, whatever of it is mapped already or not visible, and wherever the buffer is full.
 func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 	var full, hidden, taken bool
 	seen := func() bool { return full && hidden && taken }

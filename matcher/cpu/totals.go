@@ -9,8 +9,8 @@ import (
 	"motifd/matcher"
 )
 
-// totals answers the requests of one Search that want a count or a witness, one after the other. What is found for one may be
-// asked for by the next: the caller's search goes on from request to request.
+// totals answers the requests of one Search that want a count or a witness, one after the other. What is found for one
+// may be asked for by the next: the caller's search goes on from request to request.
 type totals struct {
 	b     *Backend
 	ctx   context.Context
@@ -94,7 +94,8 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 	return nil
 }
 
-// runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result, and returns what is to be taken away.
+// runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
+// and returns what is to be taken away.
 func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, result *matcher.Result) (less matcher.Count) {
 	t.begin()
 	r := t.run

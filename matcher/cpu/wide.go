@@ -8,9 +8,10 @@ import (
 	"motifd/matcher"
 )
 
-// wideKind is a kind of neighbours beside those of the adjacency: along edges of one direction or both, with one label or any, to vertices
-// with one label or any. Some query counts pattern edges without a label or a direction; the neighbours that it asks for are kept
-// side by side, too, parallel edges one after the other. Where no query does, there are no such kinds.
+// wideKind is a kind of neighbours beside those of the adjacency: along edges of one direction or both, with one label
+// or any, to vertices with one label or any. Some query counts pattern edges without a label or a direction; the
+// neighbours that it asks for are kept side by side, too, parallel edges one after the other. Where no query does,
+// there are no such kinds.
 type wideKind struct {
 	dirs      uint8 // bits of dyngraph.Dir
 	edge, nbr dyngraph.LabelID
@@ -53,8 +54,8 @@ func (a *adjacency) numberWide() {
 	}
 }
 
-// wideRanges calls f with the vertex's entries of each wide kind, not all of whose neighbours need be: those of a direction and edge label after
-// the other.
+// wideRanges calls f with the vertex's entries of each wide kind, not all of whose neighbours need be: those of a
+// direction and edge label after the other.
 func (r *adjacencyReader) wideRanges(v dyngraph.VertexID, f func(w *wideKind, kind uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry)) {
 	for i := range r.a.wide {
 		w, kind := &r.a.wide[i], r.a.wideKinds[i]
@@ -143,7 +144,8 @@ func (b *Backend) widen(s *shape) {
 	}
 }
 
-// prepareWide drops the wide kinds that no plan has any more, and adds those of the plans that are counted in every batch.
+// prepareWide drops the wide kinds that no plan has any more, and adds those of the plans that are counted in every
+// batch.
 func (b *Backend) prepareWide() {
 	var all []wideKind
 	for _, c := range b.plans {

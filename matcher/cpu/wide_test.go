@@ -14,8 +14,9 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestS12WideEdgesCountAsEnumerationDoes counts patterns with edges of any label, of either direction and parallel ones, in small graphs with several edges between
-// two vertices, by quotients and with the vertices kept apart, from batches that are committed or not and in whole graphs. It compares with the reference.
+// TestS12WideEdgesCountAsEnumerationDoes counts patterns with edges of any label, of either direction and parallel
+// ones, in small graphs with several edges between two vertices, by quotients and with the vertices kept apart, from
+// batches that are committed or not and in whole graphs. It compares with the reference.
 func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 	counted, bundles, merged, grown := uint64(0), 0, 0, 0
 	seen := func() bool { return counted > 0 && bundles > 0 && merged > 0 && grown > 0 }

@@ -7,10 +7,10 @@ import (
 	"motifd/matcher"
 )
 
-// window is a range of data vertices that a step and later ones share: the later steps ask their candidates for all that this step asks for, and
-// symmetry constraints keep the images of all between the same vertices mapped earlier. So need of this step's candidates lie between
-// these, or there is no match. Without that look-out a clique of 32 in one of 33 would be searched in 2^31 ways: of ascending
-// images of its first vertices most leave too few vertices above.
+// window is a range of data vertices that a step and later ones share: the later steps ask their candidates for all
+// that this step asks for, and symmetry constraints keep the images of all between the same vertices mapped earlier. So
+// need of this step's candidates lie between these, or there is no match. Without that look-out a clique of 32 in one
+// of 33 would be searched in 2^31 ways: of ascending images of its first vertices most leave too few vertices above.
 type window struct {
 	above, below []int // earlier steps
 	need         int
@@ -65,7 +65,8 @@ func (o *order) findWindows() {
 	}
 }
 
-// asks are the edges of a plain step, of which there is at most one to each earlier step: its label and direction, 0 for none.
+// asks are the edges of a plain step, of which there is at most one to each earlier step: its label and direction, 0
+// for none.
 type asks [matcher.MaxVertices]uint64
 
 // all reports whether a step asks for all edges of an earlier one.

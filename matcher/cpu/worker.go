@@ -66,8 +66,8 @@ func (w *worker) release() {
 	w.s.b.release(w.se)
 }
 
-// help does what others have given away, if there is any: a stretch of a merge, or a part of a group of a chunk before the given
-// one. s.mu is held, but not meanwhile.
+// help does what others have given away, if there is any: a stretch of a merge, or a part of a group of a chunk before
+// the given one. s.mu is held, but not meanwhile.
 func (w *worker) help(before int) bool {
 	s := w.s
 	if p := s.takeStretch(); p != nil {
@@ -115,8 +115,8 @@ func (w *worker) chunk(c int) {
 	s.emitter.Signal()
 }
 
-// groupOf returns how many starts belong to the first one's request. The orders of more of them are read ahead, once a search from the same net
-// edge has told what of these is worth it.
+// groupOf returns how many starts belong to the first one's request. The orders of more of them are read ahead, once a
+// search from the same net edge has told what of these is worth it.
 func (w *worker) groupOf(starts []start, net uint32) int {
 	n := 1
 	for n < len(starts) && starts[n].request == starts[0].request {
@@ -283,8 +283,8 @@ func (s *rowSearch) first(g *group) bool {
 	return g.chunk == s.head && (len(q) == 0 || q[0] == g)
 }
 
-// queue hands the complete groups of a chunk to the emitter. It waits for room, unless the emitter waits for them; meanwhile it does what the
-// emitter may be waiting for.
+// queue hands the complete groups of a chunk to the emitter. It waits for room, unless the emitter waits for them;
+// meanwhile it does what the emitter may be waiting for.
 func (w *worker) queue(c int) {
 	if len(w.ready) == 0 {
 		return
@@ -308,8 +308,8 @@ func (w *worker) queue(c int) {
 	s.queues[c] = append(s.queues[c], ready...)
 	s.emitter.Signal()
 	s.mu.Unlock()
-	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache, and few are needed. Otherwise it would
-	// wait for a processor, for 10 ms where each has a worker.
+	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache, and
+	// few are needed. Otherwise it would wait for a processor, for 10 ms where each has a worker.
 	runtime.Gosched()
 }
 

@@ -22,16 +22,17 @@ type Options struct {
 	Shape kernels.Shape
 	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
 	Placement *Placement
-	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: a wave of anchors that gives more is put in order in parts,
-	// which are merged. 0 is a sixteenth of what the device has, and 8 GiB at most.
+	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: a wave of anchors
+	// that gives more is put in order in parts, which are merged. 0 is a sixteenth of what the device has, and 8 GiB at
+	// most.
 	RowMemory int
-	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped to. 0 is 4 GiB,
-	// negative keeps nothing.
+	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped
+	// to. 0 is 4 GiB, negative keeps nothing.
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
-	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is room for as many that blocks of
-	// matches leave. 0 is 1<<24. Those of a wave of rows may be more.
+	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is room
+	// for as many that blocks of matches leave. 0 is 1<<24. Those of a wave of rows may be more.
 	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
@@ -39,15 +40,17 @@ type Options struct {
 	NoFlat bool
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
 	Apart bool
-	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so. It is there to be measured
-	// (the ablation) and tested: it gains little on a device and loses as often, so that nothing else sets it; see docs/gpu.md.
+	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so.
+	// It is there to be measured (the ablation) and tested: it gains little on a device and loses as often, so that
+	// nothing else sets it; see docs/gpu.md.
 	Parts bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
 	// Trace takes note of what happens on the device, and when; nil does not.
 	Trace *Trace
-	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all later ones
-	// are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the error.
+	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all
+	// later ones are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the
+	// error.
 	Lost func(error)
 }
 
@@ -201,7 +204,8 @@ func (b *Backend) traced() {
 	}
 }
 
-// failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know of.
+// failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know
+// of.
 func (b *Backend) failed(err error) bool {
 	if b.opt.Lost == nil || !kernels.OfDevice(err) {
 		return false

@@ -58,7 +58,8 @@ func without(a *matchertest.Answer, over []matcher.Group) (lines []string) {
 	return lines
 }
 
-// compareBounded holds an answer with limits against that without: groups are there or left out, whole; counts are known or not.
+// compareBounded holds an answer with limits against that without: groups are there or left out, whole; counts are
+// known or not.
 func compareBounded(t *testing.T, requests []matcher.Request, whole, got *matchertest.Answer) {
 	t.Helper()
 	if diff := matchertest.Diff(without(whole, got.Over), got.Lines()); diff != "" {
@@ -89,9 +90,10 @@ func obeying(requests []matcher.Request, a *matchertest.Answer) []matcher.Reques
 	return requests
 }
 
-// TestS11LimitsOnTheDevice has searches with limits of every kind, on the device and on the CPU. A group is put out whole or told to be left out; what one
-// backend has decided the other obeys, with the same rows; and limits on matches, which both measure alike, are decided alike. It goes on until
-// groups and totals were left out, and the device had put out rows of searches that had limits on steps.
+// TestS11LimitsOnTheDevice has searches with limits of every kind, on the device and on the CPU. A group is put out
+// whole or told to be left out; what one backend has decided the other obeys, with the same rows; and limits on
+// matches, which both measure alike, are decided alike. It goes on until groups and totals were left out, and the
+// device had put out rows of searches that had limits on steps.
 func TestS11LimitsOnTheDevice(t *testing.T) {
 	groups, totals, alike := 0, 0, 0
 	stayed := uint64(0)
@@ -148,8 +150,8 @@ func TestS11LimitsOnTheDevice(t *testing.T) {
 	})
 }
 
-// TestS11LimitsStayOnTheDevice: where no limit is reached, the device finds every row, count and witness, as it does without limits. What it took is charged to
-// the budgets, to the nanosecond and to nobody twice.
+// TestS11LimitsStayOnTheDevice: where no limit is reached, the device finds every row, count and witness, as it does
+// without limits. What it took is charged to the budgets, to the nanosecond and to nobody twice.
 func TestS11LimitsStayOnTheDevice(t *testing.T) {
 	rows := uint64(0)
 	matchertest.ForSeedsUntil(t, 3, func() bool { return rows > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -209,7 +211,8 @@ func TestS11LimitsStayOnTheDevice(t *testing.T) {
 // clock is a real one.
 func clock() int64 { return time.Now().UnixNano() }
 
-// TestS11SnapshotsOnTheDevice has whole graphs enumerated with limits: beyond one nothing is put out, within it all. Limits on matches are decided as by the CPU.
+// TestS11SnapshotsOnTheDevice has whole graphs enumerated with limits: beyond one nothing is put out, within it all.
+// Limits on matches are decided as by the CPU.
 func TestS11SnapshotsOnTheDevice(t *testing.T) {
 	over, whole, spilled := 0, 0, 0
 	enough := func() bool { return min(over, whole) > 3 && spilled > 0 }
@@ -271,8 +274,8 @@ func TestS11SnapshotsOnTheDevice(t *testing.T) {
 	})
 }
 
-// TestS11LostMidwayWithLimits has a device fail for good when rows are out, with limits that some groups reach: what the CPU backend goes on with obeys them,
-// and leaves out nothing that is out.
+// TestS11LostMidwayWithLimits has a device fail for good when rows are out, with limits that some groups reach: what
+// the CPU backend goes on with obeys them, and leaves out nothing that is out.
 func TestS11LostMidwayWithLimits(t *testing.T) {
 	decided := 0 // after the device was lost, with rows out
 	matchertest.ForSeedsUntil(t, rounds, func() bool { return decided > 0 }, func(t *testing.T, rng *rand.Rand) {
@@ -337,8 +340,9 @@ func (d *stopping) launched() {
 	}
 }
 
-// TestAnOpenBatchIsMetered: a batch in hand of which some records are published is searched on the CPU, whose groups are metered from the record on
-// that is not, and so is what an operator has suspended. A device could search one group for ever there.
+// TestAnOpenBatchIsMetered: a batch in hand of which some records are published is searched on the CPU, whose groups
+// are metered from the record on that is not, and so is what an operator has suspended. A device could search one group
+// for ever there.
 func TestAnOpenBatchIsMetered(t *testing.T) {
 	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 3)
@@ -390,8 +394,8 @@ func (s stoppingStream) Launch(kernel string, blocks, threads int, params []byte
 	return s.Stream.Launch(kernel, blocks, threads, params)
 }
 
-// TestStopsSoonOnTheDevice has whoever asks for rows give up, after some launches or when rows come: hardly more is launched, and no more is put out, whatever
-// the device has found.
+// TestStopsSoonOnTheDevice has whoever asks for rows give up, after some launches or when rows come: hardly more is
+// launched, and no more is put out, whatever the device has found.
 func TestStopsSoonOnTheDevice(t *testing.T) {
 	const most = 40 // launches: those of a wave's order, and what was asked for ahead
 	launches, parts := 0, 0
@@ -441,8 +445,8 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 	})
 }
 
-// TestS11DecisionsReplayed gives random streams to an engine with limits, on the device: what it puts out a replay of its log puts out on the CPU; and the other
-// way round.
+// TestS11DecisionsReplayed gives random streams to an engine with limits, on the device: what it puts out a replay of
+// its log puts out on the CPU; and the other way round.
 func TestS11DecisionsReplayed(t *testing.T) {
 	decisions := map[string]int{}
 	enough := func() bool { return min(decisions["cuda"], decisions["cpu"], decisions["snapshot"]) > 2 }

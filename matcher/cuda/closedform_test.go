@@ -14,8 +14,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestS12ClosedFormsBesideADevice counts what a formula tells where a Placement chooses the side. A device maps the vertices one by one, so that it
-// would never end: nothing but the CPU's search in time bounds it.
+// TestS12ClosedFormsBesideADevice counts what a formula tells where a Placement chooses the side. A device maps the
+// vertices one by one, so that it would never end: nothing but the CPU's search in time bounds it.
 func TestS12ClosedFormsBesideADevice(t *testing.T) {
 	for _, f := range matchertest.ClosedForms() {
 		t.Run(f.Name, func(t *testing.T) {

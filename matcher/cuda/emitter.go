@@ -8,8 +8,8 @@ import (
 	"motifd/matcher"
 )
 
-// emitter hands out groups in canonical order, up to limits, whichever backend found them, and knows where it is: one can go on where the other
-// stopped.
+// emitter hands out groups in canonical order, up to limits, whichever backend found them, and knows where it is: one
+// can go on where the other stopped.
 type emitter struct {
 	s       *batchSearch
 	emit    func(matcher.Group) error
@@ -17,8 +17,8 @@ type emitter struct {
 	emitted []uint64
 	closed  []bool // by request: nothing of it is wanted any more
 
-	// Of the anchor net, all groups of requests before request are done with, and begun rows of the group of request are out; whole: all there are.
-	// Nothing of later anchors is out.
+	// Of the anchor net, all groups of requests before request are done with, and begun rows of the group of request are
+	// out; whole: all there are. Nothing of later anchors is out.
 	net     uint32
 	request int
 	begun   int
@@ -60,7 +60,8 @@ func (e *emitter) exceeded(request int, order uint32, cause matcher.Cause) (stop
 	return stop, err
 }
 
-// most tells how many rows of a group are wanted at most; negative: all. Rows that are put in order by their edges are all wanted until they are.
+// most tells how many rows of a group are wanted at most; negative: all. Rows that are put in order by their edges are
+// all wanted until they are.
 func (e *emitter) most(g rowGroup) int {
 	req := &e.s.reqs[g.request]
 	if req.Limit == 0 || e.s.b.plans[req.Plan].edges {

@@ -15,7 +15,8 @@ import (
 	"motifd/matcher/cuda"
 )
 
-// EmulatorFlags names the environment variable with compiler flags for the emulator, such as -fsanitize=address,undefined.
+// EmulatorFlags names the environment variable with compiler flags for the emulator, such as
+// -fsanitize=address,undefined.
 const EmulatorFlags = "MOTIFD_EMULATOR_FLAGS"
 
 var build struct {

@@ -7,8 +7,8 @@ import "motifd/kernels"
 // laneRoom is the size of a lane's memory on the host, in bytes. Tests make it small.
 var laneRoom = 1 << 20
 
-// lane is a stream whose small copies go by way of page-locked memory of its own, so that they are queued as launches are: a search waits for the
-// device once, and not for each of them.
+// lane is a stream whose small copies go by way of page-locked memory of its own, so that they are queued as launches
+// are: a search waits for the device once, and not for each of them.
 type lane struct {
 	dev  kernels.Device
 	q    kernels.Stream
@@ -119,7 +119,8 @@ func (l *lane) room(n int) ([]byte, error) {
 	return at, nil
 }
 
-// write copies data, which may change when it returns, after what was asked of the lane before. What there is no room for on the way is copied at once.
+// write copies data, which may change when it returns, after what was asked of the lane before. What there is no room
+// for on the way is copied at once.
 func (l *lane) write(dst kernels.Ptr, data []byte) error {
 	at, err := l.room(len(data))
 	if err != nil {
@@ -149,7 +150,8 @@ type fetch struct {
 	src kernels.Ptr
 }
 
-// read makes copies after what was asked of the lane before, and waits for all of it. Who has something else to do until the kernels are done calls it then.
+// read makes copies after what was asked of the lane before, and waits for all of it. Who has something else to do
+// until the kernels are done calls it then.
 func (l *lane) read(all ...fetch) error {
 	n := 0
 	for _, f := range all {

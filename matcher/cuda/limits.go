@@ -13,9 +13,10 @@ import (
 // errOver ends a search on the device that is beyond a limit. It is not wrapped.
 var errOver = errors.New("beyond a limit")
 
-// meter measures what a job spends on the device, for each of its requests, and charges their budgets (DESIGN S11). After every launch it looks
-// at the steps that each request has made; the time of a launch is divided among them in that proportion. The device searches many groups at
-// once: which of them is beyond a limit, the CPU backend finds out. Steps that it makes again are given back; time has passed.
+// meter measures what a job spends on the device, for each of its requests, and charges their budgets (DESIGN S11).
+// After every launch it looks at the steps that each request has made; the time of a launch is divided among them in
+// that proportion. The device searches many groups at once: which of them is beyond a limit, the CPU backend finds out.
+// Steps that it makes again are given back; time has passed.
 type meter struct {
 	of      []int // requests
 	budget  func(i int) *matcher.Budget
@@ -126,7 +127,8 @@ func (m *meter) giveBack() {
 // leastTurns is how many turns a warp makes in a launch that is to end soon, unless Options.Slice is fewer.
 const leastTurns = 1024
 
-// turns bounds the turns of a launch by the time that is left to the requests; 0 is no bound. A turn takes one to three microseconds.
+// turns bounds the turns of a launch by the time that is left to the requests; 0 is no bound. A turn takes one to three
+// microseconds.
 func (m *meter) turns() int {
 	left := time.Duration(0)
 	for _, i := range m.of {

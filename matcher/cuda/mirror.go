@@ -12,10 +12,11 @@ import (
 	"motifd/matcher/plan"
 )
 
-// mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches since then did to
-// edges, and with the candidate bits of the vertices that were touched. The device keeps its packed memory array itself; it is loaded
-// from the host's at first, and again when it is far behind. While batch after batch is searched on the device, the array is brought up to date
-// when a batch is staged, and the host finds the candidates meanwhile (GAMMA section IV-B).
+// mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches
+// since then did to edges, and with the candidate bits of the vertices that were touched. The device keeps its packed
+// memory array itself; it is loaded from the host's at first, and again when it is far behind. While batch after batch
+// is searched on the device, the array is brought up to date when a batch is staged, and the host finds the candidates
+// meanwhile (GAMMA section IV-B).
 type mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
@@ -64,8 +65,8 @@ func (m *mirror) free() error {
 	return err
 }
 
-// stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if the batch before was searched
-// there, and otherwise by the first search.
+// stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if
+// the batch before was searched there, and otherwise by the first search.
 func (m *mirror) stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
@@ -126,8 +127,8 @@ func (m *mirror) touch(d *dyngraph.Delta) {
 	}
 }
 
-// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call copies everything. ctx ends the copying of a whole
-// graph.
+// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call
+// copies everything. ctx ends the copying of a whole graph.
 func (m *mirror) catchUp(ctx context.Context, d *dyngraph.Delta) error {
 	m.searched = true
 	err := m.follow(ctx, d)
@@ -153,7 +154,8 @@ func (m *mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	}
 	err := m.loadAndUpdate(ctx, d)
 	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
-		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the host, into nothing, one will do.
+		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the host,
+		// into nothing, one will do.
 		if err = m.edges.free(); err == nil {
 			m.forget()
 			err = m.loadAndUpdate(ctx, d)
@@ -274,5 +276,6 @@ func (m *mirror) graph() kernels.Graph {
 		NearBits: uint32(m.edges.nearBits)}
 }
 
-// slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are counted.
+// slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are
+// counted.
 func (m *mirror) slots() int { return m.edges.now.leaves * kernels.LeafSlots }

@@ -9,9 +9,9 @@ import (
 // chunkBytes is the size of each of the two pieces of host memory that rows are copied to.
 const chunkBytes = 16 << 20
 
-// orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two buffers of ordered
-// rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches and sorts follow each other on the
-// runner's lane, copies go beside them on a stream.
+// orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two
+// buffers of ordered rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches
+// and sorts follow each other on the runner's lane, copies go beside them on a stream.
 type orderer struct {
 	dev    kernels.Device
 	memory int
@@ -142,8 +142,8 @@ func (o *orderer) settle() error {
 	return err
 }
 
-// sort puts n rows of the ring in order into an output buffer and returns the runs of groups that they are of. A group's rows are of
-// the width given.
+// sort puts n rows of the ring in order into an output buffer and returns the runs of groups that they are of. A
+// group's rows are of the width given.
 func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
 	r := o.rows
 	r.N = n

@@ -80,8 +80,9 @@ func (r *runner) blocks(s *pass) error {
 	return r.lane.q.Clear(r.flatBox.ptr, r.flatBox.size)
 }
 
-// launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their turns. wait, if it is not nil, is
-// called then and returns when all that was asked of the lane is done. After an error of the device or of wait some of it may be left.
+// launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their
+// turns. wait, if it is not nil, is called then and returns when all that was asked of the lane is done. After an error
+// of the device or of wait some of it may be left.
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
 	if err := ctx.Err(); err != nil {
@@ -139,8 +140,9 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	return nil
 }
 
-// part has the search go on until the ring is full or nothing is left, and returns how many rows there are: the next part of them comes in their place. Once there are
-// more than Closing, no tasks are taken but those of anchors that were begun: the pass ends with these.
+// part has the search go on until the ring is full or nothing is left, and returns how many rows there are: the next
+// part of them comes in their place. Once there are more than Closing, no tasks are taken but those of anchors that
+// were begun: the pass ends with these.
 func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task) (rows int, err error) {
 	for {
 		if err := s.launch(ctx, wait); err != nil {

@@ -55,8 +55,9 @@ func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 	return some
 }
 
-// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what the array was asked for when that was staged
-// counts, as what that took does (runner). It is asked for every batch, also where nothing ever runs on the device, and so has nobody count or copy anything.
+// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what
+// the array was asked for when that was staged counts, as what that took does (runner). It is asked for every batch,
+// also where nothing ever runs on the device, and so has nobody count or copy anything.
 func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
 	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its kernels.OpSize bytes
 	words := uint64(m.filter.NumberWords())
@@ -81,8 +82,8 @@ func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
 	return all, min(own, all)
 }
 
-// receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins again, those that
-// are out are passed over.
+// receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins
+// again, those that are out are passed over.
 type receiver struct {
 	b       *Backend
 	emit    func(matcher.Rows) error
@@ -111,8 +112,8 @@ func (r *receiver) rows(rows matcher.Rows) error {
 	return r.refused
 }
 
-// runner returns what answers requests on a side, for Placement.Run. When it is called again for the other side, that goes on with rows where the first one stopped,
-// and answers the other requests anew.
+// runner returns what answers requests on a side, for Placement.Run. When it is called again for the other side, that
+// goes on with rows where the first one stopped, and answers the other requests anew.
 func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (Cost, bool, error) {
 	emit, emitting := s.out.emit, int64(0)
 	var refused error
@@ -153,15 +154,17 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 	}
 }
 
-// timed calls f, for no longer than a number of nanoseconds unless that is 0, and tells how long it took and whether it ended by itself.
+// timed calls f, for no longer than a number of nanoseconds unless that is 0, and tells how long it took and whether it
+// ended by itself.
 func (b *Backend) timed(ctx context.Context, limit int64, f func(context.Context) error) (took int64, done bool, err error) {
 	bounded := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
 		bounded, cancel = context.WithTimeout(ctx, time.Duration(limit))
 		defer cancel()
-		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as long, as there are two kernels in a launch for
-		// counts, and work that goes from warp to warp finds turns to make with each.
+		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as long,
+		// as there are two kernels in a launch for counts, and work that goes from warp to warp finds turns to make with
+		// each.
 		b.run.turns = int(max(leastTurns, min(limit/1000, int64(b.opt.Slice))))
 		defer func() { b.run.turns = 0 }()
 	}

@@ -27,15 +27,17 @@ type Work struct {
 	Want matcher.Want
 	// Whole tells that a whole graph is enumerated, and not a batch searched: that is measured apart.
 	Whole bool
-	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its edges. More is that
-	// of the searches of the same batch that are expected to follow.
+	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its edges.
+	// More is that of the searches of the same batch that are expected to follow.
 	Size, More uint64
-	// Behind is, by side, with how much that what it keeps of the graph has to catch up before it searches: the device's mirror in bytes, the
-	// CPU's index for counting in entries. Own is how much of that is this batch's, and so belongs to what the batch costs there.
+	// Behind is, by side, with how much that what it keeps of the graph has to catch up before it searches: the device's
+	// mirror in bytes, the CPU's index for counting in entries. Own is how much of that is this batch's, and so belongs to
+	// what the batch costs there.
 	Behind, Own [2]uint64
 }
 
-// Cost is what a search took on one side, in nanoseconds: to catch up with the graph, this batch included, and to search.
+// Cost is what a search took on one side, in nanoseconds: to catch up with the graph, this batch included, and to
+// search.
 type Cost struct {
 	Search, CatchUp int64
 	// Rest tells that the other side had done a part of the work before.
@@ -56,8 +58,8 @@ const (
 
 // PlacementOptions configure a Placement.
 type PlacementOptions struct {
-	// Fill is the estimated work from which on a search that nothing is known about is the GPU's. 0 is 262,144: some hundredths of
-	// a second on a CPU.
+	// Fill is the estimated work from which on a search that nothing is known about is the GPU's. 0 is 262,144: some
+	// hundredths of a second on a CPU.
 	Fill uint64
 	// Explore bounds what exploring may cost, as a share of all the time that was spent so far. 0 is 0.04.
 	Explore float64
@@ -96,14 +98,15 @@ func (o *PlacementOptions) EnsureDefaults() {
 	}
 }
 
-// Placement decides between CPU and GPU (DESIGN A11): for every kind of work in a batch, once, when its first search is asked for, since
-// either side does some things once for a batch. Of every kind, and size of it by powers of
-// four, it keeps for either side a moving average of what a unit of work took: the searches of a batch, and its part in what the side
-// keeps of the graph. What a side that sat out batches has to catch up with comes on top. The side that is cheaper is taken. The other is
-// tried when that is earned: what a trial may cost, the graph's way to the device included, is a small share of what searches
-// have cost so far, and a trial ends when that is used up. So the CPU's searches pay for the first one on the GPU, and where
-// batches are so small that the GPU's round trips alone take longer there is none. Nor does a side come back from further behind, or let the
-// CPU fall further behind while in doubt, than such a share pays for: see behind. It has one owner.
+// Placement decides between CPU and GPU (DESIGN A11): for every kind of work in a batch, once, when its first search is
+// asked for, since either side does some things once for a batch. Of every kind, and size of it by powers of four, it
+// keeps for either side a moving average of what a unit of work took: the searches of a batch, and its part in what the
+// side keeps of the graph. What a side that sat out batches has to catch up with comes on top. The side that is cheaper
+// is taken. The other is tried when that is earned: what a trial may cost, the graph's way to the device included, is a
+// small share of what searches have cost so far, and a trial ends when that is used up. So the CPU's searches pay for
+// the first one on the GPU, and where batches are so small that the GPU's round trips alone take longer there is none.
+// Nor does a side come back from further behind, or let the CPU fall further behind while in doubt, than such a share
+// pays for: see behind. It has one owner.
 type Placement struct {
 	opt    PlacementOptions
 	rows   [kindsOfWork]row
@@ -139,8 +142,8 @@ const (
 	doubt = 2
 	// noise is the spread that measurements are taken to have, as a share, before it was measured.
 	noise = 0.2
-	// patience is how much longer than the other side one that was measured before may take when it is tried again: less would be
-	// cut off by noise.
+	// patience is how much longer than the other side one that was measured before may take when it is tried again: less
+	// would be cut off by noise.
 	patience = 1.5
 	// perWork is what a unit of work is taken to cost on the CPU before anything was measured.
 	perWork = 200
@@ -148,7 +151,8 @@ const (
 	perEntry = 250
 	// roundTrips is the least that a search on the GPU takes: programs, a kernel, its end, the numbers.
 	roundTrips = 4
-	// firstTime and firstRows are what the GPU's first search of a kind takes for what is done once, and what that is for rows: memory.
+	// firstTime and firstRows are what the GPU's first search of a kind takes for what is done once, and what that is for
+	// rows: memory.
 	firstTime, firstRows = 15e6, 45e6
 	// lookAhead is the number of searches that a stream is taken to have at least, when the latest ones are all alike.
 	lookAhead = 56
@@ -257,17 +261,20 @@ func sure(a, b *estimate) bool {
 	return a.proven && a.guess+doubt*math.Hypot(a.error, b.error) < b.guess
 }
 
-// behind decides where a side is cheaper, but may have to catch up with what it sat out. Coming back is paid for by what is gained at once, by
-// what may be lost, and the CPU's also once that much was forgone. What the CPU has to catch up with grows faster than what a GPU loses that is
-// a little worse, so that waiting for the loss to reach it would pay twice what is dear already: unless the GPU is surely cheaper, the CPU comes back while that
-// can be paid for. Where averages are right within doubt's errors, the choice takes no more than the CPU by itself and the share that may be lost.
+// behind decides where a side is cheaper, but may have to catch up with what it sat out. Coming back is paid for by
+// what is gained at once, by what may be lost, and the CPU's also once that much was forgone. What the CPU has to catch
+// up with grows faster than what a GPU loses that is a little worse, so that waiting for the loss to reach it would pay
+// twice what is dear already: unless the GPU is surely cheaper, the CPU comes back while that can be paid for. Where
+// averages are right within doubt's errors, the choice takes no more than the CPU by itself and the share that may be
+// lost.
 func (p *Placement) behind(w *Work, takes [2]float64, s Side, sure bool) decision {
 	back := [2]float64{p.backlog(w, CPU), p.backlog(w, GPU)}
 	if p.lag[s].left { // for a trial of the other one, which has paid for that
 		back[s] = 0
 	}
 	gain, left := max(0, takes[s.other()]+back[s.other()]-takes[s]), max(0, p.left())
-	// What coming back to the CPU takes after one more batch on the GPU, what that loses included, and an error as large as that batch.
+	// What coming back to the CPU takes after one more batch on the GPU, what that loses included, and an error as large
+	// as that batch.
 	missed := p.missed(w, CPU)
 	later := back[CPU] + 2*missed + back[GPU] + max(0, takes[GPU]-takes[CPU])
 	switch {
@@ -293,8 +300,8 @@ func (p *Placement) owe(w *Work, s Side, more float64) {
 // left is what may be lost now.
 func (p *Placement) left() float64 { return p.earned() - p.spent - p.owed }
 
-// earned is what exploring may have lost by now: a share of the time that was spent usefully, or that will be if searches go on as the
-// latest ones.
+// earned is what exploring may have lost by now: a share of the time that was spent usefully, or that will be if
+// searches go on as the latest ones.
 func (p *Placement) earned() float64 {
 	sure := p.useful
 	if p.next >= len(p.recent) {
@@ -303,7 +310,8 @@ func (p *Placement) earned() float64 {
 	return p.opt.Explore * sure
 }
 
-// trial returns how long a side may take that the better one's cost is known instead of, in nanoseconds; 0 when it is not to be tried.
+// trial returns how long a side may take that the better one's cost is known instead of, in nanoseconds; 0 when it is
+// not to be tried.
 func (p *Placement) trial(w Work, c *cell, e estimate, instead float64, s Side) float64 {
 	promising := e.any && e.guess < instead/2 // the better one is so no more
 	least := p.least(s)
@@ -319,8 +327,8 @@ func (p *Placement) trial(w Work, c *cell, e estimate, instead float64, s Side) 
 	}
 	once := p.once(&w, s)
 	left := p.earned() - p.spent - once - float64(w.Behind[s])*p.lag[s].each - p.missed(&w, s.other())
-	// A little may do: where nothing is known, the better the side is, the less it takes to see that. What was cut off once gets
-	// twice as much. A first search that is cut off teaches nothing.
+	// A little may do: where nothing is known, the better the side is, the less it takes to see that. What was cut off
+	// once gets twice as much. A first search that is cut off teaches nothing.
 	if left < min(limit, 2*max(least, e.low)) || left < limit && e.any && e.proven || left < limit/2 && once > 0 {
 		return 0
 	}
@@ -338,8 +346,8 @@ func (p *Placement) once(w *Work, s Side) float64 {
 	return firstTime
 }
 
-// missed is what it takes a side later that it sits out the batch: about half of what it would have taken now, as what was in a batch need not be
-// told from what was before.
+// missed is what it takes a side later that it sits out the batch: about half of what it would have taken now, as what
+// was in a batch need not be told from what was before.
 func (p *Placement) missed(w *Work, s Side) float64 { return float64(w.Own[s]) * p.lag[s].each / 2 }
 
 // least is what a search takes on a side at least.

@@ -9,15 +9,17 @@ import (
 	"motifd/kernels"
 )
 
-// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then the first wave is cappedWave at most. Where no search
-// went before, it is not known what a task gives: then it is blindWave at most. From one wave to the next it grows by waveGrowth at most.
+// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then
+// the first wave is cappedWave at most. Where no search went before, it is not known what a task gives: then it is
+// blindWave at most. From one wave to the next it grows by waveGrowth at most.
 const (
 	firstWave  = 1 << 12
 	cappedWave = 1 << 8
 	blindWave  = 1 << 5
 	maxWave    = 1 << 22
 	waveGrowth = 8
-	// waveRows is how many rows a wave is to give: enough to keep the device busy, few enough for the next wave to be under way soon.
+	// waveRows is how many rows a wave is to give: enough to keep the device busy, few enough for the next wave to be
+	// under way soon.
 	waveRows = 1 << 24
 )
 
@@ -52,8 +54,9 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 	}
 }
 
-// wave searches the first of the tasks, as many as give no more than there is room for, at least those of one anchor, and returns how many that were. Where rows
-// may turn out not to be wanted, several anchors that give more than that are given up: the next wave is smaller.
+// wave searches the first of the tasks, as many as give no more than there is room for, at least those of one anchor,
+// and returns how many that were. Where rows may turn out not to be wanted, several anchors that give more than that
+// are given up: the next wave is smaller.
 func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err error) {
 	if err := p.run.order.lane.put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
@@ -95,7 +98,8 @@ func (p *producer) beyond(end uint32) error {
 	return errGone
 }
 
-// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net edge behind those of the wave.
+// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net
+// edge behind those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
 	if p.trace.drops(Searched) {
 		return nil

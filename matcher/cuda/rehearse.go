@@ -15,8 +15,8 @@ func (b *Backend) Rehearses() bool {
 	return b.opt.Placement != nil && !b.lost && b.opt.Placement.RehearsalLeft() > 0
 }
 
-// Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as long as the Placement lets them. The graph's
-// way to the device is no part of that time, nor is the CPU's index.
+// Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as
+// long as the Placement lets them. The graph's way to the device is no part of that time, nor is the CPU's index.
 func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
 	if !b.Rehearses() {
 		return false, nil

@@ -15,8 +15,9 @@ import (
 	"motifd/matcher"
 )
 
-// rooted is a matching order of a whole graph that begins at the pattern's first vertex: the rows of one root come before those of
-// the next (DESIGN S7), so that they are put in order root by root. Otherwise the most backward edges come first.
+// rooted is a matching order of a whole graph that begins at the pattern's first vertex: the rows of one root come
+// before those of the next (DESIGN S7), so that they are put in order root by root. Otherwise the most backward edges
+// come first.
 func rooted(p *matcher.Plan) *matcher.Order {
 	q := p.Query
 	o := &matcher.Order{Edge: -1}
@@ -63,7 +64,8 @@ func rooted(p *matcher.Plan) *matcher.Order {
 // errStopped ends a search of which nothing more is wanted.
 var errStopped = errors.New("stopped")
 
-// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted. With a budget, none is before all are found.
+// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted. With a
+// budget, none is before all are found.
 func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, budget *matcher.Budget, out *uint64,
 	emit func(matcher.Rows) error) (r matcher.Result, err error) {
 	began := b.clock()

@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// rows answers the requests that want rows. When one is beyond a limit, the CPU backend searches the anchors of the wave that shows it: it finds the
-// groups that are to be left out. The device goes on behind them.
+// rows answers the requests that want rows. When one is beyond a limit, the CPU backend searches the anchors of the
+// wave that shows it: it finds the groups that are to be left out. The device goes on behind them.
 func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	for to := uint32(0); int(to) < len(s.b.delta.Net); {
 		of = slices.DeleteFunc(slices.Clone(of), func(i int) bool { return s.out.closed[i] })
@@ -34,8 +34,8 @@ func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	return nil
 }
 
-// stretch searches anchors in waves, so that groups can be put in order while memory is bounded, from where rows are out on. errOver: up to the anchor to, the
-// CPU backend has to.
+// stretch searches anchors in waves, so that groups can be put in order while memory is bounded, from where rows are
+// out on. errOver: up to the anchor to, the CPU backend has to.
 func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err error) {
 	e := &s.out
 	j := s.job(of)

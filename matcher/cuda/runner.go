@@ -40,13 +40,14 @@ type runner struct {
 	// How often work was split since Load: in blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
-	// Of blocks of matches, since Load: parts that went to other warps, blocks that were kept for the next launch, and tasks that
-	// are not for blocks, which were left when those left before were done.
+	// Of blocks of matches, since Load: parts that went to other warps, blocks that were kept for the next launch, and
+	// tasks that are not for blocks, which were left when those left before were done.
 	given, kept, leftLater uint64
 	rows                   uint64 // that were found to be put in order, since Load
 }
 
-// places are where parts of runner.shared are, behind the tallies by request: whether to stop, by request; owners, by program; columns of the memo.
+// places are where parts of runner.shared are, behind the tallies by request: whether to stop, by request; owners, by
+// program; columns of the memo.
 type places struct {
 	stop, owner, column int
 }
@@ -100,8 +101,9 @@ type job struct {
 	meter *meter        // of what is spent; nil when nobody measures
 }
 
-// shape chooses the grid of a job whose warps may write so many bytes behind the ring's end each: patterns with very many automorphisms, whose rows come in large portions, have
-// fewer warps, so that the ring keeps three quarters of the memory for rows.
+// shape chooses the grid of a job whose warps may write so many bytes behind the ring's end each: patterns with very
+// many automorphisms, whose rows come in large portions, have fewer warps, so that the ring keeps three quarters of the
+// memory for rows.
 func (r *runner) shape(rows bool, each int) kernels.Shape {
 	if r.opt.Shape.Warps() > 0 {
 		return r.opt.Shape
@@ -197,8 +199,9 @@ func (r *runner) columns(j *job) (columns []uint32, used int) {
 	return columns, used
 }
 
-// forget has the memo, of so many columns, know nothing: it holds for one phase of one batch. It takes no more memory than it may. What is in it is not cleared but
-// counts no more, as what is noted from here on is above it, until numbers end.
+// forget has the memo, of so many columns, know nothing: it holds for one phase of one batch. It takes no more memory
+// than it may. What is in it is not cleared but counts no more, as what is noted from here on is above it, until
+// numbers end.
 func (r *runner) forget(j *job, used int) error {
 	size := 4 * j.vertices * used
 	j.memo = size > 0 && size <= r.opt.Memo
@@ -243,7 +246,8 @@ func badOutput(format string, args ...any) error {
 	return &kernels.Error{Op: "a search", Err: fmt.Errorf("it put out "+format, args...)}
 }
 
-// tally is what was counted for a request. Numbers beyond 128 bits are not the device's: over tells that the count is void.
+// tally is what was counted for a request. Numbers beyond 128 bits are not the device's: over tells that the count is
+// void.
 type tally struct {
 	count matcher.Count
 	over  bool

@@ -12,8 +12,8 @@ import (
 	"motifd/matcher"
 )
 
-// Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and merges
-// their groups.
+// Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and
+// merges their groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	here, there := make([]int, 0, len(reqs)), []int(nil) // requests of the device, and of the CPU
@@ -46,7 +46,8 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return s.results, m.rest()
 }
 
-// takes tells whether a search is one for the device: what has to be metered group by group is the CPU's, as are large patterns.
+// takes tells whether a search is one for the device: what has to be metered group by group is the CPU's, as are large
+// patterns.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
 	return b.plans[p] != beyond && !budget.Metered()
 }
@@ -199,8 +200,8 @@ func (s *batchSearch) job(of []int) *job {
 	return j
 }
 
-// onDevice answers requests. When the device fails and that is not the caller's to know of, the CPU backend goes on where it
-// stopped.
+// onDevice answers requests. When the device fails and that is not the caller's to know of, the CPU backend goes on
+// where it stopped.
 func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	var totals, rows []int
 	for _, i := range here {
@@ -268,8 +269,9 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, to uint32) error {
 	return nil
 }
 
-// finish has the rest of a group put out some of whose rows are: the CPU backend finds it again, and passes these over. Whoever found it first did so within the
-// limits, and what is out cannot be left out any more, so that there is no bound.
+// finish has the rest of a group put out some of whose rows are: the CPU backend finds it again, and passes these over.
+// Whoever found it first did so within the limits, and what is out cannot be left out any more, so that there is no
+// bound.
 func (s *batchSearch) finish(ctx context.Context) error {
 	e := &s.out
 	if e.request < 0 || e.whole || e.closed[e.request] {
@@ -314,8 +316,8 @@ func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 	return sub
 }
 
-// totals answers the requests that want a count or a witness, all in the same launches. When some are beyond a limit the CPU
-// backend answers these, and the device the others, anew.
+// totals answers the requests that want a count or a witness, all in the same launches. When some are beyond a limit
+// the CPU backend answers these, and the device the others, anew.
 func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
 		return nil
@@ -359,8 +361,8 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	return s.onCPU(ctx, wide, matcher.AllOrders)
 }
 
-// tasks searches for totals from every net edge that fits. What the tasks of a request and kind have in common is all that the device is told: the
-// net edges are there, sorted by kind, since the first search of the batch.
+// tasks searches for totals from every net edge that fits. What the tasks of a request and kind have in common is all
+// that the device is told: the net edges are there, sorted by kind, since the first search of the batch.
 func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	run := &s.b.run
 	all := s.starts(of)

@@ -12,18 +12,21 @@ type turn struct {
 	took  [2]float64 // catching up with others included
 }
 
-// Run has a search that stands by itself run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no bound: when it is
-// exceeded run says that it is not done, and is called once more, for the other side. Errors of run are returned at once.
+// Run has a search that stands by itself run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no
+// bound: when it is exceeded run says that it is not done, and is called once more, for the other side. Errors of run
+// are returned at once.
 func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	err := p.Search(w, run)
 	p.close(kindOf(w), err == nil)
 	return err
 }
 
-// Decided tells whether a search of the batch, of the same kind, went before: then nothing is asked about the size of the work.
+// Decided tells whether a search of the batch, of the same kind, went before: then nothing is asked about the size of
+// the work.
 func (p *Placement) Decided(w Work) bool { return p.turns[kindOf(w)].open }
 
-// Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side. End ends the batch.
+// Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side.
+// End ends the batch.
 func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	w.Size = max(w.Size, 1)
 	t := &p.turns[kindOf(w)]
@@ -118,8 +121,9 @@ func (p *Placement) close(kind int, counts bool) {
 	}
 }
 
-// learn takes note of what a batch cost on a side. The first one there, if it was too slow, teaches nothing: what is done once may be to blame, and how long that takes is
-// not known. Taken for slow, the side would not be tried with larger batches before twice as much could be lost.
+// learn takes note of what a batch cost on a side. The first one there, if it was too slow, teaches nothing: what is
+// done once may be to blame, and how long that takes is not known. Taken for slow, the side would not be tried with
+// larger batches before twice as much could be lost.
 func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
 	c, r, size := p.cell(t.w)
 	took := t.batch[s]

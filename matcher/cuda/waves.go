@@ -9,29 +9,31 @@ import (
 	"motifd/kernels"
 )
 
-// waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the rows out in that
-// order. While rows of one wave are copied and handed out, the next waves are searched and put in order: the producer is a
-// coroutine, which gives way whenever it would wait for the device.
+// waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the
+// rows out in that order. While rows of one wave are copied and handed out, the next waves are searched and put in
+// order: the producer is a coroutine, which gives way whenever it would wait for the device.
 type waves struct {
 	run  *runner
 	j    *job
 	size int      // tasks of the next wave
 	calm bool     // waves grow slowly: rows may turn out not to be wanted
 	rate *float64 // rows that a task of the last wave gave; negative: not known
-	// fill returns about size tasks, of the anchors from one on, all tasks of each, and the groups that they are of, in order; none when no anchor is left. A
-	// task's anchor is its Net.
+	// fill returns about size tasks, of the anchors from one on, all tasks of each, and the groups that they are of, in
+	// order; none when no anchor is left. A task's anchor is its Net.
 	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
 	// take gets the rows of a group, in order, in one call or several. They are borrowed.
 	take func(g rowGroup, rows []uint32) error
-	// most tells how many rows of a group are wanted at most, negative for all, if more are to be left out where that saves something; then left is told of so
-	// many, after those that were taken.
+	// most tells how many rows of a group are wanted at most, negative for all, if more are to be left out where that
+	// saves something; then left is told of so many, after those that were taken.
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
 
-	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group beyond it, or during which the job's meter finds
-	// that a request is beyond a limit, is not handed out: the search ends with errOver.
+	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group
+	// beyond it, or during which the job's meter finds that a request is beyond a limit, is not handed out: the search
+	// ends with errOver.
 	within func(g rowGroup, rows int) bool
-	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one behind the wave that is not.
+	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one
+	// behind the wave that is not.
 	from, done, to uint32
 	// out, if it is not nil, is told of anchors, those from one to before another, of which all rows are handed out.
 	out func(from, to uint32)
@@ -222,7 +224,8 @@ func cut(runs []run, words int) []chunk {
 	return append(all, c)
 }
 
-// drain copies the rows of a wave to host memory and hands them out to take, a chunk after the other, each while the next is copied.
+// drain copies the rows of a wave to host memory and hands them out to take, a chunk after the other, each while the
+// next is copied.
 func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	if len(v.runs) == 0 {
 		return nil
@@ -267,8 +270,8 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	return nil
 }
 
-// await waits for an event while the producer goes on. It goes on once if the event has happened, too: who takes rows may be slower than copies are, and the
-// device would have nothing to do meanwhile.
+// await waits for an event while the producer goes on. It goes on once if the event has happened, too: who takes rows
+// may be slower than copies are, and the device would have nothing to do meanwhile.
 func (w *waves) await(e kernels.Event) error {
 	for {
 		if w.ended {

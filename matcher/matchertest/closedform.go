@@ -9,8 +9,8 @@ import (
 	"motifd/matcher"
 )
 
-// ClosedForm is a pattern and a graph of which a formula tells the number of matches. Nobody can enumerate them: they are up to
-// 10^80.
+// ClosedForm is a pattern and a graph of which a formula tells the number of matches. Nobody can enumerate them: they
+// are up to 10^80.
 type ClosedForm struct {
 	Name     string
 	Directed bool
@@ -22,8 +22,8 @@ type ClosedForm struct {
 	Symmetry *big.Int          // embeddings for each subgraph
 }
 
-// ClosedForms returns the closed forms: paths, double brooms, complete bipartite graphs, hubs and stars whose leaves may meet, with pattern edges that
-// take any label, any direction, or are parallel.
+// ClosedForms returns the closed forms: paths, double brooms, complete bipartite graphs, hubs and stars whose leaves
+// may meet, with pattern edges that take any label, any direction, or are parallel.
 func ClosedForms() (all []*ClosedForm) {
 	for _, labels := range []int{1, 2, 5} {
 		all = append(all, pathOfLayers(labels))
@@ -36,7 +36,8 @@ func ClosedForms() (all []*ClosedForm) {
 	return append(all, directedHub(1, false), directedHub(3, false), directedHub(2, true), labelledStar(1), labelledStar(2), doubledStar(true), doubledStar(false))
 }
 
-// Play drives an engine through a closed form: the graph in one batch, the edge that comes and goes, and the whole graph.
+// Play drives an engine through a closed form: the graph in one batch, the edge that comes and goes, and the whole
+// graph.
 func (f *ClosedForm) Play(t *testing.T, backend func() matcher.Backend, planner matcher.Planner, budget uint64) {
 	t.Helper()
 	for _, unit := range []matcher.Unit{matcher.Embeddings, matcher.Subgraphs} {
@@ -128,8 +129,8 @@ func times(of ...*big.Int) *big.Int {
 	return n
 }
 
-// pathOfLayers is a path of 8 labels through 8 layers of 15 vertices, each joined to all of the next one, by edges of so many labels. One edge more is parallel to
-// another.
+// pathOfLayers is a path of 8 labels through 8 layers of 15 vertices, each joined to all of the next one, by edges of
+// so many labels. One edge more is parallel to another.
 func pathOfLayers(labels int) *ClosedForm {
 	f := newClosedForm(true, "path, %d labels", labels)
 	const n = 15
@@ -151,8 +152,8 @@ func pathOfLayers(labels int) *ClosedForm {
 	return f
 }
 
-// doubleBroom is two hubs with 10 leaves each, in a graph of two joined hubs with 499 and 699 other neighbours, of which they share 200. One edge more is one
-// that they share more.
+// doubleBroom is two hubs with 10 leaves each, in a graph of two joined hubs with 499 and 699 other neighbours, of
+// which they share 200. One edge more is one that they share more.
 func doubleBroom(directed bool, labels int) *ClosedForm {
 	f := newClosedForm(directed, "double broom, directed %v, %d labels", directed, labels)
 	a, b := f.vertex(""), f.vertex("")
@@ -208,8 +209,8 @@ func bipartite(directed bool, labels int) *ClosedForm {
 	return f
 }
 
-// directedHub is a hub with 10 leaves that lead to it and 14 that it leads to, in a graph of a hub with 300 and 400 neighbours; of these it shares
-// 100 if both is set. One edge more is one to the hub.
+// directedHub is a hub with 10 leaves that lead to it and 14 that it leads to, in a graph of a hub with 300 and 400
+// neighbours; of these it shares 100 if both is set. One edge more is one to the hub.
 func directedHub(labels int, both bool) *ClosedForm {
 	f := newClosedForm(true, "directed hub, %d labels, shared %v", labels, both)
 	hub := f.vertex("")
@@ -244,8 +245,8 @@ func directedHub(labels int, both bool) *ClosedForm {
 	return f
 }
 
-// labelledStar is a hub with 5 leaves of each of three labels, and 5 of any, in a graph of a hub with 40, 50 and 60 of these labels and 30 of another. One
-// edge more is one of a label.
+// labelledStar is a hub with 5 leaves of each of three labels, and 5 of any, in a graph of a hub with 40, 50 and 60 of
+// these labels and 30 of another. One edge more is one of a label.
 func labelledStar(labels int) *ClosedForm {
 	f := newClosedForm(true, "star of 5+5+5 and 5, %d labels", labels)
 	hub := f.vertex("")
@@ -266,8 +267,8 @@ func labelledStar(labels int) *ClosedForm {
 	return f
 }
 
-// doubledStar is a hub with 8 leaves, each joined twice, in a graph of a hub with 60 neighbours that it is joined to by one to four edges. One edge more is a fourth
-// one.
+// doubledStar is a hub with 8 leaves, each joined twice, in a graph of a hub with 60 neighbours that it is joined to by
+// one to four edges. One edge more is a fourth one.
 func doubledStar(directed bool) *ClosedForm {
 	f := newClosedForm(directed, "star of doubled edges, directed %v", directed)
 	hub := f.vertex("")

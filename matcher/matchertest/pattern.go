@@ -128,8 +128,8 @@ func randomShape(rng *rand.Rand, n int) [][2]int {
 	return pairs
 }
 
-// WideQueryOf draws a connected pattern with n vertices most of whose edges may have several images between two vertices: they have no label, match in
-// both directions, or are parallel.
+// WideQueryOf draws a connected pattern with n vertices most of whose edges may have several images between two
+// vertices: they have no label, match in both directions, or are parallel.
 func WideQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name}
 	pairs := randomShape(rng, n)

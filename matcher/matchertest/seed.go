@@ -15,8 +15,9 @@ const (
 	CountVariable = "MOTIFD_TEST_SEEDS"
 )
 
-// ForSeeds runs f as a subtest for n consecutive seeds; for a quarter as many under the race detector, which takes ten times as long and looks for other things: what
-// the tests play without it. The first is random, or what SeedVariable says; each seed is the name of its subtest, so a failure says how to run it again.
+// ForSeeds runs f as a subtest for n consecutive seeds; for a quarter as many under the race detector, which takes ten
+// times as long and looks for other things: what the tests play without it. The first is random, or what SeedVariable
+// says; each seed is the name of its subtest, so a failure says how to run it again.
 func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	ForSeedsUntil(t, n, func() bool { return true }, f)
@@ -25,8 +26,8 @@ func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 // mostMore bounds how many times more seeds than it is asked for ForSeedsUntil goes through.
 const mostMore = 50
 
-// ForSeedsUntil is ForSeeds that goes on with more seeds until seen reports that the cases had all that the test is about: what some cases have by luck,
-// enough of them have for certain.
+// ForSeedsUntil is ForSeeds that goes on with more seeds until seen reports that the cases had all that the test is
+// about: what some cases have by luck, enough of them have for certain.
 func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n+slow-1)/slow)

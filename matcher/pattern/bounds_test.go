@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestTokensAreBounded holds that a text of many tokens is refused at the first one beyond the bound, without reading on: a
-// megabyte of them took seconds.
+// TestTokensAreBounded holds that a text of many tokens is refused at the first one beyond the bound, without reading
+// on: a megabyte of them took seconds.
 func TestTokensAreBounded(t *testing.T) {
 	const head = "MATCH (a)-->(b)" // ten tokens
 	for _, repeated := range []string{",(a)", ",(a:A)", "(", " RETURN a", "-", "'x'"} {
@@ -37,7 +37,8 @@ func TestTokensAreBounded(t *testing.T) {
 	require.NoError(t, err, "space and comments are no tokens")
 }
 
-// TestLargestPatternIsWithinTheBound holds that the most verbose way to write the largest pattern has fewer tokens than the bound.
+// TestLargestPatternIsWithinTheBound holds that the most verbose way to write the largest pattern has fewer tokens than
+// the bound.
 func TestLargestPatternIsWithinTheBound(t *testing.T) {
 	var paths, names []string
 	for a := range matcher.MaxVertices {

@@ -37,8 +37,8 @@ var cypherLexer = lexer.MustSimple([]lexer.SimpleRule{
 // RETURN two.
 const maxTokens = 32 * (matcher.MaxVertices + matcher.MaxVertices*(matcher.MaxVertices-1)/2)
 
-// boundedLexer ends at maxTokens. A token takes a microsecond to find and another to parse: without the bound a megabyte
-// of signs takes seconds.
+// boundedLexer ends at maxTokens. A token takes a microsecond to find and another to parse: without the bound a
+// megabyte of signs takes seconds.
 type boundedLexer struct{ *lexer.StatefulDefinition }
 
 // Lex implements lexer.Definition.

@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestS11PatternsHave496Edges holds that a complete pattern of 32 vertices is read, in both languages, and printed so that it is read again, and
-// that one edge more is refused where it stands.
+// TestS11PatternsHave496Edges holds that a complete pattern of 32 vertices is read, in both languages, and printed so
+// that it is read again, and that one edge more is refused where it stands.
 func TestS11PatternsHave496Edges(t *testing.T) {
 	var text, cypher []string
 	for v := range matcher.MaxVertices {

@@ -9,8 +9,8 @@ import (
 	"motifd/matcher"
 )
 
-// mapper finds automorphisms of a pattern less some of its vertices that take one oriented edge to another (GAMMA section
-// V-B: k-degenerated automorphic subgraphs).
+// mapper finds automorphisms of a pattern less some of its vertices that take one oriented edge to another (GAMMA
+// section V-B: k-degenerated automorphic subgraphs).
 type mapper struct {
 	p     *matcher.Plan
 	n     int
@@ -73,11 +73,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// colours tells vertices of a set apart that no automorphism of it maps to one another, mostly: by their labels, then by
-// what they are joined to, and so on. Those that one maps to one another have one colour.
+// colours tells vertices of a set apart that no automorphism of it maps to one another, mostly: by their labels, then
+// by what they are joined to, and so on. Those that one maps to one another have one colour.
 func (m *mapper) colours(set uint32) []uint64 { return m.refine(slices.Clone(m.seed), set, 4) }
 
-// coloursApart is colours of all vertices where those of fixed are told apart, by their places in it, too: as far as refinement goes.
+// coloursApart is colours of all vertices where those of fixed are told apart, by their places in it, too: as far as
+// refinement goes.
 func (m *mapper) coloursApart(fixed []int) []uint64 {
 	seed := slices.Clone(m.seed)
 	for i, v := range fixed {
@@ -128,8 +129,8 @@ func (m *mapper) connected(set uint32) bool {
 	return reached == set
 }
 
-// find returns an automorphism of the pattern's vertices in a connected set, edges between them included, that takes the oriented
-// anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
+// find returns an automorphism of the pattern's vertices in a connected set, edges between them included, that takes
+// the oriented anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
 func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []int {
 	x, y := &m.p.Query.Edges[from.Edge], &m.p.Query.Edges[to.Edge]
 	if x.Label != y.Label || x.Either != y.Either {
@@ -202,8 +203,8 @@ func (m *mapper) extend(i int, set uint32, colour []uint64) bool {
 	return false
 }
 
-// edges maps the pattern's edges as an automorphism maps its vertices: x to y, parallel edges of a kind in their order, and
-// those that are not among the vertices mapped to -1.
+// edges maps the pattern's edges as an automorphism maps its vertices: x to y, parallel edges of a kind in their order,
+// and those that are not among the vertices mapped to -1.
 func (m *mapper) edges(image []int, x, y int) []int {
 	all := make([]int, len(m.p.Query.Edges))
 	for i, e := range m.p.Query.Edges {

@@ -14,7 +14,8 @@ import (
 type Coalescing int
 
 const (
-	// Profitable is those that are alike in the whole pattern, and those that are in a part of it where that is estimated to pay.
+	// Profitable is those that are alike in the whole pattern, and those that are in a part of it where that is estimated
+	// to pay.
 	Profitable Coalescing = iota
 	// Whole is those alike in the whole pattern.
 	Whole

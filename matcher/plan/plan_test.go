@@ -92,8 +92,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestOrdersAreConnected: every order of every random pattern maps every vertex once, joined to what is mapped, and uses
-// every pattern edge once.
+// TestOrdersAreConnected: every order of every random pattern maps every vertex once, joined to what is mapped, and
+// uses every pattern edge once.
 func TestOrdersAreConnected(t *testing.T) {
 	g := payments(t)
 	seed := rand.Uint64()

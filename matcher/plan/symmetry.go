@@ -9,9 +9,9 @@ import (
 // symmetry fills in the plan's automorphisms and the constraints that single out one representative per orbit.
 //
 // The representative of an orbit has the smallest vertex ids in pattern order (DESIGN S4). With vertices fixed one
-// after the other in pattern order, that is: vertex i gets the smallest id among the orbit of i under the
-// automorphisms that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2).
-// The group's order is the product of these orbits' sizes.
+// after the other in pattern order, that is: vertex i gets the smallest id among the orbit of i under the automorphisms
+// that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
+// group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
 	a := newAutomorphisms(p.Query, newMapper(p))
 	p.Automorphisms = matcher.CountOf(1)
@@ -55,8 +55,8 @@ type automorphisms struct {
 	adj   []uint32         // neighbour sets
 	image []int
 	taken uint32
-	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them, an ordered tournament of 32
-	// vertices would be searched for 2^31 increasing maps.
+	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them, an
+	// ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
 	mapper      *mapper
 	colour, its []uint64
 }

@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestLargePatternsArePlanned plans patterns whose symmetry cannot be found by trying maps: an ordered tournament, which has none but looks alike from
-// everywhere, a cyclic one, and a complete pattern of 32! automorphisms.
+// TestLargePatternsArePlanned plans patterns whose symmetry cannot be found by trying maps: an ordered tournament,
+// which has none but looks alike from everywhere, a cyclic one, and a complete pattern of 32! automorphisms.
 func TestLargePatternsArePlanned(t *testing.T) {
 	for name, c := range map[string]struct {
 		n     int

@@ -13,8 +13,8 @@ import (
 
 // Backend implements matcher.Backend by recomputation.
 //
-// Its steps are the candidates that it tries when it enumerates the whole view, none when the batch has no net edge
-// of the sign, and one more for each row that it emits. A plan that exceeds its budget while enumerating has none of its
+// Its steps are the candidates that it tries when it enumerates the whole view, none when the batch has no net edge of
+// the sign, and one more for each row that it emits. A plan that exceeds its budget while enumerating has none of its
 // groups; one that exceeds it later leaves out the groups whose rows are too many.
 type Backend struct {
 	graph *dyngraph.Graph

@@ -13,8 +13,8 @@ import (
 // copiesDir, inside the checkpoint, holds the copies that Copy makes.
 const copiesDir = "copies"
 
-// Backup copies the checkpoint in dir, on which no daemon runs, to a directory that is not there; fs nil is the operating system's file
-// system. It fails as Open does, or with ErrNone.
+// Backup copies the checkpoint in dir, on which no daemon runs, to a directory that is not there; fs nil is the
+// operating system's file system. It fails as Open does, or with ErrNone.
 func Backup(dir, to string, fs vfs.FS) error {
 	s, err := Open(dir, Options{FS: fs, existing: true})
 	if err != nil {
@@ -23,8 +23,9 @@ func Backup(dir, to string, fs vfs.FS) error {
 	return errors.Join(s.Backup(to), s.Close())
 }
 
-// Backup copies the checkpoint as it is at one moment, between two writes, to a directory that is not there. Writing goes on meanwhile, and a
-// failure there does not concern it. On the same file system tables are linked, not copied, and take no room before they are merged here.
+// Backup copies the checkpoint as it is at one moment, between two writes, to a directory that is not there. Writing
+// goes on meanwhile, and a failure there does not concern it. On the same file system tables are linked, not copied,
+// and take no room before they are merged here.
 func (s *Store) Backup(to string) error {
 	inside, err := within(s.db.dir, to)
 	if err == nil && inside {
@@ -72,8 +73,9 @@ func relative(dir, path string) (string, error) {
 	return filepath.Rel(dir, path)
 }
 
-// Copy makes a copy inside the checkpoint's directory, which others may read and which goes with remove. It returns where the copy is, seen
-// from that directory. A copy that is left behind goes with the next Open, unless somebody reads it.
+// Copy makes a copy inside the checkpoint's directory, which others may read and which goes with remove. It returns
+// where the copy is, seen from that directory. A copy that is left behind goes with the next Open, unless somebody
+// reads it.
 func (s *Store) Copy() (name string, remove func() error, err error) {
 	if err := os.MkdirAll(filepath.Join(s.db.dir, copiesDir), 0o700); err != nil {
 		return "", nil, err

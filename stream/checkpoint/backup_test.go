@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBackup copies a checkpoint after each step of a history, with the daemon's store open, and writes on. Each copy is what the checkpoint
-// was at that moment, opens, and fits together; nobody but the owner reads it.
+// TestBackup copies a checkpoint after each step of a history, with the daemon's store open, and writes on. Each copy
+// is what the checkpoint was at that moment, opens, and fits together; nobody but the owner reads it.
 func TestBackup(t *testing.T) {
 	h := newHistory(newRand(5), 12, true)
 	dir, backups := filepath.Join(t.TempDir(), "state"), t.TempDir()
@@ -91,7 +91,8 @@ type fullFile struct{ vfs.File }
 
 func (fullFile) Write([]byte) (int, error) { return 0, errFull }
 
-// TestABackupThatFailsHarmsNothing: a full disk under the backup is the backup's trouble alone, and leaves nothing there.
+// TestABackupThatFailsHarmsNothing: a full disk under the backup is the backup's trouble alone, and leaves nothing
+// there.
 func TestABackupThatFailsHarmsNothing(t *testing.T) {
 	h := newHistory(newRand(6), 4, false)
 	mem := vfs.NewMem()

@@ -55,7 +55,8 @@ type failStop struct {
 	locked bool
 }
 
-// Lock takes the file's lock, which former versions know alone, and the directory's own, which stays when the file is deleted.
+// Lock takes the file's lock, which former versions know alone, and the directory's own, which stays when the file is
+// deleted.
 func (s *failStop) Lock(name string) (io.Closer, error) {
 	c, err := s.FS.Lock(name)
 	if err == nil {
@@ -94,16 +95,16 @@ func (s *failStop) lockDir(name string) (io.Closer, error) {
 	return d, nil
 }
 
-// private takes a file of the operating system from everybody but its owner. On a file system without modes the file stays
-// as it was made; the directory protects it all the same.
+// private takes a file of the operating system from everybody but its owner. On a file system without modes the file
+// stays as it was made; the directory protects it all the same.
 func (s *failStop) private(name string) {
 	if s.os {
 		_ = os.Chmod(name, 0o600)
 	}
 }
 
-// closeToOthers takes a directory that was there before from those who are neither its owner nor of its group. It is a precaution that the
-// owner alone can take: on a volume that belongs to somebody else the directory stays as it is.
+// closeToOthers takes a directory that was there before from those who are neither its owner nor of its group. It is a
+// precaution that the owner alone can take: on a volume that belongs to somebody else the directory stays as it is.
 func (s *failStop) closeToOthers(dir string) {
 	if !s.os {
 		return
@@ -113,8 +114,8 @@ func (s *failStop) closeToOthers(dir string) {
 	}
 }
 
-// foreign reports whether a name belongs to the copy that is being made of the store, or is of a directory above it: a failure there is the
-// copy's, and is returned.
+// foreign reports whether a name belongs to the copy that is being made of the store, or is of a directory above it: a
+// failure there is the copy's, and is returned.
 func (s *failStop) foreign(name string) bool {
 	aside := s.aside.Load()
 	if aside == nil {

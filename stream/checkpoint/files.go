@@ -6,15 +6,17 @@ import (
 	"slices"
 )
 
-// InputFiles returns the names of the input's files, by partition, that KeepInputFiles stored last; nil when there are none. The caller does not change them.
+// InputFiles returns the names of the input's files, by partition, that KeepInputFiles stored last; nil when there are
+// none. The caller does not change them.
 func (s *Store) InputFiles() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.files
 }
 
-// KeepInputFiles stores the names of the input's files, by partition, so that positions stay with the files that they are of, whatever comes into their
-// directory and goes. It is called before any of them is read; the names are durable when it returns.
+// KeepInputFiles stores the names of the input's files, by partition, so that positions stay with the files that they
+// are of, whatever comes into their directory and goes. It is called before any of them is read; the names are durable
+// when it returns.
 func (s *Store) KeepInputFiles(names []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,8 +37,8 @@ func (l *logIndex) find(batch uint64) int {
 	return -1
 }
 
-// plan returns how many of the committed entries are to go once the oldest open intent is committed now, in milliseconds, with size more
-// bytes (that one included), and the first and last of them.
+// plan returns how many of the committed entries are to go once the oldest open intent is committed now, in
+// milliseconds, with size more bytes (that one included), and the first and last of them.
 func (l *logIndex) plan(size int64, r Retention, now int64) (n int, first, last uint64) {
 	count, bytes := uint64(len(l.committed)+1), l.bytes+l.open[0].bytes+size
 	at := func(i int) *logEntry {

@@ -16,8 +16,9 @@ import (
 	"motifd/stream"
 )
 
-// Format is the version of the layout that FORMAT.md describes. Checkpoints from oldestFormat on are opened; one that is opened to
-// be written becomes of this format, so that an older motifd, which would not understand what is added, refuses it.
+// Format is the version of the layout that FORMAT.md describes. Checkpoints from oldestFormat on are opened; one that
+// is opened to be written becomes of this format, so that an older motifd, which would not understand what is added,
+// refuses it.
 const (
 	Format       = 2
 	oldestFormat = 1
@@ -42,7 +43,8 @@ type Options struct {
 	Logger func(message string)
 	// existing opens a checkpoint that must be there, whatever its Settings and its format are, for a request or a copy.
 	existing bool
-	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them smaller.
+	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them
+	// smaller.
 	memTable uint64
 }
 
@@ -119,13 +121,13 @@ func openDatabase(dir string, o Options) (*database, error) {
 	return d, nil
 }
 
-// waitingBytes bounds the tables of the topmost level that wait to be merged. On disk a checkpoint takes at most twice the graph and the
-// batch log (a merge writes the new tables before the old ones go), and these.
+// waitingBytes bounds the tables of the topmost level that wait to be merged. On disk a checkpoint takes at most twice
+// the graph and the batch log (a merge writes the new tables before the old ones go), and these.
 const waitingBytes = 8 * memTableSize
 
-// formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version for good, so
-// that following Pebble's newest would make a rollback of motifd fail. It is raised one release after a motifd whose Pebble can read
-// the higher one, and named in the CHANGELOG.
+// formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version
+// for good, so that following Pebble's newest would make a rollback of motifd fail. It is raised one release after a
+// motifd whose Pebble can read the higher one, and named in the CHANGELOG.
 const formatMajorVersion = pebble.FormatValueSeparation
 
 // memTableSize is how much is kept in memory, and in the write-ahead log, before it goes to tables.
@@ -143,15 +145,16 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 			f.trip("read", i.Path, damaged("%s", firstLine(i.Details.Error())))
 		}},
 	}
-	// Edges come in no order of their keys, so that a merge of the topmost level writes nearly all of the next one anew. It waits
-	// until eight flushes lie above each other (Pebble counts each twice), not two, and the next level may be as large as a graph
-	// of some million edges takes, which then is not merged once more into the one below.
+	// Edges come in no order of their keys, so that a merge of the topmost level writes nearly all of the next one anew.
+	// It waits until eight flushes lie above each other (Pebble counts each twice), not two, and the next level may be as
+	// large as a graph of some million edges takes, which then is not merged once more into the one below.
 	o.L0CompactionThreshold = 2 * 8
 	o.L0StopWritesThreshold = 2 * o.L0CompactionThreshold
 	o.LBaseMaxBytes = 256 << 20
-	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the next, and what retention
-	// has dropped stays on disk until they are merged. By their number they are, when there are as many as in eight flushes
-	// (about eight tables each): waitingBytes. Pebble's own number is 500, which kept 1 GiB of a log of 64 MiB.
+	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the next,
+	// and what retention has dropped stays on disk until they are merged. By their number they are, when there are as many
+	// as in eight flushes (about eight tables each): waitingBytes. Pebble's own number is 500, which kept 1 GiB of a log
+	// of 64 MiB.
 	o.L0CompactionFileThreshold = 8 * 8
 	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged anyway.
 	o.Experimental.TombstoneDenseCompactionThreshold = -1

@@ -157,8 +157,9 @@ func TestOverlayFails(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// TestRetentionByTime goes by a clock of its own: a batch stays in the log for an hour after its commit, over restarts, and goes with the first
-// commit after that. A batch whose time is not known, of an older version, is taken for as old as the one after it.
+// TestRetentionByTime goes by a clock of its own: a batch stays in the log for an hour after its commit, over restarts,
+// and goes with the first commit after that. A batch whose time is not known, of an older version, is taken for as old
+// as the one after it.
 func TestRetentionByTime(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := newHistory(newRand(8), 12, false)

@@ -204,8 +204,8 @@ func (s *Store) InHand() int {
 // Intent stores a batch before it is stepped. b.Number follows the last intent's, or the last committed batch's.
 func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
 
-// StartIntent implements stream.IntentStarter: the intent is encoded, written and synced by a goroutine. There is one at a time,
-// so that intents reach the log in order, and a decision after the intent that it belongs to.
+// StartIntent implements stream.IntentStarter: the intent is encoded, written and synced by a goroutine. There is one
+// at a time, so that intents reach the log in order, and a decision after the intent that it belongs to.
 func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	s.intents.Lock()
 	defer s.intents.Unlock()

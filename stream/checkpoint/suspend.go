@@ -17,12 +17,13 @@ import (
 type Suspension struct {
 	// Already: the query is suspended as it is, and nothing is to be done.
 	Already bool
-	// Open are the batches in hand; the request takes effect in the first of them that has a record which is not published.
+	// Open are the batches in hand; the request takes effect in the first of them that has a record which is not
+	// published.
 	Open []uint64
 }
 
-// Suspend asks the next daemon that opens the checkpoint in dir to suspend a query, before it publishes anything more of it; fs nil is the
-// operating system's file system. It fails as Open does, with ErrNone, or with matcher.ErrNoQuery.
+// Suspend asks the next daemon that opens the checkpoint in dir to suspend a query, before it publishes anything more
+// of it; fs nil is the operating system's file system. It fails as Open does, with ErrNone, or with matcher.ErrNoQuery.
 func Suspend(dir string, fs vfs.FS, query string) (Suspension, error) {
 	s, err := Open(dir, Options{FS: fs, existing: true})
 	if err != nil {
@@ -35,8 +36,9 @@ func Suspend(dir string, fs vfs.FS, query string) (Suspension, error) {
 	return got, err
 }
 
-// Suspend stores the request to suspend a query that is registered, or that an open intent registers. It is durable when Suspend returns, and
-// goes with the commit of the batch in which the query is suspended or removed. It is called before ToSuspend is asked for.
+// Suspend stores the request to suspend a query that is registered, or that an open intent registers. It is durable
+// when Suspend returns, and goes with the commit of the batch in which the query is suspended or removed. It is called
+// before ToSuspend is asked for.
 func (s *Store) Suspend(query string) (Suspension, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +103,8 @@ func (s *Store) ToSuspend() []string {
 	return slices.Clone(s.suspend)
 }
 
-// leftToSuspend returns the requests that are not done when the queries are these. A query that is not there yet is one that an open intent
-// registers.
+// leftToSuspend returns the requests that are not done when the queries are these. A query that is not there yet is one
+// that an open intent registers.
 func leftToSuspend(suspend []string, queries []matcher.QueryState) (left []string) {
 	for _, name := range suspend {
 		i := slices.IndexFunc(queries, func(q matcher.QueryState) bool { return q.Query.Name == name })

@@ -11,8 +11,8 @@ import (
 	"motifd/stream"
 )
 
-// TestSuspendIsKeptUntilItIsDone: a request outlives a crash, names what is registered or about to be, and goes with the commit of the batch
-// that suspends the query.
+// TestSuspendIsKeptUntilItIsDone: a request outlives a crash, names what is registered or about to be, and goes with
+// the commit of the batch that suspends the query.
 func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	opt := Options{Settings: Settings{Directed: true, Input: "in", Output: "out"}, FS: vfs.NewMem(), Retention: Retention{Batches: 10}}
 	_, err := Suspend(testDir, opt.FS, "q")

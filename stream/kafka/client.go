@@ -185,8 +185,8 @@ func fatal(err error) bool {
 	return false
 }
 
-// refusals are the TLS alerts by which a broker says that this client's certificate, or the lack of one, or what it offers
-// will not do (RFC 8446, section 6.2).
+// refusals are the TLS alerts by which a broker says that this client's certificate, or the lack of one, or what it
+// offers will not do (RFC 8446, section 6.2).
 var refusals = []tls.AlertError{
 	40, 42, 43, 44, 45, 46, // handshake failure; bad, unsupported, revoked, expired, unknown certificate
 	48, 49, 70, 71, 112, 116, // unknown authority, access denied, version, security, name, certificate required
@@ -199,12 +199,13 @@ func refusedByTLS(err error) bool {
 		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
-// looks is how often a topic must be seen missing, or with fewer partitions than it had, before that is believed. A broker
-// hears of what was created or added later than the controller that answered for it, one broker later than another.
+// looks is how often a topic must be seen missing, or with fewer partitions than it had, before that is believed. A
+// broker hears of what was created or added later than the controller that answered for it, one broker later than
+// another.
 const looks = 6
 
-// partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A topic
-// that does not exist is an error.
+// partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A
+// topic that does not exist is an error.
 func (c *client) partitions(ctx context.Context, topic string, had int32) (int32, error) {
 	var n int32
 	missing, fewer := 0, 0

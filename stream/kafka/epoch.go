@@ -15,9 +15,10 @@ import (
 	"motifd/stream"
 )
 
-// Each leader of a partition has an epoch, and writes it into the record batches that it appends (KIP-101). When a replica
-// that lacks records is elected (an unclean election), the log is cut, and other records come to stand at the same offsets.
-// The end of a former epoch in the present log, which OffsetForLeaderEpoch tells (KIP-320), is then below the position.
+// Each leader of a partition has an epoch, and writes it into the record batches that it appends (KIP-101). When a
+// replica that lacks records is elected (an unclean election), the log is cut, and other records come to stand at the
+// same offsets. The end of a former epoch in the present log, which OffsetForLeaderEpoch tells (KIP-320), is then below
+// the position.
 
 // ErrTruncated: records that were read are no longer in the log.
 var ErrTruncated = errors.New("the log was cut below the position by an unclean leader election")
@@ -107,8 +108,8 @@ func (e *epochLog) drop() {
 	clear(e.of)
 }
 
-// sameLog returns pos if the records before it are in the log as they were when they were read, as far as can be told, and
-// else answers for the loss: reading may go on where the log was cut.
+// sameLog returns pos if the records before it are in the log as they were when they were read, as far as can be told,
+// and else answers for the loss: reading may go on where the log was cut.
 func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error) {
 	last, ok := s.epochs.at(p, pos)
 	if !ok {
@@ -133,12 +134,13 @@ func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error)
 // epochVersion is the version of OffsetForLeaderEpoch that is asked: the first one for consumers (Kafka 2.3).
 const epochVersion = 3
 
-// epochPatience is how long a broker may not know of an epoch that was read before that is believed: one that was replaced as
-// the leader, and has not heard of it, knows only older ones. No session of a broker with its controller is as long.
+// epochPatience is how long a broker may not know of an epoch that was read before that is believed: one that was
+// replaced as the leader, and has not heard of it, knows only older ones. No session of a broker with its controller is
+// as long.
 const epochPatience = time.Minute
 
-// epochEnd asks where the records of an epoch, and of those before it, end in a partition's log; -1 is that the log has had
-// no leader of that epoch. known is false when the brokers cannot tell.
+// epochEnd asks where the records of an epoch, and of those before it, end in a partition's log; -1 is that the log has
+// had no leader of that epoch. known is false when the brokers cannot tell.
 func (c *client) epochEnd(ctx context.Context, topic string, partition, epoch int32) (end int64, known bool, err error) {
 	var unknown time.Time // since when the leader has not known the epoch
 	err = c.retry(ctx, "leader epoch", topic, partition, func(ctx context.Context) error {

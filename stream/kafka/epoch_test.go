@@ -56,8 +56,8 @@ func cutAt(log *Embedded, epoch int32, end int64) {
 	})
 }
 
-// TestEpochsAreKept: epochs are kept before their records are handed on; a leader that changes while nothing is lost stops nothing,
-// while reading and between two runs.
+// TestEpochsAreKept: epochs are kept before their records are handed on; a leader that changes while nothing is lost
+// stops nothing, while reading and between two runs.
 func TestEpochsAreKept(t *testing.T) {
 	log := openLog(t)
 	e := endsOf(log)
@@ -102,8 +102,8 @@ func TestEpochsAreKept(t *testing.T) {
 	require.ErrorIs(t, err, broken, "nothing is read that could not be kept")
 }
 
-// TestUncleanElection: the log was cut below the position while the daemon was down, and filled again beyond it: offsets alone tell
-// nothing.
+// TestUncleanElection: the log was cut below the position while the daemon was down, and filled again beyond it:
+// offsets alone tell nothing.
 func TestUncleanElection(t *testing.T) {
 	log := openLog(t)
 	e := endsOf(log)

@@ -120,7 +120,8 @@ func (f *fetcher) outOfRange(ctx context.Context) error {
 	return nil
 }
 
-// sameLog checks that what was read is in the log; moved tells that it is not, and that reading goes on where the log was cut.
+// sameLog checks that what was read is in the log; moved tells that it is not, and that reading goes on where the log
+// was cut.
 func (f *fetcher) sameLog(ctx context.Context) (moved bool, err error) {
 	pos, err := f.s.sameLog(ctx, f.partition, f.next)
 	if err != nil || pos == f.next {

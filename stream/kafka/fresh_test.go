@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// TestConnectionsAskAnew holds that each new connection of a client takes the certificates and the password that there are then:
-// certificates run out, and passwords change, while the daemon runs.
+// TestConnectionsAskAnew holds that each new connection of a client takes the certificates and the password that there
+// are then: certificates run out, and passwords change, while the daemon runs.
 func TestConnectionsAskAnew(t *testing.T) {
 	cert, ca := selfSigned(t)
 	e, err := OpenEmbedded(EmbeddedOptions{Fake: []kfake.Opt{

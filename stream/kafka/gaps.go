@@ -6,9 +6,9 @@ import (
 	"motifd/stream"
 )
 
-// gaps are runs of offsets that hold no records for us, by partition, ascending: control batches, aborted transactions, and what
-// compaction has removed. They are kept until the batches' positions have passed them, so there are no more than records that
-// were read ahead. It may be used by several goroutines.
+// gaps are runs of offsets that hold no records for us, by partition, ascending: control batches, aborted transactions,
+// and what compaction has removed. They are kept until the batches' positions have passed them, so there are no more
+// than records that were read ahead. It may be used by several goroutines.
 type gaps struct {
 	mu sync.Mutex
 	of map[int32][]extent
@@ -29,8 +29,8 @@ func (g *gaps) add(partition int32, start, end int64) {
 	g.of[partition] = append(list, extent{start, end})
 }
 
-// advance moves each position that stands at the start of a gap to its end. A partition without a position stands at offset 0: it
-// was added while we read.
+// advance moves each position that stands at the start of a gap to its end. A partition without a position stands at
+// offset 0: it was added while we read.
 func (g *gaps) advance(at stream.Positions) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -58,8 +58,8 @@ func TestGapAtTheEndOfABatch(t *testing.T) {
 	}
 }
 
-// TestDamagedBatchIsRefused: a batch whose checksum does not hold is fetched again, twice, and is then one dead letter for
-// its records; what is before and behind it is read. A batch whose extent is unknown ends reading.
+// TestDamagedBatchIsRefused: a batch whose checksum does not hold is fetched again, twice, and is then one dead letter
+// for its records; what is before and behind it is read. A batch whose extent is unknown ends reading.
 func TestDamagedBatchIsRefused(t *testing.T) {
 	src := newSource(t, SourceOptions{Client: Client{Brokers: []string{"b:9092"}}, Topic: "in"})
 	at := func(first uint64, values ...[]byte) []byte {

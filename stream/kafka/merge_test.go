@@ -32,8 +32,8 @@ func newRand(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// TestMergedIsByTheHeads plays the merger against the rule that it follows: again and again, the lane whose next record has the lowest
-// timestamp, the first one of several.
+// TestMergedIsByTheHeads plays the merger against the rule that it follows: again and again, the lane whose next record
+// has the lowest timestamp, the first one of several.
 func TestMergedIsByTheHeads(t *testing.T) {
 	rng := newRand(t)
 	for round := range 300 {
@@ -138,8 +138,9 @@ func (d *daemon) edges() int {
 	return n
 }
 
-// readGrown: partitions are added to an input whose producers choose them by a key's hash, so that edges are inserted in one partition and
-// deleted in another. A daemon that reads all of it from the beginning ends with the graph of the one that read along.
+// readGrown: partitions are added to an input whose producers choose them by a key's hash, so that edges are inserted
+// in one partition and deleted in another. A daemon that reads all of it from the beginning ends with the graph of the
+// one that read along.
 func readGrown(t *testing.T, e *ends) {
 	rng := newRand(t)
 	topic := e.topic(t, "in", 3, nil)

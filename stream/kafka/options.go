@@ -203,13 +203,13 @@ type SourceOptions struct {
 	Isolation string
 	// Merge is MergeTimestamp (the default) or MergeNone: in which order records of different partitions are read.
 	Merge string
-	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created anew
-	// has another one. KeepTopicID, unless nil, stores the id before the first record is read.
+	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created
+	// anew has another one. KeepTopicID, unless nil, stores the id before the first record is read.
 	TopicID     string
 	KeepTopicID func(id string) error
-	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that was cut below
-	// a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a new one is handed to Read; it is
-	// called from several goroutines, one at a time, and keeps nothing of its argument.
+	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that was
+	// cut below a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a new one
+	// is handed to Read; it is called from several goroutines, one at a time, and keeps nothing of its argument.
 	Epochs     stream.Epochs
 	KeepEpochs func(stream.Epochs) error
 	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise

@@ -30,8 +30,8 @@ type Output struct {
 
 var _ stream.DigestingSink = (*Output)(nil)
 
-// NewOutput checks the options and returns an output; it connects with Open. mode is TransactionsAuto, TransactionsOn or
-// TransactionsOff.
+// NewOutput checks the options and returns an output; it connects with Open. mode is TransactionsAuto, TransactionsOn
+// or TransactionsOff.
 func NewOutput(opt TxnSinkOptions, mode string) (*Output, error) {
 	switch mode {
 	case TransactionsAuto, TransactionsOn, TransactionsOff:
@@ -111,8 +111,8 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 	return pr, err
 }
 
-// transactional tells whether the output was written in transactions when it was open last. Where the checkpoint does not tell
-// (older versions), the mark does: the progress topic is among its topics then.
+// transactional tells whether the output was written in transactions when it was open last. Where the checkpoint does
+// not tell (older versions), the mark does: the progress topic is among its topics then.
 func (o *Output) transactional(committed stream.Mark) (bool, error) {
 	if o.opt.LastMode != "" || len(committed) == 0 {
 		return o.opt.LastMode == TransactionsOn, nil

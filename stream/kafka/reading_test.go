@@ -183,8 +183,8 @@ func readTooLarge(t *testing.T, e *ends) {
 	require.Equal(t, "end", string(got[1].Value))
 }
 
-// readTransactions: what two producers wrote in transactions that lie across each other, committed and aborted, amid what
-// a third one wrote without.
+// readTransactions: what two producers wrote in transactions that lie across each other, committed and aborted, amid
+// what a third one wrote without.
 func readTransactions(t *testing.T, e *ends) {
 	const seed = 7
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -22,8 +22,8 @@ func quick(t testing.TB, opt SourceOptions) *Source {
 	return src
 }
 
-// readAddedPartitions: partitions that are added while the source runs are read from their beginning, and so are those that
-// were added while it did not, wherever reading was to start.
+// readAddedPartitions: partitions that are added while the source runs are read from their beginning, and so are those
+// that were added while it did not, wherever reading was to start.
 func readAddedPartitions(t *testing.T, e *ends) {
 	for _, start := range []string{Earliest, Latest} {
 		topic := e.topic(t, "in", 1, nil)
@@ -147,8 +147,8 @@ func readFewerPartitions(t *testing.T, e *ends) {
 	require.Equal(t, "p0", values(readN(t, src, 1)))
 }
 
-// readMarkers: positions follow transaction markers and aborted records, so that these are not missed when retention has removed
-// them.
+// readMarkers: positions follow transaction markers and aborted records, so that these are not missed when retention
+// has removed them.
 func readMarkers(t *testing.T, e *ends) {
 	topic := e.topic(t, "in", 1, nil)
 	cl := e.franz(t, kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
@@ -183,8 +183,8 @@ func readMarkers(t *testing.T, e *ends) {
 	require.ErrorIs(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 2}), stream.ErrDataLoss)
 }
 
-// readRefilled: a topic that was deleted, created anew and filled beyond the position is not taken for the former one. Without an id
-// it is.
+// readRefilled: a topic that was deleted, created anew and filled beyond the position is not taken for the former one.
+// Without an id it is.
 func readRefilled(t *testing.T, e *ends) {
 	topic := e.topic(t, "in", 1, nil)
 	e.write(t, topic, 0, texts("0", "1", "2")...)
@@ -219,7 +219,8 @@ func readRefilled(t *testing.T, e *ends) {
 	require.NoError(t, newSource(t, opt).Seek(t.Context(), stream.Positions{0: 3}))
 }
 
-// readEpochs: leader epochs are kept with the first record, and let a later run go on, also where what was read has been deleted.
+// readEpochs: leader epochs are kept with the first record, and let a later run go on, also where what was read has
+// been deleted.
 func readEpochs(t *testing.T, e *ends) {
 	topic := e.topic(t, "in", 1, nil)
 	e.write(t, topic, 0, texts("0", "1", "2")...)

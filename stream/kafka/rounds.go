@@ -82,8 +82,8 @@ func (p *publisher) sealAll() {
 	}
 }
 
-// worthSending tells whether what has gathered should be sent: there is enough for a request and no round is under way, or
-// too much to wait for the one that is. Record batches are thus as large as brokers are slow.
+// worthSending tells whether what has gathered should be sent: there is enough for a request and no round is under way,
+// or too much to wait for the one that is. Record batches are thus as large as brokers are slow.
 func (p *publisher) worthSending() bool {
 	if p.waiting < p.opt.sendBytes {
 		return false

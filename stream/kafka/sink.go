@@ -142,8 +142,8 @@ func (s *Sink) Begin(_ context.Context, batch uint64) error {
 	return s.usable()
 }
 
-// Write implements stream.Sink. Records are sent in the background; it waits only while there is too much on the way. An
-// error of an earlier record may show here, or in End, and leaves the sink of no further use.
+// Write implements stream.Sink. Records are sent in the background; it waits only while there is too much on the way.
+// An error of an earlier record may show here, or in End, and leaves the sink of no further use.
 func (s *Sink) Write(ctx context.Context, recs []stream.OutRecord) error {
 	return s.do(ctx, func(ctx context.Context) error {
 		for i := range recs {
@@ -235,8 +235,8 @@ func (s *Sink) flush(ctx context.Context) error {
 	return s.await(ctx)
 }
 
-// produce appends record batches, each to another partition, again and again until the brokers have acknowledged them on
-// all their replicas.
+// produce appends record batches, each to another partition, again and again until the brokers have acknowledged them
+// on all their replicas.
 func (s *Sink) produce(ctx context.Context, ships []*shipment) error {
 	return s.cl.retry(ctx, "produce", s.opt.Topic, -1, func(ctx context.Context) error {
 		err := s.cl.produce(ctx, "", ships)

@@ -16,8 +16,8 @@ import (
 )
 
 // Source reads records of a topic's partitions. Every partition is fetched by a goroutine of its own over a connection
-// of its own, which waits with what it has fetched until Read takes it. Read merges them by their timestamps, or serves those
-// that wait in the order in which they came (SourceOptions.Merge).
+// of its own, which waits with what it has fetched until Read takes it. Read merges them by their timestamps, or serves
+// those that wait in the order in which they came (SourceOptions.Merge).
 type Source struct {
 	opt SourceOptions
 	cl  *client
@@ -156,7 +156,8 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	return nil
 }
 
-// sameTopic returns the positions that count: none when the topic was deleted and created anew since, whatever it holds by now.
+// sameTopic returns the positions that count: none when the topic was deleted and created anew since, whatever it holds
+// by now.
 func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Positions, error) {
 	id, err := s.cl.topicID(ctx, s.opt.Topic)
 	if err != nil {
@@ -247,8 +248,8 @@ func (s *Source) Positions() stream.Positions {
 	return maps.Clone(s.start)
 }
 
-// Lag implements stream.Lagger. A partition whose end has not been told for three intervals, as where brokers do not answer, is
-// absent. Under ReadCommitted a partition ends where the first open transaction begins.
+// Lag implements stream.Lagger. A partition whose end has not been told for three intervals, as where brokers do not
+// answer, is absent. Under ReadCommitted a partition ends where the first open transaction begins.
 func (s *Source) Lag(at stream.Positions) map[int32]int64 {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
@@ -301,8 +302,9 @@ func (s *Source) watchEnds() {
 // Advance implements stream.Advancer.
 func (s *Source) Advance(at stream.Positions) { s.gaps.advance(at) }
 
-// Read returns the next records, at least one, and about ReadBytes of them at most unless one alone is larger. It blocks until there are some, ctx is done, the source is closed or an error ends reading for
-// good; errors of the brokers do not, they are retried and shown by Events.Retry.
+// Read returns the next records, at least one, and about ReadBytes of them at most unless one alone is larger. It
+// blocks until there are some, ctx is done, the source is closed or an error ends reading for good; errors of the
+// brokers do not, they are retried and shown by Events.Retry.
 func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
@@ -369,8 +371,8 @@ func (s *Source) goFetch(p int32, pos int64, behind bool) {
 	})
 }
 
-// watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer than
-// before was created anew.
+// watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer
+// than before was created anew.
 func (s *Source) watchPartitions(n int32) {
 	fewer := 0
 	for s.cl.sleep(s.ctx, s.interval) == nil {

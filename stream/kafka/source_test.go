@@ -172,8 +172,8 @@ func TestFairness(t *testing.T) {
 	require.Less(t, reads, 400, "of 500")
 }
 
-// TestLag: the lag is counted from the positions that are asked for, whether or not somebody reads, and is not known while brokers do not
-// answer.
+// TestLag: the lag is counted from the positions that are asked for, whether or not somebody reads, and is not known
+// while brokers do not answer.
 func TestLag(t *testing.T) {
 	e := openLog(t, Topic{Name: "in", Partitions: 2})
 	cl := reference(t, e)

@@ -117,8 +117,8 @@ func hideTransactions(t *testing.T, e *Embedded) {
 	})
 }
 
-// TestTransactionsHidden: a proxy begins to hide the brokers' transactions. Whoever was told to use them, or has used them, stops, also
-// before the first batch; the checkpoints of older versions tell by the topics of their mark.
+// TestTransactionsHidden: a proxy begins to hide the brokers' transactions. Whoever was told to use them, or has used
+// them, stops, also before the first batch; the checkpoints of older versions tell by the topics of their mark.
 func TestTransactionsHidden(t *testing.T) {
 	log := openLog(t)
 	e := endsOf(log)

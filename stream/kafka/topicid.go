@@ -12,8 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/metadata"
 )
 
-// topicIDVersion is the version of the metadata protocol from which brokers tell ids of topics (KIP-516, Kafka 2.8). kafka-go
-// knows none that does.
+// topicIDVersion is the version of the metadata protocol from which brokers tell ids of topics (KIP-516, Kafka 2.8).
+// kafka-go knows none that does.
 const topicIDVersion = 10
 
 // topicIDRequest asks any broker for the id of a topic. It is a protocol.RawExchanger, as fetchRequest is.

@@ -21,8 +21,8 @@ import (
 // again with init and sends them anew.
 //
 // The life of a transaction: add, produce and offsets in any number, then commit or abort, by one user at a time.
-// errTxnLost from any of them means that the transaction was or will be aborted, or that its end is unknown: init, then,
-// and ask the log (here: the progress record) what became of it.
+// errTxnLost from any of them means that the transaction was or will be aborted, or that its end is unknown: init,
+// then, and ask the log (here: the progress record) what became of it.
 type transactions struct {
 	cl           *client
 	id           string // transactional id

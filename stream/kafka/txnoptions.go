@@ -26,12 +26,13 @@ type TxnSinkOptions struct {
 	// a temporary file in SpoolDir (default: the system's). Default 64 MiB.
 	BufferBytes int
 	SpoolDir    string
-	// LastMode is TransactionsOn or TransactionsOff, as an Output was opened last with the checkpoint; "" is not known. KeepMode,
-	// unless nil, stores it when it is another, before a batch is published.
+	// LastMode is TransactionsOn or TransactionsOff, as an Output was opened last with the checkpoint; "" is not known.
+	// KeepMode, unless nil, stores it when it is another, before a batch is published.
 	LastMode string
 	KeepMode func(mode string) error
 
-	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a minute at least.
+	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a minute at
+	// least.
 	openWait time.Duration
 }
 

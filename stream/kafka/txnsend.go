@@ -241,11 +241,11 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 		s.opt.Progress, stream.ErrMismatch, rec.Batch, rec.Next, s.at.batch, s.at.index, to.batch, to.index)
 }
 
-// stillOurs returns nil if nobody else has claimed the output, and fenced otherwise. A coordinator raises the epoch also
-// when it aborts a transaction that took too long, and once it has read its log anew, after a restart or a move, it
-// does not know any more that the epoch before was the same producer's: it then answers as if there were another one.
-// The progress record tells. Another sink that is about to claim the output has the time of a pause for it, and does not
-// give up when it comes too late (see claim).
+// stillOurs returns nil if nobody else has claimed the output, and fenced otherwise. A coordinator raises the epoch
+// also when it aborts a transaction that took too long, and once it has read its log anew, after a restart or a move,
+// it does not know any more that the epoch before was the same producer's: it then answers as if there were another
+// one. The progress record tells. Another sink that is about to claim the output has the time of a pause for it, and
+// does not give up when it comes too late (see claim).
 func (s *TxnSink) stillOurs(ctx context.Context, attempt int, fenced error) error {
 	if err := s.cl.pause(ctx, attempt+1); err != nil {
 		return err

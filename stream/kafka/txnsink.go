@@ -11,8 +11,8 @@ import (
 
 // TxnSink publishes to Kafka topics exactly once, in transactions (DESIGN P3). A batch is one transaction, or several
 // when it is beyond MaxTransactionRecords; the last one carries the dead letters, the batch record, the input's offsets
-// and, like every one of them, a progress record that says what is published with it. A reader under read_committed sees
-// all of a transaction or nothing, and so does Open after a crash: the progress record tells where to go on.
+// and, like every one of them, a progress record that says what is published with it. A reader under read_committed
+// sees all of a transaction or nothing, and so does Open after a crash: the progress record tells where to go on.
 //
 // The records of the open transaction are kept until its end is known. When it is lost (its time-out has passed, a
 // coordinator forgot it, the answer to its commit says neither yes nor no), the producer is initialised again, the

@@ -71,8 +71,8 @@ func txnTransactions(t *testing.T, e *ends) {
 	require.EqualValues(t, 10, e.groupOffset(t, r.opt.Group, r.opt.InputTopic))
 }
 
-// groupOffset returns the offset of a group in a topic's first partition, once the transactions that bring one have ended:
-// a commit is answered before it is in all logs.
+// groupOffset returns the offset of a group in a topic's first partition, once the transactions that bring one have
+// ended: a commit is answered before it is in all logs.
 func (e *ends) groupOffset(t testing.TB, group, topic string) int64 {
 	t.Helper()
 	cl := e.franz(t)
@@ -342,7 +342,8 @@ func TestSpool(t *testing.T) {
 	require.ErrorContains(t, s.add(parcel{raw: []byte("too much"), size: 8}), "spool")
 }
 
-// txnHanging: a transaction that somebody else left open in the shared progress topic does not hold a start for ever, and is named.
+// txnHanging: a transaction that somebody else left open in the shared progress topic does not hold a start for ever,
+// and is named.
 func txnHanging(t *testing.T, e *ends) {
 	opt := e.txnOutput(t, 1)
 	cl := e.franz(t, kgo.TransactionalID("left open in "+opt.Progress), kgo.DefaultProduceTopic(opt.Progress))
@@ -404,8 +405,8 @@ func shortLived(t testing.TB, e *ends) TxnSinkOptions {
 	return opt
 }
 
-// txnSlowSearch: a batch whose search outlives the time-out of its transaction many times is published, since sending what was found
-// again takes no time.
+// txnSlowSearch: a batch whose search outlives the time-out of its transaction many times is published, since sending
+// what was found again takes no time.
 func txnSlowSearch(t *testing.T, e *ends) {
 	opt := shortLived(t, e)
 	s, _ := openTxnSink(t, opt, 0, nil, true)
@@ -424,8 +425,8 @@ func txnSlowSearch(t *testing.T, e *ends) {
 
 func TestTxnSlowSearch(t *testing.T) { txnSlowSearch(t, embedded(t)) }
 
-// txnTooSlow: a transaction that cannot be sent again within its time-out ends with an error, after some attempts; one that is sent in
-// time in between goes on.
+// txnTooSlow: a transaction that cannot be sent again within its time-out ends with an error, after some attempts; one
+// that is sent in time in between goes on.
 func txnTooSlow(t *testing.T, e *ends) {
 	opt := shortLived(t, e)
 	for _, inTime := range []bool{false, true} {
@@ -462,7 +463,8 @@ func txnTooSlow(t *testing.T, e *ends) {
 
 func TestTxnTooSlow(t *testing.T) { txnTooSlow(t, embedded(t)) }
 
-// TestTxnAbandonedAttempt: what is sent again is not written into a buffer from which an attempt that was given up may still be sent.
+// TestTxnAbandonedAttempt: what is sent again is not written into a buffer from which an attempt that was given up may
+// still be sent.
 func TestTxnAbandonedAttempt(t *testing.T) {
 	e := embedded(t)
 	opt := e.txnOutput(t, 1)

@@ -15,8 +15,9 @@ import (
 	"motifd/stream/kafka/brokertest"
 )
 
-// TestBrokerUncleanElection: of two replicas the one that has all records dies, and the one that was dead meanwhile becomes the leader.
-// What it takes from then on stands where other records were read. A source that runs, and one that starts again, notice.
+// TestBrokerUncleanElection: of two replicas the one that has all records dies, and the one that was dead meanwhile
+// becomes the leader. What it takes from then on stands where other records were read. A source that runs, and one that
+// starts again, notice.
 func TestBrokerUncleanElection(t *testing.T) {
 	brokers := brokertest.StartCluster(t, map[string]string{"min.insync.replicas": "1"})
 	e := &ends{addr: brokers[2].Addr(), real: true}
