@@ -236,8 +236,8 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 	return m.cause.Load() == 0
 }
 
-// GiveBack takes so many of the steps off the budget that led to nothing that is kept: another search, which is charged
-// for its own, makes them again. It is called when nothing more is spent.
+// GiveBack takes steps off the budget whose rows are thrown away: another search makes them again and is charged for
+// them. No Spend may follow for the group.
 func (m *Meter) GiveBack(steps uint64) {
 	if m.b != nil {
 		m.b.steps.Add(-min(steps, m.charged.Load()))

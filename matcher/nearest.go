@@ -2,7 +2,7 @@ package matcher
 
 import "strings"
 
-// MaxNear bounds the words that are compared: what is longer is no slip of the keyboard.
+// MaxNear is the longest word, in bytes, that Nearest compares. Labels of that length are not typed by hand.
 const MaxNear = 64
 
 // Nearest returns the candidate most like word, or "" when none is near.

@@ -26,7 +26,8 @@ func TestTimedBackendHidesNothing(t *testing.T) {
 	}
 }
 
-// slowBackend searches for three seconds, with what receives in between.
+// slowBackend searches for three seconds, and calls its receiver in between. It is used in a synctest bubble, where
+// sleeping takes no time.
 type slowBackend struct{ matcher.Backend }
 
 func (slowBackend) Search(_ context.Context, _ dyngraph.Sign, _ []matcher.Request, emit func(matcher.Group) error, _ matcher.Exceeded) ([]matcher.Result, error) {

@@ -78,7 +78,7 @@ type Backend struct {
 	phase, read  uint64
 	branches     branches
 	apart        bool // tests: every anchor is searched by itself
-	canonFirst   bool // tests: what is capped is searched in canonical order from the start
+	canonFirst   bool // tests: capped requests begin with the canonical search
 	forests      bool // tests: every pattern that can have a forest has one
 	room         int  // tests: what branches may take, if not 0
 	enumerates   bool // tests: no pattern is made ready for counting

@@ -54,7 +54,8 @@ type knownKey struct {
 // mostKnown bounds what is known, in vertices: 16 MiB.
 const mostKnown = 4 << 20
 
-// fromAnchor finds the rows of an order that net edge n, of order i in its batch, makes, at most so many.
+// fromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
+// batch is i.
 func (c *canonSearch) fromAnchor(o *canon, n *dyngraph.NetEdge, i uint32, most uint64) {
 	se := c.se
 	se.sign, se.anchor = n.Sign, i
@@ -75,7 +76,7 @@ func (c *canonSearch) fromAnchor(o *canon, n *dyngraph.NetEdge, i uint32, most u
 	}
 }
 
-// fromRoots finds the rows of a view, at most so many.
+// fromRoots finds the first rows of a view, at most so many.
 func (c *canonSearch) fromRoots(o *canon, which dyngraph.Which, most uint64) {
 	se := c.se
 	se.sign, se.which = 0, which

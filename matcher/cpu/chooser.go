@@ -236,7 +236,8 @@ func (x *chooser) from(group, states int, step func() bool) matcher.Count {
 	return n
 }
 
-// divide is from where the classes before one have given a group so many leaves, in so many ways.
+// divide counts the ways to map the leaves that are left to this group and later ones. Classes before `of` have mapped
+// `given` leaves to the group, in `ways` ways; divide tries each number of leaves for class `of`, then goes on.
 func (x *chooser) divide(group, states, of int, given uint64, ways matcher.Count, step func() bool) (total matcher.Count) {
 	g := &x.groups[group]
 	if of == len(x.classes) {

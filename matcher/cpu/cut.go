@@ -38,7 +38,7 @@ type capped interface {
 	begin() (o *rowOrder, file *spillFile)
 	// find finds the first rows in canonical order.
 	find(c *canonSearch, limit uint64)
-	// tell takes note of the steps that a canonical search made.
+	// tell adds the steps of a canonical search to the request's.
 	tell(steps uint64)
 }
 
@@ -108,8 +108,8 @@ func (c *cut) taken(b *Backend, s *search) bool {
 	return true
 }
 
-// try makes a canonical search, on behalf of one that is going on. It returns nil if that takes more than so many
-// steps, or all is to stop.
+// try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
+// when the steps are not enough, and when all searching is to stop.
 func (c *cut) try(b *Backend, s *search, most uint64) *sorter {
 	se := b.newSearch(s.stop, matcher.WantRows)
 	defer b.release(se)

@@ -394,8 +394,8 @@ func (s stoppingStream) Launch(kernel string, blocks, threads int, params []byte
 	return s.Stream.Launch(kernel, blocks, threads, params)
 }
 
-// TestStopsSoonOnTheDevice has whoever asks for rows give up, after some launches or when rows come: hardly more is
-// launched, and no more is put out, whatever the device has found.
+// TestStopsSoonOnTheDevice cancels a search after some launches, or when rows come. Hardly any launch follows, and no
+// row is put out any more.
 func TestStopsSoonOnTheDevice(t *testing.T) {
 	const most = 40 // launches: those of a wave's order, and what was asked for ahead
 	launches, parts := 0, 0

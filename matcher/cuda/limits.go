@@ -21,9 +21,9 @@ type meter struct {
 	of      []int // requests
 	budget  func(i int) *matcher.Budget
 	each    []matcher.Meter  // by request
-	results []matcher.Result // by request: what is spent is added
+	results []matcher.Result // by request: the meter adds steps and time to them
 	saw     []uint64         // by request: steps at the last look
-	kept    []uint64         // by request: of these, steps that led to rows which were handed out
+	kept    []uint64         // by request: the part of saw whose rows were handed out
 	share   []uint64         // by request: room for what a cost is divided by
 }
 

@@ -129,8 +129,9 @@ func times(of ...*big.Int) *big.Int {
 	return n
 }
 
-// pathOfLayers is a path of 8 labels through 8 layers of 15 vertices, each joined to all of the next one, by edges of
-// so many labels. One edge more is parallel to another.
+// pathOfLayers has a path of 8 vertex labels for a pattern. The graph has 8 layers of 15 vertices, one layer for each
+// label. Each vertex is joined to all of the next layer; the edges have the given number of labels. One edge is parallel
+// to another.
 func pathOfLayers(labels int) *ClosedForm {
 	f := newClosedForm(true, "path, %d labels", labels)
 	const n = 15
@@ -286,7 +287,7 @@ func doubledStar(directed bool) *ClosedForm {
 	}
 	f.Change = append(f.Change, insertion("h", "k2", 7))
 	count := func() *big.Int {
-		choices := make([]*big.Int, 9) // of so many leaves, without regard to order
+		choices := make([]*big.Int, 9) // choices[k]: sets of k leaves
 		for k := range choices {
 			choices[k] = new(big.Int)
 		}

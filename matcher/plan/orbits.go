@@ -100,7 +100,7 @@ func distinct(colours []uint64) int {
 	return len(slices.Compact(sorted))
 }
 
-// refine refines colours in so many rounds.
+// refine makes the colours of vertices finer by those of their neighbours. Each round reaches one edge further.
 func (m *mapper) refine(now []uint64, set uint32, rounds int) []uint64 {
 	next := make([]uint64, m.n)
 	for range rounds {
