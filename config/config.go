@@ -316,8 +316,14 @@ func Default() *Config {
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB, Time: Duration(24 * time.Hour)}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
-		Admin: Admin{Listen: "127.0.0.1:7475", StepTimeout: Duration(time.Minute), MaxQueries: 1000, MaxPatternBytes: 16 * MiB, MaxRequestsPerSecond: 50,
-			MaxBackfill: 10_000_000, CountTime: Duration(2 * time.Second),
+		Admin: Admin{
+			Listen:               "127.0.0.1:7475",
+			StepTimeout:          Duration(time.Minute),
+			MaxQueries:           1000,
+			MaxPatternBytes:      16 * MiB,
+			MaxRequestsPerSecond: 50,
+			MaxBackfill:          10_000_000,
+			CountTime:            Duration(2 * time.Second),
 		},
 		Log: Log{Level: "info", Format: "auto"},
 

@@ -192,7 +192,11 @@ func TestQueriesHaveTheSameDefaults(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dir.cypher"), []byte(ring), 0o600))
 	for mode, backfill := range map[string]matcher.Backfill{"changelog": matcher.BackfillNone, "upsert": matcher.BackfillFull} {
-		c, err := load(t, sound+"queries_dir: "+dir+"\nqueries: [{name: list, cypher: \""+ring+"\"}]\n", []string{"MOTIFD_OUTPUT_MODE=" + mode})
+		c, err := load(
+			t,
+			sound+"queries_dir: "+dir+"\nqueries: [{name: list, cypher: \""+ring+"\"}]\n",
+			[]string{"MOTIFD_OUTPUT_MODE=" + mode},
+		)
 		require.NoError(t, err)
 		queries, err := c.BuildQueries()
 		require.NoError(t, err)
@@ -290,7 +294,12 @@ func TestConnectionsReadFilesAgain(t *testing.T) {
 	authority := func(serial int64) *x509.Certificate {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		require.NoError(t, err)
-		name := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: fmt.Sprint(serial)}, IsCA: true, BasicConstraintsValid: true}
+		name := &x509.Certificate{
+			SerialNumber:          big.NewInt(serial),
+			Subject:               pkix.Name{CommonName: fmt.Sprint(serial)},
+			IsCA:                  true,
+			BasicConstraintsValid: true,
+		}
 		der, err := x509.CreateCertificate(rand.Reader, name, name, &key.PublicKey, key)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))

@@ -91,7 +91,9 @@ func unknownVariable(name string, names []string) string {
 // motifd-metrics: MOTIFD_SERVICE_HOST, MOTIFD_SERVICE_PORT_HTTP, MOTIFD_METRICS_PORT_8080_TCP_ADDR. NAME_PORT is told
 // by its value, tcp://ADDRESS:PORT, from the misspelt name of a field.
 var (
-	kubernetesName = regexp.MustCompile(`^MOTIFD_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	kubernetesName = regexp.MustCompile(
+		`^MOTIFD_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`,
+	)
 	kubernetesPort = regexp.MustCompile(`^MOTIFD_(.+_)?PORT=(tcp|udp|sctp)://`)
 )
 
@@ -111,8 +113,14 @@ func overrideFlags(c *Config, pairs []string) Errors {
 			continue
 		}
 		if slices.Contains(Fields(), path+".env") {
-			errs = append(errs, &Error{Where: where, Msg: "a secret is never written on the command line; set " + path + ".file or " + path + ".env, " +
-				"where it is read from"})
+			errs = append(
+				errs,
+				&Error{
+					Where: where,
+					Msg: "a secret is never written on the command line; set " + path + ".file or " + path + ".env, " +
+						"where it is read from",
+				},
+			)
 			continue
 		}
 		if !slices.Contains(Fields(), path) {

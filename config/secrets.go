@@ -98,8 +98,10 @@ var hostPort = regexp.MustCompile(`^[\pL\pN._:\[\]%-]*$`)
 // plainAddress refuses an address that may hold a secret, without showing it.
 func plainAddress(addr string) error {
 	if !hostPort.MatchString(addr) {
-		return errors.New("the address has a scheme, a user, a path or something else that no host:port has; write host:port alone " +
-			"(the address is not shown, as it may hold a secret)")
+		return errors.New(
+			"the address has a scheme, a user, a path or something else that no host:port has; write host:port alone " +
+				"(the address is not shown, as it may hold a secret)",
+		)
 	}
 	return nil
 }
@@ -124,7 +126,11 @@ func (v *validator) private(path, name string) {
 		return
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 != 0 {
-		v.warn(path, "every user of this machine can read the file (mode %04o); make it 0600, or 0640 with a group", info.Mode().Perm())
+		v.warn(
+			path,
+			"every user of this machine can read the file (mode %04o); make it 0600, or 0640 with a group",
+			info.Mode().Perm(),
+		)
 	}
 }
 

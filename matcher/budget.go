@@ -37,7 +37,16 @@ const (
 	CauseSpent
 )
 
-var causes = [...]string{"", "work_budget", "group_matches", "query_time", "batch_time", "spill_bytes", "operator", "work_budget"}
+var causes = [...]string{
+	"",
+	"work_budget",
+	"group_matches",
+	"query_time",
+	"batch_time",
+	"spill_bytes",
+	"operator",
+	"work_budget",
+}
 
 // String returns the name of the setting that bounds, as the configuration spells it, or "operator".
 func (c Cause) String() string {

@@ -52,7 +52,8 @@ func (w *work) note(x *Decision) {
 
 // over answers a backend that leaves a group out because it is beyond a limit.
 func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (stop bool, err error) {
-	if x := w.suspended; x != nil && x.Sign == sign && order >= x.Order { // it was stopped in front of the group, or inside
+	if x := w.suspended; x != nil && x.Sign == sign &&
+		order >= x.Order { // it was stopped in front of the group, or inside
 		return true, nil
 	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}

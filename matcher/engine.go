@@ -117,8 +117,13 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 			return false, errors.New("the engine was made without EngineOptions.Sampled")
 		}
 	}
-	e := &Engine{opt: opt, g: opt.Graph, queries: map[string]*registered{}, witnesses: map[dyngraph.EdgeIndex][]*registered{},
-		asked: map[string]bool{}}
+	e := &Engine{
+		opt:       opt,
+		g:         opt.Graph,
+		queries:   map[string]*registered{},
+		witnesses: map[dyngraph.EdgeIndex][]*registered{},
+		asked:     map[string]bool{},
+	}
 	for _, name := range opt.Suspend {
 		e.asked[name] = true
 	}

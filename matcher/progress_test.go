@@ -67,7 +67,11 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 					return w
 				}
 				register := func(name string) *watched {
-					q, err := pattern.Parse(pattern.Cypher, []byte("MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(d) RETURN a"), pattern.Options{Name: name, Directed: true})
+					q, err := pattern.Parse(
+						pattern.Cypher,
+						[]byte("MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(d) RETURN a"),
+						pattern.Options{Name: name, Directed: true},
+					)
 					require.NoError(t, err)
 					q.Emit, q.Backfill = emit, matcher.BackfillFull
 					ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
@@ -77,7 +81,10 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 				register("first")
 				var updates []dyngraph.Update
 				for i := range edges {
-					updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"})
+					updates = append(
+						updates,
+						dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
+					)
 				}
 				got := step(&matcher.Batch{Updates: updates})
 				if emit == matcher.EmitDeltas {

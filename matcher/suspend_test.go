@@ -19,7 +19,11 @@ import (
 // rowByRow hands on one row at a time, so that a suspension may come between any two.
 type rowByRow struct{ matcher.Backend }
 
-func (b rowByRow) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error,
+func (b rowByRow) Search(
+	ctx context.Context,
+	sign dyngraph.Sign,
+	reqs []matcher.Request,
+	emit func(matcher.Group) error,
 	over matcher.Exceeded,
 ) ([]matcher.Result, error) {
 	return b.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
@@ -47,8 +51,12 @@ func TestS11AnOperatorSuspendsInAnOpenBatch(t *testing.T) {
 			}
 		})
 		opt := func(be matcher.Backend, suspend ...string) matcher.EngineOptions {
-			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(),
-				Suspend: suspend}
+			return matcher.EngineOptions{
+				Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
+				Backend: be,
+				Planner: plan.New(),
+				Suspend: suspend,
+			}
 		}
 		first := matchertest.NewDriverWith(t, opt(newCPU(t, 1, false)))
 		for _, q := range c.Queries {
@@ -147,7 +155,10 @@ func TestS11AnOperatorSuspendsWithoutABatchInHand(t *testing.T) {
 			Backend: newCPU(t, 1, false), Planner: plan.New(), Suspend: []string{"pairs", "other"}})
 		d.Register(w.query("stays", "MATCH (x)-->(y)"))
 		d.Batch(star(3))
-		require.NoError(t, d.Engine.Restore(t.Context(), []matcher.QueryState{{Query: d.Engine.Queries()[0].Query}, {Query: q}}))
+		require.NoError(
+			t,
+			d.Engine.Restore(t.Context(), []matcher.QueryState{{Query: d.Engine.Queries()[0].Query}, {Query: q}}),
+		)
 		require.Equal(t, []string{"pairs"}, d.Engine.ToSuspend())
 		out := d.Step(&matcher.Batch{Number: 3})
 		require.Len(t, out.Records, 1)
@@ -163,7 +174,10 @@ func TestS11AnOperatorSuspendsWithoutABatchInHand(t *testing.T) {
 // that suspends.
 func TestRestoreSearchesNoWitnessForWhatIsToBeSuspended(t *testing.T) {
 	g, q := oddRing(t)
-	d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: g, Backend: newCPU(t, 2, false), Planner: plan.New(), Suspend: []string{"ring"}})
+	d := matchertest.NewDriverWith(
+		t,
+		matcher.EngineOptions{Graph: g, Backend: newCPU(t, 2, false), Planner: plan.New(), Suspend: []string{"ring"}},
+	)
 	require.NoError(t, d.Engine.Restore(t.Context(), []matcher.QueryState{{Query: q}}))
 	out := d.Step(&matcher.Batch{Number: 1})
 	require.Len(t, out.Decided, 1)

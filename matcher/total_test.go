@@ -24,8 +24,12 @@ func TestTotalChangesNothing(t *testing.T) {
 		w.cpu = matchertest.NewDriver(t, true, newCPU(t, 2, rng.IntN(2) == 0), plan.New())
 		ring := w.query("ring", "MATCH (a)-->(b)-->(c)-->(a) RETURN a, b, c", subgraphs)
 		fan := w.query("fan", "MATCH (a:A)-[:T]->(m), (b)-->(m) RETURN a, b, m", counts)
-		asked := []*matcher.Query{ring, fan, w.query("new", "MATCH (a)-->(b)-[:T]->(c), (d:A)-->(b) RETURN a, b, c, d", backfill),
-			w.query("none", "MATCH (a:Nobody)-->(b) RETURN a, b")}
+		asked := []*matcher.Query{
+			ring,
+			fan,
+			w.query("new", "MATCH (a)-->(b)-[:T]->(c), (d:A)-->(b) RETURN a, b, c, d", backfill),
+			w.query("none", "MATCH (a:Nobody)-->(b) RETURN a, b"),
+		}
 		same := func(a, b *matchertest.Output) {
 			t.Helper()
 			if fmt.Sprint(a.Records) != fmt.Sprint(b.Records) {
@@ -46,7 +50,16 @@ func TestTotalChangesNothing(t *testing.T) {
 				if to >= from {
 					to++
 				}
-				fmt.Fprintf(&b, "%s v%d:%s v%d:%s %s;", op, from, []string{"A", "B"}[from%2], to, []string{"A", "B"}[to%2], []string{"", "T"}[rng.IntN(2)])
+				fmt.Fprintf(
+					&b,
+					"%s v%d:%s v%d:%s %s;",
+					op,
+					from,
+					[]string{"A", "B"}[from%2],
+					to,
+					[]string{"A", "B"}[to%2],
+					[]string{"", "T"}[rng.IntN(2)],
+				)
 			}
 			msgs := w.messages(b.String())
 			same(w.cpu.Batch(msgs), w.other.Batch(msgs))

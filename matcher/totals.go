@@ -17,7 +17,8 @@ func (s *stepper) countTotals() error {
 	for i := range s.work {
 		w := &s.work[i]
 		left := w.decided(dyngraph.Inserted, false, Skip) != nil || w.decided(dyngraph.Inserted, false, SkipRest) != nil
-		if !w.state.Query.ExactTotal || w.suspended != nil || !w.sum.Truncated && !left || w.decided(dyngraph.Inserted, false, NoTotal) != nil {
+		if !w.state.Query.ExactTotal || w.suspended != nil || !w.sum.Truncated && !left ||
+			w.decided(dyngraph.Inserted, false, NoTotal) != nil {
 			continue
 		}
 		which = append(which, w)
@@ -79,7 +80,8 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			ev.Kind = EventExists
 			w.found(sign, CountOf(1))
 		}
-		if w.suspended == nil && w.budget.Stopped() { // the total was found while a record in front of it was still a published one
+		if w.suspended == nil &&
+			w.budget.Stopped() { // the total was found while a record in front of it was still a published one
 			if err := s.overTotal(w, sign, CauseOperator); err != nil {
 				return err
 			}

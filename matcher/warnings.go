@@ -35,7 +35,8 @@ func MissingLabels(q *Query, g *dyngraph.Graph) int {
 
 func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
 	for _, v := range q.Vertices {
-		if l, ok := g.LabelID(v.Label); v.Label != "" && (!ok || g.VertexLabelCount(l) == 0) && !slices.Contains(vertices, v.Label) {
+		if l, ok := g.LabelID(v.Label); v.Label != "" && (!ok || g.VertexLabelCount(l) == 0) &&
+			!slices.Contains(vertices, v.Label) {
 			vertices = append(vertices, v.Label)
 		}
 	}
@@ -135,8 +136,19 @@ func (q *Query) parallelEdges(directed bool) (warnings []string) {
 		if directed {
 			what = "from one vertex to another"
 		}
-		warnings = append(warnings, fmt.Sprintf("%d pattern edges join %q and %q with the label %s, %q first, and cannot match together: a graph keeps one edge "+
-			"of a label %s", len(all), q.Vertices[k.low].Name, q.Vertices[k.high].Name, shown(k.label), e.Name, what))
+		warnings = append(
+			warnings,
+			fmt.Sprintf(
+				"%d pattern edges join %q and %q with the label %s, %q first, and cannot match together: a graph keeps one edge "+
+					"of a label %s",
+				len(all),
+				q.Vertices[k.low].Name,
+				q.Vertices[k.high].Name,
+				shown(k.label),
+				e.Name,
+				what,
+			),
+		)
 	}
 	return warnings
 }

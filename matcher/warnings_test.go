@@ -26,13 +26,25 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 	}
 	require.Empty(t, warnings(true, "MATCH (a:Any)-[:ANY]->(b)"), "an empty graph says nothing")
 	d.Batch(w.messages("+ x:Account y:Account"))
-	require.Equal(t, []string{none + `"account"; did you mean "Account"?`, `no edge in the graph has the label "0"; none has any label`},
-		warnings(true, "MATCH (a:account)-[:`0`]->(b:account)"))
+	require.Equal(
+		t,
+		[]string{none + `"account"; did you mean "Account"?`, `no edge in the graph has the label "0"; none has any label`},
+		warnings(true, "MATCH (a:account)-[:`0`]->(b:account)"),
+	)
 	d.Batch(w.messages("+ x z:Bank PAY"))
-	require.Equal(t, []string{none + `"PAY"; there are "Account", "Bank"`}, warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"), "labels of edges are others")
+	require.Equal(
+		t,
+		[]string{none + `"PAY"; there are "Account", "Bank"`},
+		warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"),
+		"labels of edges are others",
+	)
 	require.Empty(t, warnings(true, "MATCH (a:Account)-[:PAY]->(b:Bank)"))
 	d.Batch(w.messages("- x z PAY; +v n:PAY"))
-	require.Equal(t, []string{`no edge in the graph has the label "PAY"; none has any label`}, warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"))
+	require.Equal(
+		t,
+		[]string{`no edge in the graph has the label "PAY"; none has any label`},
+		warnings(true, "MATCH (a:PAY)-[:PAY]->(b)"),
+	)
 
 	g = nil
 	for cypher, never := range map[string]bool{

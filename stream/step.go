@@ -291,7 +291,10 @@ func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 
 // change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which
 // may be nil; answer, which may be nil, too, is called once it is in the batch log.
-func (p *Pipeline) change(hard context.Context, ch *matcher.QueryChange, admit func(context.Context, *matcher.QueryChange) (refused, err error),
+func (p *Pipeline) change(
+	hard context.Context,
+	ch *matcher.QueryChange,
+	admit func(context.Context, *matcher.QueryChange) (refused, err error),
 	answer func(batch, version uint64),
 ) (refused, err error) {
 	ch, refused = p.opt.Engine.PrepareChange(ch)

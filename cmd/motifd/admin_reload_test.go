@@ -75,7 +75,13 @@ func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
 		return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 	}
 	code := func(token string) int {
-		return ask(a, "GET", "/api/v1/status", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }).Code
+		return ask(
+			a,
+			"GET",
+			"/api/v1/status",
+			"",
+			func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) },
+		).Code
 	}
 	require.EqualValues(t, 1, serial())
 	require.Equal(t, 200, code("first"))
@@ -124,7 +130,12 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 		require.NoError(t, err)
 		return c.Admin
 	}
-	waiting := &fakeDaemon{ready: notReady{"recovering; waiting for Kafka", "recovering; waiting for Kafka for 9s: metadata: dial tcp 10.1.2.3:9092: refused"}}
+	waiting := &fakeDaemon{
+		ready: notReady{
+			"recovering; waiting for Kafka",
+			"recovering; waiting for Kafka for 9s: metadata: dial tcp 10.1.2.3:9092: refused",
+		},
+	}
 	with := func(token string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	}
@@ -169,7 +180,12 @@ func TestMetricsListen(t *testing.T) {
 	require.Len(t, servers, 1)
 	require.Contains(t, log.String(), "metrics and probes")
 	taken := servers[0].listener.Addr().String()
-	_, err = interfaces(&config.Config{Admin: config.Admin{Listen: "127.0.0.1:0", MetricsListen: taken}}, &fakeDaemon{}, newMetrics(0), zerolog.Nop())
+	_, err = interfaces(
+		&config.Config{Admin: config.Admin{Listen: "127.0.0.1:0", MetricsListen: taken}},
+		&fakeDaemon{},
+		newMetrics(0),
+		zerolog.Nop(),
+	)
 	require.ErrorContains(t, err, "admin.metrics_listen")
 	require.NoError(t, servers[0].listener.Close())
 }

@@ -110,7 +110,15 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		if !info.LogSince.IsZero() {
 			since = ", since " + info.LogSince.Format(time.RFC3339)
 		}
-		row("batch log", "%d batches, %d to %d, %d bytes%s", info.LogBatches, info.LogFirst, info.LogLast, info.LogBytes, since)
+		row(
+			"batch log",
+			"%d batches, %d to %d, %d bytes%s",
+			info.LogBatches,
+			info.LogFirst,
+			info.LogLast,
+			info.LogBytes,
+			since,
+		)
 	} else {
 		row("batch log", "empty")
 	}
@@ -170,7 +178,12 @@ func (c *checkpointSuspendCmd) Run(a *app) error {
 	case got.Already:
 		_, err = fmt.Fprintf(a.stdout, "query %q is suspended already\n", c.Query)
 	case len(got.Open) > 0:
-		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q in batch %d, from the first record on that is not published\n", c.Query, got.Open[0])
+		_, err = fmt.Fprintf(
+			a.stdout,
+			"the next start suspends query %q in batch %d, from the first record on that is not published\n",
+			c.Query,
+			got.Open[0],
+		)
 	default:
 		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q; no batch is in hand\n", c.Query)
 	}

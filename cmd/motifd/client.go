@@ -39,7 +39,11 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 		body = bytes.NewReader(text)
 	}
 	if strings.Contains(f.URL, "@") { // and so it is not repeated here
-		return refused{errors.New("--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and the token into --token-file")}
+		return refused{
+			errors.New(
+				"--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and the token into --token-file",
+			),
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {

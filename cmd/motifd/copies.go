@@ -74,7 +74,9 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 					}
 				})
 			default:
-				_ = json.NewEncoder(c).Encode(copyAnswer{Error: fmt.Sprintf("%d copies are being made or read already", mostCopies)}) // it may be gone
+				_ = json.NewEncoder(c).
+					Encode(copyAnswer{Error: fmt.Sprintf("%d copies are being made or read already", mostCopies)})
+					// it may be gone
 				_ = c.Close()
 			}
 		}
@@ -138,7 +140,11 @@ func removeCopy(unread bool, remove func() error) error {
 
 // askCopy asks the daemon that runs on a checkpoint; running is false when none answers. The caller closes the
 // connection.
-func askCopy(ctx context.Context, dir string, req copyRequest) (answer copyAnswer, c net.Conn, running bool, err error) {
+func askCopy(
+	ctx context.Context,
+	dir string,
+	req copyRequest,
+) (answer copyAnswer, c net.Conn, running bool, err error) {
 	var d net.Dialer
 	c, err = d.DialContext(ctx, "unix", filepath.Join(dir, copySocket))
 	if err != nil {

@@ -29,14 +29,22 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 	}
 	pay(`[{"op":"+","from":"1","to":"2","label":"T"},{"op":"+","from":"2","to":"1","label":"T"}]`)
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "1 labels")
-	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "state: intact; 1 labels, 2 vertices, 2 edges")
+	require.Contains(
+		t,
+		succeed(t, dir, "checkpoint", "verify", "state").stdout,
+		"state: intact; 1 labels, 2 vertices, 2 edges",
+	)
 	first := succeed(t, dir, "replay", "--batch-log", "state").stdout
 	require.Equal(t, 1, strings.Count(first, `"query":"pair"`))
 	succeed(t, dir, "checkpoint", "backup", "state", "backup")
 	r := motifd(t, dir, "checkpoint", "backup", "state", "backup")
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "exists")
-	require.Contains(t, motifd(t, dir, "checkpoint", "backup", "state", filepath.Join(dir, "state", "b")).stderr, "inside the checkpoint")
+	require.Contains(
+		t,
+		motifd(t, dir, "checkpoint", "backup", "state", filepath.Join(dir, "state", "b")).stderr,
+		"inside the checkpoint",
+	)
 	p.until("no copy is left", func() bool {
 		left, err := os.ReadDir(filepath.Join(dir, "state", "copies"))
 		return err == nil && len(left) == 0

@@ -197,8 +197,24 @@ func TestDataYeast(t *testing.T) {
 	rows, large := table(t, "yeast"), 0
 	dir := t.TempDir()
 	from := func(name string) string { return filepath.Join(data, "yeast", name) }
-	args := []string{"replay", "--graph", from("graph.txt"), "--updates", from("insert.txt"), "--query", from("queries"), "--undirected",
-		"--batch", "100", "--emit", "counts", "--out", "none", "--summary", filepath.Join(dir, "stream.json")}
+	args := []string{
+		"replay",
+		"--graph",
+		from("graph.txt"),
+		"--updates",
+		from("insert.txt"),
+		"--query",
+		from("queries"),
+		"--undirected",
+		"--batch",
+		"100",
+		"--emit",
+		"counts",
+		"--out",
+		"none",
+		"--summary",
+		filepath.Join(dir, "stream.json"),
+	}
 	succeed(t, ".", args...)
 	got := summaryNumbers(t, filepath.Join(dir, "stream.json"))
 	require.Len(t, got, len(rows))
@@ -213,7 +229,18 @@ func TestDataYeast(t *testing.T) {
 	require.Equal(t, 7, large)
 	all := readFile(t, from("graph.txt")) + "\n" + readFile(t, from("insert.txt"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "all.txt"), []byte(all), 0o600))
-	succeed(t, ".", "match", "--graph", filepath.Join(dir, "all.txt"), "--query", from("queries"), "--undirected", "--summary", filepath.Join(dir, "s.json"))
+	succeed(
+		t,
+		".",
+		"match",
+		"--graph",
+		filepath.Join(dir, "all.txt"),
+		"--query",
+		from("queries"),
+		"--undirected",
+		"--summary",
+		filepath.Join(dir, "s.json"),
+	)
 	got = summaryNumbers(t, filepath.Join(dir, "s.json"))
 	for _, row := range rows {
 		require.Equal(t, row["static_matches"], got[row["query"]].Matches.String(), row["query"])

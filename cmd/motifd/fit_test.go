@@ -293,8 +293,13 @@ func TestTransactionsHidden(t *testing.T) {
 	p.ready()
 	require.Zero(t, p.status().Batch)
 	p.kill()
-	hide := map[kmsg.Key]bool{kmsg.InitProducerID: true, kmsg.AddPartitionsToTxn: true, kmsg.AddOffsetsToTxn: true, kmsg.EndTxn: true,
-		kmsg.TxnOffsetCommit: true}
+	hide := map[kmsg.Key]bool{
+		kmsg.InitProducerID:     true,
+		kmsg.AddPartitionsToTxn: true,
+		kmsg.AddOffsetsToTxn:    true,
+		kmsg.EndTxn:             true,
+		kmsg.TxnOffsetCommit:    true,
+	}
 	versions, err := kmsg.NewPtrApiVersionsRequest().RequestWith(t.Context(), f.cl)
 	require.NoError(t, err)
 	f.log.Cluster.ControlKey(int16(kmsg.ApiVersions), func(req kmsg.Request) (kmsg.Response, error, bool) {
@@ -307,7 +312,11 @@ func TestTransactionsHidden(t *testing.T) {
 		}
 		return res, nil, true
 	})
-	require.Contains(t, f.refuse("--set", "output.kafka.transactions=auto"), "see whether a proxy hides the brokers' transactions")
+	require.Contains(
+		t,
+		f.refuse("--set", "output.kafka.transactions=auto"),
+		"see whether a proxy hides the brokers' transactions",
+	)
 	p = start(t, f.dir, "--set", "output.kafka.transactions=off")
 	p.ready()
 	p.stop()

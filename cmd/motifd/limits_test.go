@@ -178,8 +178,15 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	p.stop()
 
 	p, fan = hub(t, "--set", "admin.count_time=1ns", "--set", "engine.limits.group_matches=1000")
-	require.Equal(t, answer{202, `{"batch":4,"version":1,"backfill":"unknown"}`}, p.ask("POST", "/api/v1/queries", fan(nil)))
-	p.until("the rest was left out", func() bool { return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"lossy_since":4`) })
+	require.Equal(
+		t,
+		answer{202, `{"batch":4,"version":1,"backfill":"unknown"}`},
+		p.ask("POST", "/api/v1/queries", fan(nil)),
+	)
+	p.until(
+		"the rest was left out",
+		func() bool { return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"lossy_since":4`) },
+	)
 	p.stop()
 }
 
@@ -187,8 +194,17 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 // and lists it with its progress, and DELETE ends it: the query is suspended, and goes with another DELETE.
 func TestARegistrationIsCutShort(t *testing.T) {
 	t.Parallel()
-	p, fan := hub(t, "--set", "engine.limits.group_matches=0", "--set", "engine.limits.query_time=0s", "--set", "engine.limits.batch_time=0s",
-		"--set", "admin.max_backfill=100000000000")
+	p, fan := hub(
+		t,
+		"--set",
+		"engine.limits.group_matches=0",
+		"--set",
+		"engine.limits.query_time=0s",
+		"--set",
+		"engine.limits.batch_time=0s",
+		"--set",
+		"admin.max_backfill=100000000000",
+	)
 	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", fan(nil)).code)
 	var list queryList
 	p.until("its progress is told", func() bool {
@@ -197,7 +213,11 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		return len(list.Pending) == 1 && list.Pending[0].Found > 1_000_000
 	})
 	now := list.Pending[0]
-	require.Equal(t, []string{"add", "fan10", "running", "75394027566"}, []string{now.Op, now.Query, now.State, now.Backfill})
+	require.Equal(
+		t,
+		[]string{"add", "fan10", "running", "75394027566"},
+		[]string{now.Op, now.Query, now.State, now.Backfill},
+	)
 	require.EqualValues(t, 4, now.Batch)
 	p.until("the registration is cut short", func() bool {
 		return strings.Contains(p.ask("DELETE", "/api/v1/queries/fan10", "").body, `"cancelled":true`)

@@ -16,7 +16,12 @@ func TestNamesOfNewQueries(t *testing.T) {
 	const pattern = "MATCH (a)-->(b)"
 	dir := write(t, map[string]string{
 		"motifd.yaml": fileConfig, "in.jsonl": "", `a\b.cypher`: pattern, "graph.txt": "v 0\nv 1\ne 0 1\n", "u.txt": "",
-		"named.yaml": strings.Replace(fileConfig, "queries:\n", "queries:\n  - {name: \"x\\ny\", cypher: \""+pattern+"\"}\n", 1),
+		"named.yaml": strings.Replace(
+			fileConfig,
+			"queries:\n",
+			"queries:\n  - {name: \"x\\ny\", cypher: \""+pattern+"\"}\n",
+			1,
+		),
 	})
 	r := motifd(t, dir, "run", "-c", "named.yaml", "--set", "admin.listen=")
 	require.Equal(t, exitRefused, r.code, r.stderr)

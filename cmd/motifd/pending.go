@@ -70,7 +70,15 @@ type pending struct {
 func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool, room func() error,
 	begin func(context.Context, *matcher.QueryChange) (uint64, uint64, error), log zerolog.Logger,
 ) (changed, error) {
-	c := &pendingChange{dry: dry, Op: "remove", Query: ch.Remove, State: "waiting", add: ch.Add, since: time.Now(), done: make(chan struct{})}
+	c := &pendingChange{
+		dry:   dry,
+		Op:    "remove",
+		Query: ch.Remove,
+		State: "waiting",
+		add:   ch.Add,
+		since: time.Now(),
+		done:  make(chan struct{}),
+	}
 	if ch.Add != nil {
 		c.Op, c.Query = "add", ch.Add.Name
 		if ch.Remove != "" {
@@ -223,7 +231,10 @@ func (p *pending) list() (out []pendingChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.changes {
-		out = append(out, pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)), Backfill: c.Backfill})
+		out = append(
+			out,
+			pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)), Backfill: c.Backfill},
+		)
 	}
 	return out
 }

@@ -151,10 +151,17 @@ func TestAChangeThatIsBegunIsNotWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pending
 		release := make(chan struct{})
-		got, err := p.change(t.Context(), addOf("q", "x"), false, noRoom, func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
-			<-release
-			return 3, 1, nil
-		}, zerolog.Nop())
+		got, err := p.change(
+			t.Context(),
+			addOf("q", "x"),
+			false,
+			noRoom,
+			func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+				<-release
+				return 3, 1, nil
+			},
+			zerolog.Nop(),
+		)
 		require.NoError(t, err)
 		require.True(t, got.Pending)
 		require.ErrorIs(t, p.cancel(t.Context(), "q"), errBegun)

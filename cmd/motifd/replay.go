@@ -49,7 +49,12 @@ type limitFlags struct {
 }
 
 func (l *limitFlags) limits() matcher.Limits {
-	return matcher.Limits{Matches: l.GroupMatches, QueryTime: l.QueryTime, BatchTime: l.BatchTime, Spill: int64(l.SpillBytes)}
+	return matcher.Limits{
+		Matches:   l.GroupMatches,
+		QueryTime: l.QueryTime,
+		BatchTime: l.BatchTime,
+		Spill:     int64(l.SpillBytes),
+	}
 }
 
 // mostReadAhead is how many records of two batches wait for the engine at most, for each, where several threads search.
@@ -188,7 +193,11 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 			a.warn(queries, g)
 		}
 	}()
-	return r.run(&opt, codec.NewEncoder(codec.EncoderOptions{StreamID: "replay", EchoProps: c.EchoProps}), file.SinkOptions{})
+	return r.run(
+		&opt,
+		codec.NewEncoder(codec.EncoderOptions{StreamID: "replay", EchoProps: c.EchoProps}),
+		file.SinkOptions{},
+	)
 }
 
 // timeline opens what --trace asks for; nil when it does not.

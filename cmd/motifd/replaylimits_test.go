@@ -46,11 +46,27 @@ queries:
   - {name: ring, cypher: "%s", %s}
 %s
 `, name == "props", fan, c.query, ring, c.query, c.top)
-		dir := write(t, map[string]string{"motifd.yaml": config, "in.jsonl": in.String(), "fan.cypher": fan, "ring.cypher": ring})
+		dir := write(
+			t,
+			map[string]string{"motifd.yaml": config, "in.jsonl": in.String(), "fan.cypher": fan, "ring.cypher": ring},
+		)
 		// One thread: what a group of a budget's last steps may take depends on what others have taken by then.
 		succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "engine.threads=1")
 		want := readFile(t, filepath.Join(dir, "out.jsonl"))
-		args := append([]string{"replay", "--updates", "in.jsonl", "--batch", "40", "--query", "fan.cypher", "--query", "ring.cypher", "--threads", "1"},
+		args := append(
+			[]string{
+				"replay",
+				"--updates",
+				"in.jsonl",
+				"--batch",
+				"40",
+				"--query",
+				"fan.cypher",
+				"--query",
+				"ring.cypher",
+				"--threads",
+				"1",
+			},
 			strings.Fields(c.flags)...)
 		require.Equal(t, stream.ReplaceAllString(want, `"stream":"replay"`), succeed(t, dir, args...).stdout, name)
 		without := succeed(t, dir, args[:len(args)-len(strings.Fields(c.flags))]...).stdout

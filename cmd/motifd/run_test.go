@@ -237,10 +237,23 @@ func TestAPI(t *testing.T) {
 	p := start(t, dir)
 	p.ready()
 	require.Equal(t, http.StatusOK, p.ask("GET", "/livez", "").code)
-	require.Equal(t, answer{202, `{"batch":3,"version":1}`}, p.ask("POST", "/api/v1/queries", `{"name":"x y","cypher":"MATCH (a)-->(b)"}`))
+	require.Equal(
+		t,
+		answer{202, `{"batch":3,"version":1}`},
+		p.ask("POST", "/api/v1/queries", `{"name":"x y","cypher":"MATCH (a)-->(b)"}`),
+	)
 	same := p.ask("POST", "/api/v1/queries", `{"name":"x y","cypher":"MATCH (a)-->(b)"}`)
-	require.Equal(t, answer{200, `{"batch":0,"version":1,"unchanged":true}`}, same, "a request that is made again is no mistake")
-	require.Equal(t, answer{202, `{"batch":4,"version":2}`}, p.ask("POST", "/api/v1/queries", `{"name":"x y","cypher":"MATCH (a)-->(b)","emit":"counts"}`))
+	require.Equal(
+		t,
+		answer{200, `{"batch":0,"version":1,"unchanged":true}`},
+		same,
+		"a request that is made again is no mistake",
+	)
+	require.Equal(
+		t,
+		answer{202, `{"batch":4,"version":2}`},
+		p.ask("POST", "/api/v1/queries", `{"name":"x y","cypher":"MATCH (a)-->(b)","emit":"counts"}`),
+	)
 	require.Equal(t, http.StatusConflict, p.ask("POST", "/api/v1/queries/x%20y/resume", "{}").code)
 	for body, want := range map[string]string{
 		`{"name":"z","cypher":"MATCH (a)-->(b) WHERE a.x"}`:  "1:17: WHERE",
@@ -269,7 +282,11 @@ func TestAPI(t *testing.T) {
 	file := write(t, map[string]string{"wedge.cypher": "MATCH (a)-->(b)<--(c)"})
 	client := func(args ...string) result { t.Helper(); return succeed(t, file, append(args, "--url", p.url)...) }
 	require.Equal(t, "query wedge, version 1, from batch 5 on\n", client("query", "add", "wedge.cypher").stdout)
-	require.Equal(t, "query wedge, version 1, is registered like this already\n", client("query", "add", "wedge.cypher").stdout)
+	require.Equal(
+		t,
+		"query wedge, version 1, is registered like this already\n",
+		client("query", "add", "wedge.cypher").stdout,
+	)
 	require.Contains(t, client("query", "list").stdout, "wedge")
 	require.Equal(t, "query x y, version 2, removed in batch 6\n", client("query", "remove", "x y").stdout)
 	require.Equal(t, 1, motifd(t, file, "query", "remove", "x y", "--url", p.url).code)

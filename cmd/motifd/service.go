@@ -441,7 +441,10 @@ func (o *observer) Step(s stream.StepStats) {
 		switch {
 		case q.Suspended == nil:
 		case q.Suspended.Cause == matcher.CauseOperator:
-			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("the query is suspended on request; resume it with motifd query resume")
+			o.log.Warn().
+				Str("query", q.Query.Name).
+				Uint64("batch", s.Batch.Number).
+				Msg("the query is suspended on request; resume it with motifd query resume")
 		default:
 			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("steps", q.Steps).
 				Stringer("limit", q.Suspended.Cause).Msg("the query exceeded a limit and is suspended; resume it with motifd query resume")

@@ -77,7 +77,13 @@ func (s *service) Queries() []knownQuery {
 	}
 	var out []knownQuery
 	for _, q := range p.Status().Queries {
-		out = append(out, knownQuery{matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince}, q.Warnings})
+		out = append(
+			out,
+			knownQuery{
+				matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince},
+				q.Warnings,
+			},
+		)
 	}
 	return out
 }
@@ -120,10 +126,20 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		text = n.String()
 	}
 	s.pending.count(q.Name, text, false)
-	s.log.Info().Str("query", q.Name).Str("matches", text).Stringer("took", time.Since(begin).Round(time.Millisecond)).Msg("matches in the graph were counted")
+	s.log.Info().
+		Str("query", q.Name).
+		Str("matches", text).
+		Stringer("took", time.Since(begin).Round(time.Millisecond)).
+		Msg("matches in the graph were counted")
 	if known && fills && bound > 0 && !capped && n.Cmp(matcher.CountOf(bound)) > 0 {
-		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would put out all of them; admin.max_backfill "+
-			"is %d: register it without backfill, with max_matches_per_batch, or raise the bound", errBackfill, q.Name, text, bound), nil
+		return fmt.Errorf(
+			"%w: query %q has %s matches in the graph, and backfill: full would put out all of them; admin.max_backfill "+
+				"is %d: register it without backfill, with max_matches_per_batch, or raise the bound",
+			errBackfill,
+			q.Name,
+			text,
+			bound,
+		), nil
 	}
 	if dry {
 		return errDryRun, nil

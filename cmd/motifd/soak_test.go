@@ -161,10 +161,13 @@ func (s *soak) change(p *process) {
 		method, path, body = "DELETE", "/passing", ""
 	}
 	var got answer
-	p.until("it took a query change", func() bool { // on a machine that does much else the one before may still be being made
-		got = p.ask(method, "/api/v1/queries"+path, body)
-		return got.code != http.StatusConflict
-	})
+	p.until(
+		"it took a query change",
+		func() bool { // on a machine that does much else the one before may still be being made
+			got = p.ask(method, "/api/v1/queries"+path, body)
+			return got.code != http.StatusConflict
+		},
+	)
 	require.Equal(s.t, http.StatusAccepted, got.code, got.body)
 }
 
@@ -320,8 +323,14 @@ func (s *soak) checkDisk() {
 	info, err := checkpoint.Info(filepath.Join(s.dir, "state"), nil)
 	require.NoError(s.t, err)
 	bound := 2*(info.LogBytes+record*int64(info.Vertices+info.Edges)) + fixed
-	s.t.Logf("the checkpoint took at most %d MiB on disk, %d allowed; in the end %d, of a log of %d and %d vertices and edges", s.disk>>20, bound>>20,
-		info.DiskBytes>>20, info.LogBytes>>20, info.Vertices+info.Edges)
+	s.t.Logf(
+		"the checkpoint took at most %d MiB on disk, %d allowed; in the end %d, of a log of %d and %d vertices and edges",
+		s.disk>>20,
+		bound>>20,
+		info.DiskBytes>>20,
+		info.LogBytes>>20,
+		info.Vertices+info.Edges,
+	)
 	require.LessOrEqual(s.t, s.disk, bound)
 	require.LessOrEqual(s.t, int64(info.DiskBytes), bound)
 }

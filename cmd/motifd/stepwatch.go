@@ -53,7 +53,10 @@ func watchSteps(ctx context.Context, running func() (stream.StepStatus, bool), l
 // overdue returns nil, or that a step takes longer than the bound; 0 is no bound.
 func overdue(s *stream.StepStatus, bound time.Duration) error {
 	if bound > 0 && s.Seconds >= bound.Seconds() {
-		return notReady{"one batch or query change takes long", fmt.Sprintf("%s; admin.step_timeout is %s", describeStep(s), bound)}
+		return notReady{
+			"one batch or query change takes long",
+			fmt.Sprintf("%s; admin.step_timeout is %s", describeStep(s), bound),
+		}
 	}
 	return nil
 }

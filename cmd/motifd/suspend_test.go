@@ -78,7 +78,11 @@ queries:
 	r = motifd(t, dir, "checkpoint", "suspend", "state", "--query", "fan1")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, `no such query: "fan1"; it has "fan10", "pay"`)
-	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "fan10").stdout, "in batch 3, from the first record")
+	require.Contains(
+		t,
+		succeed(t, dir, "checkpoint", "suspend", "state", "--query", "fan10").stdout,
+		"in batch 3, from the first record",
+	)
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "active, to be suspended at the next start")
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
 	text := readFile(t, out)
@@ -104,7 +108,12 @@ queries:
 func TestS11RunSuspends(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)
-	text := strings.Replace(readFile(t, filepath.Join(dir, "motifd.yaml")), "control: batches", "control: batches, max_transaction_records: 1000", 1)
+	text := strings.Replace(
+		readFile(t, filepath.Join(dir, "motifd.yaml")),
+		"control: batches",
+		"control: batches, max_transaction_records: 1000",
+		1,
+	)
 	text += "  - {name: fan10, unit: subgraphs, cypher: \"" + hubPattern() + "\"}\n" + unlimited
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(text), 0o600))
 	p := start(t, dir)
@@ -120,7 +129,14 @@ func TestS11RunSuspends(t *testing.T) {
 	require.Contains(t, r.stderr, `it has "fan10", "pair", "ring"`)
 	p = start(t, dir, "--suspend", "fan10")
 	p.ready()
-	require.NoError(t, produceOne(t.Context(), port, []byte(`[{"op":"+","from":"1","to":"2","label":"T"},{"op":"+","from":"2","to":"1","label":"T"}]`)))
+	require.NoError(
+		t,
+		produceOne(
+			t.Context(),
+			port,
+			[]byte(`[{"op":"+","from":"1","to":"2","label":"T"},{"op":"+","from":"2","to":"1","label":"T"}]`),
+		),
+	)
 	end := endOffset(t, port)
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
 	var fan queryActivity

@@ -63,7 +63,11 @@ func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
 		}
 		for _, p := range t.cfg.Input.Kafka.Partitions {
 			if int(p) >= info.Partitions {
-				t.bad("has no partition %d, which input.kafka.partitions names: there are %d, from 0; motifd run would not start", p, info.Partitions)
+				t.bad(
+					"has no partition %d, which input.kafka.partitions names: there are %d, from 0; motifd run would not start",
+					p,
+					info.Partitions,
+				)
 			}
 		}
 		t.read(info)

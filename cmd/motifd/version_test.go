@@ -40,7 +40,8 @@ func TestVersionIsLinked(t *testing.T) {
 		require.NotContains(t, text, "main.version", file)
 	}
 	binary := filepath.Join(t.TempDir(), "motifd")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags", flag+"v7.8.9", "-o", binary, ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags", flag+"v7.8.9", "-o", binary, ".").
+		CombinedOutput()
 	require.NoError(t, err, string(out))
 	out, err = exec.CommandContext(t.Context(), binary, "version").CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -36,7 +36,17 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 		return false
 	}
 	for _, args := range [][]string{{"match", "--graph", "g.jsonl"}, {"replay", "--updates", "g.jsonl"}} {
-		args = append(args, "--query", "pay.cypher", "--query", "twice.cypher", "--query", "good.cypher", "--log-format", "json")
+		args = append(
+			args,
+			"--query",
+			"pay.cypher",
+			"--query",
+			"twice.cypher",
+			"--query",
+			"good.cypher",
+			"--log-format",
+			"json",
+		)
 		r := succeed(t, files, args...)
 		require.True(t, told(r.stderr, "pay", said), r.stderr)
 		require.True(t, told(r.stderr, "twice", twice), r.stderr)
@@ -70,7 +80,10 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 		return of
 	}
 	require.Equal(t, []string{said, said}, warnings())
-	require.NoError(t, produceOne(t.Context(), port, []byte(`{"op":"+","from":"c","to":"d","label":"PAY","from_label":"account"}`)))
+	require.NoError(
+		t,
+		produceOne(t.Context(), port, []byte(`{"op":"+","from":"c","to":"d","label":"PAY","from_label":"account"}`)),
+	)
 	p.until("the warning is gone", func() bool { return len(warnings()) == 0 })
 	p.stop()
 }

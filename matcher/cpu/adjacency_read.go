@@ -13,7 +13,13 @@ var adjacencies atomic.Uint64
 // newAdjacency reads the graph, with the staged batch if there is one. parallel runs its argument on several goroutines
 // and waits for them: one pass over the graph finds how large each vertex's block is, a second one writes the blocks.
 func newAdjacency(g *dyngraph.Graph, wide []wideKind, parallel func(work func())) *adjacency {
-	a := &adjacency{g: g, number: adjacencies.Add(1), kinds: map[uint64]uint32{}, heads: make([]adjacencyHead, g.IDBound()), wide: slices.Clone(wide)}
+	a := &adjacency{
+		g:      g,
+		number: adjacencies.Add(1),
+		kinds:  map[uint64]uint32{},
+		heads:  make([]adjacencyHead, g.IDBound()),
+		wide:   slices.Clone(wide),
+	}
 	in := dyngraph.Out
 	if g.Directed() {
 		in = dyngraph.In

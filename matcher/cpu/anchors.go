@@ -169,7 +169,10 @@ func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
 		}
 		for _, s := range a.of(i) {
 			if uint32(i) < a.reqs[s.request].Before {
-				tasks[s.request] = append(tasks[s.request], task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i), label: n.Label})
+				tasks[s.request] = append(
+					tasks[s.request],
+					task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i), label: n.Label},
+				)
 			}
 		}
 	}

@@ -156,8 +156,11 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 		if !slices.Contains(s.wide, k) {
 			s.wide = append(s.wide, k)
 		}
-		q.edges[x] = append(q.edges[x], edgeTo{rank: seen[0].rank, kind: s.kind(k.key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-			back: back{edge: seen[0].edge, label: k.edge}})
+		q.edges[x] = append(
+			q.edges[x],
+			edgeTo{rank: seen[0].rank, kind: s.kind(k.key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
+				back: back{edge: seen[0].edge, label: k.edge}},
+		)
 	}
 	to := &q.edges[x][at]
 	to.wide.sets = append(to.wide.sets, seen)
@@ -226,7 +229,13 @@ type assigned struct {
 
 // assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries
 // that lead from x, but for the anchor's image.
-func (c *counter) assign(set []bundled, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool, anchor int) matcher.Count {
+func (c *counter) assign(
+	set []bundled,
+	x dyngraph.VertexID,
+	ent []dyngraph.Entry,
+	staged bool,
+	anchor int,
+) matcher.Count {
 	a := &c.assigning
 	a.kinds = a.kinds[:0]
 	for i := range set {
@@ -234,7 +243,8 @@ func (c *counter) assign(set []bundled, x dyngraph.VertexID, ent []dyngraph.Entr
 		if d.edge == anchor {
 			continue
 		}
-		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].alike(d) && (!staged || (a.kinds[n].rank < c.rank) == (d.rank < c.rank)) {
+		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].alike(d) &&
+			(!staged || (a.kinds[n].rank < c.rank) == (d.rank < c.rank)) {
 			a.kinds[n].n++
 			continue
 		}
@@ -261,7 +271,8 @@ func (c *counter) assign(set []bundled, x dyngraph.VertexID, ent []dyngraph.Entr
 			for i := range a.kinds {
 				k := &a.kinds[i]
 				mapped := state / k.radix % (k.n + 1)
-				if mapped == 0 || k.dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label || staged && !c.sees(e, k.rank) {
+				if mapped == 0 || k.dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label ||
+					staged && !c.sees(e, k.rank) {
 					continue
 				}
 				if n := a.ways[state-k.radix]; !n.IsZero() {

@@ -181,7 +181,8 @@ func (x *chooser) group() {
 			}
 		}
 	}
-	slices.SortStableFunc(x.groups, func(a, b choiceGroup) int { return cmp.Compare(a.size, b.size) }) // the fewest ways to divide leaves first
+	// The groups with the fewest ways to divide leaves come first.
+	slices.SortStableFunc(x.groups, func(a, b choiceGroup) int { return cmp.Compare(a.size, b.size) })
 }
 
 // appendCount appends a number so that no other begins like it.
@@ -238,7 +239,12 @@ func (x *chooser) from(group, states int, step func() bool) matcher.Count {
 
 // divide counts the ways to map the leaves that are left to this group and later ones. Classes before `of` have mapped
 // `given` leaves to the group, in `ways` ways; divide tries each number of leaves for class `of`, then goes on.
-func (x *chooser) divide(group, states, of int, given uint64, ways matcher.Count, step func() bool) (total matcher.Count) {
+func (x *chooser) divide(
+	group, states, of int,
+	given uint64,
+	ways matcher.Count,
+	step func() bool,
+) (total matcher.Count) {
 	g := &x.groups[group]
 	if of == len(x.classes) {
 		return ways.Mul(x.from(group+1, states, step))
@@ -253,7 +259,9 @@ func (x *chooser) divide(group, states, of int, given uint64, ways matcher.Count
 	}
 	for n := range most + 1 {
 		if n > 0 { // which of the leaves, its candidate, and its weight
-			ways = ways.Mul(matcher.CountOf(uint64(left - n + 1))).Mul(matcher.CountOf(g.size - given - uint64(n) + 1)).Mul(g.ways[of])
+			ways = ways.Mul(matcher.CountOf(uint64(left - n + 1))).
+				Mul(matcher.CountOf(g.size - given - uint64(n) + 1)).
+				Mul(g.ways[of])
 			ways = ways.Quo(matcher.CountOf(uint64(n)))
 		}
 		if n < least {

@@ -7,7 +7,12 @@ import (
 
 // fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a
 // sign between two data vertices, of a label. The count is what there is more than less.
-func (c *counter) fromAnchor(o *order, sign dyngraph.Sign, n netPair, label dyngraph.LabelID) (more, less matcher.Count) {
+func (c *counter) fromAnchor(
+	o *order,
+	sign dyngraph.Sign,
+	n netPair,
+	label dyngraph.LabelID,
+) (more, less matcher.Count) {
 	c.rank, c.sign = c.shape.rank[o.anchor], sign
 	u, v := o.steps[0].vertex, o.steps[1].vertex
 	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.steps[0], n.from) || !c.se.candidate(&o.steps[1], n.to)) {

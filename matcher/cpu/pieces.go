@@ -237,7 +237,10 @@ func (ps *quotientPieces) choose(p *piece) {
 		}
 	}
 	p.rest = ps.split(mask &^ (1 << p.next))
-	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 && q.clash[p.next]|q.clash[r.next] == 0 && p.from[0].wide == nil && r.from[0].wide == nil {
+	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 &&
+		q.clash[p.next]|q.clash[r.next] == 0 &&
+		p.from[0].wide == nil &&
+		r.from[0].wide == nil {
 		p.leaf = r
 	}
 }

@@ -56,7 +56,10 @@ func (a *adjacency) numberWide() {
 
 // wideRanges calls f with the vertex's entries of each wide kind, not all of whose neighbours need be: those of a
 // direction and edge label after the other.
-func (r *adjacencyReader) wideRanges(v dyngraph.VertexID, f func(w *wideKind, kind uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry)) {
+func (r *adjacencyReader) wideRanges(
+	v dyngraph.VertexID,
+	f func(w *wideKind, kind uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry),
+) {
 	for i := range r.a.wide {
 		w, kind := &r.a.wide[i], r.a.wideKinds[i]
 		r.ranges(v, func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry) {
@@ -121,8 +124,14 @@ func (r *adjacencyReader) fillWide(v dyngraph.VertexID, pairs, nbrs []dyngraph.V
 }
 
 // listWide appends the changes of a net edge's entries of wide kinds: as its source sees it, and its target.
-func (a *adjacency) listWide(to []adjacencyChange, n *dyngraph.NetEdge, in dyngraph.Dir, fromLabel, toLabel dyngraph.LabelID, op adjacencyOp,
-	ent dyngraph.Entry) []adjacencyChange {
+func (a *adjacency) listWide(
+	to []adjacencyChange,
+	n *dyngraph.NetEdge,
+	in dyngraph.Dir,
+	fromLabel, toLabel dyngraph.LabelID,
+	op adjacencyOp,
+	ent dyngraph.Entry,
+) []adjacencyChange {
 	for i := range a.wide {
 		w, kind := &a.wide[i], a.wideKinds[i]
 		if w.takes(dyngraph.Out, n.Label) && w.admits(toLabel) {
@@ -163,5 +172,6 @@ func (b *Backend) prepareWide() {
 
 // sameWide reports whether the adjacency has the wide kinds that it should.
 func (a *adjacency) sameWide(wide []wideKind) bool {
-	return len(a.wide) == len(wide) && !slices.ContainsFunc(wide, func(w wideKind) bool { return !slices.Contains(a.wide, w) })
+	return len(a.wide) == len(wide) &&
+		!slices.ContainsFunc(wide, func(w wideKind) bool { return !slices.Contains(a.wide, w) })
 }

@@ -21,13 +21,28 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 	counted, bundles, merged, grown := uint64(0), 0, 0, 0
 	seen := func() bool { return counted > 0 && bundles > 0 && merged > 0 && grown > 0 }
 	matchertest.ForSeedsUntil(t, 60, seen, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 3 + rng.IntN(5), Edges: 8 + rng.IntN(18), Messages: 40,
-			Full: true, Labels: matchertest.Labels{Vertex: []string{"", "A", "B"}[:1+rng.IntN(3)], Edge: []string{"T", "U", "", "V"}[:2+rng.IntN(3)]}}
+		shape := matchertest.Shape{
+			Directed: rng.IntN(2) == 0,
+			Vertices: 3 + rng.IntN(5),
+			Edges:    8 + rng.IntN(18),
+			Messages: 40,
+			Full:     true,
+			Labels: matchertest.Labels{
+				Vertex: []string{"", "A", "B"}[:1+rng.IntN(3)],
+				Edge:   []string{"T", "U", "", "V"}[:2+rng.IntN(3)],
+			},
+		}
 		msgs := matchertest.RandomStream(rng, shape)
 		const mostSteps = 20_000 // that the reference may take for the whole graph
 		var queries []*matcher.Query
 		for i := 0; len(queries) < 4; i++ {
-			q := matchertest.WideQueryOf(rng, 2+rng.IntN(min(5, shape.Vertices-1)), fmt.Sprintf("q%04d", i), shape.Directed, shape.Labels)
+			q := matchertest.WideQueryOf(
+				rng,
+				2+rng.IntN(min(5, shape.Vertices-1)),
+				fmt.Sprintf("q%04d", i),
+				shape.Directed,
+				shape.Labels,
+			)
 			q.Emit, q.Unit = matcher.EmitCounts, matcher.Unit(rng.IntN(2))
 			ref := reference.New()
 			x := matchertest.NewBench(t, shape.Directed, matchertest.BarePlanner{}, []*matcher.Query{q}, ref)
@@ -66,9 +81,18 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 				forceWays(fast, []way{unknownWay, byQuotients, keptApart}[rng.IntN(3)])
 				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
 				for i, r := range reqs {
-					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d: %+v %+v", sign, r.Plan.Query.Vertices, r.Plan.Query.Edges)
+					require.Equal(
+						t,
+						want[i].Count.String(),
+						got[i].Count.String(),
+						"sign %d: %+v %+v",
+						sign,
+						r.Plan.Query.Vertices,
+						r.Plan.Query.Edges,
+					)
 					counted += want[i].Count.Lo
-					if len(fast.plans[r.Plan].shape.sets) > 0 && fast.grown(&r, fast.phase+uint64(side(sign))) != nil && !want[i].Count.IsZero() {
+					if len(fast.plans[r.Plan].shape.sets) > 0 && fast.grown(&r, fast.phase+uint64(side(sign))) != nil &&
+						!want[i].Count.IsZero() {
 						grown++
 					}
 				}

@@ -55,7 +55,10 @@ func (o *order) findWindows() {
 					w.below = append(w.below, l.step)
 				}
 			}
-			same := slices.IndexFunc(st.windows, func(y window) bool { return slices.Equal(w.above, y.above) && slices.Equal(w.below, y.below) })
+			same := slices.IndexFunc(
+				st.windows,
+				func(y window) bool { return slices.Equal(w.above, y.above) && slices.Equal(w.below, y.below) },
+			)
 			if same < 0 {
 				st.windows = append(st.windows, w)
 			} else {

@@ -22,8 +22,14 @@ func TestS12ClosedFormsBesideADevice(t *testing.T) {
 			f.Play(t, func() matcher.Backend {
 				began := time.Now()
 				clock := func() int64 { return int64(time.Since(began)) }
-				return cuda.New(cuda.Options{Device: newDevice(t, rand.New(rand.NewPCG(1, 2))), CPU: cpu.Options{Threads: 2, Clock: clock}, Clock: clock,
-					Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: 1, Explore: 0.04})})
+				return cuda.New(
+					cuda.Options{
+						Device:    newDevice(t, rand.New(rand.NewPCG(1, 2))),
+						CPU:       cpu.Options{Threads: 2, Clock: clock},
+						Clock:     clock,
+						Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: 1, Explore: 0.04}),
+					},
+				)
 			}, plan.New(), 0)
 		})
 	}

@@ -66,15 +66,28 @@ func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *match
 
 // view returns a job that searches a view for a plan with one of its programs, and measures it.
 func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Budget) *job {
-	j := &job{graph: b.mirror.graph(), slots: b.mirror.slots(), sees: kernels.SeeView, old: which == dyngraph.Old, requests: 1, vertices: int(b.g.IDBound()),
-		owner: slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs))}
+	j := &job{
+		graph:    b.mirror.graph(),
+		slots:    b.mirror.slots(),
+		sees:     kernels.SeeView,
+		old:      which == dyngraph.Old,
+		requests: 1,
+		vertices: int(b.g.IDBound()),
+		owner:    slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs)),
+	}
 	j.owner[program] = 0
 	j.meter = newMeter([]int{0}, func(int) *matcher.Budget { return budget }, make([]matcher.Result, 1))
 	return j
 }
 
 // total answers Enumerate for a count or existence; wide tells that the count is beyond what the device counts.
-func (b *Backend) total(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, budget *matcher.Budget) (r matcher.Result, wide bool, err error) {
+func (b *Backend) total(
+	ctx context.Context,
+	which dyngraph.Which,
+	p *matcher.Plan,
+	want matcher.Want,
+	budget *matcher.Budget,
+) (r matcher.Result, wide bool, err error) {
 	began := b.clock()
 	err = b.mirror.catchUp(ctx, b.delta)
 	b.mirror.took = b.clock() - began

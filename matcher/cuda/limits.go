@@ -30,7 +30,15 @@ type meter struct {
 // newMeter begins to measure requests. Some may be beyond their limits already: see over.
 func newMeter(of []int, budget func(i int) *matcher.Budget, results []matcher.Result) *meter {
 	n := len(results)
-	m := &meter{of: of, budget: budget, each: make([]matcher.Meter, n), results: results, saw: make([]uint64, n), kept: make([]uint64, n), share: make([]uint64, n)}
+	m := &meter{
+		of:      of,
+		budget:  budget,
+		each:    make([]matcher.Meter, n),
+		results: results,
+		saw:     make([]uint64, n),
+		kept:    make([]uint64, n),
+		share:   make([]uint64, n),
+	}
 	for _, i := range of {
 		m.each[i].Begin(budget(i), true)
 	}

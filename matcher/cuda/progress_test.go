@@ -19,13 +19,21 @@ import (
 // TestADeviceTellsItsAnchors: the engine tells how many anchors are handed out while the device searches.
 func TestADeviceTellsItsAnchors(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
-		b := cuda.New(cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, RowMemory: 1 << 14})
-		e, err := matcher.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b, Planner: plan.New()})
+		b := cuda.New(
+			cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, RowMemory: 1 << 14},
+		)
+		e, err := matcher.NewEngine(
+			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b, Planner: plan.New()},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		q, err := pattern.Parse(pattern.Cypher, []byte("MATCH (a:V)-[:T]->(b:V)-[:T]->(c:V) RETURN a"), pattern.Options{Name: "path", Directed: true})
+		q, err := pattern.Parse(
+			pattern.Cypher,
+			[]byte("MATCH (a:V)-[:T]->(b:V)-[:T]->(c:V) RETURN a"),
+			pattern.Options{Name: "path", Directed: true},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +61,10 @@ func TestADeviceTellsItsAnchors(t *testing.T) {
 			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(i), Label: "V"})
 		}
 		for i := range edges {
-			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"})
+			updates = append(
+				updates,
+				dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
+			)
 		}
 		step(&matcher.Batch{Number: 2, Updates: updates})
 		if most < edges/2 || most > edges || len(seen) < 3 {

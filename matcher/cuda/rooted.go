@@ -66,8 +66,15 @@ var errStopped = errors.New("stopped")
 
 // rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted. With a
 // budget, none is before all are found.
-func (b *Backend) rowsOf(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, budget *matcher.Budget, out *uint64,
-	emit func(matcher.Rows) error) (r matcher.Result, err error) {
+func (b *Backend) rowsOf(
+	ctx context.Context,
+	which dyngraph.Which,
+	p *matcher.Plan,
+	limit uint64,
+	budget *matcher.Budget,
+	out *uint64,
+	emit func(matcher.Rows) error,
+) (r matcher.Result, err error) {
 	began := b.clock()
 	err = b.mirror.catchUp(ctx, b.delta)
 	b.mirror.took = b.clock() - began
@@ -166,8 +173,14 @@ func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (
 }
 
 // rowsOrCPU answers Enumerate for rows on the device, and from where that cannot go on on the CPU.
-func (b *Backend) rowsOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, limit uint64, budget *matcher.Budget,
-	emit func(matcher.Rows) error) (matcher.Result, error) {
+func (b *Backend) rowsOrCPU(
+	ctx context.Context,
+	which dyngraph.Which,
+	p *matcher.Plan,
+	limit uint64,
+	budget *matcher.Budget,
+	emit func(matcher.Rows) error,
+) (matcher.Result, error) {
 	out := uint64(0)
 	r, err := b.rowsOf(ctx, which, p, limit, budget, &out, emit)
 	if !b.failed(err) {

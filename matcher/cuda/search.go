@@ -173,9 +173,22 @@ type batchSearch struct {
 	catchUp int64 // nanoseconds that the mirror took to catch up
 }
 
-func newBatchSearch(b *Backend, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, over matcher.Exceeded) *batchSearch {
+func newBatchSearch(
+	b *Backend,
+	sign dyngraph.Sign,
+	reqs []matcher.Request,
+	emit func(matcher.Group) error,
+	over matcher.Exceeded,
+) *batchSearch {
 	s := &batchSearch{b: b, sign: sign, reqs: reqs, results: make([]matcher.Result, len(reqs))}
-	s.out = emitter{s: s, emit: emit, over: over, emitted: make([]uint64, len(reqs)), closed: make([]bool, len(reqs)), request: -1}
+	s.out = emitter{
+		s:       s,
+		emit:    emit,
+		over:    over,
+		emitted: make([]uint64, len(reqs)),
+		closed:  make([]bool, len(reqs)),
+		request: -1,
+	}
 	return s
 }
 

@@ -33,7 +33,16 @@ func ClosedForms() (all []*ClosedForm) {
 			all = append(all, doubleBroom(directed, labels), bipartite(directed, labels))
 		}
 	}
-	return append(all, directedHub(1, false), directedHub(3, false), directedHub(2, true), labelledStar(1), labelledStar(2), doubledStar(true), doubledStar(false))
+	return append(
+		all,
+		directedHub(1, false),
+		directedHub(3, false),
+		directedHub(2, true),
+		labelledStar(1),
+		labelledStar(2),
+		doubledStar(true),
+		doubledStar(false),
+	)
 }
 
 // Play drives an engine through a closed form: the graph in one batch, the edge that comes and goes, and the whole
@@ -83,12 +92,18 @@ func (f *ClosedForm) Play(t *testing.T, backend func() matcher.Backend, planner 
 }
 
 func (f *ClosedForm) vertex(label string) int {
-	f.Query.Vertices = append(f.Query.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", len(f.Query.Vertices)), Label: label})
+	f.Query.Vertices = append(
+		f.Query.Vertices,
+		matcher.QueryVertex{Name: fmt.Sprint("u", len(f.Query.Vertices)), Label: label},
+	)
 	return len(f.Query.Vertices) - 1
 }
 
 func (f *ClosedForm) edge(from, to int) {
-	f.Query.Edges = append(f.Query.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(f.Query.Edges)), From: from, To: to, Either: !f.Directed})
+	f.Query.Edges = append(
+		f.Query.Edges,
+		matcher.QueryEdge{Name: fmt.Sprint("e", len(f.Query.Edges)), From: from, To: to, Either: !f.Directed},
+	)
 }
 
 // leaves adds leaves of a label to a vertex.
@@ -104,11 +119,22 @@ func (f *ClosedForm) load(from, to string, label int) {
 }
 
 func insertion(from, to string, label int) dyngraph.Update {
-	return dyngraph.Update{Op: dyngraph.InsertEdge, From: from, To: to, Label: fmt.Sprint("t", label), FromLabel: from[:1], ToLabel: to[:1]}
+	return dyngraph.Update{
+		Op:        dyngraph.InsertEdge,
+		From:      from,
+		To:        to,
+		Label:     fmt.Sprint("t", label),
+		FromLabel: from[:1],
+		ToLabel:   to[:1],
+	}
 }
 
 func newClosedForm(directed bool, name string, args ...any) *ClosedForm {
-	return &ClosedForm{Name: fmt.Sprintf(name, args...), Directed: directed, Query: &matcher.Query{Name: "q", Emit: matcher.EmitCounts}}
+	return &ClosedForm{
+		Name:     fmt.Sprintf(name, args...),
+		Directed: directed,
+		Query:    &matcher.Query{Name: "q", Emit: matcher.EmitCounts},
+	}
 }
 
 func power(n, k int64) *big.Int { return new(big.Int).Exp(big.NewInt(n), big.NewInt(k), nil) }

@@ -34,6 +34,10 @@ func TestS11PatternsHave496Edges(t *testing.T) {
 	}
 	_, err := Parse(Text, []byte(strings.Join(append(text, "e 0 1"), "\n")), Options{Name: "q", File: "q"})
 	require.EqualError(t, err, "q:529:1: the pattern has more than 496 edges; a pattern has at most 496")
-	_, err = Parse(Cypher, []byte("MATCH "+strings.Join(append(cypher, "(v0)--(v1)"), ",\n")), Options{Name: "q", File: "q"})
+	_, err = Parse(
+		Cypher,
+		[]byte("MATCH "+strings.Join(append(cypher, "(v0)--(v1)"), ",\n")),
+		Options{Name: "q", File: "q"},
+	)
 	require.EqualError(t, err, "q:497:5: the pattern has more than 496 edges; a pattern has at most 496")
 }

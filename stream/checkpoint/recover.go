@@ -54,7 +54,10 @@ func (d *database) scanRange(ctx context.Context, lower, upper []byte, f func(ke
 }
 
 // lengths is scanRange without reading the values, unless f asks for one.
-func (d *database) lengths(lower, upper []byte, f func(key []byte, n int, value func() ([]byte, error)) error) (err error) {
+func (d *database) lengths(
+	lower, upper []byte,
+	f func(key []byte, n int, value func() ([]byte, error)) error,
+) (err error) {
 	it, err := d.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return unreadable(d.dir, err)

@@ -207,5 +207,9 @@ func TestRetentionByTime(t *testing.T) {
 
 	l := logIndex{committed: []logEntry{{batch: 1}, {batch: 2}, {batch: 3, at: 30}, {batch: 4}}}
 	l.fillTimes(50)
-	require.Equal(t, []logEntry{{batch: 1, at: 30}, {batch: 2, at: 30}, {batch: 3, at: 30}, {batch: 4, at: 50}}, l.committed)
+	require.Equal(
+		t,
+		[]logEntry{{batch: 1, at: 30}, {batch: 2, at: 30}, {batch: 3, at: 30}, {batch: 4, at: 50}},
+		l.committed,
+	)
 }

@@ -14,7 +14,11 @@ import (
 // TestSuspendIsKeptUntilItIsDone: a request outlives a crash, names what is registered or about to be, and goes with
 // the commit of the batch that suspends the query.
 func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
-	opt := Options{Settings: Settings{Directed: true, Input: "in", Output: "out"}, FS: vfs.NewMem(), Retention: Retention{Batches: 10}}
+	opt := Options{
+		Settings:  Settings{Directed: true, Input: "in", Output: "out"},
+		FS:        vfs.NewMem(),
+		Retention: Retention{Batches: 10},
+	}
 	_, err := Suspend(testDir, opt.FS, "q")
 	require.ErrorIs(t, err, ErrNone)
 	s, err := Open(testDir, opt)
@@ -40,8 +44,11 @@ func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	require.Equal(t, []string{"q"}, info.Suspend)
 
 	commit := func(s *Store, batch uint64, queries ...matcher.QueryState) {
-		require.NoError(t, s.Commit(&stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1}, Queries: queries,
-			Report: &stream.BatchReport{Batch: batch}}))
+		require.NoError(
+			t,
+			s.Commit(&stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1}, Queries: queries,
+				Report: &stream.BatchReport{Batch: batch}}),
+		)
 	}
 	s, err = Open(testDir, opt)
 	require.NoError(t, err)

@@ -90,7 +90,10 @@ func BenchmarkMerge(b *testing.B) {
 	recs := make([][]stream.Record, len(lanes))
 	for p := range recs {
 		for i := range chunk {
-			recs[p] = append(recs[p], stream.Record{Partition: int32(p), Time: time.UnixMilli(int64(i)), Value: make([]byte, 100)})
+			recs[p] = append(
+				recs[p],
+				stream.Record{Partition: int32(p), Time: time.UnixMilli(int64(i)), Value: make([]byte, 100)},
+			)
 		}
 	}
 	b.ResetTimer()

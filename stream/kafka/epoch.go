@@ -33,9 +33,17 @@ type TruncatedError struct {
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("kafka: topic %q, partition %d: %v: %v: it was cut at offset %d; records up to offset %d were read, the last one of "+
-		"leader epoch %d, and others are or will be in their place",
-		e.Topic, e.Partition, stream.ErrDataLoss, ErrTruncated, e.Cut, e.Position-1, e.Epoch)
+	return fmt.Sprintf(
+		"kafka: topic %q, partition %d: %v: %v: it was cut at offset %d; records up to offset %d were read, the last one of "+
+			"leader epoch %d, and others are or will be in their place",
+		e.Topic,
+		e.Partition,
+		stream.ErrDataLoss,
+		ErrTruncated,
+		e.Cut,
+		e.Position-1,
+		e.Epoch,
+	)
 }
 
 // Unwrap returns ErrTruncated and stream.ErrDataLoss.
@@ -83,7 +91,10 @@ func (e *epochLog) enter(partition int32, epoch int32, start int64) error {
 
 // cut forgets what is known of offsets from one on. The caller holds mu.
 func (e *epochLog) cut(partition int32, from int64) {
-	e.of[partition] = slices.DeleteFunc(slices.Clone(e.of[partition]), func(s stream.EpochStart) bool { return s.Start >= from })
+	e.of[partition] = slices.DeleteFunc(
+		slices.Clone(e.of[partition]),
+		func(s stream.EpochStart) bool { return s.Start >= from },
+	)
 }
 
 // begin forgets what is not of a record before one of the positions, and what is older than the last one that is.
@@ -141,7 +152,11 @@ const epochPatience = time.Minute
 
 // epochEnd asks where the records of an epoch, and of those before it, end in a partition's log; -1 is that the log has
 // had no leader of that epoch. known is false when the brokers cannot tell.
-func (c *client) epochEnd(ctx context.Context, topic string, partition, epoch int32) (end int64, known bool, err error) {
+func (c *client) epochEnd(
+	ctx context.Context,
+	topic string,
+	partition, epoch int32,
+) (end int64, known bool, err error) {
 	var unknown time.Time // since when the leader has not known the epoch
 	err = c.retry(ctx, "leader epoch", topic, partition, func(ctx context.Context) error {
 		if known, err = c.supports(ctx, protocol.OffsetForLeaderEpoch, epochVersion); err != nil || !known {

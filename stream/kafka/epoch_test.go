@@ -85,7 +85,12 @@ func TestEpochsAreKept(t *testing.T) {
 	e.write(t, topic, 0, texts("5")...) // the embedded log takes note of an epoch with its first record
 	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 5}))
 	require.Equal(t, "5", values(readN(t, src, 1)))
-	require.Equal(t, stream.Epochs{0: {{Epoch: 2, Start: 2}, {Epoch: 3, Start: 5}}}, k.kept(), "what no position needs is left out")
+	require.Equal(
+		t,
+		stream.Epochs{0: {{Epoch: 2, Start: 2}, {Epoch: 3, Start: 5}}},
+		k.kept(),
+		"what no position needs is left out",
+	)
 	require.NoError(t, src.Close())
 
 	// The position is at the end of an epoch, and what was read ahead of it is forgotten.
@@ -112,7 +117,11 @@ func TestUncleanElection(t *testing.T) {
 	nextEpoch(t, log, topic)
 	nextEpoch(t, log, topic)
 	e.write(t, topic, 0, texts("c", "d", "e")...) // under epoch 2, where the lost leader of epoch 1 had written others
-	opt := SourceOptions{Client: e.client(), Topic: topic, Epochs: stream.Epochs{0: {{Epoch: 0, Start: 0}, {Epoch: 1, Start: 2}}}}
+	opt := SourceOptions{
+		Client: e.client(),
+		Topic:  topic,
+		Epochs: stream.Epochs{0: {{Epoch: 0, Start: 0}, {Epoch: 1, Start: 2}}},
+	}
 	at := stream.Positions{0: 4}
 	err := newSource(t, opt).Seek(t.Context(), at)
 	require.ErrorIs(t, err, stream.ErrDataLoss)
@@ -120,7 +129,11 @@ func TestUncleanElection(t *testing.T) {
 	var cut *TruncatedError
 	require.ErrorAs(t, err, &cut)
 	require.Equal(t, TruncatedError{Topic: topic, Partition: 0, Epoch: 1, Cut: 2, Position: 4}, *cut)
-	require.ErrorContains(t, err, "it was cut at offset 2; records up to offset 3 were read, the last one of leader epoch 1")
+	require.ErrorContains(
+		t,
+		err,
+		"it was cut at offset 2; records up to offset 3 were read, the last one of leader epoch 1",
+	)
 
 	opt.AllowDataLoss = true
 	type loss struct{ from, to int64 }
@@ -163,7 +176,12 @@ func TestUncleanElectionWhileReading(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, "2 3 after", values(recs), "from where it was cut, on the embedded log what stands there is the same")
+		require.Equal(
+			t,
+			"2 3 after",
+			values(recs),
+			"from where it was cut, on the embedded log what stands there is the same",
+		)
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 func TestConnectionsAskAnew(t *testing.T) {
 	cert, ca := selfSigned(t)
 	e, err := OpenEmbedded(EmbeddedOptions{Fake: []kfake.Opt{
-		kfake.TLS(&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert}), kfake.EnableSASL(),
+		kfake.TLS(
+			&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert},
+		), kfake.EnableSASL(),
 		kfake.SeedTopics(1, "t"), kfake.Superuser("PLAIN", "plain", "new"), kfake.Superuser("SCRAM-SHA-256", "s256", "new"),
 	}})
 	require.NoError(t, err)

@@ -45,7 +45,10 @@ func TestMergedIsByTheHeads(t *testing.T) {
 				if at += int64(rng.IntN(4)); rng.IntN(30) == 0 { // which are not always in order inside a partition
 					at += int64(rng.IntN(300)) - 150
 				}
-				lanes[p] = append(lanes[p], stream.Record{Partition: int32(p), Offset: int64(i), Time: time.UnixMilli(at), Value: make([]byte, rng.IntN(20))})
+				lanes[p] = append(
+					lanes[p],
+					stream.Record{Partition: int32(p), Offset: int64(i), Time: time.UnixMilli(at), Value: make([]byte, rng.IntN(20))},
+				)
 			}
 			total += len(lanes[p])
 		}
@@ -68,7 +71,8 @@ func TestMergedIsByTheHeads(t *testing.T) {
 		var got []stream.Record
 		for len(got) < total {
 			for _, p := range rng.Perm(len(lanes)) {
-				if recs := lanes[p]; len(recs) > 0 && len(on[p].recs) == 0 && rng.IntN(3) > 0 { // those that are missing are waited for
+				if recs := lanes[p]; len(recs) > 0 && len(on[p].recs) == 0 &&
+					rng.IntN(3) > 0 { // those that are missing are waited for
 					n := 1 + rng.IntN(min(len(recs), 150))
 					lanes[p] = recs[n:]
 					require.NoError(t, m.put(t.Context(), on[p], recs[:n:n]))
@@ -96,7 +100,9 @@ type daemon struct {
 func newDaemon(t *testing.T, opt SourceOptions) *daemon {
 	t.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()})
+	e, err := matcher.NewEngine(
+		matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
+	)
 	require.NoError(t, err)
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
@@ -110,8 +116,12 @@ func newDaemon(t *testing.T, opt SourceOptions) *daemon {
 	require.NoError(t, err)
 	state.Graph = g
 	d := &daemon{t: t, engine: e}
-	d.p, err = stream.NewPipeline(stream.PipelineOptions{Source: src, Decoder: dec, Engine: e, Sink: sink, Store: store, State: state,
-		Encoder: codec.NewEncoder(codec.EncoderOptions{StreamID: state.StreamID}), Batch: stream.BatcherOptions{MaxUpdates: 50, Linger: time.Millisecond}})
+	d.p, err = stream.NewPipeline(
+		stream.PipelineOptions{Source: src, Decoder: dec, Engine: e, Sink: sink, Store: store, State: state,
+			Encoder: codec.NewEncoder(
+				codec.EncoderOptions{StreamID: state.StreamID},
+			), Batch: stream.BatcherOptions{MaxUpdates: 50, Linger: time.Millisecond}},
+	)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	d.cancel = cancel
@@ -200,7 +210,11 @@ func TestMergeWaits(t *testing.T) {
 	topic := e.topic(t, "in", 3, nil)
 	cl := e.franz(t, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	put := func(p int32, ms int64, value string) {
-		require.NoError(t, cl.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: p, Timestamp: time.UnixMilli(ms), Value: []byte(value)}).FirstErr())
+		require.NoError(
+			t,
+			cl.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: p, Timestamp: time.UnixMilli(ms), Value: []byte(value)}).
+				FirstErr(),
+		)
 	}
 	put(0, 1000, "first")
 	put(1, 2000, "second")
@@ -208,7 +222,15 @@ func TestMergeWaits(t *testing.T) {
 	put(1, 3000, "fourth")
 	var r retries
 	opt := SourceOptions{Client: e.client(), Topic: topic}
-	fault := log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: topic, Partitions: []int32{1}, Err: kerr.NotLeaderForPartition, Count: -1})
+	fault := log.Cluster.Fault(
+		kfake.Fault{
+			Keys:       []kmsg.Key{kmsg.Fetch},
+			Topic:      topic,
+			Partitions: []int32{1},
+			Err:        kerr.NotLeaderForPartition,
+			Count:      -1,
+		},
+	)
 	opt.Events.Retry = func(op, topic string, p int32, n int, err error) {
 		if r.event(op, topic, p, n, err); r.of("fetch") == 10 {
 			fault.Remove()

@@ -62,7 +62,10 @@ func (s SASL) mechanism() (sasl.Mechanism, error) {
 	case name == "":
 		return nil, nil
 	case name != "plain" && name != "scram-sha-256" && name != "scram-sha-512":
-		return nil, fmt.Errorf("kafka: SASL mechanism %q is not supported: use plain, scram-sha-256 or scram-sha-512", s.Mechanism)
+		return nil, fmt.Errorf(
+			"kafka: SASL mechanism %q is not supported: use plain, scram-sha-256 or scram-sha-512",
+			s.Mechanism,
+		)
 	case s.Password == nil:
 		return nil, errors.New("kafka: SASL needs a password")
 	case name == "plain":
@@ -79,7 +82,10 @@ func (s SASL) scram(algo scram.Algorithm) (sasl.Mechanism, error) {
 	if _, err := scram.Mechanism(algo, s.User, s.Password()); err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
-	return freshMechanism{algo.Name(), func() (sasl.Mechanism, error) { return scram.Mechanism(algo, s.User, s.Password()) }}, nil
+	return freshMechanism{
+		algo.Name(),
+		func() (sasl.Mechanism, error) { return scram.Mechanism(algo, s.User, s.Password()) },
+	}, nil
 }
 
 // freshMechanism takes the password anew for each connection.

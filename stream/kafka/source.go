@@ -56,7 +56,10 @@ func NewSource(opt SourceOptions) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{opt: opt, cl: cl, dec: newDecompressor(opt.MaxBatchBytes), interval: partitionInterval,
-		merger: newMerger(opt.Merge == MergeTimestamp, opt.ReadBytes), ends: map[int32]lagEnd{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
+		merger: newMerger(
+			opt.Merge == MergeTimestamp,
+			opt.ReadBytes,
+		), ends: map[int32]lagEnd{}, epochs: newEpochLog(opt.Epochs, opt.KeepEpochs)}
 	if opt.Isolation == ReadCommitted {
 		s.iso = kafkago.ReadCommitted
 	}

@@ -185,7 +185,12 @@ func TestLag(t *testing.T) {
 	require.Empty(t, src.Lag(nil))
 	lags := func(at stream.Positions, want int64) {
 		t.Helper()
-		require.Eventually(t, func() bool { return maps.Equal(src.Lag(at), map[int32]int64{0: want}) }, time.Minute, time.Millisecond)
+		require.Eventually(
+			t,
+			func() bool { return maps.Equal(src.Lag(at), map[int32]int64{0: want}) },
+			time.Minute,
+			time.Millisecond,
+		)
 	}
 	for range 3 {
 		produce(t, cl, "in", 0, 0, rec("", "x"))
@@ -214,7 +219,12 @@ func TestLagBehindMarkers(t *testing.T) {
 	}
 	src := newSource(t, SourceOptions{Client: e.client(), Topic: topic})
 	readN(t, src, 1)
-	require.Eventually(t, func() bool { return maps.Equal(src.Lag(stream.Positions{0: 1}), map[int32]int64{0: 0}) }, time.Minute, time.Millisecond)
+	require.Eventually(
+		t,
+		func() bool { return maps.Equal(src.Lag(stream.Positions{0: 1}), map[int32]int64{0: 0}) },
+		time.Minute,
+		time.Millisecond,
+	)
 	at := stream.Positions{0: 1}
 	src.Advance(at)
 	require.Equal(t, stream.Positions{0: 4}, at, "asking for the lag moves nothing")

@@ -455,7 +455,11 @@ func txnTooSlow(t *testing.T, e *ends) {
 			continue
 		}
 		require.ErrorIs(t, err, ErrTooSlow)
-		require.ErrorContains(t, err, fmt.Sprintf("of 10 attempts, and output.kafka.transaction_timeout is %v", opt.TransactionTimeout))
+		require.ErrorContains(
+			t,
+			err,
+			fmt.Sprintf("of 10 attempts, and output.kafka.transaction_timeout is %v", opt.TransactionTimeout),
+		)
 		require.Equal(t, maxSlow-1, left, "the first time it is not sent again")
 		require.NoError(t, s.Close())
 	}
