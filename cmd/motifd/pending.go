@@ -47,8 +47,9 @@ type pendingChange struct {
 	Backfill string `json:"backfill,omitempty"`
 
 	dry bool // only counts
-	// counting: the engine counts the matches. pending.mu guards it.
+	// counting: the engine counts the matches. counted is when it last ended. pending.mu guards both.
 	counting bool
+	counted  time.Time
 	warnings []string       // why the query cannot match; guarded by pending.mu
 	add      *matcher.Query // nil for a removal
 	since    time.Time
@@ -127,8 +128,9 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 	return c.wait(ctx, p)
 }
 
-// wait waits for the change for a while: for changeWait, and while its matches are counted, which is bounded. A dry
-// run, which has nothing to tell but its result, is waited for dryWait, and then withdrawn.
+// wait waits for the change: for changeWait, while its matches are counted, which is bounded, and for changeWait after
+// that, since what comes of the count is known at once. A dry run has nothing to tell but its result: it is waited for
+// dryWait, and then withdrawn.
 func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
 	patience := changeWait
 	if c.dry {
@@ -147,9 +149,10 @@ func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
 			return changed{}, context.Cause(ctx)
 		case <-timer.C:
 		}
+		left := p.patience(c)
 		switch {
-		case p.isCounting(c):
-			timer.Reset(changeWait)
+		case left > 0:
+			timer.Reset(left)
 		case c.dry:
 			c.cancel(errCancelled)
 			return changed{}, fmt.Errorf("%w: the engine has been busy for %s", errNotReady, dryWait)
@@ -159,11 +162,14 @@ func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
 	}
 }
 
-// isCounting reports whether the matches of a change are being counted.
-func (p *pending) isCounting(c *pendingChange) bool {
+// patience returns how long a change is waited for beyond the first wait, for what comes of its count; 0 when it is not.
+func (p *pending) patience(c *pendingChange) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return c.counting
+	if c.counting {
+		return changeWait
+	}
+	return changeWait - time.Since(c.counted)
 }
 
 // find returns the pending change of a query, or nil. p.mu is held.
@@ -202,6 +208,8 @@ func (p *pending) count(name, matches string, counting bool) {
 		c.Backfill, c.counting = matches, counting
 		if c.State = "waiting"; counting {
 			c.State = "counting"
+		} else {
+			c.counted = time.Now()
 		}
 	}
 }
