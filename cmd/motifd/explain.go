@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
@@ -28,19 +27,9 @@ Examples:
 
 // Run prints the plan of each query.
 func (c *explainCmd) Run(a *app) (err error) {
-	queries, err := loadQueries(c.Query, !c.Undirected)
+	queries, g, err := c.queriesAndGraph(a, c.Query, c.Graph)
 	if err != nil {
 		return err
-	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
-	if c.Graph != "" {
-		in, err := c.input(c.Graph, "")
-		if err != nil {
-			return err
-		}
-		if _, err := loadGraph(a, g, in); err != nil {
-			return err
-		}
 	}
 	backend, err := (&backendFlags{Backend: "cpu"}).make(a.log, nil, true)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"motifd/config"
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
@@ -68,6 +69,24 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 		return nil, refused{err}
 	}
 	return d, nil
+}
+
+// queriesAndGraph reads pattern files, and the graph file beside them; without one the graph is empty.
+func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([]*matcher.Query, *dyngraph.Graph, error) {
+	queries, err := loadQueries(patterns, !f.Undirected)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !f.Undirected})
+	if graph == "" {
+		return queries, g, nil
+	}
+	in, err := f.input(graph, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = loadGraph(a, g, in)
+	return queries, g, err
 }
 
 // loadGraph adds the content of a file to a graph, without matching anything. A record that cannot be decoded or

@@ -212,19 +212,9 @@ func (queryValidateCmd) Help() string {
 
 // Run checks the patterns.
 func (c *queryValidateCmd) Run(a *app) error {
-	queries, err := loadQueries(c.Files, !c.Undirected)
+	queries, g, err := c.queriesAndGraph(a, c.Files, c.Graph)
 	if err != nil {
 		return err
-	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
-	if c.Graph != "" {
-		in, err := c.input(c.Graph, "")
-		if err != nil {
-			return err
-		}
-		if _, err := loadGraph(a, g, in); err != nil {
-			return err
-		}
 	}
 	for _, q := range queries {
 		if err := describe(a.stdout, q, g); err != nil {
