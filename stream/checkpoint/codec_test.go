@@ -253,15 +253,15 @@ func FuzzState(f *testing.F) {
 }
 
 func FuzzFiles(f *testing.F) {
-	f.Add(appendFiles(nil, nil))
-	f.Add(appendFiles(nil, []string{"a.jsonl", "", "b \xff.csv.gz"}))
+	f.Add(appendNames(nil, nil))
+	f.Add(appendNames(nil, []string{"a.jsonl", "", "b \xff.csv.gz"}))
 	f.Fuzz(func(t *testing.T, v []byte) {
-		names, err := (&decoder{b: v}).files()
+		names, err := (&decoder{b: v}).names("the names of the input's files")
 		if err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 			return
 		}
-		again, err := (&decoder{b: appendFiles(nil, names)}).files()
+		again, err := (&decoder{b: appendNames(nil, names)}).names("the names of the input's files")
 		require.NoError(t, err)
 		require.Equal(t, names, again)
 	})

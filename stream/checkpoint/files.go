@@ -23,14 +23,15 @@ func (s *Store) KeepInputFiles(names []string) error {
 	if slices.Equal(names, s.files) {
 		return nil
 	}
-	if err := s.keep(keyFiles, appendFiles([]byte{codecVersion}, names)); err != nil {
+	if err := s.keep(keyFiles, appendNames([]byte{codecVersion}, names)); err != nil {
 		return err
 	}
 	s.files = slices.Clone(names)
 	return nil
 }
 
-func appendFiles(b []byte, names []string) []byte {
+// appendNames appends how many names there are, and the names.
+func appendNames(b []byte, names []string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(names)))
 	for _, name := range names {
 		b = appendString(b, name)
@@ -38,25 +39,26 @@ func appendFiles(b []byte, names []string) []byte {
 	return b
 }
 
-func (d *decoder) files() ([]string, error) {
+// names reads what appendNames wrote, to the end; what says whose names they are.
+func (d *decoder) names(what string) ([]string, error) {
 	names := make([]string, d.count(1))
 	for i := range names {
 		names[i] = d.string()
 	}
-	return names, d.finish("the names of the input's files")
+	return names, d.finish(what)
 }
 
-// readFiles reads the names, nil when none were stored.
-func readFiles(db *database) ([]string, error) {
-	v, ok, err := db.get(keyFiles)
+// readNames reads a record of names, nil when it is not there.
+func readNames(db *database, key []byte, what string) ([]string, error) {
+	v, ok, err := db.get(key)
 	if err != nil || !ok {
 		return nil, err
 	}
-	d, err := unseal(keyFiles, v)
+	d, err := unseal(key, v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}
-	names, err := d.files()
+	names, err := d.names(what)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}

@@ -133,10 +133,10 @@ func readControl(db *database) (*control, error) {
 	if d, err = db.sealed(keyQueries); err != nil {
 		return nil, err
 	}
-	if c.files, err = readFiles(db); err != nil {
+	if c.files, err = readNames(db, keyFiles, "the names of the input's files"); err != nil {
 		return nil, err
 	}
-	if c.suspend, err = readSuspend(db); err != nil {
+	if c.suspend, err = readNames(db, keySuspend, "the queries to suspend"); err != nil {
 		return nil, err
 	}
 	if c.queries, err = d.queries(); err == nil {

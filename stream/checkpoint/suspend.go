@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,29 +119,5 @@ func setSuspend(b *pebble.Batch, names []string) error {
 	if len(names) == 0 {
 		return b.Delete(keySuspend, nil)
 	}
-	v := binary.AppendUvarint([]byte{codecVersion}, uint64(len(names)))
-	for _, name := range names {
-		v = appendString(v, name)
-	}
-	return b.Set(keySuspend, seal(keySuspend, v), nil)
-}
-
-// readSuspend reads the requests.
-func readSuspend(db *database) ([]string, error) {
-	v, ok, err := db.get(keySuspend)
-	if err != nil || !ok {
-		return nil, err
-	}
-	d, err := unseal(keySuspend, v)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", db.dir, err)
-	}
-	names := make([]string, d.count(1))
-	for i := range names {
-		names[i] = d.string()
-	}
-	if err := d.finish("the queries to suspend"); err != nil {
-		return nil, fmt.Errorf("%s: %w", db.dir, err)
-	}
-	return names, nil
+	return b.Set(keySuspend, seal(keySuspend, appendNames([]byte{codecVersion}, names)), nil)
 }
