@@ -30,7 +30,7 @@ type cli struct {
 	Query      queryCmd      `cmd:"" help:"List and change the queries of a running daemon."`
 	Bench      benchCmd      `cmd:"" help:"Measure motifd on a generated case, alone or beside a peer."`
 	Topics     topicsCmd     `cmd:"" help:"Create and check the Kafka topics of a configuration."`
-	Checkpoint checkpointCmd `cmd:"" help:"Look into a checkpoint."`
+	Checkpoint checkpointCmd `cmd:"" help:"Look into a checkpoint, copy it, or have a query suspended."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
