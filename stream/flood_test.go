@@ -5,12 +5,15 @@ package stream_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,8 +107,10 @@ func floodPlace(value []byte) (index int, at [5]int, err error) {
 	return index, at, err
 }
 
-// runFlood has a whole pipeline search a flood, encode its matches on several goroutines and hand them to a sink that checks them.
-func runFlood(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options) *floodSink {
+// floodPipeline returns a whole pipeline that searches a flood, encodes its matches on several goroutines and hands them
+// to a sink that checks them. change may alter it.
+func floodPipeline(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options, change func(*stream.PipelineOptions),
+) (*stream.Pipeline, *floodSink) {
 	tb.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{})
 	_, err := g.Stage(f.Graph)
@@ -114,6 +119,7 @@ func runFlood(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options)
 	opt.Threads = threads
 	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(opt), Planner: plan.New()})
 	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	in := streamtest.NewInput(false)
 	for _, u := range f.Batch {
 		in.Add(stream.Record{Value: fmt.Appendf(nil, `{"op":"+","from":%q,"to":%q}`, u.From, u.To)})
@@ -121,17 +127,77 @@ func runFlood(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options)
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(tb, err)
 	sink := new(floodSink)
-	p, err := stream.NewPipeline(stream.PipelineOptions{
+	o := stream.PipelineOptions{
 		Source: in.Source(0), Decoder: dec, Engine: e, Sink: sink, EncodeThreads: threads,
 		Encoder: codec.NewEncoder(codec.EncoderOptions{StreamID: testStream}),
 		Batch:   stream.BatcherOptions{MaxUpdates: len(f.Batch), Linger: -1},
 		Startup: startup(f.Query),
-	})
+	}
+	if change != nil {
+		change(&o)
+	}
+	p, err := stream.NewPipeline(o)
 	require.NoError(tb, err)
+	return p, sink
+}
+
+// runFlood runs such a pipeline to its end.
+func runFlood(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options) *floodSink {
+	tb.Helper()
+	p, sink := floodPipeline(tb, f, threads, opt, nil)
 	require.NoError(tb, p.Run(tb.Context()))
-	require.NoError(tb, e.Close())
 	require.Equal(tb, f.Matches, sink.records)
 	return sink
+}
+
+// stoppingEncoder stops the pipeline with the first record that it encodes.
+type stoppingEncoder struct {
+	stream.Encoder
+	stop    func()
+	records atomic.Uint64
+}
+
+func (e *stoppingEncoder) Append(recs []stream.OutRecord, batch uint64, ev *matcher.Event, first, end int) ([]stream.OutRecord, error) {
+	e.stop()
+	e.records.Add(uint64(end - first))
+	return e.Encoder.Append(recs, batch, ev, first, end)
+}
+
+// stoppingSink stops the pipeline with the first records that it writes.
+type stoppingSink struct {
+	*floodSink
+	stop func()
+}
+
+func (s *stoppingSink) Write(ctx context.Context, recs []stream.OutRecord) error {
+	s.stop()
+	return s.floodSink.Write(ctx, recs)
+}
+
+// TestAStopEndsEncodingAndWriting: of a flood that is stopped at its first record, or at the first that is written, hardly
+// more is encoded or written.
+func TestAStopEndsEncodingAndWriting(t *testing.T) {
+	f := matchertest.NewFlood(200_000)
+	enough := errors.New("enough")
+	for _, threads := range []int{1, 4} {
+		for _, writing := range []bool{false, true} {
+			var p *stream.Pipeline
+			var sink *floodSink
+			var e *stoppingEncoder
+			stop := sync.OnceFunc(func() { p.Abort(enough) })
+			p, sink = floodPipeline(t, f, threads, cpu.Options{SpillDir: t.TempDir()}, func(o *stream.PipelineOptions) {
+				e = &stoppingEncoder{Encoder: o.Encoder, stop: stop}
+				o.Encoder, o.PublishBytes = e, 1<<20
+				if writing {
+					e.stop = func() {}
+					o.Sink = &stoppingSink{o.Sink.(*floodSink), stop}
+				}
+			})
+			require.ErrorIs(t, p.Run(t.Context()), enough)
+			require.Less(t, e.records.Load(), f.Matches/4, "%d threads, writing %v", threads, writing)
+			require.Less(t, sink.records, f.Matches/4, "%d threads, writing %v", threads, writing)
+		}
+	}
 }
 
 // TestFloodInOrder: what many goroutines encode of a batch, of groups that are sorted in memory and on disk, comes in order.
