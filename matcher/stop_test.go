@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
 )
@@ -68,5 +72,63 @@ func TestRestoreStopsASearchForAWitness(t *testing.T) {
 	defer e.Close()
 	if err := e.Restore(ctx, []matcher.QueryState{{Query: q}}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("Restore returned %v", err)
+	}
+}
+
+// TestAStopEndsCounting counts cliques of 8 in a complete graph of 7 parts, which has none, for far longer than anybody
+// waits: once as a batch adds an edge, once in the whole graph. The clock that the search looks at stops it.
+func TestAStopEndsCounting(t *testing.T) {
+	const parts, each, clique = 7, 30, 8
+	var edges []dyngraph.Update
+	for u := range parts * each {
+		for v := range u {
+			if u%parts != v%parts {
+				edges = append(edges, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(u), To: fmt.Sprint(v)})
+			}
+		}
+	}
+	q := &matcher.Query{Name: "clique", Version: 1, Emit: matcher.EmitCounts}
+	for v := range clique {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v)})
+		for u := range v {
+			name := fmt.Sprint("e", len(q.Edges))
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: name, From: u, To: v, Either: true})
+		}
+	}
+	for _, threads := range []int{1, 3} {
+		for _, backfill := range []matcher.Backfill{matcher.BackfillNone, matcher.BackfillFull} {
+			ctx, cancel := context.WithCancel(t.Context())
+			var looks, most atomic.Int64
+			most.Store(1 << 62)
+			clock := func() int64 {
+				if looks.Add(1) == most.Load() {
+					cancel()
+				}
+				return 0
+			}
+			g := dyngraph.NewGraph(dyngraph.Options{})
+			_, err := g.Stage(edges[1:])
+			require.NoError(t, err)
+			g.Commit()
+			e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Planner: plan.New(),
+				Backend: cpu.New(cpu.Options{Threads: threads, Clock: clock})})
+			require.NoError(t, err)
+			none := func(*matcher.Event) error { return nil }
+			q.Backfill = backfill
+			ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
+			require.NoError(t, err)
+			step := &matcher.Batch{Number: 1, Change: ch}
+			if backfill == matcher.BackfillNone {
+				_, err = e.Step(ctx, step, none, nil)
+				require.NoError(t, err)
+				step = &matcher.Batch{Number: 2, Updates: edges[:1]}
+			}
+			looks.Store(0)
+			most.Store(10)
+			_, err = e.Step(ctx, step, none, nil)
+			require.ErrorIs(t, err, context.Canceled)
+			cancel()
+			require.NoError(t, e.Close())
+		}
 	}
 }
