@@ -54,6 +54,7 @@ func factorial(n int, k int64) string {
 // batch completes and another one breaks: 2, then 31 more, then 31 fewer, each of 32! embeddings. Half a million edges
 // of noise would not change that; some do join the clique here.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
+	t.Parallel()
 	for seed, threads := range []int{3, 1} {
 		if seed > 0 && matchertest.Slow {
 			break
@@ -112,6 +113,7 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 // TestS11CompleteBipartitePattern has K(12,12), of 144 edges and 2 x 12! x 12! automorphisms, in K(13,13): 13 x 13
 // matches, of which 12 x 12 hold an edge.
 func TestS11CompleteBipartitePattern(t *testing.T) {
+	t.Parallel()
 	d := matchertest.NewDriver(t, false, newCPU(t, 2, false), plan.New())
 	q := bipartite("q", 12)
 	d.Register(q)
@@ -130,6 +132,7 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 // TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference
 // follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
+	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0
 	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 }, func(t *testing.T, rng *rand.Rand) {
 		directed := rng.IntN(2) == 0
@@ -180,10 +183,11 @@ func TestDensePatternsAgainstReference(t *testing.T) {
 			slow.Batch([]dyngraph.Message{m})
 			fast.Batch([]dyngraph.Message{m})
 		}
-		for range 6 {
-			u := edges[rng.IntN(len(edges))].Updates[0]
-			u.Op = dyngraph.DeleteEdge
-			m := []dyngraph.Message{{Updates: []dyngraph.Update{u}}, edges[rng.IntN(len(edges))]}
+		gone := edges[rng.IntN(len(edges))]
+		for range 6 { // an edge goes, and that which went before comes back
+			u := edges[rng.IntN(len(edges))]
+			m := []dyngraph.Message{{Updates: []dyngraph.Update{u.Updates[0]}}, gone}
+			m[0].Updates[0].Op, gone = dyngraph.DeleteEdge, u
 			out := slow.Batch(m)
 			for _, r := range out.Records {
 				signs[r.Sign]++
