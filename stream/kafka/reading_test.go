@@ -90,9 +90,13 @@ func readCodecs(t *testing.T, e *ends) {
 	want = append(want, strings.Repeat("0123456789", 60_000)) // several blocks of every codec
 	for kind, codec := range codecs {
 		byProducer, byBroker := e.topic(t, "in", 1, nil), ""
+		// One record batch: franz-go leaves a batch of one short record uncompressed, whatever the codec.
 		cl := e.franz(t, kgo.ProducerBatchCompression(codec), kgo.DefaultProduceTopic(byProducer), kgo.ProducerBatchMaxBytes(4<<20),
-			kgo.ProducerLinger(5*time.Millisecond))
-		require.NoError(t, cl.ProduceSync(t.Context(), texts(want...)...).FirstErr())
+			kgo.ManualFlushing())
+		for _, r := range texts(want...) {
+			cl.Produce(t.Context(), r, func(_ *kgo.Record, err error) { require.NoError(t, err) })
+		}
+		require.NoError(t, cl.Flush(t.Context()))
 		if kind != 0 {
 			byBroker = e.topic(t, "in", 1, map[string]string{"compression.type": kind.String()})
 			produce(t, e.reference(t), byBroker, 0, 0, func() (out []kafkago.Record) {
