@@ -39,6 +39,11 @@ const (
 	UnknownLabel = ^dyngraph.LabelID(0) - 1
 )
 
+// LabelFits reports whether a data label satisfies a resolved label of a plan.
+func LabelFits(want, have dyngraph.LabelID) bool {
+	return want == AnyLabel || want == have
+}
+
 // String returns the plan as `explain` prints it.
 func (p *Plan) String() string { return p.Text() }
 

@@ -21,10 +21,11 @@ var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},
 	"kernels":                 {},
-	"matcher/cuda":            {"matcher", "dyngraph", "matcher/plan", "kernels", "matcher/cpu"}, // cpu: A11 has it search what would not fill the GPU
+	"matcher/cuda":            {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu"}, // cpu: A11 has it search what would not fill the GPU
 	"matcher/pattern":         {"matcher", "dyngraph"},
 	"matcher/plan":            {"matcher", "dyngraph"},
-	"matcher/cpu":             {"matcher", "dyngraph", "matcher/plan"},
+	"matcher/candidates":      {"matcher", "dyngraph", "matcher/plan"},
+	"matcher/cpu":             {"matcher", "dyngraph", "matcher/candidates"},
 	"matcher/reference":       {"matcher", "dyngraph", "matcher/plan"},
 	"stream":                  {"matcher", "dyngraph"},
 	"stream/codec":            {"stream", "matcher", "dyngraph"},

@@ -98,7 +98,7 @@ func sameAdjacency(t *testing.T, b *Backend) {
 						want[key] = append(want[key], fmt.Sprint(w, ents[i].Index(), ents[i].Staged()))
 						entries++
 						for _, k := range a.wide {
-							if k.dirs>>d&1 != 0 && plan.Fits(k.edge, l) && plan.Fits(k.nbr, view.Label(w)) {
+							if k.dirs>>d&1 != 0 && matcher.LabelFits(k.edge, l) && matcher.LabelFits(k.nbr, view.Label(w)) {
 								want[k.key()] = append(want[k.key()], fmt.Sprint(w, ents[i].Index(), ents[i].Staged()))
 								entries++
 								wides[k.key()] = true

@@ -11,7 +11,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // Options configure a Backend.
@@ -31,6 +31,9 @@ type Options struct {
 	// that counts, since another backend may answer all, or no batch may come. Otherwise it is made when the first query
 	// that asks for counts is prepared.
 	Lazy bool
+	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort; another
+	// backend over the same graph may read it in between. nil is one of its own.
+	Filter *candidates.Filter
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
 	Clock func() int64
@@ -56,7 +59,7 @@ func (o *Options) EnsureDefaults() {
 type Backend struct {
 	opt    Options
 	g      *dyngraph.Graph
-	filter *plan.Filter
+	filter *candidates.Filter
 	delta  *dyngraph.Delta
 	plans  map[*matcher.Plan]*compiled
 	listed []*matcher.Plan // as Prepare was given them
@@ -138,7 +141,7 @@ type compiled struct {
 	shape             *shape // nil when counting must enumerate
 	order             *rowOrder
 	asked             asked
-	missing           *int32    // vertices that nothing fits; see plan.Filter.Missing
+	missing           *int32    // vertices that nothing fits; see candidates.Filter.Missing
 	noted             [2]uint64 // by side: the batch that was last said to concern it
 	forest            *forest   // nil when counts are better taken from the net edges alone
 	grown             uint64    // the phase that the forest was last brought to
@@ -148,7 +151,10 @@ type compiled struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	return &Backend{opt: opt, alone: aloneSteps(opt.Threads), shareEvery: shareEvery}
+	if opt.Filter == nil {
+		opt.Filter = new(candidates.Filter)
+	}
+	return &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads), shareEvery: shareEvery}
 }
 
 // Name implements matcher.Backend.
@@ -156,7 +162,8 @@ func (b *Backend) Name() string { return "cpu" }
 
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
-	b.g, b.filter, b.delta = g, plan.NewFilter(g), nil
+	b.g, b.delta = g, nil
+	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(columns), matcher.Anchors[fitting]{}
 	b.fresh, b.adj, b.wide = freshness{}, nil, nil
 	b.forget()
@@ -181,8 +188,8 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			continue
 		}
 		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), order: newRowOrder(b.g.View(dyngraph.New), p)}
-		cols, void := b.columns, b.filter.Void(p)
-		if void {
+		cols, dormant := b.columns, b.filter.Dormant(p)
+		if dormant {
 			cols = new(columns) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates {
@@ -195,7 +202,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		c.rowsAll = compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
 		c.rowsAll.pathEnd = c.rowsAll.endsInPath()
 		c.countAll = compile(p, &p.Static, b.filter, cols, c.shape == nil)
-		if p.Query.Emit == matcher.EmitCounts && !void {
+		if p.Query.Emit == matcher.EmitCounts && !dormant {
 			c.forest = b.newForest(c.shape)
 		}
 		b.plans[p] = c
@@ -204,7 +211,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.keepBranches()
 	b.prepareWide()
 	b.listed = append(b.listed[:0:0], plans...)
-	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Void)
+	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) fitting { return newFitting(b.plans[live[i]], order) })
 	b.open.batch = 0
 	b.summed = 0
@@ -247,7 +254,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	return nil
 }
 
-// wake makes plans ready that the staged batch makes void no more.
+// wake makes the plans ready that the staged batch wakes; see candidates.Filter.Wake.
 func (b *Backend) wake() error {
 	woken := b.filter.Wake()
 	if len(woken) == 0 {

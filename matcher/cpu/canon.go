@@ -6,7 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // canon is a matching order that maps the pattern's vertices as canonical order compares them (DESIGN S7): what an
@@ -50,11 +50,11 @@ type pairing struct {
 type hop struct {
 	back
 	vertex int
-	test   plan.Test
+	test   candidates.Test
 }
 
 // newCanon makes the canonical order of a plan that begins with the steps of o, which are fixed.
-func newCanon(p *matcher.Plan, f *plan.Filter, o *matcher.Order, fixed int) *canon {
+func newCanon(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, fixed int) *canon {
 	vertices := make([]int, 0, len(o.Steps))
 	for i := range o.Steps[:fixed] {
 		vertices = append(vertices, o.Steps[i].Vertex)
@@ -138,7 +138,7 @@ func (c *canon) join(i int) {
 }
 
 // find finds a route to the vertex of a step that nothing joins to earlier ones: a shortest one from any of them.
-func (c *canon) find(p *matcher.Plan, f *plan.Filter, at []int, i int) {
+func (c *canon) find(p *matcher.Plan, f *candidates.Filter, at []int, i int) {
 	from := make([]int, len(c.steps)) // by step: the edge that it was come to by
 	for k := range from {
 		from[k] = -1
@@ -211,7 +211,7 @@ type canons struct {
 
 // canonical returns the canonical order that begins with anchored order i, or with -1 the one that begins with the
 // pattern's first vertex.
-func (c *compiled) canonical(f *plan.Filter, i int) *canon {
+func (c *compiled) canonical(f *candidates.Filter, i int) *canon {
 	c.canons.mu.Lock()
 	defer c.canons.mu.Unlock()
 	if c.canons.all == nil {

@@ -5,7 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // canonSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
@@ -48,7 +48,7 @@ type knownKey struct {
 	label  dyngraph.LabelID
 	dir    dyngraph.Dir
 	either bool
-	test   plan.Test
+	test   candidates.Test
 }
 
 // mostKnown bounds what is known, in vertices: 16 MiB.
@@ -281,7 +281,7 @@ func (c *canonSearch) follow(st *canonStep, ends []dyngraph.VertexID) []dyngraph
 }
 
 // around returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
-func (c *canonSearch) around(v dyngraph.VertexID, b *back, test plan.Test) []dyngraph.VertexID {
+func (c *canonSearch) around(v dyngraph.VertexID, b *back, test candidates.Test) []dyngraph.VertexID {
 	key := knownKey{v, b.label, b.dir, b.either, test}
 	if found, ok := c.known[key]; ok {
 		return found

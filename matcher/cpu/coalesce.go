@@ -7,12 +7,12 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // compileRows prepares the orders of a plan for rows, by anchored order: one for each class, the others are nil (DESIGN
 // A6). With apart, each is searched by itself.
-func compileRows(p *matcher.Plan, f *plan.Filter, columns *columns, apart bool) []*order {
+func compileRows(p *matcher.Plan, f *candidates.Filter, columns *columns, apart bool) []*order {
 	rows := make([]*order, len(p.Anchored))
 	symmetric := p.Query.Unit == matcher.Subgraphs
 	if apart {
@@ -58,7 +58,7 @@ func (o *order) exchanged(image matcher.Image) []int {
 
 // together makes the order of what the members of a class have in common. Its candidates are those of any member; which
 // members they leave is kept by search.live.
-func together(p *matcher.Plan, c *matcher.Class, members []*order, f *plan.Filter, columns *columns) *order {
+func together(p *matcher.Plan, c *matcher.Class, members []*order, f *candidates.Filter, columns *columns) *order {
 	o := &order{plan: p, anchor: members[0].anchor, steps: slices.Clone(members[0].steps[:c.Shared]), members: members}
 	for i := range o.steps {
 		s := &o.steps[i]

@@ -3,7 +3,7 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // order is a matching order made ready to run, with filter classes and constraints.
@@ -26,8 +26,8 @@ type order struct {
 type step struct {
 	vertex int
 	slot   int // of the frames: those of a class's members are kept apart
-	test   plan.Test
-	or     []plan.Test // of which one will do instead: where members of a class differ
+	test   candidates.Test
+	or     []candidates.Test // of which one will do instead: where members of a class differ
 	back   []back
 	// clash are the earlier steps whose vertices may coincide with this one's: their labels do not tell them apart.
 	clash []int
@@ -63,7 +63,7 @@ type less struct {
 // compile prepares an order. With symmetric the plan's symmetry constraints hold: of each orbit one match is found.
 //
 // columns numbers what neighbour lists are cached by, for all orders of a backend.
-func compile(p *matcher.Plan, o *matcher.Order, f *plan.Filter, columns *columns, symmetric bool) *order {
+func compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, columns *columns, symmetric bool) *order {
 	c := &order{plan: p, anchor: o.Edge, steps: make([]step, len(o.Steps))}
 	at := make([]int, len(p.Query.Vertices))
 	for i := range o.Steps {

@@ -21,7 +21,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if c == nil {
 		return matcher.Result{}, fmt.Errorf("query %q was enumerated without being prepared", p.Query.Name)
 	}
-	if b.filter.Void(p) {
+	if b.filter.Dormant(p) {
 		return matcher.Result{}, ctx.Err()
 	}
 	o := c.rowsAll

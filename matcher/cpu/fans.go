@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
-	"motifd/matcher/plan"
+	"motifd/matcher"
 )
 
 // fans estimate how many images are to be expected, from label statistics.
@@ -42,8 +42,8 @@ func (f *fans) fan(u, v int) float64 {
 func (f *fans) wide(e *edgeTo, x, y dyngraph.LabelID) (n int) {
 	set, g := e.wide.sets[0], f.g
 	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
-		return plan.Fits(x, from) && plan.Fits(y, to) && slices.ContainsFunc(set, func(b bundled) bool {
-			return plan.Fits(b.label, t.Edge) && b.dirs>>d&1 != 0
+		return matcher.LabelFits(x, from) && matcher.LabelFits(y, to) && slices.ContainsFunc(set, func(b bundled) bool {
+			return matcher.LabelFits(b.label, t.Edge) && b.dirs>>d&1 != 0
 		})
 	}
 	in := dyngraph.Out

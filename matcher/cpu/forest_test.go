@@ -87,7 +87,7 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d: %+v %+v", sign, r.Plan.Query.Vertices, r.Plan.Query.Edges)
 				counted += want[i].Count.Lo
 				switch phase := fast.phase + uint64(side(sign)); {
-				case fast.filter.Void(r.Plan): // nothing to count
+				case fast.filter.Dormant(r.Plan): // nothing to count
 				case fast.grown(&r, phase) != nil:
 					kept++
 				case fast.plans[r.Plan].shape != nil:

@@ -5,7 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // freshness says which neighbour lists still hold, for the caches of all workers: a list is outdated once one of its two stamps has
@@ -69,7 +69,7 @@ func (f *freshness) grow(vertices int) (over bool) {
 
 // outdate outdates the lists that a batch changes, and those that ask for bits that changed. It is called while the batch is staged, so
 // that edges of both graphs are found. It tells whether the stamps started over (see grow).
-func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []plan.Change, c *columns) (over bool) {
+func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, c *columns) (over bool) {
 	over = f.grow(int(g.IDBound()))
 	view := g.View(dyngraph.New)
 	for i := range d.Net {

@@ -3,7 +3,7 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // The lists that changed candidate bits outdate are found by way of the vertices' heads, their entries, the labels of their neighbours, and the
@@ -36,7 +36,7 @@ const (
 )
 
 // take replaces what it holds by the next vertices of which bits changed, as far as lists ask for them, and returns the other changes.
-func (x *flips) take(changed []plan.Change, g *dyngraph.Graph, c *columns) []plan.Change {
+func (x *flips) take(changed []candidates.Change, g *dyngraph.Graph, c *columns) []candidates.Change {
 	x.of, x.kinds = x.of[:0], x.kinds[:0]
 	for len(changed) > 0 && len(x.of) < flipsAtOnce {
 		y := flipped{v: changed[0].Vertex, from: int32(len(x.kinds))}

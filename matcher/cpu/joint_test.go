@@ -76,7 +76,7 @@ func plainSet(c *counter, set []bundled, x, w dyngraph.VertexID, used map[dyngra
 		for _, l := range c.se.g.LabelsOf(x, d, nil) {
 			of := c.se.g.Range(x, d, l)
 			e, ok := of.Find(w)
-			if !ok || set[0].dirs>>d&1 == 0 || !plan.Fits(set[0].label, l) || !c.sees(e, set[0].rank) || used[e.Index()] {
+			if !ok || set[0].dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.sees(e, set[0].rank) || used[e.Index()] {
 				continue
 			}
 			used[e.Index()] = true

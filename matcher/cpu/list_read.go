@@ -5,7 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // manyLabels is so many labels that most neighbours have another one than is asked for, and a look at their labels first, which take less
@@ -69,7 +69,7 @@ func (l *list) addIf(c *lists, w dyngraph.VertexID, e dyngraph.Entry, st *step) 
 
 // add adds what passes a test. All neighbours are written, each over the one before if that does not pass: whether one does cannot be foreseen, and a
 // branch that is would have to wait for its bits, which mostly are in no near cache.
-func (l *list) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint64, words int, test plan.Test) {
+func (l *list) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint64, words int, test candidates.Test) {
 	n := len(l.nbr)
 	nbr, ent := slices.Grow(l.nbr, len(nbrs))[:n+len(nbrs)], slices.Grow(l.ent, len(nbrs))[:n+len(nbrs)]
 	bits, ents = bits[test.Word:], ents[:len(nbrs)]

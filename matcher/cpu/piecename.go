@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // pieceName is what pieces are remembered by: those of the same name, of whatever patterns, have as many mappings for
@@ -58,7 +58,7 @@ func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 	for _, v := range p.bound {
 		around |= 1 << q.of[v]
 	}
-	test := func(t plan.Test) { to = fmt.Appendf(to, "%x %x %x,", t.Word, t.Mask, t.Want) }
+	test := func(t candidates.Test) { to = fmt.Appendf(to, "%x %x %x,", t.Word, t.Mask, t.Want) }
 	to = fmt.Appendf(to, "%d:", len(p.bound))
 	for m := p.mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)

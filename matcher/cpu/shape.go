@@ -6,7 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // shape is a pattern made ready for counting: its edges ranked so that the edges of a connected part tend to be
@@ -54,7 +54,7 @@ type quotient struct {
 // target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
 type target struct {
 	step // the filter of the lowest member
-	more []plan.Test
+	more []candidates.Test
 	// implied tells that every vertex that is reached along the block's only edge fits it; see counter.implied.
 	implied bool
 }
@@ -104,7 +104,7 @@ const mostCounted = 64
 
 // newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more
 // parallel edges of different kinds than maxAssignments lets it have.
-func newShape(p *matcher.Plan, f *plan.Filter, columns *columns) *shape {
+func newShape(p *matcher.Plan, f *candidates.Filter, columns *columns) *shape {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > mostCounted {
@@ -178,7 +178,7 @@ func (s *shape) number(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *shape) quotient(index int, b *partition, clash []uint32, f *plan.Filter, columns *columns) *quotient {
+func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.Filter, columns *columns) *quotient {
 	p := s.plan
 	n := len(b.of)
 	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
@@ -268,7 +268,7 @@ func (s *shape) label(members uint32) dyngraph.LabelID {
 	return matcher.AnyLabel
 }
 
-func (s *shape) target(v int, members uint32, f *plan.Filter) target {
+func (s *shape) target(v int, members uint32, f *candidates.Filter) target {
 	t := target{step: step{vertex: v}, implied: true}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)

@@ -164,7 +164,7 @@ func (b *Backend) prepareWide() {
 	}
 	b.wide = slices.DeleteFunc(b.wide, func(w wideKind) bool { return !slices.Contains(all, w) })
 	for p, c := range b.plans {
-		if c.summed() && !b.filter.Void(p) {
+		if c.summed() && !b.filter.Dormant(p) {
 			b.widen(c.shape)
 		}
 	}

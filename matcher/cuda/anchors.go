@@ -10,7 +10,6 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 )
 
 // kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches of a batch on the
@@ -43,7 +42,7 @@ func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[i
 	return func(yield func(int) bool) {
 		if slices.Contains(want[:], matcher.AnyLabel) {
 			for i, l := range k.labels {
-				if k.signs[i] == sign && plan.Fits(want[0], l[0]) && plan.Fits(want[1], l[1]) && plan.Fits(want[2], l[2]) && !yield(i) {
+				if k.signs[i] == sign && matcher.LabelFits(want[0], l[0]) && matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) && !yield(i) {
 					return
 				}
 			}

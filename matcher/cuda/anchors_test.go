@@ -10,7 +10,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 )
 
 // TestKindsOnThreads sorts batches on some threads: every edge is with those of its labels, in order, as a map puts it.
@@ -61,7 +60,7 @@ func TestKindsOnThreads(t *testing.T) {
 					fit := slices.Sorted(got.fitting(sign, want))
 					var all []int
 					for i, l := range got.labels {
-						if got.signs[i] == sign && plan.Fits(want[0], l[0]) && plan.Fits(want[1], l[1]) && plan.Fits(want[2], l[2]) {
+						if got.signs[i] == sign && matcher.LabelFits(want[0], l[0]) && matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) {
 							all = append(all, i)
 						}
 					}

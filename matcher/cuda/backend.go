@@ -8,15 +8,16 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/candidates"
 	"motifd/matcher/cpu"
-	"motifd/matcher/plan"
 )
 
 // Options configure a Backend.
 type Options struct {
 	// Device is where kernels run. The Backend owns it and closes it.
 	Device kernels.Device
-	// CPU configures the CPU backend that does what the device does not.
+	// CPU configures the CPU backend that does what the device does not. Both share one candidate filter, which the CPU
+	// backend changes: CPU.Filter is set by New.
 	CPU cpu.Options
 	// Shape is the grid of the search; zero fills the device once.
 	Shape kernels.Shape
@@ -83,7 +84,7 @@ type Backend struct {
 	dev      kernels.Device
 	cpu      *cpu.Backend
 	g        *dyngraph.Graph
-	filter   *plan.Filter
+	filter   *candidates.Filter // shared with cpu, which changes it
 	delta    *dyngraph.Delta
 	plans    map[*matcher.Plan]*compiled
 	mirror   *mirror
@@ -97,8 +98,8 @@ type Backend struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	opt.CPU.Lazy = true
-	b := &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU)}
+	opt.CPU.Lazy, opt.CPU.Filter = true, new(candidates.Filter)
+	b := &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU), filter: opt.CPU.Filter}
 	if opt.Trace != nil {
 		opt.Trace.dev = b.dev
 	}
@@ -128,7 +129,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.cpu.Load(g); err != nil {
 		return err
 	}
-	b.g, b.filter, b.delta = g, b.cpu.Filter(), nil
+	b.g, b.delta = g, nil
 	b.mirror = newMirror(b.dev, g, b.filter, b.opt.CPU.Threads)
 	b.mirror.edges.trace = b.opt.Trace
 	b.run.init(b.dev, b.opt)

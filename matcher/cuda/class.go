@@ -7,7 +7,7 @@ import (
 
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // maxMembers bounds the members of a class on the device: a lane tests each.
@@ -37,7 +37,7 @@ func classesOf(p *matcher.Plan, opt Options) (classes []matcher.Class) {
 
 // classes makes the programs of classes of orders (DESIGN A6) for a mode other than a ranked count. It returns them by anchored order;
 // kernels.None where another's finds its matches, too.
-func (t *table) classes(p *matcher.Plan, classes []matcher.Class, f *plan.Filter, mode uint32) []uint32 {
+func (t *table) classes(p *matcher.Plan, classes []matcher.Class, f *candidates.Filter, mode uint32) []uint32 {
 	of := slices.Repeat([]uint32{kernels.None}, len(p.Anchored))
 	for i := range classes {
 		for members := range slices.Chunk(classes[i].Members, maxMembers) {
@@ -58,7 +58,7 @@ func (t *table) classes(p *matcher.Plan, classes []matcher.Class, f *plan.Filter
 
 // class makes the program of several members, and those of the members after it. It fails when there is one member only, or when the filters
 // that the members have for a step are bits of more than two words: the class's own is any of them.
-func (t *table) class(p *matcher.Plan, members []matcher.Member, shared int, f *plan.Filter, mode uint32) (at uint32, ok bool) {
+func (t *table) class(p *matcher.Plan, members []matcher.Member, shared int, f *candidates.Filter, mode uint32) (at uint32, ok bool) {
 	if len(members) == 1 {
 		return 0, false
 	}

@@ -9,7 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/kernels"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches
@@ -20,7 +20,7 @@ import (
 type mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
-	filter *plan.Filter
+	filter *candidates.Filter
 	// threads pack what is copied.
 	threads int
 
@@ -43,7 +43,7 @@ type mirror struct {
 	early     int64 // nanoseconds that the staged batch took when it was staged, until a search has been charged with them
 }
 
-func newMirror(dev kernels.Device, g *dyngraph.Graph, f *plan.Filter, threads int) *mirror {
+func newMirror(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int) *mirror {
 	m := &mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), bitsStale: true}
 	for _, b := range m.buffers() {
 		b.dev = dev

@@ -8,7 +8,7 @@ import (
 
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/plan"
+	"motifd/matcher/candidates"
 )
 
 // compiled is one plan as programs: indexes into the table of all.
@@ -45,7 +45,7 @@ type table struct {
 }
 
 // compile makes the programs of a plan.
-func compile(p *matcher.Plan, f *plan.Filter, t *table, opt Options) *compiled {
+func compile(p *matcher.Plan, f *candidates.Filter, t *table, opt Options) *compiled {
 	c := &compiled{edges: edgesDecide(p)}
 	n := len(p.Anchored)
 	classes := classesOf(p, opt)
@@ -85,7 +85,7 @@ const (
 )
 
 // program makes data of a matching order; with a fork after that many vertices unless it is 0.
-func (t *table) program(p *matcher.Plan, o *matcher.Order, f *plan.Filter, mode uint32, by cause, fork int) kernels.Program {
+func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32, by cause, fork int) kernels.Program {
 	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)), k: kernels.Program{Mode: mode,
 		Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges)), Fork: kernels.None}}
 	c.symmetric = mode != kernels.ModeCount && p.Query.Unit == matcher.Subgraphs

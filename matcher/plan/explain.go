@@ -34,7 +34,7 @@ func explain(p *matcher.Plan) string {
 	b.WriteString("filter:\n")
 	for v := range q.Vertices {
 		fmt.Fprintf(&b, "  %s%s", vertexText(p, v), unresolved(p.VertexLabels[v] == matcher.UnknownLabel))
-		for _, n := range Requirement(p, v).Needs {
+		for _, n := range RequirementOf(p, v).Needs {
 			fmt.Fprintf(&b, " %s", n.text(p, v))
 		}
 		b.WriteByte('\n')

@@ -1,5 +1,5 @@
 // Package plan makes plans: one matching order per oriented pattern edge, a static order, the symmetry of the pattern
-// and the neighbourhood filter. Planning happens offline, when a query is registered or label statistics change, never
+// and what a data vertex must satisfy to be a candidate of each pattern vertex. Planning happens offline, when a query is registered or label statistics change, never
 // inside a search (GAMMA section IV-C).
 package plan
 
@@ -82,9 +82,4 @@ func resolve(g *dyngraph.Graph, name string) dyngraph.LabelID {
 		return id
 	}
 	return matcher.UnknownLabel
-}
-
-// Fits reports whether a data label satisfies a resolved label of a plan.
-func Fits(want, have dyngraph.LabelID) bool {
-	return want == matcher.AnyLabel || want == have
 }

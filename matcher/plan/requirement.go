@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// Column is a kind of adjacency that the filter counts per data vertex: an edge label and a neighbour label, each
-// possibly AnyLabel, seen from one side or both (GAMMA section IV-B; the columns of the encoding table).
+// Column is a kind of adjacency that is counted per data vertex: an edge label and a neighbour label, each possibly
+// AnyLabel, seen from one side or both (GAMMA section IV-B; a column of the encoding table).
 type Column struct {
 	Dir  dyngraph.Dir
 	Both bool // either direction
@@ -26,17 +26,17 @@ type Need struct {
 	edge   int // a pattern edge that needs it, for explain
 }
 
-// Class is what a data vertex must satisfy to be a candidate of a query vertex. Query vertices with equal
-// requirements, in whatever query, share a class and its candidate bit (DESIGN A5).
-type Class struct {
+// Requirement is what a data vertex must satisfy to be a candidate of a pattern vertex. Pattern vertices with equal
+// requirements, in any queries, are a class and share one candidate bit (DESIGN A5; package candidates).
+type Requirement struct {
 	Label dyngraph.LabelID
 	Needs []Need
 }
 
-// Requirement returns the class of pattern vertex v: its label, and for each kind of incident pattern edge how many
-// there are. Distinct pattern edges map to distinct data edges, so a data vertex with fewer cannot be its image.
-func Requirement(p *matcher.Plan, v int) Class {
-	c := Class{Label: p.VertexLabels[v]}
+// RequirementOf returns the requirement of pattern vertex v: its label, and for each kind of incident pattern edge the
+// number of them. Distinct pattern edges map to distinct data edges, so a data vertex with fewer cannot be its image.
+func RequirementOf(p *matcher.Plan, v int) Requirement {
+	r := Requirement{Label: p.VertexLabels[v]}
 	for i, e := range p.Query.Edges {
 		if e.From != v && e.To != v {
 			continue
@@ -48,19 +48,20 @@ func Requirement(p *matcher.Plan, v int) Class {
 				col.Dir = dyngraph.In
 			}
 		}
-		at := slices.IndexFunc(c.Needs, func(n Need) bool { return n.Column == col })
+		at := slices.IndexFunc(r.Needs, func(n Need) bool { return n.Column == col })
 		if at < 0 {
-			c.Needs = append(c.Needs, Need{Column: col, Count: 1, edge: i})
+			r.Needs = append(r.Needs, Need{Column: col, Count: 1, edge: i})
 		} else {
-			c.Needs[at].Count++
+			r.Needs[at].Count++
 		}
 	}
-	slices.SortFunc(c.Needs, func(a, b Need) int { return a.Column.compare(b.Column) })
-	return c
+	slices.SortFunc(r.Needs, func(a, b Need) int { return a.Column.compare(b.Column) })
+	return r
 }
 
 func (c Column) compare(o Column) int {
-	return cmp.Or(cmp.Compare(c.Dir, o.Dir), cmp.Compare(c.side(), o.side()), cmp.Compare(c.Edge, o.Edge), cmp.Compare(c.Nbr, o.Nbr))
+	return cmp.Or(cmp.Compare(c.Dir, o.Dir), cmp.Compare(c.side(), o.side()),
+		cmp.Compare(c.Edge, o.Edge), cmp.Compare(c.Nbr, o.Nbr))
 }
 
 // side is 1 for a column of either direction, else 0.
@@ -71,24 +72,26 @@ func (c Column) side() uint32 {
 	return 0
 }
 
-// key identifies the class.
-func (c Class) key() string {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(c.Label))
-	for _, n := range c.Needs {
-		for _, x := range [...]uint32{uint32(n.Column.Dir)<<1 | n.Column.side(), uint32(n.Column.Edge), uint32(n.Column.Nbr), n.Count} {
+// Key is equal for equal requirements, and only for these.
+func (r Requirement) Key() string {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(r.Label))
+	for _, n := range r.Needs {
+		col := n.Column
+		for _, x := range [...]uint32{uint32(col.Dir)<<1 | col.side(), uint32(col.Edge), uint32(col.Nbr), n.Count} {
 			b = binary.LittleEndian.AppendUint32(b, x)
 		}
 	}
 	return string(b)
 }
 
-// impossible tells that the graph has no label that the class asks for.
-func (c Class) impossible() bool {
-	return c.Label == matcher.UnknownLabel || slices.ContainsFunc(c.Needs, func(n Need) bool {
+// Impossible reports whether the requirement names a label that the graph has never seen.
+func (r Requirement) Impossible() bool {
+	return r.Label == matcher.UnknownLabel || slices.ContainsFunc(r.Needs, func(n Need) bool {
 		return n.Column.Edge == matcher.UnknownLabel || n.Column.Nbr == matcher.UnknownLabel
 	})
 }
 
+// text renders the need of pattern vertex v for explain.
 func (n Need) text(p *matcher.Plan, v int) string {
 	e := p.Query.Edges[n.edge]
 	other := p.Query.Vertices[e.From+e.To-v].Label

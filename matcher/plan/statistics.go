@@ -51,7 +51,7 @@ func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.Lab
 		}
 	} else {
 		for _, t := range triples {
-			if Fits(from, t.Src) && Fits(to, t.Dst) || either && Fits(from, t.Dst) && Fits(to, t.Src) {
+			if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) || either && matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
 				found = append(found, t.Edge)
 			}
 		}
@@ -91,13 +91,13 @@ func (s *statistics) edges(p *matcher.Plan, e int) float64 {
 	}
 	n := 0.0
 	for _, t := range s.all() {
-		if !Fits(label, t.Edge) {
+		if !matcher.LabelFits(label, t.Edge) {
 			continue
 		}
-		if Fits(from, t.Src) && Fits(to, t.Dst) {
+		if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) {
 			n += float64(t.Count)
 		}
-		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && Fits(from, t.Dst) && Fits(to, t.Src) {
+		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
 			n += float64(t.Count)
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package candidates
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
 )
 
 // TestFilterAgainstRecount plays the maintained filter against one that counts the graph anew, through batches that
@@ -16,11 +18,13 @@ func TestFilterAgainstRecount(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
+	labels := matchertest.Labels{Vertex: []string{"Account", "Person"}, Edge: []string{"", "TRANSFER"}}
 	generations := map[int]int{}
-	voids, woken, long := 0, uint64(0), 0
+	dormant, woken, long := 0, uint64(0), 0
 	for range 12 {
 		g := dyngraph.NewGraph(dyngraph.Options{Directed: rng.IntN(3) > 0})
-		f := NewFilter(g)
+		f := new(Filter)
+		f.Load(g)
 		var plans []*matcher.Plan
 		for range 25 {
 			if rng.IntN(3) == 0 {
@@ -31,14 +35,14 @@ func TestFilterAgainstRecount(t *testing.T) {
 					plans = plans[1:]
 				}
 				for range []int{1, 1, 1, 20}[rng.IntN(4)] {
-					q := randomQuery(rng, 2+rng.IntN(4))
+					q := matchertest.RandomQueryOf(rng, 2+rng.IntN(4), "q", g.Directed(), labels)
 					if rng.IntN(6) == 0 {
 						q = randomStar(rng)
 					}
 					for i := range q.Edges {
 						q.Edges[i].Either = q.Edges[i].Either || !g.Directed()
 					}
-					p, err := New().Plan(q, g)
+					p, err := plan.New().Plan(q, g)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -66,7 +70,7 @@ func TestFilterAgainstRecount(t *testing.T) {
 				g.Commit()
 			}
 			checkFilter(t, g, f, plans, dyngraph.New, true)
-			voids += len(f.voids)
+			dormant += len(f.dormant)
 			for i := range f.classes {
 				if c := &f.classes[i]; len(c.asks) > mostShort && c.fit > 0 {
 					long++
@@ -78,8 +82,8 @@ func TestFilterAgainstRecount(t *testing.T) {
 	if long == 0 {
 		t.Error("no vertex fits a class that asks for much")
 	}
-	if voids == 0 || woken == 0 {
-		t.Errorf("plans were void %d times and woken %d times", voids, woken)
+	if dormant == 0 || woken == 0 {
+		t.Errorf("plans were dormant %d times and woken %d times", dormant, woken)
 	}
 	if len(generations) < 2 {
 		t.Errorf("classes were never numbered anew: %v", generations)
@@ -124,7 +128,8 @@ func randomMessages(rng *rand.Rand) []dyngraph.Message {
 	return ms
 }
 
-// checkFilter compares the bits with the view: exactly, or as an upper bound. What only plans have that are void need not be there.
+// checkFilter compares the bits with the view: exactly, or as an upper bound. The bits of classes that only dormant plans
+// have need not be there.
 func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Plan, which dyngraph.Which, exact bool) {
 	t.Helper()
 	view := g.View(which)
@@ -133,10 +138,10 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 	needed := map[int]bool{}
 	for _, p := range plans {
 		for u := range p.Query.Vertices {
-			needed[f.Class(p, u)] = needed[f.Class(p, u)] || !f.Void(p)
+			needed[f.Class(p, u)] = needed[f.Class(p, u)] || !f.Dormant(p)
 		}
-		if f.Void(p) && hasAllEdges(g, view, p) {
-			t.Fatalf("void, with an edge for each of its own: %v", p)
+		if f.Dormant(p) && hasAllEdges(g, view, p) {
+			t.Fatalf("dormant, though each pattern edge has a data edge: %v", p)
 		}
 	}
 	for v := range view.VerticesSeq() {
@@ -145,7 +150,7 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 				if f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]) {
 					fit[p] |= 1 << u
 				}
-				want := satisfies(g, view, v, Requirement(p, u))
+				want := satisfies(g, view, v, plan.RequirementOf(p, u))
 				got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():])
 				class := f.Class(p, u)
 				if f.ByNumber(v, row); row[class/64]>>(class%64)&1 == 1 != got {
@@ -174,7 +179,7 @@ func hasAllEdges(g *dyngraph.Graph, view dyngraph.View, p *matcher.Plan) bool {
 		for e := range view.EdgesSeq() {
 			from, to, label := view.Edge(e)
 			fits := func(a, b dyngraph.VertexID) bool {
-				return Fits(p.VertexLabels[q.From], view.Label(a)) && Fits(p.VertexLabels[q.To], view.Label(b)) && Fits(p.EdgeLabels[i], label)
+				return matcher.LabelFits(p.VertexLabels[q.From], view.Label(a)) && matcher.LabelFits(p.VertexLabels[q.To], view.Label(b)) && matcher.LabelFits(p.EdgeLabels[i], label)
 			}
 			some = some || fits(from, to) || (q.Either || !g.Directed()) && fits(to, from)
 		}
@@ -185,21 +190,21 @@ func hasAllEdges(g *dyngraph.Graph, view dyngraph.View, p *matcher.Plan) bool {
 	return true
 }
 
-func satisfies(g *dyngraph.Graph, view dyngraph.View, v dyngraph.VertexID, c Class) bool {
-	if !Fits(c.Label, view.Label(v)) {
+func satisfies(g *dyngraph.Graph, view dyngraph.View, v dyngraph.VertexID, r plan.Requirement) bool {
+	if !matcher.LabelFits(r.Label, view.Label(v)) {
 		return false
 	}
-	for _, n := range c.Needs {
+	for _, n := range r.Needs {
 		have := uint32(0)
 		for e := range view.EdgesSeq() {
 			from, to, label := view.Edge(e)
-			if !Fits(n.Column.Edge, label) {
+			if !matcher.LabelFits(n.Column.Edge, label) {
 				continue
 			}
-			if from == v && (n.Column.Both || n.Column.Dir == dyngraph.Out) && Fits(n.Column.Nbr, view.Label(to)) {
+			if from == v && (n.Column.Both || n.Column.Dir == dyngraph.Out) && matcher.LabelFits(n.Column.Nbr, view.Label(to)) {
 				have++
 			}
-			if to == v && (!g.Directed() || n.Column.Both || n.Column.Dir == dyngraph.In) && Fits(n.Column.Nbr, view.Label(from)) {
+			if to == v && (!g.Directed() || n.Column.Both || n.Column.Dir == dyngraph.In) && matcher.LabelFits(n.Column.Nbr, view.Label(from)) {
 				have++
 			}
 		}

@@ -1,4 +1,4 @@
-package plan
+package candidates
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
 )
 
 // TestGroupCounts plays a group's counts against plain numbers that pass the bound of a byte in both directions, while columns and
@@ -25,7 +26,7 @@ func playGroup(t *testing.T, rng *rand.Rand) (passed int) {
 			want = append(want, make([]uint32, 64))
 		}
 		for range 1 + rng.IntN(3) {
-			g.column(Column{Nbr: dyngraph.LabelID(len(g.columns))})
+			g.column(plan.Column{Nbr: dyngraph.LabelID(len(g.columns))})
 		}
 		up := round%3 < 2
 		for range 3000 {

@@ -1,10 +1,11 @@
-package plan
+package candidates
 
 import (
 	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/plan"
 )
 
 // Filter keeps, for every data vertex, exact counts of its adjacency in the columns that registered queries need of
@@ -23,7 +24,7 @@ type Filter struct {
 	plans   map[*matcher.Plan]*planned
 	round   uint64 // of Prepare
 	unused  int    // classes that no plan has
-	voids   []*matcher.Plan
+	dormant []*matcher.Plan
 	woken   uint64
 
 	generation int // changes when classes are numbered anew
@@ -43,9 +44,9 @@ type Filter struct {
 	warmth   uint32 // what was read ahead, lest it be left out
 }
 
-// class is a Class with its columns.
+// class is a requirement with its columns.
 type class struct {
-	Class
+	plan.Requirement
 	test  Test
 	kept  bool       // bits and counts are
 	group *group     // nil when they are not
@@ -59,7 +60,7 @@ type planned struct {
 	classes []int // by pattern vertex
 	missing int32 // pattern vertices that no data vertex fits
 	round   uint64
-	void    bool
+	dormant bool
 }
 
 // flip is a candidate bit that a batch changes.
@@ -69,15 +70,14 @@ type flip struct {
 	on    bool
 }
 
-// NewFilter returns a filter over g without classes. Nothing is read before Prepare.
-func NewFilter(g *dyngraph.Graph) *Filter {
-	f := &Filter{g: g}
+// Load makes f a filter over g without classes. Nothing is read before Prepare.
+func (f *Filter) Load(g *dyngraph.Graph) {
+	*f = Filter{g: g}
 	f.reset()
-	return f
 }
 
 func (f *Filter) reset() {
-	f.classes, f.index, f.plans, f.unused, f.voids = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0, nil
+	f.classes, f.index, f.plans, f.unused, f.dormant = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0, nil
 	f.candidates, f.any, f.meetings = candidates{}, nil, meetings{}
 	for _, g := range f.groups {
 		if g != nil {
@@ -113,7 +113,7 @@ func (f *Filter) Prepare(plans []*matcher.Plan) {
 		}
 		delete(f.plans, p)
 	}
-	f.voids = slices.DeleteFunc(f.voids, func(p *matcher.Plan) bool { return f.plans[p] == nil })
+	f.dormant = slices.DeleteFunc(f.dormant, func(p *matcher.Plan) bool { return f.plans[p] == nil })
 	if used := len(f.classes) - f.unused; f.unused > used+64 {
 		f.reset()
 		f.generation++
@@ -135,21 +135,21 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		if known.classes != nil {
 			continue
 		}
-		if known.void = f.void(p); known.void {
-			f.voids = append(f.voids, p)
+		if known.dormant = f.isDormant(p); known.dormant {
+			f.dormant = append(f.dormant, p)
 		} else {
 			kept = append(kept, p)
 		}
 		known.classes = make([]int, len(p.Query.Vertices))
 		for v := range p.Query.Vertices {
-			c := Requirement(p, v)
-			key := c.key()
+			c := plan.RequirementOf(p, v)
+			key := c.Key()
 			at, ok := f.index[key]
 			if !ok {
 				at = len(f.classes)
 				f.index[key] = at
-				x := class{Class: c}
-				if c.impossible() {
+				x := class{Requirement: c}
+				if c.Impossible() {
 					x.test = f.candidates.pass()
 				} else {
 					x.test = f.candidates.put(c.Label)

@@ -1,4 +1,4 @@
-package plan
+package candidates
 
 import (
 	"slices"
@@ -7,13 +7,13 @@ import (
 	"motifd/matcher"
 )
 
-// A plan is void while no data edge has the labels that one of its edges asks for: it has no match then, whatever its other edges fit. Its classes
-// are not kept up, but for those that other plans have: nothing is counted for them and no vertex has their bits. An update that brings
-// such a data edge brings a new combination of labels, of which the graph tells; so Stage knows when to look again. A plan that has been
-// kept is kept for good: what brought its edges once may do so again, and to count for it anew costs more than to go on.
+// A plan is dormant while no data edge has the labels that one of its pattern edges asks for: it cannot match then. The
+// classes that only dormant plans have are not maintained: no counts are kept for them and no vertex has their bits. An
+// update that brings the missing data edge brings a new label triple, which Delta.NewTriples reports; Stage looks again
+// then. A plan that was woken never becomes dormant again: counting for it anew would cost more than to go on.
 
-// void tells whether a plan is void in both of the graph's views.
-func (f *Filter) void(p *matcher.Plan) bool {
+// isDormant reports whether a plan is dormant in both of the graph's views.
+func (f *Filter) isDormant(p *matcher.Plan) bool {
 	for i, e := range p.Query.Edges {
 		from, label, to := p.VertexLabels[e.From], p.EdgeLabels[i], p.VertexLabels[e.To]
 		if from == matcher.AnyLabel || label == matcher.AnyLabel || to == matcher.AnyLabel {
@@ -26,25 +26,25 @@ func (f *Filter) void(p *matcher.Plan) bool {
 	return false
 }
 
-// Void reports whether the plan is void, and its classes are not kept. The plan must have been given to Prepare.
-func (f *Filter) Void(p *matcher.Plan) bool { return f.plans[p].void }
+// Dormant reports whether the plan is dormant. The plan must have been given to Prepare.
+func (f *Filter) Dormant(p *matcher.Plan) bool { return f.plans[p].dormant }
 
-// Wake has the classes kept of plans that the staged batch makes void no more, and returns these plans. Stage does so itself; whoever keeps other
-// things for plans that are not void calls it before, when the batch brings a new combination of labels.
+// Wake begins to maintain the classes of the dormant plans that the staged batch wakes, and returns these plans. Stage
+// calls it too; a backend that keeps other state per plan calls it before Stage when the batch brings a new label triple.
 func (f *Filter) Wake() (woken []*matcher.Plan) {
-	f.voids = slices.DeleteFunc(f.voids, func(p *matcher.Plan) bool {
+	f.dormant = slices.DeleteFunc(f.dormant, func(p *matcher.Plan) bool {
 		known := f.plans[p]
-		if known.void = f.void(p); !known.void {
+		if known.dormant = f.isDormant(p); !known.dormant {
 			woken = append(woken, p)
 		}
-		return !known.void
+		return !known.dormant
 	})
 	f.woken += uint64(len(woken))
 	f.keep(woken)
 	return woken
 }
 
-// Woken returns how many plans Wake has woken: whoever has copied bits of vertices has to do so again when some were.
+// Woken returns the number of plans that Wake has woken so far. When it has changed, copies of the bits are out of date.
 func (f *Filter) Woken() uint64 { return f.woken }
 
 // keep begins to count for the classes of plans, and sets their bits.
@@ -52,7 +52,7 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 	var kept []int
 	for _, p := range plans {
 		for _, i := range f.plans[p].classes {
-			if c := &f.classes[i]; !c.kept && !c.impossible() {
+			if c := &f.classes[i]; !c.kept && !c.Impossible() {
 				c.kept = true
 				kept = append(kept, i)
 			}

@@ -1,4 +1,4 @@
-package plan
+package candidates
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package plan
+package candidates
 
 import (
 	"math/rand/v2"
@@ -58,7 +58,7 @@ func TestCandidatesAgainstSets(t *testing.T) {
 				label[v] = skewed()
 			}
 			for _, x := range classes {
-				if !Fits(x.label, label[v]) || rng.IntN(4) > 0 {
+				if !matcher.LabelFits(x.label, label[v]) || rng.IntN(4) > 0 {
 					continue
 				}
 				if x.has[v] = !x.has[v]; x.has[v] {

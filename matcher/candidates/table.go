@@ -1,8 +1,9 @@
-package plan
+package candidates
 
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/plan"
 )
 
 // group is what a Filter keeps for the vertices of one label: those that the classes of other labels ask about never cost
@@ -11,8 +12,8 @@ type group struct {
 	members []dyngraph.VertexID // by place; NoVertex where there is none
 	free    []uint32            // places without a member
 
-	columns []Column
-	index   map[Column]int
+	columns []plan.Column
+	index   map[plan.Column]int
 	// counts are rows of stride counts by place, as a batch asks for several of one vertex. The row has room for more columns. Nothing asks
 	// for more than a pattern's edges, so that a byte does: from manyCount on a count is in many, by place and column.
 	counts []uint8
@@ -63,11 +64,11 @@ func (g *group) leave(at uint32) {
 }
 
 // column returns the number of a column, and whether it was there; a new one is not counted yet.
-func (g *group) column(c Column) (at int, known bool) {
+func (g *group) column(c plan.Column) (at int, known bool) {
 	at, known = g.index[c]
 	if !known {
 		if g.index == nil {
-			g.index = map[Column]int{}
+			g.index = map[plan.Column]int{}
 		}
 		at = len(g.columns)
 		g.columns = append(g.columns, c)
@@ -93,7 +94,7 @@ func (g *group) widen(n int) {
 // fit returns the columns in which an edge counts that a member sees in a direction, by its label and the neighbour's.
 func (g *group) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32) {
 	for i, c := range g.columns {
-		if (c.Both || c.Dir == dir) && Fits(c.Edge, edge) && Fits(c.Nbr, nbr) {
+		if (c.Both || c.Dir == dir) && matcher.LabelFits(c.Edge, edge) && matcher.LabelFits(c.Nbr, nbr) {
 			cols = append(cols, int32(i))
 		}
 	}
