@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to
@@ -24,7 +25,7 @@ const atOnce = 64
 // meanwhile leaves processors idle.
 func (s *rowSearch) large(sign dyngraph.Sign) bool {
 	b := s.b
-	return b.opt.Threads > 1 && b.perNet[side(sign)]*uint64(len(s.nets)) >= atOnce*b.shareEvery
+	return b.opt.Threads > 1 && b.perNet[program.SignIndex(sign)]*uint64(len(s.nets)) >= atOnce*b.shareEvery
 }
 
 // note takes note of the steps that a search for rows made, of so many net edges.
@@ -33,7 +34,7 @@ func (s *rowSearch) note(sign dyngraph.Sign, nets int) {
 	for i := range s.of {
 		steps += uint64(s.of[i].steps.Load())
 	}
-	s.b.perNet[side(sign)] = steps / uint64(nets)
+	s.b.perNet[program.SignIndex(sign)] = steps / uint64(nets)
 }
 
 // anchorsLeft are those that a search has not come to: some starts of the last net edge that it came to, and the net

@@ -6,13 +6,14 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // start is one oriented pattern edge of a request that a net edge fits.
 type start struct {
 	request int
-	order   *order
-	third   stepKind // of the order
+	order   *program.Order
+	third   program.StepKey // of the order
 }
 
 // anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit
@@ -77,7 +78,7 @@ func (a *anchors) of(i int) []start {
 	a.room(len(starts))
 	fit := a.b.starts[a.used:a.used]
 	for _, s := range starts {
-		if x, y := &s.order.steps[0], &s.order.steps[1]; x.admits(from) && y.admits(to) {
+		if x, y := &s.order.Steps[0], &s.order.Steps[1]; x.Passes(from) && y.Passes(to) {
 			fit = append(fit, s)
 		}
 	}
@@ -129,12 +130,12 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		return
 	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
-	for _, g := range a.b.nets.touched {
-		pairs := g.in(phase)
+	for _, g := range a.b.nets.Touched {
+		pairs := g.In(phase)
 		if len(pairs) == 0 {
 			continue
 		}
-		fits := a.b.anchors.Of(g.from, g.edge, g.to).List
+		fits := a.b.anchors.Of(g.From, g.Edge, g.To).List
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
@@ -148,10 +149,10 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 			for _, r := range f.c.asked.requests {
 				req := &a.reqs[r]
 				grown := a.b.grown(req, phase) != nil
-				ts, x, y := tasks[r], &o.steps[0], &o.steps[1]
+				ts, x, y := tasks[r], &o.Steps[0], &o.Steps[1]
 				for i, p := range pairs {
-					if grown || x.test.Of(bits[int(p.from)*words:]) && y.test.Of(bits[int(p.to)*words:]) {
-						ts = append(ts, task{o: o, netPair: p, net: uint32(i), label: g.edge})
+					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) {
+						ts = append(ts, task{o: o, NetPair: p, net: uint32(i), label: g.Edge})
 					}
 				}
 				tasks[r] = ts
@@ -171,7 +172,7 @@ func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
 			if uint32(i) < a.reqs[s.request].Before {
 				tasks[s.request] = append(
 					tasks[s.request],
-					task{o: s.order, netPair: netPair{n.From, n.To}, net: uint32(i), label: n.Label},
+					task{o: s.order, NetPair: program.NetPair{From: n.From, To: n.To}, net: uint32(i), label: n.Label},
 				)
 			}
 		}
@@ -196,7 +197,7 @@ func (a *anchors) requested(fits *matcher.Fits[fitting]) []start {
 			}
 		}
 		for _, r := range c.asked.requests {
-			starts = append(starts, start{r, o, o.third()})
+			starts = append(starts, start{r, o, o.ThirdKey()})
 		}
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })

@@ -12,6 +12,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // Options configure a Backend.
@@ -71,11 +72,11 @@ type Backend struct {
 	rounds   uint64  // of looking for anchors
 	starts   []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
-	columns *columns
+	columns *program.ListKeys
 	fresh   freshness
 	tasks   [][]task  // by request, empty between searches
 	run     *tasksRun // kept between searches
-	nets    nets
+	nets    program.NetEdges
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
 	phase, read  uint64
@@ -136,9 +137,9 @@ type compiled struct {
 	plan *matcher.Plan
 	at   int // among the plans of Prepare
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
-	rows, count       []*order
-	rowsAll, countAll *order // static
-	shape             *shape // nil when counting must enumerate
+	rows, count       []*program.Order
+	rowsAll, countAll *program.Order // static
+	shape             *shape         // nil when counting must enumerate
 	order             *rowOrder
 	asked             asked
 	missing           *int32    // vertices that nothing fits; see candidates.Filter.Missing
@@ -164,10 +165,10 @@ func (b *Backend) Name() string { return "cpu" }
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.delta = g, nil
 	b.filter.Load(g)
-	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(columns), matcher.Anchors[fitting]{}
+	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
 	b.fresh, b.adj, b.wide = freshness{}, nil, nil
 	b.forget()
-	b.nets, b.branches = nets{}, branches{}
+	b.nets, b.branches = program.NetEdges{}, branches{}
 	b.fresh.grow(int(g.IDBound()))
 	return nil
 }
@@ -178,7 +179,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	old := b.plans
 	if before != b.filter.Generation() {
-		old, b.columns, b.anchors = nil, new(columns), matcher.Anchors[fitting]{}
+		old, b.columns, b.anchors = nil, new(program.ListKeys), matcher.Anchors[fitting]{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
@@ -190,18 +191,17 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), order: newRowOrder(b.g.View(dyngraph.New), p)}
 		cols, dormant := b.columns, b.filter.Dormant(p)
 		if dormant {
-			cols = new(columns) // nothing is searched for it: none of its lists is to be outdated
+			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates {
 			c.shape = newShape(p, b.filter, cols)
 		}
 		for i := range p.Anchored {
-			c.count = append(c.count, compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))
+			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))
 		}
-		c.rows = compileRows(p, b.filter, cols, b.apart)
-		c.rowsAll = compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
-		c.rowsAll.pathEnd = c.rowsAll.endsInPath()
-		c.countAll = compile(p, &p.Static, b.filter, cols, c.shape == nil)
+		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
+		c.rowsAll = program.CompileStatic(p, b.filter, cols)
+		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.shape == nil)
 		if p.Query.Emit == matcher.EmitCounts && !dormant {
 			c.forest = b.newForest(c.shape)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
 
@@ -87,11 +88,11 @@ func addSearches(rng *rand.Rand, o *rowOrder, buf *rowBuffer, edges uint32) (row
 		}
 	}
 	// Any of the edges that are in tails, as all rows of a head have the others.
-	anyEdge := func(row []uint32, of []step) {
+	anyEdge := func(row []uint32, of []program.Step) {
 		if edges > 0 {
 			for _, st := range of {
-				for _, b := range st.back {
-					row[o.vertices+b.edge] = rng.Uint32N(edges)
+				for _, b := range st.Back {
+					row[o.vertices+b.Edge] = rng.Uint32N(edges)
 				}
 			}
 		}
@@ -119,7 +120,7 @@ func addSearches(rng *rand.Rand, o *rowOrder, buf *rowBuffer, edges uint32) (row
 			for range rng.IntN(most + 1) {
 				row := slices.Clone(head)
 				for _, st := range steps {
-					random(row, st.vertex)
+					random(row, st.Vertex)
 				}
 				if edges > 0 {
 					copy(row[o.vertices:], head[o.vertices:])
@@ -131,7 +132,7 @@ func addSearches(rng *rand.Rand, o *rowOrder, buf *rowBuffer, edges uint32) (row
 				slices.SortFunc(of, slices.Compare)
 			}
 			for _, st := range steps {
-				head[st.vertex] = ^uint32(0) // is never looked at
+				head[st.Vertex] = ^uint32(0) // is never looked at
 			}
 			buf.open(form, head)
 			for _, row := range of {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // branch is a part of a pattern, a tree, that hangs from one of its vertices by an edge, and for each image of that
@@ -26,9 +27,9 @@ type branch struct {
 	ring     *ring     // in place of the edge and what hangs from it
 	up       uint64    // key of the adjacency: from the far end to the vertices that the branch hangs from
 
-	own            *netGroup   // of the branch's edge
-	along, against bool        // the branch hangs from the first, or the second, end of such edges
-	groups         []*netGroup // of all its edges
+	own            *program.NetGroup   // of the branch's edge
+	along, against bool                // the branch hangs from the first, or the second, end of such edges
+	groups         []*program.NetGroup // of all its edges
 
 	built   bool
 	over    bool   // a number left 64 bits
@@ -98,7 +99,7 @@ func (br *branch) before(v dyngraph.VertexID, n uint64) uint64 {
 // concerned reports whether the staged batch has edges of the branch in a phase.
 func (br *branch) concerned(phase uint64) bool {
 	for _, g := range br.groups {
-		if len(g.in(phase)) > 0 {
+		if len(g.In(phase)) > 0 {
 			return true
 		}
 	}
@@ -108,7 +109,7 @@ func (br *branch) concerned(phase uint64) bool {
 // outdated reports whether a batch was committed that the numbers do not have.
 func (br *branch) outdated() bool {
 	for _, g := range br.groups {
-		if g.last > br.phase {
+		if g.LastChanged > br.phase {
 			return true
 		}
 	}
@@ -198,12 +199,12 @@ func (br *branch) apply(k *keeper, phase uint64) bool {
 	if !k.spread(br, inserted) {
 		return false
 	}
-	pairs := br.own.in(phase)
+	pairs := br.own.In(phase)
 	for j, p := range pairs {
 		if j%ahead == 0 {
 			k.readEnds(br, pairs[j:min(j+ahead, len(pairs))])
 		}
-		if br.along && !br.addEdge(p.from, p.to, inserted) || br.against && !br.addEdge(p.to, p.from, inserted) {
+		if br.along && !br.addEdge(p.From, p.To, inserted) || br.against && !br.addEdge(p.To, p.From, inserted) {
 			return false
 		}
 	}

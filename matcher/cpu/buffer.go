@@ -1,6 +1,10 @@
 package cpu
 
-import "slices"
+import (
+	"slices"
+
+	"motifd/matcher/cpu/program"
+)
 
 // rowBuffer is where the rows of a group lie before they are sorted. A search puts rows out that differ from the row
 // before in what its last steps map. So a row lies there in two parts: a head, which it shares with the rows that came
@@ -19,7 +23,7 @@ type rowBuffer struct {
 
 // form says which columns are in tails: the vertices first.
 type form struct {
-	of       *step // that begins the steps that are mapped last; nil for whole rows
+	of       *program.Step // that begins the steps that are mapped last; nil for whole rows
 	columns  []uint16
 	vertices int
 	row      int     // words of the row before the tails
@@ -41,7 +45,7 @@ func (b *rowBuffer) begin(o *rowOrder) {
 }
 
 // addForm adds a form without columns, of rows of a width.
-func (b *rowBuffer) addForm(of *step, row, width int) *form {
+func (b *rowBuffer) addForm(of *program.Step, row, width int) *form {
 	if n := len(b.forms); n < cap(b.forms) {
 		b.forms = b.forms[:n+1] // with the memory of its columns
 	} else {
@@ -63,7 +67,7 @@ func (f *form) column(c int) {
 }
 
 // formOf returns the number of the form of rows whose last steps are steps, one after the other.
-func (b *rowBuffer) formOf(o *rowOrder, steps []step) uint32 {
+func (b *rowBuffer) formOf(o *rowOrder, steps []program.Step) uint32 {
 	for i := range b.forms {
 		if b.forms[i].of == &steps[0] {
 			return uint32(i)
@@ -71,12 +75,12 @@ func (b *rowBuffer) formOf(o *rowOrder, steps []step) uint32 {
 	}
 	f := b.addForm(&steps[0], o.width(), o.width())
 	for i := range steps {
-		f.column(steps[i].vertex)
+		f.column(steps[i].Vertex)
 	}
 	f.vertices = len(steps)
 	for i := range steps {
-		for k := range steps[i].back {
-			f.column(o.vertices + steps[i].back[k].edge)
+		for k := range steps[i].Back {
+			f.column(o.vertices + steps[i].Back[k].Edge)
 		}
 	}
 	return uint32(len(b.forms) - 1)

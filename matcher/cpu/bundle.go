@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // A pattern edge is wide if it may have several images between two data vertices, since it takes any edge label or
@@ -81,7 +82,7 @@ func (s *shape) bundleEdges() bool {
 // compete reports whether two pattern edges may have the same image.
 func (s *shape) compete(i, k int) bool {
 	x, y := s.plan.EdgeLabels[i], s.plan.EdgeLabels[k]
-	return parallel(s.plan.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
+	return program.Parallel(s.plan.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
 		s.dirs(i, s.plan.Query.Edges[i].From)&s.dirs(k, s.plan.Query.Edges[i].From) != 0
 }
 
@@ -159,7 +160,7 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 		q.edges[x] = append(
 			q.edges[x],
 			edgeTo{rank: seen[0].rank, kind: s.kind(k.key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-				back: back{edge: seen[0].edge, label: k.edge}},
+				back: program.BackEdge{Edge: seen[0].edge, Label: k.edge}},
 		)
 	}
 	to := &q.edges[x][at]
@@ -177,7 +178,7 @@ func (e *edgeTo) code() uint64 {
 	if e.wide != nil {
 		return 1<<63 | uint64(e.wide.kinds)<<8 | uint64(len(e.wide.sets))
 	}
-	return uint64(e.back.label)<<1 | uint64(e.back.dir)
+	return uint64(e.back.Label)<<1 | uint64(e.back.Dir)
 }
 
 // weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to

@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // canonSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
@@ -18,7 +19,7 @@ import (
 type canonSearch struct {
 	se   *search // what is visible, what is mapped, and what is spent
 	out  *sorter
-	o    *canon
+	o    *program.CanonicalOrder
 	most uint64 // steps; beyond it the search is given up
 	left uint64 // rows that the order at hand may still find
 	rows uint64 // that it found
@@ -56,19 +57,19 @@ const mostKnown = 4 << 20
 
 // fromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
 // batch is i.
-func (c *canonSearch) fromAnchor(o *canon, n *dyngraph.NetEdge, i uint32, most uint64) {
+func (c *canonSearch) fromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
 	se := c.se
 	se.sign, se.anchor = n.Sign, i
 	c.begin(o, most)
-	if label := o.plan.EdgeLabels[o.anchor]; label != matcher.AnyLabel && label != n.Label {
+	if label := o.Plan.EdgeLabels[o.Anchor]; label != matcher.AnyLabel && label != n.Label {
 		return
 	}
-	first, second := &o.steps[0], &o.steps[1]
-	if !se.candidate(first.step, n.From) || !se.candidate(second.step, n.To) {
+	first, second := &o.Steps[0], &o.Steps[1]
+	if !se.candidate(first.Step, n.From) || !se.candidate(second.Step, n.To) {
 		return
 	}
 	se.put(0, n.From)
-	se.edges[o.anchor] = uint32(n.Edge)
+	se.edges[o.Anchor] = uint32(n.Edge)
 	if c.step() && se.free(1, n.To) && c.joins(second, n.To, -1) {
 		if c.put(1, n.To) {
 			c.extend(2)
@@ -77,27 +78,27 @@ func (c *canonSearch) fromAnchor(o *canon, n *dyngraph.NetEdge, i uint32, most u
 }
 
 // fromRoots finds the first rows of a view, at most so many.
-func (c *canonSearch) fromRoots(o *canon, which dyngraph.Which, most uint64) {
+func (c *canonSearch) fromRoots(o *program.CanonicalOrder, which dyngraph.Which, most uint64) {
 	se := c.se
 	se.sign, se.which = 0, which
 	c.begin(o, most)
 	view := se.g.View(which)
 	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.g.IDBound()) && c.step() && !c.done; v++ {
-		if view.HasVertex(v) && se.candidate(o.steps[0].step, v) {
+		if view.HasVertex(v) && se.candidate(o.Steps[0].Step, v) {
 			se.put(0, v)
 			c.extend(1)
 		}
 	}
 }
 
-func (c *canonSearch) begin(o *canon, most uint64) {
+func (c *canonSearch) begin(o *program.CanonicalOrder, most uint64) {
 	c.o, c.left, c.rows, c.done = o, most, 0, false
-	c.se.o, c.se.edges = o.order, c.se.row[len(o.plan.Query.Vertices):]
-	c.frames = grown(c.frames, len(o.steps))
+	c.se.o, c.se.edges = o.Order, c.se.row[len(o.Plan.Query.Vertices):]
+	c.frames = grown(c.frames, len(o.Steps))
 	for i := range c.frames {
 		c.frames[i].valid = false
 	}
-	c.domains, c.options = grown(c.domains, len(o.steps)), grown(c.options, len(o.parallel))
+	c.domains, c.options = grown(c.domains, len(o.Steps)), grown(c.options, len(o.Parallel))
 }
 
 func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:max(n, len(s))] }
@@ -115,17 +116,17 @@ func (c *canonSearch) stepBy(n int) bool {
 // extend maps step d and all after it. If no row comes of that, it returns the earlier steps that are the reason: as
 // long as their images stay, none will.
 func (c *canonSearch) extend(d int) (reason uint32) {
-	if d == len(c.o.steps) {
+	if d == len(c.o.Steps) {
 		c.mapEdge(0)
 		return 0
 	}
-	st, se := &c.o.steps[d], c.se
+	st, se := &c.o.Steps[d], c.se
 	all, ok := c.candidates(d, st)
 	if !ok {
 		return 0
 	}
-	reason = st.needs
-	if len(all) < st.alike {
+	reason = st.DependsOn
+	if len(all) < st.Alike {
 		return reason
 	}
 	from, to, cut := c.bounds(d, st, all)
@@ -136,7 +137,7 @@ next:
 			return 0
 		}
 		w := all[i]
-		for _, k := range st.clash {
+		for _, k := range st.MustDiffer {
 			if se.m[k] == w {
 				reason |= 1 << k
 				continue next
@@ -162,33 +163,33 @@ next:
 
 // bounds returns which of a step's candidates symmetry leaves, by their places, and the earlier steps by whose images
 // it takes others.
-func (c *canonSearch) bounds(d int, st *canonStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
+func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
 	to = len(all)
 	var low, high uint32
-	for _, l := range st.less {
-		if l.greater {
-			if at := seek(all, 0, c.se.m[l.step]+1); at > from {
-				from, low = at, 1<<l.step
+	for _, l := range st.Less {
+		if l.Greater {
+			if at := seek(all, 0, c.se.m[l.Step]+1); at > from {
+				from, low = at, 1<<l.Step
 			}
-		} else if at := seek(all, 0, c.se.m[l.step]); at < to {
-			to, high = at, 1<<l.step
+		} else if at := seek(all, 0, c.se.m[l.Step]); at < to {
+			to, high = at, 1<<l.Step
 		}
 	}
-	if len(st.larger) == 0 {
+	if len(st.Larger) == 0 {
 		return from, to, low | high
 	}
 	// Those that must be larger come later: each takes a place behind this one's, and before what bounds it.
 	c.upper = c.upper[:0]
 	var by uint32
-	for _, k := range st.larger {
+	for _, k := range st.Larger {
 		most := len(all)
-		for _, l := range c.o.steps[k].less {
-			if l.greater || l.step >= d {
+		for _, l := range c.o.Steps[k].Less {
+			if l.Greater || l.Step >= d {
 				continue
 			}
-			if at := seek(all, 0, c.se.m[l.step]); at < most {
+			if at := seek(all, 0, c.se.m[l.Step]); at < most {
 				most = at
-				by |= 1 << l.step
+				by |= 1 << l.Step
 			}
 		}
 		c.upper = append(c.upper, most)
@@ -206,10 +207,10 @@ func (c *canonSearch) bounds(d int, st *canonStep, all []dyngraph.VertexID) (fro
 
 // candidates returns the vertices that step d may be mapped to, as far as the edges to earlier steps go, ascending;
 // false ends the search.
-func (c *canonSearch) candidates(d int, st *canonStep) ([]dyngraph.VertexID, bool) {
+func (c *canonSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.VertexID, bool) {
 	f, m := &c.frames[d], &c.se.m
 	same := f.valid
-	for i, k := range st.list {
+	for i, k := range st.Dependencies {
 		same = same && f.key[i] == m[k]
 		f.key[i] = m[k]
 	}
@@ -217,25 +218,25 @@ func (c *canonSearch) candidates(d int, st *canonStep) ([]dyngraph.VertexID, boo
 		return f.found, true
 	}
 	f.valid = false
-	if st.route != nil {
+	if st.Path != nil {
 		f.room = c.follow(st, f.room[:0])
 		f.found = f.room
 	} else {
 		best, least := 0, 0
-		for k := range st.back {
-			if n := c.se.degree(&st.back[k]); k == 0 || n < least {
+		for k := range st.Back {
+			if n := c.se.degree(&st.Back[k]); k == 0 || n < least {
 				best, least = k, n
 			}
 		}
-		b := &st.back[best]
-		f.found = c.around(m[b.step], b, st.test)
-		if len(st.back) > 1 || st.within {
+		b := &st.Back[best]
+		f.found = c.around(m[b.Step], b, st.Test)
+		if len(st.Back) > 1 || st.OnPath {
 			kept := f.room[:0]
 			for _, w := range f.found {
 				if !c.step() {
 					break
 				}
-				if !st.within || contains(c.domains[st.vertex], w) {
+				if !st.OnPath || contains(c.domains[st.Vertex], w) {
 					if c.joins(st, w, best) {
 						kept = append(kept, w)
 					}
@@ -255,16 +256,16 @@ func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
 
 // follow appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
 // it comes by.
-func (c *canonSearch) follow(st *canonStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
-	from := []dyngraph.VertexID{c.se.m[st.base]}
-	for i := range st.route {
-		h, to := &st.route[i], ends
-		last := i+1 == len(st.route)
+func (c *canonSearch) follow(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
+	from := []dyngraph.VertexID{c.se.m[st.PathFrom]}
+	for i := range st.Path {
+		h, to := &st.Path[i], ends
+		last := i+1 == len(st.Path)
 		if !last {
-			to = c.domains[h.vertex][:0]
+			to = c.domains[h.Vertex][:0]
 		}
 		for _, v := range from {
-			if to = append(to, c.around(v, &h.back, h.test)...); c.done {
+			if to = append(to, c.around(v, &h.BackEdge, h.Test)...); c.done {
 				return to
 			}
 		}
@@ -273,7 +274,7 @@ func (c *canonSearch) follow(st *canonStep, ends []dyngraph.VertexID) []dyngraph
 			to = slices.Compact(to)
 		}
 		if !last {
-			c.domains[h.vertex] = to
+			c.domains[h.Vertex] = to
 		}
 		from = to
 	}
@@ -281,16 +282,16 @@ func (c *canonSearch) follow(st *canonStep, ends []dyngraph.VertexID) []dyngraph
 }
 
 // around returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
-func (c *canonSearch) around(v dyngraph.VertexID, b *back, test candidates.Test) []dyngraph.VertexID {
-	key := knownKey{v, b.label, b.dir, b.either, test}
+func (c *canonSearch) around(v dyngraph.VertexID, b *program.BackEdge, test candidates.Test) []dyngraph.VertexID {
+	key := knownKey{v, b.Label, b.Dir, b.Either, test}
 	if found, ok := c.known[key]; ok {
 		return found
 	}
 	se := c.se
 	var found []dyngraph.VertexID
 	sorted := true
-	for _, dir := range b.dirs() {
-		r := se.rangeOf(v, dir, b.label)
+	for _, dir := range b.Dirs() {
+		r := se.rangeOf(v, dir, b.Label)
 		if !c.stepBy(r.AtMost()) {
 			return nil
 		}
@@ -327,19 +328,19 @@ func (s *search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.L
 
 // joins reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
 // demands. Back edge known is known to have one.
-func (c *canonSearch) joins(st *canonStep, w dyngraph.VertexID, known int) bool {
-	for i := range st.joined {
-		p := &st.joined[i]
-		if len(p.backs) == 1 && c.o.parallel[st.back[p.backs[0]].edge] == nil {
-			if k := p.backs[0]; k != known && !c.any(&st.back[k], w) {
+func (c *canonSearch) joins(st *program.CanonicalStep, w dyngraph.VertexID, known int) bool {
+	for i := range st.Groups {
+		p := &st.Groups[i]
+		if len(p.Backs) == 1 && c.o.Parallel[st.Back[p.Backs[0]].Edge] == nil {
+			if k := p.Backs[0]; k != known && !c.any(&st.Back[k], w) {
 				return false
 			}
 			continue
 		}
-		for _, k := range p.backs {
-			c.optionsOf(&st.back[k], w)
+		for _, k := range p.Backs {
+			c.optionsOf(&st.Back[k], w)
 		}
-		if !c.completable(c.o.parallel[st.back[p.backs[0]].edge]) {
+		if !c.completable(c.o.Parallel[st.Back[p.Backs[0]].Edge]) {
 			return false
 		}
 	}
@@ -347,15 +348,15 @@ func (c *canonSearch) joins(st *canonStep, w dyngraph.VertexID, known int) bool 
 }
 
 // any reports whether some visible data edge from the image of a back edge's step to w is of its kind.
-func (c *canonSearch) any(b *back, w dyngraph.VertexID) bool {
+func (c *canonSearch) any(b *program.BackEdge, w dyngraph.VertexID) bool {
 	found := false
 	c.between(b, w, func(dyngraph.Entry) bool { found = true; return false })
 	return found
 }
 
 // optionsOf finds what a back edge may be mapped to when its later end is mapped to w.
-func (c *canonSearch) optionsOf(b *back, w dyngraph.VertexID) {
-	all := c.options[b.edge][:0]
+func (c *canonSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
+	all := c.options[b.Edge][:0]
 	c.between(b, w, func(e dyngraph.Entry) bool {
 		all = append(all, uint32(e.Index()))
 		return true
@@ -366,18 +367,18 @@ func (c *canonSearch) optionsOf(b *back, w dyngraph.VertexID) {
 			return compareEdges(view, dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
 		})
 	}
-	c.options[b.edge] = all
+	c.options[b.Edge] = all
 }
 
 // between hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
 // answered true.
-func (c *canonSearch) between(b *back, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
+func (c *canonSearch) between(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
 	se := c.se
-	u := se.m[b.step]
+	u := se.m[b.Step]
 	var room [1]dyngraph.LabelID
-	for _, dir := range b.dirs() {
-		labels := append(room[:0], b.label)
-		if b.label == matcher.AnyLabel {
+	for _, dir := range b.Dirs() {
+		labels := append(room[:0], b.Label)
+		if b.Label == matcher.AnyLabel {
 			labels = se.g.LabelsOf(u, dir, room[:0])
 		}
 		if !c.stepBy(len(labels)) {
@@ -395,9 +396,9 @@ func (c *canonSearch) between(b *back, w dyngraph.VertexID, hand func(dyngraph.E
 // put maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
 func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
 	c.se.put(d, w)
-	st := &c.o.steps[d]
-	for k := range st.back {
-		c.optionsOf(&st.back[k], w)
+	st := &c.o.Steps[d]
+	for k := range st.Back {
+		c.optionsOf(&st.Back[k], w)
 	}
 	return !c.done
 }
@@ -405,13 +406,13 @@ func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
 // mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those
 // parallel to it can be mapped is known beforehand.
 func (c *canonSearch) mapEdge(e int) bool {
-	if e == len(c.o.parallel) {
+	if e == len(c.o.Parallel) {
 		return c.row()
 	}
-	if e == c.o.anchor {
+	if e == c.o.Anchor {
 		return c.mapEdge(e + 1)
 	}
-	among := c.o.parallel[e]
+	among := c.o.Parallel[e]
 	for _, x := range c.options[e] {
 		c.se.edges[e] = x
 		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
@@ -430,12 +431,12 @@ func (c *canonSearch) completable(rest []int) bool {
 		return true
 	}
 	e := rest[0]
-	if e == c.o.anchor {
+	if e == c.o.Anchor {
 		return c.completable(rest[1:])
 	}
 	for _, x := range c.options[e] {
 		c.se.edges[e] = x
-		if c.compatible(e, c.o.parallel[e]) && c.completable(rest[1:]) {
+		if c.compatible(e, c.o.Parallel[e]) && c.completable(rest[1:]) {
 			return true
 		}
 	}
@@ -445,18 +446,18 @@ func (c *canonSearch) completable(rest []int) bool {
 // compatible reports whether the image of pattern edge e is none of those that are parallel to it and before it, or the
 // anchor's, and in the order with them that symmetry demands.
 func (c *canonSearch) compatible(e int, among []int) bool {
-	edges, anchor := c.se.edges, c.o.anchor
+	edges, anchor := c.se.edges, c.o.Anchor
 	mapped := func(f int) bool { return f < e || f == anchor }
 	for _, f := range among {
 		if f != e && mapped(f) && edges[f] == edges[e] {
 			return false
 		}
 	}
-	if c.o.plan.Query.Unit != matcher.Subgraphs {
+	if c.o.Plan.Query.Unit != matcher.Subgraphs {
 		return true
 	}
 	view := c.se.g.View(dyngraph.New)
-	for _, l := range c.o.plan.EdgeLess {
+	for _, l := range c.o.Plan.EdgeLess {
 		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
 			compareEdges(view, dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
 			return false
@@ -470,7 +471,7 @@ func (c *canonSearch) row() bool {
 	if !c.step() {
 		return false
 	}
-	if !c.out.addRow(c.se.row[:c.o.width()]) {
+	if !c.out.addRow(c.se.row[:c.o.Width()]) {
 		c.done = true // the rows tell the error
 		return false
 	}

@@ -134,10 +134,10 @@ func (x *chainCounter) ready(n int) {
 // wait for each other overlap.
 func (a *adjacency) readEnds(tasks []task) (read uint64) {
 	for i := range tasks {
-		read += uint64(a.heads[tasks[i].from].at + a.heads[tasks[i].to].at)
+		read += uint64(a.heads[tasks[i].From].at + a.heads[tasks[i].To].at)
 	}
 	for i := range tasks {
-		read += a.readBlock(tasks[i].from) + a.readBlock(tasks[i].to)
+		read += a.readBlock(tasks[i].From) + a.readBlock(tasks[i].To)
 	}
 	return read
 }

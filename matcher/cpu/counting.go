@@ -102,7 +102,7 @@ func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph
 	if e.kind >= 0 {
 		return c.adj.of(v, c.kinds[e.kind])
 	}
-	l := c.se.lists.neighbours(v, &e.back, &to.step)
+	l := c.se.lists.neighbours(v, &e.back, &to.Step)
 	return l.nbr, l.ent, l.staged
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
@@ -48,12 +49,12 @@ func TestS12BothWaysOfCountingAgree(t *testing.T) {
 								for a := range s.counter.ps.ways {
 									s.counter.ps.ways[a] = w
 								}
-								more, less := s.counter.fromAnchor(o, sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
+								more, less := s.counter.fromAnchor(o, sign, program.NetPair{From: delta.Net[i].From, To: delta.Net[i].To}, delta.Net[i].Label)
 								n[k] = more.Sub(less)
 								s.counter.cache = nil // forced ways are this test's own
 								sums[k] = sums[k].Add(n[k])
 							}
-							require.Equal(t, n[0].String(), n[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, o.anchor, i)
+							require.Equal(t, n[0].String(), n[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, o.Anchor, i)
 						}
 					}
 					rows := x.Search(b, sign, []matcher.Request{{Plan: p, Before: matcher.AllOrders}})
@@ -68,7 +69,7 @@ func TestS12BothWaysOfCountingAgree(t *testing.T) {
 }
 
 // fitsLabels reports what the index of anchors does.
-func fitsLabels(b *Backend, p *matcher.Plan, o *order, n *dyngraph.NetEdge) bool {
+func fitsLabels(b *Backend, p *matcher.Plan, o *program.Order, n *dyngraph.NetEdge) bool {
 	view := b.g.View(dyngraph.New)
 	return slices.ContainsFunc(b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List, func(f matcher.Fit[fitting]) bool {
 		return f.Plan == p && b.plans[p].count[f.Order] == o
@@ -112,7 +113,7 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
 		for _, o := range b.plans[p].count {
 			for i := range delta.Net {
-				c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
+				c.fromAnchor(o, delta.Net[i].Sign, program.NetPair{From: delta.Net[i].From, To: delta.Net[i].To}, delta.Net[i].Label)
 			}
 		}
 		c.sign = dyngraph.Inserted

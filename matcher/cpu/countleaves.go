@@ -68,7 +68,7 @@ func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
 // of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.edges[u][0], &c.q.edges[v][0]
-	return a.from == b.from && a.back.column == b.back.column
+	return a.from == b.from && a.back.ListKey == b.back.ListKey
 }
 
 // countAlike counts leaves of one kind. Those whose edges see only what both graphs have choose from a subset of what

@@ -3,23 +3,24 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a
 // sign between two data vertices, of a label. The count is what there is more than less.
 func (c *counter) fromAnchor(
-	o *order,
+	o *program.Order,
 	sign dyngraph.Sign,
-	n netPair,
+	n program.NetPair,
 	label dyngraph.LabelID,
 ) (more, less matcher.Count) {
-	c.rank, c.sign = c.shape.rank[o.anchor], sign
-	u, v := o.steps[0].vertex, o.steps[1].vertex
-	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.steps[0], n.from) || !c.se.candidate(&o.steps[1], n.to)) {
+	c.rank, c.sign = c.shape.rank[o.Anchor], sign
+	u, v := o.Steps[0].Vertex, o.Steps[1].Vertex
+	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.Steps[0], n.From) || !c.se.candidate(&o.Steps[1], n.To)) {
 		return more, less
 	}
-	c.begin = beginning{o.anchor, u, v, n.from, n.to, label}
-	return c.either(c.forest == nil && c.ps.way(o.anchor))
+	c.begin = beginning{o.Anchor, u, v, n.From, n.To, label}
+	return c.either(c.forest == nil && c.ps.way(o.Anchor))
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -28,7 +29,7 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	if !c.se.candidate(&c.shape.self().at[u].step, v) || !c.se.step() {
+	if !c.se.candidate(&c.shape.self().at[u].Step, v) || !c.se.step() {
 		return matcher.Count{}
 	}
 	c.begin = beginning{anchor: -1, u: u, from: v}

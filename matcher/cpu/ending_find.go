@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // met is an image of a far step that is joined to the near one's and to the root's.
@@ -16,14 +17,14 @@ type met struct {
 
 // find appends what the ending finds to the words; false ends the search.
 func (s *search) find(d int) bool {
-	e, x := s.o.ending, &s.endings
-	near, far := &s.o.steps[d], &s.o.steps[d+1]
-	forth := &far.back[e.forth]
-	v, longest := s.m[e.root], cmp.Or(x.limits.longest, longestEnding)
-	from := s.lists.neighbours(v, &near.back[0], near)
+	e, x := s.o.Suffix, &s.endings
+	near, far := &s.o.Steps[d], &s.o.Steps[d+1]
+	forth := &far.Back[e.Link]
+	v, longest := s.m[e.Root], cmp.Or(x.limits.longest, longestEnding)
+	from := s.lists.neighbours(v, &near.Back[0], near)
 	var across list
-	if len(far.back) == 2 && len(from.nbr) > 0 {
-		if across = s.lists.neighbours(v, &far.back[1-e.forth], far); len(across.nbr) == 0 {
+	if len(far.Back) == 2 && len(from.nbr) > 0 {
+		if across = s.lists.neighbours(v, &far.Back[1-e.Link], far); len(across.nbr) == 0 {
 			return true
 		}
 		x.sift(across.nbr)
@@ -40,7 +41,7 @@ func (s *search) find(d int) bool {
 		if !s.step() {
 			return false
 		}
-		if len(far.back) == 1 {
+		if len(far.Back) == 1 {
 			at := len(x.words)
 			x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
 			if !there.built {
@@ -78,7 +79,7 @@ func (s *search) find(d int) bool {
 }
 
 // keepList appends a list of images of the far step, but for the root's where that may not be.
-func (x *endings) keepList(e *ending, l list, root dyngraph.VertexID) {
+func (x *endings) keepList(e *program.Suffix, l list, root dyngraph.VertexID) {
 	at, n := len(x.words), len(l.nbr)
 	x.words = slices.Grow(x.words, 2*n)
 	for _, y := range l.nbr {
@@ -87,7 +88,7 @@ func (x *endings) keepList(e *ending, l list, root dyngraph.VertexID) {
 	for _, y := range l.ent {
 		x.words = append(x.words, uint32(y))
 	}
-	if !e.clash {
+	if !e.RootMustDiffer {
 		return
 	}
 	if i, ok := slices.BinarySearch(x.words[at:at+n], uint32(root)); ok {
@@ -97,10 +98,10 @@ func (x *endings) keepList(e *ending, l list, root dyngraph.VertexID) {
 }
 
 // keepMet appends what was met, with the image of the near step and the entry of its edge.
-func (x *endings) keepMet(e *ending, near dyngraph.VertexID, by dyngraph.Entry) {
+func (x *endings) keepMet(e *program.Suffix, near dyngraph.VertexID, by dyngraph.Entry) {
 	for i := range x.met {
 		m := &x.met[i]
-		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.forth]), uint32(m.by[e.forth^1]))
+		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.Link]), uint32(m.by[e.Link^1]))
 	}
 }
 
@@ -151,11 +152,11 @@ func (x *endings) meetRange(r dyngraph.Range, across list) {
 
 // readAhead looks for the lists of some vertices, which are mostly in no cache: first all slots and stamps, then what they say, so that reads that
 // do not wait for each other overlap.
-func (x *endings) readAhead(c *lists, of []dyngraph.VertexID, b *back) {
+func (x *endings) readAhead(c *lists, of []dyngraph.VertexID, b *program.BackEdge) {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
-		key := (uint64(b.column)<<32 | uint64(v)) + 1
-		read += atomic.LoadUint64(&slots[listHash(key)&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.lane))
+		key := (uint64(b.ListKey)<<32 | uint64(v)) + 1
+		read += atomic.LoadUint64(&slots[listHash(key)&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.Epoch))
 	}
 	x.read += read
 	for i, v := range of {

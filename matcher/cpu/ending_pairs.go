@@ -9,9 +9,9 @@ type pairOfWords = [pairWords]uint32
 
 // addPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
 func (s *sorter) addPairs(se *search, d int, words []uint32, staged bool) bool {
-	near := se.images(&se.apart[0], se.o.ending.apart[0])
-	far := se.images(&se.apart[1], se.o.ending.apart[1])
-	t := s.tails(se.o.steps[d:d+2], se.row[:])
+	near := se.images(&se.apart[0], se.o.Suffix.MustDiffer[0])
+	far := se.images(&se.apart[1], se.o.Suffix.MustDiffer[1])
+	t := s.tails(se.o.Steps[d:d+2], se.row[:])
 	for {
 		for len(words) > 0 && !se.goesOut((*pairOfWords)(words), near, far, staged) {
 			words = words[pairWords:]

@@ -73,11 +73,7 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			requests := x.Requests(bounds(rng, delta))
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
-				inside := endingsInside(remembers)
-				closed := map[uint32]bool{} // kinds whose far step is joined to the root, too
-				for k, at := range remembers.columns.endings {
-					closed[at] = k.far[1] >= 0
-				}
+				inside, closed := endingsInside(remembers)
 				for _, table := range remembers.endings {
 					for _, at := range table.slots {
 						if uint32(at>>32) != table.search {
@@ -102,21 +98,24 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 	})
 }
 
-// endingsInside returns the kinds of endings that are the last steps of no order.
-func endingsInside(b *Backend) map[uint32]bool {
-	inside, last := map[uint32]bool{}, map[uint32]bool{}
+// endingsInside returns the suffixes that are the last steps of no order, and those whose second step is joined to the
+// root, too.
+func endingsInside(b *Backend) (inside, closed map[uint32]bool) {
+	inside, closed = map[uint32]bool{}, map[uint32]bool{}
+	last := map[uint32]bool{}
 	for _, c := range b.plans {
 		for _, o := range c.rows {
-			if o == nil || o.ending == nil {
+			if o == nil || o.Suffix == nil {
 				continue
 			}
-			if o.ending.near+2 < len(o.steps) {
-				inside[o.ending.kind] = true
+			closed[o.Suffix.Number] = len(o.Steps[o.Suffix.S1+1].Back) > 1
+			if o.Suffix.S1+2 < len(o.Steps) {
+				inside[o.Suffix.Number] = true
 			} else {
-				last[o.ending.kind] = true
+				last[o.Suffix.Number] = true
 			}
 		}
 	}
 	maps.DeleteFunc(inside, func(kind uint32, _ bool) bool { return last[kind] })
-	return inside
+	return inside, closed
 }

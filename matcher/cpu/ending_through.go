@@ -4,11 +4,11 @@ import "motifd/dyngraph"
 
 // through maps the two steps from d on as they are remembered, and what comes after them.
 func (s *search) through(d int, words []uint32, staged bool) bool {
-	e := s.o.ending
-	near, far := &s.o.steps[d], &s.o.steps[d+1]
-	two := len(far.back) == 2
+	e := s.o.Suffix
+	near, far := &s.o.Steps[d], &s.o.Steps[d+1]
+	two := len(far.Back) == 2
 	// What is left of the near step is there to be given away.
-	f, g := &s.frames[near.slot], &s.frames[far.slot]
+	f, g := &s.frames[near.Slot], &s.frames[far.Slot]
 	f.valid, f.nbrs = false, f.nbrs[:0]
 	for rest := words; len(rest) > 0; {
 		var x images
@@ -27,7 +27,7 @@ near:
 		var x images
 		x, words = imagesOf(words, two)
 		v, by := x.near, x.by
-		for _, k := range e.apart[0] {
+		for _, k := range e.MustDiffer[0] {
 			if s.m[k] == v {
 				continue near
 			}
@@ -36,7 +36,7 @@ near:
 			continue
 		}
 		s.put(d, v)
-		s.edges[near.back[0].edge] = uint32(by.Index())
+		s.edges[near.Back[0].Edge] = uint32(by.Index())
 		if s.sharing.asked(s.steps) {
 			s.share(d)
 		}
@@ -46,17 +46,17 @@ near:
 				return false
 			}
 			v := x.words[x.far+i*x.each]
-			for _, k := range e.apart[1] {
+			for _, k := range e.MustDiffer[1] {
 				if uint32(s.m[k]) == v {
 					continue far
 				}
 			}
-			for k := range far.back {
+			for k := range far.Back {
 				by := dyngraph.Entry(x.words[x.entry+i*x.each+k])
 				if staged && by.Staged() && !s.visible(by) {
 					continue far
 				}
-				s.edges[far.back[k].edge] = uint32(by.Index())
+				s.edges[far.Back[k].Edge] = uint32(by.Index())
 			}
 			s.put(d+1, dyngraph.VertexID(v))
 			if !s.extend(d + 2) {

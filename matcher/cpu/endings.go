@@ -84,14 +84,14 @@ func (x *endings) worth(u *endingUse) bool {
 // end maps the two steps of the ending, from d on, and what comes after them, as they are remembered; done tells that it did, ok whether the
 // search goes on.
 func (s *search) end(d int) (done, ok bool) {
-	e, x := s.o.ending, &s.endings
-	u := &x.use[e.kind%uint32(len(x.use))]
+	e, x := s.o.Suffix, &s.endings
+	u := &x.use[e.Number%uint32(len(x.use))]
 	if !x.worth(u) {
 		return false, true
 	}
-	words := x.look(e.kind, s.m[e.root])
+	words := x.look(e.Number, s.m[e.Root])
 	if words == nil {
-		x.begin(e.kind, s.m[e.root])
+		x.begin(e.Number, s.m[e.Root])
 		if !s.find(d) {
 			return true, false
 		}
@@ -105,10 +105,10 @@ func (s *search) end(d int) (done, ok bool) {
 		return false, true
 	}
 	words = words[endingHead:]
-	if d+2 == len(s.o.steps) && !s.stepBy(1+len(words)/(1+2*len(s.o.steps[d+1].back))) {
+	if d+2 == len(s.o.Steps) && !s.stepBy(1+len(words)/(1+2*len(s.o.Steps[d+1].Back))) {
 		return true, false
 	}
-	if d+2 < len(s.o.steps) {
+	if d+2 < len(s.o.Steps) {
 		return true, s.through(d, words, staged)
 	}
 	if !s.out.addEnding(s, d, words, staged) {
@@ -120,18 +120,18 @@ func (s *search) end(d int) (done, ok bool) {
 
 // addEnding adds a row for each of what an ending found that is free and visible; false tells of an error.
 func (s *sorter) addEnding(se *search, d int, words []uint32, staged bool) bool {
-	if len(se.o.steps[d+1].back) == 2 {
+	if len(se.o.Steps[d+1].Back) == 2 {
 		return s.addPairs(se, d, words, staged)
 	}
-	e := se.o.ending
-	apart := se.images(&se.apart[0], e.apart[1])
-	t := s.tails(se.o.steps[d:d+2], se.row[:])
+	e := se.o.Suffix
+	apart := se.images(&se.apart[0], e.MustDiffer[1])
+	t := s.tails(se.o.Steps[d:d+2], se.row[:])
 near:
 	for len(words) > 0 {
 		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
 		images, entries := words[3:][:many], words[3+many:][:many]
 		words = words[3+2*many:]
-		for _, k := range e.apart[0] {
+		for _, k := range e.MustDiffer[0] {
 			if uint32(se.m[k]) == near {
 				continue near
 			}

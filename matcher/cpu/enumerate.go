@@ -91,7 +91,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
-					total = total.Add(s.counter.fromRoot(which, o.steps[0].vertex, id))
+					total = total.Add(s.counter.fromRoot(which, o.Steps[0].Vertex, id))
 				default:
 					s.fromRoot(o, which, id)
 				}

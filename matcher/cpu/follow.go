@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // circle is a quotient that is a ring and nothing else.
@@ -33,7 +34,7 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 		l := &r.links[j]
 		l.closed = l.closed[:0]
 		c.from, c.link = j, j
-		for pairs := l.own.in(phase); len(pairs) > 0; {
+		for pairs := l.own.In(phase); len(pairs) > 0; {
 			if k.stopped() {
 				return false
 			}
@@ -55,7 +56,7 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 }
 
 // findRounds makes rounds of net edges, in either direction that they can have as a link of a ring, with which the course begins.
-func (k *keeper) findRounds(c *course, l *ringLink, pairs []netPair) []round {
+func (k *keeper) findRounds(c *course, l *ringLink, pairs []program.NetPair) []round {
 	next, _ := c.at(1)
 	last, _ := c.at(len(c.links) - 1)
 	k.rounds, k.wanted = k.rounds[:0], k.wanted[:0]
@@ -65,10 +66,10 @@ func (k *keeper) findRounds(c *course, l *ringLink, pairs []netPair) []round {
 	}
 	for _, p := range pairs {
 		if l.along {
-			add(p.from, p.to)
+			add(p.From, p.To)
 		}
 		if l.against {
-			add(p.to, p.from)
+			add(p.To, p.From)
 		}
 	}
 	k.ranges = k.find(k.ranges, k.wanted)

@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -86,7 +87,7 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 			for i, r := range reqs {
 				require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d: %+v %+v", sign, r.Plan.Query.Vertices, r.Plan.Query.Edges)
 				counted += want[i].Count.Lo
-				switch phase := fast.phase + uint64(side(sign)); {
+				switch phase := fast.phase + uint64(program.SignIndex(sign)); {
 				case fast.filter.Dormant(r.Plan): // nothing to count
 				case fast.grown(&r, phase) != nil:
 					kept++

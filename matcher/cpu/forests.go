@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"slices"
 
 	"motifd/matcher"
 )
@@ -11,7 +10,7 @@ import (
 func (b *Backend) group() {
 	if b.read != b.phase {
 		b.read = b.phase
-		b.nets.read(b.g, b.delta, b.phase)
+		b.nets.Read(b.g, b.delta, b.phase)
 	}
 }
 
@@ -27,21 +26,16 @@ func (b *Backend) keeper(ctx context.Context) keeper {
 // keepBranches drops the branches that no plan has any more.
 func (b *Backend) keepBranches() {
 	kept := map[string]*branch{}
-	for _, g := range b.nets.all {
-		g.kept = false
-	}
-	for _, g := range b.nets.wide {
-		g.kept = false
-	}
-	for _, c := range b.plans {
-		if c.forest != nil {
-			c.forest.keepGroups()
-			for _, br := range c.forest.all {
-				kept[br.key] = br
+	b.nets.Retain(func() {
+		for _, c := range b.plans {
+			if c.forest != nil {
+				c.forest.keepGroups()
+				for _, br := range c.forest.all {
+					kept[br.key] = br
+				}
 			}
 		}
-	}
-	b.nets.wide = slices.DeleteFunc(b.nets.wide, func(w *wideNetGroup) bool { return !w.kept })
+	})
 	b.branches.all = kept
 	b.branches.unshelve()
 }
@@ -159,7 +153,7 @@ func (b *Backend) endBranches(committed bool) {
 	}
 	if committed {
 		b.group()
-		b.nets.commit(b.phase)
+		b.nets.Commit(b.phase)
 		return
 	}
 	for _, br := range b.branches.all {

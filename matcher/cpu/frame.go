@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // unbounded is the end of a range that ends with its last candidate.
@@ -35,34 +36,34 @@ type frame struct {
 }
 
 // fill makes f hold the visible candidates of plain step d; false ends the search.
-func (s *search) fill(d int, st *step, f *frame) bool {
+func (s *search) fill(d int, st *program.Step, f *frame) bool {
 	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
-		for k := range st.back {
-			if f.key[k] == s.m[st.back[k].step] {
+		for k := range st.Back {
+			if f.key[k] == s.m[st.Back[k].Step] {
 				kept |= 1 << k
 			}
 		}
-		if kept == 1<<len(st.back)-1 {
+		if kept == 1<<len(st.Back)-1 {
 			return true
 		}
 	}
 	f.key = f.key[:0]
-	for k := range st.back {
-		f.key = append(f.key, s.m[st.back[k].step])
+	for k := range st.Back {
+		f.key = append(f.key, s.m[st.Back[k].Step])
 	}
-	for len(f.ents) < len(st.back) {
+	for len(f.ents) < len(st.Back) {
 		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
 	}
 	f.valid, f.none = true, false
-	if len(st.back) > 1 {
-		if kind, ok := st.pair(); ok && s.pairs.worth(kind) {
+	if len(st.Back) > 1 {
+		if kind, ok := st.PairKey(); ok && s.pairs.worth(kind) {
 			return s.intersectPair(kind, st, f, kept)
 		}
 		return s.intersect(st, f, kept, false)
 	}
-	b := &st.back[0]
-	l := s.lists.neighbours(s.m[b.step], b, st)
+	b := &st.Back[0]
+	l := s.lists.neighbours(s.m[b.Step], b, st)
 	if f.none = len(l.nbr) == 0; f.none {
 		return true
 	}
@@ -95,17 +96,17 @@ const buildFrom = 16
 
 // intersect fills the frame of a step that is joined to several earlier vertices: what the two shortest lists have in common is looked for in the
 // others, one after the other (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to be visible.
-func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
+func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bool {
 	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
 	best := 0
-	for k := range st.back {
+	for k := range st.Back {
 		j := join{built: true}
 		if kept>>k&1 != 0 && k < len(before) && before[k].built {
 			j.list = before[k].list
 		} else {
-			b := &st.back[k]
-			j.list, j.r, j.built = s.lists.peek(s.m[b.step], b, st)
+			b := &st.Back[k]
+			j.list, j.r, j.built = s.lists.peek(s.m[b.Step], b, st)
 		}
 		if j.size = len(j.list.nbr); !j.built {
 			j.size = j.r.AtMost()
@@ -120,7 +121,7 @@ func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
 	}
 	f.joins = js
 	first := &js[best]
-	s.build(first, &st.back[best], st)
+	s.build(first, &st.Back[best], st)
 	first.done = true
 	if !s.stepBy(len(first.list.nbr)) {
 		f.valid = false
@@ -140,7 +141,7 @@ func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
 		}
 		j := &js[next]
 		if !j.built && j.size <= buildFrom*len(f.nbr) {
-			s.build(j, &st.back[next], st)
+			s.build(j, &st.Back[next], st)
 		}
 		at, found := s.meeting.in(j, f.nbr)
 		f.narrow(js, at)
@@ -158,9 +159,9 @@ func (s *search) intersect(st *step, f *frame, kept uint32, all bool) bool {
 }
 
 // build makes a join's range a list.
-func (s *search) build(j *join, b *back, st *step) {
+func (s *search) build(j *join, b *program.BackEdge, st *program.Step) {
 	if !j.built {
-		j.list, j.built = s.lists.neighbours(s.m[b.step], b, st), true
+		j.list, j.built = s.lists.neighbours(s.m[b.Step], b, st), true
 	}
 }
 

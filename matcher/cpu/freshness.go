@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // freshness says which neighbour lists still hold, for the caches of all workers: a list is outdated once one of its two stamps has
@@ -27,26 +28,13 @@ type freshness struct {
 // perVertex is how many stamps there are at least for each vertex.
 const perVertex = 4
 
-// lane says which stamps of its vertex a list has.
-type lane struct{ label, column uint32 }
-
-// kindOfList is a column that lists have, and the label of their vertices, or AnyLabel.
-type kindOfList struct {
-	column uint32
-	reader dyngraph.LabelID
-}
-
-func labelLane(l dyngraph.LabelID) uint32 { return uint32(l)<<1 | 1 }
-
-func columnLane(column int) uint32 { return uint32(column) << 1 }
-
 func (f *freshness) at(v dyngraph.VertexID, lane uint32) *uint32 {
 	return &f.stamps[(uint64(lane)<<32|uint64(v))*0x9e3779b97f4a7c15>>f.shift]
 }
 
 // stamp returns the stamp of a list of v.
-func (f *freshness) stamp(v dyngraph.VertexID, l lane) uint32 {
-	return *f.at(v, l.label) + *f.at(v, l.column)
+func (f *freshness) stamp(v dyngraph.VertexID, l program.EpochKey) uint32 {
+	return *f.at(v, l.Label) + *f.at(v, l.List)
 }
 
 // mostCounts is how often stamps are counted up before they start over: a list's two may be one and the same.
@@ -69,21 +57,21 @@ func (f *freshness) grow(vertices int) (over bool) {
 
 // outdate outdates the lists that a batch changes, and those that ask for bits that changed. It is called while the batch is staged, so
 // that edges of both graphs are found. It tells whether the stamps started over (see grow).
-func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, c *columns) (over bool) {
+func (f *freshness) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, c *program.ListKeys) (over bool) {
 	over = f.grow(int(g.IDBound()))
 	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
 		from, to := view.Label(n.From), view.Label(n.To)
-		if c.asks(from, to) {
-			f.count(n.From, labelLane(to))
+		if c.MayRead(from, to) {
+			f.count(n.From, program.LabelEpoch(to))
 		}
-		if c.asks(to, from) {
-			f.count(n.To, labelLane(from))
+		if c.MayRead(to, from) {
+			f.count(n.To, program.LabelEpoch(from))
 		}
-		if c.wild {
-			f.count(n.From, labelLane(matcher.AnyLabel))
-			f.count(n.To, labelLane(matcher.AnyLabel))
+		if c.AnyNeighbor {
+			f.count(n.From, program.LabelEpoch(matcher.AnyLabel))
+			f.count(n.To, program.LabelEpoch(matcher.AnyLabel))
 		}
 	}
 	for len(changed) > 0 {

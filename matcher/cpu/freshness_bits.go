@@ -4,6 +4,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // The lists that changed candidate bits outdate are found by way of the vertices' heads, their entries, the labels of their neighbours, and the
@@ -13,7 +14,7 @@ import (
 // flips are vertices of which candidate bits changed, and what lists ask for these bits.
 type flips struct {
 	of     []flipped
-	kinds  []kindOfList
+	kinds  []program.ListReader
 	warmth int // what was read ahead, lest it be left out
 }
 
@@ -36,18 +37,18 @@ const (
 )
 
 // take replaces what it holds by the next vertices of which bits changed, as far as lists ask for them, and returns the other changes.
-func (x *flips) take(changed []candidates.Change, g *dyngraph.Graph, c *columns) []candidates.Change {
+func (x *flips) take(changed []candidates.Change, g *dyngraph.Graph, c *program.ListKeys) []candidates.Change {
 	x.of, x.kinds = x.of[:0], x.kinds[:0]
 	for len(changed) > 0 && len(x.of) < flipsAtOnce {
 		y := flipped{v: changed[0].Vertex, from: int32(len(x.kinds))}
 		for ; len(changed) > 0 && changed[0].Vertex == y.v; changed = changed[1:] {
-			if class := int(changed[0].Class); class < len(c.lists) {
-				x.kinds = append(x.kinds, c.lists[class]...)
+			if class := int(changed[0].Class); class < len(c.Readers) {
+				x.kinds = append(x.kinds, c.Readers[class]...)
 			}
 		}
 		y.to = int32(len(x.kinds))
 		for _, k := range x.kinds[y.from:] {
-			if y.labels |= 1 << (k.reader & 63); k.reader == matcher.AnyLabel {
+			if y.labels |= 1 << (k.Label & 63); k.Label == matcher.AnyLabel {
 				y.labels = ^uint64(0)
 				break
 			}
@@ -90,8 +91,8 @@ func (f *freshness) countReaders(g *dyngraph.Graph) {
 		}
 		label := view.Label(r.v)
 		for _, k := range f.flipped.kinds[of.from:of.to] {
-			if k.reader == label || k.reader == matcher.AnyLabel {
-				f.count(r.v, k.column)
+			if k.Label == label || k.Label == matcher.AnyLabel {
+				f.count(r.v, k.Epoch)
 			}
 		}
 	}

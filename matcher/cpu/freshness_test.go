@@ -105,10 +105,10 @@ func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 		if o == nil {
 			continue
 		}
-		for i := range o.steps[2:] {
-			st := &o.steps[2+i]
-			b := &st.back[0]
-			reader := x.plan.VertexLabels[o.steps[b.step].vertex]
+		for i := range o.Steps[2:] {
+			st := &o.Steps[2+i]
+			b := &st.Back[0]
+			reader := x.plan.VertexLabels[o.Steps[b.Step].Vertex]
 			for v := range x.g.IDBound() {
 				id := dyngraph.VertexID(v)
 				if reader != matcher.AnyLabel && view.Label(id) != reader || rng.Float64() >= share {

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // Search implements matcher.Backend. Counts and existence need no order and are searched request by request; rows are
@@ -41,8 +42,8 @@ func watch(ctx context.Context, stop *atomic.Bool) func() {
 
 // task is one anchored search.
 type task struct {
-	o *order
-	netPair
+	o *program.Order
+	program.NetPair
 	net   uint32 // order of the net edge where matches are found one by one, otherwise its place in its group
 	label dyngraph.LabelID
 }
@@ -59,7 +60,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 	if !slices.ContainsFunc(reqs, func(r matcher.Request) bool { return r.Want != matcher.WantRows }) {
 		return nil
 	}
-	phase := b.phase + uint64(side(sign))
+	phase := b.phase + uint64(program.SignIndex(sign))
 	b.Ready(reqs)
 	t := totals{b: b, ctx: ctx, sign: sign, phase: phase}
 	defer t.end()

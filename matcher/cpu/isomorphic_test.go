@@ -70,7 +70,7 @@ func sameButForNames(s *shape, a, b *quotient) bool {
 	edges := func(q *quotient, u, v int) (of []kind) {
 		for _, e := range q.edges[v] {
 			if q.of[e.from] == u {
-				of = append(of, kind{e.back.dir, e.back.label})
+				of = append(of, kind{e.back.Dir, e.back.Label})
 			}
 		}
 		return of

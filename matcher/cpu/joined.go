@@ -5,26 +5,17 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
-// dirs returns the directions in which the earlier vertex may see the back edge.
-func (b *back) dirs() []dyngraph.Dir {
-	if b.either {
-		return []dyngraph.Dir{dyngraph.Out, dyngraph.In}
-	}
-	return bothDirs[b.dir : b.dir+1]
-}
-
-var bothDirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}
-
 // degree bounds the number of data edges that b offers.
-func (s *search) degree(b *back) int {
+func (s *search) degree(b *program.BackEdge) int {
 	n := 0
-	for _, d := range b.dirs() {
-		if b.label == matcher.AnyLabel {
-			n += s.g.Degree(s.m[b.step], d)
+	for _, d := range b.Dirs() {
+		if b.Label == matcher.AnyLabel {
+			n += s.g.Degree(s.m[b.Step], d)
 		} else {
-			r := s.g.Range(s.m[b.step], d, b.label)
+			r := s.g.Range(s.m[b.Step], d, b.Label)
 			n += r.Len()
 		}
 	}
@@ -35,26 +26,26 @@ func (s *search) degree(b *back) int {
 // images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those
 // from lo to before hi are tried.
 func (s *search) extendJoined(d int, lo, hi uint32) bool {
-	st := &s.o.steps[d]
+	st := &s.o.Steps[d]
 	best, size := 0, 0
-	for k := range st.back {
-		if n := s.degree(&st.back[k]); k == 0 || n < size {
+	for k := range st.Back {
+		if n := s.degree(&st.Back[k]); k == 0 || n < size {
 			best, size = k, n
 		}
 	}
-	f := &s.frames[st.slot]
+	f := &s.frames[st.Slot]
 	f.next, f.end, f.hi, f.counted = int(lo), size, hi, true
 	if uint32(size) > hi {
 		f.end = int(hi)
 	}
-	b := &st.back[best]
+	b := &st.Back[best]
 	at := uint32(0)
-	for _, dir := range b.dirs() {
+	for _, dir := range b.Dirs() {
 		var r dyngraph.Range
-		if b.label == matcher.AnyLabel {
-			r = s.g.RangeAll(s.m[b.step], dir)
+		if b.Label == matcher.AnyLabel {
+			r = s.g.RangeAll(s.m[b.Step], dir)
 		} else {
-			r = s.g.Range(s.m[b.step], dir, b.label)
+			r = s.g.Range(s.m[b.Step], dir, b.Label)
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			if n := uint32(len(nbrs)); at+n <= lo {
@@ -74,13 +65,13 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 					return false
 				}
 				if ents[i].Staged() && !s.visible(ents[i]) ||
-					!s.candidate(st, w) || !s.free(d, w) || s.o.members != nil && !s.live(d, w) {
+					!s.candidate(st, w) || !s.free(d, w) || s.o.Members != nil && !s.live(d, w) {
 					continue
 				}
 				if s.sharing.asked(s.steps) {
 					s.share(d)
 				}
-				s.edges[b.edge] = uint32(ents[i].Index())
+				s.edges[b.Edge] = uint32(ents[i].Index())
 				if !s.joined(d, w, best, 0) {
 					return false
 				}
@@ -93,22 +84,22 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 // joined maps the back edges k.. of step d, whose vertex is to be w, but the one that is mapped already; then w, and
 // what comes after.
 func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
-	st := &s.o.steps[d]
+	st := &s.o.Steps[d]
 	if k == done {
 		k++
 	}
-	if k >= len(st.back) {
+	if k >= len(st.Back) {
 		if !s.ascending(st) {
 			return true
 		}
 		s.put(d, w)
 		return s.extend(d + 1)
 	}
-	b := &st.back[k]
-	u := s.m[b.step]
-	for _, dir := range b.dirs() {
-		if b.label != matcher.AnyLabel {
-			r := s.g.Range(u, dir, b.label)
+	b := &st.Back[k]
+	u := s.m[b.Step]
+	for _, dir := range b.Dirs() {
+		if b.Label != matcher.AnyLabel {
+			r := s.g.Range(u, dir, b.Label)
 			if e, ok := r.Find(w); ok && !s.image(d, w, done, k, e) {
 				return false
 			}
@@ -127,16 +118,16 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 
 // image maps back edge k of step d to e and goes on.
 func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
-	st := &s.o.steps[d]
-	b := &st.back[k]
-	if e.Staged() && !s.visible(e) || s.isImage(uint32(e.Index()), b.distinct) ||
-		done > k && s.edges[st.back[done].edge] == uint32(e.Index()) && slices.Contains(st.back[done].distinct, b.edge) {
+	st := &s.o.Steps[d]
+	b := &st.Back[k]
+	if e.Staged() && !s.visible(e) || s.isImage(uint32(e.Index()), b.Parallel) ||
+		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) && slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true
 	}
 	if !s.step() {
 		return false
 	}
-	s.edges[b.edge] = uint32(e.Index())
+	s.edges[b.Edge] = uint32(e.Index())
 	return s.joined(d, w, done, k+1)
 }
 
@@ -151,9 +142,9 @@ func (s *search) isImage(e uint32, of []int) bool {
 }
 
 // ascending checks that the images of parallel pattern edges ascend where symmetry demands it.
-func (s *search) ascending(st *step) bool {
+func (s *search) ascending(st *program.Step) bool {
 	view := s.g.View(dyngraph.New)
-	for _, l := range st.edgeLess {
+	for _, l := range st.EdgeLess {
 		if compareEdges(view, dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
 			return false
 		}

@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -59,7 +60,7 @@ func plainWeight(c *counter, u int, w dyngraph.VertexID) uint64 {
 			}
 			continue
 		}
-		of := c.se.g.Range(c.image[e.from], e.back.dir, e.back.label)
+		of := c.se.g.Range(c.image[e.from], e.back.Dir, e.back.Label)
 		if at, ok := of.Find(w); !ok || !c.sees(at, e.rank) {
 			return 0
 		}
@@ -336,7 +337,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 			for _, o := range b.plans[p].count {
 				for i := range delta.Net {
 					if fitsLabels(b, p, o, &delta.Net[i]) {
-						c.fromAnchor(o, delta.Net[i].Sign, netPair{delta.Net[i].From, delta.Net[i].To}, delta.Net[i].Label)
+						c.fromAnchor(o, delta.Net[i].Sign, program.NetPair{From: delta.Net[i].From, To: delta.Net[i].To}, delta.Net[i].Label)
 					}
 				}
 				c.one(c.shape.self(), c.ps.self(w))
@@ -348,7 +349,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 		}
 		for _, parts := range all {
 			for _, o := range b.plans[p].count {
-				parts.anchored(o.anchor)
+				parts.anchored(o.Anchor)
 			}
 			for range 20 {
 				if set := parts.q.all & rng.Uint32(); set != parts.q.all {

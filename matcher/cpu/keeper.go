@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // keeper is what branches need of the backend while a batch is staged.
@@ -84,21 +85,21 @@ func (k *keeper) readCells(of []*branch, changed []change) {
 }
 
 // readEnds reads the numbers that a branch and those that hang from it have at the ends of edges.
-func (k *keeper) readEnds(br *branch, pairs []netPair) {
+func (k *keeper) readEnds(br *branch, pairs []program.NetPair) {
 	read := uint64(0)
 	if br.along {
 		for i := range pairs {
-			read += br.cell(pairs[i].from).n
+			read += br.cell(pairs[i].From).n
 			for _, c := range br.children {
-				read += c.cell(pairs[i].to).n
+				read += c.cell(pairs[i].To).n
 			}
 		}
 	}
 	if br.against {
 		for i := range pairs {
-			read += br.cell(pairs[i].to).n
+			read += br.cell(pairs[i].To).n
 			for _, c := range br.children {
-				read += c.cell(pairs[i].from).n
+				read += c.cell(pairs[i].From).n
 			}
 		}
 	}

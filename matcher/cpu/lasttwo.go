@@ -1,14 +1,17 @@
 package cpu
 
-import "motifd/dyngraph"
+import (
+	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
+)
 
 // lastTwo maps the last two steps, of which the first is d, to what is left in its frame: the last one is joined to nothing else (see order.endsInPath).
 // The lists that it reads are taken as they are found ahead, and go out without a frame.
 func (s *search) lastTwo(d int, f *frame) bool {
-	st, last := &s.o.steps[d], &s.o.steps[d+1]
+	st, last := &s.o.Steps[d], &s.o.Steps[d+1]
 	for f.next < f.end {
 		from := f.next
-		known := s.lists.readAhead(f.nbr[from:min(from+ahead, f.end)], &last.back[0])
+		known := s.lists.readAhead(f.nbr[from:min(from+ahead, f.end)], &last.Back[0])
 		for to := from + len(known); f.next < min(to, f.end); {
 			i := f.next
 			f.next++
@@ -20,15 +23,15 @@ func (s *search) lastTwo(d int, f *frame) bool {
 				continue
 			}
 			s.put(d, w)
-			for k := range st.back {
-				s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
+			for k := range st.Back {
+				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 			}
 			if s.sharing.asked(s.steps) {
 				s.share(d)
 			}
 			at := &known[i-from]
 			if !at.built {
-				at.list = s.lists.neighbours(w, &last.back[0], last)
+				at.list = s.lists.neighbours(w, &last.Back[0], last)
 			}
 			if len(at.list.nbr) == 0 {
 				continue
@@ -46,10 +49,10 @@ func (s *search) lastTwo(d int, f *frame) bool {
 }
 
 // addList adds a row for each member of a list of candidates of a search's last step that is free and visible, where it has one edge; false tells of an error.
-func (s *sorter) addList(se *search, st *step, l list) bool {
-	apart := se.images(&se.apart[0], st.clash)
+func (s *sorter) addList(se *search, st *program.Step, l list) bool {
+	apart := se.images(&se.apart[0], st.MustDiffer)
 	nbr, ent := l.nbr, l.ent[:len(l.nbr)]
-	t := s.tails(se.o.steps[len(se.o.steps)-1:], se.row[:])
+	t := s.tails(se.o.Steps[len(se.o.Steps)-1:], se.row[:])
 	for {
 		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.staged || !ent[0].Staged() || se.visible(ent[0]))) {
 			nbr, ent = nbr[1:], ent[1:]

@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // manyLabels is so many labels that most neighbours have another one than is asked for, and a look at their labels first, which take less
@@ -13,20 +14,20 @@ import (
 const manyLabels = 12
 
 // read makes the list what passes the filter of a range.
-func (l *list) read(c *lists, r dyngraph.Range, b *back, st *step) {
+func (l *list) read(c *lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
 	*l = list{nbr: l.nbr[:0], ent: l.ent[:0]}
-	byLabel := c.labels >= manyLabels && b.nbr != matcher.AnyLabel
+	byLabel := c.labels >= manyLabels && b.NeighborLabel != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		switch {
 		case byLabel:
 			l.addLabelled(c, nbrs, ents, b, st)
-		case len(st.or) > 0:
+		case len(st.OrTests) > 0:
 			for i := range nbrs {
 				l.addIf(c, nbrs[i], ents[i], st)
 			}
 		default:
-			l.add(nbrs, ents, c.bits, c.words, st.test)
+			l.add(nbrs, ents, c.bits, c.words, st.Test)
 		}
 	}
 }
@@ -36,12 +37,12 @@ const labelsAtOnce = 64
 
 // addLabelled adds what passes where few neighbours have the label: these are told first, in a loop of its own, without a branch. One
 // byte of a label does, as the bits tell all of it.
-func (l *list) addLabelled(c *lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *back, st *step) {
+func (l *list) addLabelled(c *lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge, st *program.Step) {
 	var some [labelsAtOnce]uint8
 	low := c.g.LowLabels()
 	for from := 0; from < len(nbrs); from += labelsAtOnce {
 		part := nbrs[from:min(from+labelsAtOnce, len(nbrs))]
-		for _, i := range some[:labelled(&some, part, low, uint8(b.nbr))] {
+		for _, i := range some[:labelled(&some, part, low, uint8(b.NeighborLabel))] {
 			l.addIf(c, part[i], ents[from+int(i)], st)
 		}
 	}
@@ -61,8 +62,8 @@ func labelled(some *[labelsAtOnce]uint8, of []dyngraph.VertexID, low []uint8, la
 }
 
 // addIf adds a neighbour if it passes.
-func (l *list) addIf(c *lists, w dyngraph.VertexID, e dyngraph.Entry, st *step) {
-	if st.admits(c.bits[int(w)*c.words:]) {
+func (l *list) addIf(c *lists, w dyngraph.VertexID, e dyngraph.Entry, st *program.Step) {
+	if st.Passes(c.bits[int(w)*c.words:]) {
 		l.nbr, l.ent, l.staged = append(l.nbr, w), append(l.ent, e), l.staged || e.Staged()
 	}
 }

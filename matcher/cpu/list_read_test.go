@@ -42,17 +42,17 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 			if o == nil {
 				continue
 			}
-			for i := range o.steps[2:] {
-				st := &o.steps[2+i]
-				b := &st.back[0]
+			for i := range o.Steps[2:] {
+				st := &o.Steps[2+i]
+				b := &st.Back[0]
 				want, got := plainList(x, hub, b, st), c.neighbours(hub, b, st)
 				require.True(t, slices.Equal(want.nbr, got.nbr) && slices.Equal(want.ent, got.ent), "%v, want %v", got, want)
 				for _, w := range want.nbr {
-					require.Equal(t, x.plan.VertexLabels[st.vertex], view.Label(w))
+					require.Equal(t, x.plan.VertexLabels[st.Vertex], view.Label(w))
 				}
 				n := 0
 				for w := range x.g.IDBound() {
-					if view.Label(dyngraph.VertexID(w)) == x.plan.VertexLabels[st.vertex] {
+					if view.Label(dyngraph.VertexID(w)) == x.plan.VertexLabels[st.Vertex] {
 						n++
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // list holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
@@ -13,15 +14,6 @@ type list struct {
 	nbr    []dyngraph.VertexID
 	ent    []dyngraph.Entry
 	staged bool // the batch inserts or deletes some of the entries
-}
-
-// column names what lists are cached by, beside the vertex: the direction, the edge label and the class.
-type column struct {
-	dir   dyngraph.Dir
-	label dyngraph.LabelID
-	class int
-	// others are further classes, as text: a vertex of any of them will do.
-	others string
 }
 
 // sharedLists are the filtered neighbour lists that all workers of a backend share. Searches come by the same vertices again and again, so a
@@ -130,15 +122,17 @@ func (t *listTable) grown() *listTable {
 }
 
 // listKey names the list of a vertex along a back edge.
-func listKey(v dyngraph.VertexID, b *back) uint64 { return (uint64(b.column)<<32 | uint64(v)) + 1 }
+func listKey(v dyngraph.VertexID, b *program.BackEdge) uint64 {
+	return (uint64(b.ListKey)<<32 | uint64(v)) + 1
+}
 
 func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
 
 // find returns the slot of a vertex's list along a back edge, taking a free one if there is none, and what it holds under
 // the present stamp.
-func (c *lists) find(v dyngraph.VertexID, b *back) (s *listSlot, stamp uint32, p place) {
+func (c *lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, stamp uint32, p place) {
 	key := listKey(v, b)
-	stamp = c.fresh.stamp(v, b.lane)
+	stamp = c.fresh.stamp(v, b.Epoch)
 	slots := c.table.slots
 	mask := uint64(len(slots) - 1)
 	for i := listHash(key) & mask; ; i = (i + 1) & mask {
@@ -191,7 +185,7 @@ func (c *lists) at(p place) list {
 }
 
 // build reads a range into the slot.
-func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *back, st *step) list {
+func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge, st *program.Step) list {
 	most := r.AtMost()
 	if most > c.table.store.size {
 		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
@@ -215,7 +209,7 @@ func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 }
 
 // keep copies a long list to the store, if there is room. Where it does not go there it is the caller's.
-func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *back, l list) list {
+func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.BackEdge, l list) list {
 	n := len(l.nbr)
 	if n == 0 {
 		return c.publish(s, stamp, nil, nil, l)
@@ -254,24 +248,24 @@ func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.Ver
 }
 
 // neighbours returns the list of vertex v along a back edge of step st.
-func (c *lists) neighbours(v dyngraph.VertexID, b *back, st *step) list {
+func (c *lists) neighbours(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) list {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p)
 	}
-	return c.build(s, stamp, v, c.g.Range(v, b.dir, b.label), b, st)
+	return c.build(s, stamp, v, c.g.Range(v, b.Dir, b.Label), b, st)
 }
 
 // buildAfter is the number of times that a long range is searched in place before it is worth a list.
 const buildAfter = 8
 
 // peek returns the list if it is there or worth building at once, else the range to search in place.
-func (c *lists) peek(v dyngraph.VertexID, b *back, st *step) (l list, r dyngraph.Range, built bool) {
+func (c *lists) peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l list, r dyngraph.Range, built bool) {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p), r, true
 	}
-	r = c.g.Range(v, b.dir, b.label)
+	r = c.g.Range(v, b.Dir, b.Label)
 	if r.AtMost() <= 64 || p >= buildAfter && r.AtMost() < longest {
 		return c.build(s, stamp, v, r, b, st), r, true
 	}

@@ -100,8 +100,8 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 			s.sign = []dyngraph.Sign{dyngraph.Inserted, dyngraph.Deleted, 0}[rng.IntN(3)]
 			s.anchor, s.which = rng.Uint32N(uint32(len(x.b.delta.Net))), dyngraph.Which(rng.IntN(2))
 			s.begin(o)
-			for d := range o.steps {
-				if len(o.steps[d].back) < 2 {
+			for d := range o.Steps {
+				if len(o.Steps[d].Back) < 2 {
 					continue
 				}
 				joints++
@@ -123,13 +123,13 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 // sameCandidates fills the frame of a step and compares it with what the graph holds.
 func sameCandidates(t *testing.T, x *bench, s *search, d int) {
 	t.Helper()
-	st := &s.o.steps[d]
-	f := &s.frames[st.slot]
+	st := &s.o.Steps[d]
+	f := &s.frames[st.Slot]
 	require.True(t, s.fill(d, st, f))
 	want := map[dyngraph.VertexID][]dyngraph.Entry{}
-	for k := range st.back {
-		b := &st.back[k]
-		l := plainList(x, s.m[b.step], b, st)
+	for k := range st.Back {
+		b := &st.Back[k]
+		l := plainList(x, s.m[b.Step], b, st)
 		for i, w := range l.nbr {
 			if e := l.ent[i]; len(want[w]) == k && (!e.Staged() || s.visible(e)) {
 				want[w] = append(want[w], e)
@@ -143,11 +143,11 @@ func sameCandidates(t *testing.T, x *bench, s *search, d int) {
 	}
 	require.True(t, slices.IsSorted(found))
 	for i, w := range found {
-		for k := range st.back {
+		for k := range st.Back {
 			got[w] = append(got[w], f.ent[k][i])
 		}
 	}
 	require.Len(t, got, len(found), "a candidate twice")
-	maps.DeleteFunc(want, func(_ dyngraph.VertexID, es []dyngraph.Entry) bool { return len(es) < len(st.back) })
+	maps.DeleteFunc(want, func(_ dyngraph.VertexID, es []dyngraph.Entry) bool { return len(es) < len(st.Back) })
 	require.Equal(t, want, got)
 }

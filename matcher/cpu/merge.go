@@ -1,8 +1,6 @@
 package cpu
 
-import (
-	"slices"
-)
+import "slices"
 
 // merge merges runs of one group: a heap of cursors.
 type merge struct {

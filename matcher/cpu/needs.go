@@ -17,7 +17,7 @@ func needs(s *shape, q *quotient, row []int, ring *ring) (ns []need) {
 		return nil
 	}
 	for i, v := range row[1:] {
-		ns = append(ns, need{q, q.edge(row[i], v).back.edge, q.members[row[i]], ring, i})
+		ns = append(ns, need{q, q.edge(row[i], v).back.Edge, q.members[row[i]], ring, i})
 	}
 	return ns
 }

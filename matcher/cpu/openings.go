@@ -3,15 +3,16 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // fitting is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have: whether a net edge
 // that has its labels is worth more is seen without a look at the plan.
 type fitting struct {
 	c        *compiled
-	o        *order // of rows; may be nil
-	from, to uint32 // word and bit: the labels are known to be the right ones
-	third    stepKind
+	o        *program.Order // of rows; may be nil
+	from, to uint32         // word and bit: the labels are known to be the right ones
+	third    program.StepKey
 	how      fittingHow
 	forest   bool // counts are kept from batch to batch, or were once: labels suffice
 }
@@ -27,20 +28,20 @@ const (
 
 func newFitting(c *compiled, order int) fitting {
 	q, o := c.plan.Query, c.rows[order]
-	f := fitting{c: c, o: o, third: o.third()}
+	f := fitting{c: c, o: o, third: o.ThirdKey()}
 	if q.Emit == matcher.EmitCounts {
 		o = c.count[order]
 	}
 	switch {
 	case c.summed():
 		f.how, f.forest = byGroup, c.forest != nil
-		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
+		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
 	case o == nil:
 		f.how = never
-	case len(o.steps[0].or)+len(o.steps[1].or) > 0:
+	case len(o.Steps[0].OrTests)+len(o.Steps[1].OrTests) > 0:
 		f.how = bySteps
 	default:
-		f.from, f.to = bitOf(&o.steps[0]), bitOf(&o.steps[1])
+		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
 		if f.from == noBit || f.to == noBit {
 			f.how = never
 		}
@@ -51,8 +52,8 @@ func newFitting(c *compiled, order int) fitting {
 // noBit stands for a test that nothing passes.
 const noBit = ^uint32(0)
 
-func bitOf(s *step) uint32 {
-	if bit, some := s.test.Bit(); some {
+func bitOf(s *program.Step) uint32 {
+	if bit, some := s.Test.Bit(); some {
 		return bit
 	}
 	return noBit
@@ -73,14 +74,14 @@ type openings struct {
 
 type opening struct {
 	c     *compiled
-	o     *order
-	third stepKind
+	o     *program.Order
+	third program.StepKey
 }
 
 // admits tells whether the ends of a net edge are candidates for the first two steps of an order of rows, which may be nil.
-func (b *Backend) admits(o *order, n *dyngraph.NetEdge) bool {
+func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
 	bits, words := b.filter.Bits(), b.filter.Words()
-	return o != nil && o.steps[0].admits(bits[int(n.From)*words:]) && o.steps[1].admits(bits[int(n.To)*words:])
+	return o != nil && o.Steps[0].Passes(bits[int(n.From)*words:]) && o.Steps[1].Passes(bits[int(n.To)*words:])
 }
 
 // of returns those of net edge i.
@@ -158,7 +159,7 @@ func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
 // Concern implements matcher.Concerner.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	noteOnce := func(c *compiled, sign dyngraph.Sign) {
-		if noted := &c.noted[side(sign)]; *noted != b.phase {
+		if noted := &c.noted[program.SignIndex(sign)]; *noted != b.phase {
 			*noted = b.phase
 			note(c.at, sign)
 		}
@@ -181,17 +182,17 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 // one whose ends are candidates. Where counts are kept from batch to batch, labels suffice.
 func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	b.group()
-	for _, g := range b.nets.touched {
-		fits := b.anchors.Of(g.from, g.edge, g.to).List
+	for _, g := range b.nets.Touched {
+		fits := b.anchors.Of(g.From, g.Edge, g.To).List
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if f.how != byGroup || many && !f.forest && !b.anyFits(f, g.of[0]) && !b.anyFits(f, g.of[1]) || f.c.forest == nil && *f.c.missing > 0 {
+			if f.how != byGroup || many && !f.forest && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) || f.c.forest == nil && *f.c.missing > 0 {
 				continue
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				s := side(sign)
-				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.of[s]) > 0 || b.anyFits(f, g.of[s])) {
+				s := program.SignIndex(sign)
+				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g.Pairs[s])) {
 					note(f.c, sign)
 				}
 			}
@@ -203,13 +204,13 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 const manyFits = 16
 
 // anyFits tells whether the ends of some net edge have the candidate bits.
-func (b *Backend) anyFits(f *fitting, pairs []netPair) bool {
+func (b *Backend) anyFits(f *fitting, pairs []program.NetPair) bool {
 	if f.from == noBit || f.to == noBit {
 		return false
 	}
 	bits, words := b.filter.Bits(), b.filter.Words()
 	for _, p := range pairs {
-		if has(bits[int(p.from)*words:], f.from) && has(bits[int(p.to)*words:], f.to) {
+		if has(bits[int(p.From)*words:], f.from) && has(bits[int(p.To)*words:], f.to) {
 			return true
 		}
 	}

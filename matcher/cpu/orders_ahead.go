@@ -13,17 +13,17 @@ func (w *worker) readAhead(starts []start, net uint32) {
 		}
 	}
 	for _, o := range live {
-		read += o.tail
+		read += o.SortedTail
 	}
 	for _, o := range live {
-		read += int(o.kinds[0])
-		for k := range o.steps[:min(4, len(o.steps))] {
-			read += o.steps[k].slot + len(o.steps[k].back)
+		read += int(o.StepKeys[0])
+		for k := range o.Steps[:min(4, len(o.Steps))] {
+			read += o.Steps[k].Slot + len(o.Steps[k].Back)
 		}
 	}
 	for _, o := range live {
-		for k := 2; k < min(4, len(o.steps)); k++ {
-			read += o.steps[k].back[0].column
+		for k := 2; k < min(4, len(o.Steps)); k++ {
+			read += o.Steps[k].Back[0].ListKey
 		}
 	}
 	w.read += read

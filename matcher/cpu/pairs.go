@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // sharedPairs remembers what the neighbour lists of two vertices have in common, for the steps that are joined to two earlier vertices.
@@ -53,19 +54,6 @@ type pairs struct {
 
 	use [16]pairUse // of kinds by the lowest bits of their columns
 	off bool        // nothing is remembered
-}
-
-// pairKind names the columns that a plain step is joined along to two earlier vertices: they and the vertices determine its
-// candidates.
-type pairKind uint32
-
-// pair returns the kind of the pair of vertices that a plain step is joined to, if it is a pair.
-func (st *step) pair() (kind pairKind, ok bool) {
-	if len(st.back) != 2 {
-		return 0, false
-	}
-	a, b := st.back[0].column, st.back[1].column
-	return pairKind(a<<16 | b), a|b < 1<<16
 }
 
 // pairUse says whether looking pairs up pays.
@@ -120,7 +108,7 @@ func (c *pairs) renew() {
 }
 
 // worth reports whether pairs of a kind are to be looked up.
-func (c *pairs) worth(kind pairKind) bool {
+func (c *pairs) worth(kind program.PairKey) bool {
 	u := c.useOf(kind)
 	if c.off {
 		return false
@@ -139,7 +127,9 @@ func (c *pairs) worth(kind pairKind) bool {
 	return true
 }
 
-func (c *pairs) useOf(kind pairKind) *pairUse { return &c.use[(kind^kind>>16)%pairKind(len(c.use))] }
+func (c *pairs) useOf(kind program.PairKey) *pairUse {
+	return &c.use[(kind^kind>>16)%program.PairKey(len(c.use))]
+}
 
 func pairHash(key, kind uint64) uint64 {
 	h := (key ^ kind) * 0x9e3779b97f4a7c15
@@ -147,13 +137,13 @@ func pairHash(key, kind uint64) uint64 {
 }
 
 // slot returns the pair of two vertices as it is in the table, without a place, and where that would be.
-func (c *pairs) slot(kind pairKind, a, b dyngraph.VertexID, l [2]lane) (set *pairSet, s pairSlot) {
+func (c *pairs) slot(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) (set *pairSet, s pairSlot) {
 	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, uint64(c.fresh.stamp(a, l[0]))<<32 | uint64(c.fresh.stamp(b, l[1]))}
 	return &c.table.sets[pairHash(s.key, s.kind)&uint64(len(c.table.sets)-1)], s
 }
 
 // find returns the place of what two vertices have in common, 0 if it is not known.
-func (c *pairs) find(kind pairKind, a, b dyngraph.VertexID, l [2]lane) place {
+func (c *pairs) find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) place {
 	set, pair := c.slot(kind, a, b, l)
 	version := atomic.LoadUint64(&set.version)
 	if uint32(version) != c.table.gen {
@@ -238,7 +228,7 @@ func (t *pairTable) grown() *pairTable {
 }
 
 // keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
-func (c *pairs) keep(kind pairKind, a, b dyngraph.VertexID, l [2]lane, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
+func (c *pairs) keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
 	for k := range 2 {
 		for _, e := range ents[k][:len(nbr)] {
 			staged = staged || e.Staged()
@@ -289,8 +279,8 @@ func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.E
 }
 
 // intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
-func (s *search) intersectPair(kind pairKind, st *step, f *frame, kept uint32) bool {
-	a, b, l := s.m[st.back[0].step], s.m[st.back[1].step], [2]lane{st.back[0].lane, st.back[1].lane}
+func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
+	a, b, l := s.m[st.Back[0].Step], s.m[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
 	if p := s.pairs.find(kind, a, b, l); p != 0 {
 		return s.fillCommon(f, p)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
@@ -52,26 +53,26 @@ func TestPairs(t *testing.T) {
 		c := pairs{fresh: &f, shared: &sharedPairs{}}
 		c.renew()
 		type pair struct {
-			kind pairKind
+			kind program.PairKey
 			a, b dyngraph.VertexID
 		}
 		want := map[pair]pairCommon{}
 		hits := 0
 		for range 40_000 {
-			p := pair{pairKind(rng.IntN(3)), dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(20))}
-			l := lane{labelLane(dyngraph.LabelID(p.kind)), columnLane(int(p.kind))}
+			p := pair{program.PairKey(rng.IntN(3)), dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(20))}
+			l := program.EpochKey{Label: program.LabelEpoch(dyngraph.LabelID(p.kind)), List: program.ListEpoch(int(p.kind))}
 			if rng.IntN(50) == 0 {
 				for v := range dyngraph.VertexID(vertices) {
 					delete(want, pair{p.kind, p.a, v})
 					delete(want, pair{p.kind, v, p.a})
 				}
 				if rng.IntN(2) == 0 {
-					*f.at(p.a, l.label)++
+					*f.at(p.a, l.Label)++
 				} else {
-					*f.at(p.a, l.column)++
+					*f.at(p.a, l.List)++
 				}
 			}
-			common := c.find(p.kind, p.a, p.b, [2]lane{l, l})
+			common := c.find(p.kind, p.a, p.b, [2]program.EpochKey{l, l})
 			if common == 0 {
 				list := make([]dyngraph.VertexID, rng.IntN(5))
 				ents := [][]dyngraph.Entry{make([]dyngraph.Entry, 6), make([]dyngraph.Entry, 7)}
@@ -79,7 +80,7 @@ func TestPairs(t *testing.T) {
 					list[i] = dyngraph.VertexID(rng.Uint32())
 					ents[1][i] = dyngraph.Entry(rng.Uint32())
 				}
-				c.keep(p.kind, p.a, p.b, [2]lane{l, l}, list, ents)
+				c.keep(p.kind, p.a, p.b, [2]program.EpochKey{l, l}, list, ents)
 				want[p] = pairCommon{list, ents[1][:len(list)]}
 				continue
 			}
@@ -107,12 +108,12 @@ func TestPairsThatDoNotComeAgain(t *testing.T) {
 	for i := range tries {
 		if c.worth(0) {
 			looked++
-			common := c.find(0, 0, 0, [2]lane{})
+			common := c.find(0, 0, 0, [2]program.EpochKey{})
 			require.Equal(t, common != 0, i > 0)
 			if common != 0 {
 				c.use[0].hits-- // as if it were another pair
 			} else {
-				c.keep(0, 0, 0, [2]lane{}, nil, [][]dyngraph.Entry{nil, nil})
+				c.keep(0, 0, 0, [2]program.EpochKey{}, nil, [][]dyngraph.Entry{nil, nil})
 			}
 		}
 	}

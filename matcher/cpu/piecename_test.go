@@ -77,7 +77,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 			}
 			for _, parts := range all {
 				for _, o := range comp.count {
-					parts.anchored(o.anchor)
+					parts.anchored(o.Anchor)
 				}
 				for _, p := range pieceList(parts) {
 					if len(by[p.name]) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // planting makes a forest. Nothing is kept for it until it takes root.
@@ -92,7 +93,7 @@ func (p *planting) circle(q *quotient, w weight) {
 // branch returns the branch of a block that hangs from another one.
 func (p *planting) branch(q *quotient, at, from int) *branch {
 	e := q.edge(from, at)
-	br := &branch{dir: e.back.dir, root: p.s.label(q.members[from]), edge: e.back.label, child: p.s.label(q.members[at])}
+	br := &branch{dir: e.back.Dir, root: p.s.label(q.members[from]), edge: e.back.Label, child: p.s.label(q.members[at])}
 	if e.wide != nil {
 		br.dirs = e.wide.sets[0][0].dirs
 	}
@@ -146,10 +147,10 @@ func (p *planting) along(q *quotient, row []int) *branch {
 	for i, v := range row[1:] {
 		e := q.edge(row[i], v)
 		from, to := p.s.label(q.members[row[i]]), p.s.label(q.members[v])
-		l := ringLink{ahead: adjacencyKey(e.back.dir, e.back.label, to)}
-		l.own, l.along, l.against, l.back = p.b.ends(e.back.dir, from, e.back.label, to)
+		l := ringLink{ahead: adjacencyKey(e.back.Dir, e.back.Label, to)}
+		l.own, l.along, l.against, l.back = p.b.ends(e.back.Dir, from, e.back.Label, to)
 		br.ring.links = append(br.ring.links, l)
-		for _, x := range [...]uint64{uint64(e.back.dir), uint64(from), uint64(e.back.label)} {
+		for _, x := range [...]uint64{uint64(e.back.Dir), uint64(from), uint64(e.back.Label)} {
 			key.WriteString(" " + strconv.FormatUint(x, 36))
 		}
 	}
@@ -160,8 +161,8 @@ func (p *planting) along(q *quotient, row []int) *branch {
 // ends returns the net edges that have the labels of an edge from one block to another, which sees it from a side;
 // whether it leads from the first of their ends to the second or the other way round; and the key of the adjacency that
 // leads back.
-func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *netGroup, along, against bool, back uint64) {
-	k := labels{from, edge, to}
+func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *program.NetGroup, along, against bool, back uint64) {
+	k := program.Triple{From: from, Edge: edge, To: to}
 	if b.g.Directed() {
 		along, against = dir == dyngraph.Out, dir == dyngraph.In
 		dir = dyngraph.Out + dyngraph.In - dir
@@ -169,9 +170,9 @@ func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *
 		along, against = from <= to, from >= to
 	}
 	if !along {
-		k.from, k.to = k.to, k.from
+		k.From, k.To = k.To, k.From
 	}
-	return b.nets.group(k), along, against, adjacencyKey(dir, edge, from)
+	return b.nets.Group(k), along, against, adjacencyKey(dir, edge, from)
 }
 
 // enter puts a branch into the forest, or the same one that it or some other pattern has already.
@@ -206,7 +207,7 @@ func (p *planting) enter(br *branch) *branch {
 
 // hangWide finds what a branch needs that hangs by a wide edge.
 func (p *planting) hangWide(br *branch) {
-	br.own, br.along = p.b.nets.wideGroup(labels{br.root, br.edge, br.child}, br.dirs), true
+	br.own, br.along = p.b.nets.WideGroup(program.Triple{From: br.root, Edge: br.edge, To: br.child}, br.dirs), true
 	up := wideKind{dirs: br.dirs, edge: br.edge, nbr: br.root}
 	if p.b.g.Directed() {
 		up.dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
@@ -216,7 +217,7 @@ func (p *planting) hangWide(br *branch) {
 }
 
 // need notes that net edges concern the branch.
-func (br *branch) need(g *netGroup) {
+func (br *branch) need(g *program.NetGroup) {
 	if !slices.Contains(br.groups, g) {
 		br.groups = append(br.groups, g)
 	}
@@ -251,12 +252,12 @@ func (b *Backend) branchRoom() int {
 func (f *forest) keepGroups() {
 	for _, br := range f.all {
 		for _, g := range br.groups {
-			g.kept = true
+			g.Kept = true
 		}
 	}
 	for _, c := range f.circles {
 		for i := range c.ring.links {
-			c.ring.links[i].own.kept = true
+			c.ring.links[i].own.Kept = true
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"motifd/matcher/cpu/program"
 )
 
 // TestRowSorter sorts rows that come as those of one search do, in the order of some other arrangement of their
@@ -55,7 +57,7 @@ func TestRowSorter(t *testing.T) {
 		}
 		var buf rowBuffer
 		buf.begin(o)
-		last := []step{{vertex: columns[o.vertices-1]}}
+		last := []program.Step{{Vertex: columns[o.vertices-1]}}
 		form := buf.formOf(o, last)
 		for i := 0; i < len(rows); {
 			if rng.IntN(3) == 0 {
@@ -88,32 +90,6 @@ func TestRowSorter(t *testing.T) {
 		slices.SortFunc(rows, slices.Compare)
 		if !slices.EqualFunc(rows, got, slices.Equal) {
 			t.Fatalf("%d rows of %d vertices with a tail of %d are not in order", n, o.vertices, s.tail)
-		}
-	}
-}
-
-// TestTails: which columns come in the order of the steps.
-func TestTails(t *testing.T) {
-	for _, c := range []struct {
-		vertices []int // by step
-		tail     int
-	}{
-		{[]int{0, 1, 2, 3, 4, 5}, 6},
-		{[]int{5, 4, 3, 2, 1, 0}, 3}, // the anchors and what comes last
-		{[]int{2, 3, 0, 1, 4, 5}, 6},
-		{[]int{0, 1, 5, 4, 3, 2}, 1},
-		{[]int{0, 4, 1, 5, 2, 3}, 2},
-	} {
-		o := &order{}
-		for _, v := range c.vertices {
-			o.steps = append(o.steps, step{vertex: v})
-		}
-		if n := o.ordered(); n != c.tail {
-			t.Errorf("%v: %d", c.vertices, n)
-		}
-		o.images = [][]int{{}}
-		if n := o.ordered(); n != 0 {
-			t.Errorf("%v with images: %d", c.vertices, n)
 		}
 	}
 }

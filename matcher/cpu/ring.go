@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 )
 
 // ring is a part of a pattern that leads back to the vertex it hangs from: vertices in a row from which nothing else hangs. As a branch its
@@ -18,10 +19,10 @@ type ring struct {
 
 // ringLink is an edge of a ring.
 type ringLink struct {
-	ahead, back         uint64    // keys of the adjacency: from a place to the next one, and from that one to it
-	kindAhead, kindBack uint32    // the same, as kinds
-	own                 *netGroup // of the edge
-	along, against      bool      // the edge leads from the first of its ends to the second, or the other way round
+	ahead, back         uint64            // keys of the adjacency: from a place to the next one, and from that one to it
+	kindAhead, kindBack uint32            // the same, as kinds
+	own                 *program.NetGroup // of the edge
+	along, against      bool              // the edge leads from the first of its ends to the second, or the other way round
 	// closed tells of each net edge of the last phase whether it, or (at the odd places) its reverse, is in a closed walk as
 	// this link, when the links before it see only what both graphs have.
 	closed []bool

@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // pollEvery is the number of search steps between looks at the stop flag and the budget.
@@ -27,8 +28,8 @@ type search struct {
 	which  dyngraph.Which
 	anchor uint32
 
-	o       *order
-	class   *order                                 // that o, a member, was come to from
+	o       *program.Order
+	class   *program.Order                         // that o, a member, was come to from
 	left    [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
 	common  [maxWidth]uint32                       // row, as the class has it
 	m       [matcher.MaxVertices]dyngraph.VertexID // by step
@@ -120,20 +121,20 @@ func (s *search) visible(e dyngraph.Entry) bool {
 }
 
 // candidate reports whether data vertex w passes the filter of a step.
-func (s *search) candidate(st *step, w dyngraph.VertexID) bool {
-	return st.admits(s.bits[int(w)*s.words:])
+func (s *search) candidate(st *program.Step, w dyngraph.VertexID) bool {
+	return st.Passes(s.bits[int(w)*s.words:])
 }
 
 // free checks injectivity and symmetry for w as the image of step d.
 func (s *search) free(d int, w dyngraph.VertexID) bool {
-	st := &s.o.steps[d]
-	for _, k := range st.clash {
+	st := &s.o.Steps[d]
+	for _, k := range st.MustDiffer {
 		if s.m[k] == w {
 			return false
 		}
 	}
-	for _, l := range st.less {
-		if (s.m[l.step] < w) != l.greater {
+	for _, l := range st.Less {
+		if (s.m[l.Step] < w) != l.Greater {
 			return false
 		}
 	}
@@ -141,41 +142,41 @@ func (s *search) free(d int, w dyngraph.VertexID) bool {
 }
 
 // begin makes the search ready for another anchor or root.
-func (s *search) begin(o *order) {
+func (s *search) begin(o *program.Order) {
 	s.o, s.class, s.stopped, s.tripped = o, nil, false, false
-	s.edges = s.row[len(o.plan.Query.Vertices):]
+	s.edges = s.row[len(o.Plan.Query.Vertices):]
 	s.keepFrames(o)
 }
 
 // put maps step d to w.
 func (s *search) put(d int, w dyngraph.VertexID) {
 	s.m[d] = w
-	s.row[s.o.steps[d].vertex] = uint32(w)
+	s.row[s.o.Steps[d].Vertex] = uint32(w)
 }
 
 // fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
-func (s *search) fromAnchor(o *order, n *dyngraph.NetEdge, i uint32) {
+func (s *search) fromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	s.sign, s.anchor, s.sharing.base = n.Sign, i, 2
 	s.begin(o)
 	s.steps++
 	if s.ends(o) {
 		return
 	}
-	if !s.candidate(&o.steps[0], n.From) || !s.candidate(&o.steps[1], n.To) {
+	if !s.candidate(&o.Steps[0], n.From) || !s.candidate(&o.Steps[1], n.To) {
 		return
 	}
 	s.put(0, n.From)
-	s.edges[o.anchor] = uint32(n.Edge)
-	if s.free(1, n.To) && (o.members == nil || s.live(0, n.From) && s.live(1, n.To)) {
+	s.edges[o.Anchor] = uint32(n.Edge)
+	if s.free(1, n.To) && (o.Members == nil || s.live(0, n.From) && s.live(1, n.To)) {
 		s.joined(1, n.To, -1, 0)
 	}
 }
 
 // fromRoot searches the matches of a plain view whose first vertex is v.
-func (s *search) fromRoot(o *order, which dyngraph.Which, v dyngraph.VertexID) {
+func (s *search) fromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.sign, s.which, s.sharing.base = 0, which, 1
 	s.begin(o)
-	if !s.candidate(&o.steps[0], v) {
+	if !s.candidate(&o.Steps[0], v) {
 		return
 	}
 	s.put(0, v)
@@ -247,29 +248,29 @@ func (s *search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }
 // extendWithin is extend with the images of step d from lo to before hi only; those of a step that is not plain are
 // numbered from 0 in the order in which they are read (see frame).
 func (s *search) extendWithin(d int, lo, hi uint32) bool {
-	if d == len(s.o.steps) {
-		if s.o.members != nil {
+	if d == len(s.o.Steps) {
+		if s.o.Members != nil {
 			return s.branch()
 		}
 		return s.match()
 	}
-	st := &s.o.steps[d]
-	if !st.plain {
+	st := &s.o.Steps[d]
+	if !st.Simple {
 		return s.extendJoined(d, lo, hi)
 	}
-	if s.o.ending != nil && d == s.o.ending.near && lo == 0 && hi == unbounded && s.mode == matcher.WantRows {
+	if s.o.Suffix != nil && d == s.o.Suffix.S1 && lo == 0 && hi == unbounded && s.mode == matcher.WantRows {
 		if done, ok := s.end(d); done {
 			return ok
 		}
 	}
-	f := &s.frames[st.slot]
+	f := &s.frames[st.Slot]
 	if !s.fill(d, st, f) {
 		return false
 	}
 	if f.none {
 		return true
 	}
-	if st.windows != nil && !s.roomy(st, f.nbr) {
+	if st.Windows != nil && !s.roomy(st, f.nbr) {
 		return true
 	}
 	from, to := 0, len(f.nbr)
@@ -279,11 +280,11 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	if hi != unbounded {
 		to = seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
-	if d+1 == len(s.o.steps) && s.o.members == nil {
+	if d+1 == len(s.o.Steps) && s.o.Members == nil {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
-	if s.o.pathEnd && d+2 == len(s.o.steps) && s.mode == matcher.WantRows {
+	if s.o.PathEnd && d+2 == len(s.o.Steps) && s.mode == matcher.WantRows {
 		return s.lastTwo(d, f)
 	}
 	for f.next < f.end {
@@ -296,12 +297,12 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 			return false
 		}
 		w := f.nbr[i]
-		if !s.free(d, w) || s.o.members != nil && !s.live(d, w) {
+		if !s.free(d, w) || s.o.Members != nil && !s.live(d, w) {
 			continue
 		}
 		s.put(d, w)
-		for k := range st.back {
-			s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
+		for k := range st.Back {
+			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 		}
 		if s.sharing.asked(s.steps) {
 			s.share(d)
@@ -314,17 +315,17 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 }
 
 // last maps the last step, to each of the candidates from to before to that is free: they go out in one go.
-func (s *search) last(st *step, f *frame, from, to int) bool {
+func (s *search) last(st *program.Step, f *frame, from, to int) bool {
 	if from >= to {
 		return true
 	}
 	if !s.stepBy(to - from) {
 		return false
 	}
-	d := len(s.o.steps) - 1
+	d := len(s.o.Steps) - 1
 	if s.mode == matcher.WantRows {
 		add := s.out.add
-		if s.o.images != nil {
+		if s.o.Images != nil {
 			add = s.out.addImages
 		}
 		if !add(s, st, f, from, to) {
@@ -342,8 +343,8 @@ func (s *search) last(st *step, f *frame, from, to int) bool {
 			s.found++
 		default:
 			s.put(d, f.nbr[i])
-			for k := range st.back {
-				s.edges[st.back[k].edge] = uint32(f.ent[k][i].Index())
+			for k := range st.Back {
+				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 			}
 			return s.match()
 		}
@@ -358,17 +359,14 @@ func (s *search) match() bool {
 		s.found++
 		return true
 	case matcher.WantAny:
-		s.witness = append([]uint32(nil), s.row[:s.o.width()]...)
+		s.witness = append([]uint32(nil), s.row[:s.o.Width()]...)
 		s.stop.Store(true)
 		s.stopped = true
 		return false
 	}
-	if !s.out.addAll(s.row[:s.o.width()], s.o.images) {
+	if !s.out.addAll(s.row[:s.o.Width()], s.o.Images) {
 		s.stopped = true
 		return false
 	}
 	return true
 }
-
-// width returns the number of columns of a row.
-func (o *order) width() int { return len(o.plan.Query.Vertices) + len(o.plan.Query.Edges) }

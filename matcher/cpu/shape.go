@@ -7,6 +7,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
 )
 
 // shape is a pattern made ready for counting: its edges ranked so that the edges of a connected part tend to be
@@ -53,8 +54,8 @@ type quotient struct {
 
 // target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
 type target struct {
-	step // the filter of the lowest member
-	more []candidates.Test
+	program.Step // the filter of the lowest member
+	more         []candidates.Test
 	// implied tells that every vertex that is reached along the block's only edge fits it; see counter.implied.
 	implied bool
 }
@@ -62,7 +63,7 @@ type target struct {
 // passes reports whether a data vertex fits the block.
 func (t *target) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	at := int(w) * words
-	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
+	if cand[at+t.Test.Word]&t.Test.Mask != t.Test.Want {
 		return false
 	}
 	for i := range t.more {
@@ -81,7 +82,7 @@ type edgeTo struct {
 	rank  int
 	edges edgeSet // the pattern edges
 	kind  int     // index into the shape's kinds; -1 when the target has any label
-	back  back
+	back  program.BackEdge
 	wide  *bundle // of a wide edge; nil for one that has one image between two data vertices at most
 }
 
@@ -104,7 +105,7 @@ const mostCounted = 64
 
 // newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more
 // parallel edges of different kinds than maxAssignments lets it have.
-func newShape(p *matcher.Plan, f *candidates.Filter, columns *columns) *shape {
+func newShape(p *matcher.Plan, f *candidates.Filter, columns *program.ListKeys) *shape {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > mostCounted {
@@ -178,7 +179,7 @@ func (s *shape) number(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.Filter, columns *columns) *quotient {
+func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.Filter, columns *program.ListKeys) *quotient {
 	p := s.plan
 	n := len(b.of)
 	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
@@ -206,9 +207,9 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 		}
 		for _, v := range [2]int{e.From, e.To} {
 			x, other := b.of[v], e.From+e.To-v
-			to := edgeTo{from: other, rank: s.rank[i], back: back{edge: i, label: p.EdgeLabels[i]}, kind: -1}
+			to := edgeTo{from: other, rank: s.rank[i], back: program.BackEdge{Edge: i, Label: p.EdgeLabels[i]}, kind: -1}
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
-				to.back.dir = dyngraph.In
+				to.back.Dir = dyngraph.In
 			}
 			for k, d := range p.Query.Edges {
 				if k != i && (s.setOf[k] >= 0 || !s.same(b, i, k, e, d)) {
@@ -224,11 +225,11 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 			to.from = bits.TrailingZeros32(to.touch)
 			lowest := bits.TrailingZeros32(b.members[x])
 			class := f.Class(p, lowest)
-			to.back.nbr = p.VertexLabels[lowest]
-			to.back.column, to.back.lane = columns.of(column{dir: to.back.dir, label: to.back.label, class: class},
-				s.label(b.members[b.of[other]]), to.back.nbr, class)
+			to.back.NeighborLabel = p.VertexLabels[lowest]
+			to.back.ListKey, to.back.Epoch = columns.Number(program.ListKey{Dir: to.back.Dir, Label: to.back.Label, Class: class},
+				s.label(b.members[b.of[other]]), to.back.NeighborLabel, class)
 			if l := s.label(b.members[x]); l != matcher.AnyLabel {
-				to.kind = s.kind(adjacencyKey(to.back.dir, to.back.label, l))
+				to.kind = s.kind(adjacencyKey(to.back.Dir, to.back.Label, l))
 			}
 			q.edges[x] = append(q.edges[x], to)
 		}
@@ -269,7 +270,7 @@ func (s *shape) label(members uint32) dyngraph.LabelID {
 }
 
 func (s *shape) target(v int, members uint32, f *candidates.Filter) target {
-	t := target{step: step{vertex: v}, implied: true}
+	t := target{Step: program.Step{Vertex: v}, implied: true}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
 		edges := 0
@@ -280,8 +281,8 @@ func (s *shape) target(v int, members uint32, f *candidates.Filter) target {
 		}
 		t.implied = t.implied && edges == 1
 		if test := f.Test(s.plan, u); m == members {
-			t.test = test
-		} else if t.test != test {
+			t.Test = test
+		} else if t.Test != test {
 			t.more = append(t.more, test)
 		}
 	}

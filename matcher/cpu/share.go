@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // shareEvery is how many search steps a worker makes at least before it gives work away again.
@@ -21,7 +22,7 @@ type part struct {
 	by      *search
 	taken   bool // guarded by what guards the list that it lies in
 
-	o      *order
+	o      *program.Order
 	sign   dyngraph.Sign
 	which  dyngraph.Which
 	anchor uint32
@@ -70,17 +71,17 @@ func (s *search) share(d int) {
 	}
 	for l := h.base; l <= d; l++ {
 		o, row := s.o, &s.row
-		if s.class != nil && l < len(s.class.steps) {
+		if s.class != nil && l < len(s.class.Steps) {
 			o, row = s.class, &s.common
 		}
-		f := &s.frames[o.steps[l].slot]
+		f := &s.frames[o.Steps[l].Slot]
 		left := f.end - f.next
 		if left <= 0 {
 			continue
 		}
 		mid := f.next + left/2
 		p := &part{g: h.group, by: s, o: o, sign: s.sign, which: s.which, anchor: s.anchor, level: l, hi: f.hi, m: s.m,
-			row: slices.Clone(row[:o.width()])}
+			row: slices.Clone(row[:o.Width()])}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
 			p.lo = uint32(f.nbr[mid])
@@ -103,7 +104,7 @@ func (s *search) resume(p *part) {
 	s.m = p.m
 	copy(s.row[:], p.row)
 	for i := range p.level {
-		if p.o.members != nil {
+		if p.o.Members != nil {
 			s.live(i, p.m[i])
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
 
@@ -41,15 +42,15 @@ func TestSharedLists(t *testing.T) {
 		for batch := range slices.Chunk(p.stream, 100) {
 			done := x.stage(batch)
 			// Lists are those of vertices that the earlier step may be mapped to.
-			view, readers := x.g.View(dyngraph.New), map[*step]dyngraph.LabelID{}
-			var steps []*step
+			view, readers := x.g.View(dyngraph.New), map[*program.Step]dyngraph.LabelID{}
+			var steps []*program.Step
 			for _, o := range x.b.plans[x.plan].rows {
 				if o == nil {
 					continue
 				}
-				for i := range o.steps[2:] {
-					st := &o.steps[2+i]
-					steps, readers[st] = append(steps, st), x.plan.VertexLabels[o.steps[st.back[0].step].vertex]
+				for i := range o.Steps[2:] {
+					st := &o.Steps[2+i]
+					steps, readers[st] = append(steps, st), x.plan.VertexLabels[o.Steps[st.Back[0].Step].Vertex]
 				}
 			}
 			err := workers(rng, 4, func(rng *rand.Rand) error {
@@ -58,7 +59,7 @@ func TestSharedLists(t *testing.T) {
 				c.labels = rng.IntN(2) * manyLabels
 				for range 3000 {
 					st := steps[rng.IntN(len(steps))]
-					b, v := &st.back[0], dyngraph.VertexID(rng.IntN(300))
+					b, v := &st.Back[0], dyngraph.VertexID(rng.IntN(300))
 					if l := readers[st]; l != matcher.AnyLabel && l != view.Label(v) {
 						continue
 					}
@@ -82,11 +83,11 @@ func TestSharedLists(t *testing.T) {
 }
 
 // plainList reads a list from the graph.
-func plainList(x *bench, v dyngraph.VertexID, b *back, st *step) (l list) {
-	r := x.g.Range(v, b.dir, b.label)
+func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l list) {
+	r := x.g.Range(v, b.Dir, b.Label)
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		for i, w := range nbrs {
-			if st.admits(x.b.filter.Bits()[int(w)*x.b.filter.Words():]) {
+			if st.Passes(x.b.filter.Bits()[int(w)*x.b.filter.Words():]) {
 				l.nbr, l.ent, l.staged = append(l.nbr, w), append(l.ent, ents[i]), l.staged || ents[i].Staged()
 			}
 		}
@@ -149,9 +150,9 @@ func TestSharedPairs(t *testing.T) {
 					c.renew()
 				}
 				for range 10_000 {
-					kind := pairKind(rng.IntN(kinds))
+					kind := program.PairKey(rng.IntN(kinds))
 					a, b := dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(20))
-					l := lane{labelLane(dyngraph.LabelID(kind)), columnLane(int(kind))}
+					l := program.EpochKey{Label: program.LabelEpoch(dyngraph.LabelID(kind)), List: program.ListEpoch(int(kind))}
 					// What they have in common follows from them and their stamps.
 					h := (uint64(a)<<32 | uint64(b)<<16 | uint64(kind)) ^ uint64(f.stamp(a, l)+f.stamp(b, l))<<40
 					own := rand.New(rand.NewPCG(h, 1))
@@ -161,9 +162,9 @@ func TestSharedPairs(t *testing.T) {
 						nbr[i], ents[0][i], ents[1][i] = dyngraph.VertexID(own.Uint32()), dyngraph.Entry(own.Uint32()), dyngraph.Entry(own.Uint32())
 						staged = staged || ents[0][i].Staged() || ents[1][i].Staged()
 					}
-					common := c.find(kind, a, b, [2]lane{l, l})
+					common := c.find(kind, a, b, [2]program.EpochKey{l, l})
 					if common == 0 {
-						if some := c.keep(kind, a, b, [2]lane{l, l}, nbr, ents); some != staged {
+						if some := c.keep(kind, a, b, [2]program.EpochKey{l, l}, nbr, ents); some != staged {
 							return fmt.Errorf("%v are not staged: %v", ents, !staged)
 						}
 						continue

@@ -6,6 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // compareEdges orders edges by identity: from, to, label, as dense ids (DESIGN S7).
@@ -35,7 +36,7 @@ func newRowOrder(view dyngraph.View, p *matcher.Plan) *rowOrder {
 			o.simple = false
 		}
 		for j := range i {
-			if parallel(p.Query, i, j) {
+			if program.Parallel(p.Query, i, j) {
 				o.simple = false
 			}
 		}

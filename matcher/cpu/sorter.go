@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"motifd/matcher/cpu/program"
 )
 
 // errStopped is the error of a sorter whose search was stopped: its rows are not needed any more.
@@ -117,16 +119,16 @@ func (s *sorter) bound() {
 
 // add adds a row for each of the candidates from to before to of a search's last step that are free: what is mapped,
 // with the candidate and its edges. false tells of an error.
-func (s *sorter) add(se *search, st *step, f *frame, from, to int) bool {
-	d := len(se.o.steps) - 1
-	if len(st.back) == 1 && len(st.less) == 0 {
+func (s *sorter) add(se *search, st *program.Step, f *frame, from, to int) bool {
+	d := len(se.o.Steps) - 1
+	if len(st.Back) == 1 && len(st.Less) == 0 {
 		return s.addList(se, st, list{nbr: f.nbr[from:to], ent: f.ent[0][from:to]})
 	}
-	apart := se.images(&se.apart[0], st.clash)
+	apart := se.images(&se.apart[0], st.MustDiffer)
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]
-	each := 1 + len(st.back)
-	t := s.tails(se.o.steps[d:], se.row[:])
+	each := 1 + len(st.Back)
+	t := s.tails(se.o.Steps[d:], se.row[:])
 next:
 	for i, v := range nbr {
 		for _, c := range apart {
@@ -134,7 +136,7 @@ next:
 				continue next
 			}
 		}
-		if len(st.less) > 0 && !se.free(d, v) {
+		if len(st.Less) > 0 && !se.free(d, v) {
 			continue
 		}
 		if len(t.words)+each > t.room && !t.full() {
@@ -144,7 +146,7 @@ next:
 		t.words = t.words[:at+each]
 		into := t.words[at : at+each : at+each]
 		into[0], into[1] = uint32(v), uint32(ent[i].Index())
-		for k := 1; k < len(st.back); k++ {
+		for k := 1; k < len(st.Back); k++ {
 			into[1+k] = uint32(f.ent[k][from+i].Index())
 		}
 	}
@@ -165,7 +167,7 @@ type tails struct {
 
 // tails begins rows that have the given steps in their tails, in the order vertices, then the edges of one step after
 // the other, and all else as in row. Nothing else is added before they end.
-func (s *sorter) tails(steps []step, row []uint32) tails {
+func (s *sorter) tails(steps []program.Step, row []uint32) tails {
 	form := s.buf.formOf(s.order, steps)
 	return tails{s: s, form: form, each: len(s.buf.forms[form].columns), row: row[:s.order.width()]}
 }

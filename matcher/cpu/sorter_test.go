@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
 
@@ -80,7 +81,7 @@ func TestSorterAgainstSort(t *testing.T) {
 				rows := s.tails(steps, slices.Clone(row))
 				for range many {
 					for _, st := range steps {
-						random(row, st.vertex)
+						random(row, st.Vertex)
 					}
 					all = append(all, row...)
 					if !addTail(&rows, steps, row) {
@@ -136,16 +137,16 @@ func TestSorterAgainstSort(t *testing.T) {
 }
 
 // lastSteps returns some ways to map one or two vertices last, with the edges of a testOrder that depend on them.
-func lastSteps(rng *rand.Rand, o *rowOrder) (all [][]step) {
+func lastSteps(rng *rand.Rand, o *rowOrder) (all [][]program.Step) {
 	for range 1 + rng.IntN(4) {
-		var steps []step
+		var steps []program.Step
 		taken := map[int]bool{}
 		for _, v := range rng.Perm(o.vertices)[:1+rng.IntN(2)] {
-			st := step{vertex: v}
+			st := program.Step{Vertex: v}
 			for _, e := range []int{v - 1, v} {
 				if e >= 0 && e < o.edges && !taken[e] {
 					taken[e] = true
-					st.back = append(st.back, back{edge: e})
+					st.Back = append(st.Back, program.BackEdge{Edge: e})
 				}
 			}
 			steps = append(steps, st)
@@ -156,16 +157,16 @@ func lastSteps(rng *rand.Rand, o *rowOrder) (all [][]step) {
 }
 
 // addTail adds a row with its last steps in a tail.
-func addTail(t *tails, steps []step, row []uint32) bool {
+func addTail(t *tails, steps []program.Step, row []uint32) bool {
 	if len(t.words)+t.each > t.room && !t.full() {
 		return false
 	}
 	for _, st := range steps {
-		t.words = append(t.words, row[st.vertex])
+		t.words = append(t.words, row[st.Vertex])
 	}
 	for _, st := range steps {
-		for _, b := range st.back {
-			t.words = append(t.words, row[t.s.order.vertices+b.edge])
+		for _, b := range st.Back {
+			t.words = append(t.words, row[t.s.order.vertices+b.Edge])
 		}
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
 
@@ -19,14 +20,14 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 100, seen, func(t *testing.T, rng *rand.Rand) {
 		two := rng.IntN(2) == 0
 		// A path of three vertices from an anchor's second one, and perhaps an edge back to that.
-		o := &order{steps: []step{{vertex: 1}, {vertex: 3}, {vertex: 0, back: []back{{edge: 2, step: 1}}},
-			{vertex: 2, back: []back{{edge: 1, step: 2}}, clash: []int{0, 1, 2}}}}
+		o := &program.Order{Steps: []program.Step{{Vertex: 1}, {Vertex: 3}, {Vertex: 0, Back: []program.BackEdge{{Edge: 2, Step: 1}}},
+			{Vertex: 2, Back: []program.BackEdge{{Edge: 1, Step: 2}}, MustDiffer: []int{0, 1, 2}}}}
 		rows := &rowOrder{vertices: 4, edges: 3, simple: true}
 		if two {
 			rows.edges = 4
-			o.steps[3].back = append(o.steps[3].back, back{edge: 3, step: 1})
+			o.Steps[3].Back = append(o.Steps[3].Back, program.BackEdge{Edge: 3, Step: 1})
 		}
-		o.ending = &ending{near: 2, root: 1, apart: [2][]int{{0, 1}, {0}}}
+		o.Suffix = &program.Suffix{S1: 2, Root: 1, MustDiffer: [2][]int{{0, 1}, {0}}}
 		s := &search{o: o, sign: dyngraph.Inserted, anchor: uint32(rng.IntN(50))}
 		for range 100 {
 			s.orders = append(s.orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
@@ -65,13 +66,13 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			}
 			row := slices.Clone(s.row[:rows.width()])
 			for i, d := range steps {
-				row[o.steps[d].vertex] = images[i]
-				for _, b := range o.steps[d].back {
+				row[o.Steps[d].Vertex] = images[i]
+				for _, b := range o.Steps[d].Back {
 					if e := entries[0]; e.Staged() && !s.visible(e) {
 						hidden = true
 						return
 					}
-					row[rows.vertices+b.edge] = uint32(entries[0].Index())
+					row[rows.vertices+b.Edge] = uint32(entries[0].Index())
 					entries = entries[1:]
 				}
 			}
@@ -83,7 +84,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 				for range rng.IntN(40) {
 					images, entries := []uint32{vertex(), vertex()}, []dyngraph.Entry{entry(), entry(), entry()}
 					words = append(words, images[0], images[1], uint32(entries[0]), uint32(entries[1]), uint32(entries[2]))
-					oneByOne([]int{2, 3}, images, o.ending.apart[:], entries)
+					oneByOne([]int{2, 3}, images, o.Suffix.MustDiffer[:], entries)
 				}
 				require.True(t, st.addEnding(s, 2, words, staged))
 				continue
@@ -92,9 +93,9 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			for range rng.IntN(200) {
 				v, e := vertex(), entry()
 				l.nbr, l.ent = append(l.nbr, dyngraph.VertexID(v)), append(l.ent, e)
-				oneByOne([]int{3}, []uint32{v}, [][]int{o.steps[3].clash}, []dyngraph.Entry{e})
+				oneByOne([]int{3}, []uint32{v}, [][]int{o.Steps[3].MustDiffer}, []dyngraph.Entry{e})
 			}
-			require.True(t, st.addList(s, &o.steps[3], l))
+			require.True(t, st.addList(s, &o.Steps[3], l))
 		}
 		require.Equal(t, uint64(len(want)/rows.width()), st.count)
 		require.Equal(t, want, append(got, bufferedRows(&st.buf)...))

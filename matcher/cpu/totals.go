@@ -162,7 +162,7 @@ func (r *tasksRun) worker() {
 		for _, x := range chunk {
 			if r.shape != nil {
 				s.counter.place = x.net
-				m, l := s.counter.fromAnchor(x.o, t.sign, x.netPair, x.label)
+				m, l := s.counter.fromAnchor(x.o, t.sign, x.NetPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -91,7 +92,7 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 						r.Plan.Query.Edges,
 					)
 					counted += want[i].Count.Lo
-					if len(fast.plans[r.Plan].shape.sets) > 0 && fast.grown(&r, fast.phase+uint64(side(sign))) != nil &&
+					if len(fast.plans[r.Plan].shape.sets) > 0 && fast.grown(&r, fast.phase+uint64(program.SignIndex(sign))) != nil &&
 						!want[i].Count.IsZero() {
 						grown++
 					}

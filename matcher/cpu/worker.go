@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"motifd/matcher"
+	"motifd/matcher/cpu/program"
 )
 
 // worker searches chunks of anchors and parts of groups.
@@ -19,7 +20,7 @@ type worker struct {
 	spare *group // one that is not in use
 	ahead int    // starts whose orders were read ahead
 	read  int    // what was read comes together here, so that it is read
-	live  []*order
+	live  []*program.Order
 }
 
 func newWorker(s *rowSearch) *worker {
@@ -234,11 +235,11 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped, first bool)
 // tailOf returns the tail of the rows of starts, or of a part.
 func tailOf(starts []start, p *part) int {
 	if len(starts) == 0 {
-		return p.o.tail
+		return p.o.SortedTail
 	}
-	n := starts[0].order.tail
+	n := starts[0].order.SortedTail
 	for _, s := range starts[1:] {
-		n = min(n, s.order.tail)
+		n = min(n, s.order.SortedTail)
 	}
 	return n
 }

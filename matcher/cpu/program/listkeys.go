@@ -1,0 +1,105 @@
+package program
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// ListKeys numbers the keys by which neighbor lists, steps and suffixes are cached, for all orders of a backend. It
+// knows which lists a candidate bit or an edge can be in, so that only these are outdated by a change.
+type ListKeys struct {
+	numbers     map[ListKey]int
+	Readers     [][]ListReader // by class: the lists that its candidate bits decide
+	AnyNeighbor bool           // some lists hold neighbors of any label
+	suffixes    map[suffixKey]uint32
+	steps       map[string]StepKey
+	mayRead     [64]uint64 // bitmap by readerHash
+}
+
+// Number returns the number and the epoch key of a list key. The lists belong to vertices with the label reader and
+// hold neighbors with the label nbr, of any of the classes.
+func (c *ListKeys) Number(key ListKey, reader, nbr dyngraph.LabelID, classes ...int) (int, EpochKey) {
+	if c.numbers == nil {
+		c.numbers = map[ListKey]int{}
+	}
+	at, ok := c.numbers[key]
+	if !ok {
+		at = len(c.numbers)
+		c.numbers[key] = at
+	}
+	l := EpochKey{LabelEpoch(nbr), ListEpoch(at)}
+	c.AnyNeighbor = c.AnyNeighbor || nbr == matcher.AnyLabel
+	for _, class := range classes {
+		for class >= len(c.Readers) {
+			c.Readers = append(c.Readers, nil)
+		}
+		if k := (ListReader{l.List, reader}); !slices.Contains(c.Readers[class], k) {
+			c.Readers[class] = append(c.Readers[class], k)
+		}
+	}
+	c.noteReader(reader, nbr)
+	return at, l
+}
+
+// noteReader notes that vertices with the label reader have lists of neighbors with the label nbr.
+func (c *ListKeys) noteReader(reader, nbr dyngraph.LabelID) {
+	if reader == matcher.AnyLabel {
+		for i := range c.mayRead {
+			c.mayRead[i] = ^uint64(0)
+		}
+	}
+	h := readerHash(reader, nbr)
+	c.mayRead[h/64] |= 1 << (h % 64)
+}
+
+// MayRead reports whether vertices with the label reader may have lists of neighbors with the label nbr. False
+// positives are possible: labels are hashed.
+func (c *ListKeys) MayRead(reader, nbr dyngraph.LabelID) bool {
+	h := readerHash(reader, nbr)
+	return c.mayRead[h/64]>>(h%64)&1 != 0
+}
+
+// readerHash returns 12 bits.
+func readerHash(reader, nbr dyngraph.LabelID) uint64 {
+	return (uint64(reader)<<32 | uint64(nbr)) * 0x9e3779b97f4a7c15 >> 52
+}
+
+// ListKey is the key of a neighbor list within its vertex: the edges' direction and label, and the class that the
+// neighbors pass.
+type ListKey struct {
+	Dir    dyngraph.Dir
+	Label  dyngraph.LabelID
+	Class  int
+	Others string // further classes, as text, of which any will do; empty for none
+}
+
+// EpochKey names the two epochs of its vertex that a list depends on. The label epoch changes with an edge to a
+// neighbor of that label, the list epoch with a candidate bit that decides whether a neighbor is in the list.
+type EpochKey struct{ Label, List uint32 }
+
+// ListReader names lists by their list epoch and by the label of their vertices, or AnyLabel.
+type ListReader struct {
+	Epoch uint32
+	Label dyngraph.LabelID
+}
+
+// LabelEpoch returns the epoch of edges to neighbors with a label.
+func LabelEpoch(l dyngraph.LabelID) uint32 { return uint32(l)<<1 | 1 }
+
+// ListEpoch returns the epoch of the lists whose key has a number.
+func ListEpoch(number int) uint32 { return uint32(number) << 1 }
+
+// PairKey holds the list keys of the two back edges of a simple step. With the images of the two earlier steps it
+// determines the step's candidates.
+type PairKey uint32
+
+// PairKey returns the pair key of a simple step; false if it has none.
+func (st *Step) PairKey() (kind PairKey, ok bool) {
+	if len(st.Back) != 2 {
+		return 0, false
+	}
+	a, b := st.Back[0].ListKey, st.Back[1].ListKey
+	return PairKey(a<<16 | b), a|b < 1<<16
+}

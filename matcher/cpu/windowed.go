@@ -1,0 +1,27 @@
+package cpu
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher/cpu/program"
+)
+
+// roomy reports whether the candidates of a step have room for all that share its windows.
+func (s *search) roomy(st *program.Step, nbr []dyngraph.VertexID) bool {
+	for i := range st.Windows {
+		w := &st.Windows[i]
+		from, to := 0, len(nbr)
+		for _, k := range w.Above {
+			from = max(from, seek(nbr, from, s.m[k]+1))
+		}
+		for _, k := range w.Below {
+			at, _ := slices.BinarySearch(nbr, s.m[k])
+			to = min(to, at)
+		}
+		if to-from < w.Need {
+			return false
+		}
+	}
+	return true
+}
