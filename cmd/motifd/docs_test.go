@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	mdFence   = regexp.MustCompile("(?ms)^```.*?^```")
+)
+
+// anchorsOf returns the anchors that a Markdown page's headings make.
+func anchorsOf(text string) map[string]bool {
+	drop := regexp.MustCompile("[^a-z0-9 _-]")
+	out := map[string]bool{}
+	for _, m := range mdHeading.FindAllStringSubmatch(mdFence.ReplaceAllString(text, ""), -1) {
+		h := mdLink.ReplaceAllString(strings.ToLower(m[1]), "")
+		out[strings.ReplaceAll(drop.ReplaceAllString(h, ""), " ", "-")] = true
+	}
+	return out
+}
+
+// TestDocsLinks holds that each relative link of the pages leads to a file that is there, and to a heading in it.
+func TestDocsLinks(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	links := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range mdLink.FindAllStringSubmatch(mdFence.ReplaceAllString(string(text), ""), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			links++
+			file, anchor, _ := strings.Cut(m[1], "#")
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			there, err := os.ReadFile(target)
+			if err != nil {
+				if info, e := os.Stat(target); e != nil || !info.IsDir() {
+					t.Errorf("%s links to %s: %v", page, m[1], err)
+				}
+				continue
+			}
+			if anchor != "" && !anchorsOf(string(there))[anchor] {
+				t.Errorf("%s links to %s, which has no such heading", page, m[1])
+			}
+		}
+	}
+	require.Greater(t, links, 50)
+}
