@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/work"
 )
 
 // aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to
@@ -12,9 +13,9 @@ import (
 // emitted while it searches.
 func aloneSteps(threads int) uint64 {
 	if threads == 1 {
-		return 32 * shareEvery
+		return 32 * work.ShareEvery
 	}
-	return 4 * shareEvery
+	return 4 * work.ShareEvery
 }
 
 // atOnce is how many times the steps between two looks whether to give work away a search for rows is to be foreseen to
@@ -25,7 +26,7 @@ const atOnce = 64
 // meanwhile leaves processors idle.
 func (s *rowSearch) large(sign dyngraph.Sign) bool {
 	b := s.b
-	return b.opt.Threads > 1 && b.perNet[program.SignIndex(sign)]*uint64(len(s.nets)) >= atOnce*b.shareEvery
+	return b.opt.Threads > 1 && b.perNet[program.SignIndex(sign)]*uint64(len(s.nets)) >= atOnce*b.work.ShareEvery
 }
 
 // note takes note of the steps that a search for rows made, of so many net edges.
@@ -100,7 +101,7 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 			}
 			return nil, false, err
 		}
-		if s.begun || w.se.steps >= s.b.alone {
+		if s.begun || w.se.Steps >= s.b.alone {
 			return g, true, nil
 		}
 		if g != nil {

@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/work"
 )
 
 // Options configure a Backend.
@@ -95,11 +96,9 @@ type Backend struct {
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
-	alone      uint64                  // aloneSteps, or fewer in tests
-	shareEvery uint64                  // steps between two looks whether to give work away
-	hold       func(until func() bool) // tests: has a worker wait for another, where it depends on the machine whether there is one
-	cuts       atomic.Int64            // tests: groups and views of which a canonical search found the first rows
-	shared     atomic.Int64            // tests: parts that another worker did than the one that gave them away
+	alone uint64 // aloneSteps, or fewer in tests
+	work  work.Options
+	cuts  atomic.Int64 // tests: groups and views of which a canonical search found the first rows
 
 	mu      sync.Mutex
 	idle    []*search      // workers between searches, with their caches
@@ -155,7 +154,8 @@ func New(opt Options) *Backend {
 	if opt.Filter == nil {
 		opt.Filter = new(candidates.Filter)
 	}
-	return &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads), shareEvery: shareEvery}
+	return &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
+		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
 }
 
 // Name implements matcher.Backend.
@@ -295,18 +295,10 @@ func (b *Backend) end(committed bool) {
 // Close implements matcher.Backend.
 func (b *Backend) Close() error { return nil }
 
-// clock returns the time, or 0 without a clock.
-func (b *Backend) clock() int64 {
-	if b.opt.Clock == nil {
-		return 0
-	}
-	return b.opt.Clock()
-}
-
 // adjacency returns the adjacency for counting as the graph is, and makes it when it is not there.
 func (b *Backend) adjacency() *adjacency {
 	if b.adj == nil || !b.adj.sameWide(b.wide) {
-		b.adj = newAdjacency(b.g, b.wide, func(work func()) { b.parallel(b.opt.Threads, work) })
+		b.adj = newAdjacency(b.g, b.wide, func(do func()) { work.Parallel(b.opt.Threads, do) })
 		b.adj.staged = b.delta != nil
 	}
 	b.adj.catchUp(b.delta)

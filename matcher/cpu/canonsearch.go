@@ -107,7 +107,7 @@ func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:m
 func (c *canonSearch) step() bool { return c.stepBy(1) }
 
 func (c *canonSearch) stepBy(n int) bool {
-	if !c.se.stepBy(n) || c.se.steps > c.most {
+	if !c.se.StepBy(n) || c.se.Steps > c.most {
 		c.done, c.over = true, true
 	}
 	return !c.done

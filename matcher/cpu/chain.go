@@ -212,7 +212,7 @@ func (c *counter) between(ch *chain, lo, hi int) (matcher.Count, bool) {
 		x.other, x.side[k] = x.side[k], x.other
 		c.expand(&ch.links[[2]int{lo, hi}[k]], k, x.other, k)
 	}
-	if len(x.side[0]) == 0 || len(x.side[1]) == 0 || x.over || c.se.stopped {
+	if len(x.side[0]) == 0 || len(x.side[1]) == 0 || x.over || c.se.Stopped {
 		return matcher.Count{}, !x.over
 	}
 	return c.meet(ch, lo, hi)

@@ -34,7 +34,7 @@ func (s *search) branch() bool {
 	s.class = class
 	copy(s.common[:], s.row[:class.Width()])
 	for m := s.left[d-1]; m != 0; m &= m - 1 {
-		if !s.step() {
+		if !s.Step() {
 			return false
 		}
 		s.o = class.Members[bits.TrailingZeros64(m)]

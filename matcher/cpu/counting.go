@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/work"
 )
 
 // counter counts the matches of a shape without enumerating them.
@@ -49,7 +50,7 @@ type counter struct {
 // start makes the counter ready for anchored or rooted counts over s.
 func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase uint64) {
 	if c.cache == nil {
-		c.se, c.step, c.cache = se, func() bool { return !se.stopped && se.step() }, map[*shape]*pieces{}
+		c.se, c.step, c.cache = se, func() bool { return !se.Stopped && se.Step() }, map[*shape]*pieces{}
 	}
 	if c.names.next > mostPieceNames {
 		c.cache, c.names = map[*shape]*pieces{}, pieceNames{}
@@ -76,9 +77,9 @@ func (c *counter) isJoined(e *edgeTo, to *target, w dyngraph.VertexID) bool {
 
 // stepBy counts several search steps; false ends the search.
 func (c *counter) stepBy(n int) bool {
-	before := c.se.steps
-	c.se.steps += uint64(n)
-	return before/pollEvery == c.se.steps/pollEvery || c.se.poll()
+	before := c.se.Steps
+	c.se.Steps += uint64(n)
+	return before/work.PollEvery == c.se.Steps/work.PollEvery || c.se.Poll()
 }
 
 // put maps the members of a block.
@@ -147,7 +148,7 @@ func (c *counter) manyHits(p *piece, others uint32) bool {
 
 // count returns the number of ways to map a piece, apart from all that it must be kept apart from.
 func (c *counter) count(p *piece) matcher.Count {
-	if c.se.stopped { // whatever is under way comes to its end at once
+	if c.se.Stopped { // whatever is under way comes to its end at once
 		return matcher.Count{}
 	}
 	if p.leaves != nil {
@@ -191,7 +192,7 @@ func (c *counter) remember(p *piece) matcher.Count {
 	c.mapped = p.boundary
 	n := c.anew(p)
 	c.mapped = mapped
-	if !c.se.stopped {
+	if !c.se.Stopped {
 		c.memo.put(key, n)
 	}
 	return n
@@ -254,7 +255,7 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 
 // fits returns how often data vertex w can be the image of u beside what is mapped.
 func (c *counter) fits(u int, w dyngraph.VertexID) matcher.Count {
-	if !c.se.step() || !c.passes(&c.q.at[u], w) {
+	if !c.se.Step() || !c.passes(&c.q.at[u], w) {
 		return matcher.Count{}
 	}
 	n := matcher.CountOf(1)
@@ -297,7 +298,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 			return total
 		}
 		for i, w := range nbr {
-			if !c.se.step() {
+			if !c.se.Step() {
 				return matcher.Count{}
 			}
 			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.sees(ent[i], e.rank)) && c.free(p.next, w) {
@@ -313,7 +314,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		found = nil
 	}
 	for i, w := range found {
-		if !c.se.step() {
+		if !c.se.Step() {
 			break
 		}
 		n := c.with(p, w)

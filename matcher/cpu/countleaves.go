@@ -102,7 +102,7 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
 	if e.wide == nil {
 		return matcher.CountOf(c.countPlain(u, to, e))
 	}
-	if !c.se.step() {
+	if !c.se.Step() {
 		return matcher.Count{}
 	}
 	n := c.sumOf(c.image[e.from], to, e)
@@ -119,7 +119,7 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
 
 // countPlain is countLeaf for an edge that is not wide.
 func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
-	if !c.se.step() {
+	if !c.se.Step() {
 		return 0
 	}
 	n := c.leavesOf(c.image[e.from], to, e)

@@ -16,7 +16,7 @@ func (c *counter) fromAnchor(
 ) (more, less matcher.Count) {
 	c.rank, c.sign = c.shape.rank[o.Anchor], sign
 	u, v := o.Steps[0].Vertex, o.Steps[1].Vertex
-	if !c.se.step() || c.forest == nil && (!c.se.candidate(&o.Steps[0], n.From) || !c.se.candidate(&o.Steps[1], n.To)) {
+	if !c.se.Step() || c.forest == nil && (!c.se.candidate(&o.Steps[0], n.From) || !c.se.candidate(&o.Steps[1], n.To)) {
 		return more, less
 	}
 	c.begin = beginning{o.Anchor, u, v, n.From, n.To, label}
@@ -29,7 +29,7 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	if !c.se.candidate(&c.shape.self().at[u].Step, v) || !c.se.step() {
+	if !c.se.candidate(&c.shape.self().at[u].Step, v) || !c.se.Step() {
 		return matcher.Count{}
 	}
 	c.begin = beginning{anchor: -1, u: u, from: v}
@@ -116,7 +116,7 @@ func (c *counter) either(apart bool) (more, less matcher.Count) {
 		default:
 			more = more.Add(n.Mul(w.factor))
 		}
-		if c.se.stopped {
+		if c.se.Stopped {
 			break
 		}
 	}

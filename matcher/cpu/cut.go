@@ -71,7 +71,7 @@ func (c *cut) measure(b *Backend, s *search) {
 		return
 	}
 	if s.cut = c; b.canonFirst {
-		s.stopped = c.taken(b, s)
+		s.Stopped = c.taken(b, s)
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *cut) taken(b *Backend, s *search) bool {
 		most = ^uint64(0)
 	}
 	first := c.try(b, s, most)
-	s.polled.at = s.clock() - s.sharing.waited // the meter knows of the time already
+	s.SkipTime()
 	if first == nil {
 		return false
 	}
@@ -111,18 +111,18 @@ func (c *cut) taken(b *Backend, s *search) bool {
 // try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
 // when the steps are not enough, and when all searching is to stop.
 func (c *cut) try(b *Backend, s *search, most uint64) *sorter {
-	se := b.newSearch(s.stop, matcher.WantRows)
+	se := b.newSearch(s.Stop, matcher.WantRows)
 	defer b.release(se)
-	se.closed = s.closed
-	se.measured(s.meter)
+	se.Closed = s.Closed
+	se.Measure(s.Meter)
 	order, file := c.of.begin()
-	out := &sorter{memory: b.opt.GroupMemory, stop: s.stop}
+	out := &sorter{memory: b.opt.GroupMemory, stop: s.Stop}
 	out.begin(order, c.limit, file)
 	cs := &canonSearch{se: se, out: out, most: most}
 	c.of.find(cs, c.limit)
 	out.pack()
-	within := se.spend()
-	c.of.tell(se.steps)
+	within := se.Spend()
+	c.of.tell(se.Steps)
 	if cs.over || !within || errors.Is(out.err, errStopped) {
 		out.close()
 		out.release()
@@ -130,6 +130,17 @@ func (c *cut) try(b *Backend, s *search, most uint64) *sorter {
 	}
 	return out
 }
+
+// tellCut tells the cut at hand what was spent.
+func (s *search) tellCut(steps, matches uint64) {
+	if s.cut != nil {
+		s.cut.steps.Add(steps)
+		s.cut.rows.Add(matches)
+	}
+}
+
+// cutTaken reports whether the first rows of the cut at hand are found.
+func (s *search) cutTaken() bool { return s.cut != nil && s.cut.taken(s.b, s) }
 
 // give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
 // the worker that found them, or by none.

@@ -93,9 +93,9 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 		for _, limit := range []uint64{1, 10, 1000} {
 			little := Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: 1 << 14, QueueMemory: 1 << 14}
 			x = newBench(t, graph, q, little)
-			x.b.shareEvery = 1
+			x.b.work.ShareEvery = 1
 			if threads > 1 {
-				x.b.hold = untilSo
+				x.b.work.Hold = untilSo
 			}
 			got := rows(limit)
 			require.True(t, slices.Equal(want[:int(limit)*width], got), "%d threads, limit %d", threads, limit)

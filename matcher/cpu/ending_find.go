@@ -38,7 +38,7 @@ func (s *search) find(d int) bool {
 			x.readAhead(&s.lists, from.nbr[i:min(i+ahead, len(from.nbr))], forth)
 		}
 		there := &x.next[i%ahead]
-		if !s.step() {
+		if !s.Step() {
 			return false
 		}
 		if len(far.Back) == 1 {

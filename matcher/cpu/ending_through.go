@@ -21,7 +21,7 @@ func (s *search) through(d int, words []uint32, staged bool) bool {
 near:
 	for f.next < f.end {
 		f.next++
-		if !s.step() {
+		if !s.Step() {
 			return false
 		}
 		var x images
@@ -37,12 +37,12 @@ near:
 		}
 		s.put(d, v)
 		s.edges[near.Back[0].Edge] = uint32(by.Index())
-		if s.sharing.asked(s.steps) {
+		if s.Asked(s.Steps) {
 			s.share(d)
 		}
 	far:
 		for i := range x.n {
-			if !s.step() {
+			if !s.Step() {
 				return false
 			}
 			v := x.words[x.far+i*x.each]

@@ -105,14 +105,14 @@ func (s *search) end(d int) (done, ok bool) {
 		return false, true
 	}
 	words = words[endingHead:]
-	if d+2 == len(s.o.Steps) && !s.stepBy(1+len(words)/(1+2*len(s.o.Steps[d+1].Back))) {
+	if d+2 == len(s.o.Steps) && !s.StepBy(1+len(words)/(1+2*len(s.o.Steps[d+1].Back))) {
 		return true, false
 	}
 	if d+2 < len(s.o.Steps) {
 		return true, s.through(d, words, staged)
 	}
 	if !s.out.addEnding(s, d, words, staged) {
-		s.stopped = true
+		s.Stopped = true
 		return true, false
 	}
 	return true, true

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/work"
 )
 
 // rootChunk is the number of first vertices that a worker takes at a time when it enumerates a graph.
@@ -30,7 +31,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	view := b.g.View(which)
 	var stop atomic.Bool
-	defer watch(ctx, &stop)()
+	defer work.StopWith(ctx, &stop)()
 	var adj *adjacency
 	if want == matcher.WantCount && c.shape != nil {
 		b.widen(c.shape)
@@ -52,15 +53,15 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 	}
 	bound := int(b.g.IDBound())
-	pool, endings := &pool{b: b, stop: &stop}, sharedEndings{b: b}
+	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, sharedEndings{b: b}
 	defer endings.release()
 	var come matcher.SearchProgress
 	b.progress.Begin(&come, bound)
 	defer b.progress.End(&come)
-	pool.run(bound, rootChunk, func() {
+	pool.Run(bound, rootChunk, func() {
 		s := b.newSearch(&stop, want)
 		defer b.release(s)
-		s.sharing = pool.sharing()
+		pool.Join(&s.Worker)
 		s.endings.share(&endings)
 		var total matcher.Count
 		shape := c.shape
@@ -73,21 +74,21 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		st := &sorter{memory: b.opt.GroupMemory, stop: &stop}
 		st.begin(all.order, keep, &file)
 		s.out = st
-		s.measured(&meter)
+		s.Measure(&meter)
 		capped.cut.measure(b, s)
-		if s.stopped {
+		if s.Stopped {
 			stop.Store(true)
 		}
-		began := s.polled.at
+		began := s.Told.At
 		defer func() {
 			st.close()
 			st.release()
 		}()
-		for from, to, given, ok := pool.take(s); ok; from, to, given, ok = pool.take(s) {
+		for from, to, given, ok := pool.Take(&s.Worker); ok; from, to, given, ok = pool.Take(&s.Worker) {
 			if given != nil {
-				s.resume(given)
+				s.resumePart(given)
 			}
-			for v := from; v < to && !stop.Load() && !s.tripped && !capped.cut.isDone(); v++ {
+			for v := from; v < to && !stop.Load() && !s.Tripped && !capped.cut.isDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
@@ -97,12 +98,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				}
 			}
 			come.Done(to - from)
-			if st.err != nil || s.tripped || capped.cut.isDone() {
+			if st.err != nil || s.Tripped || capped.cut.isDone() {
 				stop.Store(true)
 			}
 		}
-		s.spend()
-		took := s.polled.at - began
+		s.Spend()
+		took := s.Told.At - began
 		first := capped.cut.isDone() && capped.cut.give(s, st)
 		rows := st.finish(nil)
 		mu.Lock()
@@ -115,7 +116,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		all.join(rows)
 		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
-		result.Steps += s.steps
+		result.Steps += s.Steps
 		result.SearchNS += took
 		if s.witness != nil && result.Witness == nil {
 			result.Witness, result.Count = s.witness, matcher.CountOf(1)

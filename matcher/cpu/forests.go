@@ -105,7 +105,7 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 		if b.how(*req) != bySums || c.forest == nil || req.Before == 0 || c.grown == phase {
 			continue
 		}
-		began := b.clock()
+		began := b.work.Now()
 		if !ready {
 			k, ready = b.keeper(ctx), true
 		}
@@ -120,7 +120,7 @@ func (b *Backend) advance(ctx context.Context, phase uint64, reqs []matcher.Requ
 			}
 		}
 		results[r].Steps += k.steps
-		results[r].SearchNS += b.clock() - began
+		results[r].SearchNS += b.work.Now() - began
 		if err := ctx.Err(); err != nil {
 			return err
 		}

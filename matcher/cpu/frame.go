@@ -123,7 +123,7 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 	first := &js[best]
 	s.build(first, &st.Back[best], st)
 	first.done = true
-	if !s.stepBy(len(first.list.nbr)) {
+	if !s.StepBy(len(first.list.nbr)) {
 		f.valid = false
 		return false
 	}

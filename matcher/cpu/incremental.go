@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -32,12 +30,6 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		return nil, err
 	}
 	return results, nil
-}
-
-// watch sets stop when ctx is done, until the returned function is called.
-func watch(ctx context.Context, stop *atomic.Bool) func() {
-	cancel := context.AfterFunc(ctx, func() { stop.Store(true) })
-	return func() { cancel() }
 }
 
 // task is one anchored search.
@@ -74,20 +66,20 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 		if n == 0 {
 			continue
 		}
-		began := b.clock()
+		began := b.work.Now()
 		tasks := b.emptyTasks(len(reqs))
 		if how == bySums {
 			b.group()
-			grouped := b.clock() - began
+			grouped := b.work.Now() - began
 			if err := b.advance(ctx, phase, reqs, results); err != nil { // which tells its own time
 				return err
 			}
-			began = b.clock() - grouped
+			began = b.work.Now() - grouped
 			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false).groupTasks(phase, tasks)
 		} else {
 			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness).edgeTasks(sign, tasks)
 		}
-		prepared := (b.clock() - began) / int64(n)
+		prepared := (b.work.Now() - began) / int64(n)
 		for r := range reqs {
 			if b.how(reqs[r]) != how {
 				continue
@@ -139,17 +131,4 @@ func (b *Backend) emptyTasks(n int) [][]task {
 		}
 	}
 	return tasks
-}
-
-// parallel runs work on n workers and waits for them. One worker runs on the caller's goroutine.
-func (b *Backend) parallel(n int, work func()) {
-	if n <= 1 {
-		work()
-		return
-	}
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(work)
-	}
-	wg.Wait()
 }

@@ -61,14 +61,14 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 					return true
 				}
 				f.next = int(at)
-				if !s.step() {
+				if !s.Step() {
 					return false
 				}
 				if ents[i].Staged() && !s.visible(ents[i]) ||
 					!s.candidate(st, w) || !s.free(d, w) || s.o.Members != nil && !s.live(d, w) {
 					continue
 				}
-				if s.sharing.asked(s.steps) {
+				if s.Asked(s.Steps) {
 					s.share(d)
 				}
 				s.edges[b.Edge] = uint32(ents[i].Index())
@@ -124,7 +124,7 @@ func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) && slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true
 	}
-	if !s.step() {
+	if !s.Step() {
 		return false
 	}
 	s.edges[b.Edge] = uint32(e.Index())

@@ -159,7 +159,7 @@ func (c *counter) alongLegs(j *joint) (matcher.Count, bool) {
 		} else {
 			c.narrow(l)
 		}
-		if len(x.side[1]) == 0 || x.over || c.se.stopped {
+		if len(x.side[1]) == 0 || x.over || c.se.Stopped {
 			return matcher.Count{}, !x.over
 		}
 	}
@@ -286,7 +286,7 @@ func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 	x.busy = false
 	mapped, rest := c.mapped, c.parts.split(p.mask&^(1<<p.joint.at))
 	for _, r := range images {
-		if !c.se.step() {
+		if !c.se.Step() {
 			break
 		}
 		c.put(p.joint.members, r.v)

@@ -13,6 +13,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/work"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -388,10 +389,10 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 					}
 					c.memo.reset()
 					stop.Store(true)
-					s.steps = pollEvery - 1 - uint64(rng.IntN(20))
+					s.Steps = work.PollEvery - 1 - uint64(rng.IntN(20))
 					c.count(piece)
 					stop.Store(false)
-					s.stopped = false
+					s.Stopped = false
 					for _, n := range c.chains.ways {
 						require.Zero(t, n)
 					}

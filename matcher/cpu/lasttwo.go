@@ -15,7 +15,7 @@ func (s *search) lastTwo(d int, f *frame) bool {
 		for to := from + len(known); f.next < min(to, f.end); {
 			i := f.next
 			f.next++
-			if !s.step() {
+			if !s.Step() {
 				return false
 			}
 			w := f.nbr[i]
@@ -26,7 +26,7 @@ func (s *search) lastTwo(d int, f *frame) bool {
 			for k := range st.Back {
 				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 			}
-			if s.sharing.asked(s.steps) {
+			if s.Asked(s.Steps) {
 				s.share(d)
 			}
 			at := &known[i-from]
@@ -36,11 +36,11 @@ func (s *search) lastTwo(d int, f *frame) bool {
 			if len(at.list.nbr) == 0 {
 				continue
 			}
-			if !s.stepBy(len(at.list.nbr)) {
+			if !s.StepBy(len(at.list.nbr)) {
 				return false
 			}
 			if !s.out.addList(s, last, at.list) {
-				s.stopped = true
+				s.Stopped = true
 				return false
 			}
 		}

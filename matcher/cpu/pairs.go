@@ -297,7 +297,7 @@ func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame,
 // fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
 func (s *search) fillCommon(f *frame, p place) bool {
 	f.joins = f.joins[:0]
-	if !s.step() {
+	if !s.Step() {
 		f.valid = false
 		return false
 	}

@@ -56,7 +56,7 @@ type rowSearch struct {
 	queued    int       // bytes
 	queues    [][]*group
 	done      []bool // chunks that have been searched, but for parts
-	parts     []*part
+	parts     []*groupPart
 	stretches []*stretch
 	idle      int // workers that have nothing to do
 	waiting   int // workers that wait for room

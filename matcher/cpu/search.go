@@ -6,10 +6,8 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/work"
 )
-
-// pollEvery is the number of search steps between looks at the stop flag and the budget.
-const pollEvery = 1 << 12
 
 // maxWidth is the number of columns of the widest row.
 const maxWidth = matcher.MaxVertices + matcher.MaxEdges
@@ -49,23 +47,9 @@ type search struct {
 	room    sorterRoom // of the next sorter
 	witness []uint32   // the first match, when any will do
 	counter counter
-	sharing sharing
-
-	steps   uint64 // candidates tried
-	stop    *atomic.Bool
-	closed  *atomic.Bool   // of the request, or nil: it is not searched any more
-	meter   *matcher.Meter // of the group, or the request; nil when nothing is measured
-	cut     *cut           // of the group, or the request; nil when its rows are not capped
-	polled  measure        // what the meter knows
-	clock   func() int64
-	tripped bool // the group is beyond its budget
-	stopped bool // by the stop flag, the meter, an error of out, or a witness
-}
-
-// measure is what a search has spent.
-type measure struct {
-	steps, matches uint64
-	at             int64 // nanoseconds
+	work.Worker
+	base int  // steps before it belong to another worker
+	cut  *cut // of the group, or the request; nil when its rows are not capped
 }
 
 // newSearch returns a worker's search. It ends with release.
@@ -76,10 +60,11 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 		s, b.idle = b.idle[n-1], b.idle[:n-1]
 	} else {
 		s = &search{}
+		s.Matches, s.OnSpend, s.Interrupted = s.matches, s.tellCut, s.cutTaken
 	}
 	b.mu.Unlock()
-	s.b, s.clock = b, b.clock
-	s.g, s.orders, s.bits, s.words, s.stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
+	s.b, s.Options = b, &b.work
+	s.g, s.orders, s.bits, s.words, s.Stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.filled = filled{}
 	s.ask(mode)
 	s.lists.attach(b)
@@ -91,13 +76,14 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 
 // ask makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *search) ask(mode matcher.Want) {
-	s.mode, s.found, s.out, s.witness, s.meter, s.closed, s.cut, s.sharing = mode, 0, nil, nil, nil, nil, nil, sharing{}
-	s.steps, s.polled, s.tripped, s.stopped = 0, measure{}, false, false
+	s.mode, s.found, s.out, s.witness, s.cut = mode, 0, nil, nil, nil
+	s.Worker.Begin()
 }
 
 // release keeps the search's caches for another one.
 func (b *Backend) release(s *search) {
-	s.out, s.stop, s.meter, s.closed, s.cut, s.sharing = nil, nil, nil, nil, nil, sharing{}
+	s.out, s.Stop, s.cut = nil, nil, nil
+	s.Worker.End()
 	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +129,7 @@ func (s *search) free(d int, w dyngraph.VertexID) bool {
 
 // begin makes the search ready for another anchor or root.
 func (s *search) begin(o *program.Order) {
-	s.o, s.class, s.stopped, s.tripped = o, nil, false, false
+	s.o, s.class, s.Stopped, s.Tripped = o, nil, false, false
 	s.edges = s.row[len(o.Plan.Query.Vertices):]
 	s.keepFrames(o)
 }
@@ -156,9 +142,9 @@ func (s *search) put(d int, w dyngraph.VertexID) {
 
 // fromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
 func (s *search) fromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
-	s.sign, s.anchor, s.sharing.base = n.Sign, i, 2
+	s.sign, s.anchor, s.base = n.Sign, i, 2
 	s.begin(o)
-	s.steps++
+	s.Steps++
 	if s.ends(o) {
 		return
 	}
@@ -174,64 +160,13 @@ func (s *search) fromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 
 // fromRoot searches the matches of a plain view whose first vertex is v.
 func (s *search) fromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
-	s.sign, s.which, s.sharing.base = 0, which, 1
+	s.sign, s.which, s.base = 0, which, 1
 	s.begin(o)
 	if !s.candidate(&o.Steps[0], v) {
 		return
 	}
 	s.put(0, v)
 	s.extend(1)
-}
-
-// step counts a step and looks at the flags now and then; false ends the search.
-func (s *search) step() bool {
-	s.steps++
-	if s.steps&(pollEvery-1) == 0 {
-		return s.poll()
-	}
-	return true
-}
-
-// stepBy counts several steps.
-func (s *search) stepBy(n int) bool {
-	before := s.steps
-	s.steps += uint64(n)
-	if before/pollEvery != s.steps/pollEvery {
-		return s.poll()
-	}
-	return true
-}
-
-func (s *search) poll() bool {
-	if s.stop.Load() || s.closed != nil && s.closed.Load() {
-		s.stopped = true
-		return false
-	}
-	if s.meter != nil && !s.spend() {
-		s.tripped, s.stopped = true, true
-	}
-	if s.cut != nil && !s.stopped {
-		s.stopped = s.cut.taken(s.b, s)
-	}
-	return !s.stopped
-}
-
-// measured begins to measure what the search spends with m, which may be nil.
-func (s *search) measured(m *matcher.Meter) {
-	s.meter, s.polled = m, measure{steps: s.steps, at: s.clock()}
-}
-
-// spend tells the meter what was spent since it was told last; false when that is too much. What other workers are
-// waited for is not time spent.
-func (s *search) spend() bool {
-	now := measure{s.steps, s.matches(), s.clock() - s.sharing.waited}
-	was := s.polled
-	s.polled = now
-	if s.cut != nil {
-		s.cut.steps.Add(now.steps - was.steps)
-		s.cut.rows.Add(now.matches - was.matches)
-	}
-	return s.meter.Spend(now.steps-was.steps, now.matches-was.matches, now.at-was.at)
 }
 
 // matches returns how many matches the search has found.
@@ -293,7 +228,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 			s.readAhead(d, f.nbr[i:min(i+ahead, f.end)])
 		}
 		f.next++
-		if !s.step() {
+		if !s.Step() {
 			return false
 		}
 		w := f.nbr[i]
@@ -304,7 +239,7 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 		for k := range st.Back {
 			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 		}
-		if s.sharing.asked(s.steps) {
+		if s.Asked(s.Steps) {
 			s.share(d)
 		}
 		if !s.extend(d + 1) {
@@ -319,7 +254,7 @@ func (s *search) last(st *program.Step, f *frame, from, to int) bool {
 	if from >= to {
 		return true
 	}
-	if !s.stepBy(to - from) {
+	if !s.StepBy(to - from) {
 		return false
 	}
 	d := len(s.o.Steps) - 1
@@ -329,7 +264,7 @@ func (s *search) last(st *program.Step, f *frame, from, to int) bool {
 			add = s.out.addImages
 		}
 		if !add(s, st, f, from, to) {
-			s.stopped = true
+			s.Stopped = true
 			return false
 		}
 		return true
@@ -360,12 +295,12 @@ func (s *search) match() bool {
 		return true
 	case matcher.WantAny:
 		s.witness = append([]uint32(nil), s.row[:s.o.Width()]...)
-		s.stop.Store(true)
-		s.stopped = true
+		s.Stop.Store(true)
+		s.Stopped = true
 		return false
 	}
 	if !s.out.addAll(s.row[:s.o.Width()], s.o.Images) {
-		s.stopped = true
+		s.Stopped = true
 		return false
 	}
 	return true

@@ -21,7 +21,7 @@ func eager(t *testing.T, threads int, memory int) *Backend {
 		t.Cleanup(func() { runtime.GOMAXPROCS(n) })
 	}
 	b := New(Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
-	b.shareEvery = 1
+	b.work.ShareEvery = 1
 	return b
 }
 
@@ -42,7 +42,7 @@ func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
 			}
 			x.Commit()
 		}
-		shared += many.shared.Load()
+		shared += many.work.Shared.Load()
 	})
 }
 
@@ -131,9 +131,9 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, memory := range []int{1 << 14, 1 << 20, 1 << 30} {
 			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
-			x.b.shareEvery = 1
+			x.b.work.ShareEvery = 1
 			if threads > 1 {
-				x.b.hold = untilSo
+				x.b.work.Hold = untilSo
 			}
 			done := x.stage(insert)
 			var rows []uint32
@@ -142,7 +142,7 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 				return nil
 			})
 			done()
-			if shared := x.b.shared.Load(); shared > 0 != (threads > 1) {
+			if shared := x.b.work.Shared.Load(); shared > 0 != (threads > 1) {
 				t.Fatalf("%d threads did %d parts that others gave away", threads, shared)
 			}
 			n, _ := res.Count.Uint64()

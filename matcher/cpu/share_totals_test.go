@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/work"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -105,7 +106,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 		oneByOne := rng.IntN(2) == 0
 		for threads := 1; threads <= 8; threads++ {
 			b := eager(t, threads, 1<<20)
-			b.hold = untilSo
+			b.work.Hold = untilSo
 			b.enumerates = oneByOne
 			backends = append(backends, b)
 		}
@@ -116,9 +117,9 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 				for _, be := range backends {
 					b := be.(*Backend)
 					note := func(kind string, search func()) {
-						before := b.shared.Load()
+						before := b.work.Shared.Load()
 						search()
-						if n := b.shared.Load() - before; n > 0 {
+						if n := b.work.Shared.Load() - before; n > 0 {
 							shared[kind] += n
 						}
 					}
@@ -170,7 +171,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 			}
 			x.Commit()
 		}
-		require.Zero(t, backends[0].(*Backend).shared.Load(), "one worker has nobody to share with")
+		require.Zero(t, backends[0].(*Backend).work.Shared.Load(), "one worker has nobody to share with")
 	})
 }
 
@@ -274,9 +275,9 @@ func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir()})
 			done := x.stage(insert)
 			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)
-			require.Greater(t, all.Steps, uint64(20*pollEvery))
+			require.Greater(t, all.Steps, uint64(20*work.PollEvery))
 			require.Equal(t, matcher.CauseSteps, some.Over)
-			require.Less(t, some.Steps, uint64(2*threads*pollEvery))
+			require.Less(t, some.Steps, uint64(2*threads*work.PollEvery))
 			done()
 		}
 	}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/work"
 )
 
 // scene is what the count of a piece depends on, beside the piece.
@@ -34,12 +35,12 @@ type portion struct {
 	of     openSum
 	sum    matcher.Count
 	halted bool // the search was stopped: sum is void
-	done   bool // guarded by pool.mu
+	done   bool // guarded by the pool
 }
 
 // shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch
 // of these is taken meanwhile.
-func (c *counter) shares() bool { return c.se.sharing.hungry != nil && !c.chains.busy }
+func (c *counter) shares() bool { return c.se.Hungry != nil && !c.chains.busy }
 
 // over is the sum over images of a piece's next block.
 func (c *counter) over(p *piece, images []dyngraph.VertexID, ways []matcher.Count) openSum {
@@ -62,10 +63,10 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 		i := c.sums[k].at
 		w := c.sums[k].images[i]
 		c.sums[k].at++
-		if !c.se.step() || c.se.stopped {
+		if !c.se.Step() || c.se.Stopped {
 			break
 		}
-		if c.se.sharing.asked(c.se.steps) {
+		if c.se.Asked(c.se.Steps) {
 			c.share()
 		}
 		c.put(c.q.members[of.next], w)
@@ -76,8 +77,8 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 	given := c.sums[k].given
 	c.sums = c.sums[:k]
 	for _, p := range given {
-		c.se.sharing.pool.await(p, c)
-		c.se.stopped = c.se.stopped || p.halted
+		c.se.Pool.Await(&p.done, &c.se.Worker, c.resume)
+		c.se.Stopped = c.se.Stopped || p.halted
 		total = total.Add(p.sum)
 	}
 	return total
@@ -85,9 +86,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 
 // share gives away half of the images that are left of the outermost sum that has any, if they are wanted.
 func (c *counter) share() {
-	h := &c.se.sharing
-	h.next = c.se.steps + h.every
-	if !h.wanted(nil) {
+	if !c.se.Splits() {
 		return
 	}
 	for k := range c.sums {
@@ -103,10 +102,13 @@ func (c *counter) share() {
 			p.of.ways = f.ways[mid:]
 		}
 		f.images, f.given = f.images[:mid], append(f.given, p)
-		h.give(&part{portion: p, by: c.se})
+		c.se.GiveAway(p)
 		return
 	}
 }
+
+// resume resumes what another worker gave away.
+func (c *counter) resume(p *work.Part) { c.portion(p.Work.(*portion)) }
 
 // portion adds up a portion. The counter may be waiting for one of another sum, with which it goes on afterwards.
 func (c *counter) portion(p *portion) {
@@ -120,13 +122,13 @@ func (c *counter) portion(p *portion) {
 	if c.q != c.shape.apart {
 		c.parts = c.ps.parts[c.q.index]
 	}
-	if c.se.stop.Load() {
-		c.se.stopped = true
+	if c.se.Stop.Load() {
+		c.se.Stopped = true
 	}
-	if !c.se.stopped {
+	if !c.se.Stopped {
 		p.sum = c.add(p.of, c.parts.split(p.of.rest))
 	}
-	p.halted = c.se.stopped
+	p.halted = c.se.Stopped
 	c.scene, c.sums, c.common, c.ways, c.depth = scene, sums, common, ways, depth
-	c.se.sharing.pool.finish(p)
+	c.se.Pool.Finish(&p.done)
 }

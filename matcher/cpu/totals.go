@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/work"
 )
 
 // totals answers the requests of one Search that want a count or a witness, one after the other. What is found for one
@@ -44,7 +45,7 @@ func (t *totals) end() {
 	if t.own != nil {
 		t.unset()
 		t.b.release(t.own)
-		t.run.tasksOf, t.run.pool = tasksOf{}, pool{}
+		t.run.tasksOf, t.run.pool = tasksOf{}, work.Pool{}
 		t.b.run = t.run
 	}
 }
@@ -110,10 +111,10 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 		t.b.widen(r.shape)
 		r.adj = t.b.adjacency()
 	}
-	r.pool = pool{b: t.b, stop: &t.stop}
+	r.pool = work.Pool{Options: &t.b.work, Stop: &t.stop}
 	t.b.progress.Begin(&r.come, len(tasks))
 	defer t.b.progress.End(&r.come)
-	r.pool.run(len(tasks), taskChunk, r.work)
+	r.pool.Run(len(tasks), taskChunk, r.work)
 	return r.less
 }
 
@@ -121,7 +122,7 @@ func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, re
 type tasksRun struct {
 	tasksOf
 	work  func() // worker
-	pool  pool
+	pool  work.Pool
 	meter matcher.Meter
 	come  matcher.SearchProgress
 	mu    sync.Mutex // held to add to the result, and to less
@@ -142,18 +143,18 @@ type tasksOf struct {
 // worker is one worker at the tasks.
 func (r *tasksRun) worker() {
 	t, b := r.t, r.t.b
-	began := b.clock()
+	began := b.work.Now()
 	s, own := t.search(r.want)
 	defer t.done(s, own)
-	s.sharing = r.pool.sharing()
-	s.measured(&r.meter)
+	r.pool.Join(&s.Worker)
+	s.Measure(&r.meter)
 	var more, fewer matcher.Count
 	if r.shape != nil {
 		s.counter.start(s, r.shape, r.adj, r.forest, t.phase)
 	}
-	for from, to, given, ok := r.pool.take(s); ok; from, to, given, ok = r.pool.take(s) {
+	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {
-			s.resume(given)
+			s.resumePart(given)
 		}
 		chunk := r.tasks[from:to]
 		if r.shape != nil {
@@ -167,22 +168,22 @@ func (r *tasksRun) worker() {
 			} else {
 				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
 			}
-			if s.stopped {
+			if s.Stopped {
 				break
 			}
 		}
 		r.come.Done(len(chunk))
-		if s.tripped {
+		if s.Tripped {
 			t.stop.Store(true)
 		}
 	}
-	s.spend()
-	took := s.polled.at - began
+	s.Spend()
+	took := s.Told.At - began
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.result
 	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.found)), r.less.Add(fewer)
-	result.Steps += s.steps
+	result.Steps += s.Steps
 	result.SearchNS += took
 	result.Over = r.meter.Over()
 	if s.witness != nil && result.Witness == nil {

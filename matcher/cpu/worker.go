@@ -6,6 +6,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/work"
 )
 
 // worker searches chunks of anchors and parts of groups.
@@ -18,9 +19,12 @@ type worker struct {
 	ready []*group
 	bytes int
 	spare *group // one that is not in use
-	ahead int    // starts whose orders were read ahead
-	read  int    // what was read comes together here, so that it is read
-	live  []*program.Order
+	// at is the group that is searched, and starts are those of its starts that are not begun.
+	at     *group
+	starts []start
+	ahead  int // starts whose orders were read ahead
+	read   int // what was read comes together here, so that it is read
+	live   []*program.Order
 }
 
 func newWorker(s *rowSearch) *worker {
@@ -29,7 +33,8 @@ func newWorker(s *rowSearch) *worker {
 	w.se.out = &w.st
 	w.se.endings.share(&s.endings)
 	if s.b.opt.Threads > 1 {
-		w.se.sharing = sharing{hungry: &s.hungry, give: s.give, wanted: s.wanted, every: s.b.shareEvery}
+		w.se.Sharing = work.Sharing{Hungry: &s.hungry, Give: w.give, Wanted: w.wanted, Whole: w.giveStarts,
+			Every: s.b.work.ShareEvery}
 	}
 	return w
 }
@@ -79,7 +84,7 @@ func (w *worker) help(before int) bool {
 		return true
 	}
 	if p := s.takePart(before); p != nil {
-		s.b.noteTaken(p, w.se)
+		s.b.work.Taken(&p.Part, &w.se.Worker)
 		s.mu.Unlock()
 		w.part(p)
 		s.mu.Lock()
@@ -145,7 +150,7 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		}
 	}
 	if len(starts) == 1 && w.se.noThird(starts[0].third, order) {
-		w.se.steps++
+		w.se.Steps++
 		of.steps.Add(1)
 		return nil
 	}
@@ -163,11 +168,11 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		g.tripped = true
 		return g
 	}
-	if s.b.hold != nil {
-		s.b.hold(func() bool { return s.hungry.Load() > 0 })
+	if s.b.work.Hold != nil {
+		s.b.work.Hold(func() bool { return s.hungry.Load() > 0 })
 	}
 	tripped, first := w.search(g, starts, nil)
-	if w.se.sharing.gave {
+	if w.se.Gave {
 		w.finish(g, tripped, first)
 		w.queue(c)
 		s.mu.Lock()
@@ -192,7 +197,7 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 }
 
 // part searches a part of a group.
-func (w *worker) part(p *part) {
+func (w *worker) part(p *groupPart) {
 	tripped, first := w.search(p.g, p.starts, p)
 	w.finish(p.g, tripped, first)
 }
@@ -200,32 +205,31 @@ func (w *worker) part(p *part) {
 // search searches starts of a group or, when there are none, the candidates that p names; the rows are in w.st then.
 // It tells whether the group is beyond its budget, and whether these are the first rows of the group, so that no others
 // are wanted (see cut).
-func (w *worker) search(g *group, starts []start, p *part) (tripped, first bool) {
+func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first bool) {
 	s, se, of := w.s, w.se, &w.s.of[g.request]
 	w.st.begin(of.order, g.cut.limit, &g.file)
 	w.st.rows.tail = tailOf(starts, p)
-	se.measured(&g.meter)
-	began := se.polled
-	se.closed = &of.closed
-	h := &se.sharing
-	h.group, h.starts, h.next, h.gave = g, starts, se.steps+h.every, false
-	se.stopped, se.tripped = false, false
+	se.Measure(&g.meter)
+	began := se.Told
+	se.Closed = &of.closed
+	w.at, w.starts, se.Next, se.Gave = g, starts, se.Steps+se.Every, false
+	se.Stopped, se.Tripped = false, false
 	g.cut.measure(s.b, se)
-	if len(starts) == 0 && !se.stopped {
-		se.resume(p)
-		tripped = se.tripped
+	if len(starts) == 0 && !se.Stopped {
+		se.resume(p.Work.(*part))
+		tripped = se.Tripped
 	}
-	for len(h.starts) > 0 && !se.stopped {
-		o := h.starts[0].order
-		h.starts = h.starts[1:]
+	for len(w.starts) > 0 && !se.Stopped {
+		o := w.starts[0].order
+		w.starts = w.starts[1:]
 		se.fromAnchor(o, &s.b.delta.Net[g.order], g.order)
-		tripped = tripped || se.tripped
+		tripped = tripped || se.Tripped
 	}
-	h.group, h.starts = nil, nil
-	tripped = !se.spend() || tripped
-	se.meter, se.closed, se.cut = nil, nil, nil
-	of.steps.Add(int64(se.polled.steps - began.steps))
-	of.ns.Add(se.polled.at - began.at)
+	w.at, w.starts = nil, nil
+	tripped = !se.Spend() || tripped
+	se.Meter, se.Closed, se.cut = nil, nil, nil
+	of.steps.Add(int64(se.Told.Steps - began.Steps))
+	of.ns.Add(se.Told.At - began.At)
 	if g.cut.isDone() {
 		return false, g.cut.give(se, &w.st)
 	}
@@ -233,9 +237,9 @@ func (w *worker) search(g *group, starts []start, p *part) (tripped, first bool)
 }
 
 // tailOf returns the tail of the rows of starts, or of a part.
-func tailOf(starts []start, p *part) int {
+func tailOf(starts []start, p *groupPart) int {
 	if len(starts) == 0 {
-		return p.o.SortedTail
+		return p.Work.(*part).o.SortedTail
 	}
 	n := starts[0].order.SortedTail
 	for _, s := range starts[1:] {
@@ -320,9 +324,9 @@ func (s *rowSearch) wanted(g *group) bool {
 	defer s.mu.Unlock()
 	if !s.begun {
 		s.begin()
-		if s.b.hold != nil {
+		if s.b.work.Hold != nil {
 			s.mu.Unlock()
-			s.b.hold(func() bool { return s.hungry.Load() > 0 })
+			s.b.work.Hold(func() bool { return s.hungry.Load() > 0 })
 			s.mu.Lock()
 		}
 	}
@@ -333,8 +337,35 @@ func (s *rowSearch) wanted(g *group) bool {
 	return n > len(s.parts)
 }
 
+// groupPart is a part of a group's search, given away: what is left of a search, or starts.
+type groupPart struct {
+	work.Part
+	g      *group
+	starts []start
+}
+
+// give gives away part of the search at hand.
+func (w *worker) give(p any) {
+	w.s.give(&groupPart{Part: work.Part{Work: p, By: &w.se.Worker}, g: w.at})
+}
+
+// wanted reports whether a part of the group at hand is wanted.
+func (w *worker) wanted() bool { return w.s.wanted(w.at) }
+
+// giveStarts gives away half of the starts that are not begun, if there are any.
+func (w *worker) giveStarts() bool {
+	n := len(w.starts)
+	if n == 0 {
+		return false
+	}
+	keep := n / 2
+	w.s.give(&groupPart{Part: work.Part{By: &w.se.Worker}, g: w.at, starts: w.starts[keep:]})
+	w.starts = w.starts[:keep:keep]
+	return true
+}
+
 // give takes over a part of a group's search.
-func (s *rowSearch) give(p *part) {
+func (s *rowSearch) give(p *groupPart) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.g.open == 0 {
@@ -343,11 +374,11 @@ func (s *rowSearch) give(p *part) {
 	p.g.open++
 	s.parts = append(s.parts, p)
 	s.work.Broadcast()
-	s.b.holdGiver(&s.mu, p, &s.stop)
+	s.b.work.HoldGiver(&s.mu, &p.Part, &s.stop)
 }
 
 // takePart returns a part of the earliest group, in a chunk before before, or nil. s.mu is held.
-func (s *rowSearch) takePart(before int) *part {
+func (s *rowSearch) takePart(before int) *groupPart {
 	best := -1
 	for i, p := range s.parts {
 		if p.g.chunk < before && (best < 0 || p.g.order < s.parts[best].g.order) {
