@@ -26,6 +26,13 @@ type timedBackend struct {
 	phase func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
 
+// TellProgress implements matcher.ProgressTeller. A backend that does not tell how far it has come tells nothing.
+func (t *timedBackend) TellProgress(p *matcher.Progress) {
+	if b, ok := t.Backend.(matcher.ProgressTeller); ok {
+		b.TellProgress(p)
+	}
+}
+
 // Search implements matcher.Backend.
 func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, over matcher.Exceeded,

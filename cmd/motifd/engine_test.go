@@ -11,6 +11,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
+	"motifd/matcher/pattern"
 	"motifd/matcher/reference"
 )
 
@@ -24,6 +25,31 @@ func TestTimedBackendHidesNothing(t *testing.T) {
 		require.Equal(t, is, can, b.Name())
 		require.NoError(t, b.Close())
 	}
+}
+
+// TestATimedBackendTellsItsProgress: the daemon's engine knows how many anchors a search has.
+func TestATimedBackendTellsItsProgress(t *testing.T) {
+	b := &timedBackend{Backend: cpu.New(cpu.Options{Threads: 1}), threads: 1}
+	e, err := newEngine(dyngraph.NewGraph(dyngraph.Options{Directed: true}), b, matcher.EngineOptions{})
+	require.NoError(t, err)
+	defer e.Close()
+	q, err := pattern.Parse(pattern.Cypher, []byte("MATCH (a)-[:T]->(b)"), pattern.Options{Name: "q", Directed: true})
+	require.NoError(t, err)
+	ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
+	require.NoError(t, err)
+	anchors := uint64(0)
+	for i, x := range []*matcher.Batch{{Change: ch}, {Updates: []dyngraph.Update{
+		{Op: dyngraph.InsertEdge, From: "a", To: "b", Label: "T"},
+		{Op: dyngraph.InsertEdge, From: "a", To: "c", Label: "T"},
+	}}} {
+		x.Number = uint64(i) + 1
+		_, err := e.Step(t.Context(), x, func(*matcher.Event) error {
+			_, anchors = e.Anchors()
+			return nil
+		}, nil)
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 2, anchors)
 }
 
 // slowBackend searches for three seconds, and calls its receiver in between. It is used in a synctest bubble, where
