@@ -25,16 +25,16 @@ func (r *running) budget(query string, b *Budget) {
 	r.budgets[query] = b
 }
 
-// Found returns how many matches the step that runs now has found for a query so far, those that are still to be put in
-// order and emitted among them. It may be called from any goroutine.
-func (e *Engine) Found(query string) uint64 {
+// Found returns how many matches the step that runs now has found so far, those that are still to be put in order and
+// emitted among them. It may be called from any goroutine.
+func (e *Engine) Found() (matches uint64) {
 	r := &e.running
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b := r.budgets[query]; b != nil {
-		return b.found.Load()
+	for _, b := range r.budgets {
+		matches += b.found.Load()
 	}
-	return 0
+	return matches
 }
 
 // Anchors returns how many anchors the searches that run now have, and how many of these are done with: net edges, or

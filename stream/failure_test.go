@@ -224,6 +224,8 @@ func (s *slowEngine) Step(ctx context.Context, b *matcher.Batch, emit func(*matc
 // Anchors implements stream.Engine.
 func (s *slowEngine) Anchors() (done, all uint64) { return 3, 7 }
 
+func (s *slowEngine) Found() uint64 { return 11 }
+
 // TestAStepIsTold: while the engine is at a batch, the status tells which one, for how long, and how far it has come.
 func TestAStepIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -253,6 +255,7 @@ func TestAStepIsTold(t *testing.T) {
 		require.NotEmpty(t, got.Sign)
 		require.Equal(t, matcher.PhaseSearch, got.Phase)
 		require.Equal(t, [2]uint64{3, 7}, [2]uint64{got.AnchorsDone, got.Anchors})
+		require.EqualValues(t, 11, got.Found)
 		close(slow.release)
 		require.NoError(t, <-done)
 		_, ok = p.Step()

@@ -22,6 +22,8 @@ type Engine interface {
 	ToSuspend() []string
 	// Anchors tells how far a step has come, to any goroutine; see matcher.Engine.
 	Anchors() (done, all uint64)
+	// Found tells how many matches it has found, likewise.
+	Found() (matches uint64)
 	Graph() *dyngraph.Graph
 }
 

@@ -28,13 +28,15 @@ type StepStatus struct {
 	// vertices where the whole graph is searched. Both are 0 between searches, and where the backend does not tell.
 	Anchors     uint64 `json:"anchors,omitempty"`
 	AnchorsDone uint64 `json:"anchors_done,omitempty"`
-	Records     uint64 `json:"records"` // emitted so far
+	// Found counts the matches that were found so far, those that are still to be put in order and emitted among them.
+	Found   uint64 `json:"found,omitempty"`
+	Records uint64 `json:"records"` // emitted so far
 }
 
 // running is the step that runs now, for other goroutines to see.
 type running struct {
 	mu    sync.Mutex
-	now   StepStatus // Seconds, Query, Sign, Update and Records are filled in by Step
+	now   StepStatus // what changes while it runs is filled in by Step
 	since time.Time  // zero: no step runs
 
 	last    atomic.Pointer[emitted]
@@ -112,5 +114,6 @@ func (p *Pipeline) Step() (StepStatus, bool) {
 		}
 	}
 	s.AnchorsDone, s.Anchors = p.opt.Engine.Anchors()
+	s.Found = p.opt.Engine.Found()
 	return s, true
 }

@@ -26,19 +26,21 @@ import (
 
 // fakeDaemon is a daemon in a given state.
 type fakeDaemon struct {
-	ready error
-	err   error
+	ready   error
+	err     error
+	queries []knownQuery
+	pending []pendingChange
 }
 
 func (f *fakeDaemon) Ready() error          { return f.ready }
 func (f *fakeDaemon) Status() statusReport  { return statusReport{Version: "v"} }
-func (f *fakeDaemon) Queries() []knownQuery { return nil }
+func (f *fakeDaemon) Queries() []knownQuery { return f.queries }
 func (f *fakeDaemon) Directed() bool        { return true }
 func (f *fakeDaemon) Mode() string          { return "changelog" }
 func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (changed, error) {
 	return changed{Batch: 1, Version: 1}, f.err
 }
-func (f *fakeDaemon) Pending() []pendingChange             { return nil }
+func (f *fakeDaemon) Pending() []pendingChange             { return f.pending }
 func (f *fakeDaemon) Cancel(context.Context, string) error { return errNotPending }
 
 func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
@@ -224,6 +226,44 @@ func TestClientSaysWhatIsMissing(t *testing.T) {
 		require.NotContains(t, r.stderr, "is motifd running")
 		require.NotContains(t, r.stderr, "s3cret")
 	}
+}
+
+// TestQueryListTellsAll holds that the list on the terminal tells of pending changes, of what a query leaves out, and why
+// one cannot match.
+func TestQueryListTellsAll(t *testing.T) {
+	state := func(name string, edit func(*matcher.QueryState)) knownQuery {
+		s := matcher.QueryState{Query: &matcher.Query{Name: name, Version: 1, Origin: "api"}}
+		edit(&s)
+		return knownQuery{QueryState: s}
+	}
+	never := state("never", func(*matcher.QueryState) {})
+	never.warnings = []string{"no vertex in the graph has the label \"account\""}
+	server := httptest.NewServer(adminOf(config.Admin{}, &fakeDaemon{
+		queries: []knownQuery{
+			state("hub", func(s *matcher.QueryState) { s.LossySince = 7 }), never,
+			state("trial", func(s *matcher.QueryState) { s.Query.Shadow = true }),
+			state("off", func(s *matcher.QueryState) { s.Suspended, s.SuspendedBy = true, "operator" }),
+		},
+		pending: []pendingChange{
+			{Op: "add", Query: "ring", State: "waiting", Seconds: 0.6},
+			{Op: "add", Query: "fan10", State: "running", Seconds: 12.3, Found: 4, Backfill: "70", Records: 2},
+		},
+	}))
+	defer server.Close()
+	var list []string
+	for line := range strings.Lines(succeed(t, t.TempDir(), "query", "list", "--url", server.URL).stdout) {
+		list = append(list, strings.Join(strings.Fields(line), " "))
+	}
+	require.Equal(t, []string{
+		"NAME VERSION EMIT UNIT ORIGIN STATE",
+		"hub 1 deltas embeddings api active, lossy since batch 7",
+		"never 1 deltas embeddings api active",
+		"trial 1 deltas embeddings api active, shadow",
+		"off 1 deltas embeddings api suspended (operator)",
+		"query never, warning: no vertex in the graph has the label \"account\"",
+		"pending: add of query ring, waiting for 1s",
+		"pending: add of query fan10, running for 12s, 4 matches found of 70, 2 records",
+	}, list)
 }
 
 // TestAPIWantsAPattern holds that the API asks for what it takes: it reads no files.

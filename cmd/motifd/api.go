@@ -37,8 +37,8 @@ type daemon interface {
 
 // changed tells of a query change: the batch in which it took effect, and the query's version.
 type changed struct {
-	Batch   uint64 `json:"batch"`
-	Version uint64 `json:"version"`
+	Batch   uint64 `json:"batch,omitempty"`
+	Version uint64 `json:"version,omitempty"`
 	// Warnings say why the query cannot match at present.
 	Warnings []string `json:"warnings,omitempty"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.

@@ -153,7 +153,7 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(nil))
 	require.Equal(t, http.StatusConflict, got.code, "as it would be")
 	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(func(q *newQuery) { q.Backfill = "" }))
-	require.Equal(t, answer{200, `{"batch":0,"version":0,"backfill":"` + n + `","dry_run":true}`}, got)
+	require.Equal(t, answer{200, `{"backfill":"` + n + `","dry_run":true}`}, got)
 	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry=1", fan(nil)).code)
 	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry_run=perhaps", fan(nil)).code)
 	require.NotContains(t, p.ask("GET", "/api/v1/queries", "").body, "fan10")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"motifd/config"
 	"motifd/dyngraph"
@@ -145,16 +146,54 @@ func (c *queryListCmd) Run(a *app) error {
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tVERSION\tEMIT\tUNIT\tORIGIN\tSTATE")
 	for _, q := range list.Queries {
-		state := "active"
-		if q.Suspended {
-			state = "suspended"
-			if q.SuspendedBy != "" {
-				state += " (" + q.SuspendedBy + ")"
-			}
-		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, state)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, q.state())
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, q := range list.Queries {
+		if err := printWarnings(a.stdout, "query "+q.Name+", ", q.Warnings); err != nil {
+			return err
+		}
+	}
+	for i := range list.Pending {
+		if _, err := fmt.Fprintln(a.stdout, list.Pending[i].describe()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state is what the list says of a query.
+func (q *queryInfo) state() string {
+	state := "active"
+	switch {
+	case q.Suspended && q.SuspendedBy != "":
+		state = "suspended (" + q.SuspendedBy + ")"
+	case q.Suspended:
+		state = "suspended"
+	case q.Mode != "live":
+		state += ", " + q.Mode
+	}
+	if q.LossySince > 0 {
+		state += fmt.Sprintf(", lossy since batch %d", q.LossySince)
+	}
+	return state
+}
+
+// describe is what the list says of a change that is not in effect yet.
+func (c *pendingChange) describe() string {
+	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State, time.Duration(c.Seconds*1e9).Round(time.Second))
+	if c.Found > 0 {
+		text += fmt.Sprintf(", %d matches found", c.Found)
+	}
+	if c.Backfill != "" {
+		text += " of " + c.Backfill
+	}
+	if c.Records > 0 {
+		text += fmt.Sprintf(", %d records", c.Records)
+	}
+	return text
 }
 
 type queryRemoveCmd struct {
@@ -292,7 +331,7 @@ func (d *changed) print(w io.Writer, name, when string) error {
 	case d.DryRun:
 		what = fmt.Sprintf("nothing was changed, matches in the graph: %s", d.Backfill)
 	case d.Pending:
-		what = "the change is pending: the engine is busy; motifd query list --json tells what becomes of it, motifd query remove withdraws it"
+		what = "the change is pending: the engine is busy; motifd query list tells what becomes of it, motifd query remove withdraws it"
 	case d.Unchanged:
 		what = fmt.Sprintf("version %d, is registered like this already", d.Version)
 	case d.Cancelled:

@@ -80,8 +80,13 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	defer closing("the checkpoint", store.Close)
 	defer serveCopies(s.cfg.Checkpoint.Dir, store, s.log)()
+	var last uint64 // of the batches that the run before had in hand
 	defer func() {
-		if n := store.InHand(); n > 0 && ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		stopped := err == nil || errors.Is(err, context.Canceled)
+		if p := s.pipeline.Load(); p != nil && errors.Is(err, stream.ErrStopTimeout) {
+			stopped = p.Status().Batch < last
+		}
+		if n := store.InHand(); n > 0 && ctx.Err() != nil && stopped {
 			err = fmt.Errorf("%w: %d batches in hand; the next start finishes them", errUnfinished, n)
 		}
 	}()
@@ -101,6 +106,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	last = state.Batch + uint64(len(state.Open))
 	engine, err := s.engine(ctx, state, store)
 	if err != nil {
 		return err

@@ -154,10 +154,10 @@ func (s *service) Pending() []pendingChange {
 		if step, ok := p.Step(); ok && step.Change != "" {
 			c := pendingChange{
 				Op: step.Change, Query: step.Query, State: "running", Seconds: rounded(time.Duration(step.Seconds * 1e9)),
-				Batch: step.Batch, Records: step.Records,
+				Batch: step.Batch, Found: step.Found, Records: step.Records,
 			}
-			if e := s.core.Load(); e != nil && c.Op != "remove" {
-				c.Found, c.Backfill = e.Found(c.Query), s.pending.expected(c.Query)
+			if c.Op != "remove" {
+				c.Backfill = s.pending.expected(c.Query)
 			}
 			out = append(out, c)
 		}

@@ -42,10 +42,22 @@ func watchSteps(ctx context.Context, running func() (stream.StepStatus, bool), l
 		}
 		if n := int(s.Seconds / slowStep.Seconds()); ok && n > told {
 			told = n
-			log.Warn().Uint64("batch", s.Batch).Str("change", s.Change).Str("phase", string(s.Phase)).Str("query", s.Query).
-				Str("sign", s.Sign).Int("update", s.Update).Int("updates", s.Updates).Uint64("anchors_done", s.AnchorsDone).
-				Uint64("anchors", s.Anchors).Uint64("records", s.Records).
-				Msg("slow: " + describeStep(&s))
+			line := log.Warn().Uint64("batch", s.Batch).Str("phase", string(s.Phase))
+			if s.Change != "" {
+				line.Str("change", s.Change)
+			} else {
+				line.Int("updates", s.Updates)
+			}
+			if s.Query != "" {
+				line.Str("query", s.Query)
+			}
+			if s.Sign != "" {
+				line.Str("sign", s.Sign).Int("update", s.Update)
+			}
+			if s.Anchors != 0 {
+				line.Uint64("anchors_done", s.AnchorsDone).Uint64("anchors", s.Anchors)
+			}
+			line.Uint64("found", s.Found).Uint64("records", s.Records).Msg("slow: " + describeStep(&s))
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestSlowStepIsLogged(t *testing.T) {
 				return stream.StepStatus{}, false
 			default:
 				return stream.StepStatus{Batch: 2, Seconds: (at - 20*time.Second).Seconds(), Query: "fan10",
-					AnchorsDone: 41, Anchors: 60, Records: 7}, true
+					AnchorsDone: 41, Anchors: 60, Found: 9, Records: 7}, true
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
@@ -35,7 +35,9 @@ func TestSlowStepIsLogged(t *testing.T) {
 		watchSteps(ctx, step, zerolog.New(&out))
 		require.Equal(t, 3, strings.Count(out.String(), "\n"), out.String())
 		require.Contains(t, out.String(), `"query":"fan10"`)
-		require.Contains(t, out.String(), `"anchors_done":41,"anchors":60,"records":7`)
+		require.Contains(t, out.String(), `"anchors_done":41,"anchors":60,"found":9,"records":7`)
+		require.NotContains(t, out.String(), `"change"`, "what is not known is left out")
+		require.NotContains(t, out.String(), `"sign"`, "what is not known is left out")
 		require.NotContains(t, out.String(), `"batch":1`)
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,4 +67,38 @@ func TestReplayStopsInAFlood(t *testing.T) {
 	}, strings.NewReader(""), cancelOnWrite{cancel}, &stderr, nil)
 	require.Equal(t, exitFailed, code, stderr.String())
 	require.Contains(t, stderr.String(), "stopping took too long")
+}
+
+// TestAStopInAFloodOfRecovery: a stop abandons the batch in hand, and one of the next start, which does that batch again,
+// says with its status that it is still not finished.
+func TestAStopInAFloodOfRecovery(t *testing.T) {
+	var hub strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&hub, `{"op":"+","from":"s","to":"m%d"}`+"\n", i)
+	}
+	dir := write(t, map[string]string{
+		"in.jsonl":   hub.String(),
+		"fan.cypher": "MATCH (s)-->(a), (s)-->(b), (s)-->(c), (s)-->(d), (s)-->(e), (s)-->(f), (s)-->(g)",
+	})
+	pipe := filepath.Join(dir, "out")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, code := range []int{exitFailed, exitUnfinished, exitUnfinished} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out, err := os.OpenFile(pipe, os.O_RDWR, 0) // so that no opening waits for another
+		require.NoError(t, err)
+		read := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(cancelOnWrite{cancel}, out)
+			read <- err
+		}()
+		var stderr locked
+		require.Equal(t, code, execute(ctx, []string{
+			"run", "--set=input.file.path=" + filepath.Join(dir, "in.jsonl"), "--set=output.file.path=" + pipe,
+			"--set=queries_dir=" + dir, "--set=checkpoint.dir=" + filepath.Join(dir, "state"), "--set=admin.listen=",
+			"--set=stop_timeout=1ms",
+		}, strings.NewReader(""), io.Discard, &stderr, nil), stderr.String())
+		require.NoError(t, out.Close())
+		require.ErrorIs(t, <-read, os.ErrClosed)
+		cancel()
+	}
 }
