@@ -9,12 +9,13 @@ import "unicode/utf8"
 //
 // Refused are: an unknown Op; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
 // longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
-// vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex and
-// declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels, LimitEdges or the edge indexes. These limits
-// are judged as if every vertex and edge that comes and goes inside the batch stayed, so that Stage cannot fail of them.
+// vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex
+// and declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels, LimitEdges or the edge
+// indexes. These limits are judged as if every vertex and edge that comes and goes inside the batch stayed, so that
+// Stage cannot fail of them.
 //
-// Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with the
-// label that it has, or with none. A deletion sets no label.
+// Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with
+// the label that it has, or with none. A deletion sets no label.
 func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 	total := 0
 	for i := range msgs {
@@ -322,9 +323,9 @@ func (a *acceptor) addEdges(n int) error {
 // edgeIdentity names an edge by the keys of its ends; in an undirected graph from <= to.
 type edgeIdentity struct{ from, to, label string }
 
-// LimitEdges has Accept refuse, as ReasonGraphFull, messages whose insertions would give the graph more edges than this; 0 is no limit.
-// Edges that are there are renewed, and deleted, whatever the limit; what a batch deletes makes room for later batches. It is for
-// the owner of the graph, between batches. Stage does not look at the limit.
+// LimitEdges has Accept refuse, as ReasonGraphFull, messages whose insertions would give the graph more edges than
+// this; 0 is no limit. Edges that are there are renewed, and deleted, whatever the limit; what a batch deletes makes
+// room for later batches. It is for the owner of the graph, between batches. Stage does not look at the limit.
 func (g *Graph) LimitEdges(limit uint64) { g.edgeLimit = limit }
 
 // limitEdges judges an insertion by the limit of edges.

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// churn is a random directed graph of one edge label, with endless batches that keep its size: every second update deletes
-// an edge that is there, whichever, the others insert one that is not.
+// churn is a random directed graph of one edge label, with endless batches that keep its size: every second update
+// deletes an edge that is there, whichever, the others insert one that is not.
 type churn struct {
 	g    *Graph
 	rnd  *rand.Rand
@@ -160,8 +160,9 @@ func cpuTime(clock uintptr) time.Duration {
 // CPUTime is the processor time that the process has used.
 func CPUTime() time.Duration { return cpuTime(processTime) }
 
-// BenchmarkBatches is Stage and Commit of batches of 10,000 random updates, keys resolved by Accept beforehand, in a graph of 3
-// million edges: updates per second of processor time, the collector's included. Accept is shown beside it.
+// BenchmarkBatches is Stage and Commit of batches of 10,000 random updates, keys resolved by Accept beforehand, in a
+// graph of 3 million edges: updates per second of processor time, the collector's included. Accept is shown beside
+// it.
 func BenchmarkBatches(b *testing.B) {
 	const size = 10_000
 	c := newChurn(b, 3_000_000)
@@ -191,8 +192,8 @@ func BenchmarkBatches(b *testing.B) {
 	b.ReportMetric(float64(accept.Nanoseconds())/n, "ns/accept")
 }
 
-// BenchmarkSmallBatches is how long Stage and Commit of few updates take, in graphs of different sizes. Batches during which a
-// column or the array changed its size are counted apart.
+// BenchmarkSmallBatches is how long Stage and Commit of few updates take, in graphs of different sizes. Batches
+// during which a column or the array changed its size are counted apart.
 func BenchmarkSmallBatches(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -233,9 +234,9 @@ func benchSmallBatches(b *testing.B, c *churn, size int) {
 	b.ReportMetric(float64(grown), "grown")
 }
 
-// BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and the dictionary
-// apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Churned means that 1.5 million
-// edges of three were deleted, whichever, and as many others inserted.
+// BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and
+// the dictionary apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Churned
+// means that 1.5 million edges of three were deleted, whichever, and as many others inserted.
 func BenchmarkMemory(b *testing.B) {
 	heap := func() float64 {
 		runtime.GC()

@@ -6,9 +6,10 @@ import (
 	"unsafe"
 )
 
-// Columns grow by an eighth. Most of what that takes is not the copy but the memory: the operating system gives it page by page, when
-// a page is written for the first time, and on a virtual machine a hundred megabytes may take a tenth of a second, for which a batch
-// would wait. So what a large column will need next is made, and its pages written, by a goroutine of its own while there is room yet.
+// Columns grow by an eighth. Most of what that takes is not the copy but the memory: the operating system gives it
+// page by page, when a page is written for the first time, and on a virtual machine a hundred megabytes may take a
+// tenth of a second, for which a batch would wait. So what a large column will need next is made, and its pages
+// written, by a goroutine of its own while there is room yet.
 
 // grown returns s with a length of at least n; new elements are zero.
 func grown[T any](s []T, n int) []T {
@@ -33,8 +34,8 @@ const (
 	yieldPages = 16
 )
 
-// making is held while memory is made: several goroutines that do so, and one that does not yield, would take the processors from those
-// that a batch waits for.
+// making is held while memory is made: several goroutines that do so, and one that does not yield, would take the
+// processors from those that a batch waits for.
 var making sync.Mutex
 
 // spare is the memory that a column will grow into. One that is not used goes with its column.

@@ -112,7 +112,8 @@ func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) 
 	g.stats.addVertex(l, 1)
 }
 
-// findSlot looks an edge up, from the end that has fewer, and returns the slot of its entry there and whether that end is to.
+// findSlot looks an edge up, from the end that has fewer, and returns the slot of its entry there and whether that
+// end is to.
 func (g *Graph) findSlot(from, to VertexID, l LabelID) (at int, atTo, ok bool) {
 	back := In
 	if !g.opt.Directed {

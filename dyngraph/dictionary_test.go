@@ -142,7 +142,8 @@ func TestS7DictionaryOfManyKeys(t *testing.T) {
 	checkTables(t, 0, &d)
 }
 
-// TestS3AcceptTellsKeysOfOneHashApart accepts updates of two keys whose hashes are the same, when one of them is a vertex and when both are.
+// TestS3AcceptTellsKeysOfOneHashApart accepts updates of two keys whose hashes are the same, when one of them is a
+// vertex and when both are.
 func TestS3AcceptTellsKeysOfOneHashApart(t *testing.T) {
 	g := NewGraph(Options{Directed: true})
 	// Of a few hundred thousand keys some have the same 32 bits; which, is another matter in each run.
@@ -183,8 +184,9 @@ func TestS3AcceptTellsKeysOfOneHashApart(t *testing.T) {
 	check(y)
 }
 
-// TestS3AcceptReadsAheadAcrossMessages accepts messages of all lengths, many of which are refused somewhere, at once and one by one,
-// each a batch of its own: the verdicts are the same, and what was resolved for Stage is what a look-up finds.
+// TestS3AcceptReadsAheadAcrossMessages accepts messages of all lengths, many of which are refused somewhere, at once
+// and one by one, each a batch of its own: the verdicts are the same, and what was resolved for Stage is what a
+// look-up finds.
 func TestS3AcceptReadsAheadAcrossMessages(t *testing.T) {
 	refused := 0
 	for seed := range uint64(200) {

@@ -29,9 +29,9 @@
 //	   table, which therefore has an edge before its entries come and until they are gone; degrees, too, are of what the
 //	   array holds at every moment, also in the middle of a batch.
 //
-// The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage; fold_plain.go,
-// fold.go and edgetable.go reduce a batch to its net effect; stage.go orders it and puts it in; commit.go ends it; graph.go
-// has the columns and the views. pma.go and the files named after it are the array, with edge.go and labelset.go, range.go what is
-// read from it; pma_warm.go and fetch.go have memory near before it is needed, and huge_linux.go has it in huge pages;
-// loader.go fills all from a checkpoint.
+// The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage;
+// fold_plain.go, fold.go and edgetable.go reduce a batch to its net effect; stage.go orders it and puts it in;
+// commit.go ends it; graph.go has the columns and the views. pma.go and the files named after it are the array, with
+// edge.go and labelset.go, range.go what is read from it; pma_warm.go and fetch.go have memory near before it is
+// needed, and huge_linux.go has it in huge pages; loader.go fills all from a checkpoint.
 package dyngraph

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// PackedTwin makes a second array of the same entries without gaps. swap puts the one in the other's place. A batch may be
-// staged, but must end as it began, with the first.
+// PackedTwin makes a second array of the same entries without gaps. swap puts the one in the other's place. A batch
+// may be staged, but must end as it began, with the first.
 func (g *Graph) PackedTwin() (swap func()) {
 	other := g.packed()
 	return func() { g.adj, other = other, g.adj }
 }
 
-// FlatTwin is PackedTwin for an array that a search cannot tell from a plain CSR's: besides the gaps, the ends of leaves are gone, so that a
-// vertex's neighbours are one run. That is so for vertices of up to some 200 entries; runs of others end with leaves.
+// FlatTwin is PackedTwin for an array that a search cannot tell from a plain CSR's: besides the gaps, the ends of
+// leaves are gone, so that a vertex's neighbours are one run. That is so for vertices of up to some 200 entries; runs
+// of others end with leaves.
 func (g *Graph) FlatTwin() (swap func()) {
 	other := g.packed()
 	for v := range other.heads {

@@ -2,13 +2,15 @@ package dyngraph
 
 import "unsafe"
 
-// Beside reading ahead (pma_warm.go), which waits for what it reads before anything else is done, memory is asked for without waiting: into
-// the cache of the second level, which can have many more lines under way than the first. What is asked for has to be told from what is
-// near, in an order like that of the memory: the processor does wait for where a page lies, and for the fold, which goes from vertex to
-// vertex at random, asking cost what it saved. It may also leave requests undone when memory is busy, so the leaves are read ahead as well;
-// of what is near by then that costs little.
+// Beside reading ahead (pma_warm.go), which waits for what it reads before anything else is done, memory is asked for
+// without waiting: into the cache of the second level, which can have many more lines under way than the first. What
+// is asked for has to be told from what is near, in an order like that of the memory: the processor does wait for
+// where a page lies, and for the fold, which goes from vertex to vertex at random, asking cost what it saved. It may
+// also leave requests undone when memory is busy, so the leaves are read ahead as well; of what is near by then that
+// costs little.
 
-// fetchAhead is how many operations or leaves ahead memory is asked for: a group that is read ahead, and some of the next one.
+// fetchAhead is how many operations or leaves ahead memory is asked for: a group that is read ahead, and some of the
+// next one.
 const fetchAhead = ahead + ahead/4
 
 // lineSize is the bytes of a line of the cache.

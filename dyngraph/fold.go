@@ -64,8 +64,8 @@ const (
 	noSlot = ^uint32(0)
 )
 
-// set makes the edge present or absent. One update can do both, when it labels first one end and then the other: then it
-// has changed nothing.
+// set makes the edge present or absent. One update can do both, when it labels first one end and then the other: then
+// it has changed nothing.
 func (e *foldEdge) set(present bool, place uint32) {
 	switch {
 	case e.present == present:

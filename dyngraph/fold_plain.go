@@ -2,12 +2,12 @@ package dyngraph
 
 import "slices"
 
-// A plain update is of an edge between two vertices that the graph knows, and that the batch neither deletes nor gives a label. Its edge
-// is known by the vertices' ids and the label, so all that there is to an edge is its own updates: sorted by edge, they lie together,
-// and the graph is asked about edges in the order in which it has them.
+// A plain update is of an edge between two vertices that the graph knows, and that the batch neither deletes nor
+// gives a label. Its edge is known by the vertices' ids and the label, so all that there is to an edge is its own
+// updates: sorted by edge, they lie together, and the graph is asked about edges in the order in which it has them.
 
-// plainOf is a plain update as an adjacency entry: that of its edge under From (in an undirected graph the lower end), with the update's
-// place in the batch for an edge index, and marked when it is an insertion.
+// plainOf is a plain update as an adjacency entry: that of its edge under From (in an undirected graph the lower
+// end), with the update's place in the batch for an edge index, and marked when it is an insertion.
 func (f *folder) plainOf(i int, r *resolved, l LabelID, op Op) slot {
 	from, to := r.fromID, r.toID
 	if !f.g.opt.Directed && from > to {

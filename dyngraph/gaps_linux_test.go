@@ -67,9 +67,11 @@ func meetRanges(x, y Range) int {
 	return n
 }
 
-// BenchmarkGaps compares what a search does with neighbours, over the churned array, over one without gaps, over one that has neither gaps nor leaves but
-// is reached in the same way, and over a plain CSR of the same graph, by turns: to read those of a vertex, to look for one, to intersect those of an edge's ends, and searches that do nothing but
-// that: the triangles and squares of a vertex. They ask the array for every list each time; the CPU backend keeps what it has read.
+// BenchmarkGaps compares what a search does with neighbours, over the churned array, over one without gaps, over one
+// that has neither gaps nor leaves but is reached in the same way, and over a plain CSR of the same graph, by turns:
+// to read those of a vertex, to look for one, to intersect those of an edge's ends, and searches that do nothing but
+// that: the triangles and squares of a vertex. They ask the array for every list each time; the CPU backend keeps
+// what it has read.
 func BenchmarkGaps(b *testing.B) {
 	c := newChurn(b, 3_000_000)
 	c.run(b, 600_000)

@@ -19,7 +19,8 @@ import (
 // synth is the synth case, from this folder.
 const synth = matchertest.Synth("../../shared/data/synth")
 
-// churnedSynth is the graph of the synth case after as many deletions and insertions as it has edges, of those that it has.
+// churnedSynth is the graph of the synth case after as many deletions and insertions as it has edges, of those that
+// it has.
 func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Update) *dyngraph.Delta) {
 	g = dyngraph.NewGraph(dyngraph.Options{})
 	stage = func(us []dyngraph.Update) *dyngraph.Delta {
@@ -50,9 +51,10 @@ func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Upd
 	return g, stage
 }
 
-// BenchmarkDataGapsInSearch replays the stream of the synth case in batches of 1,000 for one query, by turns over the array, over one without gaps, and
-// over one that a search cannot tell from a plain CSR's, each with backends of its own, and compares the time of the searches: the sums over
-// batches of the least of all rounds. Matches are enumerated: what counts without enumeration reads an index of its own, which has no gaps.
+// BenchmarkDataGapsInSearch replays the stream of the synth case in batches of 1,000 for one query, by turns over the
+// array, over one without gaps, and over one that a search cannot tell from a plain CSR's, each with backends of its
+// own, and compares the time of the searches: the sums over batches of the least of all rounds. Matches are
+// enumerated: what counts without enumeration reads an index of its own, which has no gaps.
 func BenchmarkDataGapsInSearch(b *testing.B) {
 	const rounds = 9
 	stream := synth.Updates(b, "insert.txt")

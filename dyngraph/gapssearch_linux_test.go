@@ -14,8 +14,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// gapsGraph has vertices of five labels and edges of some between random ones, after as many deletions and insertions as it has
-// edges.
+// gapsGraph has vertices of five labels and edges of some between random ones, after as many deletions and insertions
+// as it has edges.
 func gapsGraph(b *testing.B, vertices, edges int, directed bool, labels ...string) (*dyngraph.Graph, func(n int) []dyngraph.Message) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
@@ -68,9 +68,9 @@ func gapsGraph(b *testing.B, vertices, edges int, directed bool, labels ...strin
 	return g, insert
 }
 
-// BenchmarkGapsInSearch runs the same searches over the churned array and over one without gaps, by turns, each time with
-// caches that are cold, and compares the processor time: the least of all rounds. Where the graph has no directions and one edge label they run over one
-// that a search cannot tell from a plain CSR's, too.
+// BenchmarkGapsInSearch runs the same searches over the churned array and over one without gaps, by turns, each time
+// with caches that are cold, and compares the processor time: the least of all rounds. Where the graph has no
+// directions and one edge label they run over one that a search cannot tell from a plain CSR's, too.
 func BenchmarkGapsInSearch(b *testing.B) {
 	const vertices, edges = 100_000, 1_000_000
 	directed, insert := gapsGraph(b, vertices, edges, true, "S", "T")

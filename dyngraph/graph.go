@@ -210,8 +210,9 @@ func (v View) Key(id VertexID) string { return v.g.vkey[id] }
 // Label returns the vertex's label. A freed id has it until the id is used again.
 func (v View) Label(id VertexID) LabelID { return v.g.vlabel[id] }
 
-// LowLabels returns the lowest byte of each vertex's label: who looks for one label among very many vertices reads a quarter of the memory so, and
-// the labels of those alone that may have it. It is valid until the next Stage, Commit or Abort.
+// LowLabels returns the lowest byte of each vertex's label: who looks for one label among very many vertices reads a
+// quarter of the memory so, and the labels of those alone that may have it. It is valid until the next Stage, Commit
+// or Abort.
 func (g *Graph) LowLabels() []uint8 { return g.vlow }
 
 // setLabel gives a vertex its label.

@@ -31,7 +31,8 @@ func wantsHugePages(t *testing.T, at unsafe.Pointer) bool {
 	return false
 }
 
-// TestHugePages: a column that is made large, by growth or ahead of it, is asked for in huge pages; what a column holds stays as it is.
+// TestHugePages: a column that is made large, by growth or ahead of it, is asked for in huge pages; what a column
+// holds stays as it is.
 func TestHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skipf("this system has no huge pages to ask for: %v", err)

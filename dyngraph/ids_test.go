@@ -245,8 +245,8 @@ func TestS11RefusedMessagesCountForNothing(t *testing.T) {
 	}
 }
 
-// TestS11StageCountsWhatComes: Stage, too, refuses more edges than there are indexes, whether or not their ends are new, more vertices than there are
-// ids and more labels than the table holds, and no fewer.
+// TestS11StageCountsWhatComes: Stage, too, refuses more edges than there are indexes, whether or not their ends are
+// new, more vertices than there are ids and more labels than the table holds, and no fewer.
 func TestS11StageCountsWhatComes(t *testing.T) {
 	g := NewGraph(Options{Directed: true, MaxVertices: 4, MaxLabels: 3})
 	g.maxEdges = 3

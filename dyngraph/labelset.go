@@ -1,8 +1,8 @@
 package dyngraph
 
-// labelSet is the few labels that a vertex's entries of one direction have: up to four below 255, ascending, a byte each that
-// holds the label plus 1; or manyLabels. It may have more than there are, when a label went with an entry and it could not be
-// seen at once that it was the last.
+// labelSet is the few labels that a vertex's entries of one direction have: up to four below 255, ascending, a byte
+// each that holds the label plus 1; or manyLabels. It may have more than there are, when a label went with an entry
+// and it could not be seen at once that it was the last.
 type labelSet uint32
 
 const manyLabels = ^labelSet(0)

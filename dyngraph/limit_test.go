@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestS11EdgeLimitRefusesNewEdges holds that a full graph takes deletions and renewals, and that what is refused leaves no trace.
+// TestS11EdgeLimitRefusesNewEdges holds that a full graph takes deletions and renewals, and that what is refused
+// leaves no trace.
 func TestS11EdgeLimitRefusesNewEdges(t *testing.T) {
 	for _, directed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("directed=%t", directed), func(t *testing.T) {

@@ -3,10 +3,10 @@ package dyngraph
 // Entries returns the number of adjacency entries: of every edge of the old graph and of the new one, its two.
 func (g *Graph) Entries() int { return g.adj.n }
 
-// Leaf returns the entries of a leaf of the packed memory array, for a copy of it elsewhere (GAMMA V-C): leaf by leaf, from 0 on, they come
-// in order, Entries in all. A row is the vertex in the upper half, then a bit for the direction, then the label; the array
-// keeps none, and they are written over rows, which grows. The other slices belong to the Graph, must not be written, and are
-// valid until the next Stage, Commit or Abort.
+// Leaf returns the entries of a leaf of the packed memory array, for a copy of it elsewhere (GAMMA V-C): leaf by
+// leaf, from 0 on, they come in order, Entries in all. A row is the vertex in the upper half, then a bit for the
+// direction, then the label; the array keeps none, and they are written over rows, which grows. The other slices
+// belong to the Graph, must not be written, and are valid until the next Stage, Commit or Abort.
 func (g *Graph) Leaf(leaf int, rows []uint64) ([]uint64, []VertexID, []Entry) {
 	p := &g.adj
 	at, n := leaf*leafSize, int(p.count[leaf])

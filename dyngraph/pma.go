@@ -6,20 +6,20 @@ import (
 )
 
 // The packed memory array keeps the adjacency entries sorted in slots with gaps (GAMMA V-C; GPMA). Slots form leaves
-// of a fixed size; entries are packed to the left of their leaf, so that a leaf is a run without gaps. Over the leaves
-// lies an implicit binary tree of windows: window i of level k is the leaves from i<<k up to (i+1)<<k, cut off at the
-// last leaf. A window may be filled between bounds that narrow from the leaf to the root. An insertion that would
-// overfill its leaf spreads the entries of the smallest window that has room evenly over the window; a deletion that
-// leaves too few does the same. Batches work on all windows of a level before they go to the next. The root's bounds
-// hold after every batch, so that memory follows the number of entries.
+// of a fixed size; entries are packed to the left of their leaf, so that a leaf is a run without gaps. Over the
+// leaves lies an implicit binary tree of windows: window i of level k is the leaves from i<<k up to (i+1)<<k, cut off
+// at the last leaf. A window may be filled between bounds that narrow from the leaf to the root. An insertion that
+// would overfill its leaf spreads the entries of the smallest window that has room evenly over the window; a deletion
+// that leaves too few does the same. Batches work on all windows of a level before they go to the next. The root's
+// bounds hold after every batch, so that memory follows the number of entries.
 //
 // The number of leaves is any, not a power of two: the array grows and shrinks to a density midway between the root's
-// bounds, so that the next change of size is a constant share of the entries away. Between them it grows at its end, see
-// insertAtEnd.
+// bounds, so that the next change of size is a constant share of the entries away. Between them it grows at its end,
+// see insertAtEnd.
 const leafSize = 64
 
-// Density bounds of leaf and root; levels between are interpolated. The root's are narrower than GPMA's 0.42 and 0.84: batches
-// cost no more (docs/performance.md), and the array takes a quarter less memory.
+// Density bounds of leaf and root; levels between are interpolated. The root's are narrower than GPMA's 0.42 and
+// 0.84: batches cost no more (docs/performance.md), and the array takes a quarter less memory.
 const (
 	leafLow  = 0.08
 	leafHigh = 0.92
@@ -33,9 +33,9 @@ var (
 	maxLeaf = int(math.Floor(leafHigh * leafSize))
 )
 
-// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of entries,
-// first row and runs, of every vertex the leaf of its first entry and its degrees. A slot is a neighbour and the edge, eight
-// bytes; its row follows from the edge table. No leaf is empty unless it is the only one.
+// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of
+// entries, first row and runs, of every vertex the leaf of its first entry and its degrees. A slot is a neighbour and
+// the edge, eight bytes; its row follows from the edge table. No leaf is empty unless it is the only one.
 type pma struct {
 	directed bool
 	nbr      []VertexID
@@ -74,8 +74,8 @@ type head struct {
 	mixed  uint8     // bit by direction: entries may differ in label; cleared when there are none
 }
 
-// segment is a window with the insertions or deletions that are to be done in it: those of the batch, or of what is pending, from the
-// first one up to the end. A batch has thousands, so it is small and has no pointers.
+// segment is a window with the insertions or deletions that are to be done in it: those of the batch, or of what is
+// pending, from the first one up to the end. A batch has thousands, so it is small and has no pointers.
 type segment struct {
 	window     uint32
 	first, end uint32
@@ -194,7 +194,8 @@ func (p *pma) holds(s int, o *slot) bool {
 	return s < len(p.ent) && p.ent[s].Index() == o.ent.Index() && p.nbr[s] == o.nbr && s%leafSize < int(p.count[s/leafSize])
 }
 
-// mark sets the payloads of entries, which are there, and appends their slots to at. were is in which slots they may be, or nil.
+// mark sets the payloads of entries, which are there, and appends their slots to at. were is in which slots they may
+// be, or nil.
 func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 	for i := range ops {
 		if i%ahead == 0 {

@@ -54,8 +54,8 @@ func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
 	}
 }
 
-// allot makes empty leaves for that many entries, and room for more at the end: memory that is not written yet is an address only, while
-// to move the array to where there is more is long for a batch to wait.
+// allot makes empty leaves for that many entries, and room for more at the end: memory that is not written yet is an
+// address only, while to move the array to where there is more is long for a batch to wait.
 func (p *pma) allot(total, leaves int) {
 	room := roomFor(leaves)
 	p.nbr = p.spares.nbr.take(leaves*leafSize, room*leafSize)
@@ -69,7 +69,8 @@ func (p *pma) allot(total, leaves int) {
 // roomFor is how many leaves an array of so many has room for.
 func roomFor(leaves int) int { return leaves + leaves/8 }
 
-// foresee has memory made for an array that will be written anew before long, and lets go of it when that is no longer so.
+// foresee has memory made for an array that will be written anew before long, and lets go of it when that is no
+// longer so.
 func (p *pma) foresee() {
 	const near, far = rootHigh - 0.03, rootHigh - 0.06
 	switch slots := float64(p.leaves() * leafSize); {

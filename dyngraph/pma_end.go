@@ -2,15 +2,16 @@ package dyngraph
 
 import "math"
 
-// New vertices have the highest ids, so their entries come behind all others, batch after batch. Were the last leaf treated like any
-// other, the dense end would be carried into ever wider windows, over and over. So when the last leaf overflows, the array gets
-// more leaves behind it, as full as those of an array that is built: that leaves room for what the new vertices get later.
+// New vertices have the highest ids, so their entries come behind all others, batch after batch. Were the last leaf
+// treated like any other, the dense end would be carried into ever wider windows, over and over. So when the last
+// leaf overflows, the array gets more leaves behind it, as full as those of an array that is built: that leaves room
+// for what the new vertices get later.
 
 // fullLeaf is the number of entries of a leaf of an array that is built.
 var fullLeaf = int(math.Floor((rootLow + rootHigh) / 2 * leafSize))
 
-// insertAtEnd inserts those operations that belong in the last leaf, if it cannot hold them and the root's bounds allow more leaves,
-// and says into which slots. It returns the other operations.
+// insertAtEnd inserts those operations that belong in the last leaf, if it cannot hold them and the root's bounds
+// allow more leaves, and says into which slots. It returns the other operations.
 func (p *pma) insertAtEnd(ops []slot, at []int) []slot {
 	last, from := p.leaves()-1, len(ops)
 	for from > 0 && p.notAfter(last, ops[from-1].row, ops[from-1].nbr) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNewVerticesMoveNothing: entries that come behind all others are put there, and what is in the array stays where it is.
+// TestNewVerticesMoveNothing: entries that come behind all others are put there, and what is in the array stays where
+// it is.
 func TestNewVerticesMoveNothing(t *testing.T) {
 	for _, size := range []int{1, 3, 50, 700} {
 		p := pma{directed: true}
@@ -38,8 +39,8 @@ func TestNewVerticesMoveNothing(t *testing.T) {
 	}
 }
 
-// TestEndAgainstSortedSlice plays an array whose vertices come in ascending order, and go, against a sorted slice: now and then
-// all that is new is of one vertex, or comes between what is in the last leaves.
+// TestEndAgainstSortedSlice plays an array whose vertices come in ascending order, and go, against a sorted slice:
+// now and then all that is new is of one vertex, or comes between what is in the last leaves.
 func TestEndAgainstSortedSlice(t *testing.T) {
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {

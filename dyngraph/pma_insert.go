@@ -2,8 +2,8 @@ package dyngraph
 
 import "sync"
 
-// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table. It appends to at the slots of
-// those that it did not have to move about, and something else for the others.
+// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table. It appends to
+// at the slots of those that it did not have to move about, and something else for the others.
 func (p *pma) insert(ops []slot, at []int) []int {
 	from := len(at)
 	at = grown(at, from+len(ops))
@@ -195,8 +195,9 @@ func (p *pma) merge(a, b int, ops []slot) []slot {
 // keep is how many entries of scratch an array holds on to.
 const keep = 1 << 18
 
-// wide is scratch of windows that are larger: *stretch. Some streams spread such a window several times a second, so that making
-// it anew each time was most of what a daemon allocated; the collector takes it when it is not used any more.
+// wide is scratch of windows that are larger: *stretch. Some streams spread such a window several times a second, so
+// that making it anew each time was most of what a daemon allocated; the collector takes it when it is not used any
+// more.
 var wide sync.Pool
 
 // wideRoom returns empty scratch for n entries; p.moved is to be it afterwards.

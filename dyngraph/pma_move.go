@@ -2,15 +2,16 @@ package dyngraph
 
 import "math/bits"
 
-// A window, and the whole array when it is written anew, is moved without asking for rows: a row is read from the edge table, which
-// lies elsewhere, so an entry whose row is asked for costs several times as much as one that is only copied. What is known instead: runs
-// begin where they began, but for those that a leaf's end cut in two, and vertices follow each other by their degrees.
+// A window, and the whole array when it is written anew, is moved without asking for rows: a row is read from the
+// edge table, which lies elsewhere, so an entry whose row is asked for costs several times as much as one that is
+// only copied. What is known instead: runs begin where they began, but for those that a leaf's end cut in two, and
+// vertices follow each other by their degrees.
 
 // part is what takes entries that follow each other. runs are where runs begin among them, a bit to an entry.
 type part func(nbr []VertexID, ent []Entry, runs uint64)
 
-// eachPart calls do with the entries of the leaves [a, b) and operations among them, in order, at most leafSize at a time. An entry
-// whose run began in an earlier part does not begin one. The operations are not entered yet.
+// eachPart calls do with the entries of the leaves [a, b) and operations among them, in order, at most leafSize at a
+// time. An entry whose run began in an earlier part does not begin one. The operations are not entered yet.
 func (p *pma) eachPart(a, b int, ops []slot, do part) {
 	before := -1       // the leaf whose last entry was the last one
 	last := ^uint64(0) // else the row of the last one, an operation; at first that of none

@@ -115,8 +115,8 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 	p.reoffset(leaf, ops[0].vertex())
 }
 
-// movesOn tells whether the removal of the operations, from a leaf of n entries, leaves their last vertex with entries in later
-// leaves only.
+// movesOn tells whether the removal of the operations, from a leaf of n entries, leaves their last vertex with
+// entries in later leaves only.
 func (p *pma) movesOn(leaf, n int, ops []slot) bool {
 	v, k := ops[len(ops)-1].vertex(), 0
 	for k < len(ops) && ops[len(ops)-1-k].vertex() == v {

@@ -2,9 +2,9 @@ package dyngraph
 
 import "math/bits"
 
-// The entries of a leaf that are of one row are a run. p.runs says, a bit to a slot, where runs begin; and as the row of a run
-// is read from the edge table, which lies elsewhere, as few as possible are read: the first of a leaf is in p.first, and
-// those of a vertex whose entries all have one label follow from its head.
+// The entries of a leaf that are of one row are a run. p.runs says, a bit to a slot, where runs begin; and as the row
+// of a run is read from the edge table, which lies elsewhere, as few as possible are read: the first of a leaf is in
+// p.first, and those of a vertex whose entries all have one label follow from its head.
 
 // upTo has the bits below n.
 func upTo(n int) uint64 { return 1<<n - 1 }
@@ -17,7 +17,8 @@ func (p *pma) runRow(leaf, i int) uint64 {
 	return p.rowAt(leaf*leafSize + i)
 }
 
-// firstRun returns the beginning of the first of some runs, given as bits, whose row is at least that; n if there is none.
+// firstRun returns the beginning of the first of some runs, given as bits, whose row is at least that; n if there is
+// none.
 func (p *pma) firstRun(leaf int, runs uint64, row uint64, n int) int {
 	const few = 4 // reads that do not wait for each other
 	for range few {
@@ -109,8 +110,8 @@ func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
 	return i
 }
 
-// guessLess is countLess for neighbours that may be far: the processor guesses which way the search goes, and reads on, also
-// what comes after it, before what it has asked for is there.
+// guessLess is countLess for neighbours that may be far: the processor guesses which way the search goes, and reads
+// on, also what comes after it, before what it has asked for is there.
 func guessLess(nbrs []VertexID, nbr VertexID) int {
 	i, j := 0, len(nbrs)
 	for i < j {
@@ -141,8 +142,8 @@ func countLess(nbrs []VertexID, nbr VertexID) int {
 	return at
 }
 
-// base returns how far from a leaf's beginning a vertex's first entry is, going back over leaves between, if they are few; the
-// vertex has entries, of which some may be in the leaf.
+// base returns how far from a leaf's beginning a vertex's first entry is, going back over leaves between, if they are
+// few; the vertex has entries, of which some may be in the leaf.
 func (p *pma) base(h *head, leaf int) (int, bool) {
 	const few = 4
 	between := leaf - int(h.start)
@@ -156,8 +157,8 @@ func (p *pma) base(h *head, leaf int) (int, bool) {
 	return base, true
 }
 
-// reoffset corrects where vertices begin in a leaf whose entries changed behind those of vertex v. Degrees, runs and the start of v
-// are right.
+// reoffset corrects where vertices begin in a leaf whose entries changed behind those of vertex v. Degrees, runs and
+// the start of v are right.
 func (p *pma) reoffset(leaf int, v VertexID) {
 	n := int(p.count[leaf])
 	h := &p.heads[v]
@@ -181,8 +182,8 @@ func (p *pma) reoffset(leaf int, v VertexID) {
 	}
 }
 
-// vertexFrom returns the first vertex from v on that has entries, which is that of the entry in a slot. A few that have none are
-// passed one by one, as heads lie side by side, before the edge table is asked, which lies elsewhere.
+// vertexFrom returns the first vertex from v on that has entries, which is that of the entry in a slot. A few that
+// have none are passed one by one, as heads lie side by side, before the edge table is asked, which lies elsewhere.
 func (p *pma) vertexFrom(v VertexID, at int) VertexID {
 	const few = 8
 	for range few {
@@ -194,8 +195,8 @@ func (p *pma) vertexFrom(v VertexID, at int) VertexID {
 	return VertexID(p.rowAt(at) >> 32)
 }
 
-// behind returns where in a leaf the entries of the vertices after v begin; v has none, and the leaf begins with an entry of a vertex
-// before it. It knows if one of the next few vertices has entries.
+// behind returns where in a leaf the entries of the vertices after v begin; v has none, and the leaf begins with an
+// entry of a vertex before it. It knows if one of the next few vertices has entries.
 func (p *pma) behind(v VertexID, leaf int) (i int, ok bool) {
 	const few = 8
 	after := p.heads[v+1:]

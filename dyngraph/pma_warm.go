@@ -1,8 +1,9 @@
 package dyngraph
 
-// What a batch touches lies all over the array, and to wait for memory, one entry after the other, is most of what it costs.
-// So leaves are read ahead, some at a time, by reads that do not depend on each other: the processor has them under
-// way at once, and what follows finds them near. The reads are summed up to keep the compiler from leaving them out.
+// What a batch touches lies all over the array, and to wait for memory, one entry after the other, is most of what it
+// costs. So leaves are read ahead, some at a time, by reads that do not depend on each other: the processor has them
+// under way at once, and what follows finds them near. The reads are summed up to keep the compiler from leaving them
+// out.
 
 // ahead is the number of operations or leaves that are read ahead.
 const ahead = 32
@@ -57,8 +58,8 @@ func (p *pma) warmSegments(ops []slot, segs []segment) {
 	p.warmth += sum
 }
 
-// warmEntries reads ahead the slots where the operations' entries were, or where their vertices begin, a part of the way to the
-// entries.
+// warmEntries reads ahead the slots where the operations' entries were, or where their vertices begin, a part of the
+// way to the entries.
 func (p *pma) warmEntries(ops []slot, were []uint32) {
 	sum := uint32(0)
 	for i := range ops {
@@ -76,7 +77,8 @@ func (p *pma) warmEntries(ops []slot, were []uint32) {
 	p.warmth += sum
 }
 
-// warmEnds reads the first and the last of a vertex's entries of one direction, if they are few, and with the payloads if asked to.
+// warmEnds reads the first and the last of a vertex's entries of one direction, if they are few, and with the
+// payloads if asked to.
 func (p *pma) warmEnds(v VertexID, d Dir, payload bool) uint32 {
 	h := &p.heads[v]
 	if int(h.start) >= len(p.count) {

@@ -17,8 +17,8 @@ func unresolved(u *Update) resolved {
 	return resolved{from: u.From, to: u.To, fromID: NoVertex, toID: NoVertex}
 }
 
-// resolve finds the vertices of at most ahead updates. Each step is taken for all keys before the next, by reads that do not wait
-// for each other (see pma_warm.go): the slot, the key that it leads to, the bytes of that key.
+// resolve finds the vertices of at most ahead updates. Each step is taken for all keys before the next, by reads that
+// do not wait for each other (see pma_warm.go): the slot, the key that it leads to, the bytes of that key.
 func (g *Graph) resolve(rs []resolved) {
 	var keys [2 * ahead]string
 	var hashes [2 * ahead]uint32
@@ -67,8 +67,8 @@ func (g *Graph) find(key string) VertexID { return g.keys.find(g.keys.hash(key),
 func (g *Graph) putKey(id VertexID)  { g.keys.insert(g.keys.hash(g.vkey[id]), id) }
 func (g *Graph) dropKey(id VertexID) { g.keys.remove(g.keys.hash(g.vkey[id]), id) }
 
-// resolveAll resolves the updates [i, to), at most ahead: as Accept did, of whose resolutions there are known, where the strings are the
-// very same, or anew.
+// resolveAll resolves the updates [i, to), at most ahead: as Accept did, of whose resolutions there are known, where
+// the strings are the very same, or anew.
 func (g *Graph) resolveAll(updates []Update, i, to, known int) {
 	anew := false
 	for j := i; j < to; j++ {

@@ -246,8 +246,8 @@ func TestStageRefusesWhatWasNotAccepted(t *testing.T) {
 	wantNet(t, batch(t, g, ins("p", "q", "x")), "+ p: x q: @0")
 }
 
-// TestS3OneUpdateThatLabelsBothEnds: between the two labels an edge of before is back for a moment. That is no operation
-// on it, and does not move its place.
+// TestS3OneUpdateThatLabelsBothEnds: between the two labels an edge of before is back for a moment. That is no
+// operation on it, and does not move its place.
 func TestS3OneUpdateThatLabelsBothEnds(t *testing.T) {
 	g := NewGraph(Options{Directed: true})
 	batch(t, g, vert("b", "B"), ins("a", "b", "x"))

@@ -115,7 +115,8 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 	return &s.delta, nil
 }
 
-// collect finds in the fold the vertices that come and go, the edges that stay, and how many come; and what plain updates do.
+// collect finds in the fold the vertices that come and go, the edges that stay, and how many come; and what plain
+// updates do.
 func (s *staged) collect(g *Graph) {
 	f := &g.fold
 	for i := range f.verts {

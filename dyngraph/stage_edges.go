@@ -93,8 +93,9 @@ func compareNet(a, b netItem) int {
 		cmp.Compare(a.Sign, b.Sign))
 }
 
-// nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under the end where
-// the fold found the edge is marked. renameSlots puts the edges back, and what the fold found beside them.
+// nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under
+// the end where the fold found the edge is marked. renameSlots puts the edges back, and what the fold found beside
+// them.
 func (s *staged) nameSlots(i int) {
 	it := &s.sorted[i]
 	d := s.deletes[len(s.deletes)-2:]

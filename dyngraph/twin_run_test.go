@@ -21,7 +21,8 @@ func TestS3TwinLongBatches(t *testing.T) {
 	}
 }
 
-// TestS3TwinPlainBatches has long batches in which hardly any vertex is deleted or declared, so that most updates are plain.
+// TestS3TwinPlainBatches has long batches in which hardly any vertex is deleted or declared, so that most updates are
+// plain.
 func TestS3TwinPlainBatches(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {

@@ -31,16 +31,18 @@ type Queue interface {
 	Sync() error
 }
 
-// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it is done with a copy when the call returns;
-// Launch need not wait, everything else that follows it does. A failed Launch may be reported by the call after it.
+// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it is done with a copy when the call
+// returns; Launch need not wait, everything else that follows it does. A failed Launch may be reported by the call
+// after it.
 type Device interface {
 	Queue
-	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is too little.
+	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is
+	// too little.
 	Alloc(bytes int) (Ptr, error)
 	// Free waits for nothing: the memory is not in use.
 	Free(p Ptr) error
-	// AllocHost returns page-locked host memory, of any content, that streams copy from and to. It is not the garbage collector's:
-	// FreeHost takes the whole of it back.
+	// AllocHost returns page-locked host memory, of any content, that streams copy from and to. It is not the garbage
+	// collector's: FreeHost takes the whole of it back.
 	AllocHost(bytes int) ([]byte, error)
 	FreeHost(b []byte) error
 	NewStream() (Stream, error)
@@ -48,8 +50,8 @@ type Device interface {
 	Close() error
 }
 
-// Stream is a Queue whose calls return at once and whose work is done beside that of the Device itself and of other streams. It
-// copies from and to page-locked memory alone, which is left untouched until the copy is done.
+// Stream is a Queue whose calls return at once and whose work is done beside that of the Device itself and of other
+// streams. It copies from and to page-locked memory alone, which is left untouched until the copy is done.
 type Stream interface {
 	Queue
 	// Record has the event happen when all that was asked of the stream so far is done.

@@ -13,6 +13,6 @@
 //	ptx/        what clang makes of them, committed and embedded, so that building motifd needs no CUDA compiler
 //	emu/        a warp emulator, so that the same sources run in tests without a GPU
 //
-// A Device is where kernels run: an NVIDIA GPU through the driver (build tag cuda), or the emulator (build tag emu). Its streams work beside
-// each other; events hold their work together.
+// A Device is where kernels run: an NVIDIA GPU through the driver (build tag cuda), or the emulator (build tag emu).
+// Its streams work beside each other; events hold their work together.
 package kernels

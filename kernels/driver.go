@@ -2,12 +2,10 @@
 
 package kernels
 
-// #cgo LDFLAGS: -ldl
-// #pragma weak motifdDriver
-// extern int motifdDriver(const char **why);
+// #cgo LDFLAGS: -ldl #pragma weak motifdDriver extern int motifdDriver(const char **why);
 //
-// // driver returns what the driver's initialisation gave. Built without loader.c, the program would not be here after a failure.
-// static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
+// // driver returns what the driver's initialisation gave. Built without loader.c, the program would not be here
+// after a failure. static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
 import "C"
 
 import (
@@ -22,19 +20,21 @@ import (
 // MinDriver is the oldest driver, as cu.Version counts, that loads the kernels: CUDA 11.0, PTX ISA 7.0.
 const MinDriver = 11000
 
-// GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads: every call holds its thread and makes the
-// context that thread's. (A thread that makes all calls would add the time of two switches of threads to each.)
+// GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads: every call holds
+// its thread and makes the context that thread's. (A thread that makes all calls would add the time of two switches
+// of threads to each.)
 type GPU struct {
 	info      Info
 	ctx       cu.CUContext
 	functions map[string]cu.Function
 }
 
-// OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice and
-// MemoryError say what is missing; other errors are the driver's.
+// OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice
+// and MemoryError say what is missing; other errors are the driver's.
 //
-// The CUDA binding initialises the driver before main, and ends the process when that fails. Linked against loader/loader.c in
-// place of the driver's library, as headers.sh has it, the program lives on and gets its error here.
+// The CUDA binding initialises the driver before main, and ends the process when that fails. Linked against
+// loader/loader.c in place of the driver's library, as headers.sh has it, the program lives on and gets its error
+// here.
 func OpenGPU(number int) (*GPU, error) {
 	if err := driverError(); err != nil {
 		return nil, err

@@ -19,7 +19,8 @@ import (
 	"motifd/kernels"
 )
 
-// opens names the variable with the number of a GPU that the test binary opens, and allocates memory of, to print what came of it.
+// opens names the variable with the number of a GPU that the test binary opens, and allocates memory of, to print
+// what came of it.
 const opens = "MOTIFD_TEST_OPEN"
 
 func TestMain(m *testing.M) {
@@ -56,7 +57,8 @@ func TestMain(m *testing.M) {
 // launches names the variable with which the test binary also launches kernels.
 const launches = "MOTIFD_TEST_LAUNCH"
 
-// launchWhileCollecting launches a kernel again and again while garbage is collected. Its parameters are addresses that Go's heap had once.
+// launchWhileCollecting launches a kernel again and again while garbage is collected. Its parameters are addresses
+// that Go's heap had once.
 func launchWhileCollecting(g *kernels.GPU) error {
 	params := make([]uint64, 6)
 	for i := range params {
@@ -145,8 +147,8 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
-// TestLaunchWhileCollecting launches kernels with a driver that leaves, in freed memory of many sizes, addresses that Go's heap had once, as a real one may leave
-// what it was given.
+// TestLaunchWhileCollecting launches kernels with a driver that leaves, in freed memory of many sizes, addresses that
+// Go's heap had once, as a real one may leave what it was given.
 func TestLaunchWhileCollecting(t *testing.T) {
 	const leaves = `
 #include <stdlib.h>

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// emulatedStream does what it is asked late: when it has to, or when the seed says so. What is not held by events is therefore done in
-// many orders, and memory that is touched before a copy is done shows.
+// emulatedStream does what it is asked late: when it has to, or when the seed says so. What is not held by events is
+// therefore done in many orders, and memory that is touched before a copy is done shows.
 type emulatedStream struct {
 	e     *Emulator
 	todo  []func() error

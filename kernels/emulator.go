@@ -13,8 +13,8 @@ import (
 	"os/exec"
 )
 
-// Emulator is a Device that runs the kernels on this machine, in a process of the program that emu/build.sh makes. It is for
-// tests.
+// Emulator is a Device that runs the kernels on this machine, in a process of the program that emu/build.sh makes. It
+// is for tests.
 type Emulator struct {
 	cmd *exec.Cmd
 	in  *bufio.Writer

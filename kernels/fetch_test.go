@@ -10,8 +10,9 @@ import (
 	"motifd/kernels"
 )
 
-// TestStreamsReadAnySize reads pieces of a device's memory over a stream: few bytes and many, at any place, whole words and not. What lies beside a piece
-// is left as it was. The kernel that reads small pieces of a GPU's copies words within the device, too: the emulator's streams read without it.
+// TestStreamsReadAnySize reads pieces of a device's memory over a stream: few bytes and many, at any place, whole
+// words and not. What lies beside a piece is left as it was. The kernel that reads small pieces of a GPU's copies
+// words within the device, too: the emulator's streams read without it.
 func TestStreamsReadAnySize(t *testing.T) {
 	rng := seeded(t)
 	d := newDevice(t, rng)

@@ -9,26 +9,29 @@ import "math/bits"
 // LeafSlots is the number of slots of a leaf of the device's packed memory array.
 const LeafSlots = 64
 
-// Of an operation: Staged, in Ent, when the batch that is being staged inserts or deletes the edge; Out, in Kind, when the edge goes
-// or, of a staged one, when the batch deletes it.
+// Of an operation: Staged, in Ent, when the batch that is being staged inserts or deletes the edge; Out, in Kind,
+// when the edge goes or, of a staged one, when the batch deletes it.
 const (
 	Staged = uint32(1) << 31
 	Out    = uint32(1) << 31
 )
 
-// Op says what becomes of an edge's entries: both hold Ent afterwards, or are gone. Kind is KindOf the one at From, Back of that at To.
+// Op says what becomes of an edge's entries: both hold Ent afterwards, or are gone. Kind is KindOf the one at From,
+// Back of that at To.
 type Op struct {
 	Ent, From, To, Kind, Back uint32
 }
 
-// NearBits returns how many of the 31 bits of a kind are the neighbour's label, in a graph of that many labels: 16, or fewer when there are more than 32,768.
+// NearBits returns how many of the 31 bits of a kind are the neighbour's label, in a graph of that many labels: 16,
+// or fewer when there are more than 32,768.
 func NearBits(labels int) int { return 31 - max(15, bits.Len(uint(labels-1))) }
 
-// KindOf returns the kind of an entry: its edge's label and as much of the label of the neighbour as there are bits for.
+// KindOf returns the kind of an entry: its edge's label and as much of the label of the neighbour as there are bits
+// for.
 func KindOf(label, near uint32, nearBits int) uint32 { return label<<nearBits | near&(1<<nearBits-1) }
 
-// UpdateStatus is what an update leaves: Entries, that there are; and Rebuild, not 0 when the array is to be written anew before anything
-// reads it.
+// UpdateStatus is what an update leaves: Entries, that there are; and Rebuild, not 0 when the array is to be written
+// anew before anything reads it.
 type UpdateStatus struct {
 	Entries, Pending, Segments, Rebuild, Scratch uint32
 	_                                            [3]uint32

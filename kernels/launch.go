@@ -19,8 +19,9 @@ import (
 
 // launch launches a kernel. The parameters are one structure, of which the driver makes a copy.
 //
-// It does what cu.Function.Launch is for, which stores pointers in memory of malloc. Where the collector marks, it goes on from what such a store
-// overwrites, and ends the process if that looks like an address of its own and is none (golang.org/issue/19928): memory that the driver had in use has such.
+// It does what cu.Function.Launch is for, which stores pointers in memory of malloc. Where the collector marks, it
+// goes on from what such a store overwrites, and ends the process if that looks like an address of its own and is
+// none (golang.org/issue/19928): memory that the driver had in use has such.
 func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
 	f, ok := g.functions[kernel]
 	if !ok || len(params) == 0 {

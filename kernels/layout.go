@@ -4,7 +4,8 @@ package kernels
 
 // The types here are laid out as their namesakes in graph.cuh, plan.cuh and state.cuh.
 
-// None is no vertex, entry or edge; also the anchor of a program that starts at a vertex, and the vertex of an edge step.
+// None is no vertex, entry or edge; also the anchor of a program that starts at a vertex, and the vertex of an edge
+// step.
 const None = ^uint32(0)
 
 // Bounds of a program.
@@ -69,7 +70,8 @@ const (
 	RuleInView
 )
 
-// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of places and of edges are bit masks. See plan.cuh.
+// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of places and of edges
+// are bit masks. See plan.cuh.
 type Step struct {
 	Vertex, Place             uint32
 	Mask, Also, Apart         uint64
@@ -99,12 +101,14 @@ type Program struct {
 	Leaf            [MaxSteps]Leaf
 }
 
-// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked with.
+// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked
+// with.
 type Task struct {
 	Program, Net, Group uint32
 }
 
-// Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of their net edges is.
+// Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of
+// their net edges is.
 type Run struct {
 	First, Net, Program, Group uint32
 }

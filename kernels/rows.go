@@ -10,8 +10,8 @@ const (
 	maxFields  = 32
 )
 
-// Rows says what is put in order: N rows of Stride words, of which the first is the row's group and the next Columns decide among rows
-// of one group, the first of them most. All memory is the caller's.
+// Rows says what is put in order: N rows of Stride words, of which the first is the row's group and the next Columns
+// decide among rows of one group, the first of them most. All memory is the caller's.
 type Rows struct {
 	Rows               Ptr
 	N, Stride, Columns int
@@ -19,8 +19,8 @@ type Rows struct {
 	Bits               Ptr  // of Stride words
 }
 
-// RowsBehind returns how many rows, of so many words and so many for each match, a warp may write behind the ring's end: those that it is given when the ring is
-// full, after which it parks, and what it has kept by then (emit.cuh).
+// RowsBehind returns how many rows, of so many words and so many for each match, a warp may write behind the ring's
+// end: those that it is given when the ring is full, after which it parks, and what it has kept by then (emit.cuh).
 func RowsBehind(stride, each int) int {
 	kept := outWords / stride
 	return max(kept, warp*each) + kept
@@ -52,7 +52,8 @@ type rowBounds struct {
 	Group, Mask uint32
 }
 
-// Place says where the rows of a group go: the word of the first of them, which is the row First of the order, and their width.
+// Place says where the rows of a group go: the word of the first of them, which is the row First of the order, and
+// their width.
 type Place struct {
 	Word         uint64
 	First, Width uint32
@@ -131,7 +132,8 @@ func RunRowBounds(q Queue, r Rows, o RowOrder, first Ptr) error {
 	return q.Launch("rowbounds", flat(q, r.N), rowThreads, BytesOf(&p))
 }
 
-// RunRowGather writes the rows in order, without their groups, all of one width or, where places are not 0, as these say by group.
+// RunRowGather writes the rows in order, without their groups, all of one width or, where places are not 0, as these
+// say by group.
 func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, places Ptr) error {
 	p := rowGather{Rows: r.Rows, Order: o.Order, Out: out, Place: places, N: uint32(r.N), Stride: uint32(r.Stride), Width: uint32(width)}
 	return q.Launch("rowgather", flat(q, r.N), rowThreads, BytesOf(&p))

@@ -10,8 +10,8 @@ import (
 	"motifd/kernels"
 )
 
-// TestRowsAgainstStableSort puts rows in order on the device and on the host: of one group and of many, of one width and of two,
-// with few bits that differ and with more than a key has.
+// TestRowsAgainstStableSort puts rows in order on the device and on the host: of one group and of many, of one width
+// and of two, with few bits that differ and with more than a key has.
 func TestRowsAgainstStableSort(t *testing.T) {
 	rng := seeded(t)
 	d := newDevice(t, rng)

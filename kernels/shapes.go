@@ -21,7 +21,8 @@ type Shape struct {
 // Warps returns the number of warps.
 func (s Shape) Warps() int { return s.Blocks * s.BlockWarps }
 
-// Fill returns the grid of a search, of one for rows or one for totals, that fills the device once: warps stay until there is no work left.
+// Fill returns the grid of a search, of one for rows or one for totals, that fills the device once: warps stay until
+// there is no work left.
 func Fill(i Info, rows bool) Shape {
 	each := i.BlocksEach
 	if rows {

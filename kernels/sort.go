@@ -9,9 +9,9 @@ const (
 	digits      = 256
 )
 
-// Sort says what RunSort sorts: N pairs of a 64-bit key and a 32-bit value, by the low Bits bits of the keys (0 to 64). Equal ones keep
-// their order. The pairs are in the first keys and values; the others are of the same size. All are overwritten. Work is
-// SortWork(q.Info()) bytes.
+// Sort says what RunSort sorts: N pairs of a 64-bit key and a 32-bit value, by the low Bits bits of the keys (0 to
+// 64). Equal ones keep their order. The pairs are in the first keys and values; the others are of the same size. All
+// are overwritten. Work is SortWork(q.Info()) bytes.
 type Sort struct {
 	Keys, Values [2]Ptr
 	Work         Ptr
@@ -30,8 +30,8 @@ func sortBlocks(i Info) int { return 4 * i.Multiprocessors }
 // SortWork returns the bytes that a sort of any size needs beside what is sorted.
 func SortWork(i Info) int { return 4 * digits * (sortBlocks(i) + 1) }
 
-// RunSort sorts pairs, in one launch if they are few, and returns where they are then: 0 or 1, of both keys and values. It does
-// not wait for the end.
+// RunSort sorts pairs, in one launch if they are few, and returns where they are then: 0 or 1, of both keys and
+// values. It does not wait for the end.
 func RunSort(q Queue, s Sort) (at int, err error) {
 	if s.N < 2 || s.Bits == 0 {
 		return 0, nil

@@ -72,8 +72,8 @@ type pair struct {
 	value uint32
 }
 
-// TestSortAgainstStableSort sorts pairs on the device and on the host: none, one, odd numbers, one tile and some more, few distinct
-// keys and many, with bits above those that count.
+// TestSortAgainstStableSort sorts pairs on the device and on the host: none, one, odd numbers, one tile and some
+// more, few distinct keys and many, with bits above those that count.
 func TestSortAgainstStableSort(t *testing.T) {
 	rng := seeded(t)
 	d := newDevice(t, rng)
@@ -121,8 +121,8 @@ func TestSortAgainstStableSort(t *testing.T) {
 	}
 }
 
-// TestStreamsKeepOrder has data go over two streams, in chunks: up, through a kernel, down. Events alone keep what must be after
-// another.
+// TestStreamsKeepOrder has data go over two streams, in chunks: up, through a kernel, down. Events alone keep what
+// must be after another.
 func TestStreamsKeepOrder(t *testing.T) {
 	rng := seeded(t)
 	d := newDevice(t, rng)

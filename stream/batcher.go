@@ -108,8 +108,8 @@ func (b *Batcher) Add(d Decoded) (cut *RawBatch) {
 // Empty reports that there is no message with content in the batch at hand: there is nothing to cut.
 func (b *Batcher) Empty() bool { return b.cur == nil || len(b.cur.Messages) == 0 }
 
-// Blank returns where reading goes on after messages without content, when there are no others in the batch at hand, and forgets
-// them.
+// Blank returns where reading goes on after messages without content, when there are no others in the batch at hand,
+// and forgets them.
 func (b *Batcher) Blank() Positions {
 	if b.cur == nil || !b.Empty() {
 		return nil

@@ -15,7 +15,8 @@ import (
 // chunkBytes is how many bytes of records go to the sink in one Write, about.
 const chunkBytes = 256 << 10
 
-// Records may be large: after so many rows, or as many as have fewer bytes going by those before, it is looked how large they are.
+// Records may be large: after so many rows, or as many as have fewer bytes going by those before, it is looked how
+// large they are.
 const (
 	pieceRows     = 16
 	pieceBytes    = 8 << 10
@@ -25,9 +26,9 @@ const (
 // recordCost estimates the memory of an encoded record.
 func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 128) }
 
-// emitter has the events of one batch encoded and hands chunks of records to the publisher, in order. With one thread it encodes where it
-// is called. With more, events are gathered in units, which encoders work on side by side while the search goes on; all are encoded
-// before the graph changes (DESIGN A12).
+// emitter has the events of one batch encoded and hands chunks of records to the publisher, in order. With one thread
+// it encodes where it is called. With more, events are gathered in units, which encoders work on side by side while
+// the search goes on; all are encoded before the graph changes (DESIGN A12).
 type emitter struct {
 	p      *Pipeline
 	ctx    context.Context // done when an encoder failed, too
@@ -71,7 +72,8 @@ type tallyKey struct {
 	snapshot bool
 }
 
-// newEmitter returns an emitter. Engine.Step is to be called with its context and its methods; no goroutine is left then.
+// newEmitter returns an emitter. Engine.Step is to be called with its context and its methods; no goroutine is left
+// then.
 func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
 	e := &emitter{p: p, batch: batch, mean: p.mean, rows: firstUnit, growth: 2, tally: make(map[tallyKey]uint64)}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)

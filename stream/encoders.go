@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// encoders are the goroutines that encode the units of one batch, each one unit at a time. They are started when there is something for them.
+// encoders are the goroutines that encode the units of one batch, each one unit at a time. They are started when
+// there is something for them.
 type encoders struct {
 	e    *emitter
 	todo chan *unit
 	wg   sync.WaitGroup
 	n    int // that were started
 
-	// flight are the units that were handed over and not received, in order. Encoders may be as many units ahead of the one whose turn it is
-	// as there are encoders, so that one that takes long keeps none waiting.
+	// flight are the units that were handed over and not received, in order. Encoders may be as many units ahead of the
+	// one whose turn it is as there are encoders, so that one that takes long keeps none waiting.
 	flight []*unit
 }
 
@@ -52,7 +53,8 @@ func (c *encoders) run(lane Lane) {
 	}
 }
 
-// next returns the unit whose turn it is, once it is encoded; nil when there is none, or none that is and wait is false.
+// next returns the unit whose turn it is, once it is encoded; nil when there is none, or none that is and wait is
+// false.
 func (c *encoders) next(wait bool) (*unit, error) {
 	if len(c.flight) == 0 {
 		return nil, nil

@@ -17,8 +17,8 @@ var (
 	ErrMismatch = errors.New("checkpoint and output do not belong together")
 	// ErrOldCheckpoint: the output goes beyond the checkpoint, which must be an old copy.
 	ErrOldCheckpoint = fmt.Errorf("%w: the checkpoint is older than the output", ErrMismatch)
-	// ErrDiverged: the output holds a batch that differs from the checkpoint's batch of that number. The checkpoint is one of
-	// two copies that both went on.
+	// ErrDiverged: the output holds a batch that differs from the checkpoint's batch of that number. The checkpoint is
+	// one of two copies that both went on.
 	ErrDiverged = fmt.Errorf("%w: the output was written from another copy of the checkpoint", ErrMismatch)
 	// ErrFenced: another daemon writes to the same output.
 	ErrFenced = errors.New("fenced by another daemon")

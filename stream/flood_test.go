@@ -34,7 +34,8 @@ var (
 	floodThreads = flag.Int("flood-threads", 2, "processors of BenchmarkFlood, and its threads that search and that encode")
 )
 
-// floodSink reads the records of a Flood, of which all are in one batch, and keeps nothing but where the last one stands.
+// floodSink reads the records of a Flood, of which all are in one batch, and keeps nothing but where the last one
+// stands.
 type floodSink struct {
 	records, bytes uint64
 	batch          uint64
@@ -107,8 +108,8 @@ func floodPlace(value []byte) (index int, at [5]int, err error) {
 	return index, at, err
 }
 
-// floodPipeline returns a whole pipeline that searches a flood, encodes its matches on several goroutines and hands them
-// to a sink that checks them. change may alter it.
+// floodPipeline returns a whole pipeline that searches a flood, encodes its matches on several goroutines and hands
+// them to a sink that checks them. change may alter it.
 func floodPipeline(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options, change func(*stream.PipelineOptions),
 ) (*stream.Pipeline, *floodSink) {
 	tb.Helper()
@@ -174,8 +175,8 @@ func (s *stoppingSink) Write(ctx context.Context, recs []stream.OutRecord) error
 	return s.floodSink.Write(ctx, recs)
 }
 
-// TestAStopEndsEncodingAndWriting: of a flood that is stopped at its first record, or at the first that is written, hardly
-// more is encoded or written.
+// TestAStopEndsEncodingAndWriting: of a flood that is stopped at its first record, or at the first that is written,
+// hardly more is encoded or written.
 func TestAStopEndsEncodingAndWriting(t *testing.T) {
 	f := matchertest.NewFlood(200_000)
 	enough := errors.New("enough")
@@ -200,15 +201,16 @@ func TestAStopEndsEncodingAndWriting(t *testing.T) {
 	}
 }
 
-// TestFloodInOrder: what many goroutines encode of a batch, of groups that are sorted in memory and on disk, comes in order.
+// TestFloodInOrder: what many goroutines encode of a batch, of groups that are sorted in memory and on disk, comes in
+// order.
 func TestFloodInOrder(t *testing.T) {
 	sink := runFlood(t, matchertest.NewFlood(60_000), 4, cpu.Options{SpillDir: t.TempDir(), GroupMemory: 32 << 10, QueueMemory: 64 << 10})
 	require.Greater(t, sink.bytes, 100*sink.records)
 }
 
-// BenchmarkFlood streams one batch with 500 million matches, over 50 million of them in one group, through search, encoder and
-// publisher into a sink that checks their order and keeps nothing, with the memory limits that are the default; the process
-// must stay within 2 GiB.
+// BenchmarkFlood streams one batch with 500 million matches, over 50 million of them in one group, through search,
+// encoder and publisher into a sink that checks their order and keeps nothing, with the memory limits that are the
+// default; the process must stay within 2 GiB.
 func BenchmarkFlood(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(*floodThreads))
 	f := matchertest.NewFlood(*floodMatches)

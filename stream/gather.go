@@ -6,8 +6,8 @@ import (
 	"motifd/matcher"
 )
 
-// firstUnit is how many rows the first unit of a batch has, and the fewest that are worth a unit: to wake an encoder costs as much as a few records. Each one
-// after it is twice as large, up to a chunk.
+// firstUnit is how many rows the first unit of a batch has, and the fewest that are worth a unit: to wake an encoder
+// costs as much as a few records. Each one after it is twice as large, up to a chunk.
 const firstUnit = 128
 
 // size is how many rows make the unit at hand full: a chunk's at most, as far as is known of their size.

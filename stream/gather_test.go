@@ -156,8 +156,8 @@ func playEncoder() stream.Encoder {
 	return codec.NewEncoder(codec.EncoderOptions{StreamID: testStream, EchoProps: true})
 }
 
-// TestS7GroupsOfAnySizeEncodedSideBySide compares what several encoders make of random groups, few rows or many, none, and records of a few
-// hundred bytes or many thousand, with what the encoder makes of them one after the other.
+// TestS7GroupsOfAnySizeEncodedSideBySide compares what several encoders make of random groups, few rows or many,
+// none, and records of a few hundred bytes or many thousand, with what the encoder makes of them one after the other.
 func TestS7GroupsOfAnySizeEncodedSideBySide(t *testing.T) {
 	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
 		p, qs := newPlayer(t, rng, anySize(rng)), edgeQueries(t)
@@ -192,8 +192,8 @@ func TestS7GroupsOfAnySizeEncodedSideBySide(t *testing.T) {
 	})
 }
 
-// TestS7SpilledGroupsEncodedSideBySide has a whole pipeline encode what an engine finds in groups that it sorts in memory and on disk, and compares that with what
-// another engine's events give one after the other.
+// TestS7SpilledGroupsEncodedSideBySide has a whole pipeline encode what an engine finds in groups that it sorts in
+// memory and on disk, and compares that with what another engine's events give one after the other.
 func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 	const memory = 1 << 10 // for a group
 	most, small := 0, 0    // rows of the largest group; groups that are sorted in memory
@@ -303,8 +303,9 @@ func waitForEnd(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestErrorsEndTheSearchAtOnce: an error of the encoder, of the sink or of the search itself ends a batch of small groups while the
-// search goes on without finding more, and so does an abort; no encoder is at work then, and the error is the one that came first.
+// TestErrorsEndTheSearchAtOnce: an error of the encoder, of the sink or of the search itself ends a batch of small
+// groups while the search goes on without finding more, and so does an abort; no encoder is at work then, and the
+// error is the one that came first.
 func TestErrorsEndTheSearchAtOnce(t *testing.T) {
 	for _, what := range []string{"encoder", "sink", "search", "abort"} {
 		t.Run(what, func(t *testing.T) {
@@ -351,7 +352,8 @@ func TestErrorsEndTheSearchAtOnce(t *testing.T) {
 	}
 }
 
-// TestP4RecordsThatWaitAreBounded: when the sink takes nothing, encoders stop within the bound that PipelineOptions.EncodeThreads tells, however large records are.
+// TestP4RecordsThatWaitAreBounded: when the sink takes nothing, encoders stop within the bound that
+// PipelineOptions.EncodeThreads tells, however large records are.
 func TestP4RecordsThatWaitAreBounded(t *testing.T) {
 	matchertest.ForSeeds(t, 4, func(t *testing.T, rng *rand.Rand) {
 		synctest.Test(t, func(t *testing.T) {
@@ -381,8 +383,9 @@ func TestP4RecordsThatWaitAreBounded(t *testing.T) {
 	})
 }
 
-// TestSmallGroupsAreEncodedSideBySide measures how long encoders take that need a microsecond for a record, by a clock that stands still while a goroutine has
-// something to do: in small groups as in large ones nearly as much less as there are encoders.
+// TestSmallGroupsAreEncodedSideBySide measures how long encoders take that need a microsecond for a record, by a
+// clock that stands still while a goroutine has something to do: in small groups as in large ones nearly as much less
+// as there are encoders.
 func TestSmallGroupsAreEncodedSideBySide(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		for _, size := range []int{4, 700} {

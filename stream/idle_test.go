@@ -33,8 +33,8 @@ func (m markers) Advance(at stream.Positions) {
 	}
 }
 
-// TestP3IdlePositions: positions that move over offsets without records are stored although no batch comes, and nothing is stored
-// while they stand.
+// TestP3IdlePositions: positions that move over offsets without records are stored although no batch comes, and
+// nothing is stored while they stand.
 func TestP3IdlePositions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &streamtest.MemOutput{}

@@ -50,8 +50,8 @@ func (s begun) Begin(ctx context.Context, batch uint64) error {
 	return s.Sink.Begin(ctx, batch)
 }
 
-// TestP3NothingIsPublishedBeforeTheIntent searches batches whose intents are not durable yet: the sink hears of each only
-// when its intent is, and of none whose intent failed.
+// TestP3NothingIsPublishedBeforeTheIntent searches batches whose intents are not durable yet: the sink hears of each
+// only when its intent is, and of none whose intent failed.
 func TestP3NothingIsPublishedBeforeTheIntent(t *testing.T) {
 	out := &streamtest.MemOutput{}
 	w := newWorld(t, out)

@@ -6,8 +6,8 @@ import (
 )
 
 // queue is a bounded first-in first-out queue between two goroutines, bounded by count and by cost. An element is
-// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone. Whoever waits for room goes on when the queue
-// is half empty, lest the two wake each other for each element.
+// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone. Whoever waits
+// for room goes on when the queue is half empty, lest the two wake each other for each element.
 type queue[T any] struct {
 	maxCount int
 	maxCost  int64

@@ -97,8 +97,8 @@ func (p *Pipeline) deadLetter(d *Decoded, element int, reason string, err error)
 	return l
 }
 
-// truncate returns the first DeadLetterBytes of b; when it is shorter than b, as a copy, so that b can go. Nothing is nil, as it is
-// when the batch is read from the batch log and published again.
+// truncate returns the first DeadLetterBytes of b; when it is shorter than b, as a copy, so that b can go. Nothing is
+// nil, as it is when the batch is read from the batch log and published again.
 func (p *Pipeline) truncate(b []byte) []byte {
 	n := max(p.opt.DeadLetterBytes, 0)
 	switch {

@@ -18,8 +18,8 @@ import (
 	"motifd/stream/codec"
 )
 
-// steady is an engine and an encoder over a graph that forgets: in each period accounts come, and payments between them, and
-// those of the period before go. But for their names all periods are alike.
+// steady is an engine and an encoder over a graph that forgets: in each period accounts come, and payments between
+// them, and those of the period before go. But for their names all periods are alike.
 type steady struct {
 	t       *testing.T
 	engine  *matcher.Engine
@@ -140,8 +140,8 @@ func live() (bytes, objects int64) {
 	return int64(m.HeapAlloc), int64(m.HeapObjects)
 }
 
-// TestP4NothingIsLeftOfAPeriod: where as much goes as comes, nothing is left behind, in 27,000 updates and some 120 batches: neither a byte for each update nor an
-// object for every other batch.
+// TestP4NothingIsLeftOfAPeriod: where as much goes as comes, nothing is left behind, in 27,000 updates and some 120
+// batches: neither a byte for each update nor an object for every other batch.
 func TestP4NothingIsLeftOfAPeriod(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		s := newSteady(t, rng)

@@ -6,15 +6,15 @@ import (
 	"motifd/matcher"
 )
 
-// unit is what one goroutine encodes at a time: rows of consecutive events, few of many or many of one, copied, so that the search need
-// not wait.
+// unit is what one goroutine encodes at a time: rows of consecutive events, few of many or many of one, copied, so
+// that the search need not wait.
 type unit struct {
 	parts []part
 	ids   []uint32 // rows of all parts
 	rows  int
 
-	// What its encoder made of it. Parts from left on, the first of them from row on, are not encoded: records are larger than those
-	// before let expect, and what waits for its turn is bounded.
+	// What its encoder made of it. Parts from left on, the first of them from row on, are not encoded: records are
+	// larger than those before let expect, and what waits for its turn is bounded.
 	chunk *[]OutRecord
 	cost  int64
 	left  int
@@ -29,7 +29,8 @@ type part struct {
 	rows int
 }
 
-// mostHeld is how much the records of a unit cost at most, but for pieceRows of them, before those of all units before it are sent.
+// mostHeld is how much the records of a unit cost at most, but for pieceRows of them, before those of all units
+// before it are sent.
 const mostHeld = 2 * chunkBytes
 
 // add copies rows i to j of an event.

@@ -120,7 +120,8 @@ func (w *world) pipeline(f *streamtest.Faults) *stream.Pipeline {
 
 func (w *world) run(f *streamtest.Faults) error { return w.pipeline(f).Run(w.t.Context()) }
 
-// updates makes messages of random updates over a few vertices, with bad ones between them. Some have a key, and some an empty one.
+// updates makes messages of random updates over a few vertices, with bad ones between them. Some have a key, and some
+// an empty one.
 func updates(rng *rand.Rand, messages int) (recs []stream.Record) {
 	update := func() string {
 		op := "+"

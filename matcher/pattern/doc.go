@@ -3,9 +3,9 @@
 //	cypher   a subset of openCypher: MATCH (a:Account)-[:TRANSFER]->(b) RETURN a, b
 //	text     the papers' files: lines `v id label [degree]` and `e u v [label]`
 //
-// What a language has and motifd has not is refused by name, with the line and column where it stands and what would be
-// right (DESIGN S10). The file's extension decides on the language; nothing is guessed from its content.
+// What a language has and motifd has not is refused by name, with the line and column where it stands and what would
+// be right (DESIGN S10). The file's extension decides on the language; nothing is guessed from its content.
 //
-// Either parser feeds a builder, which holds the checks that both share and knows where each element stood in the source.
-// Format goes the other way: it prints any query as Cypher.
+// Either parser feeds a builder, which holds the checks that both share and knows where each element stood in the
+// source. Format goes the other way: it prints any query as Cypher.
 package pattern

@@ -9,8 +9,8 @@ import (
 
 var bareWord = regexp.MustCompile(`^(?:` + word + `)$`)
 
-// Format prints the pattern of a valid query as Cypher, one path to a line, whatever language it was written in. Parsing
-// the text again gives the same vertices and edges in the same order.
+// Format prints the pattern of a valid query as Cypher, one path to a line, whatever language it was written in.
+// Parsing the text again gives the same vertices and edges in the same order.
 func Format(q *matcher.Query) string {
 	f := &formatter{q: q, at: -1}
 	for _, e := range q.Edges {

@@ -38,8 +38,9 @@ func ParseFile(path string, directed bool) (*matcher.Query, error) {
 	return Parse(language, src, Options{Name: queryName(path), File: path, Directed: directed})
 }
 
-// Load reads the pattern in a file, or those in a directory, ordered by query name. A directory's subdirectories, hidden
-// files and files with other extensions are passed over. Every file is read, so that the error tells of all mistakes.
+// Load reads the pattern in a file, or those in a directory, ordered by query name. A directory's subdirectories,
+// hidden files and files with other extensions are passed over. Every file is read, so that the error tells of all
+// mistakes.
 func Load(path string, directed bool) ([]*matcher.Query, error) {
 	info, err := os.Stat(path)
 	if err != nil {

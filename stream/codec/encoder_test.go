@@ -247,8 +247,8 @@ func TestFormsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(*e.forms.Load()), maxForms)
 }
 
-// TestFormForgetsGiantRecords: room for a giant record is not made for ever, nor is there ever too little for records as large as those before, however many of
-// them come in one call.
+// TestFormForgetsGiantRecords: room for a giant record is not made for ever, nor is there ever too little for records
+// as large as those before, however many of them come in one call.
 func TestFormForgetsGiantRecords(t *testing.T) {
 	for _, together := range []int{1, 2, 16} {
 		f := newForm(ring3(true))

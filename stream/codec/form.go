@@ -67,8 +67,9 @@ func (f *fragment) mapped(b []byte, label string) []byte {
 	return appendLabel(b, label)
 }
 
-// nextSize returns the room that the record after one of n bytes will probably need, which was expected to need another: growth at once, shrinkage bit by bit, so
-// that one giant record does not make room for others like it for ever.
+// nextSize returns the room that the record after one of n bytes will probably need, which was expected to need
+// another: growth at once, shrinkage bit by bit, so that one giant record does not make room for others like it for
+// ever.
 func nextSize(expected int64, n int) int64 {
 	size := int64(n + n/8)
 	if size < expected {
@@ -77,8 +78,9 @@ func nextSize(expected int64, n int) int64 {
 	return size
 }
 
-// keepSize makes known what room the next record will probably need, unless that is about what is known: encoders side by side would wait for each other to write it.
-// A record is an eighth smaller than the room that it makes for others, so that the room is enough.
+// keepSize makes known what room the next record will probably need, unless that is about what is known: encoders
+// side by side would wait for each other to write it. A record is an eighth smaller than the room that it makes for
+// others, so that the room is enough.
 func (f *form) keepSize(known, size int64) {
 	if d := size - known; d > known/32 || d < -known/32 {
 		f.size.Store(size)

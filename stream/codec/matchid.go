@@ -31,8 +31,8 @@ func MatchID(q *matcher.Query, v dyngraph.View, row []uint32) ([16]byte, error) 
 	return s.matchID(appendIdentity(nil, q), len(q.Vertices), len(q.Edges)), nil
 }
 
-// Sampled tells whether a match is in its query's sample: the first 8 bytes of its id, as a big-endian number, are a multiple of
-// Query.Sample. It is matcher.EngineOptions.Sampled.
+// Sampled tells whether a match is in its query's sample: the first 8 bytes of its id, as a big-endian number, are a
+// multiple of Query.Sample. It is matcher.EngineOptions.Sampled.
 func Sampled(q *matcher.Query, v dyngraph.View, row []uint32) (bool, error) {
 	id, err := MatchID(q, v, row)
 	return q.Sample <= 1 || binary.BigEndian.Uint64(id[:])%q.Sample == 0, err

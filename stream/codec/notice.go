@@ -8,7 +8,8 @@ import (
 	"motifd/stream"
 )
 
-// appendNotice encodes what a limit has left out of the output (DESIGN S11): a record with "op":"!" in the place of what is not there.
+// appendNotice encodes what a limit has left out of the output (DESIGN S11): a record with "op":"!" in the place of
+// what is not there.
 func (e *Encoder) appendNotice(dst []stream.OutRecord, batch uint64, ev *matcher.Event) ([]stream.OutRecord, error) {
 	f, n := e.form(ev.Query), &ev.Notice
 	b := make([]byte, 0, len(e.head)+len(f.query)+256)

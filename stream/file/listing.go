@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// listing is the files of a directory, by partition. A file keeps its partition whatever comes into the directory and goes.
+// listing is the files of a directory, by partition. A file keeps its partition whatever comes into the directory and
+// goes.
 type listing struct {
 	names []string // without the directory
 	gone  []bool   // those that were known and are not there any more

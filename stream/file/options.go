@@ -20,8 +20,8 @@ const (
 // DefaultMaxExpansion is the default of SourceOptions.MaxExpansion: text of repeated updates reaches a few hundred.
 const DefaultMaxExpansion = 1000
 
-// OnDamage is what happens to a file that cannot be read to its end: its compressed data is truncated, corrupt or beyond
-// MaxExpansion, or the header row of its CSV is unreadable.
+// OnDamage is what happens to a file that cannot be read to its end: its compressed data is truncated, corrupt or
+// beyond MaxExpansion, or the header row of its CSV is unreadable.
 type OnDamage string
 
 // The choices of OnDamage.
@@ -42,7 +42,8 @@ type SourceOptions struct {
 	// Path is a file, a directory whose regular files are read in the order of their names (hidden ones and
 	// subdirectories are not read), or Stdin. A named pipe is read like standard input.
 	Path string
-	// Known is the names of a directory's files by partition, as a Source over it had them before (Names): positions are of these.
+	// Known is the names of a directory's files by partition, as a Source over it had them before (Names): positions are
+	// of these.
 	Known []string
 	// Framing is how records are cut. Default FramingLines.
 	Framing Framing

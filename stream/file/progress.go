@@ -12,13 +12,13 @@ import (
 // progressSuffix follows the name of a regular main output in the name of its progress file.
 const progressSuffix = ".progress"
 
-// progressSlot is the length of each of the two records of a progress file, a sector of a disk. Batches write them by turns, so that one
-// is whole whatever a crash does to the other.
+// progressSlot is the length of each of the two records of a progress file, a sector of a disk. Batches write them by
+// turns, so that one is whole whatever a crash does to the other.
 const progressSlot = 512
 
-// progress is the file that names the last batch begun in a main output, and its stream. A checkpoint that does not know
-// the batch is an old copy. The file is locked with the output. It is not synced: after a loss of power it may name an
-// earlier batch, which refuses nothing.
+// progress is the file that names the last batch begun in a main output, and its stream. A checkpoint that does not
+// know the batch is an old copy. The file is locked with the output. It is not synced: after a loss of power it may
+// name an earlier batch, which refuses nothing.
 type progress struct {
 	f      *os.File // nil: there is none
 	stream string   // of the last record; "" without one

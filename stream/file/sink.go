@@ -11,11 +11,12 @@ import (
 
 // Sink writes records as JSON lines. It implements stream.Sink.
 //
-// A file is locked while the sink is open, and truncated to its committed length before the first batch; so its readers
-// see every record once, but may for a moment see records of a batch that a crash takes back. What lies behind that length can only be
-// of the batch that was in hand: Open tells by Progress.Begun that there is something, and a progress file beside the output
-// names the batch, so that an old copy of a checkpoint is refused (stream.ErrOldCheckpoint) and nothing is cut off. Standard output, pipes and devices
-// cannot be taken back: there a batch that was interrupted is published again as a whole.
+// A file is locked while the sink is open, and truncated to its committed length before the first batch; so its
+// readers see every record once, but may for a moment see records of a batch that a crash takes back. What lies
+// behind that length can only be of the batch that was in hand: Open tells by Progress.Begun that there is something,
+// and a progress file beside the output names the batch, so that an old copy of a checkpoint is refused
+// (stream.ErrOldCheckpoint) and nothing is cut off. Standard output, pipes and devices cannot be taken back: there a
+// batch that was interrupted is published again as a whole.
 type Sink struct {
 	opt                 SinkOptions
 	main, dead, control *output
@@ -97,7 +98,8 @@ func (s *Sink) ours(batch uint64) error {
 	return nil
 }
 
-// ready goes back to the committed lengths, once: whoever opened the sink has found that the checkpoint belongs to the output.
+// ready goes back to the committed lengths, once: whoever opened the sink has found that the checkpoint belongs to
+// the output.
 func (s *Sink) ready() error {
 	if !s.open {
 		return errNotOpen

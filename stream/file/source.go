@@ -23,8 +23,9 @@ const Abandoned = math.MaxInt64
 
 // Source reads files one after the other. It implements stream.Source.
 //
-// A file of a directory is a partition: those that are known by SourceOptions.Known in that order, then all others in the order of their names. Those that were read
-// may go. Standard input and pipes cannot go back: a position in them is only where offsets go on.
+// A file of a directory is a partition: those that are known by SourceOptions.Known in that order, then all others in
+// the order of their names. Those that were read may go. Standard input and pipes cannot go back: a position in them
+// is only where offsets go on.
 type Source struct {
 	opt   SourceOptions
 	files []string
@@ -86,15 +87,16 @@ func NewSource(opt SourceOptions) (*Source, error) {
 // Files returns the files by partition.
 func (s *Source) Files() []string { return s.files }
 
-// Names returns the names of a directory's files by partition, nil when the path is no directory: what the next Source over it has to know.
+// Names returns the names of a directory's files by partition, nil when the path is no directory: what the next
+// Source over it has to know.
 func (s *Source) Names() []string { return s.names }
 
 // Progress returns how many bytes of the files, as they are stored, were read, and of how many; total is 0 when that
 // is not known. It is safe to call from any goroutine.
 func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }
 
-// Seek implements stream.Source. Positions are checked against the files when they are opened. Files are read one after the other, so that all but the last that
-// was begun were read to their end, and may be gone.
+// Seek implements stream.Source. Positions are checked against the files when they are opened. Files are read one
+// after the other, so that all but the last that was begun were read to their end, and may be gone.
 func (s *Source) Seek(_ context.Context, at stream.Positions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,9 +197,9 @@ func (s *Source) stopped(ctx context.Context) error {
 	return nil
 }
 
-// unreadable answers an error within a file. It ends the reading, unless the file is damaged and OnDamage says to skip: then
-// the rest of the file becomes one record with an error. A truncated file may hold any number of updates in its rest, so
-// that leaving them out is for the user to choose.
+// unreadable answers an error within a file. It ends the reading, unless the file is damaged and OnDamage says to
+// skip: then the rest of the file becomes one record with an error. A truncated file may hold any number of updates
+// in its rest, so that leaving them out is for the user to choose.
 func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	var corrupt *corruptError
 	name := s.files[s.cur]

@@ -204,8 +204,9 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 	})
 }
 
-// TestDamageStops holds that a file that cannot be read to its end ends the reading with its name and the place, behind the
-// records before it; that another Read says so again; and that a whole copy is read on from the last position.
+// TestDamageStops holds that a file that cannot be read to its end ends the reading with its name and the place,
+// behind the records before it; that another Read says so again; and that a whole copy is read on from the last
+// position.
 func TestDamageStops(t *testing.T) {
 	var text []byte
 	for i := range 20000 {
@@ -400,8 +401,9 @@ func BenchmarkSource(b *testing.B) {
 	}
 }
 
-// TestFilesOfADirectoryAreKnownByTheirNames has a directory whose files come and go, grow at their end and are read in runs that stop anywhere. Every line is read
-// once, those of a file in their order, unless the file that was being read is gone.
+// TestFilesOfADirectoryAreKnownByTheirNames has a directory whose files come and go, grow at their end and are read
+// in runs that stop anywhere. Every line is read once, those of a file in their order, unless the file that was being
+// read is gone.
 func TestFilesOfADirectoryAreKnownByTheirNames(t *testing.T) {
 	lost := 0
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {

@@ -14,8 +14,8 @@ import (
 	"motifd/stream/kafka/brokertest"
 )
 
-// BenchmarkOutputs publishes batches to a real broker, with transactions and without, in turn: other work on the machine
-// changes both. on/off is the median of what the times of neighbouring turns are to each other.
+// BenchmarkOutputs publishes batches to a real broker, with transactions and without, in turn: other work on the
+// machine changes both. on/off is the median of what the times of neighbouring turns are to each other.
 func BenchmarkOutputs(b *testing.B) {
 	broker := brokertest.Start(b, nil)
 	e := brokerEnds(broker)(b)

@@ -82,8 +82,8 @@ func (c *copies) die(t *testing.T, fs vfs.FS, first uint64, edges ...string) {
 	}
 }
 
-// twoCopies lets two copies of a checkpoint cut different batches of one number. The one that did not publish is refused, before
-// it has taken the output over.
+// twoCopies lets two copies of a checkpoint cut different batches of one number. The one that did not publish is
+// refused, before it has taken the output over.
 func twoCopies(t *testing.T, e *ends) {
 	begin := func() (*copies, func() vfs.FS) {
 		c := &copies{opt: e.txnOutput(t, 2)}

@@ -23,8 +23,8 @@ func describer(opt Client, topics ...string) (*client, error) {
 	return newClient(opt, topics...)
 }
 
-// DescribeTopics tells about topics, by name; those that do not exist are left out. It waits for the brokers until ctx is
-// done.
+// DescribeTopics tells about topics, by name; those that do not exist are left out. It waits for the brokers until
+// ctx is done.
 func DescribeTopics(ctx context.Context, opt Client, names ...string) (map[string]*TopicInfo, error) {
 	cl, err := describer(opt, names...)
 	if err != nil {

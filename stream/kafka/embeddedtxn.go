@@ -19,12 +19,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The engine of the embedded log does not carry transactions over the death of its process: it hides the records of those that were open, but
-// writes no marker that ends them, so that the next transaction of the same producer ends them, too, as the log is read again after another death. And a
-// transaction's markers are written one partition after the other, so that it can be committed in one and open in the next. So what was open is ended here,
-// before anybody can connect: committed if that had begun, else aborted.
+// The engine of the embedded log does not carry transactions over the death of its process: it hides the records of
+// those that were open, but writes no marker that ends them, so that the next transaction of the same producer ends
+// them, too, as the log is read again after another death. And a transaction's markers are written one partition
+// after the other, so that it can be committed in one and open in the next. So what was open is ended here, before
+// anybody can connect: committed if that had begun, else aborted.
 
-// commitLog says, for recoverTransactions, of which transaction the commit was begun last. It is there while the log is open.
+// commitLog says, for recoverTransactions, of which transaction the commit was begun last. It is there while the log
+// is open.
 type commitLog struct {
 	f    *os.File
 	sync bool
@@ -40,7 +42,8 @@ var nobody = producerEpoch{-1, -1}
 
 func (p producerEpoch) String() string { return fmt.Sprintf("%020d %06d\n", p.id, p.epoch) }
 
-// openCommitLog opens the commitLog in a directory. clean is false when the log was not closed; then last is the producer whose commit had begun.
+// openCommitLog opens the commitLog in a directory. clean is false when the log was not closed; then last is the
+// producer whose commit had begun.
 func openCommitLog(dir string, sync bool) (l *commitLog, last producerEpoch, clean bool, err error) {
 	path := filepath.Join(dir, "COMMITTING")
 	_, err = os.Stat(path)
@@ -69,8 +72,8 @@ func (l *commitLog) write(p producerEpoch) error {
 	return nil
 }
 
-// follow has the log note commits that begin, and that a producer begins another transaction: in one of the same epoch it has to name the partitions
-// first. A request that cannot be noted is not answered.
+// follow has the log note commits that begin, and that a producer begins another transaction: in one of the same
+// epoch it has to name the partitions first. A request that cannot be noted is not answered.
 func (l *commitLog) follow(c *kfake.Cluster) {
 	last := nobody
 	note := func(p producerEpoch) (kmsg.Response, error, bool) {
@@ -115,8 +118,8 @@ type openTransaction struct {
 	producer  producerEpoch
 }
 
-// recoverTransactions ends the transactions that were open when the process died that had the log in dir open. With sync, their ends are durable
-// before the commitLog is told that nobody's commit has begun.
+// recoverTransactions ends the transactions that were open when the process died that had the log in dir open. With
+// sync, their ends are durable before the commitLog is told that nobody's commit has begun.
 func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 	data := filepath.Join(dir, "data")
 	parts, err := entries(filepath.Join(data, "partitions"), func(name string) bool { return strings.Contains(name, "-") })
@@ -161,9 +164,9 @@ func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 // indexEntry is the size of what the engine keeps of a batch beside it.
 const indexEntry = 15
 
-// recoverPartition returns what is open in a partition. A batch that was written but not its entry in the index, so that it was
-// not acknowledged, is cut off: the entries after it would be taken for those of others. Of a partition with transactions the snapshot is removed,
-// which may take one for aborted; without, the engine goes by the markers.
+// recoverPartition returns what is open in a partition. A batch that was written but not its entry in the index, so
+// that it was not acknowledged, is cut off: the entries after it would be taken for those of others. Of a partition
+// with transactions the snapshot is removed, which may take one for aborted; without, the engine goes by the markers.
 func recoverPartition(part string) (open []openTransaction, err error) {
 	topic, number, ok := cutLast(filepath.Base(part), "-")
 	n, err := strconv.ParseInt(number, 10, 32)

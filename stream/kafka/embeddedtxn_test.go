@@ -117,8 +117,8 @@ func epochs(t *testing.T, f func(t *testing.T, old bool)) {
 	t.Run("an epoch each", func(t *testing.T) { f(t, false) })
 }
 
-// TestEmbeddedAbortsWhatWasOpen: a transaction that was open when the process was killed stays aborted, however often it is killed again, while the
-// same producer commits others.
+// TestEmbeddedAbortsWhatWasOpen: a transaction that was open when the process was killed stays aborted, however often
+// it is killed again, while the same producer commits others.
 func TestEmbeddedAbortsWhatWasOpen(t *testing.T) {
 	epochs(t, func(t *testing.T, old bool) {
 		l := reopen(t, t.TempDir(), old)
@@ -143,7 +143,8 @@ func TestEmbeddedAbortsWhatWasOpen(t *testing.T) {
 	})
 }
 
-// TestEmbeddedCommitsWhatBeganTo: when the process is killed between the markers of a commit, all of the transaction is committed.
+// TestEmbeddedCommitsWhatBeganTo: when the process is killed between the markers of a commit, all of the transaction
+// is committed.
 func TestEmbeddedCommitsWhatBeganTo(t *testing.T) {
 	epochs(t, func(t *testing.T, old bool) {
 		for _, first := range txnTopics {
@@ -172,8 +173,8 @@ func TestEmbeddedCommitsWhatBeganTo(t *testing.T) {
 	})
 }
 
-// TestEmbeddedDropsWhatIsNotIndexed: a batch that was written, but whose entry in the index was not, is no longer there, and those after it are taken
-// for what they are.
+// TestEmbeddedDropsWhatIsNotIndexed: a batch that was written, but whose entry in the index was not, is no longer
+// there, and those after it are taken for what they are.
 func TestEmbeddedDropsWhatIsNotIndexed(t *testing.T) {
 	epochs(t, func(t *testing.T, old bool) {
 		l := reopen(t, t.TempDir(), old)
@@ -196,7 +197,8 @@ func TestEmbeddedDropsWhatIsNotIndexed(t *testing.T) {
 	})
 }
 
-// TestEmbeddedWithoutCommitLog: what the machine left of the commitLog when it went down keeps nobody from opening the log.
+// TestEmbeddedWithoutCommitLog: what the machine left of the commitLog when it went down keeps nobody from opening
+// the log.
 func TestEmbeddedWithoutCommitLog(t *testing.T) {
 	for _, left := range []string{"", "0000", "what\n"} {
 		l := reopen(t, t.TempDir(), true)

@@ -14,8 +14,8 @@ import (
 	"motifd/stream"
 )
 
-// fittings is what has to hold, with transactions and without, when an output and a checkpoint do not fit together, on the
-// embedded log and on a real broker.
+// fittings is what has to hold, with transactions and without, when an output and a checkpoint do not fit together,
+// on the embedded log and on a real broker.
 var fittings = map[string]func(t *testing.T, f *fitting){
 	"MorePartitions": fitMorePartitions, "FewerPartitions": fitFewerPartitions, "Deleted": fitDeleted,
 	"LogStartMoved": fitLogStartMoved, "Foreign": fitForeign, "SharedOnPurpose": fitShared, "GroupOfNothing": fitGroup,
@@ -221,8 +221,8 @@ func fitForeign(t *testing.T, f *fitting) {
 	require.Len(t, f.all(), 5*fitRecords+2)
 }
 
-// fitShared: on a topic that is shared on purpose others may write; whoever drops the permission later is not held up by
-// what was there before the last commit.
+// fitShared: on a topic that is shared on purpose others may write; whoever drops the permission later is not held up
+// by what was there before the last commit.
 func fitShared(t *testing.T, f *fitting) {
 	allow := func(o *TxnSinkOptions) { o.AllowExisting = true }
 	shared := &fitting{t: t, e: f.e, mode: f.mode, opt: f.e.txnOutput(t, 3)}
@@ -238,7 +238,8 @@ func fitShared(t *testing.T, f *fitting) {
 	require.Len(t, shared.all(), 3*fitRecords+4)
 }
 
-// fitGroup: the offsets of a group are for show; that the input is gone, or a partition of it, does not hold up a batch.
+// fitGroup: the offsets of a group are for show; that the input is gone, or a partition of it, does not hold up a
+// batch.
 func fitGroup(t *testing.T, f *fitting) {
 	in := f.e.topic(t, "in", 1, nil)
 	f.opt.Group, f.opt.InputTopic = in+"-group", in
@@ -308,8 +309,8 @@ func fitProgressCut(t *testing.T, f *fitting) {
 	require.Len(t, f.all(), 5*fitRecords)
 }
 
-// fitProgressOpen: another daemon has a transaction open in the progress topic since before our last batch, so that nobody sees the record of that yet. It is no
-// damage: the output can be opened when that transaction has ended.
+// fitProgressOpen: another daemon has a transaction open in the progress topic since before our last batch, so that
+// nobody sees the record of that yet. It is no damage: the output can be opened when that transaction has ended.
 func fitProgressOpen(t *testing.T, f *fitting) {
 	other := f.e.franz(t, kgo.TransactionalID(f.id()+"-other"), kgo.DefaultProduceTopic(f.opt.Progress), kgo.ProducerLinger(0))
 	for _, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {

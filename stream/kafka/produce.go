@@ -23,8 +23,9 @@ type shipment struct {
 	done     bool
 }
 
-// produce makes one attempt at appending the record batches that are not done, each to another partition, in one request
-// for each broker and one for each that goes alone. id is the transactional id that they belong to, "" for none.
+// produce makes one attempt at appending the record batches that are not done, each to another partition, in one
+// request for each broker and one for each that goes alone. id is the transactional id that they belong to, "" for
+// none.
 func (c *client) produce(ctx context.Context, id string, ships []*shipment) error {
 	groups, err := c.byLeader(ctx, ships)
 	if err != nil {
@@ -57,8 +58,8 @@ func worst(errs ...error) error {
 	return first
 }
 
-// byLeader groups the shipments that are not done, and do not go alone, by the brokers that lead their partitions, as far
-// as is known.
+// byLeader groups the shipments that are not done, and do not go alone, by the brokers that lead their partitions, as
+// far as is known.
 func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment, error) {
 	topics := map[string]bool{}
 	req := &kafkago.MetadataRequest{}

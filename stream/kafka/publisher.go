@@ -111,8 +111,9 @@ func (p *publisher) join(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// openTopic finds a topic and compares what it holds with what was committed. want is the partition count that it must
-// have, 0 for any; whole tells that it must reach to the mark, unless that is to be passed over. A name of "" is no topic.
+// openTopic finds a topic and compares what it holds with what was committed. want is the partition count that it
+// must have, 0 for any; whole tells that it must reach to the mark, unless that is to be passed over. A name of "" is
+// no topic.
 func (p *publisher) openTopic(ctx context.Context, name string, want int32, m mark, whole bool) (*outTopic, map[int32]extent, error) {
 	if name == "" {
 		return nil, nil, nil

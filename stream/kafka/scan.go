@@ -9,9 +9,10 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed; after
-// an error the response that it came in is read again, so f must not mind to see a record twice. Under read_committed it
-// waits for the end of open transactions, or without wait stops at the first one: whole tells that it did not.
+// scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed;
+// after an error the response that it came in is read again, so f must not mind to see a record twice. Under
+// read_committed it waits for the end of open transactions, or without wait stops at the first one: whole tells that
+// it did not.
 func (c *client) scan(ctx context.Context, topic string, partition int32, from, to int64, iso kafkago.IsolationLevel, wait bool,
 	f func(r *record) error) (whole bool, err error) {
 	size := 1 << 20

@@ -28,8 +28,8 @@ type Topic struct {
 func Compacted() map[string]string { return map[string]string{"cleanup.policy": "compact"} }
 
 // EnsureTopics creates the topics that do not exist. One that exists is left as it is; if Partitions is set and
-// differs from what it has, that is ErrPartitions. It returns when a broker shows them; it waits for the brokers until ctx is
-// done.
+// differs from what it has, that is ErrPartitions. It returns when a broker shows them; it waits for the brokers
+// until ctx is done.
 func EnsureTopics(ctx context.Context, opt Client, topics ...Topic) error {
 	if err := opt.setDefaults(); err != nil {
 		return err
@@ -56,7 +56,8 @@ func (c *client) ensure(ctx context.Context, t Topic) error {
 		cfg.ConfigEntries = append(cfg.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: t.Config[k]})
 	}
 	var n int32
-	// What was created shows later than the answer. An attempt begins with the creation: the topic may be deleted meanwhile.
+	// What was created shows later than the answer. An attempt begins with the creation: the topic may be deleted
+	// meanwhile.
 	err := c.retry(ctx, "create topic", t.Name, -1, func(ctx context.Context) error {
 		res, err := c.api.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{cfg}})
 		if err != nil {

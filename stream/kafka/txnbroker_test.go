@@ -51,8 +51,8 @@ func brokerDies(t *testing.T, b *brokertest.Broker, e *ends) {
 	r.check(t, e, "")
 }
 
-// killedAtRandom: sinks die at random moments, and once the broker; sinks die after it, too. On a fast machine all that is
-// there may be published by then: there is more.
+// killedAtRandom: sinks die at random moments, and once the broker; sinks die after it, too. On a fast machine all
+// that is there may be published by then: there is more.
 func killedAtRandom(t *testing.T, b *brokertest.Broker, e *ends) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

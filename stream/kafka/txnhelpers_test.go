@@ -51,8 +51,8 @@ func (e *ends) txnOutput(t testing.TB, partitions int) TxnSinkOptions {
 	return opt
 }
 
-// committed reads what a reader under read_committed sees of a topic, with franz-go: partition by partition. It waits for
-// the end of the transactions that are open.
+// committed reads what a reader under read_committed sees of a topic, with franz-go: partition by partition. It waits
+// for the end of the transactions that are open.
 func (e *ends) committed(t testing.TB, topic string) []seen {
 	t.Helper()
 	cl, err := newClient(func() Client { c := e.client(); _ = c.setDefaults(); return c }())

@@ -79,9 +79,10 @@ func newSession() string {
 	return hex.EncodeToString(b[:])
 }
 
-// whereToGoOn reads the progress record and what the output holds behind the committed mark, and decides where publishing
-// goes on. With wait it waits for the end of transactions that are open in them; our own, of a former process, is one of
-// them before the producer is initialised. Without, it refuses only what no record behind them can make good.
+// whereToGoOn reads the progress record and what the output holds behind the committed mark, and decides where
+// publishing goes on. With wait it waits for the end of transactions that are open in them; our own, of a former
+// process, is one of them before the producer is initialised. Without, it refuses only what no record behind them can
+// make good.
 func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, wait bool) (place, error) {
 	s.digest = ""
 	if !fresh {

@@ -296,8 +296,8 @@ func (s *Store) Bootstrap(context.Context, *dyngraph.Graph) error { return nil }
 // Intent implements stream.Store.
 func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
 
-// StartIntent implements stream.IntentStarter as lazily as it may: the intent is lost in a crash unless somebody has waited for
-// it, here, in the intent after it or in a suspension.
+// StartIntent implements stream.IntentStarter as lazily as it may: the intent is lost in a crash unless somebody has
+// waited for it, here, in the intent after it or in a suspension.
 func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
