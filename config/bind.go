@@ -212,7 +212,11 @@ func (b *binder) fields(path string, n ast.Node, v reflect.Value) {
 	values, ok := entries(n)
 	if !ok {
 		if v.Type() == reflect.TypeFor[Secret]() {
-			b.fail(n, path, "a secret is never written in the configuration; write {file: FILE} or {env: VARIABLE}, where it is read from")
+			b.fail(
+				n,
+				path,
+				"a secret is never written in the configuration; write {file: FILE} or {env: VARIABLE}, where it is read from",
+			)
 			return
 		}
 		b.fail(n, path, "expected a section with fields, not %s", nodeName(n))

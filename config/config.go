@@ -310,9 +310,20 @@ func Default() *Config {
 		Batch:  Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
 		Output: Output{Mode: "changelog"},
 		Engine: Engine{
-			Backend: "auto", GroupMemory: 64 * MiB,
-			Limits:    SearchLimits{GroupMatches: 10_000_000, QueryTime: Duration(time.Minute), BatchTime: Duration(5 * time.Minute), SpillBytes: 16 * GiB},
-			Placement: Placement{Fill: 1 << 18, ExplorePercent: 4, HysteresisPercent: 5, Rehearse: Duration(500 * time.Millisecond)},
+			Backend:     "auto",
+			GroupMemory: 64 * MiB,
+			Limits: SearchLimits{
+				GroupMatches: 10_000_000,
+				QueryTime:    Duration(time.Minute),
+				BatchTime:    Duration(5 * time.Minute),
+				SpillBytes:   16 * GiB,
+			},
+			Placement: Placement{
+				Fill:              1 << 18,
+				ExplorePercent:    4,
+				HysteresisPercent: 5,
+				Rehearse:          Duration(500 * time.Millisecond),
+			},
 		},
 		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB, Time: Duration(24 * time.Hour)}},
 		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},

@@ -68,8 +68,12 @@ func TestOverrides(t *testing.T) {
 
 func TestOverridesMakeSections(t *testing.T) {
 	c, err := Load(LoadOptions{
-		Environ: []string{"MOTIFD_INPUT_KAFKA_BROKERS=a:1, b:2", "MOTIFD_INPUT_KAFKA_PARTITIONS=3,4", "MOTIFD_SERVICE_HOST=10.0.0.1"},
-		Set:     []string{"input.kafka.topic=in", "output.kafka.topic=out", "checkpoint.dir=d"},
+		Environ: []string{
+			"MOTIFD_INPUT_KAFKA_BROKERS=a:1, b:2",
+			"MOTIFD_INPUT_KAFKA_PARTITIONS=3,4",
+			"MOTIFD_SERVICE_HOST=10.0.0.1",
+		},
+		Set: []string{"input.kafka.topic=in", "output.kafka.topic=out", "checkpoint.dir=d"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"a:1", "b:2"}, c.Input.Kafka.Brokers)
@@ -369,10 +373,19 @@ func TestMisplacedSecretsAreNotShown(t *testing.T) {
 // name begins with motifd, are not taken for misspelt fields, and that misspelt fields are told.
 func TestEnvironmentOfOthers(t *testing.T) {
 	kubernetes := []string{
-		"MOTIFD_SERVICE_HOST=10.0.0.1", "MOTIFD_SERVICE_PORT=80", "MOTIFD_SERVICE_PORT_HTTP=80", "MOTIFD_PORT=tcp://10.0.0.1:80",
-		"MOTIFD_PORT_8080_TCP=tcp://10.0.0.1:8080", "MOTIFD_PORT_8080_TCP_PROTO=tcp", "MOTIFD_PORT_8080_TCP_PORT=8080",
-		"MOTIFD_PORT_8080_TCP_ADDR=10.0.0.1", "MOTIFD_METRICS_V2_SERVICE_HOST=10.0.0.2", "MOTIFD_METRICS_V2_PORT=udp://10.0.0.2:53",
-		"MOTIFD_METRICS_V2_PORT_53_UDP_ADDR=10.0.0.2", "MOTIFD_METRICS_SERVICE_PORT_WEB_UI=80", "MOTIFD_EMBEDDED_PORT=tcp://10.0.0.3:9092",
+		"MOTIFD_SERVICE_HOST=10.0.0.1",
+		"MOTIFD_SERVICE_PORT=80",
+		"MOTIFD_SERVICE_PORT_HTTP=80",
+		"MOTIFD_PORT=tcp://10.0.0.1:80",
+		"MOTIFD_PORT_8080_TCP=tcp://10.0.0.1:8080",
+		"MOTIFD_PORT_8080_TCP_PROTO=tcp",
+		"MOTIFD_PORT_8080_TCP_PORT=8080",
+		"MOTIFD_PORT_8080_TCP_ADDR=10.0.0.1",
+		"MOTIFD_METRICS_V2_SERVICE_HOST=10.0.0.2",
+		"MOTIFD_METRICS_V2_PORT=udp://10.0.0.2:53",
+		"MOTIFD_METRICS_V2_PORT_53_UDP_ADDR=10.0.0.2",
+		"MOTIFD_METRICS_SERVICE_PORT_WEB_UI=80",
+		"MOTIFD_EMBEDDED_PORT=tcp://10.0.0.3:9092",
 	}
 	_, err := load(t, sound, kubernetes)
 	require.NoError(t, err)

@@ -210,5 +210,10 @@ func (c *Config) settings() checkpoint.Settings {
 // MatcherLimits are the options of the matcher's limits.
 func (c *Config) MatcherLimits() matcher.Limits {
 	l := &c.Engine.Limits
-	return matcher.Limits{Matches: l.GroupMatches, QueryTime: time.Duration(l.QueryTime), BatchTime: time.Duration(l.BatchTime), Spill: int64(l.SpillBytes)}
+	return matcher.Limits{
+		Matches:   l.GroupMatches,
+		QueryTime: time.Duration(l.QueryTime),
+		BatchTime: time.Duration(l.BatchTime),
+		Spill:     int64(l.SpillBytes),
+	}
 }

@@ -109,7 +109,8 @@ func insideScalar(where string, n ast.Node, line, column int) string {
 	if line > 1 { // a quoted or folded scalar: YAML has changed its lines
 		return where
 	}
-	if t.Value != "" && strings.HasPrefix(strings.TrimSpace(t.Origin), `"`) || strings.HasPrefix(strings.TrimSpace(t.Origin), "'") {
+	if t.Value != "" && strings.HasPrefix(strings.TrimSpace(t.Origin), `"`) ||
+		strings.HasPrefix(strings.TrimSpace(t.Origin), "'") {
 		column++
 	}
 	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column+column-1)
@@ -176,7 +177,11 @@ func (q *Query) parse(directed bool) (*matcher.Query, error) {
 }
 
 var (
-	emits = map[string]matcher.Emit{"deltas": matcher.EmitDeltas, "counts": matcher.EmitCounts, "exists": matcher.EmitExists}
+	emits = map[string]matcher.Emit{
+		"deltas": matcher.EmitDeltas,
+		"counts": matcher.EmitCounts,
+		"exists": matcher.EmitExists,
+	}
 	units = map[string]matcher.Unit{"embeddings": matcher.Embeddings, "subgraphs": matcher.Subgraphs}
 
 	overBudgets = map[string]matcher.OverBudget{"skip": matcher.SkipGroup, "suspend": matcher.SuspendQuery}

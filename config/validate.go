@@ -180,8 +180,11 @@ func (v *validator) header(in *Input) {
 			v.fail("input.csv.header", "%v", err)
 		}
 	case in.Kafka != nil && !o.Mapping.ByNumber():
-		v.fail("input.csv.header", "is missing: records of Kafka come without a header row, and input.csv.columns names columns; "+
-			"write the row here, or number the columns as in from=#1")
+		v.fail(
+			"input.csv.header",
+			"is missing: records of Kafka come without a header row, and input.csv.columns names columns; "+
+				"write the row here, or number the columns as in from=#1",
+		)
 	}
 }
 
@@ -211,7 +214,10 @@ func FormatOf(path string) (string, error) {
 		if f := codec.FormatOf(name); f != "" {
 			return f, nil
 		}
-		return "", fmt.Errorf("%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst", name)
+		return "", fmt.Errorf(
+			"%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst",
+			name,
+		)
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() { // a file that is not there is for its reader to tell
@@ -231,7 +237,12 @@ func FormatOf(path string) (string, error) {
 		case err != nil:
 			return "", err
 		case format != "" && format != f:
-			return "", fmt.Errorf("%s: the directory holds files of the formats %s and %s; one input has one format", path, format, f)
+			return "", fmt.Errorf(
+				"%s: the directory holds files of the formats %s and %s; one input has one format",
+				path,
+				format,
+				f,
+			)
 		}
 		format = f
 	}

@@ -35,18 +35,41 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 		v.fail("output.kafka.topic", "is missing")
 	}
 	v.oneOf("output.kafka.compression", k.Compression, "none", "gzip", "snappy", "lz4", "zstd")
-	v.oneOf("output.kafka.transactions", k.Transactions, kafka.TransactionsAuto, kafka.TransactionsOn, kafka.TransactionsOff)
-	v.oneOf("output.kafka.on_partition_change", k.OnPartitionChange, kafka.PartitionsStop, kafka.PartitionsKeep, kafka.PartitionsSpread)
+	v.oneOf(
+		"output.kafka.transactions",
+		k.Transactions,
+		kafka.TransactionsAuto,
+		kafka.TransactionsOn,
+		kafka.TransactionsOff,
+	)
+	v.oneOf(
+		"output.kafka.on_partition_change",
+		k.OnPartitionChange,
+		kafka.PartitionsStop,
+		kafka.PartitionsKeep,
+		kafka.PartitionsSpread,
+	)
 	if k.OnPartitionChange == kafka.PartitionsSpread && v.c.Output.Mode == "upsert" {
-		v.fail("output.kafka.on_partition_change", "is spread, and output.mode is upsert: the tombstone of a match could go to another "+
-			"partition than the match, which would then stay for ever; use keep, or a new output topic and checkpoint")
+		v.fail(
+			"output.kafka.on_partition_change",
+			"is spread, and output.mode is upsert: the tombstone of a match could go to another "+
+				"partition than the match, which would then stay for ever; use keep, or a new output topic and checkpoint",
+		)
 	}
 	v.positive("output.kafka.max_transaction_records", int64(k.MaxTransactionRecords))
 	v.positive("output.kafka.transaction_memory", int64(k.TransactionMemory))
 	if d := k.TransactionTimeout.Std(); d < time.Second || d > 24*time.Hour {
-		v.fail("output.kafka.transaction_timeout", "is %s; it is 1s to 24h, and no more than the brokers' transaction.max.timeout.ms", d)
+		v.fail(
+			"output.kafka.transaction_timeout",
+			"is %s; it is 1s to 24h, and no more than the brokers' transaction.max.timeout.ms",
+			d,
+		)
 	}
-	names := []pathName{{"output.kafka.topic", k.Topic}, {"output.kafka.dead_letter", k.DeadLetter}, {"output.kafka.control", k.Control}}
+	names := []pathName{
+		{"output.kafka.topic", k.Topic},
+		{"output.kafka.dead_letter", k.DeadLetter},
+		{"output.kafka.control", k.Control},
+	}
 	if k.Transactions != kafka.TransactionsOff && k.Topic != "" {
 		names = append(names, pathName{"output.kafka.progress_topic", k.Progress()})
 	}
@@ -60,7 +83,11 @@ func (v *validator) fileOutput(f *FileOutput) {
 	if f.Path == "" {
 		v.fail("output.file.path", "is missing; name a file, or - for standard output")
 	}
-	names := []pathName{{"output.file.path", f.Path}, {"output.file.dead_letter", f.DeadLetter}, {"output.file.control", f.Control}}
+	names := []pathName{
+		{"output.file.path", f.Path},
+		{"output.file.dead_letter", f.DeadLetter},
+		{"output.file.control", f.Control},
+	}
 	if in := v.c.Input.File; in != nil {
 		names = append([]pathName{{"input.file.path", in.Path}}, names...)
 	}
@@ -101,7 +128,10 @@ func (v *validator) admin() {
 		if err := checkAddress(a.MetricsListen); err != nil {
 			v.fail("admin.metrics_listen", "%v", err)
 		} else if a.MetricsListen == a.Listen && !strings.HasSuffix(a.Listen, ":0") {
-			v.fail("admin.metrics_listen", "is the address of admin.listen, which has metrics and probes, too; leave it out or choose another")
+			v.fail(
+				"admin.metrics_listen",
+				"is the address of admin.listen, which has metrics and probes, too; leave it out or choose another",
+			)
 		}
 	}
 	if a.Listen == "" {

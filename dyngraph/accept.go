@@ -22,8 +22,12 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 		total += len(msgs[i].Updates)
 	}
 	a := acceptor{
-		g: g, over: make(map[string]vertexState), overKnown: make(map[VertexID]vertexState), newLabels: make(map[string]struct{}),
-		ids: g.idsInUse(), edges: g.edgesInUse(),
+		g:         g,
+		over:      make(map[string]vertexState),
+		overKnown: make(map[VertexID]vertexState),
+		newLabels: make(map[string]struct{}),
+		ids:       g.idsInUse(),
+		edges:     g.edgesInUse(),
 	}
 	if g.edgeLimit > 0 && uint64(g.nedges)+uint64(total) > g.edgeLimit {
 		a.fresh = make(map[edgeIdentity]struct{})
@@ -214,7 +218,11 @@ func (a *acceptor) checkEdge(u *Update) error {
 		return err
 	}
 	if u.From == u.To {
-		return refuse(ReasonSelfLoop, "edge from %s to itself; self-loops are not supported, the ends must differ", quote(u.From))
+		return refuse(
+			ReasonSelfLoop,
+			"edge from %s to itself; self-loops are not supported, the ends must differ",
+			quote(u.From),
+		)
 	}
 	if err := a.checkLabel("label", u.Label); err != nil {
 		return err
@@ -240,7 +248,13 @@ func (a *acceptor) checkKey(field, key string) error {
 func (a *acceptor) checkLabel(field, label string) error {
 	switch {
 	case len(label) > a.g.opt.MaxKeyLen:
-		return refuse(ReasonBadLabel, "%s %s is too long; a label has at most %d bytes", field, quote(label), a.g.opt.MaxKeyLen)
+		return refuse(
+			ReasonBadLabel,
+			"%s %s is too long; a label has at most %d bytes",
+			field,
+			quote(label),
+			a.g.opt.MaxKeyLen,
+		)
 	case !utf8.ValidString(label):
 		return refuse(ReasonBadLabel, "%s %s is not valid UTF-8", field, quote(label))
 	}
@@ -259,8 +273,13 @@ func (a *acceptor) agree(key, label string, id VertexID) error {
 }
 
 func conflict(key, has, declared string) error {
-	return refuse(ReasonLabelConflict, "vertex %s has label %s, not %s; to change it, delete the vertex (-v) and declare it again (+v)",
-		quote(key), quote(has), quote(declared))
+	return refuse(
+		ReasonLabelConflict,
+		"vertex %s has label %s, not %s; to change it, delete the vertex (-v) and declare it again (+v)",
+		quote(key),
+		quote(has),
+		quote(declared),
+	)
 }
 
 // declare makes the vertex present, and sets its label when it has none.
@@ -277,8 +296,13 @@ func (a *acceptor) declare(key, label string, id VertexID) error {
 		return err
 	}
 	if a.ids >= uint64(a.g.opt.MaxVertices) {
-		return refuse(ReasonVertexLimit, "no id left for vertex %s: %d of %d are in use, asked for by this batch, or not yet free again",
-			quote(key), a.ids, a.g.opt.MaxVertices)
+		return refuse(
+			ReasonVertexLimit,
+			"no id left for vertex %s: %d of %d are in use, asked for by this batch, or not yet free again",
+			quote(key),
+			a.ids,
+			a.g.opt.MaxVertices,
+		)
 	}
 	a.ids++
 	if s.present {
@@ -313,8 +337,12 @@ func (a *acceptor) label(name string) error {
 
 func (a *acceptor) addEdges(n int) error {
 	if a.edges+uint64(n) > uint64(a.g.maxEdges) {
-		return refuse(ReasonEdgeLimit, "no index left for the edge: %d of %d are in use, asked for by this batch, or not yet free again",
-			a.edges, a.g.maxEdges)
+		return refuse(
+			ReasonEdgeLimit,
+			"no index left for the edge: %d of %d are in use, asked for by this batch, or not yet free again",
+			a.edges,
+			a.g.maxEdges,
+		)
 	}
 	a.edges += uint64(n)
 	return nil
@@ -341,8 +369,13 @@ func (a *acceptor) limitEdges(u *Update, r resolved) error {
 		return nil
 	}
 	if n := uint64(a.g.nedges + len(a.fresh)); n >= a.g.edgeLimit {
-		return refuse(ReasonGraphFull, "the graph is full: it has %d edges, those of this batch included, and at most %d are allowed; "+
-			"delete edges in an earlier batch, or raise the limit", n, a.g.edgeLimit)
+		return refuse(
+			ReasonGraphFull,
+			"the graph is full: it has %d edges, those of this batch included, and at most %d are allowed; "+
+				"delete edges in an earlier batch, or raise the limit",
+			n,
+			a.g.edgeLimit,
+		)
 	}
 	a.fresh[e] = struct{}{}
 	a.freshUndo = append(a.freshUndo, e)

@@ -246,8 +246,16 @@ func TestS3AcceptReadsAheadAcrossMessages(t *testing.T) {
 					continue
 				}
 				refused++
-				if len(rejects) == 0 || rejects[0].Message != i || rejects[0].Update != no[0].Update || rejects[0].Err.Error() != no[0].Err.Error() {
-					t.Fatalf("seed %d: message %d is refused at %d for %v, but the next refusal is %v", seed, i, no[0].Update, no[0].Err, rejects)
+				if len(rejects) == 0 || rejects[0].Message != i || rejects[0].Update != no[0].Update ||
+					rejects[0].Err.Error() != no[0].Err.Error() {
+					t.Fatalf(
+						"seed %d: message %d is refused at %d for %v, but the next refusal is %v",
+						seed,
+						i,
+						no[0].Update,
+						no[0].Err,
+						rejects,
+					)
 				}
 				rejects = rejects[1:]
 			}

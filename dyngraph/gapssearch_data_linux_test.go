@@ -90,8 +90,13 @@ func BenchmarkDataGapsInSearch(b *testing.B) {
 							swap[k]()
 							must(be.Stage(d))
 							t := time.Now()
-							res, err := be.Search(context.Background(), dyngraph.Inserted, []matcher.Request{{Plan: p, Before: matcher.AllOrders}},
-								func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
+							res, err := be.Search(
+								context.Background(),
+								dyngraph.Inserted,
+								[]matcher.Request{{Plan: p, Before: matcher.AllOrders}},
+								func(matcher.Group) error { return nil },
+								func(int, uint32, matcher.Cause) (bool, error) { return true, nil },
+							)
 							spent := time.Since(t)
 							must(err)
 							must(be.Commit())

@@ -16,7 +16,12 @@ import (
 
 // gapsGraph has vertices of five labels and edges of some between random ones, after as many deletions and insertions
 // as it has edges.
-func gapsGraph(b *testing.B, vertices, edges int, directed bool, labels ...string) (*dyngraph.Graph, func(n int) []dyngraph.Message) {
+func gapsGraph(
+	b *testing.B,
+	vertices, edges int,
+	directed bool,
+	labels ...string,
+) (*dyngraph.Graph, func(n int) []dyngraph.Message) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
 	apply := func(m []dyngraph.Message) {
@@ -129,8 +134,13 @@ func gapsInSearch(b *testing.B, g *dyngraph.Graph, messages []dyngraph.Message, 
 			swap[k]()
 			must(be.Stage(d))
 			t := dyngraph.CPUTime()
-			res, err := be.Search(context.Background(), dyngraph.Inserted, []matcher.Request{{Plan: p, Before: matcher.AllOrders}},
-				func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
+			res, err := be.Search(
+				context.Background(),
+				dyngraph.Inserted,
+				[]matcher.Request{{Plan: p, Before: matcher.AllOrders}},
+				func(matcher.Group) error { return nil },
+				func(int, uint32, matcher.Cause) (bool, error) { return true, nil },
+			)
 			spent := dyngraph.CPUTime() - t
 			must(err)
 			must(be.Abort())

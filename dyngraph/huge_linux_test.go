@@ -62,7 +62,8 @@ func TestHugePages(t *testing.T) {
 	}
 	var p pma
 	p.allot(0, n/4/leafSize)
-	if !wantsHugePages(t, unsafe.Pointer(&p.nbr[len(p.nbr)/2])) || !wantsHugePages(t, unsafe.Pointer(&p.ent[len(p.ent)/2])) {
+	if !wantsHugePages(t, unsafe.Pointer(&p.nbr[len(p.nbr)/2])) ||
+		!wantsHugePages(t, unsafe.Pointer(&p.ent[len(p.ent)/2])) {
 		t.Error("the array is not in huge pages")
 	}
 }

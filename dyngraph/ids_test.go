@@ -23,7 +23,17 @@ func ids(t *testing.T, g *Graph, keys ...string) []VertexID {
 
 func TestS7IdsInOrderOfAppearance(t *testing.T) {
 	g := NewGraph(Options{Directed: true})
-	batch(t, g, ins("b", "a", "x"), gone("nobody"), del("no", "body", "q"), vert("t", ""), gone("t"), ins("c", "a", "y"), vert("d", "L"))
+	batch(
+		t,
+		g,
+		ins("b", "a", "x"),
+		gone("nobody"),
+		del("no", "body", "q"),
+		vert("t", ""),
+		gone("t"),
+		ins("c", "a", "y"),
+		vert("d", "L"),
+	)
 	if got := ids(t, g, "b", "a", "c", "d"); !slices.Equal(got, []VertexID{0, 1, 2, 3}) {
 		t.Fatalf("ids %v", got)
 	}
@@ -263,7 +273,14 @@ func TestS11StageCountsWhatComes(t *testing.T) {
 			t.Fatalf("%v: %v; %d labels, %d ids, %d edges", u, err, g.Labels(), g.IDBound(), g.Edges())
 		}
 	}
-	fits := []Update{ins("a", "c", "x"), ins("c", "b", "x"), del("c", "b", "x"), del("a", "b", "x"), ins("a", "b", "x"), ins("d", "b", "x")}
+	fits := []Update{
+		ins("a", "c", "x"),
+		ins("c", "b", "x"),
+		del("c", "b", "x"),
+		del("a", "b", "x"),
+		ins("a", "b", "x"),
+		ins("d", "b", "x"),
+	}
 	if _, err := g.Stage(fits); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func checkArray(t *testing.T, g *Graph) {
 
 func checkPMA(t *testing.T, p *pma) {
 	t.Helper()
-	if len(p.nbr) != p.leaves()*leafSize || len(p.ent) != len(p.nbr) || len(p.first) != p.leaves() || len(p.runs) != p.leaves() {
+	if len(p.nbr) != p.leaves()*leafSize || len(p.ent) != len(p.nbr) || len(p.first) != p.leaves() ||
+		len(p.runs) != p.leaves() {
 		t.Fatal("columns of different lengths")
 	}
 	h := p.height()

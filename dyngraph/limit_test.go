@@ -40,7 +40,11 @@ func TestS11EdgeLimitRefusesNewEdges(t *testing.T) {
 				t.Fatalf("%d edges", g.Edges())
 			}
 			// A refused message does not count for those behind it; what is deleted makes room for the next batch.
-			msgs := []Message{{Updates: []Update{del("a", "b", ""), ins("p", "q", "")}}, {Updates: []Update{del("a", "b", "")}}, {Updates: []Update{ins("b", "c", "")}}}
+			msgs := []Message{
+				{Updates: []Update{del("a", "b", ""), ins("p", "q", "")}},
+				{Updates: []Update{del("a", "b", "")}},
+				{Updates: []Update{ins("b", "c", "")}},
+			}
 			accepted, rejects := g.Accept(msgs)
 			if len(accepted) != 2 || len(rejects) != 1 || rejects[0].Message != 0 || rejects[0].Update != 1 {
 				t.Fatalf("accepted %v, refused %v", accepted, rejects)

@@ -23,7 +23,12 @@ func (l *Loader) Label(name string) error {
 		return fmt.Errorf("dyngraph: label %d of the checkpoint is empty", len(l.g.labels.names))
 	}
 	if id, ok := l.g.labels.ids[name]; ok {
-		return fmt.Errorf("dyngraph: label %s of the checkpoint is there twice, as %d and %d", quote(name), id, len(l.g.labels.names))
+		return fmt.Errorf(
+			"dyngraph: label %s of the checkpoint is there twice, as %d and %d",
+			quote(name),
+			id,
+			len(l.g.labels.names),
+		)
 	}
 	if len(l.g.labels.names) >= l.g.opt.MaxLabels {
 		return fmt.Errorf("dyngraph: the checkpoint has more labels than the %d allowed", l.g.opt.MaxLabels)
@@ -39,7 +44,12 @@ func (l *Loader) Vertex(r VertexRecord) error {
 	case uint32(r.ID) >= g.opt.MaxVertices:
 		return fmt.Errorf("dyngraph: vertex id %d of the checkpoint is beyond the %d allowed", r.ID, g.opt.MaxVertices)
 	case int(r.Label) >= len(g.labels.names):
-		return fmt.Errorf("dyngraph: vertex %d of the checkpoint has label %d, but there are %d", r.ID, r.Label, len(g.labels.names))
+		return fmt.Errorf(
+			"dyngraph: vertex %d of the checkpoint has label %d, but there are %d",
+			r.ID,
+			r.Label,
+			len(g.labels.names),
+		)
 	}
 	if g.find(r.Key) != NoVertex {
 		return fmt.Errorf("dyngraph: key %s is twice in the checkpoint", quote(r.Key))

@@ -19,7 +19,12 @@ func (l *Loader) fill() error {
 		slices.SortFunc(out, g.compareEdges)
 		for i := 1; i < n; i++ {
 			if e := out[i]; g.compareEdges(out[i-1], e) == 0 {
-				return fmt.Errorf("dyngraph: edge (from %d, label %d, to %d) is twice in the checkpoint", edges[e].from, edges[e].label, edges[e].to)
+				return fmt.Errorf(
+					"dyngraph: edge (from %d, label %d, to %d) is twice in the checkpoint",
+					edges[e].from,
+					edges[e].label,
+					edges[e].to,
+				)
 			}
 		}
 	}
@@ -45,7 +50,8 @@ func (l *Loader) fill() error {
 				break
 			}
 			// Directed: all of Out come before In. Undirected: both are Out, and are merged by (label, neighbour).
-			if o && (!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])), cmp.Compare(edges[out[i]].to, edges[in[j]].from)) < 0) {
+			if o &&
+				(!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])), cmp.Compare(edges[out[i]].to, edges[in[j]].from)) < 0) {
 				b.add(rowOf(Out, out[i]), edges[out[i]].to, Entry(out[i]))
 				i++
 			} else {

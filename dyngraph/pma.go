@@ -191,7 +191,8 @@ func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
 
 // holds tells whether an operation's entry is in a slot.
 func (p *pma) holds(s int, o *slot) bool {
-	return s < len(p.ent) && p.ent[s].Index() == o.ent.Index() && p.nbr[s] == o.nbr && s%leafSize < int(p.count[s/leafSize])
+	return s < len(p.ent) && p.ent[s].Index() == o.ent.Index() && p.nbr[s] == o.nbr &&
+		s%leafSize < int(p.count[s/leafSize])
 }
 
 // mark sets the payloads of entries, which are there, and appends their slots to at. were is in which slots they may

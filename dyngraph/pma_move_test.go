@@ -88,7 +88,12 @@ func TestMoveWindow(t *testing.T) {
 				}
 				var ops []slot // those that belong in the window, as far as it has room for them
 				for _, o := range draw(1 + rnd.IntN(300)) {
-					if leaf := p.seek(0, o.row, o.nbr); leaf >= a && leaf < b && p.countIn(a, b)+len(ops) < (b-a)*leafSize && rnd.IntN(8) > 0 {
+					if leaf := p.seek(
+						0,
+						o.row,
+						o.nbr,
+					); leaf >= a && leaf < b && p.countIn(a, b)+len(ops) < (b-a)*leafSize &&
+						rnd.IntN(8) > 0 {
 						ops = append(ops, o)
 					}
 				}

@@ -86,7 +86,8 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 			}
 		}
 		h := &p.heads[ops[k].vertex()]
-		first = i == 0 && last                                                           // the row of the leaf's first entry is another one
+		first = i == 0 &&
+			last // the row of the leaf's first entry is another one
 		last = last && int(h.start) == leaf && int(h.offset)+h.all() <= n-(len(ops)-1-k) // no entry is in another leaf
 		h.drop(dirOf(ops[k].row), labelOf(ops[k].row), last)
 		runs = runs&upTo(i) | behind<<i

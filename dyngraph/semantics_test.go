@@ -176,8 +176,17 @@ func TestS3SettingALabelMakesAnotherVertex(t *testing.T) {
 	g.Commit()
 	wantRefused(t, g, ReasonLabelConflict, vert("b", "M"))
 	wantRefused(t, g, ReasonLabelConflict, Update{Op: DeleteEdge, From: "a", To: "b", ToLabel: "M"})
-	wantNet(t, batch(t, g, vert("b", ""), vert("b", "L"), Update{Op: DeleteEdge, From: "a", To: "b", FromLabel: "L", ToLabel: "L", Label: "x"}),
-		"- a: x b:L @2")
+	wantNet(
+		t,
+		batch(
+			t,
+			g,
+			vert("b", ""),
+			vert("b", "L"),
+			Update{Op: DeleteEdge, From: "a", To: "b", FromLabel: "L", ToLabel: "L", Label: "x"},
+		),
+		"- a: x b:L @2",
+	)
 	if id, _ := g.Lookup("a"); g.View(New).Label(id) != NoLabel {
 		t.Fatal("a deletion set a label")
 	}

@@ -45,7 +45,13 @@ func (f *folder) appendItems(s *staged) {
 		}
 		a, b := &f.incs[e.from], &f.incs[e.to]
 		from, to := &f.verts[a.vert], &f.verts[b.vert]
-		it := netItem{NetEdge: NetEdge{Edge: e.old, Label: e.label, Place: e.place}, attr: e.upd, source: e.source, slot: e.slot, slotTo: e.slotTo}
+		it := netItem{
+			NetEdge: NetEdge{Edge: e.old, Label: e.label, Place: e.place},
+			attr:    e.upd,
+			source:  e.source,
+			slot:    e.slot,
+			slotTo:  e.slotTo,
+		}
 		it.ends = [2]LabelID{a.label, b.label}
 		if e.present {
 			it.Sign, it.From, it.To = Inserted, from.id, to.id

@@ -19,7 +19,15 @@ func checkView(t *testing.T, g *Graph, w *twin, which Which) {
 	for key, id := range w.ids {
 		ids = append(ids, id)
 		if v.Key(id) != key || v.LabelName(v.Label(id)) != w.verts[key].label || !v.HasVertex(id) {
-			t.Fatalf("view %d: vertex %d is %q %q, want %q %q", which, id, v.Key(id), v.LabelName(v.Label(id)), key, w.verts[key].label)
+			t.Fatalf(
+				"view %d: vertex %d is %q %q, want %q %q",
+				which,
+				id,
+				v.Key(id),
+				v.LabelName(v.Label(id)),
+				key,
+				w.verts[key].label,
+			)
 		}
 		if which == New {
 			if got, ok := g.Lookup(key); !ok || got != id {

@@ -133,7 +133,11 @@ func (g *GPU) load() error {
 		}
 	}
 	for i, each := range []*int{&g.info.BlocksEach, &g.info.RowBlocksEach} {
-		n, err := g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0, cu.DefaultOccupancy)
+		n, err := g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(
+			maxBlockWarps*warp,
+			0,
+			cu.DefaultOccupancy,
+		)
 		if err != nil {
 			return err
 		}

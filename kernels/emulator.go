@@ -41,7 +41,13 @@ func StartEmulator(program string, seed uint64) (*Emulator, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the emulator: %w", err)
 	}
-	e := &Emulator{rng: rand.New(rand.NewPCG(seed, 0)), cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), out: bufio.NewReaderSize(out, 1<<16), end: in}
+	e := &Emulator{
+		rng: rand.New(rand.NewPCG(seed, 0)),
+		cmd: cmd,
+		in:  bufio.NewWriterSize(in, 1<<16),
+		out: bufio.NewReaderSize(out, 1<<16),
+		end: in,
+	}
 	_, err = e.ask('s', nil, seed)
 	return e, err
 }

@@ -28,7 +28,17 @@ func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []
 		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
 	}
 	err := g.call(func() error {
-		return resultOf(C.launch(handleOf(f), C.uint(blocks), C.uint(threads), C.CUstream(unsafe.Pointer(on.C())), unsafe.Pointer(&params[0]), C.size_t(len(params))), cu.Success)
+		return resultOf(
+			C.launch(
+				handleOf(f),
+				C.uint(blocks),
+				C.uint(threads),
+				C.CUstream(unsafe.Pointer(on.C())),
+				unsafe.Pointer(&params[0]),
+				C.size_t(len(params)),
+			),
+			cu.Success,
+		)
 	})
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", kernel, err)

@@ -135,6 +135,14 @@ func RunRowBounds(q Queue, r Rows, o RowOrder, first Ptr) error {
 // RunRowGather writes the rows in order, without their groups, all of one width or, where places are not 0, as these
 // say by group.
 func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, places Ptr) error {
-	p := rowGather{Rows: r.Rows, Order: o.Order, Out: out, Place: places, N: uint32(r.N), Stride: uint32(r.Stride), Width: uint32(width)}
+	p := rowGather{
+		Rows:   r.Rows,
+		Order:  o.Order,
+		Out:    out,
+		Place:  places,
+		N:      uint32(r.N),
+		Stride: uint32(r.Stride),
+		Width:  uint32(width),
+	}
 	return q.Launch("rowgather", flat(q, r.N), rowThreads, BytesOf(&p))
 }

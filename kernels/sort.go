@@ -36,7 +36,14 @@ func RunSort(q Queue, s Sort) (at int, err error) {
 	if s.N < 2 || s.Bits == 0 {
 		return 0, nil
 	}
-	p := sortParams{Keys: s.Keys[0], Values: s.Values[0], KeysOut: s.Keys[1], ValuesOut: s.Values[1], Counts: s.Work, N: uint32(s.N)}
+	p := sortParams{
+		Keys:      s.Keys[0],
+		Values:    s.Values[0],
+		KeysOut:   s.Keys[1],
+		ValuesOut: s.Values[1],
+		Counts:    s.Work,
+		N:         uint32(s.N),
+	}
 	if s.N <= sortTile {
 		p.Bits = uint32(s.Bits)
 		return 1, q.Launch("sorttile", 1, sortThreads, BytesOf(&p))

@@ -68,7 +68,10 @@ func (s *gpuStream) Read(dst []byte, src Ptr) error {
 		return nil
 	}
 	// Addresses of page-locked memory are the same on the device.
-	if to := Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(dst)))); len(dst) <= smallRead && len(dst)%4 == 0 && (to|src)%4 == 0 {
+	if to := Ptr(
+		uintptr(unsafe.Pointer(unsafe.SliceData(dst))),
+	); len(dst) <= smallRead && len(dst)%4 == 0 &&
+		(to|src)%4 == 0 {
 		return RunFetch(s, to, src, len(dst)/4)
 	}
 	return s.g.call(func() error {

@@ -32,7 +32,13 @@ func (p *Pipeline) newBatch(hard context.Context, b *Batch, from origin) error {
 
 // runBatch takes a numbered batch through the store's intent, the engine and the encoder to the publisher.
 func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
-	stats := StepStats{Batch: b, Recovered: from.recovered, Accept: from.accept, FirstRead: from.first, LastRead: from.last}
+	stats := StepStats{
+		Batch:     b,
+		Recovered: from.recovered,
+		Accept:    from.accept,
+		FirstRead: from.first,
+		LastRead:  from.last,
+	}
 	note := func(what string, begin, end time.Time) {
 		p.opt.Observer.Span(Span{Lane: LaneEngine, What: what, Batch: b.Number, Begin: begin, End: end})
 	}

@@ -185,7 +185,9 @@ func (e *emitter) flush() error {
 func (e *emitter) send(c *[]OutRecord, cost int64) error {
 	if did := e.piece; !did.begin.IsZero() {
 		e.encode += did.busy
-		e.p.opt.Observer.Span(Span{Lane: LaneEncoder, What: "encode", Batch: e.batch, Begin: did.begin, End: did.end, Busy: did.busy})
+		e.p.opt.Observer.Span(
+			Span{Lane: LaneEncoder, What: "encode", Batch: e.batch, Begin: did.begin, End: did.end, Busy: did.busy},
+		)
 		e.piece = pieces{}
 	}
 	begin := time.Now()

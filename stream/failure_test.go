@@ -85,7 +85,13 @@ func (badCommit) Commit(*stream.CommitInfo) error                    { return er
 func (badEncoder) Append([]stream.OutRecord, uint64, *matcher.Event, int, int) ([]stream.OutRecord, error) {
 	return nil, errBroken
 }
-func (badEngine) Step(context.Context, *matcher.Batch, func(*matcher.Event) error, func(error) error) (*matcher.Summary, error) {
+
+func (badEngine) Step(
+	context.Context,
+	*matcher.Batch,
+	func(*matcher.Event) error,
+	func(error) error,
+) (*matcher.Summary, error) {
 	return nil, errBroken
 }
 
@@ -210,7 +216,12 @@ type slowEngine struct {
 	once             sync.Once
 }
 
-func (s *slowEngine) Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error) {
+func (s *slowEngine) Step(
+	ctx context.Context,
+	b *matcher.Batch,
+	emit func(*matcher.Event) error,
+	settle func(error) error,
+) (*matcher.Summary, error) {
 	return s.Engine.Step(ctx, b, func(ev *matcher.Event) error {
 		err := emit(ev)
 		s.once.Do(func() {

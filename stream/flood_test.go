@@ -31,7 +31,11 @@ import (
 
 var (
 	floodMatches = flag.Int("flood", 500_000_000, "matches of BenchmarkFlood")
-	floodThreads = flag.Int("flood-threads", 2, "processors of BenchmarkFlood, and its threads that search and that encode")
+	floodThreads = flag.Int(
+		"flood-threads",
+		2,
+		"processors of BenchmarkFlood, and its threads that search and that encode",
+	)
 )
 
 // floodSink reads the records of a Flood, of which all are in one batch, and keeps nothing but where the last one
@@ -65,7 +69,14 @@ func (s *floodSink) Write(_ context.Context, recs []stream.OutRecord) error {
 			return fmt.Errorf("record %d, %v, comes after %v", r.Index, at, s.last)
 		}
 		if r.Batch != s.batch || r.Index != s.records || uint64(index) != s.records {
-			return fmt.Errorf("record %d of batch %d comes when record %d of batch %d is next: %s", r.Index, r.Batch, s.records, s.batch, r.Value)
+			return fmt.Errorf(
+				"record %d of batch %d comes when record %d of batch %d is next: %s",
+				r.Index,
+				r.Batch,
+				s.records,
+				s.batch,
+				r.Value,
+			)
 		}
 		s.records, s.bytes, s.last = s.records+1, s.bytes+uint64(len(r.Value)), at
 	}
@@ -110,7 +121,12 @@ func floodPlace(value []byte) (index int, at [5]int, err error) {
 
 // floodPipeline returns a whole pipeline that searches a flood, encodes its matches on several goroutines and hands
 // them to a sink that checks them. change may alter it.
-func floodPipeline(tb testing.TB, f *matchertest.Flood, threads int, opt cpu.Options, change func(*stream.PipelineOptions),
+func floodPipeline(
+	tb testing.TB,
+	f *matchertest.Flood,
+	threads int,
+	opt cpu.Options,
+	change func(*stream.PipelineOptions),
 ) (*stream.Pipeline, *floodSink) {
 	tb.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{})
@@ -158,7 +174,12 @@ type stoppingEncoder struct {
 	records atomic.Uint64
 }
 
-func (e *stoppingEncoder) Append(recs []stream.OutRecord, batch uint64, ev *matcher.Event, first, end int) ([]stream.OutRecord, error) {
+func (e *stoppingEncoder) Append(
+	recs []stream.OutRecord,
+	batch uint64,
+	ev *matcher.Event,
+	first, end int,
+) ([]stream.OutRecord, error) {
 	e.stop()
 	e.records.Add(uint64(end - first))
 	return e.Encoder.Append(recs, batch, ev, first, end)
@@ -204,7 +225,12 @@ func TestAStopEndsEncodingAndWriting(t *testing.T) {
 // TestFloodInOrder: what many goroutines encode of a batch, of groups that are sorted in memory and on disk, comes in
 // order.
 func TestFloodInOrder(t *testing.T) {
-	sink := runFlood(t, matchertest.NewFlood(60_000), 4, cpu.Options{SpillDir: t.TempDir(), GroupMemory: 32 << 10, QueueMemory: 64 << 10})
+	sink := runFlood(
+		t,
+		matchertest.NewFlood(60_000),
+		4,
+		cpu.Options{SpillDir: t.TempDir(), GroupMemory: 32 << 10, QueueMemory: 64 << 10},
+	)
 	require.Greater(t, sink.bytes, 100*sink.records)
 }
 

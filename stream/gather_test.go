@@ -45,14 +45,26 @@ func newPlayer(t testing.TB, rng *rand.Rand, size func() int) *player {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	var us []dyngraph.Update
 	for i := range 40 {
-		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", rng.IntN(8)), To: fmt.Sprint("b", rng.IntN(8)), Label: "T"}
-		u.Attr = dyngraph.Attr{ID: fmt.Sprint(i), TS: int64(i), HasTS: true, Props: fmt.Appendf(nil, `{"n":%q}`, strings.Repeat("x", size()))}
+		u := dyngraph.Update{
+			Op:    dyngraph.InsertEdge,
+			From:  fmt.Sprint("a", rng.IntN(8)),
+			To:    fmt.Sprint("b", rng.IntN(8)),
+			Label: "T",
+		}
+		u.Attr = dyngraph.Attr{
+			ID:    fmt.Sprint(i),
+			TS:    int64(i),
+			HasTS: true,
+			Props: fmt.Appendf(nil, `{"n":%q}`, strings.Repeat("x", size())),
+		}
 		us = append(us, u)
 	}
 	_, err := g.Stage(us)
 	require.NoError(t, err)
 	g.Commit()
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()})
+	e, err := matcher.NewEngine(
+		matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
+	)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return &player{Engine: e, edges: slices.Collect(g.View(dyngraph.New).EdgesSeq())}
@@ -60,7 +72,12 @@ func newPlayer(t testing.TB, rng *rand.Rand, size func() int) *player {
 
 // group adds an event of so many random matches of a query of one edge.
 func (p *player) group(rng *rand.Rand, q *matcher.Query, rows int) {
-	ev := matcher.Event{Query: q, Sign: dyngraph.Inserted, View: p.Graph().View(dyngraph.New), Rows: matcher.Rows{Vertices: 2, Edges: 1}}
+	ev := matcher.Event{
+		Query: q,
+		Sign:  dyngraph.Inserted,
+		View:  p.Graph().View(dyngraph.New),
+		Rows:  matcher.Rows{Vertices: 2, Edges: 1},
+	}
 	for range rows {
 		x := p.edges[rng.IntN(len(p.edges))]
 		from, to, _ := ev.View.Edge(x)
@@ -72,7 +89,15 @@ func (p *player) group(rng *rand.Rand, q *matcher.Query, rows int) {
 
 // total adds the number of a query's matches.
 func (p *player) total(q *matcher.Query, n uint64) {
-	p.add(matcher.Event{Kind: matcher.EventCount, Query: q, Sign: dyngraph.Deleted, View: p.Graph().View(dyngraph.New), Count: matcher.CountOf(n)})
+	p.add(
+		matcher.Event{
+			Kind:  matcher.EventCount,
+			Query: q,
+			Sign:  dyngraph.Deleted,
+			View:  p.Graph().View(dyngraph.New),
+			Count: matcher.CountOf(n),
+		},
+	)
 }
 
 func (p *player) add(ev matcher.Event) {
@@ -103,7 +128,12 @@ func (p *player) plain(t testing.TB, enc stream.Encoder) (recs []stream.OutRecor
 }
 
 // Step implements stream.Engine. What it lends to emit it overwrites afterwards, and what it lends until settle then.
-func (p *player) Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error) {
+func (p *player) Step(
+	ctx context.Context,
+	b *matcher.Batch,
+	emit func(*matcher.Event) error,
+	settle func(error) error,
+) (*matcher.Summary, error) {
 	sum := &matcher.Summary{Number: b.Number, Records: uint64(p.records())}
 	err := p.play(ctx, emit)
 	p.settled = settle(err)
@@ -135,13 +165,25 @@ func (p *player) play(ctx context.Context, emit func(*matcher.Event) error) erro
 }
 
 // pipeline has the events played in one batch.
-func (p *player) pipeline(t testing.TB, enc stream.Encoder, sink stream.Sink, change func(*stream.PipelineOptions)) *stream.Pipeline {
+func (p *player) pipeline(
+	t testing.TB,
+	enc stream.Encoder,
+	sink stream.Sink,
+	change func(*stream.PipelineOptions),
+) *stream.Pipeline {
 	t.Helper()
 	in := streamtest.NewInput(false)
 	in.Add(edge("x", "y"))
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
-	opt := stream.PipelineOptions{Source: in.Source(1), Decoder: dec, Engine: p, Encoder: enc, Sink: sink, Batch: stream.BatcherOptions{Linger: -1}}
+	opt := stream.PipelineOptions{
+		Source:  in.Source(1),
+		Decoder: dec,
+		Engine:  p,
+		Encoder: enc,
+		Sink:    sink,
+		Batch:   stream.BatcherOptions{Linger: -1},
+	}
 	change(&opt)
 	made, err := stream.NewPipeline(opt)
 	require.NoError(t, err)
@@ -149,7 +191,10 @@ func (p *player) pipeline(t testing.TB, enc stream.Encoder, sink stream.Sink, ch
 }
 
 func edgeQueries(t testing.TB) []*matcher.Query {
-	return []*matcher.Query{query(t, "one", "MATCH (a)-[:T]->(b) RETURN a, b"), query(t, "two", "MATCH (x)-[e:T]->(y) RETURN x, y")}
+	return []*matcher.Query{
+		query(t, "one", "MATCH (a)-[:T]->(b) RETURN a, b"),
+		query(t, "two", "MATCH (x)-[e:T]->(y) RETURN x, y"),
+	}
 }
 
 func playEncoder() stream.Encoder {
@@ -197,65 +242,98 @@ func TestS7GroupsOfAnySizeEncodedSideBySide(t *testing.T) {
 func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 	const memory = 1 << 10 // for a group
 	most, small := 0, 0    // rows of the largest group; groups that are sorted in memory
-	matchertest.ForSeedsUntil(t, 6, func() bool { return most > 4*memory/28 && small > 1000 }, func(t *testing.T, rng *rand.Rand) {
-		engine := func(threads int) *matcher.Engine {
-			e, err := matcher.NewEngine(matcher.EngineOptions{
-				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Planner: plan.New(),
-				Backend: cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: 16 * memory}),
-			})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, e.Close()) })
-			return e
-		}
-		qs := []*matcher.Query{
-			query(t, "path", "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(d) RETURN a, b, c, d"), query(t, "ring", "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a) RETURN a, b, c"),
-		}
-		in := streamtest.NewInput(false)
-		n := 10 + rng.IntN(4)
-		for range 300 {
-			if a, b := rng.IntN(n), rng.IntN(n); a != b {
-				in.Add(stream.Record{Value: fmt.Appendf(nil, `{"op":%q,"from":"v%d","to":"v%d","label":"T"}`, []string{"+", "+", "-"}[rng.IntN(3)], a, b)})
+	matchertest.ForSeedsUntil(
+		t,
+		6,
+		func() bool { return most > 4*memory/28 && small > 1000 },
+		func(t *testing.T, rng *rand.Rand) {
+			engine := func(threads int) *matcher.Engine {
+				e, err := matcher.NewEngine(matcher.EngineOptions{
+					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+					Planner: plan.New(),
+					Backend: cpu.New(
+						cpu.Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: 16 * memory},
+					),
+				})
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, e.Close()) })
+				return e
 			}
-		}
-		dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
-		require.NoError(t, err)
-		store, out := &streamtest.Store{ID: testStream}, &streamtest.MemOutput{}
-		state, err := store.Recover(t.Context())
-		require.NoError(t, err)
-		p, err := stream.NewPipeline(stream.PipelineOptions{
-			Source: in.Source(1), Decoder: dec, Engine: engine(2), Encoder: playEncoder(), Sink: out.Sink(false), Store: store, State: state,
-			Batch: stream.BatcherOptions{MaxUpdates: 100, Linger: -1}, Startup: startup(qs...), EncodeThreads: 2 + rng.IntN(3),
-		})
-		require.NoError(t, err)
-		require.NoError(t, p.Run(t.Context()))
-
-		plain, enc := engine(1), playEncoder()
-		var want []stream.OutRecord
-		type group struct {
-			query  *matcher.Query
-			anchor *dyngraph.NetEdge
-		}
-		for _, b := range store.Committed() {
-			b.MeasureFrom = matcher.NeverMeasure
-			rows := map[group]int{}
-			_, err := plain.Step(t.Context(), &b.Batch, func(ev *matcher.Event) (err error) {
-				rows[group{ev.Query, ev.AnchorEdge}] += ev.Rows.Len()
-				want, err = enc.Append(want, b.Number, ev, 0, ev.Records())
-				return err
-			}, nil)
-			require.NoError(t, err)
-			for _, n := range rows {
-				if most = max(most, n); n*28 < memory {
-					small++
+			qs := []*matcher.Query{
+				query(
+					t,
+					"path",
+					"MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(d) RETURN a, b, c, d",
+				),
+				query(t, "ring", "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a) RETURN a, b, c"),
+			}
+			in := streamtest.NewInput(false)
+			n := 10 + rng.IntN(4)
+			for range 300 {
+				if a, b := rng.IntN(n), rng.IntN(n); a != b {
+					in.Add(
+						stream.Record{
+							Value: fmt.Appendf(
+								nil,
+								`{"op":%q,"from":"v%d","to":"v%d","label":"T"}`,
+								[]string{"+", "+", "-"}[rng.IntN(3)],
+								a,
+								b,
+							),
+						},
+					)
 				}
 			}
-		}
-		got := out.Visible().Main
-		require.Len(t, got, len(want))
-		for i := range want {
-			require.Equal(t, want[i], got[i], "record %d", i)
-		}
-	})
+			dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
+			require.NoError(t, err)
+			store, out := &streamtest.Store{ID: testStream}, &streamtest.MemOutput{}
+			state, err := store.Recover(t.Context())
+			require.NoError(t, err)
+			p, err := stream.NewPipeline(stream.PipelineOptions{
+				Source: in.Source(
+					1,
+				),
+				Decoder:       dec,
+				Engine:        engine(2),
+				Encoder:       playEncoder(),
+				Sink:          out.Sink(false),
+				Store:         store,
+				State:         state,
+				Batch:         stream.BatcherOptions{MaxUpdates: 100, Linger: -1},
+				Startup:       startup(qs...),
+				EncodeThreads: 2 + rng.IntN(3),
+			})
+			require.NoError(t, err)
+			require.NoError(t, p.Run(t.Context()))
+
+			plain, enc := engine(1), playEncoder()
+			var want []stream.OutRecord
+			type group struct {
+				query  *matcher.Query
+				anchor *dyngraph.NetEdge
+			}
+			for _, b := range store.Committed() {
+				b.MeasureFrom = matcher.NeverMeasure
+				rows := map[group]int{}
+				_, err := plain.Step(t.Context(), &b.Batch, func(ev *matcher.Event) (err error) {
+					rows[group{ev.Query, ev.AnchorEdge}] += ev.Rows.Len()
+					want, err = enc.Append(want, b.Number, ev, 0, ev.Records())
+					return err
+				}, nil)
+				require.NoError(t, err)
+				for _, n := range rows {
+					if most = max(most, n); n*28 < memory {
+						small++
+					}
+				}
+			}
+			got := out.Visible().Main
+			require.Len(t, got, len(want))
+			for i := range want {
+				require.Equal(t, want[i], got[i], "record %d", i)
+			}
+		},
+	)
 }
 
 // watchedEncoder counts goroutines and bytes, waits or fails.
@@ -268,7 +346,12 @@ type watchedEncoder struct {
 	inside atomic.Int64
 }
 
-func (e *watchedEncoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]stream.OutRecord, error) {
+func (e *watchedEncoder) Append(
+	dst []stream.OutRecord,
+	batch uint64,
+	ev *matcher.Event,
+	i, j int,
+) ([]stream.OutRecord, error) {
 	e.inside.Add(1)
 	defer e.inside.Add(-1)
 	time.Sleep(time.Duration(j-i) * e.each)
@@ -363,7 +446,10 @@ func TestP4RecordsThatWaitAreBounded(t *testing.T) {
 				p.group(rng, qs[rng.IntN(2)], 1+rng.IntN(300))
 			}
 			stuck := &stuckSink{(&streamtest.MemOutput{}).Sink(false), make(chan struct{})}
-			enc := &watchedEncoder{Encoder: playEncoder(), each: time.Microsecond} // so that units are handed over before the first is done
+			enc := &watchedEncoder{
+				Encoder: playEncoder(),
+				each:    time.Microsecond,
+			} // so that units are handed over before the first is done
 			threads := 2 + rng.IntN(5)
 			made := p.pipeline(t, enc, stuck, func(o *stream.PipelineOptions) { o.EncodeThreads, o.PublishBytes = threads, 1 })
 			done := make(chan error, 1)
@@ -397,11 +483,23 @@ func TestSmallGroupsAreEncodedSideBySide(t *testing.T) {
 			for _, threads := range []int{2, 16} {
 				synctest.Test(t, func(t *testing.T) {
 					enc := &watchedEncoder{Encoder: playEncoder(), each: time.Microsecond}
-					made := p.pipeline(t, enc, (&streamtest.MemOutput{}).Sink(false), func(o *stream.PipelineOptions) { o.EncodeThreads = threads })
+					made := p.pipeline(
+						t,
+						enc,
+						(&streamtest.MemOutput{}).Sink(false),
+						func(o *stream.PipelineOptions) { o.EncodeThreads = threads },
+					)
 					begin := time.Now()
 					require.NoError(t, made.Run(t.Context()))
 					took := time.Since(begin)
-					t.Logf("groups of %d on average, %d threads: %v in %v, %.2f side by side", size, threads, all, took, float64(all)/float64(took))
+					t.Logf(
+						"groups of %d on average, %d threads: %v in %v, %.2f side by side",
+						size,
+						threads,
+						all,
+						took,
+						float64(all)/float64(took),
+					)
 					require.Less(t, took, all*5/4/time.Duration(threads))
 				})
 			}

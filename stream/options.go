@@ -16,7 +16,12 @@ import (
 type Engine interface {
 	Accept(msgs []dyngraph.Message) ([]dyngraph.Update, []dyngraph.Reject)
 	PrepareChange(ch *matcher.QueryChange) (*matcher.QueryChange, error)
-	Step(ctx context.Context, b *matcher.Batch, emit func(*matcher.Event) error, settle func(error) error) (*matcher.Summary, error)
+	Step(
+		ctx context.Context,
+		b *matcher.Batch,
+		emit func(*matcher.Event) error,
+		settle func(error) error,
+	) (*matcher.Summary, error)
 	Queries() []matcher.QueryState
 	// ToSuspend returns the queries that the next step suspends; see matcher.Engine.
 	ToSuspend() []string

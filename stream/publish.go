@@ -48,8 +48,12 @@ func (p *Pipeline) checkProgress(got Progress) error {
 			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream, s.StreamID)
 	}
 	if got.Begun && len(s.Open) == 0 {
-		return fmt.Errorf("%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
-			"the end of its write-ahead log damaged?", ErrOldCheckpoint, s.Batch)
+		return fmt.Errorf(
+			"%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
+				"the end of its write-ahead log damaged?",
+			ErrOldCheckpoint,
+			s.Batch,
+		)
 	}
 	if got.Known {
 		last := s.Batch + uint64(len(s.Open))
@@ -57,8 +61,12 @@ func (p *Pipeline) checkProgress(got Progress) error {
 			return fmt.Errorf("%w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
-			return fmt.Errorf("%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
-				ErrOldCheckpoint, at, last)
+			return fmt.Errorf(
+				"%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
+				ErrOldCheckpoint,
+				at,
+				last,
+			)
 		}
 	}
 	if last := got.Last(); got.Digest != "" {

@@ -31,7 +31,9 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		if q.Positive.IsZero() && q.Negative.IsZero() && !q.Truncated && q.Suspended == nil && q.Skipped == 0 && !q.NoPositive && !q.NoNegative {
+		if q.Positive.IsZero() && q.Negative.IsZero() && !q.Truncated && q.Suspended == nil && q.Skipped == 0 &&
+			!q.NoPositive &&
+			!q.NoNegative {
 			continue
 		}
 		r.Queries = append(r.Queries, QueryReport{

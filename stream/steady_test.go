@@ -34,7 +34,11 @@ const steadyAccounts = 500
 
 func newSteady(t *testing.T, rng *rand.Rand) *steady {
 	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), Planner: plan.New(),
+		Graph: dyngraph.NewGraph(
+			dyngraph.Options{Directed: true},
+		),
+		Backend: cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}),
+		Planner: plan.New(),
 	})
 	require.NoError(t, err)
 	s := &steady{t: t, engine: e, enc: codec.NewEncoder(codec.EncoderOptions{StreamID: testStream})}
@@ -85,7 +89,9 @@ func (s *steady) change(ch *matcher.QueryChange) {
 // period steps over the batches of a period; a query comes and goes meanwhile.
 func (s *steady) period(number int) {
 	name := func(period, i int) string { return fmt.Sprintf("%06d-%06d", period, i) }
-	s.enc = codec.NewEncoder(codec.EncoderOptions{StreamID: testStream}) // keeps something for queries that are gone, up to a bound
+	s.enc = codec.NewEncoder(
+		codec.EncoderOptions{StreamID: testStream},
+	) // keeps something for queries that are gone, up to a bound
 	passing := query(s.t, "passing", "MATCH (a:A)-[:T]->(b:C)-[:T]->(c:B) RETURN a, b, c")
 	passing.Emit, passing.Backfill = matcher.EmitCounts, matcher.BackfillFull
 	at := 0
@@ -93,12 +99,24 @@ func (s *steady) period(number int) {
 		var us []dyngraph.Update
 		for i, p := range s.pays[at : at+n] {
 			us = append(us, dyngraph.Update{
-				Op: dyngraph.InsertEdge, From: name(number, p[0]), To: name(number, p[1]), Label: "T",
-				FromLabel: string("ABC"[p[0]%3]), ToLabel: string("ABC"[p[1]%3]),
-				Attr: dyngraph.Attr{ID: name(number, at+i), TS: int64(at + i), HasTS: true, Props: fmt.Appendf(nil, `{"n":%06d}`, at+i)},
+				Op:        dyngraph.InsertEdge,
+				From:      name(number, p[0]),
+				To:        name(number, p[1]),
+				Label:     "T",
+				FromLabel: string("ABC"[p[0]%3]),
+				ToLabel:   string("ABC"[p[1]%3]),
+				Attr: dyngraph.Attr{
+					ID:    name(number, at+i),
+					TS:    int64(at + i),
+					HasTS: true,
+					Props: fmt.Appendf(nil, `{"n":%06d}`, at+i),
+				},
 			})
 			if number > 0 {
-				us = append(us, dyngraph.Update{Op: dyngraph.DeleteEdge, From: name(number-1, p[0]), To: name(number-1, p[1]), Label: "T"})
+				us = append(
+					us,
+					dyngraph.Update{Op: dyngraph.DeleteEdge, From: name(number-1, p[0]), To: name(number-1, p[1]), Label: "T"},
+				)
 			}
 		}
 		s.updates(us)
@@ -158,7 +176,14 @@ func TestP4NothingIsLeftOfAPeriod(t *testing.T) {
 				bytes[h], objects[h] = min(bytes[h], b), min(objects[h], o)
 			}
 		}
-		t.Logf("bytes %d, %+d; objects %d, %+d; %d records", bytes[0], bytes[1]-bytes[0], objects[0], objects[1]-objects[0], s.records)
+		t.Logf(
+			"bytes %d, %+d; objects %d, %+d; %d records",
+			bytes[0],
+			bytes[1]-bytes[0],
+			objects[0],
+			objects[1]-objects[0],
+			s.records,
+		)
 		require.Positive(t, s.records)
 		require.Less(t, bytes[1]-bytes[0], int64(16<<10))
 		require.Less(t, objects[1]-objects[0], int64(60))

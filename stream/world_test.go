@@ -150,7 +150,10 @@ func updates(rng *rand.Rand, messages int) (recs []stream.Record) {
 		default:
 			v = update()
 		}
-		recs = append(recs, stream.Record{Partition: int32(i % 2), Key: [][]byte{nil, {}, []byte("k")}[i%3], Value: []byte(v)})
+		recs = append(
+			recs,
+			stream.Record{Partition: int32(i % 2), Key: [][]byte{nil, {}, []byte("k")}[i%3], Value: []byte(v)},
+		)
 	}
 	return recs
 }
@@ -160,7 +163,17 @@ func text(o streamtest.Output, repeats bool) (out []string) {
 	seen := map[string]bool{}
 	for _, recs := range [][]stream.OutRecord{o.Main, o.DeadLetters, o.Control} {
 		for _, r := range recs {
-			line := fmt.Sprintf("%s %v %s %d %d %s %d %v", r.Key, r.Key == nil, r.Value, r.Batch, r.Index, r.Query, r.Sign, r.Snapshot)
+			line := fmt.Sprintf(
+				"%s %v %s %d %d %s %d %v",
+				r.Key,
+				r.Key == nil,
+				r.Value,
+				r.Batch,
+				r.Index,
+				r.Query,
+				r.Sign,
+				r.Snapshot,
+			)
 			if repeats && seen[line] {
 				continue
 			}

@@ -77,7 +77,12 @@ func (b *builder) take(at place, name string) error {
 func (b *builder) query() (*matcher.Query, error) {
 	switch len(b.vertices) {
 	case 0:
-		return nil, b.fail(place{1, 1}, "the pattern is empty; a pattern has %d to %d vertices", matcher.MinVertices, matcher.MaxVertices)
+		return nil, b.fail(
+			place{1, 1},
+			"the pattern is empty; a pattern has %d to %d vertices",
+			matcher.MinVertices,
+			matcher.MaxVertices,
+		)
 	case 1:
 		return nil, b.fail(b.vertexAt[0], "the pattern has one vertex; a pattern has %d to %d, joined by edges",
 			matcher.MinVertices, matcher.MaxVertices)
@@ -93,8 +98,13 @@ func (b *builder) query() (*matcher.Query, error) {
 		}
 	}
 	if v := b.unreached(); v >= 0 {
-		return nil, b.fail(b.vertexAt[v], "vertex %s is not connected to %s; a pattern must be connected: join them by edges, "+
-			"or make two queries", short(b.vertices[v].Name), short(b.vertices[0].Name))
+		return nil, b.fail(
+			b.vertexAt[v],
+			"vertex %s is not connected to %s; a pattern must be connected: join them by edges, "+
+				"or make two queries",
+			short(b.vertices[v].Name),
+			short(b.vertices[0].Name),
+		)
 	}
 	q := &matcher.Query{Name: b.opt.Name, Vertices: b.vertices, Edges: b.edges}
 	if err := q.Validate(b.opt.Directed); err != nil {

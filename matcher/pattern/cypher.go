@@ -15,7 +15,12 @@ func parseCypher(src string, b *builder) error {
 	if err != nil {
 		return explain(src, err, b)
 	}
-	p := &cypherBuilder{builder: b, vertexOf: make(map[string]int), edgeOf: make(map[string]place), labelAt: make(map[int]place)}
+	p := &cypherBuilder{
+		builder:  b,
+		vertexOf: make(map[string]int),
+		edgeOf:   make(map[string]place),
+		labelAt:  make(map[int]place),
+	}
 	for _, m := range ast.Matches {
 		for _, path := range m.Paths {
 			if err := p.path(path); err != nil {
@@ -104,7 +109,13 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 		return 0, err
 	}
 	if first, ok := p.edgeOf[name]; ok {
-		return 0, p.fail(at(n.Name.Pos), "%s is an edge since %d:%d; a vertex needs a name of its own", short(name), first.line, first.col)
+		return 0, p.fail(
+			at(n.Name.Pos),
+			"%s is an edge since %d:%d; a vertex needs a name of its own",
+			short(name),
+			first.line,
+			first.col,
+		)
 	}
 	v, again := p.vertexOf[name]
 	if !again {
@@ -127,8 +138,15 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 		p.vertices[v].Label, p.labelAt[v] = label, at(n.Label.Pos)
 	case had != label:
 		first := p.labelAt[v]
-		return 0, p.fail(at(n.Label.Pos), "vertex %s has the label %s since %d:%d; it cannot have the label %s too: a vertex has one label",
-			short(name), short(had), first.line, first.col, short(label))
+		return 0, p.fail(
+			at(n.Label.Pos),
+			"vertex %s has the label %s since %d:%d; it cannot have the label %s too: a vertex has one label",
+			short(name),
+			short(had),
+			first.line,
+			first.col,
+			short(label),
+		)
 	}
 	return v, nil
 }
@@ -157,7 +175,13 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 		}
 		if v, ok := p.vertexOf[e.Name]; ok {
 			first := p.vertexAt[v]
-			return p.fail(where, "%s is a vertex since %d:%d; an edge needs a name of its own", short(e.Name), first.line, first.col)
+			return p.fail(
+				where,
+				"%s is a vertex since %d:%d; an edge needs a name of its own",
+				short(e.Name),
+				first.line,
+				first.col,
+			)
 		}
 		if first, ok := p.edgeOf[e.Name]; ok {
 			return p.fail(where, "the edge %s stands at %d:%d already; every edge has a name of its own, or none",

@@ -26,7 +26,10 @@ func TestFormat(t *testing.T) {
 
 // randomQuery draws a valid query.
 func randomQuery(t *rapid.T, directed bool) *matcher.Query {
-	name := rapid.OneOf(rapid.StringN(1, 4, 40), rapid.SampledFrom([]string{"a", "_v0", "_e1", "limit", "MATCH", "`", " ", "//"}))
+	name := rapid.OneOf(
+		rapid.StringN(1, 4, 40),
+		rapid.SampledFrom([]string{"a", "_v0", "_e1", "limit", "MATCH", "`", " ", "//"}),
+	)
 	label := rapid.OneOf(rapid.Just(""), rapid.StringN(0, 3, 40), rapid.SampledFrom([]string{"A", "Order", "4"}))
 	q := &matcher.Query{Name: "q"}
 	names := rapid.SliceOfNDistinct(name, 3, 20, rapid.ID[string]).Draw(t, "names")

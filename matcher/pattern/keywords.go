@@ -48,11 +48,15 @@ var clauses = map[string]string{
 }
 
 // reservedWords are openCypher's, beside those in clauses.
-var reservedWords = wordSet(`ADD AND ASC ASCENDING BY CONSTRAINT CONTAINS DESC DESCENDING DO ELSE END ENDS FALSE FOR IN IS
-	MATCH NULL OF ON OR REQUIRE RETURN SCALAR STARTS THEN TRUE UNIQUE WHEN XOR`)
+var reservedWords = wordSet(
+	`ADD AND ASC ASCENDING BY CONSTRAINT CONTAINS DESC DESCENDING DO ELSE END ENDS FALSE FOR IN IS
+	MATCH NULL OF ON OR REQUIRE RETURN SCALAR STARTS THEN TRUE UNIQUE WHEN XOR`,
+)
 
 // notReserved are words of clauses that openCypher lets be names.
-var notReserved = wordSet(`CALL YIELD LOAD USE EXPLAIN PROFILE USING OFFSET INSERT FOREACH ANY SHORTEST REPEATABLE DIFFERENT`)
+var notReserved = wordSet(
+	`CALL YIELD LOAD USE EXPLAIN PROFILE USING OFFSET INSERT FOREACH ANY SHORTEST REPEATABLE DIFFERENT`,
+)
 
 func wordSet(s string) map[string]bool {
 	set := make(map[string]bool)

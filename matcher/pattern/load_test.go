@@ -29,8 +29,14 @@ func write(t *testing.T, dir string, files map[string]string) {
 func TestLoadDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"b.cypher": someCypher, "a-b.txt": someText, "a.graph": someText, "C.TXT": someText,
-		"README.md": "not a pattern", "expected.tsv": "nor this", ".hidden.cypher": "nor this", "sub.txt/x.cypher": "nor this",
+		"b.cypher":         someCypher,
+		"a-b.txt":          someText,
+		"a.graph":          someText,
+		"C.TXT":            someText,
+		"README.md":        "not a pattern",
+		"expected.tsv":     "nor this",
+		".hidden.cypher":   "nor this",
+		"sub.txt/x.cypher": "nor this",
 	})
 	queries, err := Load(dir, true)
 	require.NoError(t, err)

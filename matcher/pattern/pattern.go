@@ -48,7 +48,13 @@ func (e *Error) Unwrap() error { return matcher.ErrQuery }
 func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	parse, ok := map[string]func(string, *builder) error{Cypher: parseCypher, Text: parseText}[language]
 	if !ok {
-		return nil, fmt.Errorf("%w: the pattern language %q is unknown; there are %q and %q", matcher.ErrQuery, language, Cypher, Text)
+		return nil, fmt.Errorf(
+			"%w: the pattern language %q is unknown; there are %q and %q",
+			matcher.ErrQuery,
+			language,
+			Cypher,
+			Text,
+		)
 	}
 	b := newBuilder(opt)
 	if len(src) > MaxSource {

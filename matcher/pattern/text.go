@@ -88,8 +88,11 @@ func (p *textParser) line(f []field, before int) error {
 	case "-e", "-v", "+e", "+v":
 		return p.fail(f[0].at, "%s is an update of a stream; a pattern has v and e lines only", f[0].text)
 	}
-	return p.fail(f[0].at, "a line starts with %s; expected `v id label`, `e u v [label]`, `t vertices edges` or a comment with #",
-		short(f[0].text))
+	return p.fail(
+		f[0].at,
+		"a line starts with %s; expected `v id label`, `e u v [label]`, `t vertices edges` or a comment with #",
+		short(f[0].text),
+	)
 }
 
 func (p *textParser) head(f []field) error {
@@ -110,7 +113,11 @@ func (p *textParser) head(f []field) error {
 
 func (p *textParser) vertex(f []field) error {
 	if len(f) < 2 || len(f) > 4 {
-		return p.fail(f[0].at, "a vertex is `v id`, `v id label` or `v id label degree`, but this line has %s", countOf(len(f), "field"))
+		return p.fail(
+			f[0].at,
+			"a vertex is `v id`, `v id label` or `v id label degree`, but this line has %s",
+			countOf(len(f), "field"),
+		)
 	}
 	id, err := p.number(f[1], "a vertex id")
 	if err != nil {
@@ -141,7 +148,12 @@ func (p *textParser) edge(f []field) error {
 		return p.fail(f[0].at, "an edge is `e u v` or `e u v label`, but this line has %s", countOf(len(f), "field"))
 	}
 	if len(p.lines) == matcher.MaxEdges {
-		return p.fail(f[0].at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges, matcher.MaxEdges)
+		return p.fail(
+			f[0].at,
+			"the pattern has more than %d edges; a pattern has at most %d",
+			matcher.MaxEdges,
+			matcher.MaxEdges,
+		)
 	}
 	e := textEdge{at: f[0].at}
 	for i := range e.ends {

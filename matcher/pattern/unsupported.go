@@ -59,7 +59,10 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 			return before.Pos, refuseReserved(before.Value, where)
 		}
 		if !first && t.Value == "(" && isWord(before) {
-			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes names of vertices and edges, or *", short(before.Value))
+			return before.Pos, fmt.Sprintf(
+				"the function %s is not supported; RETURN takes names of vertices and edges, or *",
+				short(before.Value),
+			)
 		}
 	}
 	if msg := quotes(t); msg != "" {
@@ -70,7 +73,10 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 			return t.Pos, t.Value + " is not supported; write out a path of a fixed number of edges"
 		}
 		if after == "=" {
-			return t.Pos, fmt.Sprintf("the path variable %s is not supported; name the vertices and edges instead", short(t.Value))
+			return t.Pos, fmt.Sprintf(
+				"the path variable %s is not supported; name the vertices and edges instead",
+				short(t.Value),
+			)
 		}
 	}
 	if isWord(t) {

@@ -209,7 +209,13 @@ func (b *Backend) emit(reqs []matcher.Request, answers []answer, emit func(match
 }
 
 // give emits one group, as far as the request's limit and budget allow.
-func (a *answer) give(i int, req *matcher.Request, g group, emit func(matcher.Group) error, over matcher.Exceeded) error {
+func (a *answer) give(
+	i int,
+	req *matcher.Request,
+	g group,
+	emit func(matcher.Group) error,
+	over matcher.Exceeded,
+) error {
 	if a.done {
 		return nil
 	}

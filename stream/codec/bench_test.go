@@ -13,8 +13,13 @@ import (
 
 // benchObject is a payment as the issue's example has it.
 func benchObject(i int) string {
-	return fmt.Sprintf(`{"op":"+","from":"acct-%07d","to":"acct-%07d","label":"TRANSFER","from_label":"Account","to_label":"Account","id":"tx-%09d","ts":%d}`,
-		i*7919%100000, i*104729%100000, i, 1700000000000+i)
+	return fmt.Sprintf(
+		`{"op":"+","from":"acct-%07d","to":"acct-%07d","label":"TRANSFER","from_label":"Account","to_label":"Account","id":"tx-%09d","ts":%d}`,
+		i*7919%100000,
+		i*104729%100000,
+		i,
+		1700000000000+i,
+	)
 }
 
 func benchDecode(b *testing.B, format string, opt DecoderOptions, recs []stream.Record, each int) {
@@ -72,7 +77,10 @@ func BenchmarkDecodeCSV(b *testing.B) {
 	header := []byte("src,dst,amount,time,id")
 	var recs []stream.Record
 	for i := range 10000 {
-		recs = append(recs, stream.Record{Header: header, Value: fmt.Appendf(nil, "%d,%d,147.8,%d,tx-%d", i*7919%100000, i*104729%100000, i, i)})
+		recs = append(
+			recs,
+			stream.Record{Header: header, Value: fmt.Appendf(nil, "%d,%d,147.8,%d,tx-%d", i*7919%100000, i*104729%100000, i, i)},
+		)
 	}
 	benchDecode(b, FormatCSV, DecoderOptions{Mapping: m}, recs, 1)
 }
@@ -89,9 +97,16 @@ func BenchmarkEncode(b *testing.B) {
 	g, q, row := ringGraph(b, true)
 	const rows = 256
 	ev := &matcher.Event{
-		Kind: matcher.EventMatches, Query: q, Sign: dyngraph.Inserted, View: g.View(dyngraph.New),
-		Anchor: &dyngraph.Update{Op: dyngraph.InsertEdge, Pos: dyngraph.Position{Offset: 12345}, Attr: dyngraph.Attr{TS: 1700000000000, HasTS: true}},
-		Rows:   matcher.Rows{Vertices: 3, Edges: 3},
+		Kind:  matcher.EventMatches,
+		Query: q,
+		Sign:  dyngraph.Inserted,
+		View:  g.View(dyngraph.New),
+		Anchor: &dyngraph.Update{
+			Op:   dyngraph.InsertEdge,
+			Pos:  dyngraph.Position{Offset: 12345},
+			Attr: dyngraph.Attr{TS: 1700000000000, HasTS: true},
+		},
+		Rows: matcher.Rows{Vertices: 3, Edges: 3},
 	}
 	for range rows {
 		ev.Rows.Data = append(ev.Rows.Data, row...)

@@ -30,7 +30,9 @@ func TestS10BrokenText(t *testing.T) {
 }
 
 func TestS10BrokenCSV(t *testing.T) {
-	m, err := ParseMapping("from=src,to=dst,label=kind,ts=time,op=op,id=id,from_label='Account',prop.amount=amount,vertex=kind:account")
+	m, err := ParseMapping(
+		"from=src,to=dst,label=kind,ts=time,op=op,id=id,from_label='Account',prop.amount=amount,vertex=kind:account",
+	)
 	require.NoError(t, err)
 	runBroken(t, "testdata/broken_csv.txt", FormatCSV, "a,b,wire,1,+,x,3.5", func(o *DecoderOptions) {
 		o.Mapping, o.CSVHeader = m, "src,dst,kind,time,op,id,amount"

@@ -112,8 +112,14 @@ func (d *csvDecoder) syntax(value []byte) *stream.DecodeError {
 		var bad *csv.ParseError
 		switch {
 		case errors.As(err, &bad):
-			return refuse(ReasonSyntax, "line %d, byte %d: %v; a field with quotes, commas or line breaks stands in double quotes, "+
-				"and a quote inside is doubled", bad.Line, bad.Column, bad.Err)
+			return refuse(
+				ReasonSyntax,
+				"line %d, byte %d: %v; a field with quotes, commas or line breaks stands in double quotes, "+
+					"and a quote inside is doubled",
+				bad.Line,
+				bad.Column,
+				bad.Err,
+			)
 		case err != nil:
 			return refuse(ReasonSyntax, "the row cannot be read: %v", err)
 		}

@@ -49,8 +49,15 @@ func TestCSVDataSets(t *testing.T) {
 		Op: dyngraph.InsertEdge, From: "4647433340469642673", To: "4666573638885966169", Label: "withdraw",
 		Attr: dyngraph.Attr{TS: 1595187860915, HasTS: true},
 	}, csvOne(t, m, finbench, "1595187860915,+,withdraw,4647433340469642673,4666573638885966169,6172213.11"))
-	require.Equal(t, dyngraph.Update{Op: dyngraph.DeleteVertex, Key: "213639507323388069", Attr: dyngraph.Attr{TS: 1669855342281, HasTS: true}},
-		csvOne(t, m, finbench, "1669855342281,-,account,213639507323388069,,"))
+	require.Equal(
+		t,
+		dyngraph.Update{
+			Op:   dyngraph.DeleteVertex,
+			Key:  "213639507323388069",
+			Attr: dyngraph.Attr{TS: 1669855342281, HasTS: true},
+		},
+		csvOne(t, m, finbench, "1669855342281,-,account,213639507323388069,,"),
+	)
 }
 
 func TestCSVMapping(t *testing.T) {

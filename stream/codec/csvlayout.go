@@ -67,7 +67,13 @@ func (m *Mapping) layout(names []string) *layout {
 					continue
 				}
 				if at >= 0 && l.err == nil {
-					l.err = refuse(ReasonHeader, "the header has two columns %q, #%d and #%d; name the one that is meant by its number", c.text, at+1, i+1)
+					l.err = refuse(
+						ReasonHeader,
+						"the header has two columns %q, #%d and #%d; name the one that is meant by its number",
+						c.text,
+						at+1,
+						i+1,
+					)
 				}
 				at = i
 			}
@@ -76,7 +82,13 @@ func (m *Mapping) layout(names []string) *layout {
 				if n := nearest(c.text, names); n != "" {
 					more = fmt.Sprintf("; did you mean %q?", n)
 				}
-				l.err = refuse(ReasonHeader, "the mapping names a column %q, but the header has %s%s", c.text, show(strings.Join(names, ",")), more)
+				l.err = refuse(
+					ReasonHeader,
+					"the mapping names a column %q, but the header has %s%s",
+					c.text,
+					show(strings.Join(names, ",")),
+					more,
+				)
 			}
 			return place{index: at}
 		}
@@ -96,7 +108,10 @@ func (d *csvDecoder) layoutOf(header []byte) (*layout, *stream.DecodeError) {
 	l := d.fixed
 	if l == nil {
 		if len(header) == 0 {
-			return nil, refuse(ReasonHeader, "the record comes without a header row, and the column mapping has names; set the header, or number the columns as in from=#1")
+			return nil, refuse(
+				ReasonHeader,
+				"the record comes without a header row, and the column mapping has names; set the header, or number the columns as in from=#1",
+			)
 		}
 		if len(d.header) != len(header) || &d.header[0] != &header[0] {
 			d.header, d.layout = header, d.resolve(header)

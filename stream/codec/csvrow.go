@@ -13,7 +13,13 @@ import (
 // row makes an update of the fields of a row.
 func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.DecodeError {
 	if l.names != nil && len(row) != len(l.names) {
-		return refuse(ReasonHeader, "the row has %d field(s), but the header has %d: %s", len(row), len(l.names), show(strings.Join(l.names, ",")))
+		return refuse(
+			ReasonHeader,
+			"the row has %d field(s), but the header has %d: %s",
+			len(row),
+			len(l.names),
+			show(strings.Join(l.names, ",")),
+		)
 	}
 	if len(row) > maxColumns {
 		return refuse(ReasonSize, "the row has %d fields; at most %d are allowed", len(row), maxColumns)
@@ -37,7 +43,12 @@ func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.De
 	if text := r.text(mapTS); text != "" {
 		ts, err := strconv.ParseInt(text, 10, 64)
 		if err != nil && r.err == nil {
-			return refuse(ReasonType, "%s: ts is %s; it must be a whole number of milliseconds within 64 bits", r.where(mapTS), show(text))
+			return refuse(
+				ReasonType,
+				"%s: ts is %s; it must be a whole number of milliseconds within 64 bits",
+				r.where(mapTS),
+				show(text),
+			)
 		}
 		u.Attr.TS, u.Attr.HasTS = ts, true
 	}
@@ -87,7 +98,12 @@ func (r *rowReader) where(f int) string {
 func (r *rowReader) key(f int) string {
 	if !r.l.has(r.d.m, f) {
 		if r.err == nil {
-			r.err = refuse(ReasonField, "the row is an operation that needs %s, which the mapping does not set; set %s=COLUMN", mapNames[f], mapNames[f])
+			r.err = refuse(
+				ReasonField,
+				"the row is an operation that needs %s, which the mapping does not set; set %s=COLUMN",
+				mapNames[f],
+				mapNames[f],
+			)
 		}
 		return ""
 	}
@@ -95,7 +111,13 @@ func (r *rowReader) key(f int) string {
 	switch {
 	case r.err != nil:
 	case text == "":
-		r.err = refuse(ReasonValue, "%s: %s is empty; a vertex key has 1 to %d bytes", r.where(f), mapNames[f], r.d.opt.MaxKeyLen)
+		r.err = refuse(
+			ReasonValue,
+			"%s: %s is empty; a vertex key has 1 to %d bytes",
+			r.where(f),
+			mapNames[f],
+			r.d.opt.MaxKeyLen,
+		)
 	case len(text) > r.d.opt.MaxKeyLen:
 		r.err = r.in(f, tooLong(mapNames[f], text, r.d.opt.MaxKeyLen))
 	}
@@ -127,8 +149,13 @@ func (r *rowReader) vertex(u *dyngraph.Update) {
 		key = mapFrom
 		// The other end of an edge would be lost silently: the row is more likely an edge with a wrong op.
 		if p := r.l.columns[mapTo]; p.index >= 0 && r.text(mapTo) != "" && r.err == nil {
-			r.err = refuse(ReasonField, "%s: the row is an operation on the vertex %s, but names another one, %s; leave to empty, or set key=COLUMN",
-				r.where(mapTo), show(r.text(mapFrom)), show(r.text(mapTo)))
+			r.err = refuse(
+				ReasonField,
+				"%s: the row is an operation on the vertex %s, but names another one, %s; leave to empty, or set key=COLUMN",
+				r.where(mapTo),
+				show(r.text(mapFrom)),
+				show(r.text(mapTo)),
+			)
 		}
 	}
 	if !r.l.has(r.d.m, mapKeyLabel) {
@@ -165,7 +192,12 @@ func (r *rowReader) properties() []byte {
 	out = append(out, '}')
 	r.d.props = out
 	if limit := r.d.opt.MaxPropsBytes; len(out) > limit && r.err == nil {
-		r.err = refuse(ReasonSize, "the properties have %d bytes as JSON; at most %d are allowed (input.limits.max_props_bytes)", len(out), limit)
+		r.err = refuse(
+			ReasonSize,
+			"the properties have %d bytes as JSON; at most %d are allowed (input.limits.max_props_bytes)",
+			len(out),
+			limit,
+		)
 	}
 	return bytes.Clone(out)
 }

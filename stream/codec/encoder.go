@@ -74,7 +74,12 @@ func (e *Encoder) form(q *matcher.Query) *form {
 }
 
 // Append implements stream.Encoder. The records of one call may share memory with each other, and with nothing else.
-func (e *Encoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]stream.OutRecord, error) {
+func (e *Encoder) Append(
+	dst []stream.OutRecord,
+	batch uint64,
+	ev *matcher.Event,
+	i, j int,
+) ([]stream.OutRecord, error) {
 	if ev.Kind == matcher.EventNotice {
 		return e.appendNotice(dst, batch, ev)
 	}

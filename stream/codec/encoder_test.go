@@ -15,8 +15,19 @@ import (
 	"motifd/stream"
 )
 
-func matchEvent(g *dyngraph.Graph, which dyngraph.Which, q *matcher.Query, sign dyngraph.Sign, rows ...[]uint32) *matcher.Event {
-	ev := &matcher.Event{Query: q, Sign: sign, View: g.View(which), Rows: matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges)}}
+func matchEvent(
+	g *dyngraph.Graph,
+	which dyngraph.Which,
+	q *matcher.Query,
+	sign dyngraph.Sign,
+	rows ...[]uint32,
+) *matcher.Event {
+	ev := &matcher.Event{
+		Query: q,
+		Sign:  sign,
+		View:  g.View(which),
+		Rows:  matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges)},
+	}
 	for _, r := range rows {
 		ev.Rows.Data = append(ev.Rows.Data, r...)
 	}
@@ -41,19 +52,31 @@ func TestDeltaRecord(t *testing.T) {
 	g, q, row := ringGraph(t, true)
 	ev := matchEvent(g, dyngraph.New, q, dyngraph.Inserted, row)
 	ev.FirstIndex = 3
-	ev.Anchor = &dyngraph.Update{Op: dyngraph.InsertEdge, Pos: dyngraph.Position{Partition: 2, Offset: 5, Element: 1}, Attr: dyngraph.Attr{TS: 17, HasTS: true}}
+	ev.Anchor = &dyngraph.Update{
+		Op:   dyngraph.InsertEdge,
+		Pos:  dyngraph.Position{Partition: 2, Offset: 5, Element: 1},
+		Attr: dyngraph.Attr{TS: 17, HasTS: true},
+	}
 	rec := encode(t, EncoderOptions{EchoProps: true}, ev)
 	id, err := MatchID(q, ev.View, row)
 	require.NoError(t, err)
 	hex := fmt.Sprintf("%x", id)
 	require.Equal(t, hex, string(rec.Key))
-	require.Equal(t, `{"stream":"s1","batch":7,"index":3,"query":"ring3","version":1,"op":"+","match":"`+hex+`","vertices":{`+
-		`"a":{"key":"acc-0000001","label":"Account"},"b":{"key":"acc-0000002","label":"Account"},"c":{"key":"acc-0000003","label":"Account"}},"edges":{`+
-		`"e1":{"from":"acc-0000001","to":"acc-0000002","label":"TRANSFER","id":"tx-1","ts":1700000000000,"props":{"amount":12.5}},`+
-		`"e2":{"from":"acc-0000002","to":"acc-0000003","label":"TRANSFER","ts":-5},`+
-		`"e3":{"from":"acc-0000003","to":"acc-0000001","label":"TRANSFER"}},`+
-		`"anchor":{"op":"+","partition":2,"offset":5,"element":1,"ts":17}}`, string(rec.Value))
-	require.Equal(t, stream.OutRecord{Key: rec.Key, Value: rec.Value, Batch: 7, Index: 3, Query: "ring3", Sign: dyngraph.Inserted}, rec)
+	require.Equal(
+		t,
+		`{"stream":"s1","batch":7,"index":3,"query":"ring3","version":1,"op":"+","match":"`+hex+`","vertices":{`+
+			`"a":{"key":"acc-0000001","label":"Account"},"b":{"key":"acc-0000002","label":"Account"},"c":{"key":"acc-0000003","label":"Account"}},"edges":{`+
+			`"e1":{"from":"acc-0000001","to":"acc-0000002","label":"TRANSFER","id":"tx-1","ts":1700000000000,"props":{"amount":12.5}},`+
+			`"e2":{"from":"acc-0000002","to":"acc-0000003","label":"TRANSFER","ts":-5},`+
+			`"e3":{"from":"acc-0000003","to":"acc-0000001","label":"TRANSFER"}},`+
+			`"anchor":{"op":"+","partition":2,"offset":5,"element":1,"ts":17}}`,
+		string(rec.Value),
+	)
+	require.Equal(
+		t,
+		stream.OutRecord{Key: rec.Key, Value: rec.Value, Batch: 7, Index: 3, Query: "ring3", Sign: dyngraph.Inserted},
+		rec,
+	)
 
 	ev.Anchor, ev.Snapshot = nil, true
 	rec = encode(t, EncoderOptions{}, ev)
@@ -65,7 +88,12 @@ func TestDeltaRecord(t *testing.T) {
 
 func TestDeltaRecordWithoutLabels(t *testing.T) {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
-	apply(t, g, dyngraph.Update{Op: dyngraph.InsertEdge, From: "x", To: "y"}, dyngraph.Update{Op: dyngraph.InsertEdge, From: "x", To: "z", ToLabel: "Bank", Label: "L"})
+	apply(
+		t,
+		g,
+		dyngraph.Update{Op: dyngraph.InsertEdge, From: "x", To: "y"},
+		dyngraph.Update{Op: dyngraph.InsertEdge, From: "x", To: "z", ToLabel: "Bank", Label: "L"},
+	)
 	q := &matcher.Query{
 		Name: `q"1`, Version: 12, Vertices: []matcher.QueryVertex{{Name: "a\n"}, {Name: "b"}, {Name: "c"}},
 		Edges: []matcher.QueryEdge{{Name: "e1", From: 0, To: 1}, {Name: "e2", From: 2, To: 0, Either: true}},
@@ -74,38 +102,82 @@ func TestDeltaRecordWithoutLabels(t *testing.T) {
 	ev := matchEvent(g, dyngraph.New, q, dyngraph.Deleted, row)
 	ev.Anchor = &dyngraph.Update{Op: dyngraph.DeleteVertex}
 	rec := encode(t, EncoderOptions{}, ev)
-	require.Equal(t, `{"stream":"s1","batch":7,"index":0,"query":"q\"1","version":12,"op":"-","match":"`+string(rec.Key)+`",`+
-		`"vertices":{"a\n":{"key":"x"},"b":{"key":"y"},"c":{"key":"z","label":"Bank"}},`+
-		`"edges":{"e1":{"from":"x","to":"y"},"e2":{"from":"x","to":"z","label":"L"}},`+
-		`"anchor":{"op":"-v","partition":0,"offset":0,"element":0}}`, string(rec.Value))
+	require.Equal(
+		t,
+		`{"stream":"s1","batch":7,"index":0,"query":"q\"1","version":12,"op":"-","match":"`+string(rec.Key)+`",`+
+			`"vertices":{"a\n":{"key":"x"},"b":{"key":"y"},"c":{"key":"z","label":"Bank"}},`+
+			`"edges":{"e1":{"from":"x","to":"y"},"e2":{"from":"x","to":"z","label":"L"}},`+
+			`"anchor":{"op":"-v","partition":0,"offset":0,"element":0}}`,
+		string(rec.Value),
+	)
 }
 
 func TestUndirectedEdgesInByteOrder(t *testing.T) {
 	g := dyngraph.NewGraph(dyngraph.Options{})
-	apply(t, g, dyngraph.Update{Op: dyngraph.InsertEdge, From: "z", To: "a"}, dyngraph.Update{Op: dyngraph.InsertEdge, From: "a", To: "m"})
+	apply(
+		t,
+		g,
+		dyngraph.Update{Op: dyngraph.InsertEdge, From: "z", To: "a"},
+		dyngraph.Update{Op: dyngraph.InsertEdge, From: "a", To: "m"},
+	)
 	q := &matcher.Query{
 		Name: "q", Version: 1, Vertices: []matcher.QueryVertex{{Name: "u"}, {Name: "v"}, {Name: "w"}},
 		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Either: true}, {Name: "f", From: 1, To: 2, Either: true}},
 	}
 	for _, keys := range [][]string{{"z", "a", "m"}, {"m", "a", "z"}} {
-		rec := encode(t, EncoderOptions{}, matchEvent(g, dyngraph.New, q, dyngraph.Inserted, rowOf(t, g.View(dyngraph.New), q, keys)))
-		require.Contains(t, string(rec.Value), fmt.Sprintf(`"edges":{"e":{"from":"a","to":%q},"f":{"from":"a","to":%q}}`, keys[0], keys[2]))
+		rec := encode(
+			t,
+			EncoderOptions{},
+			matchEvent(g, dyngraph.New, q, dyngraph.Inserted, rowOf(t, g.View(dyngraph.New), q, keys)),
+		)
+		require.Contains(
+			t,
+			string(rec.Value),
+			fmt.Sprintf(`"edges":{"e":{"from":"a","to":%q},"f":{"from":"a","to":%q}}`, keys[0], keys[2]),
+		)
 	}
 }
 
 func TestS12CountsAndExistsRecords(t *testing.T) {
 	q := ring3(true)
-	ev := &matcher.Event{Kind: matcher.EventCount, Query: q, Sign: dyngraph.Deleted, FirstIndex: 2, Count: matcher.Count{Hi: 1, Lo: 5}}
+	ev := &matcher.Event{
+		Kind:       matcher.EventCount,
+		Query:      q,
+		Sign:       dyngraph.Deleted,
+		FirstIndex: 2,
+		Count:      matcher.Count{Hi: 1, Lo: 5},
+	}
 	rec := encode(t, EncoderOptions{}, ev)
-	require.Equal(t, `{"stream":"s1","batch":7,"index":2,"query":"ring3","version":1,"op":"-","emit":"counts","count":18446744073709551621}`, string(rec.Value))
-	require.Equal(t, stream.OutRecord{Key: []byte("ring3"), Value: rec.Value, Batch: 7, Index: 2, Query: "ring3", Sign: dyngraph.Deleted}, rec)
+	require.Equal(
+		t,
+		`{"stream":"s1","batch":7,"index":2,"query":"ring3","version":1,"op":"-","emit":"counts","count":18446744073709551621}`,
+		string(rec.Value),
+	)
+	require.Equal(
+		t,
+		stream.OutRecord{Key: []byte("ring3"), Value: rec.Value, Batch: 7, Index: 2, Query: "ring3", Sign: dyngraph.Deleted},
+		rec,
+	)
 
-	ev = &matcher.Event{Kind: matcher.EventCount, Query: q, Sign: dyngraph.Inserted, Count: matcher.CountOf(1<<63 + 1), Snapshot: true}
-	require.Equal(t, `{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"counts","count":9223372036854775809,"snapshot":true}`,
-		string(encode(t, EncoderOptions{}, ev).Value))
+	ev = &matcher.Event{
+		Kind:     matcher.EventCount,
+		Query:    q,
+		Sign:     dyngraph.Inserted,
+		Count:    matcher.CountOf(1<<63 + 1),
+		Snapshot: true,
+	}
+	require.Equal(
+		t,
+		`{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"counts","count":9223372036854775809,"snapshot":true}`,
+		string(encode(t, EncoderOptions{}, ev).Value),
+	)
 
 	ev = &matcher.Event{Kind: matcher.EventExists, Query: q, Sign: dyngraph.Inserted}
-	require.Equal(t, `{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"exists"}`, string(encode(t, EncoderOptions{}, ev).Value))
+	require.Equal(
+		t,
+		`{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"exists"}`,
+		string(encode(t, EncoderOptions{}, ev).Value),
+	)
 
 	_, err := NewEncoder(EncoderOptions{Upsert: true}).Append(nil, 1, ev, 0, 1)
 	require.ErrorContains(t, err, "upsert output goes with emit: deltas only")
@@ -161,7 +233,12 @@ func manyRows(t testing.TB, rng *rand.Rand) *matcher.Event {
 		}
 	}
 	apply(t, g, updates...)
-	q := &matcher.Query{Name: "any", Version: 1, Vertices: []matcher.QueryVertex{{Name: "a"}, {Name: "b"}}, Edges: []matcher.QueryEdge{{Name: "e", To: 1}}}
+	q := &matcher.Query{
+		Name:     "any",
+		Version:  1,
+		Vertices: []matcher.QueryVertex{{Name: "a"}, {Name: "b"}},
+		Edges:    []matcher.QueryEdge{{Name: "e", To: 1}},
+	}
 	ev := matchEvent(g, dyngraph.New, q, dyngraph.Inserted)
 	for e := range ev.View.EdgesSeq() {
 		from, to, _ := ev.View.Edge(e)
@@ -190,7 +267,11 @@ func TestRecordsReadBack(t *testing.T) {
 		require.Equal(t, string(r.Key), got.Match)
 		require.Equal(t, ev.View.Key(from), got.Vertices["a"].Key)
 		require.Equal(t, ev.View.Key(to), got.Vertices["b"].Key)
-		require.Equal(t, struct{ From, To, Label, ID string }{ev.View.Key(from), ev.View.Key(to), ev.View.LabelName(l), ev.View.Attr(e).ID}, got.Edges["e"])
+		require.Equal(
+			t,
+			struct{ From, To, Label, ID string }{ev.View.Key(from), ev.View.Key(to), ev.View.LabelName(l), ev.View.Attr(e).ID},
+			got.Edges["e"],
+		)
 	}
 }
 
@@ -217,7 +298,8 @@ func TestEncoderConcurrentAndSplit(t *testing.T) {
 					i = j
 				}
 				for i := range got {
-					if string(got[i].Value) != string(want[i].Value) || string(got[i].Key) != string(want[i].Key) || got[i].Index != want[i].Index {
+					if string(got[i].Value) != string(want[i].Value) || string(got[i].Key) != string(want[i].Key) ||
+						got[i].Index != want[i].Index {
 						t.Errorf("record %d is\n%s, want\n%s", i, got[i].Value, want[i].Value)
 						return
 					}

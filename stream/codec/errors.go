@@ -38,7 +38,12 @@ func checkRecord(rec *stream.Record, maxBytes int) *stream.DecodeError {
 		return refuse(ReasonRecord, "the record could not be read: %v", rec.Err)
 	}
 	if len(rec.Value) > maxBytes {
-		return refuse(ReasonSize, "the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", len(rec.Value), maxBytes)
+		return refuse(
+			ReasonSize,
+			"the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)",
+			len(rec.Value),
+			maxBytes,
+		)
 	}
 	if !utf8.Valid(rec.Value) {
 		at := invalidUTF8(rec.Value)

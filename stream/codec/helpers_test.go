@@ -35,14 +35,33 @@ func apply(t testing.TB, g *dyngraph.Graph, updates ...dyngraph.Update) *dyngrap
 }
 
 func insert(from, to, label string) dyngraph.Update {
-	return dyngraph.Update{Op: dyngraph.InsertEdge, From: from, To: to, Label: label, FromLabel: "Account", ToLabel: "Account"}
+	return dyngraph.Update{
+		Op:        dyngraph.InsertEdge,
+		From:      from,
+		To:        to,
+		Label:     label,
+		FromLabel: "Account",
+		ToLabel:   "Account",
+	}
 }
 
 // ringGraph is a ring of three accounts, the query that it matches, and the match.
 func ringGraph(t testing.TB, directed bool) (*dyngraph.Graph, *matcher.Query, []uint32) {
 	t.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
-	a, b, c := insert("acc-0000001", "acc-0000002", "TRANSFER"), insert("acc-0000002", "acc-0000003", "TRANSFER"), insert("acc-0000003", "acc-0000001", "TRANSFER")
+	a, b, c := insert(
+		"acc-0000001",
+		"acc-0000002",
+		"TRANSFER",
+	), insert(
+		"acc-0000002",
+		"acc-0000003",
+		"TRANSFER",
+	), insert(
+		"acc-0000003",
+		"acc-0000001",
+		"TRANSFER",
+	)
 	a.Attr = dyngraph.Attr{ID: "tx-1", TS: 1700000000000, HasTS: true, Props: []byte(`{"amount":12.5}`)}
 	b.Attr = dyngraph.Attr{TS: -5, HasTS: true}
 	apply(t, g, a, b, c)

@@ -55,7 +55,11 @@ func (d *jsonDecoder) message(rec *stream.Record, dst []dyngraph.Update) ([]dyng
 				break
 			}
 			if n == d.opt.MaxElements {
-				return dst, refuse(ReasonSize, "the array has more than %d elements (input.limits.max_updates); send several messages", n)
+				return dst, refuse(
+					ReasonSize,
+					"the array has more than %d elements (input.limits.max_updates); send several messages",
+					n,
+				)
 			}
 			pos.Element = int32(n)
 			dst = append(dst, dyngraph.Update{Pos: pos})
@@ -78,7 +82,11 @@ func (d *jsonDecoder) message(rec *stream.Record, dst []dyngraph.Update) ([]dyng
 	case s.i == len(s.b):
 		return dst, nil
 	case c == '{', c == '[', c == ',':
-		return dst, refuse(ReasonSyntax, "byte %d: more data follows the first value; put several updates into one array", s.i)
+		return dst, refuse(
+			ReasonSyntax,
+			"byte %d: more data follows the first value; put several updates into one array",
+			s.i,
+		)
 	}
 	return dst, s.unexpected("the end of the record")
 }
@@ -144,7 +152,13 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 			return err
 		}
 		if len(d.props) > d.opt.MaxPropsBytes {
-			return refuse(ReasonSize, "byte %d: props has %d bytes; at most %d are allowed (input.limits.max_props_bytes)", at, len(d.props), d.opt.MaxPropsBytes)
+			return refuse(
+				ReasonSize,
+				"byte %d: props has %d bytes; at most %d are allowed (input.limits.max_props_bytes)",
+				at,
+				len(d.props),
+				d.opt.MaxPropsBytes,
+			)
 		}
 		u.Attr.Props = bytes.Clone(d.props)
 		return nil
@@ -198,7 +212,13 @@ func opOf[T string | []byte](text T) dyngraph.Op {
 
 func (d *jsonDecoder) key(f int, text []byte, at int) (string, *stream.DecodeError) {
 	if len(text) == 0 {
-		return "", refuse(ReasonValue, "byte %d: %q is empty; a vertex key has 1 to %d bytes", at, fieldNames[f], d.opt.MaxKeyLen)
+		return "", refuse(
+			ReasonValue,
+			"byte %d: %q is empty; a vertex key has 1 to %d bytes",
+			at,
+			fieldNames[f],
+			d.opt.MaxKeyLen,
+		)
 	}
 	if len(text) > d.opt.MaxKeyLen {
 		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxKeyLen))
@@ -222,11 +242,21 @@ func (d *jsonDecoder) timestamp(u *dyngraph.Update, c byte, at int) *stream.Deco
 		return err
 	}
 	if !whole {
-		return refuse(ReasonType, `byte %d: "ts" is %s; it must be a whole number of milliseconds, without fraction or exponent`, at, show(text))
+		return refuse(
+			ReasonType,
+			`byte %d: "ts" is %s; it must be a whole number of milliseconds, without fraction or exponent`,
+			at,
+			show(text),
+		)
 	}
 	ts, bad := strconv.ParseInt(string(text), 10, 64)
 	if bad != nil {
-		return refuse(ReasonValue, `byte %d: "ts" is %s, which is beyond 64 bits; it is milliseconds since 1970`, at, show(text))
+		return refuse(
+			ReasonValue,
+			`byte %d: "ts" is %s, which is beyond 64 bits; it is milliseconds since 1970`,
+			at,
+			show(text),
+		)
 	}
 	u.Attr.TS, u.Attr.HasTS = ts, true
 	return nil

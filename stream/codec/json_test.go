@@ -42,8 +42,19 @@ func TestJSONUpdates(t *testing.T) {
 	]`)
 	require.Equal(t, []dyngraph.Update{
 		{
-			Op: dyngraph.InsertEdge, From: "a1", To: "a2", Label: "TRANSFER", FromLabel: "Account", ToLabel: "Person", Pos: at(0),
-			Attr: dyngraph.Attr{ID: "tx-1", TS: 1700000000000, HasTS: true, Props: []byte(`{"b":[1,2.50,{"x":null}],"a":"\u00e9 \/"}`)},
+			Op:        dyngraph.InsertEdge,
+			From:      "a1",
+			To:        "a2",
+			Label:     "TRANSFER",
+			FromLabel: "Account",
+			ToLabel:   "Person",
+			Pos:       at(0),
+			Attr: dyngraph.Attr{
+				ID:    "tx-1",
+				TS:    1700000000000,
+				HasTS: true,
+				Props: []byte(`{"b":[1,2.50,{"x":null}],"a":"\u00e9 \/"}`),
+			},
 		},
 		{
 			Op: dyngraph.DeleteEdge, From: "a1", To: "a2", Label: "TRANSFER", Pos: at(1),
@@ -107,7 +118,12 @@ func TestUpdatesOwnTheirMemory(t *testing.T) {
 }
 
 // genText makes strings that JSON must escape, and others.
-var genText = rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\"\\/\b\f\n\r\t\x00é\u2028😀"))), 1, 12, 1024)
+var genText = rapid.StringOfN(
+	rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\"\\/\b\f\n\r\t\x00é\u2028😀"))),
+	1,
+	12,
+	1024,
+)
 
 // writeJSON writes a value as encoding/json might, but with arbitrary white space and escapes.
 func writeJSON(t *rapid.T, out *strings.Builder, v any) {
@@ -239,7 +255,15 @@ func sameAsEncodingJSON(value []byte, got []dyngraph.Update) error {
 		return fmt.Errorf("%d updates, want %d", len(got), len(want))
 	}
 	for i, w := range want {
-		u := dyngraph.Update{Op: opOf(w.Op), Key: w.Key, From: w.From, To: w.To, Label: w.Label, FromLabel: w.FromLabel, ToLabel: w.ToLabel}
+		u := dyngraph.Update{
+			Op:        opOf(w.Op),
+			Key:       w.Key,
+			From:      w.From,
+			To:        w.To,
+			Label:     w.Label,
+			FromLabel: w.FromLabel,
+			ToLabel:   w.ToLabel,
+		}
 		u.Attr.ID = w.ID
 		u.Pos.Element = int32(i)
 		if w.TS != nil {

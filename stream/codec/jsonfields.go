@@ -37,7 +37,17 @@ func fields(list ...int) (s fieldSet) {
 // Fields that an operation may and must have. A deletion takes all that the insertion has, so that an edge can be
 // deleted by the record that inserted it.
 var (
-	edgeFields     = fields(fieldOp, fieldFrom, fieldTo, fieldLabel, fieldFromLabel, fieldToLabel, fieldID, fieldTS, fieldProps)
+	edgeFields = fields(
+		fieldOp,
+		fieldFrom,
+		fieldTo,
+		fieldLabel,
+		fieldFromLabel,
+		fieldToLabel,
+		fieldID,
+		fieldTS,
+		fieldProps,
+	)
 	edgeRequired   = fields(fieldFrom, fieldTo)
 	vertexFields   = fields(fieldOp, fieldKey, fieldLabel, fieldTS)
 	vertexRequired = fields(fieldKey)
@@ -106,7 +116,14 @@ func (d *jsonDecoder) belongs(u *dyngraph.Update, seen fieldSet, at *[fieldCount
 	}
 	for f, name := range fieldNames {
 		if seen&^may&(1<<f) != 0 {
-			return refuse(ReasonField, "byte %d: the field %q does not belong to op %q, which has %s", at[f], name, u.Op.String(), may)
+			return refuse(
+				ReasonField,
+				"byte %d: the field %q does not belong to op %q, which has %s",
+				at[f],
+				name,
+				u.Op.String(),
+				may,
+			)
 		}
 		if must&^seen&(1<<f) != 0 {
 			return refuse(ReasonField, "byte %d: the field %q is missing; op %q needs %s", start, name, u.Op.String(), must)

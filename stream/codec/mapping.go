@@ -180,7 +180,11 @@ func (p *mappingParser) column(colon bool) (column, error) {
 	if digits, ok := strings.CutPrefix(text, "#"); ok {
 		number, err := strconv.Atoi(digits)
 		if err != nil || number < 1 || number > maxColumns {
-			return column{}, fmt.Errorf("the column number %q is none; the first column is #1, and a column of that name is written \"%s\"", text, text)
+			return column{}, fmt.Errorf(
+				"the column number %q is none; the first column is #1, and a column of that name is written \"%s\"",
+				text,
+				text,
+			)
 		}
 		return column{kind: columnNumber, number: number - 1}, nil
 	}
@@ -259,7 +263,9 @@ func (m *Mapping) complete() error {
 		}
 	}
 	if !vertices && op.kind != columnName && op.kind != columnNumber && (has(mapKey) || has(mapKeyLabel)) {
-		return fmt.Errorf("key and key_label are of vertex operations, and no record would be one; set op=COLUMN or vertex=COLUMN:VALUE")
+		return fmt.Errorf(
+			"key and key_label are of vertex operations, and no record would be one; set op=COLUMN or vertex=COLUMN:VALUE",
+		)
 	}
 	return nil
 }

@@ -44,7 +44,11 @@ func TestS6MatchAndCancellationHaveTheSameID(t *testing.T) {
 			id, err := MatchID(q, v, row)
 			require.NoError(t, err)
 			ids = append(ids, id)
-			require.Equal(t, hex.EncodeToString(id[:]), string(encode(t, EncoderOptions{}, matchEvent(g, which, q, dyngraph.Inserted, row)).Key))
+			require.Equal(
+				t,
+				hex.EncodeToString(id[:]),
+				string(encode(t, EncoderOptions{}, matchEvent(g, which, q, dyngraph.Inserted, row)).Key),
+			)
 		}
 		first := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
 		apply(t, first, insert("b", "a", "TRANSFER"), insert("a", "c", "TRANSFER"))
@@ -63,7 +67,14 @@ func TestS6MatchAndCancellationHaveTheSameID(t *testing.T) {
 		first.Commit()
 
 		second := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
-		apply(t, second, insert("c", "b", "TRANSFER"), insert("q", "c", "OTHER"), insert("a", "c", "TRANSFER"), insert("b", "a", "TRANSFER"))
+		apply(
+			t,
+			second,
+			insert("c", "b", "TRANSFER"),
+			insert("q", "c", "OTHER"),
+			insert("a", "c", "TRANSFER"),
+			insert("b", "a", "TRANSFER"),
+		)
 		second.Commit()
 		note(second, dyngraph.New)
 		for _, id := range ids {
@@ -73,9 +84,22 @@ func TestS6MatchAndCancellationHaveTheSameID(t *testing.T) {
 }
 
 // idOf is the id of a match of one edge.
-func idOf(t require.TestingT, directed bool, name string, version uint64, fromKey, fromLabel, toKey, toLabel, label string) [16]byte {
+func idOf(
+	t require.TestingT,
+	directed bool,
+	name string,
+	version uint64,
+	fromKey, fromLabel, toKey, toLabel, label string,
+) [16]byte {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: directed})
-	u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fromKey, To: toKey, FromLabel: fromLabel, ToLabel: toLabel, Label: label}
+	u := dyngraph.Update{
+		Op:        dyngraph.InsertEdge,
+		From:      fromKey,
+		To:        toKey,
+		FromLabel: fromLabel,
+		ToLabel:   toLabel,
+		Label:     label,
+	}
 	accepted, rejects := g.Accept([]dyngraph.Message{{Updates: []dyngraph.Update{u}}})
 	require.Empty(t, rejects)
 	_, err := g.Stage(accepted)

@@ -25,12 +25,22 @@ func (s *scanner) value(out []byte, depth int) ([]byte, *stream.DecodeError) {
 			return nil, err
 		}
 		if !finite(text, whole) {
-			return nil, refuse(ReasonValue, "byte %d: the number %s is beyond 64-bit floating point; write it as a string", start, show(text))
+			return nil, refuse(
+				ReasonValue,
+				"byte %d: the number %s is beyond 64-bit floating point; write it as a string",
+				start,
+				show(text),
+			)
 		}
 		return append(out, text...), nil
 	case c == '{' || c == '[':
 		if depth > s.maxDepth {
-			return nil, refuse(ReasonDepth, "byte %d: values are nested more than %d deep (input.limits.max_depth)", s.i, s.maxDepth)
+			return nil, refuse(
+				ReasonDepth,
+				"byte %d: values are nested more than %d deep (input.limits.max_depth)",
+				s.i,
+				s.maxDepth,
+			)
 		}
 		s.i++
 		if c == '{' {

@@ -102,7 +102,12 @@ func (s *scanner) string() ([]byte, *stream.DecodeError) {
 			s.text = append(s.text, s.b[from:i]...)
 		}
 	}
-	return nil, refuse(ReasonSyntax, "byte %d: the record ends inside the string that begins at byte %d", len(s.b), start-1)
+	return nil, refuse(
+		ReasonSyntax,
+		"byte %d: the record ends inside the string that begins at byte %d",
+		len(s.b),
+		start-1,
+	)
 }
 
 // escape appends what the escape sequence at i stands for to s.text and returns where reading goes on.

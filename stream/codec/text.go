@@ -40,7 +40,11 @@ func (d *textDecoder) Decode(rec stream.Record, dst []dyngraph.Update) ([]dyngra
 		if len(d.fields) > 0 {
 			u, err := d.line()
 			if err == nil && u.Op != 0 && len(dst)-before == d.opt.MaxElements {
-				err = refuse(ReasonSize, "the record has more than %d updates (input.limits.max_updates); send several messages", d.opt.MaxElements)
+				err = refuse(
+					ReasonSize,
+					"the record has more than %d updates (input.limits.max_updates); send several messages",
+					d.opt.MaxElements,
+				)
 			}
 			if err != nil {
 				if n := len(dst) - before; n > 0 || end < len(rec.Value)-1 {
@@ -153,7 +157,12 @@ func (d *textDecoder) vertex() (u dyngraph.Update, err *stream.DecodeError) {
 		}
 	}
 	if len(d.fields) > 3 && !decimal(d.fields[3].text) {
-		return u, refuse(ReasonValue, "byte %d: found %s where the degree, a number, was expected", d.fields[3].at, show(d.fields[3].text))
+		return u, refuse(
+			ReasonValue,
+			"byte %d: found %s where the degree, a number, was expected",
+			d.fields[3].at,
+			show(d.fields[3].text),
+		)
 	}
 	return u, nil
 }
@@ -172,7 +181,13 @@ func (d *textDecoder) number(i int, what string, limit int) (string, *stream.Dec
 	f := d.fields[i]
 	switch {
 	case !decimal(f.text):
-		return "", refuse(ReasonValue, "byte %d: found %s where a %s was expected, which is a number from 0", f.at, show(f.text), what)
+		return "", refuse(
+			ReasonValue,
+			"byte %d: found %s where a %s was expected, which is a number from 0",
+			f.at,
+			show(f.text),
+			what,
+		)
 	case f.text[0] == '0' && len(f.text) > 1:
 		return "", refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", f.at, what, show(f.text))
 	case len(f.text) > limit:

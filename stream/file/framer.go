@@ -103,7 +103,10 @@ func (f *framer) buffered() (frame, bool) {
 // the framer skips to the line's end.
 func (f *framer) giveUpLine(b []byte) (frame, bool) {
 	if i := bytes.IndexByte(b, '\n'); i >= 0 && len(trimLineEnd(b[:i+1])) <= f.limit {
-		fr := f.unclosed(b[:i+1], fmt.Sprintf("a quoted field is not closed within %d bytes (input.limits.max_message_bytes)", f.limit))
+		fr := f.unclosed(
+			b[:i+1],
+			fmt.Sprintf("a quoted field is not closed within %d bytes (input.limits.max_message_bytes)", f.limit),
+		)
 		f.advance(i + 1)
 		return fr, true
 	}
@@ -172,8 +175,13 @@ func (f *framer) last() (frame, error) {
 	if len(v) > f.limit {
 		fr.value = v[:f.limit:f.limit]
 		fr.err = &stream.RecordError{
-			Reason: "size", Size: int64(len(v)),
-			Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", len(v), f.limit),
+			Reason: "size",
+			Size:   int64(len(v)),
+			Msg: fmt.Sprintf(
+				"the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)",
+				len(v),
+				f.limit,
+			),
 		}
 	}
 	f.advance(len(b))

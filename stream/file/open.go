@@ -54,7 +54,13 @@ func (e *DamageError) Error() string {
 	if e.Stored >= 0 {
 		stored = fmt.Sprintf(" of its decompressed data (after %d bytes of the file)", e.Stored)
 	}
-	return fmt.Sprintf("%s is damaged or truncated: it cannot be read from byte %d%s on: %v", e.File, e.Offset, stored, e.Err)
+	return fmt.Sprintf(
+		"%s is damaged or truncated: it cannot be read from byte %d%s on: %v",
+		e.File,
+		e.Offset,
+		stored,
+		e.Err,
+	)
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
@@ -107,8 +113,10 @@ func (x *expander) Read(p []byte) (int, error) {
 	n, err := x.in.Read(p)
 	x.out += int64(n)
 	if x.out > expansionGrace && x.out/x.ratio > x.raw.n {
-		return n, &corruptError{fmt.Errorf("its first %d bytes expand to more than %d times as many (the bound on expansion: "+
-			"input.limits.max_expansion, --max-expansion)", x.raw.n, x.ratio)}
+		return n, &corruptError{
+			fmt.Errorf("its first %d bytes expand to more than %d times as many (the bound on expansion: "+
+				"input.limits.max_expansion, --max-expansion)", x.raw.n, x.ratio),
+		}
 	}
 	return n, x.wrap(err)
 }

@@ -52,7 +52,15 @@ func (p *progress) open(output string) error {
 func parseProgress(s string) (p progress, ok bool) {
 	line, _, whole := strings.Cut(s, "\n")
 	var sum uint32
-	if n, err := fmt.Sscanf(line, "motifd 1 %s %d %s %08x", &p.stream, &p.batch, &p.digest, &sum); !whole || n != 4 || err != nil {
+	if n, err := fmt.Sscanf(
+		line,
+		"motifd 1 %s %d %s %08x",
+		&p.stream,
+		&p.batch,
+		&p.digest,
+		&sum,
+	); !whole || n != 4 ||
+		err != nil {
 		return progress{}, false
 	}
 	ok = sum == crc32.Checksum([]byte(fmt.Sprintf("%s %d %s", p.stream, p.batch, p.digest)), castagnoli)

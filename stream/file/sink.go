@@ -61,7 +61,13 @@ func NewSink(opt SinkOptions) (*Sink, error) {
 func (s *Sink) outputs() []*output { return []*output{s.main, s.dead, s.control} }
 
 // Open implements stream.Sink.
-func (s *Sink) Open(_ context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+func (s *Sink) Open(
+	_ context.Context,
+	streamID string,
+	batch uint64,
+	committed stream.Mark,
+	fresh bool,
+) (stream.Progress, error) {
 	s.stream, s.cut = streamID, nil
 	known, begun, err := s.openAll(batch, committed, fresh)
 	if err != nil {
@@ -81,11 +87,15 @@ func (s *Sink) ours(batch uint64) error {
 	case p.stream == "" || s.opt.ResetProgress:
 		return nil
 	case p.stream != s.stream:
-		return s.main.wrap(fmt.Errorf("%w: it was written by stream %s, the checkpoint is of stream %s; restore the checkpoint that "+
-			"belongs to the output, or use a new output", stream.ErrMismatch, p.stream, s.stream))
+		return s.main.wrap(
+			fmt.Errorf("%w: it was written by stream %s, the checkpoint is of stream %s; restore the checkpoint that "+
+				"belongs to the output, or use a new output", stream.ErrMismatch, p.stream, s.stream),
+		)
 	case p.batch > batch+1:
-		return s.main.wrap(fmt.Errorf("%w: it goes to batch %d, and batch %d is the last committed one; is it an old copy, or is the end of "+
-			"its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch))
+		return s.main.wrap(
+			fmt.Errorf("%w: it goes to batch %d, and batch %d is the last committed one; is it an old copy, or is the end of "+
+				"its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch),
+		)
 	case s.check != nil && p.digest != "" && p.batch >= batch && p.batch > 0:
 		at := stream.Progress{Stream: p.stream, Batch: p.batch + 1, Known: true, Digest: p.digest}
 		if p.batch > batch { // begun: the checkpoint must have its intent

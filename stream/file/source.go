@@ -112,8 +112,12 @@ func (s *Source) Seek(_ context.Context, at stream.Positions) error {
 		last = max(last, p)
 	}
 	if last >= 0 && s.gone != nil && s.gone[last] && at[last] != Abandoned {
-		return fmt.Errorf("file input: %w: reading had come to byte %d of %s, which is gone; put it back until another file was begun",
-			stream.ErrDataLoss, at[last], s.files[last])
+		return fmt.Errorf(
+			"file input: %w: reading had come to byte %d of %s, which is gone; put it back until another file was begun",
+			stream.ErrDataLoss,
+			at[last],
+			s.files[last],
+		)
 	}
 	s.at = maps.Clone(at)
 	if s.at == nil {

@@ -234,7 +234,11 @@ func TestDamageStops(t *testing.T) {
 				var damage *DamageError
 				require.ErrorAs(t, err, &damage)
 				require.Equal(t, path, damage.File)
-				require.ErrorContains(t, err, fmt.Sprintf("%s is damaged or truncated: it cannot be read from byte %d ", path, damage.Offset))
+				require.ErrorContains(
+					t,
+					err,
+					fmt.Sprintf("%s is damaged or truncated: it cannot be read from byte %d ", path, damage.Offset),
+				)
 				require.LessOrEqual(t, damage.Stored, int64(len(data)))
 				require.NotContains(t, values(recs), "behind")
 				at := stream.Positions{}
@@ -264,7 +268,10 @@ func TestHeaderTooLong(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "1.csv"), []byte(strings.Repeat("h,", 50)+"\n1,2\n"))
 	write(t, filepath.Join(dir, "2.csv"), []byte("a,b\n1,2\n"))
-	recs, err := drain(t, newSource(t, SourceOptions{Path: dir, Framing: FramingCSV, MaxRecordBytes: 20, OnDamage: DamageSkip}))
+	recs, err := drain(
+		t,
+		newSource(t, SourceOptions{Path: dir, Framing: FramingCSV, MaxRecordBytes: 20, OnDamage: DamageSkip}),
+	)
 	require.NoError(t, err)
 	require.Len(t, recs, 2)
 	require.ErrorContains(t, recs[0].Err, "header row")

@@ -62,7 +62,9 @@ func nextBatch(data []byte) (b recordBatch, rest []byte, ok bool, err error) {
 	}
 	size := int64(binary.BigEndian.Uint32(data[offLength:])) + offLeader
 	if magic := data[offMagic]; magic != 2 {
-		return b, nil, false, permanent{fmt.Errorf("message format version %d (written before Kafka 0.11) is not supported", magic)}
+		return b, nil, false, permanent{
+			fmt.Errorf("message format version %d (written before Kafka 0.11) is not supported", magic),
+		}
 	}
 	if size > int64(len(data)) {
 		return b, nil, false, nil
@@ -91,7 +93,12 @@ func nextBatch(data []byte) (b recordBatch, rest []byte, ok bool, err error) {
 
 // payload verifies the checksum and returns the records' bytes, decompressed.
 func (b *recordBatch) payload(d *decompressor) ([]byte, error) {
-	if want, got := binary.BigEndian.Uint32(b.raw[offCRC:]), crc32.Checksum(b.raw[offAttributes:], castagnoli); want != got {
+	if want, got := binary.BigEndian.Uint32(
+		b.raw[offCRC:],
+	), crc32.Checksum(
+		b.raw[offAttributes:],
+		castagnoli,
+	); want != got {
 		return nil, fmt.Errorf("%w: checksum is %08x, header says %08x", errDamaged, got, want)
 	}
 	kind := kafkago.Compression(b.attributes & attrCompression)

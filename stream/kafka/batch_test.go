@@ -57,7 +57,11 @@ func TestDecodeDifferential(t *testing.T) {
 				want = append(want, r)
 			}
 			var buf bytes.Buffer
-			set := protocol.RecordSet{Version: 2, Attributes: protocol.Attributes(compression), Records: kafkago.NewRecordReader(want...)}
+			set := protocol.RecordSet{
+				Version:    2,
+				Attributes: protocol.Attributes(compression),
+				Records:    kafkago.NewRecordReader(want...),
+			}
 			_, err := set.WriteTo(&buf)
 			require.NoError(t, err)
 
@@ -226,7 +230,12 @@ func FuzzBatch(f *testing.F) {
 
 // FuzzFetchResponse feeds the parser of fetch responses.
 func FuzzFetchResponse(f *testing.F) {
-	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x02ab"), int16(11))
+	f.Add(
+		[]byte(
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x02ab",
+		),
+		int16(11),
+	)
 	f.Fuzz(func(t *testing.T, body []byte, version int16) {
 		res, err := parseFetch(body, 4+(version&7), kafkago.ReadCommitted)
 		require.Equal(t, err == nil, res != nil)

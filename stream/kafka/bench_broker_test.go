@@ -81,8 +81,15 @@ func newBenchOutput(b *testing.B, e *ends, mode, compression string, n int) *ben
 	recs := make([]stream.OutRecord, n)
 	for i := range recs {
 		recs[i] = delta(1, uint64(i))
-		recs[i].Value = fmt.Appendf(nil, `{"query":"ring","sign":"+","match":"%032x","vertices":[{"key":"account-%d","label":"Account"},`+
-			`{"key":"account-%d","label":"Account"},{"key":"device-%d","label":"Device"}]}`, i*i, i*7%1000, i*13%1000, i%77)
+		recs[i].Value = fmt.Appendf(
+			nil,
+			`{"query":"ring","sign":"+","match":"%032x","vertices":[{"key":"account-%d","label":"Account"},`+
+				`{"key":"account-%d","label":"Account"},{"key":"device-%d","label":"Device"}]}`,
+			i*i,
+			i*7%1000,
+			i*13%1000,
+			i%77,
+		)
 	}
 	return &benchOutput{o: o, recs: recs}
 }
@@ -99,7 +106,10 @@ func (x *benchOutput) publish(b *testing.B, batches int) (took []time.Duration) 
 		for chunk := range slices.Chunk(x.recs, 512) {
 			require.NoError(b, x.o.Write(b.Context(), chunk))
 		}
-		_, err := x.o.End(b.Context(), stream.Tail{BatchRecord: &stream.OutRecord{Value: []byte("{}")}, Positions: stream.Positions{0: int64(x.batch)}})
+		_, err := x.o.End(
+			b.Context(),
+			stream.Tail{BatchRecord: &stream.OutRecord{Value: []byte("{}")}, Positions: stream.Positions{0: int64(x.batch)}},
+		)
 		require.NoError(b, err)
 		took = append(took, time.Since(begin))
 	}

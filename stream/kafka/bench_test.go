@@ -18,7 +18,13 @@ func BenchmarkProduce(b *testing.B) {
 		for _, compression := range []string{"none", "lz4"} {
 			b.Run(fmt.Sprintf("partitions=%d/%s", parts, compression), func(b *testing.B) {
 				e := openLog(b, Topic{Name: "out", Partitions: parts})
-				s, _ := openSink(b, SinkOptions{Client: Client{Brokers: []string{e.Addr()}}, Topic: "out", Compression: compression}, 0, nil, true)
+				s, _ := openSink(
+					b,
+					SinkOptions{Client: Client{Brokers: []string{e.Addr()}}, Topic: "out", Compression: compression},
+					0,
+					nil,
+					true,
+				)
 				recs := make([]stream.OutRecord, 1000)
 				for i := range recs {
 					recs[i] = stream.OutRecord{Key: fmt.Appendf(nil, "%032x", i*7919), Value: bytes.Repeat([]byte("v"), 100), Batch: 1,
@@ -49,13 +55,24 @@ func BenchmarkConsume(b *testing.B) {
 		for _, compression := range []string{"none", "lz4"} {
 			b.Run(fmt.Sprintf("partitions=%d/%s", parts, compression), func(b *testing.B) {
 				e := openLog(b, Topic{Name: "in", Partitions: parts})
-				s, _ := openSink(b, SinkOptions{Client: Client{Brokers: []string{e.Addr()}}, Topic: "in", Compression: compression}, 0, nil, true)
+				s, _ := openSink(
+					b,
+					SinkOptions{Client: Client{Brokers: []string{e.Addr()}}, Topic: "in", Compression: compression},
+					0,
+					nil,
+					true,
+				)
 				require.NoError(b, s.Begin(b.Context(), 1))
 				const n = 400_000
 				recs := make([]stream.OutRecord, 1000)
 				for i := 0; i < n; i += len(recs) {
 					for j := range recs {
-						recs[j] = stream.OutRecord{Key: fmt.Append(nil, i+j), Value: bytes.Repeat([]byte("v"), 100), Batch: 1, Index: uint64(i + j)}
+						recs[j] = stream.OutRecord{
+							Key:   fmt.Append(nil, i+j),
+							Value: bytes.Repeat([]byte("v"), 100),
+							Batch: 1,
+							Index: uint64(i + j),
+						}
 					}
 					require.NoError(b, s.Write(b.Context(), recs))
 				}

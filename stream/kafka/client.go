@@ -112,7 +112,12 @@ func (c *client) close() {
 }
 
 // retry calls f until it succeeds, fails for good, or ctx is done.
-func (c *client) retry(ctx context.Context, op, topic string, partition int32, f func(ctx context.Context) error) error {
+func (c *client) retry(
+	ctx context.Context,
+	op, topic string,
+	partition int32,
+	f func(ctx context.Context) error,
+) error {
 	b := c.opt.Events.blocking(op, topic, partition)
 	defer b.over()
 	for attempt := 1; ; attempt++ {
@@ -254,7 +259,12 @@ var ErrNoTopic = errors.New("topic does not exist")
 type extent struct{ start, end int64 }
 
 // extents asks for the extents of some partitions of a topic.
-func (c *client) extents(ctx context.Context, topic string, parts []int32, iso kafkago.IsolationLevel) (map[int32]extent, error) {
+func (c *client) extents(
+	ctx context.Context,
+	topic string,
+	parts []int32,
+	iso kafkago.IsolationLevel,
+) (map[int32]extent, error) {
 	out := make(map[int32]extent, len(parts))
 	if len(parts) == 0 {
 		return out, nil

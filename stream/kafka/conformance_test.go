@@ -49,7 +49,22 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *ends, variant Sin
 		e := newEnds(t)
 		opt := variant
 		opt.Client = e.client()
-		opt.Topic, opt.DeadLetters, opt.Control = e.topic(t, "out", 3, nil), e.topic(t, "dead", 1, nil), e.topic(t, "control", 1, nil)
+		opt.Topic, opt.DeadLetters, opt.Control = e.topic(
+			t,
+			"out",
+			3,
+			nil,
+		), e.topic(
+			t,
+			"dead",
+			1,
+			nil,
+		), e.topic(
+			t,
+			"control",
+			1,
+			nil,
+		)
 		return &streamtest.SinkHarness{
 			ExactlyOnce: true, Headers: true, Keys: true, Tombstones: true,
 			New: func(t testing.TB, allowExisting bool) stream.Sink {

@@ -37,11 +37,17 @@ func (c *copies) run(t *testing.T, fs vfs.FS, edges ...string) error {
 	defer func() { require.NoError(t, store.Close()) }()
 	state, err := store.Recover(t.Context())
 	require.NoError(t, err)
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()})
+	e, err := matcher.NewEngine(
+		matcher.EngineOptions{Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
+	)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.NoError(t, e.Restore(t.Context(), state.Queries))
-	q, err := pattern.Parse(pattern.Cypher, []byte("MATCH (a)-[:T]->(b) RETURN a, b"), pattern.Options{Name: "edge", Directed: true})
+	q, err := pattern.Parse(
+		pattern.Cypher,
+		[]byte("MATCH (a)-[:T]->(b) RETURN a, b"),
+		pattern.Options{Name: "edge", Directed: true},
+	)
 	require.NoError(t, err)
 	q.Origin = "config"
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
@@ -77,7 +83,9 @@ func (c *copies) die(t *testing.T, fs vfs.FS, first uint64, edges ...string) {
 	for i, to := range edges {
 		b := stream.Batch{Positions: stream.Positions{0: int64(i) + 2}, Messages: 1, OutputPartitions: 2}
 		b.Number = first + uint64(i)
-		b.Updates = []dyngraph.Update{{Op: dyngraph.InsertEdge, From: "a", To: to, Label: "T", Pos: dyngraph.Position{Offset: int64(i) + 1}}}
+		b.Updates = []dyngraph.Update{
+			{Op: dyngraph.InsertEdge, From: "a", To: to, Label: "T", Pos: dyngraph.Position{Offset: int64(i) + 1}},
+		}
 		require.NoError(t, store.Intent(&b))
 	}
 }

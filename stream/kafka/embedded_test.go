@@ -27,7 +27,11 @@ import (
 // TestEmbeddedOnDisk: topics, records and group offsets are there again after a restart, on the same port.
 func TestEmbeddedOnDisk(t *testing.T) {
 	for _, sync := range []bool{false, true} {
-		opt := EmbeddedOptions{Dir: t.TempDir(), Sync: sync, Topics: []Topic{{Name: "in", Partitions: 2}, {Name: "out", Partitions: 2}}}
+		opt := EmbeddedOptions{
+			Dir:    t.TempDir(),
+			Sync:   sync,
+			Topics: []Topic{{Name: "in", Partitions: 2}, {Name: "out", Partitions: 2}},
+		}
 		var m stream.Mark
 		for batch := uint64(1); batch <= 3; batch++ {
 			e, err := OpenEmbedded(opt)

@@ -200,7 +200,10 @@ func recoverPartition(part string) (open []openTransaction, err error) {
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		} else if len(raw) > 0 { // no kill leaves that
-			return nil, fmt.Errorf("%s has no index beside it, so that nobody knows which of its records were committed; put it back, or move the partition away", name)
+			return nil, fmt.Errorf(
+				"%s has no index beside it, so that nobody knows which of its records were committed; put it back, or move the partition away",
+				name,
+			)
 		}
 		rest := raw
 		for ; indexed > 0; indexed-- {
@@ -272,7 +275,13 @@ func writeMarkers(addr string, open []openTransaction, last producerEpoch) error
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
 				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-					return fmt.Errorf("ending the transaction of producer %d in partition %d of %q: %w", m.ProducerID, p.Partition, t.Topic, err)
+					return fmt.Errorf(
+						"ending the transaction of producer %d in partition %d of %q: %w",
+						m.ProducerID,
+						p.Partition,
+						t.Topic,
+						err,
+					)
 				}
 			}
 		}

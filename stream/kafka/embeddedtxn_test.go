@@ -63,7 +63,11 @@ func reopen(t *testing.T, dir string, old bool) *txnLog {
 	var err error
 	l.log, err = OpenEmbedded(EmbeddedOptions{Dir: dir, Topics: txnTopics})
 	require.NoError(t, err)
-	opts := []kgo.Opt{kgo.SeedBrokers(l.log.Addr()), kgo.TransactionalID("p"), kgo.RecordPartitioner(kgo.ManualPartitioner())}
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(l.log.Addr()),
+		kgo.TransactionalID("p"),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	}
 	if old {
 		opts = append(opts, kgo.MaxVersions(kversion.V3_6_0()))
 	}

@@ -47,7 +47,9 @@ func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 
 func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if r.version < 4 {
-		return nil, permanent{fmt.Errorf("broker speaks version %d of the fetch protocol; 4 (Kafka 0.11) is the oldest supported", r.version)}
+		return nil, permanent{
+			fmt.Errorf("broker speaks version %d of the fetch protocol; 4 (Kafka 0.11) is the oldest supported", r.version),
+		}
 	}
 	const correlation = 1 // a connection has one request in flight
 	if err := protocol.WriteRequest(rw, r.version, correlation, r.clientID, &r.Request); err != nil {
@@ -118,7 +120,15 @@ func parseFetch(body []byte, version int16, iso kafkago.IsolationLevel) (*fetche
 }
 
 // fetch asks for records of a partition from an offset on. It waits up to wait for the first record.
-func (c *client) fetch(ctx context.Context, topic string, partition int32, offset int64, maxBytes int, wait time.Duration, iso kafkago.IsolationLevel) (*fetched, error) {
+func (c *client) fetch(
+	ctx context.Context,
+	topic string,
+	partition int32,
+	offset int64,
+	maxBytes int,
+	wait time.Duration,
+	iso kafkago.IsolationLevel,
+) (*fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.RequestTimeout+wait)
 	defer cancel()
 	m, err := c.transport.RoundTrip(ctx, c.addr, &fetchRequest{clientID: c.opt.ClientID, Request: fetchapi.Request{

@@ -266,8 +266,15 @@ func (f *fetcher) add(ctx context.Context, b *recordBatch, r *record) error {
 	rec := stream.Record{Partition: f.partition, Offset: r.offset, Next: r.offset + 1,
 		Time: time.UnixMilli(r.time), Key: r.key, Value: r.value}
 	if size, limit := len(r.key)+len(r.value), f.s.opt.MaxRecordBytes; size > limit {
-		rec.Err = &stream.RecordError{Reason: "size", Size: int64(size),
-			Msg: fmt.Sprintf("key and value have %d bytes; at most %d are allowed (input.limits.max_message_bytes)", size, limit)}
+		rec.Err = &stream.RecordError{
+			Reason: "size",
+			Size:   int64(size),
+			Msg: fmt.Sprintf(
+				"key and value have %d bytes; at most %d are allowed (input.limits.max_message_bytes)",
+				size,
+				limit,
+			),
+		}
 		rec.Key = slices.Clone(r.key[:min(len(r.key), limit)])
 		rec.Value = slices.Clone(r.value[:min(len(r.value), limit-len(rec.Key))])
 	}

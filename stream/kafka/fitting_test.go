@@ -207,7 +207,11 @@ func fitLogStartMoved(t *testing.T, f *fitting) {
 // fitForeign: somebody else has written to the output while nobody watched: another program, or another stream.
 func fitForeign(t *testing.T, f *fitting) {
 	headers := func(stream string) []kgo.RecordHeader {
-		return []kgo.RecordHeader{{Key: HeaderStream, Value: []byte(stream)}, {Key: HeaderBatch, Value: []byte("1")}, {Key: HeaderIndex, Value: []byte("0")}}
+		return []kgo.RecordHeader{
+			{Key: HeaderStream, Value: []byte(stream)},
+			{Key: HeaderBatch, Value: []byte("1")},
+			{Key: HeaderIndex, Value: []byte("0")},
+		}
 	}
 	for text, rec := range map[string]*kgo.Record{
 		"not motifd's":         {Value: []byte("intruder")},
@@ -312,7 +316,12 @@ func fitProgressCut(t *testing.T, f *fitting) {
 // fitProgressOpen: another daemon has a transaction open in the progress topic since before our last batch, so that
 // nobody sees the record of that yet. It is no damage: the output can be opened when that transaction has ended.
 func fitProgressOpen(t *testing.T, f *fitting) {
-	other := f.e.franz(t, kgo.TransactionalID(f.id()+"-other"), kgo.DefaultProduceTopic(f.opt.Progress), kgo.ProducerLinger(0))
+	other := f.e.franz(
+		t,
+		kgo.TransactionalID(f.id()+"-other"),
+		kgo.DefaultProduceTopic(f.opt.Progress),
+		kgo.ProducerLinger(0),
+	)
 	for _, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
 		o, err := f.open(nil)
 		require.NoError(t, err)
@@ -335,7 +344,13 @@ func (f *fitting) id() string { return "motifd-" + f.opt.Topic }
 
 // fitProgressForeign: somebody has written to the progress topic what is not ours.
 func fitProgressForeign(t *testing.T, f *fitting) {
-	f.e.write(t, f.opt.Progress, 0, &kgo.Record{Key: []byte("motifd-another"), Value: []byte("another's")}, &kgo.Record{Key: []byte{}, Value: []byte("an empty key")})
+	f.e.write(
+		t,
+		f.opt.Progress,
+		0,
+		&kgo.Record{Key: []byte("motifd-another"), Value: []byte("another's")},
+		&kgo.Record{Key: []byte{}, Value: []byte("an empty key")},
+	)
 	f.work(nil)
 	for value, text := range map[string]string{
 		"garbage": "not a progress record",

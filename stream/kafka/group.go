@@ -37,8 +37,14 @@ func newGroupOffsets(opt *SinkOptions) (*groupOffsets, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &groupOffsets{cl: cl, group: opt.Group, topic: opt.InputTopic, interval: opt.GroupInterval, wake: make(chan struct{}, 1),
-		ended: make(chan struct{})}
+	g := &groupOffsets{
+		cl:       cl,
+		group:    opt.Group,
+		topic:    opt.InputTopic,
+		interval: opt.GroupInterval,
+		wake:     make(chan struct{}, 1),
+		ended:    make(chan struct{}),
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
 	go func() {

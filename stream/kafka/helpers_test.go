@@ -35,7 +35,12 @@ func openLog(t testing.TB, topics ...Topic) *Embedded {
 
 // fast is a client configuration with short pauses.
 func fast(e *Embedded) Client {
-	return Client{Brokers: []string{e.Addr()}, RequestTimeout: 10 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond}
+	return Client{
+		Brokers:        []string{e.Addr()},
+		RequestTimeout: 10 * time.Second,
+		RetryMin:       time.Millisecond,
+		RetryMax:       10 * time.Millisecond,
+	}
 }
 
 // reference is a client of kafka-go alone: what it writes our decoder must read, what our encoder writes it must read.
@@ -47,7 +52,14 @@ func reference(t testing.TB, e *Embedded) *kafkago.Client {
 }
 
 // produce appends records as one record batch. A topic that was created a moment ago may not have its leaders yet.
-func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, compression kafkago.Compression, recs ...kafkago.Record) {
+func produce(
+	t testing.TB,
+	cl *kafkago.Client,
+	topic string,
+	partition int,
+	compression kafkago.Compression,
+	recs ...kafkago.Record,
+) {
 	t.Helper()
 	for {
 		for i := range recs { // those of an attempt before were read
@@ -58,8 +70,11 @@ func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, comp
 				}
 			}
 		}
-		res, err := cl.Produce(t.Context(), &kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
-			Records: kafkago.NewRecordReader(recs...), Compression: compression})
+		res, err := cl.Produce(
+			t.Context(),
+			&kafkago.ProduceRequest{Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
+				Records: kafkago.NewRecordReader(recs...), Compression: compression},
+		)
 		if err == nil {
 			err = res.Error
 		}
@@ -74,8 +89,11 @@ func produce(t testing.TB, cl *kafkago.Client, topic string, partition int, comp
 
 // notYet tells whether a partition had no leader that knew of it: nothing was appended.
 func notYet(err error) bool {
-	return slices.ContainsFunc([]error{kafkago.NotLeaderForPartition, kafkago.UnknownTopicOrPartition, kafkago.LeaderNotAvailable,
-		protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc(
+		[]error{kafkago.NotLeaderForPartition, kafkago.UnknownTopicOrPartition, kafkago.LeaderNotAvailable,
+			protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader},
+		func(e error) bool { return errors.Is(err, e) },
+	)
 }
 
 func rec(key, value string) kafkago.Record {
@@ -128,7 +146,10 @@ func readTopic(t testing.TB, cl *kafkago.Client, topic string, partitions int) [
 		require.NoError(t, err)
 		ext := offs.Topics[topic][0]
 		for next := ext.FirstOffset; next < ext.LastOffset; {
-			res, err := cl.Fetch(t.Context(), &kafkago.FetchRequest{Topic: topic, Partition: p, Offset: next, MinBytes: 1, MaxBytes: 4 << 20})
+			res, err := cl.Fetch(
+				t.Context(),
+				&kafkago.FetchRequest{Topic: topic, Partition: p, Offset: next, MinBytes: 1, MaxBytes: 4 << 20},
+			)
 			require.NoError(t, err)
 			require.NoError(t, res.Error)
 			for {
@@ -223,7 +244,13 @@ func crash(t testing.TB, s stream.Sink) {
 }
 
 // publishBatch publishes a batch.
-func publishBatch(ctx context.Context, s stream.Sink, batch uint64, recs []stream.OutRecord, tail stream.Tail) (stream.Mark, error) {
+func publishBatch(
+	ctx context.Context,
+	s stream.Sink,
+	batch uint64,
+	recs []stream.OutRecord,
+	tail stream.Tail,
+) (stream.Mark, error) {
 	if err := s.Begin(ctx, batch); err != nil {
 		return nil, err
 	}

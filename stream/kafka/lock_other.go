@@ -9,5 +9,9 @@ import (
 )
 
 func lockFile(path string) (*os.File, error) {
-	return nil, fmt.Errorf("lock %s: file locks on %s are not supported; keep the embedded log in memory", path, runtime.GOOS)
+	return nil, fmt.Errorf(
+		"lock %s: file locks on %s are not supported; keep the embedded log in memory",
+		path,
+		runtime.GOOS,
+	)
 }

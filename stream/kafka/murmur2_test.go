@@ -30,6 +30,10 @@ func TestPartitionMatchesKafkaGo(t *testing.T) {
 		for i := range parts {
 			parts[i] = i
 		}
-		require.EqualValues(t, kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, parts...), partitionOf(key, int32(n)))
+		require.EqualValues(
+			t,
+			kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, parts...),
+			partitionOf(key, int32(n)),
+		)
 	})
 }

@@ -332,7 +332,13 @@ func (o *SinkOptions) setDefaults() error {
 	switch o.OnPartitions {
 	case PartitionsStop, PartitionsKeep, PartitionsSpread:
 	default:
-		return fmt.Errorf("kafka: what to do with added partitions is %s, %s or %s, not %q", PartitionsStop, PartitionsKeep, PartitionsSpread, o.OnPartitions)
+		return fmt.Errorf(
+			"kafka: what to do with added partitions is %s, %s or %s, not %q",
+			PartitionsStop,
+			PartitionsKeep,
+			PartitionsSpread,
+			o.OnPartitions,
+		)
 	}
 	defaultTo(&o.BatchBytes, 512<<10)
 	defaultTo(&o.GroupInterval, time.Second)

@@ -51,7 +51,13 @@ var ErrDowngrade = errors.New("the brokers show no transactions any more")
 var ErrNoTransactions = errors.New("the brokers have no transactions")
 
 // Open implements stream.Sink; see TxnSink.Open and Sink.Open. It waits for the brokers until ctx is done.
-func (o *Output) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+func (o *Output) Open(
+	ctx context.Context,
+	streamID string,
+	batch uint64,
+	committed stream.Mark,
+	fresh bool,
+) (stream.Progress, error) {
 	if o.sink != nil {
 		return stream.Progress{}, errors.New("kafka: output is already open")
 	}
@@ -62,8 +68,10 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 			return stream.Progress{}, err
 		}
 		if on && !has {
-			return stream.Progress{}, fmt.Errorf("kafka: %w: turn them off, which lessens the promise to at-least-once, or use other brokers",
-				ErrNoTransactions)
+			return stream.Progress{}, fmt.Errorf(
+				"kafka: %w: turn them off, which lessens the promise to at-least-once, or use other brokers",
+				ErrNoTransactions,
+			)
 		}
 		on = has
 	}
@@ -71,8 +79,12 @@ func (o *Output) Open(ctx context.Context, streamID string, batch uint64, commit
 		if was, err := o.transactional(committed); err != nil {
 			return stream.Progress{}, err
 		} else if was {
-			return stream.Progress{}, fmt.Errorf("kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is at-least-once",
-				o.opt.Topic, ErrDowngrade, batch)
+			return stream.Progress{}, fmt.Errorf(
+				"kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is at-least-once",
+				o.opt.Topic,
+				ErrDowngrade,
+				batch,
+			)
 		}
 	}
 	mode := TransactionsOff

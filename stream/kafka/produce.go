@@ -131,7 +131,10 @@ func (c *client) ship(ctx context.Context, id string, ships []*shipment) error {
 			switch {
 			case s == nil:
 			case p.ErrorCode != 0:
-				errs = append(errs, fmt.Errorf("topic %q, partition %d: %w", t.Topic, p.Partition, answered(p.ErrorCode, p.ErrorMessage)))
+				errs = append(
+					errs,
+					fmt.Errorf("topic %q, partition %d: %w", t.Topic, p.Partition, answered(p.ErrorCode, p.ErrorMessage)),
+				)
 			default:
 				s.base, s.done = p.BaseOffset, true
 			}

@@ -85,7 +85,11 @@ func (p *publisher) init(opt SinkOptions, topics ...string) (err error) {
 }
 
 // begin is what every Open begins with. The context that it returns ends with the sink, too.
-func (p *publisher) begin(ctx context.Context, streamID string, committed stream.Mark) (context.Context, func(), mark, error) {
+func (p *publisher) begin(
+	ctx context.Context,
+	streamID string,
+	committed stream.Mark,
+) (context.Context, func(), mark, error) {
 	var m mark
 	if p.open {
 		return nil, nil, m, errors.New("kafka: sink is already open")
@@ -114,7 +118,13 @@ func (p *publisher) join(ctx context.Context) (context.Context, func()) {
 // openTopic finds a topic and compares what it holds with what was committed. want is the partition count that it
 // must have, 0 for any; whole tells that it must reach to the mark, unless that is to be passed over. A name of "" is
 // no topic.
-func (p *publisher) openTopic(ctx context.Context, name string, want int32, m mark, whole bool) (*outTopic, map[int32]extent, error) {
+func (p *publisher) openTopic(
+	ctx context.Context,
+	name string,
+	want int32,
+	m mark,
+	whole bool,
+) (*outTopic, map[int32]extent, error) {
 	if name == "" {
 		return nil, nil, nil
 	}
@@ -145,8 +155,14 @@ func (p *publisher) openTopic(ctx context.Context, name string, want int32, m ma
 			continue
 		}
 		if next[i] > end && whole && !p.opt.ResetProgress {
-			return nil, nil, fmt.Errorf("kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
-				name, i, stream.ErrOutputDamaged, end, next[i])
+			return nil, nil, fmt.Errorf(
+				"kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
+				name,
+				i,
+				stream.ErrOutputDamaged,
+				end,
+				next[i],
+			)
 		}
 		part.end = min(next[i], end)
 	}
@@ -177,8 +193,13 @@ func (p *publisher) foreign(partition int32, r *record) error {
 func (p *publisher) requireEmpty(byPart map[int32]extent) error {
 	for i, e := range byPart {
 		if e.end > e.start {
-			return fmt.Errorf("kafka: output topic %q, partition %d holds %d records, but the checkpoint is new: %w", p.opt.Topic, i,
-				e.end-e.start, stream.ErrOutputNotEmpty)
+			return fmt.Errorf(
+				"kafka: output topic %q, partition %d holds %d records, but the checkpoint is new: %w",
+				p.opt.Topic,
+				i,
+				e.end-e.start,
+				stream.ErrOutputNotEmpty,
+			)
 		}
 	}
 	return nil

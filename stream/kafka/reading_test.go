@@ -33,7 +33,12 @@ func TestReading(t *testing.T) {
 // write appends records to a partition, as one record batch if they fit, and returns when they can be read.
 func (e *ends) write(t testing.TB, topic string, partition int32, recs ...*kgo.Record) {
 	t.Helper()
-	cl := e.franz(t, kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchMaxBytes(8<<20), kgo.ProducerLinger(5*time.Millisecond))
+	cl := e.franz(
+		t,
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerBatchMaxBytes(8<<20),
+		kgo.ProducerLinger(5*time.Millisecond),
+	)
 	for _, r := range recs {
 		r.Topic, r.Partition = topic, partition
 	}
@@ -91,8 +96,13 @@ func readCodecs(t *testing.T, e *ends) {
 	for kind, codec := range codecs {
 		byProducer, byBroker := e.topic(t, "in", 1, nil), ""
 		// One record batch: franz-go leaves a batch of one short record uncompressed, whatever the codec.
-		cl := e.franz(t, kgo.ProducerBatchCompression(codec), kgo.DefaultProduceTopic(byProducer), kgo.ProducerBatchMaxBytes(4<<20),
-			kgo.ManualFlushing())
+		cl := e.franz(
+			t,
+			kgo.ProducerBatchCompression(codec),
+			kgo.DefaultProduceTopic(byProducer),
+			kgo.ProducerBatchMaxBytes(4<<20),
+			kgo.ManualFlushing(),
+		)
 		for _, r := range texts(want...) {
 			cl.Produce(t.Context(), r, func(_ *kgo.Record, err error) { require.NoError(t, err) })
 		}
@@ -137,8 +147,15 @@ func readContents(t *testing.T, e *ends) {
 		&kgo.Record{Key: []byte("k"), Value: []byte("v"), Timestamp: at},
 		&kgo.Record{Key: []byte("gone"), Timestamp: at.Add(1)}, // a tombstone
 		&kgo.Record{Key: []byte{}, Value: []byte{}, Timestamp: at},
-		&kgo.Record{Value: []byte("headers"), Timestamp: at, Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")},
-			{Key: "", Value: nil}, {Key: "a", Value: bytes.Repeat([]byte("x"), 100_000)}, {Key: HeaderBatch, Value: []byte("no number")}}},
+		&kgo.Record{Value: []byte("headers"), Timestamp: at, Headers: []kgo.RecordHeader{
+			{Key: "a", Value: []byte("1")},
+			{
+				Key:   "",
+				Value: nil,
+			},
+			{Key: "a", Value: bytes.Repeat([]byte("x"), 100_000)},
+			{Key: HeaderBatch, Value: []byte("no number")},
+		}},
 		&kgo.Record{Key: []byte{0, 0xff, '\n'}, Value: []byte{0xfe}, Timestamp: time.UnixMilli(0)},
 	)
 	got := readN(t, newSource(t, SourceOptions{Client: e.client(), Topic: topic}), 5)
@@ -164,9 +181,16 @@ func readTooLarge(t *testing.T, e *ends) {
 	e.write(t, topic, 0, texts("first")...)
 	e.write(t, topic, 0, texts("a", big, "b")...)
 	e.write(t, topic, 0, texts("last")...)
-	src := newSource(t, SourceOptions{Client: e.client(), Topic: topic, FetchBytes: 1000, ReadBytes: 1000, MaxRecordBytes: 2 << 20})
+	src := newSource(
+		t,
+		SourceOptions{Client: e.client(), Topic: topic, FetchBytes: 1000, ReadBytes: 1000, MaxRecordBytes: 2 << 20},
+	)
 	got := readN(t, src, 5)
-	require.Equal(t, []string{"first", "a", "b", "last"}, []string{string(got[0].Value), string(got[1].Value), string(got[3].Value), string(got[4].Value)})
+	require.Equal(
+		t,
+		[]string{"first", "a", "b", "last"},
+		[]string{string(got[0].Value), string(got[1].Value), string(got[3].Value), string(got[4].Value)},
+	)
 	var tooLarge *stream.RecordError
 	require.ErrorAs(t, got[2].Err, &tooLarge)
 	require.Equal(t, stream.RecordError{Reason: "size", Size: 3 << 20, Msg: tooLarge.Msg}, *tooLarge)
@@ -174,8 +198,13 @@ func readTooLarge(t *testing.T, e *ends) {
 	require.Len(t, got[2].Value, 2<<20)
 	require.NoError(t, src.Close())
 	// The same batch, compressed, and more of it than is allowed.
-	zipped := e.franz(t, kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.DefaultProduceTopic(topic), kgo.ProducerBatchMaxBytes(8<<20),
-		kgo.ProducerLinger(5*time.Millisecond))
+	zipped := e.franz(
+		t,
+		kgo.ProducerBatchCompression(kgo.ZstdCompression()),
+		kgo.DefaultProduceTopic(topic),
+		kgo.ProducerBatchMaxBytes(8<<20),
+		kgo.ProducerLinger(5*time.Millisecond),
+	)
 	require.NoError(t, zipped.ProduceSync(t.Context(), texts("c", big, "d")...).FirstErr())
 	e.write(t, topic, 0, texts("end")...)
 	src = newSource(t, SourceOptions{Client: e.client(), Topic: topic, MaxRecordBytes: 1 << 20, MaxBatchBytes: 2 << 20})
@@ -195,7 +224,10 @@ func readTransactions(t *testing.T, e *ends) {
 	topic := e.topic(t, "in", 1, nil)
 	var producers []*kgo.Client
 	for i := range 2 {
-		producers = append(producers, e.franz(t, kgo.TransactionalID(fmt.Sprint(topic, "-", i)), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0)))
+		producers = append(
+			producers,
+			e.franz(t, kgo.TransactionalID(fmt.Sprint(topic, "-", i)), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0)),
+		)
 	}
 	plain := e.franz(t, kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
 	open := [2]bool{}

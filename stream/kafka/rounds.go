@@ -213,12 +213,32 @@ func (p *publisher) follows(c *shipment, want int64) error {
 	case want < 0 || c.base == want || !to.exclusive:
 		return nil
 	case c.base < want:
-		return fmt.Errorf("kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
-			to.topic, to.partition, stream.ErrOutputDamaged, c.base, want)
+		return fmt.Errorf(
+			"kafka: topic %q, partition %d: %w: a record was appended at offset %d, after offset %d: the log was cut",
+			to.topic,
+			to.partition,
+			stream.ErrOutputDamaged,
+			c.base,
+			want,
+		)
 	}
-	_, err := p.cl.scan(p.ctx, to.topic, to.partition, want, c.base, kafkago.ReadUncommitted, false, func(r *record) error {
-		return fmt.Errorf("partition %d, offset %d: %w: the record is somebody else's", to.partition, r.offset, stream.ErrFenced)
-	})
+	_, err := p.cl.scan(
+		p.ctx,
+		to.topic,
+		to.partition,
+		want,
+		c.base,
+		kafkago.ReadUncommitted,
+		false,
+		func(r *record) error {
+			return fmt.Errorf(
+				"partition %d, offset %d: %w: the record is somebody else's",
+				to.partition,
+				r.offset,
+				stream.ErrFenced,
+			)
+		},
+	)
 	return err
 }
 

@@ -13,8 +13,15 @@ import (
 // after an error the response that it came in is read again, so f must not mind to see a record twice. Under
 // read_committed it waits for the end of open transactions, or without wait stops at the first one: whole tells that
 // it did not.
-func (c *client) scan(ctx context.Context, topic string, partition int32, from, to int64, iso kafkago.IsolationLevel, wait bool,
-	f func(r *record) error) (whole bool, err error) {
+func (c *client) scan(
+	ctx context.Context,
+	topic string,
+	partition int32,
+	from, to int64,
+	iso kafkago.IsolationLevel,
+	wait bool,
+	f func(r *record) error,
+) (whole bool, err error) {
 	size := 1 << 20
 	var waiting time.Time // for the transaction that is open at next
 	for next := from; next < to; {
@@ -109,5 +116,12 @@ func (c *client) hanging(ctx context.Context, topic string, partition int32, off
 			who = fmt.Sprintf("of producer id %d, since %s", b.producer, time.UnixMilli(b.maxTime).UTC().Format(time.RFC3339))
 		}
 	}
-	return fmt.Errorf("%w: partition %d, offset %d, %s; waited %v", ErrHanging, partition, offset, who, waited.Round(time.Second))
+	return fmt.Errorf(
+		"%w: partition %d, offset %d, %s; waited %v",
+		ErrHanging,
+		partition,
+		offset,
+		who,
+		waited.Round(time.Second),
+	)
 }

@@ -38,7 +38,13 @@ func NewSink(opt SinkOptions) (*Sink, error) {
 // stream, and stream.ErrOutputDamaged when it ends before the committed mark (deleted and created anew, or cut), or the
 // mark is of another topic. Progress is not known when retention has removed records behind the mark. It waits for the
 // brokers until ctx is done.
-func (s *Sink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+func (s *Sink) Open(
+	ctx context.Context,
+	streamID string,
+	batch uint64,
+	committed stream.Mark,
+	fresh bool,
+) (stream.Progress, error) {
 	pr := stream.Progress{Stream: streamID, Batch: batch + 1}
 	ctx, done, m, err := s.begin(ctx, streamID, committed)
 	if err != nil {
@@ -72,7 +78,11 @@ func (s *Sink) Open(ctx context.Context, streamID string, batch uint64, committe
 				return pr, err
 			}
 		case main && m.Next != nil && m.Next[t.name] == nil:
-			return pr, fmt.Errorf("kafka: output topic %q: %w: the checkpoint was written with another topic", t.name, stream.ErrOutputDamaged)
+			return pr, fmt.Errorf(
+				"kafka: output topic %q: %w: the checkpoint was written with another topic",
+				t.name,
+				stream.ErrOutputDamaged,
+			)
 		}
 		if fresh {
 			continue
@@ -98,7 +108,14 @@ func (s *Sink) Open(ctx context.Context, streamID string, batch uint64, committe
 
 // readBack reads what a topic holds behind the committed mark: records of batches after the committed one, published
 // before the process ended. whole is false when some of them may have been removed by retention.
-func (s *Sink) readBack(ctx context.Context, t *outTopic, main bool, batch uint64, next []int64, byPart map[int32]extent) (tail *published, whole bool, err error) {
+func (s *Sink) readBack(
+	ctx context.Context,
+	t *outTopic,
+	main bool,
+	batch uint64,
+	next []int64,
+	byPart map[int32]extent,
+) (tail *published, whole bool, err error) {
 	tail, whole = newPublished(), true
 	for p := range t.parts {
 		// Without a mark the process ended before its first commit, and everything may be of the batch in hand.
@@ -113,22 +130,31 @@ func (s *Sink) readBack(ctx context.Context, t *outTopic, main bool, batch uint6
 			from = 0 // a partition of a side topic that was added since
 		}
 		// What a sink with transactions left open or aborted is not published: its end is waited for.
-		_, err := s.cl.scan(ctx, t.name, int32(p), max(from, e.start), e.end, kafkago.ReadCommitted, true, func(r *record) error {
-			name, err := nameOf(r)
-			if err != nil {
-				return err
-			}
-			if !name.ok || name.stream != s.streamID {
-				if main {
-					return s.foreign(int32(p), r)
+		_, err := s.cl.scan(
+			ctx,
+			t.name,
+			int32(p),
+			max(from, e.start),
+			e.end,
+			kafkago.ReadCommitted,
+			true,
+			func(r *record) error {
+				name, err := nameOf(r)
+				if err != nil {
+					return err
+				}
+				if !name.ok || name.stream != s.streamID {
+					if main {
+						return s.foreign(int32(p), r)
+					}
+					return nil
+				}
+				if name.batch > batch {
+					tail.add(int32(p), r.offset, name.batch, name.index)
 				}
 				return nil
-			}
-			if name.batch > batch {
-				tail.add(int32(p), r.offset, name.batch, name.index)
-			}
-			return nil
-		})
+			},
+		)
 		if err != nil {
 			return nil, false, err
 		}

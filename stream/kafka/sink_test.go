@@ -89,7 +89,11 @@ func TestHeadersAndPartitions(t *testing.T) {
 		"motifd-sign", "+", "motifd-snapshot", "true"), got[0].headers)
 	require.Equal(t, h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "1", "motifd-query", "ring",
 		"motifd-sign", "-"), got[1].headers)
-	require.Equal(t, h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "2", "motifd-query", "fan"), got[2].headers)
+	require.Equal(
+		t,
+		h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "2", "motifd-query", "fan"),
+		got[2].headers,
+	)
 	require.Nil(t, got[1].Value, "tombstone")
 	require.Nil(t, got[2].Key)
 	require.Equal(t, got[0].partition, got[1].partition, "a match and its cancellation share a partition")
@@ -137,7 +141,13 @@ func TestProduceFaults(t *testing.T) {
 	last := map[int]seen{}
 	for _, g := range got { // in order in each partition
 		prev := last[g.partition]
-		require.False(t, g.Batch < prev.Batch || g.Batch == prev.Batch && g.Index < prev.Index, "%s after %s", g.Value, prev.Value)
+		require.False(
+			t,
+			g.Batch < prev.Batch || g.Batch == prev.Batch && g.Index < prev.Index,
+			"%s after %s",
+			g.Value,
+			prev.Value,
+		)
 		last[g.partition] = g
 	}
 
@@ -305,7 +315,13 @@ func TestRetentionBehindTheMark(t *testing.T) {
 func TestGroupOffsets(t *testing.T) {
 	e := openLog(t, Topic{Name: "in", Partitions: 2}, Topic{Name: "out"})
 	var opt TxnSinkOptions
-	opt.SinkOptions = SinkOptions{Client: fast(e), Topic: "out", Group: "motifd-lag", InputTopic: "in", GroupInterval: time.Millisecond}
+	opt.SinkOptions = SinkOptions{
+		Client:        fast(e),
+		Topic:         "out",
+		Group:         "motifd-lag",
+		InputTopic:    "in",
+		GroupInterval: time.Millisecond,
+	}
 	s, err := NewOutput(opt, TransactionsOff)
 	require.NoError(t, err)
 	_, err = s.Open(t.Context(), "stream-1", 0, nil, true)
@@ -317,7 +333,10 @@ func TestGroupOffsets(t *testing.T) {
 	_, err = s.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 8, 1: 9}})
 	require.NoError(t, err)
 	require.NoError(t, s.Close()) // which publishes the newest
-	res, err := reference(t, e).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "motifd-lag", Topics: map[string][]int{"in": {0, 1}}})
+	res, err := reference(
+		t,
+		e,
+	).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "motifd-lag", Topics: map[string][]int{"in": {0, 1}}})
 	require.NoError(t, err)
 	got := map[int]int64{}
 	for _, p := range res.Topics["in"] {

@@ -106,14 +106,23 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	for p, pos := range at {
 		if p >= n {
 			if !s.opt.AllowDataLoss {
-				return fmt.Errorf("%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
-					stream.ErrDataLoss, p, s.opt.Topic, n)
+				return fmt.Errorf(
+					"%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
+					stream.ErrDataLoss,
+					p,
+					s.opt.Topic,
+					n,
+				)
 			}
 			s.opt.Events.loss(p, 0, pos)
 			continue
 		}
 		if !slices.Contains(parts, p) {
-			return fmt.Errorf("kafka: the checkpoint has a position in partition %d of topic %q, which is not among the partitions to read", p, s.opt.Topic)
+			return fmt.Errorf(
+				"kafka: the checkpoint has a position in partition %d of topic %q, which is not among the partitions to read",
+				p,
+				s.opt.Topic,
+			)
 		}
 	}
 	// The log's end for positions is the high watermark, whatever the isolation: a position inside an open transaction
@@ -169,8 +178,13 @@ func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Pos
 	had := s.opt.TopicID
 	if had != "" && id != "" && had != id && len(at) > 0 {
 		if !s.opt.AllowDataLoss {
-			return nil, fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, the positions are of the topic with id %s",
-				stream.ErrDataLoss, s.opt.Topic, id, had)
+			return nil, fmt.Errorf(
+				"%w: topic %q was deleted and created anew: its id is %s, the positions are of the topic with id %s",
+				stream.ErrDataLoss,
+				s.opt.Topic,
+				id,
+				had,
+			)
 		}
 		anew := make(stream.Positions, len(at))
 		for p, pos := range at {
@@ -236,8 +250,15 @@ func (s *Source) available(p int32, pos int64, e extent) (int64, error) {
 		return pos, nil
 	}
 	if !s.opt.AllowDataLoss {
-		return 0, fmt.Errorf("%w: topic %q, partition %d: offset %d is wanted, offsets %d to %d are available", stream.ErrDataLoss,
-			s.opt.Topic, p, pos, e.start, e.end)
+		return 0, fmt.Errorf(
+			"%w: topic %q, partition %d: offset %d is wanted, offsets %d to %d are available",
+			stream.ErrDataLoss,
+			s.opt.Topic,
+			p,
+			pos,
+			e.start,
+			e.end,
+		)
 	}
 	s.opt.Events.loss(p, pos, to)
 	return to, nil
@@ -393,7 +414,15 @@ func (s *Source) watchPartitions(n int32) {
 		if has >= n {
 			fewer = 0
 		} else if fewer++; fewer == looks && !s.opt.AllowDataLoss {
-			s.merger.fail(fmt.Errorf("%w: topic %q has %d partitions and had %d: it was created anew", stream.ErrDataLoss, s.opt.Topic, has, n))
+			s.merger.fail(
+				fmt.Errorf(
+					"%w: topic %q has %d partitions and had %d: it was created anew",
+					stream.ErrDataLoss,
+					s.opt.Topic,
+					has,
+					n,
+				),
+			)
 			return
 		}
 		if known := s.opt.TopicID; known != "" && !s.opt.AllowDataLoss {

@@ -241,7 +241,13 @@ func TestBigBatches(t *testing.T) {
 	recs := make([]stream.OutRecord, 1000)
 	for i := 0; i < n; i += len(recs) {
 		for j := range recs {
-			recs[j] = stream.OutRecord{Key: fmt.Appendf(nil, "key-%d", i+j), Value: value, Batch: 1, Index: uint64(i + j), Query: "q"}
+			recs[j] = stream.OutRecord{
+				Key:   fmt.Appendf(nil, "key-%d", i+j),
+				Value: value,
+				Batch: 1,
+				Index: uint64(i + j),
+				Query: "q",
+			}
 		}
 		require.NoError(t, s.Write(t.Context(), recs))
 	}

@@ -26,9 +26,19 @@ func (o *SinkOptions) spread(n, committed int32) (int32, error) {
 		o.Events.partitions(o.Topic, committed, n)
 		return n, nil
 	case n > committed:
-		return 0, fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
-			o.Topic, ErrPartitions, n, committed)
+		return 0, fmt.Errorf(
+			"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
+			o.Topic,
+			ErrPartitions,
+			n,
+			committed,
+		)
 	}
-	return 0, fmt.Errorf("kafka: output topic %q: %w: it has %d, the checkpoint was written with %d: the topic was deleted and created anew",
-		o.Topic, ErrPartitions, n, committed)
+	return 0, fmt.Errorf(
+		"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d: the topic was deleted and created anew",
+		o.Topic,
+		ErrPartitions,
+		n,
+		committed,
+	)
 }

@@ -69,7 +69,10 @@ func TestOutputGroupElsewhere(t *testing.T) {
 		_, err = o.End(t.Context(), stream.Tail{Positions: stream.Positions{0: 7}})
 		require.NoError(t, err)
 		require.NoError(t, o.Close())
-		res, err := reference(t, other).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
+		res, err := reference(
+			t,
+			other,
+		).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "lag", Topics: map[string][]int{"in": {0}}})
 		require.NoError(t, err)
 		require.EqualValues(t, 7, res.Topics["in"][0].CommittedOffset)
 	}

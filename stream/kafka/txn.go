@@ -70,7 +70,11 @@ func (x *transactions) init(ctx context.Context, takeOver bool) error {
 	})
 	switch {
 	case errors.Is(err, kafkago.InvalidTransactionTimeout):
-		return fmt.Errorf("kafka: transaction time-out of %v: %w: the broker's transaction.max.timeout.ms is less", x.timeout, err)
+		return fmt.Errorf(
+			"kafka: transaction time-out of %v: %w: the broker's transaction.max.timeout.ms is less",
+			x.timeout,
+			err,
+		)
 	case errors.Is(err, errTxnLost):
 		return fmt.Errorf("kafka: transactional id %q: %w: %w", x.id, stream.ErrFenced, err)
 	case err != nil:
@@ -106,28 +110,33 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 	if len(x.added) == 0 {
 		x.began = time.Now()
 	}
-	err := x.coordinated(ctx, "add partitions to transaction", x.self(), func(ctx context.Context, to toCoordinator) error {
-		res, err := ask[*addpartitionstotxn.Response](ctx, x.cl, &addPartitionsRequest{
-			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Topics: topics, toCoordinator: to})
-		if err != nil {
-			return err
-		}
-		// One partition's error leaves all of them out; the others are then "not attempted".
-		var first error
-		n := 0
-		for _, t := range res.Results {
-			for _, p := range t.Results {
-				n++
-				if err := failure(p.ErrorCode); err != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
-					first = err
+	err := x.coordinated(
+		ctx,
+		"add partitions to transaction",
+		x.self(),
+		func(ctx context.Context, to toCoordinator) error {
+			res, err := ask[*addpartitionstotxn.Response](ctx, x.cl, &addPartitionsRequest{
+				TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Topics: topics, toCoordinator: to})
+			if err != nil {
+				return err
+			}
+			// One partition's error leaves all of them out; the others are then "not attempted".
+			var first error
+			n := 0
+			for _, t := range res.Results {
+				for _, p := range t.Results {
+					n++
+					if err := failure(p.ErrorCode); err != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
+						first = err
+					}
 				}
 			}
-		}
-		if first == nil && n == 0 {
-			first = protocol.ErrNoPartition
-		}
-		return first
-	})
+			if first == nil && n == 0 {
+				first = protocol.ErrNoPartition
+			}
+			return first
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -158,7 +167,10 @@ func (x *transactions) addGroup(ctx context.Context, group string) error {
 func (x *transactions) offsets(ctx context.Context, group, topic string, at stream.Positions) error {
 	commits := make([]txnoffsetcommit.RequestPartition, 0, len(at))
 	for p, off := range at {
-		commits = append(commits, txnoffsetcommit.RequestPartition{Partition: p, CommittedOffset: off, CommittedLeaderEpoch: -1})
+		commits = append(
+			commits,
+			txnoffsetcommit.RequestPartition{Partition: p, CommittedOffset: off, CommittedLeaderEpoch: -1},
+		)
 	}
 	coordinator := coordinated{kafkago.CoordinatorKeyTypeConsumer, group}
 	return x.coordinated(ctx, "offsets of transaction", coordinator, func(ctx context.Context, to toCoordinator) error {
@@ -215,7 +227,12 @@ func (x *transactions) self() coordinated {
 }
 
 // coordinated makes a call that is for a coordinator.
-func (x *transactions) coordinated(ctx context.Context, op string, what coordinated, f func(ctx context.Context, to toCoordinator) error) error {
+func (x *transactions) coordinated(
+	ctx context.Context,
+	op string,
+	what coordinated,
+	f func(ctx context.Context, to toCoordinator) error,
+) error {
 	return x.call(ctx, op, func(ctx context.Context) error {
 		to, err := x.coordinators.of(ctx, what)
 		if err != nil {

@@ -116,9 +116,13 @@ func consoleConsumer(t *testing.T, b *brokertest.Broker, e *ends) {
 	for batch := uint64(1); batch <= 3; batch++ {
 		recs, _ := r.input(batch)
 		for _, rec := range recs {
-			want[string(rec.Value)] = brokertest.Record{Key: string(rec.Key), Value: string(rec.Value), Headers: map[string]string{
-				HeaderStream: "stream-1", HeaderBatch: fmt.Sprint(rec.Batch), HeaderIndex: fmt.Sprint(rec.Index),
-				HeaderQuery: "ring", HeaderSign: "+"}}
+			want[string(rec.Value)] = brokertest.Record{
+				Key:   string(rec.Key),
+				Value: string(rec.Value),
+				Headers: map[string]string{
+					HeaderStream: "stream-1", HeaderBatch: fmt.Sprint(rec.Batch), HeaderIndex: fmt.Sprint(rec.Index),
+					HeaderQuery: "ring", HeaderSign: "+"},
+			}
 		}
 	}
 	got := b.Consume(t, r.opt.Topic, func(recs []brokertest.Record) bool { return len(recs) >= len(want) })
@@ -145,7 +149,13 @@ func compacted(t *testing.T, e *ends) {
 		batch++
 		var recs []stream.OutRecord
 		for i := range uint64(200) {
-			rec := stream.OutRecord{Key: fmt.Appendf(nil, "match-%d", (batch*31+i)%500), Batch: batch, Index: i, Query: "ring", Sign: dyngraph.Deleted}
+			rec := stream.OutRecord{
+				Key:   fmt.Appendf(nil, "match-%d", (batch*31+i)%500),
+				Batch: batch,
+				Index: i,
+				Query: "ring",
+				Sign:  dyngraph.Deleted,
+			}
 			if i%2 == 0 {
 				rec.Value, rec.Sign = fmt.Appendf(nil, "%d/%d", batch, i), dyngraph.Inserted
 				present[string(rec.Key)] = string(rec.Value)

@@ -82,7 +82,10 @@ func (x *transactions) call(ctx context.Context, op string, f func(ctx context.C
 }
 
 // followed lets a call that is tried again be seen. over is called when it is not any more.
-func (x *transactions) followed(op string, f func(ctx context.Context) error) (g func(ctx context.Context) error, over func()) {
+func (x *transactions) followed(
+	op string,
+	f func(ctx context.Context) error,
+) (g func(ctx context.Context) error, over func()) {
 	const often = 100 // attempts at a transaction that is being completed, before it is worth a word: some seconds
 	events := &x.cl.opt.Events
 	b := events.blocking(op, x.id, -1)

@@ -23,7 +23,12 @@ type ends struct {
 }
 
 func (e *ends) client() Client {
-	return Client{Brokers: []string{e.addr}, RequestTimeout: 2 * time.Minute, RetryMin: time.Millisecond, RetryMax: 50 * time.Millisecond}
+	return Client{
+		Brokers:        []string{e.addr},
+		RequestTimeout: 2 * time.Minute,
+		RetryMin:       time.Millisecond,
+		RetryMax:       50 * time.Millisecond,
+	}
 }
 
 // embedded is a new embedded log.
@@ -31,12 +36,15 @@ func embedded(t testing.TB) *ends { return endsOf(openLog(t)) }
 
 func endsOf(e *Embedded) *ends {
 	n := 0
-	return &ends{addr: e.Addr(), topic: func(t testing.TB, prefix string, partitions int, config map[string]string) string {
-		n++
-		name := prefix + strconv.Itoa(n)
-		require.NoError(t, EnsureTopics(t.Context(), fast(e), Topic{Name: name, Partitions: partitions, Config: config}))
-		return name
-	}}
+	return &ends{
+		addr: e.Addr(),
+		topic: func(t testing.TB, prefix string, partitions int, config map[string]string) string {
+			n++
+			name := prefix + strconv.Itoa(n)
+			require.NoError(t, EnsureTopics(t.Context(), fast(e), Topic{Name: name, Partitions: partitions, Config: config}))
+			return name
+		},
+	}
 }
 
 // txnOutput creates the topics of an output.
@@ -121,7 +129,13 @@ func newTxnSink(t testing.TB, opt TxnSinkOptions) *TxnSink {
 	return s
 }
 
-func openTxnSink(t testing.TB, opt TxnSinkOptions, batch uint64, m stream.Mark, fresh bool) (*TxnSink, stream.Progress) {
+func openTxnSink(
+	t testing.TB,
+	opt TxnSinkOptions,
+	batch uint64,
+	m stream.Mark,
+	fresh bool,
+) (*TxnSink, stream.Progress) {
 	t.Helper()
 	s := newTxnSink(t, opt)
 	pr, err := s.Open(t.Context(), "stream-1", batch, m, fresh)

@@ -21,7 +21,13 @@ import (
 // stream.ErrMismatch when the progress record is of another stream, or the output holds records of others behind the
 // committed mark; stream.ErrOutputDamaged when the output ends before the mark, or the progress record is missing or
 // older than the mark. It waits for the brokers until ctx is done.
-func (s *TxnSink) Open(ctx context.Context, streamID string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+func (s *TxnSink) Open(
+	ctx context.Context,
+	streamID string,
+	batch uint64,
+	committed stream.Mark,
+	fresh bool,
+) (stream.Progress, error) {
 	none := stream.Progress{Stream: streamID, Batch: batch + 1}
 	ctx, done, m, err := s.begin(ctx, streamID, committed)
 	if err != nil {
@@ -108,20 +114,35 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 		if s.opt.ResetProgress {
 			return place{batch + 1, 0}, nil
 		}
-		return place{}, fmt.Errorf("kafka: topic %q: %w: the progress record is at batch %d, but batch %d is committed: was the topic cut?",
-			s.opt.Progress, stream.ErrOutputDamaged, rec.Batch, batch)
+		return place{}, fmt.Errorf(
+			"kafka: topic %q: %w: the progress record is at batch %d, but batch %d is committed: was the topic cut?",
+			s.opt.Progress,
+			stream.ErrOutputDamaged,
+			rec.Batch,
+			batch,
+		)
 	case rec != nil && rec.Stream == s.streamID:
 		if fresh && rec.at() != (place{}) {
-			return place{}, fmt.Errorf("kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new", s.opt.Progress,
-				stream.ErrMismatch, rec.Batch)
+			return place{}, fmt.Errorf(
+				"kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new",
+				s.opt.Progress,
+				stream.ErrMismatch,
+				rec.Batch,
+			)
 		}
 		s.digest = rec.Digest
 		return rec.at(), nil
 	case fresh && s.opt.AllowExisting:
 		return place{}, nil
 	case fresh && rec != nil:
-		return place{}, fmt.Errorf("kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
-			s.opt.Progress, stream.ErrOutputNotEmpty, s.opt.TransactionalID, rec.Stream, rec.Batch)
+		return place{}, fmt.Errorf(
+			"kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
+			s.opt.Progress,
+			stream.ErrOutputNotEmpty,
+			s.opt.TransactionalID,
+			rec.Stream,
+			rec.Batch,
+		)
 	case fresh:
 		byPart, err := s.cl.extents(ctx, s.opt.Topic, allPartitions(s.Partitions()), kafkago.ReadUncommitted)
 		if err != nil {
@@ -131,12 +152,23 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 	case s.opt.ResetProgress:
 		return place{batch + 1, 0}, nil
 	case rec != nil:
-		return place{}, fmt.Errorf("kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of stream %s; "+
-			"restore the checkpoint that belongs to the output, or use a new output", s.opt.Progress, stream.ErrMismatch,
-			s.opt.TransactionalID, rec.Stream, s.streamID)
+		return place{}, fmt.Errorf(
+			"kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of stream %s; "+
+				"restore the checkpoint that belongs to the output, or use a new output",
+			s.opt.Progress,
+			stream.ErrMismatch,
+			s.opt.TransactionalID,
+			rec.Stream,
+			s.streamID,
+		)
 	}
-	return place{}, fmt.Errorf("kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
-		s.opt.Progress, stream.ErrOutputDamaged, s.opt.TransactionalID, batch)
+	return place{}, fmt.Errorf(
+		"kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
+		s.opt.Progress,
+		stream.ErrOutputDamaged,
+		s.opt.TransactionalID,
+		batch,
+	)
 }
 
 // requireOurs refuses an output in which somebody else has written behind the committed mark.

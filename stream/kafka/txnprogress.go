@@ -34,7 +34,12 @@ func (p progressRecord) at() place { return place{p.Batch, p.Next} }
 // offset at or before it, -1 for the log's start. With wait, it waits until every transaction that was open in the
 // topic when it was called has ended: init has seen to our own, but other daemons may share the topic. Without, whole
 // tells that there was none.
-func (c *client) readProgress(ctx context.Context, topic, id string, from int64, wait bool) (rec *progressRecord, whole bool, err error) {
+func (c *client) readProgress(
+	ctx context.Context,
+	topic, id string,
+	from int64,
+	wait bool,
+) (rec *progressRecord, whole bool, err error) {
 	ext, err := c.extents(ctx, topic, []int32{0}, kafkago.ReadUncommitted)
 	if err != nil {
 		return nil, false, err

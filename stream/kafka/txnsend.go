@@ -147,8 +147,10 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 
 // addProgress adds the progress record.
 func (s *TxnSink) addProgress(to place, digest string) error {
-	value, err := json.Marshal(progressRecord{Version: progressVersion, Stream: s.streamID, Batch: to.batch, Next: to.index,
-		Session: s.session, Digest: digest})
+	value, err := json.Marshal(
+		progressRecord{Version: progressVersion, Stream: s.streamID, Batch: to.batch, Next: to.index,
+			Session: s.session, Digest: digest},
+	)
 	if err != nil {
 		return err
 	}
@@ -203,8 +205,15 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 	var slow slowError
 	if errors.As(cause, &slow) {
 		if s.slow++; s.slow >= maxSlow {
-			return false, fmt.Errorf("kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, and output.kafka.transaction_timeout is %v",
-				s.opt.TransactionalID, s.batch, ErrTooSlow, slow.took.Round(time.Millisecond), s.slow, s.opt.TransactionTimeout)
+			return false, fmt.Errorf(
+				"kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, and output.kafka.transaction_timeout is %v",
+				s.opt.TransactionalID,
+				s.batch,
+				ErrTooSlow,
+				slow.took.Round(time.Millisecond),
+				s.slow,
+				s.opt.TransactionTimeout,
+			)
 		}
 	}
 	err = s.tx.init(ctx, false)
@@ -237,8 +246,17 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 	case rec.at() == to:
 		return true, nil
 	}
-	return false, fmt.Errorf("kafka: topic %q: %w: the progress record is at batch %d, index %d; expected was %d, %d or %d, %d",
-		s.opt.Progress, stream.ErrMismatch, rec.Batch, rec.Next, s.at.batch, s.at.index, to.batch, to.index)
+	return false, fmt.Errorf(
+		"kafka: topic %q: %w: the progress record is at batch %d, index %d; expected was %d, %d or %d, %d",
+		s.opt.Progress,
+		stream.ErrMismatch,
+		rec.Batch,
+		rec.Next,
+		s.at.batch,
+		s.at.index,
+		to.batch,
+		to.index,
+	)
 }
 
 // stillOurs returns nil if nobody else has claimed the output, and fenced otherwise. A coordinator raises the epoch

@@ -109,7 +109,13 @@ type faultySink struct {
 	f *Faults
 }
 
-func (s *faultySink) Open(ctx context.Context, id string, batch uint64, mark stream.Mark, fresh bool) (p stream.Progress, err error) {
+func (s *faultySink) Open(
+	ctx context.Context,
+	id string,
+	batch uint64,
+	mark stream.Mark,
+	fresh bool,
+) (p stream.Progress, err error) {
 	err = s.f.do("Sink.Open", func() (err error) { p, err = s.Sink.Open(ctx, id, batch, mark, fresh); return }, nil)
 	return p, err
 }

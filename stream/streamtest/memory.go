@@ -28,7 +28,12 @@ type Input struct {
 
 // NewInput returns an empty input.
 func NewInput(endless bool) *Input {
-	return &Input{Endless: endless, parts: map[int32][]stream.Record{}, start: map[int32]int64{}, more: make(chan struct{})}
+	return &Input{
+		Endless: endless,
+		parts:   map[int32][]stream.Record{},
+		start:   map[int32]int64{},
+		more:    make(chan struct{}),
+	}
 }
 
 func (in *Input) change(f func()) {
@@ -177,7 +182,13 @@ type memSink struct {
 	batch uint64
 }
 
-func (s *memSink) Open(_ context.Context, id string, batch uint64, committed stream.Mark, fresh bool) (stream.Progress, error) {
+func (s *memSink) Open(
+	_ context.Context,
+	id string,
+	batch uint64,
+	committed stream.Mark,
+	fresh bool,
+) (stream.Progress, error) {
 	o := s.o
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -205,7 +205,9 @@ func (b *Broker) spawn(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", append([]string{"-c", shell, "broker"}, b.javaArgs(cmp.Or(b.heap, "512m"), "kafka.Kafka", b.config)...)...)
+	cmd := exec.Command(
+		"sh",
+		append([]string{"-c", shell, "broker"}, b.javaArgs(cmp.Or(b.heap, "512m"), "kafka.Kafka", b.config)...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r, log, log
 	err = cmd.Start()
 	_ = r.Close()

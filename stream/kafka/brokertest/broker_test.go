@@ -22,7 +22,13 @@ func TestBroker(t *testing.T) {
 	produce := func(rec *kgo.Record) {
 		require.NoError(t, cl.ProduceSync(t.Context(), rec).FirstErr())
 	}
-	produce(&kgo.Record{Key: []byte("k"), Value: []byte("one"), Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")}, {Key: "b", Value: []byte("2")}}})
+	produce(
+		&kgo.Record{
+			Key:     []byte("k"),
+			Value:   []byte("one"),
+			Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")}, {Key: "b", Value: []byte("2")}},
+		},
+	)
 	b.Restart(t)
 	produce(&kgo.Record{Value: []byte("two")})
 	b.Stop(t)

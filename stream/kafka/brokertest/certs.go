@@ -62,7 +62,11 @@ func (a *Authority) Issue(t testing.TB, name string) Files {
 		t.Fatal(err)
 	}
 	c, k := encode("CERTIFICATE", der), encode("PRIVATE KEY", pkcs8)
-	return Files{Cert: a.write(t, name+".pem", c), Key: a.write(t, name+"-key.pem", k), Both: a.write(t, name+"-both.pem", slices.Concat(k, c))}
+	return Files{
+		Cert: a.write(t, name+".pem", c),
+		Key:  a.write(t, name+"-key.pem", k),
+		Both: a.write(t, name+"-both.pem", slices.Concat(k, c)),
+	}
 }
 
 func template(name string) *x509.Certificate {

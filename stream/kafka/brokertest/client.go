@@ -15,6 +15,7 @@ const Patience = 10 * 60 * 1000
 // moment ago, until it answers again, and until a transaction has ended. The options go before its own.
 func NewClient(addr string, opts ...kgo.Opt) (*kgo.Client, error) {
 	const patience = Patience * time.Millisecond
-	return kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(addr), kgo.UnknownTopicRetries(-1), kgo.RequestRetries(math.MaxInt32),
-		kgo.RetryTimeout(patience), kgo.TransactionTimeout(patience)}, opts...)...)
+	return kgo.NewClient(
+		append([]kgo.Opt{kgo.SeedBrokers(addr), kgo.UnknownTopicRetries(-1), kgo.RequestRetries(math.MaxInt32),
+			kgo.RetryTimeout(patience), kgo.TransactionTimeout(patience)}, opts...)...)
 }

@@ -17,12 +17,19 @@ func StartCluster(t testing.TB, properties map[string]string) []*Broker {
 	t.Helper()
 	const nodes = 3
 	lines := map[string]string{
-		"default.replication.factor": "3", "offsets.topic.replication.factor": "3", "transaction.state.log.replication.factor": "3",
-		"min.insync.replicas": "2", "transaction.state.log.min.isr": "2",
-		"broker.heartbeat.interval.ms": "500", "broker.session.timeout.ms": "9000",
-		"controller.quorum.fetch.timeout.ms": "5000", "controller.quorum.election.timeout.ms": "1000",
-		"controller.quorum.election.backoff.max.ms": "1000", "replica.lag.time.max.ms": "9000",
-		"num.network.threads": "1", "num.io.threads": "2",
+		"default.replication.factor":                "3",
+		"offsets.topic.replication.factor":          "3",
+		"transaction.state.log.replication.factor":  "3",
+		"min.insync.replicas":                       "2",
+		"transaction.state.log.min.isr":             "2",
+		"broker.heartbeat.interval.ms":              "500",
+		"broker.session.timeout.ms":                 "9000",
+		"controller.quorum.fetch.timeout.ms":        "5000",
+		"controller.quorum.election.timeout.ms":     "1000",
+		"controller.quorum.election.backoff.max.ms": "1000",
+		"replica.lag.time.max.ms":                   "9000",
+		"num.network.threads":                       "1",
+		"num.io.threads":                            "2",
 	}
 	maps.Copy(lines, properties)
 	var voters []string

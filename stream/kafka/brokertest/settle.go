@@ -41,7 +41,10 @@ func create(t testing.TB, cl *kgo.Client, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kerr.ErrorForCode(created.Topics[0].ErrorCode); err != nil && err != kerr.TopicAlreadyExists { // when its answer was lost
+	if err := kerr.ErrorForCode(
+		created.Topics[0].ErrorCode,
+	); err != nil &&
+		err != kerr.TopicAlreadyExists { // when its answer was lost
 		t.Fatal(err)
 	}
 	for {

@@ -33,7 +33,11 @@ func TestSettle(t *testing.T) {
 	}
 	for range 10 {
 		limit("1000")
-		require.ErrorIs(t, cl.ProduceSync(t.Context(), &kgo.Record{Value: make([]byte, 2000)}).FirstErr(), kerr.MessageTooLarge)
+		require.ErrorIs(
+			t,
+			cl.ProduceSync(t.Context(), &kgo.Record{Value: make([]byte, 2000)}).FirstErr(),
+			kerr.MessageTooLarge,
+		)
 		limit("3000")
 		require.NoError(t, cl.ProduceSync(t.Context(), &kgo.Record{Value: make([]byte, 2000)}).FirstErr())
 	}
