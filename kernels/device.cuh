@@ -24,7 +24,8 @@ constexpr u32 kAll = 0xffffffffu;
 #define __forceinline__ inline __attribute__((always_inline))
 #endif
 
-// KERNEL declares a kernel with the threads of a block and, where that is to bound registers, the blocks a multiprocessor holds at least.
+// KERNEL declares a kernel with the threads of a block and, where that is to bound registers, the blocks a
+// multiprocessor holds at least.
 #define KERNEL(name, Params, ...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const Params p)
 #define FN __device__ __forceinline__
 // SHARED declares one object in the block's shared memory.

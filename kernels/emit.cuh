@@ -1,6 +1,7 @@
-// Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task, and then
-// vertices and edges in pattern order; all rows of a search are of one length, and end in zeros. There is room behind the ring's end for what all warps write
-// from there on: one that was given such rows makes no further turn in the launch and parks.
+// Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task,
+// and then vertices and edges in pattern order; all rows of a search are of one length, and end in zeros. There is
+// room behind the ring's end for what all warps write from there on: one that was given such rows makes no further
+// turn in the launch and parks.
 #pragma once
 #include "mail.cuh"
 #include "setops.cuh"
@@ -15,7 +16,8 @@ struct Work {
     Look look;
 };
 
-// takeRows takes n rows of the ring. When that is full they lie behind its end, and the warp has made its turns of the launch.
+// takeRows takes n rows of the ring. When that is full they lie behind its end, and the warp has made its turns of
+// the launch.
 FN u32* takeRows(const Params& p, Work& work, u32 n) {
     u32 low = 0, high = 0, full = 0;
     if (laneId() == 0) {
@@ -28,8 +30,8 @@ FN u32* takeRows(const Params& p, Work& work, u32 n) {
     return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
 }
 
-// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write them side by side. Those that are left
-// are written at the end of the launch.
+// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write
+// them side by side. Those that are left are written at the end of the launch.
 constexpr u32 kOutWords = 512;
 
 struct Out {
@@ -67,8 +69,8 @@ FN void putImages(const Params& p, const State& s, const Program& q, u32* row) {
     }
 }
 
-// emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex; back edge streamed led
-// there.
+// emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex;
+// back edge streamed led there.
 FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
     bool any = q.mode == kAny;
     if (any) mask &= 0 - mask;

@@ -7,9 +7,9 @@
 
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
-// leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot meet. Every
-// active lane does so for its own vertex w of the place given. What a vertex offers is counted by all lanes and kept; that some of
-// it is taken by vertices mapped before is put right for each match.
+// leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot
+// meet. Every active lane does so for its own vertex w of the place given. What a vertex offers is counted by all
+// lanes and kept; that some of it is taken by vertices mapped before is put right for each match.
 FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
@@ -115,7 +115,8 @@ FN void branch(const Params& p, State& s, const Program& base, u32 member) {
     openLevel(p, s, p.program[number], base.fork + 1);
 }
 
-// extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this launch, as it has when the ring is full.
+// extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this
+// launch, as it has when the ring is full.
 template <bool kOfRows>
 FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* rows, Work& work) {
     while (true) {

@@ -1,18 +1,21 @@
-// The last two steps at once (unrolling, STMatch section 4): each lane has a vertex that the last but one can be mapped to; what these
-// offer to the last step is walked as one list, 32 slots at a time, so that lanes are busy where each vertex offers little.
+// The last two steps at once (unrolling, STMatch section 4): each lane has a vertex that the last but one can be
+// mapped to; what these offer to the last step is walked as one list, 32 slots at a time, so that lanes are busy
+// where each vertex offers little.
 #pragma once
 #include "emit.cuh"
 
 constexpr u32 kFlatBacks = 3;    // of either step, at most
 constexpr u32 kFlatStride = 32;  // words of a row, at most
-// kFlatSlots is what a vertex offers at most: longer lists are levels of their own, which can be stolen from. Tests meet both.
+// kFlatSlots is what a vertex offers at most: longer lists are levels of their own, which can be stolen from. Tests
+// meet both.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kFlatSlots = 24;
 #else
 constexpr u32 kFlatSlots = 256;
 #endif
 
-// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex. The row serves levels of their own, too.
+// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex. The row serves levels of their own,
+// too.
 struct Flat {
     u32 w[kWarp], start[kWarp], best[kWarp];  // where its slots begin in the list, and of which back edge they are
     u32 image[kFlatBacks][kWarp];             // of its own back edges
@@ -64,8 +67,8 @@ FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out
     warpSync();
 }
 
-// flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its length. Lanes whose
-// part would be too long are left in mask.
+// flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its
+// length. Lanes whose part would be too long are left in mask.
 FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d, u32& mask, u32 slot, u32 streamed) {
     const Step &st = q.step[d], &last = q.step[d + 1];
     u32 lane = laneId(), n = 0, w = 0;
@@ -98,8 +101,9 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
     return total;
 }
 
-// extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip pieces of the list. It returns which
-// candidates it left, for being too long. When the ring is full before the list ends, it stops and skip is the number of pieces that are done, else 0.
+// extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip
+// pieces of the list. It returns which candidates it left, for being too long. When the ring is full before the list
+// ends, it stops and skip is the number of pieces that are done, else 0.
 FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot, u32 streamed,
                  Work& work, u32& skip) {
     u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;

@@ -1,7 +1,9 @@
-// Counts, 32 tasks of one program at a time: most tasks have few candidates, and a warp that does one of them waits, for each list, as long as one that does
-// 32. So every lane looks up the list of a partial match of its own; the lists are walked as one (as in flat.cuh), and what can be mapped fills the lanes of the
-// next level. A warp goes down when they are full or the list is at its end (depth first over blocks of partial matches, as in EGSM section 5.2). What is left of
-// a block can be shared (flatmail.cuh).
+// Counts, 32 tasks of one program at a time: most tasks have few candidates, and a warp that does one of them waits,
+// for each list, as long as one that does
+// 32. So every lane looks up the list of a partial match of its own; the lists are walked as one (as in flat.cuh),
+//     and what can be mapped fills the lanes of the next level. A warp goes down when they are full or the list is at
+//     its end (depth first over blocks of partial matches, as in EGSM section 5.2). What is left of a block can be
+//     shared (flatmail.cuh).
 #pragma once
 #include "flatmail.cuh"
 #include "setops.cuh"
@@ -21,7 +23,8 @@ FN u32 netOf(const Flats& f, u32 l, u32 lane) {
     return f.net[lane];
 }
 
-// offered has the memo know what the vertices that a level maps offer to leaves, and returns the lanes that leaves have something in.
+// offered has the memo know what the vertices that a level maps offer to leaves, and returns the lanes that leaves
+// have something in.
 FN u32 offered(const Params& p, const Program& q, const Flats& f, u32 l, u32 n, Work& work) {
     u32 lane = laneId();
     bool ok = lane < n;
@@ -67,8 +70,8 @@ FN u128 leavesOf(const Params& p, const Program& q, const Flats& f, u32 l) {
     return total;
 }
 
-// cut has a level of n lanes, one of which is a hub, keep as many as may be walked as one: those before the first hub, or that alone. The others are chosen from
-// the list above once more. It returns which lanes stay.
+// cut has a level of n lanes, one of which is a hub, keep as many as may be walked as one: those before the first
+// hub, or that alone. The others are chosen from the list above once more. It returns which lanes stay.
 FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
     u32 first = lowestBit(hubs), below = (1u << first) - 1, stay = (alive & below) != 0 ? below : 1u << first, next = (alive & below) != 0 ? first : first + 1;
     if (laneId() == 0 && next < n) f.level[l - 1].at = f.level[l].start[next];
@@ -76,7 +79,8 @@ FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
     return alive & stay;
 }
 
-// listAll prepares the list of a level of n lanes, from those that are alive. At the first it leaves hubs out, whose lanes it returns.
+// listAll prepares the list of a level of n lanes, from those that are alive. At the first it leaves hubs out, whose
+// lanes it returns.
 FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 n, u32 alive) {
     u32 lane = laneId(), size = 0, best = 0, begin = 0, total;
     Level& v = f.level[l];
@@ -107,7 +111,8 @@ FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 n, u32 al
     return hubs;
 }
 
-// isCandidate tells whether the step of a level's list can be mapped to w, in the match that a lane has; back edge best led there, by an entry.
+// isCandidate tells whether the step of a level's list can be mapped to w, in the match that a lane has; back edge
+// best led there, by an entry.
 FN bool isCandidate(const Params& p, const Program& q, const Flats& f, u32 l, u32 lane, u32 best, u32 entry, u32 w) {
     const Step& st = q.step[q.start + l];
     if (!candidate(p.g, st, w)) return false;
@@ -125,8 +130,9 @@ FN bool isCandidate(const Params& p, const Program& q, const Flats& f, u32 l, u3
     return true;
 }
 
-// fill puts what comes next in a level's list into the next level, as far as there are lanes, and returns how many it has. Without leaves, matches that are
-// whole are counted instead. It ends early when the turns of the launch are made.
+// fill puts what comes next in a level's list into the next level, as far as there are lanes, and returns how many it
+// has. Without leaves, matches that are whole are counted instead. It ends early when the turns of the launch are
+// made.
 FN u32 fill(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
     u32 lane = laneId(), n = 0, each = 1 + q.images;
     Level &v = f.level[l], &next = f.level[l + 1 < kFlatLevels ? l + 1 : l];
@@ -174,8 +180,8 @@ FN u32 fill(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
     return n;
 }
 
-// countFrom counts what follows from what is left of the levels down to l. It returns the level that it is at when the turns of the launch are made, or kNone when
-// nothing is left.
+// countFrom counts what follows from what is left of the levels down to l. It returns the level that it is at when
+// the turns of the launch are made, or kNone when nothing is left.
 FN u32 countFrom(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
     while (true) {
         if (f.level[l].at >= f.level[l].total) {
@@ -197,7 +203,8 @@ FN u32 countFrom(const Params& p, const Program& q, Flats& f, u32 l, Work& work)
     }
 }
 
-// openTasks makes n tasks of a program, which are the first level, ready to be counted from, and returns the lanes of those that are not for blocks.
+// openTasks makes n tasks of a program, which are the first level, ready to be counted from, and returns the lanes of
+// those that are not for blocks.
 FN u32 openTasks(const Params& p, const Program& q, Flats& f, u32 n, Work& work) {
     f.level[0].of[laneId()] = 0;
     work.steps += n;

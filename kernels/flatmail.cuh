@@ -1,14 +1,17 @@
-// Work of blocks of matches goes from warp to warp by mail, as in mail.cuh, but is shared by many at once: a warp that sees others want work gives parts of the
-// shallowest level that anything is left of, one to each. Whoever wants work waits for it; nobody takes what is another's. A box also keeps what its warp is in
-// the middle of when the turns of a launch are made. What a box says is Box but for kTaken: from kPosted on, kPosted plus the deepest level of what is there.
+// Work of blocks of matches goes from warp to warp by mail, as in mail.cuh, but is shared by many at once: a warp
+// that sees others want work gives parts of the shallowest level that anything is left of, one to each. Whoever wants
+// work waits for it; nobody takes what is another's. A box also keeps what its warp is in the middle of when the
+// turns of a launch are made. What a box says is Box but for kTaken: from kPosted on, kPosted plus the deepest level
+// of what is there.
 #pragma once
 #include "count.cuh"
 #include "emit.cuh"
 
 constexpr u32 kFlatLevels = 4;  // of blocks that are kept, the tasks' included
 
-// Level is a block of partial matches of so many vertices, a lane each: the vertex mapped last, the lane of the level above that has the others, and the
-// list of what may come next: where its slots and its places in the list of all lanes begin. of has the back edge that leads to the list, too.
+// Level is a block of partial matches of so many vertices, a lane each: the vertex mapped last, the lane of the level
+// above that has the others, and the list of what may come next: where its slots and its places in the list of all
+// lanes begin. of has the back edge that leads to the list, too.
 struct Level {
     u32 at, total;  // of the list of all lanes: places that are done, and where those that are the warp's end
     u32 w[kWarp], of[kWarp], begin[kWarp], start[kWarp];
@@ -32,9 +35,10 @@ constexpr u32 kDoneEvery = 4;
 // wordsTo returns how many words the levels down to l have, and all before them.
 FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(Level)) / 4; }
 
-// give mails parts of what is left of the levels down to l, the places of l before at being done, to warps that were seen to want work, and looks at other boxes.
-// What was seen may be old: the swap decides, since a box that is wanted, however often it was used in between, is of a warp that waits and has read its mail. No
-// fence follows the swap, as what is written hangs on its outcome: stores are not made on suspicion.
+// give mails parts of what is left of the levels down to l, the places of l before at being done, to warps that were
+// seen to want work, and looks at other boxes. What was seen may be old: the swap decides, since a box that is
+// wanted, however often it was used in between, is of a warp that waits and has read its mail. No fence follows the
+// swap, as what is written hangs on its outcome: stores are not made on suspicion.
 FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     look(p.flatBox, k);
@@ -71,8 +75,9 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     warpSync();
 }
 
-// open reads what the warp's box said was there and returns the deepest level of it. The box goes on saying so while the warp works on it: a warp closes its box
-// (receive) or says anew what is there (hold) before it ends, or the next launch would count the same once more.
+// open reads what the warp's box said was there and returns the deepest level of it. The box goes on saying so while
+// the warp works on it: a warp closes its box (receive) or says anew what is there (hold) before it ends, or the next
+// launch would count the same once more.
 FN u32 open(const Params& p, Flats& f, u32 said) {
     fence();
     u32 depth = said - kPosted;
@@ -91,8 +96,9 @@ FN u32 open(const Params& p, Flats& f, u32 said) {
     return depth;
 }
 
-// receive waits for work of others and returns the deepest level of it, or kNone when there is none left: of those that have begun nobody works, and nothing is in the
-// mail. Warps that have not begun do not count, nor what they hold: they may wait for those that wait here to end, where not all fit on the device at once.
+// receive waits for work of others and returns the deepest level of it, or kNone when there is none left: of those
+// that have begun nobody works, and nothing is in the mail. Warps that have not begun do not count, nor what they
+// hold: they may wait for those that wait here to end, where not all fit on the device at once.
 FN u32 receive(const Params& p, Flats& f) {
     u32* box = &p.flatBox[warpInGrid()];
     if (laneId() == 0) {

@@ -1,10 +1,12 @@
-// The packed memory array that the device keeps and updates itself (GAMMA section V-C; GPMA). Entries lie sorted by row and
-// neighbour in leaves of kLeaf slots, packed to the left. A batch says, entry by entry, what is to be there afterwards, so that it can be
-// applied to a part of the array twice. It is located, and merged into leaves by a warp each; leaves that would be too full or
-// too empty climb to the smallest window of leaves whose density is within bounds, which a block spreads evenly anew.
+// The packed memory array that the device keeps and updates itself (GAMMA section V-C; GPMA). Entries lie sorted by
+// row and neighbour in leaves of kLeaf slots, packed to the left. A batch says, entry by entry, what is to be there
+// afterwards, so that it can be applied to a part of the array twice. It is located, and merged into leaves by a warp
+// each; leaves that would be too full or too empty climb to the smallest window of leaves whose density is within
+// bounds, which a block spreads evenly anew.
 //
-// Every leaf has a fence: entries of the leaf are not below it and those of the leaf before are. Fences change only when a window is
-// spread, and lie densely, so that what searches leaves reads little memory. Leaf 0's is the lowest there is.
+// Every leaf has a fence: entries of the leaf are not below it and those of the leaf before are. Fences change only
+// when a window is spread, and lie densely, so that what searches leaves reads little memory. Leaf 0's is the lowest
+// there is.
 #pragma once
 #include "graph.cuh"
 #include "warp.cuh"
@@ -18,8 +20,9 @@ constexpr u32 kTile = 2048;               // elements of a block's part of a sca
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
-// Op says what becomes of an edge's entries: ent is what they hold, if they are to be there. Those that are kStaged are of the
-// batch that is being staged. The kinds are of the entry at from, with kOut, and of that at to: vertices' ids may be used again, with other labels.
+// Op says what becomes of an edge's entries: ent is what they hold, if they are to be there. Those that are kStaged
+// are of the batch that is being staged. The kinds are of the entry at from, with kOut, and of that at to: vertices'
+// ids may be used again, with other labels.
 struct Op {
     u32 ent, from, to, kind, back;
 };
@@ -49,8 +52,8 @@ struct GpmaControl {
     u32 unused[3];
 };
 
-// Slots are the columns of the array: by slot row, nbr and ent; by leaf the others. will is the number of entries that a leaf has
-// after the batch, and count until then.
+// Slots are the columns of the array: by slot row, nbr and ent; by leaf the others. will is the number of entries
+// that a leaf has after the batch, and count until then.
 struct Slots {
     u64* row;
     u32* nbr;

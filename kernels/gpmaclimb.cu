@@ -1,4 +1,5 @@
-// gpmaclimb finds, for every leaf that would be too full or too empty, the smallest window with a density within bounds, a warp each.
+// gpmaclimb finds, for every leaf that would be too full or too empty, the smallest window with a density within
+// bounds, a warp each.
 #include "gpma.cuh"
 
 // willHave returns the entries of the leaves from a up to b after the batch.

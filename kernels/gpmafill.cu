@@ -1,4 +1,5 @@
-// gpmafill puts a run of the entries of a new array, which is in scratch, where it belongs, a warp a leaf: in the order of sortedVal.
+// gpmafill puts a run of the entries of a new array, which is in scratch, where it belongs, a warp a leaf: in the
+// order of sortedVal.
 #include "gpma.cuh"
 
 KERNEL(gpmafill, Gpma, kThreads) {

@@ -1,5 +1,5 @@
-// gpmakeys prepares a batch: the operations that settle the batch before, made from those that staged it; of each operation the
-// keys of its two entries; and what searches want of the staged ones.
+// gpmakeys prepares a batch: the operations that settle the batch before, made from those that staged it; of each
+// operation the keys of its two entries; and what searches want of the staged ones.
 #include "gpmakey.cuh"
 
 // settled returns what a staged operation becomes when its batch ends.

@@ -1,5 +1,6 @@
-// gpmakinds gives entries that are loaded, a run in scratch whose rows have the edges' labels alone, their kinds, and makes keys that put them in
-// order: they are in order but for their neighbours' labels, and a stable sort keeps what they are by neighbour.
+// gpmakinds gives entries that are loaded, a run in scratch whose rows have the edges' labels alone, their kinds, and
+// makes keys that put them in order: they are in order but for their neighbours' labels, and a stable sort keeps what
+// they are by neighbour.
 #include "gpmakey.cuh"
 
 KERNEL(gpmakinds, Gpma, kThreads) {

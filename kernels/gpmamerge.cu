@@ -1,5 +1,5 @@
-// gpmamerge merges a located batch into the leaves that stay within bounds, a warp each; the others are left to climb. It works in
-// registers: every lane has two slots, and the operations tell how far their entries move.
+// gpmamerge merges a located batch into the leaves that stay within bounds, a warp each; the others are left to
+// climb. It works in registers: every lane has two slots, and the operations tell how far their entries move.
 #include "gpma.cuh"
 
 // mergeLeaf does so for one leaf, whose first operation is begin.

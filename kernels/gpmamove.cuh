@@ -1,5 +1,5 @@
-// Where entries go when several leaves are written anew together. The operations before an entry in its leaf are found by their
-// places; how many entries they add is in sums.
+// Where entries go when several leaves are written anew together. The operations before an entry in its leaf are
+// found by their places; how many entries they add is in sums.
 #pragma once
 #include "gpma.cuh"
 
@@ -16,7 +16,8 @@ FN u32 firstIn(const Gpma& p, u32 leaf) {
     return lo;
 }
 
-// movesTo returns the place, in the part that is written anew, of an entry of a leaf with operations r; kNone if it goes.
+// movesTo returns the place, in the part that is written anew, of an entry of a leaf with operations r; kNone if it
+// goes.
 FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 place) {
     u32 lo = r.begin, hi = r.end;
     while (lo < hi) {

@@ -1,5 +1,5 @@
-// gpmascatter writes the array anew into another, of another size, with what enters and without what goes; all of the device does
-// it, a warp a leaf and a lane an operation.
+// gpmascatter writes the array anew into another, of another size, with what enters and without what goes; all of the
+// device does it, a warp a leaf and a lane an operation.
 #include "gpmamove.cuh"
 
 // put writes entry number i of n.

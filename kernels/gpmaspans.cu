@@ -1,5 +1,5 @@
-// gpmaspans finds where vertices' entries begin and end, in leaves that changed, a warp a leaf. Where a leaf's neighbours begin or
-// end with another vertex than it, theirs too.
+// gpmaspans finds where vertices' entries begin and end, in leaves that changed, a warp a leaf. Where a leaf's
+// neighbours begin or end with another vertex than it, theirs too.
 #include "gpma.cuh"
 
 // Where two leaves meet, both say what they know of the vertex there, and a leaf may be looked at twice.
@@ -59,7 +59,8 @@ KERNEL(gpmaspans, Gpma, kThreads) {
         u32 i = from + laneId();
         bool in = laneId() < each && i < p.keys;
         u32 leaf = in ? p.at[i] : kNone;
-        // What enters or goes marks its leaf, unless the one before does so; all of them lie in the leaf, or it is spread below.
+        // What enters or goes marks its leaf, unless the one before does so; all of them lie in the leaf, or it is
+        // spread below.
         u32 info = in ? p.info[i] : 0;
         bool changes = info >= kEnters;
         u32 todo = vote(changes && (i == from || p.at[i - 1] != leaf || p.info[i - 1] < kEnters));

@@ -1,5 +1,5 @@
-// gpmaspread spreads windows evenly, with what enters them and without what goes, a block each. Entries are gathered in shared
-// memory, or in scratch when they are many.
+// gpmaspread spreads windows evenly, with what enters them and without what goes, a block each. Entries are gathered
+// in shared memory, or in scratch when they are many.
 #include "gpmamove.cuh"
 
 struct Spread {

@@ -8,8 +8,9 @@ constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or delet
 constexpr u32 kDeleted = 1u << 31;    // in an order: it deletes it
 constexpr u32 kNone = 0xffffffffu;
 
-// Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction, label) is contiguous (GSI section
-// IV), and in it the neighbours of each label are. A kind is both labels as one number.
+// Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction,
+// label) is contiguous (GSI section IV), and in it the neighbours of each label are. A kind is both labels as one
+// number.
 
 // Span says where the entries of a vertex in one direction are: slots begin to end, and the first and last of the
 // kinds, which ascend. An empty one is all zeros.
@@ -17,7 +18,8 @@ struct Span {
     u32 begin, end, first, last;
 };
 
-// Range is entries in the slots from begin to end: of one kind, ascending by neighbour, or of all kinds of an edge's label.
+// Range is entries in the slots from begin to end: of one kind, ascending by neighbour, or of all kinds of an edge's
+// label.
 struct Range {
     u32 begin, end;
 };
@@ -44,7 +46,8 @@ FN u64 rowOf(u32 v, u32 dir, u32 kind) { return (u64)v << 32 | dir * kDirection 
 FN u32 kindOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
 FN u32 dirOfRow(u64 row) { return (u32)row >> 31; }
 
-// nearOf returns what of a neighbour's label is in a kind: all of it, unless there are more labels than bits. Then some share a kind.
+// nearOf returns what of a neighbour's label is in a kind: all of it, unless there are more labels than bits. Then
+// some share a kind.
 FN u32 nearOf(u32 label, u32 nearBits) { return label & ((1u << nearBits) - 1); }
 
 FN u32 kindOf(u32 label, u32 near, u32 nearBits) { return label << nearBits | nearOf(near, nearBits); }

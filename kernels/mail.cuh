@@ -1,10 +1,12 @@
-// Work between blocks, which the paper left open, goes by mail. Every warp has a box in the device's memory. One that is idle and finds nothing
-// in its block says there that it wants work; busy warps look at 32 boxes every few turns, at others each time, and put half of a level in one. So no
-// lock is held and no word is written by all. What came late, when its warp had found other work, is for any that is idle.
+// Work between blocks, which the paper left open, goes by mail. Every warp has a box in the device's memory. One that
+// is idle and finds nothing in its block says there that it wants work; busy warps look at 32 boxes every few turns,
+// at others each time, and put half of a level in one. So no lock is held and no word is written by all. What came
+// late, when its warp had found other work, is for any that is idle.
 #pragma once
 #include "steal.cuh"
 
-// Box is what goes on in a box. Its warp alone opens it; of those that find it wanted, or posted, one gets to write, or to take.
+// Box is what goes on in a box. Its warp alone opens it; of those that find it wanted, or posted, one gets to write,
+// or to take.
 enum Box : u32 { kClosed = 0, kWanted = 1, kWritten = 2, kPosted = 3, kTaken = 4 };
 
 // kLookEvery is the number of turns between looks at boxes.
@@ -18,7 +20,8 @@ struct Look {
 FN u32 gridWarps() { return gridBlocks() * warpsInBlock(); }
 FN u32 warpInGrid() { return blockOf() * warpsInBlock() + warpInBlock(); }
 
-// look looks at the boxes that follow those of the last look. What is seen is used at the next look, so that nobody waits for it.
+// look looks at the boxes that follow those of the last look. What is seen is used at the next look, so that nobody
+// waits for it.
 FN void look(const u32* box, Look& l) {
     l.at += kWarp;
     if (l.at >= gridWarps()) l.at = 0;

@@ -1,4 +1,5 @@
-// patch puts records into a table: record i of src becomes record at[i] of dst. Those that become the same one are equal.
+// patch puts records into a table: record i of src becomes record at[i] of dst. Those that become the same one are
+// equal.
 #include "warp.cuh"
 
 struct Patch {

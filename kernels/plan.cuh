@@ -1,5 +1,5 @@
-// Plans as data: a kernel is compiled once and reads the matching orders (GAMMA Algorithm 1) from these. The host writes
-// them; matcher/cuda/program.go has the same layout.
+// Plans as data: a kernel is compiled once and reads the matching orders (GAMMA Algorithm 1) from these. The host
+// writes them; matcher/cuda/program.go has the same layout.
 #pragma once
 #include "device.cuh"
 
@@ -9,13 +9,14 @@ constexpr u32 kAnchorAt = kMaxBacks - 1;  // the anchor's place among the images
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 
-// Rule says which staged edges a back edge may map to. Rows are found from the update that completes them (DESIGN A2): kByOrder.
-// Counts need no cause, so the pattern's edges are ranked instead, and a match is counted from the first of its edges that the
-// batch changed: edges before the anchor are unchanged ones, those after it any of the graph. Then what a vertex offers does not
-// depend on the update.
+// Rule says which staged edges a back edge may map to. Rows are found from the update that completes them (DESIGN
+// A2): kByOrder. Counts need no cause, so the pattern's edges are ranked instead, and a match is counted from the
+// first of its edges that the batch changed: edges before the anchor are unchanged ones, those after it any of the
+// graph. Then what a vertex offers does not depend on the update.
 enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 
-// A back edge is loose when it may have several images between two given vertices: one for each label, or each direction.
+// A back edge is loose when it may have several images between two given vertices: one for each label, or each
+// direction.
 constexpr u32 kAnyLabel = 0xffffffffu;  // a label, also of a vertex
 constexpr u32 kEither = 2;              // a direction
 
@@ -25,10 +26,10 @@ struct Back {
     u32 near;      // label of the other
 };
 
-// Step maps a pattern vertex, which must have an image along each of its back edges. The first of these, own, get theirs along with
-// the vertex. Each of the others gets it in a step of its own, an edge step, after the vertex's: loose ones, and those
-// whose images have to differ from that of a parallel edge. A single back edge that is loose is the vertex's own: then
-// the step chooses pairs of vertex and edge.
+// Step maps a pattern vertex, which must have an image along each of its back edges. The first of these, own, get
+// theirs along with the vertex. Each of the others gets it in a step of its own, an edge step, after the vertex's:
+// loose ones, and those whose images have to differ from that of a parallel edge. A single back edge that is loose is
+// the vertex's own: then the step chooses pairs of vertex and edge.
 //
 // A vertex's place is the number of vertices that are mapped before it.
 struct Step {
@@ -45,15 +46,16 @@ struct Step {
     u32 other;      // the other word
 };
 
-// Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the memo.
+// Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the
+// memo.
 struct Leaf {
     u32 step, size, column, unused;
 };
 
-// Program is a matching order. One with members is of a class of orders that begin alike (GAMMA section V-B, coalesced search;
-// DESIGN A6): it ends with the step fork, which maps nothing and goes on with one member after the other. These are the
-// programs that follow it; they are the same up to that step but for the vertices and edges of the pattern that its
-// places and back edges stand for, and the filters of the vertices.
+// Program is a matching order. One with members is of a class of orders that begin alike (GAMMA section V-B,
+// coalesced search; DESIGN A6): it ends with the step fork, which maps nothing and goes on with one member after the
+// other. These are the programs that follow it; they are the same up to that step but for the vertices and edges of
+// the pattern that its places and back edges stand for, and the filters of the vertices.
 struct Program {
     u32 mode;
     u32 steps, start;   // number of steps, and the first that is not mapped by the task: 1 or 2

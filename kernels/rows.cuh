@@ -1,5 +1,5 @@
-// Rows in order: which bits of the columns differ, keys of those bits, and rows gathered by an order. A row is its group and then
-// vertices and edges in pattern order; groups ascend as their rows are to come out.
+// Rows in order: which bits of the columns differ, keys of those bits, and rows gathered by an order. A row is its
+// group and then vertices and edges in pattern order; groups ascend as their rows are to come out.
 #pragma once
 #include "warp.cuh"
 

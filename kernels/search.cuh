@@ -1,11 +1,12 @@
 // Binary searches in the packed memory array, by one lane each (GAMMA section IV-C: the intersection is a parallel
-// binary search). Leaves first, by their fences, which lie densely; then inside one leaf. The fences of all leaves but the first that
-// hold entries of a row are of that row.
+// binary search). Leaves first, by their fences, which lie densely; then inside one leaf. The fences of all leaves
+// but the first that hold entries of a row are of that row.
 #pragma once
 #include "graph.cuh"
 #include "plan.cuh"
 
-// seek returns the first slot from at on, which holds an entry, whose entry is not below the row and neighbour given; or end.
+// seek returns the first slot from at on, which holds an entry, whose entry is not below the row and neighbour given;
+// or end.
 FN u32 seek(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     u32 lo = at / kLeaf, hi = (end - 1) / kLeaf;
     while (lo < hi) {
@@ -49,8 +50,8 @@ FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
     return Range{s.begin, s.end};
 }
 
-// reach returns the slots among which are those that a vertex offers to a back edge. Loose ones may have others between them, of other
-// labels.
+// reach returns the slots among which are those that a vertex offers to a back edge. Loose ones may have others
+// between them, of other labels.
 FN Range reach(const Graph& g, u32 v, const Back& b) {
     if (b.dir != kEither) return labelled(g, v, b.dir, b.label, b.near);
     Range out = labelled(g, v, 0, b.label, b.near), in = labelled(g, v, 1, b.label, b.near); // lie one after the other
@@ -105,8 +106,8 @@ FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     return i < s.end && g.row[i] == row && g.nbr[i] == w ? g.ent[i] : kNone;
 }
 
-// nextImage returns the first slot from at on, before end, whose entry has the label and neighbour w; or end. The slots are of one
-// vertex. It goes from label to label.
+// nextImage returns the first slot from at on, before end, whose entry has the label and neighbour w; or end. The
+// slots are of one vertex. It goes from label to label.
 FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
     while (at < end) {
         if (at % kLeaf >= g.count[at / kLeaf]) { // a gap

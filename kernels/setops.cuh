@@ -1,5 +1,5 @@
-// Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time: the shortest of the neighbour ranges is streamed, the others
-// are searched by every lane for its own candidate, ballots compact (DESIGN A7).
+// Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time: the shortest of the neighbour ranges is streamed, the
+// others are searched by every lane for its own candidate, ballots compact (DESIGN A7).
 #pragma once
 #include "state.cuh"
 
@@ -10,7 +10,8 @@ FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
     return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
 }
 
-// nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is searched; or end.
+// nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is
+// searched; or end.
 FN u32 nextVisible(const Params& p, u32 net, const Back& b, u32 at, u32 end, u32 w) {
     while ((at = nextImage(p.g, at, end, b.label, w)) < end && !visible(p, net, p.g.ent[at], b.rule)) at++;
     return at;
@@ -53,7 +54,8 @@ FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d
     return true;
 }
 
-// kLongest is the length from which on lists are as good as one another: the first of them is streamed. Tests meet both.
+// kLongest is the length from which on lists are as good as one another: the first of them is streamed. Tests meet
+// both.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kLongest = 30;
 #else
@@ -99,8 +101,8 @@ FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
     return rankOf(g, u, w, at);
 }
 
-// mayBe tells whether the entry in a slot can be the image of an edge step: what parallel edges are mapped to is others', and symmetry
-// may ask for an order.
+// mayBe tells whether the entry in a slot can be the image of an edge step: what parallel edges are mapped to is
+// others', and symmetry may ask for an order.
 FN bool mayBe(const Params& p, const State& s, const Step& st, const Back& b, u32 slot) {
     u32 e = p.g.ent[slot] & ~kStaged;
     for (u64 k = st.apart; k != 0; k &= k - 1) {
@@ -132,8 +134,8 @@ FN bool joined(const Params& p, const State& s, const Program& q, const Step& st
     return true;
 }
 
-// candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped to; slot
-// is the lane's. It counts the slots looked at.
+// candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped
+// to; slot is the lane's. It counts the slots looked at.
 FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot, u64& steps) {
     const Step& st = q.step[d];
     bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
@@ -158,15 +160,16 @@ FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st
     return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
-// kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32 bits. Tests meet both.
+// kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32
+// bits. Tests meet both.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kHub = 40;
 #else
 constexpr u32 kHub = (1u << 27) - 1;
 #endif
 
-// listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked as one list, so that no lane
-// waits for a longer one.
+// listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked
+// as one list, so that no lane waits for a longer one.
 FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
     u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
@@ -184,8 +187,8 @@ FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, 
     return n;
 }
 
-// offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is mapped; along a loose back edge,
-// pairs of vertex and edge.
+// offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is
+// mapped; along a loose back edge, pairs of vertex and edge.
 FN u32 offers(const Params& p, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
     Range r = asks ? reach(p.g, v, b) : Range{0, 0};
     u32 todo = vote(r.begin < r.end), n = 0;

@@ -1,5 +1,6 @@
-// A stable radix sort of pairs, least significant digit first, 8 bits a pass (Merrill and Grimshaw 2011): count the digits of every
-// block's part, scan the counts, scatter. Ranks are found in warps, from ballots, so that equal keys keep their order.
+// A stable radix sort of pairs, least significant digit first, 8 bits a pass (Merrill and Grimshaw 2011): count the
+// digits of every block's part, scan the counts, scatter. Ranks are found in warps, from ballots, so that equal keys
+// keep their order.
 #pragma once
 #include "warp.cuh"
 
@@ -107,8 +108,8 @@ FN void countDigits(const Sort& p, u32 (&count)[kDigits]) {
     p.counts[t * gridBlocks() + blockOf()] = count[t];
 }
 
-// scanDigit replaces the counts of a digit by the sums of those of the blocks before; the last sum goes behind the counts. A warp
-// does it; parts is the number of blocks that counted.
+// scanDigit replaces the counts of a digit by the sums of those of the blocks before; the last sum goes behind the
+// counts. A warp does it; parts is the number of blocks that counted.
 FN void scanDigit(u32* counts, u32 digit, u32 parts) {
     u32 sum = 0;
     for (u32 at = 0; at < parts; at += kWarp) {
@@ -123,8 +124,8 @@ FN void scanDigit(u32* counts, u32 digit, u32 parts) {
     if (laneId() == 0) counts[kDigits * parts + digit] = sum;
 }
 
-// scatter moves the block's part to where it belongs after the pass, tile by tile, through shared memory, so that equal digits are
-// written beside each other.
+// scatter moves the block's part to where it belongs after the pass, tile by tile, through shared memory, so that
+// equal digits are written beside each other.
 FN void scatter(const Sort& p, SortBlock& s) {
     u32 begin, end, t = threadInBlock();
     partOf(p, begin, end);

@@ -1,5 +1,6 @@
-// What a warp is in the middle of: the stack of Algorithm 1 of GAMMA. It lies in shared memory while its warp runs and is plain data,
-// so that it can be stolen from, queued for other blocks, and parked until there is room for output.
+// What a warp is in the middle of: the stack of Algorithm 1 of GAMMA. It lies in shared memory while its warp runs
+// and is plain data, so that it can be stolen from, queued for other blocks, and parked until there is room for
+// output.
 #pragma once
 #include "search.cuh"
 #include "plan.cuh"
@@ -7,10 +8,10 @@
 
 enum Live : u32 { kIdle = 0, kRunning = 1, kFresh = 2 };  // kFresh: the task is to be started anew
 
-// Frame is one level: what is left of the slots that its vertex is chosen from, and which of the 32 slots before next are
-// candidates that have not been tried. Its owner alone changes next and sets a mask that is 0; under the lock, thieves
-// lower end and take bits of the mask. best is the back edge that is streamed; an edge step has but one, and goes from image
-// to image, so that there it says where the 32 slots begin.
+// Frame is one level: what is left of the slots that its vertex is chosen from, and which of the 32 slots before next
+// are candidates that have not been tried. Its owner alone changes next and sets a mask that is 0; under the lock,
+// thieves lower end and take bits of the mask. best is the back edge that is streamed; an edge step has but one, and
+// goes from image to image, so that there it says where the 32 slots begin.
 struct Frame {
     u32 next, end, mask, best;
 };
@@ -46,13 +47,15 @@ struct Net {
     u32 edge, from, to;
 };
 
-// Tally is what is counted for one request: matches, in 128 bits, and candidates tried, in blocks of matches some of them twice.
+// Tally is what is counted for one request: matches, in 128 bits, and candidates tried, in blocks of matches some of
+// them twice.
 struct Tally {
     u64 low, high, steps;
     u32 over, unused;
 };
 
-// Control is shared by all warps, and by the launches of one search. What many look at lies apart, in lines of the cache of its own.
+// Control is shared by all warps, and by the launches of one search. What many look at lies apart, in lines of the
+// cache of its own.
 struct Control {
     u64 used;    // rows of the ring, and behind its end
     u32 apart[30];
@@ -145,7 +148,8 @@ FN u32 members(const Params& p, const Program& base, u32 set, u32 d, u32 w) {
     return passed;
 }
 
-// fits checks injectivity and the constraints of symmetry of w against the places in a step's sets. The vertex of one of them is given.
+// fits checks injectivity and the constraints of symmetry of w against the places in a step's sets. The vertex of one
+// of them is given.
 FN bool fits(const State& s, const Step& st, u32 w, u32 place, u32 given) {
     for (u32 k = st.clash | st.above | st.below; k != 0; k &= k - 1) {
         u32 i = lowestBit(k), m = i == place ? given : s.m[i];

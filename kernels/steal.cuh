@@ -7,7 +7,8 @@ FN u32 chunks(const Frame& f) {
     return f.next < f.end ? (f.end - (f.next & ~(kWarp - 1)) + kWarp - 1) / kWarp : 0;
 }
 
-// copyPrefix copies the match below a level and the level's ranges: what the owner of s does not write while it has work there.
+// copyPrefix copies the match below a level and the level's ranges: what the owner of s does not write while it has
+// work there.
 FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     u32 lane = laneId();
     const Step& st = q.step[level];
@@ -35,7 +36,8 @@ struct Part {
     bool mask;  // it is bits of the mask that go
 };
 
-// halve finds half of what is left of the shallowest level of s that has anything to spare. The caller holds the lock of s.
+// halve finds half of what is left of the shallowest level of s that has anything to spare. The caller holds the lock
+// of s.
 FN bool halve(const State& s, Part& part) {
     u32 depth = peekWarp(&s.depth), level = s.floor;  // the owner may go deeper meanwhile
     Frame f;

@@ -1,4 +1,5 @@
-// tasks writes the tasks of a search: those of a run have a program and a group in common, and net edges that lie side by side.
+// tasks writes the tasks of a search: those of a run have a program and a group in common, and net edges that lie
+// side by side.
 #include "state.cuh"
 
 struct Run {

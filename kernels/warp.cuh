@@ -37,8 +37,9 @@ FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
 // broadcast gives every lane what lane 0 has.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 
-// peekWarp gives every lane one look at what other warps write. What these wrote before is there to read once every lane has made a fence, too. Shuffles and votes
-// order nothing in memory, not even for lanes of one warp: hence the barrier.
+// peekWarp gives every lane one look at what other warps write. What these wrote before is there to read once every
+// lane has made a fence, too. Shuffles and votes order nothing in memory, not even for lanes of one warp: hence the
+// barrier.
 FN u32 peekWarp(const u32* a) {
     u32 saw = broadcast(laneId() == 0 ? peek(a) : 0);
     warpSync();

@@ -13,8 +13,9 @@ struct RowBlock {
     RowBuffers rows[kBlockWarps];
 };
 
-// takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass the tests that a lane can make alone: the
-// filter and the constraints between the vertices that the task maps. base is tasks when there are none, or no more are to be taken.
+// takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass
+// the tests that a lane can make alone: the filter and the constraints between the vertices that the task maps. base
+// is tasks when there are none, or no more are to be taken.
 FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.control->used) : 0;  // a ring has fewer than 2^32 rows
     bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.closing) != 0;
@@ -57,7 +58,8 @@ FN bool seek(const Params& p, State* states, State& s, Look& l) {
     return got;
 }
 
-// searchTasks is a warp's part of a launch, by the states of its block. rows is what the warp has beside if it gives rows.
+// searchTasks is a warp's part of a launch, by the states of its block. rows is what the warp has beside if it gives
+// rows.
 template <bool kOfRows>
 FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     State& s = states[warpInBlock()];

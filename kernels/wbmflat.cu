@@ -22,8 +22,8 @@ FN void serve(const Params& p, u32 program, Work& work) {
     work.found = work.steps = 0;
 }
 
-// begin makes those of the tasks from base on that are in a mask and have the first one's program the first level, takes them out of the mask and returns how many they
-// are; none where they are not for blocks.
+// begin makes those of the tasks from base on that are in a mask and have the first one's program the first level,
+// takes them out of the mask and returns how many they are; none where they are not for blocks.
 FN u32 begin(const Params& p, Flats& f, u32 base, u32& mask) {
     u32 lane = laneId();
     Task t = mask >> lane & 1 ? p.task[base + lane] : Task{kNone, 0, 0};

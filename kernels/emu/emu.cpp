@@ -23,9 +23,9 @@ extern "C" void __sanitizer_start_switch_fiber(void**, const void*, size_t);
 extern "C" void __sanitizer_finish_switch_fiber(void*, const void**, size_t*);
 #endif
 
-// Under ThreadSanitizer every fiber is a thread, and only what the kernels do orders and touches anything: it finds what lanes of
-// a warp, or warps, do to the same words without a barrier or a lock in between, with stealing and all. A launch has at most 8,128
-// threads there.
+// Under ThreadSanitizer every fiber is a thread, and only what the kernels do orders and touches anything: it finds
+// what lanes of a warp, or warps, do to the same words without a barrier or a lock in between, with stealing and all.
+// A launch has at most 8,128 threads there.
 #if defined(__SANITIZE_THREAD__)
 #define EMU_TSAN
 #elif defined(__has_feature)
@@ -48,8 +48,8 @@ void __tsan_ignore_thread_end(void);
 #define TSAN(x)
 #endif
 
-// Under MemorySanitizer the kernels alone are instrumented (uninstrumented.txt): it finds what they read of memory that nobody wrote.
-// What goes from lane to lane counts as written.
+// Under MemorySanitizer the kernels alone are instrumented (uninstrumented.txt): it finds what they read of memory
+// that nobody wrote. What goes from lane to lane counts as written.
 extern "C" {
 __attribute__((weak)) void __msan_poison(const volatile void*, size_t);
 __attribute__((weak)) void __msan_unpoison(const volatile void*, size_t);

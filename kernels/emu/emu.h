@@ -1,5 +1,5 @@
-// A small emulator of warps, so that the kernels run where there is no GPU. It is test scaffolding. Every thread of a grid is
-// a fiber; a fiber runs until it meets its warp or block, or touches an atomic; who runs next is drawn from a
+// A small emulator of warps, so that the kernels run where there is no GPU. It is test scaffolding. Every thread of a
+// grid is a fiber; a fiber runs until it meets its warp or block, or touches an atomic; who runs next is drawn from a
 // seeded generator. A missing synchronisation therefore shows, and a diverged one ends the program with a message.
 #pragma once
 #include <cstring>
@@ -50,8 +50,8 @@ FN u32 shuffleXor(u32 x, u32 mask) { return emu::meet(emu::kShuffleXor, x)[(emu:
 FN u32 popcount(u32 x) { return __builtin_popcount(x); }
 FN u32 lowestBit(u32 x) { return __builtin_ctz(x); }
 
-// To ThreadSanitizer, a compareSwap takes a lock, an exchange gives it back, what is posted goes with what was written before, and
-// additions and what is agreed on order nothing.
+// To ThreadSanitizer, a compareSwap takes a lock, an exchange gives it back, what is posted goes with what was
+// written before, and additions and what is agreed on order nothing.
 template <class T>
 FN T addTo(T* a, T x) {
     emu::maybeYield(4);

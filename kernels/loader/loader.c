@@ -1,5 +1,6 @@
-// libcuda.a: the driver's functions, found when the program starts, so that one program runs with and without a driver and
-// says what is missing. headers.sh makes forward.h from cuda.h: FORWARD(index, function) for every function but cuInit.
+// libcuda.a: the driver's functions, found when the program starts, so that one program runs with and without a
+// driver and says what is missing. headers.sh makes forward.h from cuda.h: FORWARD(index, function) for every
+// function but cuInit.
 #include <dlfcn.h>
 #include <stddef.h>
 
@@ -34,8 +35,8 @@ __attribute__((visibility("hidden"))) void *motifdForward[kFunctions] = {[0 ... 
 static int initialised = kNoDevice;
 static const char *missing;
 
-// cuInit finds the driver and initialises it. It always succeeds: gorgonia.org/cu calls it before main and would end the
-// program. What came of it is motifdDriver's to tell.
+// cuInit finds the driver and initialises it. It always succeeds: gorgonia.org/cu calls it before main and would end
+// the program. What came of it is motifdDriver's to tell.
 int cuInit(unsigned flags) {
     void *lib = dlopen("libcuda.so.1", RTLD_NOW);
     if (lib == NULL) {
