@@ -1,6 +1,7 @@
 package dyngraph
 
 import (
+	"cmp"
 	"iter"
 	"math"
 )
@@ -191,6 +192,15 @@ func (v View) HasVertex(id VertexID) bool {
 func (v View) Edge(e EdgeIndex) (from, to VertexID, label LabelID) {
 	x := &v.g.adj.edges[e]
 	return x.from, x.to, x.label
+}
+
+// CompareEdges compares the identities of two edges: from, to, label, as dense ids.
+func (v View) CompareEdges(a, b EdgeIndex) int {
+	if a == b {
+		return 0
+	}
+	x, y := &v.g.adj.edges[a], &v.g.adj.edges[b]
+	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.label, y.label))
 }
 
 // Attr returns an edge's attributes as of the view's graph: what the staged batch renews shows in the new one only. The

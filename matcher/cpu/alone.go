@@ -68,8 +68,8 @@ func (s *rowSearch) searchAlone(ctx context.Context, large bool) error {
 		s.begin()
 	}
 	if last != nil {
-		w.out.close() // no more is written to the block that it lies in
-		s.queued += last.rows.bytes()
+		w.out.Close() // no more is written to the block that it lies in
+		s.queued += last.rows.Bytes()
 		s.queues[0] = append(s.queues[0], last)
 	}
 	s.done[0] = true
@@ -97,7 +97,7 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 		}
 		if err := ctx.Err(); err != nil {
 			if g != nil {
-				g.rows.close()
+				g.rows.Close()
 			}
 			return nil, false, err
 		}

@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
 
@@ -139,7 +140,7 @@ type compiled struct {
 	rows, count       []*program.Order
 	rowsAll, countAll *program.Order // static
 	shape             *shape         // nil when counting must enumerate
-	order             *rowOrder
+	layout            *rowsort.Layout
 	asked             asked
 	missing           *int32    // vertices that nothing fits; see candidates.Filter.Missing
 	noted             [2]uint64 // by side: the batch that was last said to concern it
@@ -188,7 +189,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.at, b.plans[p] = at, c
 			continue
 		}
-		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), order: newRowOrder(b.g.View(dyngraph.New), p)}
+		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), layout: rowsort.NewLayout(b.g.View(dyngraph.New), p)}
 		cols, dormant := b.columns, b.filter.Dormant(p)
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated

@@ -7,6 +7,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // canonSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
@@ -18,7 +19,7 @@ import (
 // branches of the pattern that have nothing to do with each other do not multiply.
 type canonSearch struct {
 	se   *search // what is visible, what is mapped, and what is spent
-	out  *sorter
+	out  *rowsort.Sorter
 	o    *program.CanonicalOrder
 	most uint64 // steps; beyond it the search is given up
 	left uint64 // rows that the order at hand may still find
@@ -364,7 +365,7 @@ func (c *canonSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 	view := c.se.g.View(dyngraph.New)
 	if len(all) > 1 {
 		slices.SortFunc(all, func(x, y uint32) int {
-			return compareEdges(view, dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
+			return view.CompareEdges(dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
 		})
 	}
 	c.options[b.Edge] = all
@@ -459,7 +460,7 @@ func (c *canonSearch) compatible(e int, among []int) bool {
 	view := c.se.g.View(dyngraph.New)
 	for _, l := range c.o.Plan.EdgeLess {
 		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
-			compareEdges(view, dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
+			view.CompareEdges(dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
 			return false
 		}
 	}
@@ -471,7 +472,7 @@ func (c *canonSearch) row() bool {
 	if !c.step() {
 		return false
 	}
-	if !c.out.addRow(c.se.row[:c.o.Width()]) {
+	if !c.out.Add(c.se.row[:c.o.Width()]) {
 		c.done = true // the rows tell the error
 		return false
 	}

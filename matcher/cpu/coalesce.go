@@ -2,10 +2,8 @@ package cpu
 
 import (
 	"math/bits"
-	"slices"
 
 	"motifd/dyngraph"
-	"motifd/matcher/cpu/program"
 )
 
 // live notes which members are left when step d of a class's order is mapped to w, and tells whether there are any.
@@ -47,42 +45,5 @@ func (s *search) branch() bool {
 	}
 	s.o, s.class = class, nil
 	copy(s.row[:class.Width()], s.common[:])
-	return true
-}
-
-// addImages is add for an order with images: for each candidate the match and its images.
-func (s *sorter) addImages(se *search, st *program.Step, f *frame, from, to int) bool {
-	w := s.order.width()
-	row := se.row[:w]
-	d := len(se.o.Steps) - 1
-	for i := from; i < to; i++ {
-		if !se.free(d, f.nbr[i]) {
-			continue
-		}
-		row[st.Vertex] = uint32(f.nbr[i])
-		for k := range st.Back {
-			row[s.order.vertices+st.Back[k].Edge] = uint32(f.ent[k][i].Index())
-		}
-		if !s.addAll(row, se.o.Images) {
-			return false
-		}
-	}
-	return true
-}
-
-// addAll adds a row and its images.
-func (s *sorter) addAll(row []uint32, images [][]int) bool {
-	if !s.addRow(row) {
-		return false
-	}
-	s.image = slices.Grow(s.image[:0], len(row))[:len(row)]
-	for _, columns := range images {
-		for j, c := range columns {
-			s.image[j] = row[c]
-		}
-		if !s.addRow(s.image) {
-			return false
-		}
-	}
 	return true
 }

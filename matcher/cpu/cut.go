@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // cut lets the search of a group, or of a view, whose rows are capped go over to one that finds them in canonical order
@@ -28,14 +29,14 @@ type cut struct {
 	done atomic.Bool
 	mu   sync.Mutex // held by the worker that tries
 	// first are the first rows, until the worker that found them takes them.
-	first  *sorter
+	first  *rowsort.Sorter
 	winner *search
 }
 
 // capped is what a cut is of: a group, or a view.
 type capped interface {
 	// begin returns what a canonical search begins with, on behalf of a search that is going on.
-	begin() (o *rowOrder, file *spillFile)
+	begin() (l *rowsort.Layout, file *rowsort.File)
 	// find finds the first rows in canonical order.
 	find(c *canonSearch, limit uint64)
 	// tell adds the steps of a canonical search to the request's.
@@ -110,22 +111,22 @@ func (c *cut) taken(b *Backend, s *search) bool {
 
 // try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
 // when the steps are not enough, and when all searching is to stop.
-func (c *cut) try(b *Backend, s *search, most uint64) *sorter {
+func (c *cut) try(b *Backend, s *search, most uint64) *rowsort.Sorter {
 	se := b.newSearch(s.Stop, matcher.WantRows)
 	defer b.release(se)
 	se.Closed = s.Closed
 	se.Measure(s.Meter)
-	order, file := c.of.begin()
-	out := &sorter{memory: b.opt.GroupMemory, stop: s.Stop}
-	out.begin(order, c.limit, file)
+	layout, file := c.of.begin()
+	out := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: s.Stop}
+	out.Begin(layout, c.limit, file)
 	cs := &canonSearch{se: se, out: out, most: most}
 	c.of.find(cs, c.limit)
-	out.pack()
+	out.Pack()
 	within := se.Spend()
 	c.of.tell(se.Steps)
-	if cs.over || !within || errors.Is(out.err, errStopped) {
-		out.close()
-		out.release()
+	if cs.over || !within || errors.Is(out.Err(), rowsort.ErrStopped) {
+		out.Drop()
+		out.Release()
 		return nil
 	}
 	return out
@@ -144,9 +145,8 @@ func (s *search) cutTaken() bool { return s.cut != nil && s.cut.taken(s.b, s) }
 
 // give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
 // the worker that found them, or by none.
-func (c *cut) give(s *search, rows *sorter) (first bool) {
-	rows.close()
-	rows.count = 0
+func (c *cut) give(s *search, rows *rowsort.Sorter) (first bool) {
+	rows.Drop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.winner != s {
@@ -154,15 +154,13 @@ func (c *cut) give(s *search, rows *sorter) (first bool) {
 	}
 	f := c.first
 	c.first, c.winner = nil, nil
-	rows.runs, rows.held, rows.count, rows.err = f.runs, f.held, f.count, f.err
-	f.runs, f.held = nil, 0
-	f.close()
-	f.release()
+	rows.Replace(f)
+	f.Release()
 	return true
 }
 
 // begin implements capped.
-func (g *group) begin() (*rowOrder, *spillFile) { return g.s.of[g.request].order, &g.file }
+func (g *group) begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.request].layout, &g.file }
 
 // find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
 func (g *group) find(c *canonSearch, limit uint64) {

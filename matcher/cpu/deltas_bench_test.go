@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // userTime is the user CPU time that the process has taken.
@@ -105,20 +106,20 @@ func (x *bench) produce() uint64 {
 	endings := sharedEndings{b: x.b}
 	defer endings.release()
 	se.endings.share(&endings)
-	st := &sorter{memory: x.b.opt.GroupMemory}
-	st.reuse(se.room)
-	defer func() { se.room = st.release() }()
-	st.over = st.buf.empty
+	st := &rowsort.Sorter{Memory: x.b.opt.GroupMemory}
+	st.Reuse(se.room)
+	defer func() { se.room = st.Release() }()
+	st.Overflow = st.Discard
 	se.out = st
-	o := newRowOrder(x.g.View(dyngraph.New), x.plan)
+	o := rowsort.NewLayout(x.g.View(dyngraph.New), x.plan)
 	a := x.b.newAnchors([]matcher.Request{{Plan: x.plan}}, func(matcher.Request) bool { return true }, true)
 	total := uint64(0)
 	for i := range x.b.delta.Net {
-		st.begin(o, 0, nil)
+		st.Begin(o, 0, nil)
 		for _, t := range a.of(i) {
 			se.fromAnchor(t.order, &x.b.delta.Net[i], uint32(i))
 		}
-		total += st.count
+		total += st.Count()
 	}
 	return total
 }

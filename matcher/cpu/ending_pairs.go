@@ -8,23 +8,23 @@ const pairWords = 5
 type pairOfWords = [pairWords]uint32
 
 // addPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
-func (s *sorter) addPairs(se *search, d int, words []uint32, staged bool) bool {
-	near := se.images(&se.apart[0], se.o.Suffix.MustDiffer[0])
-	far := se.images(&se.apart[1], se.o.Suffix.MustDiffer[1])
-	t := s.tails(se.o.Steps[d:d+2], se.row[:])
+func (s *search) addPairs(words []uint32, staged bool) bool {
+	near := s.images(&s.apart[0], s.o.Suffix.MustDiffer[0])
+	far := s.images(&s.apart[1], s.o.Suffix.MustDiffer[1])
+	x := s.suffixes(2)
 	for {
-		for len(words) > 0 && !se.goesOut((*pairOfWords)(words), near, far, staged) {
+		for len(words) > 0 && !s.goesOut((*pairOfWords)(words), near, far, staged) {
 			words = words[pairWords:]
 		}
 		if len(words) == 0 {
-			t.end()
+			x.End()
 			return true
 		}
-		if len(t.words)+pairWords > t.room && !t.full() {
+		if len(x.Words)+pairWords > x.Room && !x.Full() {
 			return false
 		}
-		n := min(len(words), (t.room-len(t.words))/pairWords*pairWords)
-		t.words = se.appendPairs(t.words, words[:n], near, far, staged)
+		n := min(len(words), (x.Room-len(x.Words))/pairWords*pairWords)
+		x.Words = s.appendPairs(x.Words, words[:n], near, far, staged)
 		words = words[n:]
 	}
 }
@@ -44,7 +44,7 @@ func (s *search) sees(entries *[3]uint32) bool {
 	return true
 }
 
-// appendPairs appends the tails of the pairs that go out; there is room for all.
+// appendPairs appends the suffixes of the pairs that go out; there is room for all.
 func (s *search) appendPairs(to, words, near, far []uint32, staged bool) []uint32 {
 	at := len(to)
 	to = to[:at+len(words)]

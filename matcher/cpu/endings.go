@@ -111,7 +111,7 @@ func (s *search) end(d int) (done, ok bool) {
 	if d+2 < len(s.o.Steps) {
 		return true, s.through(d, words, staged)
 	}
-	if !s.out.addEnding(s, d, words, staged) {
+	if !s.addEnding(d, words, staged) {
 		s.Stopped = true
 		return true, false
 	}
@@ -119,24 +119,24 @@ func (s *search) end(d int) (done, ok bool) {
 }
 
 // addEnding adds a row for each of what an ending found that is free and visible; false tells of an error.
-func (s *sorter) addEnding(se *search, d int, words []uint32, staged bool) bool {
-	if len(se.o.Steps[d+1].Back) == 2 {
-		return s.addPairs(se, d, words, staged)
+func (s *search) addEnding(d int, words []uint32, staged bool) bool {
+	if len(s.o.Steps[d+1].Back) == 2 {
+		return s.addPairs(words, staged)
 	}
-	e := se.o.Suffix
-	apart := se.images(&se.apart[0], e.MustDiffer[1])
-	t := s.tails(se.o.Steps[d:d+2], se.row[:])
+	e := s.o.Suffix
+	apart := s.images(&s.apart[0], e.MustDiffer[1])
+	x := s.suffixes(2)
 near:
 	for len(words) > 0 {
 		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
 		images, entries := words[3:][:many], words[3+many:][:many]
 		words = words[3+2*many:]
 		for _, k := range e.MustDiffer[0] {
-			if uint32(se.m[k]) == near {
+			if uint32(s.m[k]) == near {
 				continue near
 			}
 		}
-		if by.Staged() && !se.visible(by) {
+		if by.Staged() && !s.visible(by) {
 			continue
 		}
 		edge := uint32(by.Index())
@@ -148,19 +148,19 @@ near:
 				}
 			}
 			a := dyngraph.Entry(entries[i])
-			if staged && a.Staged() && !se.visible(a) {
+			if staged && a.Staged() && !s.visible(a) {
 				continue
 			}
-			if len(t.words)+4 > t.room && !t.full() {
+			if len(x.Words)+4 > x.Room && !x.Full() {
 				return false
 			}
-			at := len(t.words)
-			t.words = t.words[:at+4]
-			into := t.words[at : at+4 : at+4]
+			at := len(x.Words)
+			x.Words = x.Words[:at+4]
+			into := x.Words[at : at+4 : at+4]
 			into[0], into[1], into[2], into[3] = near, v, edge, uint32(a.Index())
 		}
 	}
-	t.end()
+	x.End()
 	return true
 }
 

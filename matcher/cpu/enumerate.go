@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
 
@@ -43,9 +44,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if cause := meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	file := spillFile{dir: b.opt.SpillDir, budget: budget}
-	all := sorted{order: newRowOrder(view, p), file: &file}
-	keep, capped := limit, viewCut{b: b, c: c, which: which, order: all.order, file: &file}
+	file := rowsort.File{Dir: b.opt.SpillDir, Budget: budget}
+	all := rowsort.Sorted{Layout: rowsort.NewLayout(view, p), File: &file}
+	keep, capped := limit, viewCut{b: b, c: c, which: which, layout: all.Layout, file: &file}
 	if limit > 0 {
 		keep++ // one more tells that there are more
 		if want == matcher.WantRows {
@@ -71,8 +72,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if shape != nil {
 			s.counter.start(s, shape, adj, nil, 0)
 		}
-		st := &sorter{memory: b.opt.GroupMemory, stop: &stop}
-		st.begin(all.order, keep, &file)
+		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
+		st.Begin(all.Layout, keep, &file)
 		s.out = st
 		s.Measure(&meter)
 		capped.cut.measure(b, s)
@@ -81,8 +82,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		began := s.Told.At
 		defer func() {
-			st.close()
-			st.release()
+			st.Drop()
+			st.Release()
 		}()
 		for from, to, given, ok := pool.Take(&s.Worker); ok; from, to, given, ok = pool.Take(&s.Worker) {
 			if given != nil {
@@ -98,23 +99,23 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				}
 			}
 			come.Done(to - from)
-			if st.err != nil || s.Tripped || capped.cut.isDone() {
+			if st.Err() != nil || s.Tripped || capped.cut.isDone() {
 				stop.Store(true)
 			}
 		}
 		s.Spend()
 		took := s.Told.At - began
 		first := capped.cut.isDone() && capped.cut.give(s, st)
-		rows := st.finish(nil)
+		rows := st.Finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case first:
-			all.drop()
+			all.Drop()
 		case capped.cut.isDone():
-			rows.drop()
+			rows.Drop()
 		}
-		all.join(rows)
+		all.Join(rows)
 		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
 		result.Steps += s.Steps
 		result.SearchNS += took
@@ -124,14 +125,14 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	})
 	result.Steps += capped.steps.Load()
 	if err := ctx.Err(); err != nil {
-		all.close()
+		all.Close()
 		return matcher.Result{}, err
 	}
-	if errors.Is(all.err, errSpill) {
+	if errors.Is(all.Err, rowsort.ErrSpill) {
 		meter.Exceed(matcher.CauseSpill)
 	}
 	if result.Over = meter.Over(); result.Over != matcher.NoCause && result.Witness == nil {
-		all.close()
+		all.Close()
 		result.Count = matcher.Count{}
 		return result, nil
 	}
@@ -143,32 +144,32 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		result.Count = c.inUnits(result.Count)
 		return result, nil
 	}
-	take := all.count
+	take := all.Count
 	if limit > 0 && take > limit {
 		take, result.Truncated = limit, true
 	}
 	result.Count = matcher.CountOf(take)
 	if take == 0 {
-		err := all.err
-		all.close()
+		err := all.Err
+		all.Close()
 		return result, err
 	}
-	return result, all.each(ctx, take, emit)
+	return result, all.Each(ctx, take, emit)
 }
 
 // viewCut is the cut of a view whose rows are capped.
 type viewCut struct {
-	cut   cut
-	b     *Backend
-	c     *compiled
-	which dyngraph.Which
-	order *rowOrder
-	file  *spillFile
-	steps atomic.Uint64 // of canonical searches
+	cut    cut
+	b      *Backend
+	c      *compiled
+	which  dyngraph.Which
+	layout *rowsort.Layout
+	file   *rowsort.File
+	steps  atomic.Uint64 // of canonical searches
 }
 
 // begin implements capped.
-func (v *viewCut) begin() (*rowOrder, *spillFile) { return v.order, v.file }
+func (v *viewCut) begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.file }
 
 // find implements capped.
 func (v *viewCut) find(c *canonSearch, limit uint64) {

@@ -145,7 +145,7 @@ func (s *search) isImage(e uint32, of []int) bool {
 func (s *search) ascending(st *program.Step) bool {
 	view := s.g.View(dyngraph.New)
 	for _, l := range st.EdgeLess {
-		if compareEdges(view, dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
+		if view.CompareEdges(dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
 			return false
 		}
 	}

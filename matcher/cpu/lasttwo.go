@@ -39,7 +39,7 @@ func (s *search) lastTwo(d int, f *frame) bool {
 			if !s.StepBy(len(at.list.nbr)) {
 				return false
 			}
-			if !s.out.addList(s, last, at.list) {
+			if !s.addList(last, at.list) {
 				s.Stopped = true
 				return false
 			}
@@ -48,29 +48,30 @@ func (s *search) lastTwo(d int, f *frame) bool {
 	return true
 }
 
-// addList adds a row for each member of a list of candidates of a search's last step that is free and visible, where it has one edge; false tells of an error.
-func (s *sorter) addList(se *search, st *program.Step, l list) bool {
-	apart := se.images(&se.apart[0], st.MustDiffer)
+// addList adds a row for each candidate in a list that may be taken and is visible, where the last step has one edge; false
+// reports an error.
+func (s *search) addList(st *program.Step, l list) bool {
+	apart := s.images(&s.apart[0], st.MustDiffer)
 	nbr, ent := l.nbr, l.ent[:len(l.nbr)]
-	t := s.tails(se.o.Steps[len(se.o.Steps)-1:], se.row[:])
+	x := s.suffixes(1)
 	for {
-		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.staged || !ent[0].Staged() || se.visible(ent[0]))) {
+		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.staged || !ent[0].Staged() || s.visible(ent[0]))) {
 			nbr, ent = nbr[1:], ent[1:]
 		}
 		if len(nbr) == 0 {
-			t.end()
+			x.End()
 			return true
 		}
-		if len(t.words)+2 > t.room && !t.full() {
+		if len(x.Words)+2 > x.Room && !x.Full() {
 			return false
 		}
-		n := min(len(nbr), (t.room-len(t.words))/2)
-		t.words = se.appendList(t.words, nbr[:n], ent[:n], apart, l.staged)
+		n := min(len(nbr), (x.Room-len(x.Words))/2)
+		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], apart, l.staged)
 		nbr, ent = nbr[n:], ent[n:]
 	}
 }
 
-// appendList appends the tails of those members of a list that go out; there is room for all.
+// appendList appends the suffixes of the candidates in a list that may be taken and are visible; there is room for all.
 func (s *search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, apart []uint32, staged bool) []uint32 {
 	at := len(to)
 	to = to[:at+2*len(nbr)]

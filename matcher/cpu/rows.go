@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // group is the result of one (anchor, request), on its way from the workers to the emitter.
@@ -16,11 +17,11 @@ type group struct {
 	chunk   int
 	request int
 	order   uint32
-	rows    sorted
+	rows    rowsort.Sorted
 	tripped bool // it is beyond its budget; the meter tells the cause
 	meter   matcher.Meter
 	cut     cut
-	file    spillFile
+	file    rowsort.File
 	// open counts the parts of the search that are not finished, once some were given away: the first worker's own one
 	// included. It is guarded by rowSearch.mu.
 	open int
@@ -46,26 +47,26 @@ type rowSearch struct {
 	stop   atomic.Bool
 	hungry atomic.Int32 // idle, and waiting for room, or not begun; a hint
 
-	workers   sync.WaitGroup
-	mu        sync.Mutex
-	begun     bool      // workers are
-	work      sync.Cond // something changed that a worker may wait for
-	emitter   sync.Cond // something changed that the emitter may wait for
-	next      int       // chunk that is not taken
-	head      int       // chunk that is being emitted
-	queued    int       // bytes
-	queues    [][]*group
-	done      []bool // chunks that have been searched, but for parts
-	parts     []*groupPart
-	stretches []*stretch
-	idle      int // workers that have nothing to do
-	waiting   int // workers that wait for room
-	failed    bool
+	workers sync.WaitGroup
+	mu      sync.Mutex
+	begun   bool      // workers are
+	work    sync.Cond // something changed that a worker may wait for
+	emitter sync.Cond // something changed that the emitter may wait for
+	next    int       // chunk that is not taken
+	head    int       // chunk that is being emitted
+	queued  int       // bytes
+	queues  [][]*group
+	done    []bool // chunks that have been searched, but for parts
+	parts   []*groupPart
+	merges  []*mergeTask
+	idle    int // workers that have nothing to do
+	waiting int // workers that wait for room
+	failed  bool
 }
 
 // rowRequest is what a search keeps for one request.
 type rowRequest struct {
-	order   *rowOrder
+	layout  *rowsort.Layout
 	closed  atomic.Bool // it is not searched any more
 	steps   atomic.Int64
 	ns      atomic.Int64
@@ -107,7 +108,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	b.starts = nil
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
-			s.of[i].order = b.plans[r.Plan].order
+			s.of[i].layout = b.plans[r.Plan].layout
 		}
 	}
 	defer context.AfterFunc(ctx, s.fail)()
@@ -125,11 +126,11 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	s.note(sign, nets)
 	for _, q := range s.queues {
 		for _, g := range q {
-			g.rows.close()
+			g.rows.Close()
 		}
 	}
-	for _, p := range s.stretches {
-		p.close()
+	for _, p := range s.merges {
+		p.Close()
 	}
 	for i := range reqs {
 		results[i].Steps += uint64(s.of[i].steps.Load())
@@ -187,7 +188,7 @@ func (s *rowSearch) take(ctx context.Context) (*group, error) {
 			g := q[0]
 			q[0] = nil
 			s.queues[s.head] = q[1:]
-			s.queued -= g.rows.bytes()
+			s.queued -= g.rows.Bytes()
 			if s.waiting > 0 {
 				s.work.Broadcast()
 			}
@@ -222,24 +223,24 @@ func (s *rowSearch) emitAll(ctx context.Context) error {
 func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	r, of, req := &s.results[g.request], &s.of[g.request], &s.reqs[g.request]
 	if of.closed.Load() {
-		g.rows.close()
+		g.rows.Close()
 		return nil
 	}
-	if errors.Is(g.rows.err, errSpill) {
+	if errors.Is(g.rows.Err, rowsort.ErrSpill) {
 		g.meter.Exceed(matcher.CauseSpill)
 		g.tripped = true
 	}
 	if g.tripped {
-		g.rows.close()
+		g.rows.Close()
 		stop, err := s.over(g.request, g.order, g.meter.Over())
 		of.closed.Store(stop)
 		return err
 	}
-	take := g.rows.count
+	take := g.rows.Count
 	if req.Limit > 0 {
 		take = min(take, req.Limit-of.emitted.Load())
 	}
-	if take > 0 || g.rows.err != nil {
+	if take > 0 || g.rows.Err != nil {
 		err := s.each(ctx, g, take, func(rows matcher.Rows) error {
 			return s.emit(matcher.Group{Request: g.request, Order: g.order, Rows: rows})
 		})
@@ -247,7 +248,7 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 			return err
 		}
 	} else {
-		g.rows.close()
+		g.rows.Close()
 	}
 	r.Count = r.Count.Add(matcher.CountOf(take))
 	if r.Truncated = req.Limit > 0 && of.emitted.Add(take) == req.Limit; r.Truncated {

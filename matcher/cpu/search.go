@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
 
@@ -41,12 +42,13 @@ type search struct {
 	meeting meeting
 	apart   [2][matcher.MaxVertices]uint32 // what images are to be kept apart from
 
-	mode    matcher.Want
-	found   uint64     // matches, when they are counted one by one
-	out     *sorter    // of the rows
-	room    sorterRoom // of the next sorter
-	witness []uint32   // the first match, when any will do
-	counter counter
+	mode     matcher.Want
+	found    uint64          // matches, when they are counted one by one
+	out      *rowsort.Sorter // of the rows
+	room     rowsort.Room    // of the next sorter
+	imageRow []uint32        // the image of a row at hand
+	witness  []uint32        // the first match, when any will do
+	counter  counter
 	work.Worker
 	base int  // steps before it belong to another worker
 	cut  *cut // of the group, or the request; nil when its rows are not capped
@@ -172,7 +174,7 @@ func (s *search) fromRoot(o *program.Order, which dyngraph.Which, v dyngraph.Ver
 // matches returns how many matches the search has found.
 func (s *search) matches() uint64 {
 	if s.mode == matcher.WantRows && s.out != nil {
-		return s.out.count
+		return s.out.Count()
 	}
 	return s.found
 }
@@ -259,11 +261,11 @@ func (s *search) last(st *program.Step, f *frame, from, to int) bool {
 	}
 	d := len(s.o.Steps) - 1
 	if s.mode == matcher.WantRows {
-		add := s.out.add
+		add := s.addLast
 		if s.o.Images != nil {
-			add = s.out.addImages
+			add = s.addImages
 		}
-		if !add(s, st, f, from, to) {
+		if !add(st, f, from, to) {
 			s.Stopped = true
 			return false
 		}
@@ -299,7 +301,7 @@ func (s *search) match() bool {
 		s.Stopped = true
 		return false
 	}
-	if !s.out.addAll(s.row[:s.o.Width()], s.o.Images) {
+	if !s.addRow() {
 		s.Stopped = true
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/matchertest"
 )
 
@@ -21,11 +22,15 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		two := rng.IntN(2) == 0
 		// A path of three vertices from an anchor's second one, and perhaps an edge back to that.
 		o := &program.Order{Steps: []program.Step{{Vertex: 1}, {Vertex: 3}, {Vertex: 0, Back: []program.BackEdge{{Edge: 2, Step: 1}}},
-			{Vertex: 2, Back: []program.BackEdge{{Edge: 1, Step: 2}}, MustDiffer: []int{0, 1, 2}}}}
-		rows := &rowOrder{vertices: 4, edges: 3, simple: true}
+			{Vertex: 2, Back: []program.BackEdge{{Edge: 1, Step: 2}}, MustDiffer: []int{0, 1, 2}}},
+			LastColumns: [2][]uint16{{2, 5}, {0, 2, 6, 5}}}
+		rows := &rowsort.Layout{Vertices: 4, Edges: 3, Determined: true}
 		if two {
-			rows.edges = 4
+			rows.Edges = 4
 			o.Steps[3].Back = append(o.Steps[3].Back, program.BackEdge{Edge: 3, Step: 1})
+			for i := range o.LastColumns {
+				o.LastColumns[i] = append(o.LastColumns[i], 7)
+			}
 		}
 		o.Suffix = &program.Suffix{S1: 2, Root: 1, MustDiffer: [2][]int{{0, 1}, {0}}}
 		s := &search{o: o, sign: dyngraph.Inserted, anchor: uint32(rng.IntN(50))}
@@ -44,16 +49,17 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			return dyngraph.EntryOf(dyngraph.EdgeIndex(rng.IntN(100)), staged && rng.IntN(3) == 0)
 		}
 		var got, want []uint32
-		st := &sorter{memory: 1 + rng.IntN(1<<15)}
-		st.over = func() {
+		st := &rowsort.Sorter{Memory: 1 + rng.IntN(1<<15)}
+		s.out = st
+		st.Overflow = func() {
 			full = true
-			got = append(got, bufferedRows(&st.buf)...)
-			st.buf.empty()
+			got = append(got, st.Arrived()...)
+			st.Discard()
 		}
-		st.begin(rows, 0, nil)
+		st.Begin(rows, 0, nil)
 		if rng.IntN(2) == 0 { // not at the beginning
-			st.addRow(s.row[:rows.width()])
-			want = append(want, s.row[:rows.width()]...)
+			st.Add(s.row[:rows.Width()])
+			want = append(want, s.row[:rows.Width()]...)
 		}
 		oneByOne := func(steps []int, images []uint32, apart [][]int, entries []dyngraph.Entry) {
 			for i, v := range images {
@@ -64,7 +70,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 					}
 				}
 			}
-			row := slices.Clone(s.row[:rows.width()])
+			row := slices.Clone(s.row[:rows.Width()])
 			for i, d := range steps {
 				row[o.Steps[d].Vertex] = images[i]
 				for _, b := range o.Steps[d].Back {
@@ -72,7 +78,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 						hidden = true
 						return
 					}
-					row[rows.vertices+b.Edge] = uint32(entries[0].Index())
+					row[rows.Vertices+b.Edge] = uint32(entries[0].Index())
 					entries = entries[1:]
 				}
 			}
@@ -86,7 +92,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 					words = append(words, images[0], images[1], uint32(entries[0]), uint32(entries[1]), uint32(entries[2]))
 					oneByOne([]int{2, 3}, images, o.Suffix.MustDiffer[:], entries)
 				}
-				require.True(t, st.addEnding(s, 2, words, staged))
+				require.True(t, s.addEnding(2, words, staged))
 				continue
 			}
 			l := list{staged: staged}
@@ -95,18 +101,9 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 				l.nbr, l.ent = append(l.nbr, dyngraph.VertexID(v)), append(l.ent, e)
 				oneByOne([]int{3}, []uint32{v}, [][]int{o.Steps[3].MustDiffer}, []dyngraph.Entry{e})
 			}
-			require.True(t, st.addList(s, &o.Steps[3], l))
+			require.True(t, s.addList(&o.Steps[3], l))
 		}
-		require.Equal(t, uint64(len(want)/rows.width()), st.count)
-		require.Equal(t, want, append(got, bufferedRows(&st.buf)...))
+		require.Equal(t, uint64(len(want)/rows.Width()), st.Count())
+		require.Equal(t, want, append(got, st.Arrived()...))
 	})
-}
-
-// bufferedRows returns the rows of a buffer in the order in which they came.
-func bufferedRows(b *rowBuffer) (rows []uint32) {
-	keys := b.keys(nil)
-	for i := range keys {
-		rows = append(rows, b.row(nil, &keys[i])...)
-	}
-	return rows
 }

@@ -6,6 +6,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
 
@@ -13,8 +14,8 @@ import (
 type worker struct {
 	s   *rowSearch
 	se  *search
-	st  sorter
-	out rowWriter
+	st  rowsort.Sorter
+	out rowsort.Writer
 	// ready are groups that are complete but not queued, and their size in bytes.
 	ready []*group
 	bytes int
@@ -28,8 +29,8 @@ type worker struct {
 }
 
 func newWorker(s *rowSearch) *worker {
-	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: sorter{memory: s.b.opt.GroupMemory, stop: &s.stop}}
-	w.st.reuse(w.se.room)
+	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
+	w.st.Reuse(w.se.room)
 	w.se.out = &w.st
 	w.se.endings.share(&s.endings)
 	if s.b.opt.Threads > 1 {
@@ -66,17 +67,17 @@ func (w *worker) run() {
 
 // release ends the worker.
 func (w *worker) release() {
-	w.out.close()
-	w.st.close()
-	w.se.room = w.st.release()
+	w.out.Close()
+	w.st.Drop()
+	w.se.room = w.st.Release()
 	w.s.b.release(w.se)
 }
 
-// help does what others have given away, if there is any: a stretch of a merge, or a part of a group of a chunk before
+// help does what others have given away, if there is any: a range of a merge, or a part of a group of a chunk before
 // the given one. s.mu is held, but not meanwhile.
 func (w *worker) help(before int) bool {
 	s := w.s
-	if p := s.takeStretch(); p != nil {
+	if p := s.takeMerge(); p != nil {
 		s.mu.Unlock()
 		p.merge()
 		s.mu.Lock()
@@ -104,9 +105,9 @@ func (w *worker) chunk(c int) {
 		for starts := s.starts[i]; len(starts) > 0; {
 			n := w.groupOf(starts, s.nets[i])
 			if g := w.group(c, s.nets[i], starts[:n:n]); g != nil {
-				w.bytes += g.rows.bytes()
+				w.bytes += g.rows.Bytes()
 				w.ready = append(w.ready, g)
-				if w.bytes >= 16*blockWords {
+				if w.bytes >= 16*rowsort.BlockWords {
 					w.queue(c)
 				}
 			}
@@ -159,8 +160,8 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		g = &group{s: s}
 	}
 	w.spare = nil
-	g.rows, g.tripped = sorted{}, false
-	g.chunk, g.request, g.order, g.file.dir, g.file.budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
+	g.rows, g.tripped = rowsort.Sorted{}, false
+	g.chunk, g.request, g.order, g.file.Dir, g.file.Budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
 	if g.cut.limit = 0; limit > 0 {
 		g.cut.begin(s.b, limit, g)
 	}
@@ -182,14 +183,14 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		return nil
 	}
 	if g.tripped = tripped; tripped {
-		w.st.close() // no row of it is emitted
-		g.file.close()
+		w.st.Drop() // no row of it is emitted
+		g.file.Close()
 		return g
 	}
-	g.rows = w.st.finish(&w.out)
-	g.rows.file = &g.file
-	if g.rows.count == 0 && g.rows.err == nil {
-		g.rows.close()
+	g.rows = w.st.Finish(&w.out)
+	g.rows.File = &g.file
+	if g.rows.Count == 0 && g.rows.Err == nil {
+		g.rows.Close()
 		w.spare = g
 		return nil
 	}
@@ -207,8 +208,8 @@ func (w *worker) part(p *groupPart) {
 // are wanted (see cut).
 func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first bool) {
 	s, se, of := w.s, w.se, &w.s.of[g.request]
-	w.st.begin(of.order, g.cut.limit, &g.file)
-	w.st.rows.tail = tailOf(starts, p)
+	w.st.Begin(of.layout, g.cut.limit, &g.file)
+	w.st.Presorted = tailOf(starts, p)
 	se.Measure(&g.meter)
 	began := se.Told
 	se.Closed = &of.closed
@@ -253,29 +254,29 @@ func tailOf(starts []start, p *groupPart) int {
 func (w *worker) finish(g *group, tripped, first bool) {
 	s := w.s
 	if tripped {
-		w.st.close() // no row of the group is emitted
+		w.st.Drop() // no row of the group is emitted
 	}
-	rows := w.st.finish(nil)
-	n := rows.bytes()
+	rows := w.st.Finish(nil)
+	n := rows.Bytes()
 	s.mu.Lock()
 	spill := s.queued+n > s.b.opt.QueueMemory && !s.first(g)
 	s.mu.Unlock()
 	if spill && n > 0 {
-		rows.spill(&g.file)
-		n = rows.bytes()
+		rows.Spill(&g.file)
+		n = rows.Bytes()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g.rows.order, g.rows.file = rows.order, &g.file
+	g.rows.Layout, g.rows.File = rows.Layout, &g.file
 	switch {
 	case first:
-		s.queued -= g.rows.bytes()
-		g.rows.drop()
+		s.queued -= g.rows.Bytes()
+		g.rows.Drop()
 	case g.cut.isDone():
-		rows.drop()
+		rows.Drop()
 		n = 0
 	}
-	g.rows.join(rows)
+	g.rows.Join(rows)
 	g.tripped = g.tripped || tripped
 	s.queued += n
 	g.open--
@@ -297,7 +298,7 @@ func (w *worker) queue(c int) {
 	s := w.s
 	ready, n := w.ready, w.bytes
 	w.ready, w.bytes = nil, 0
-	w.out.close()
+	w.out.Close()
 	s.mu.Lock()
 	for s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0) {
 		if w.help(s.head + 1) {

@@ -18,6 +18,8 @@ type Order struct {
 	// order.
 	SortedTail int
 	Suffix     *Suffix // or nil
+	// LastColumns are the row columns that the last step fills, and the last two, vertices first.
+	LastColumns [2][]uint16
 	// PathEnd tells that the last step has one back edge, to the step before it, and no symmetry constraint.
 	PathEnd bool
 	// Members are the orders of a coalesced class (DESIGN A6); this order then holds the steps that they share. nil
@@ -124,7 +126,23 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 	if symmetric {
 		c.findWindows()
 	}
+	for n := 1; n <= min(len(c.LastColumns), len(c.Steps)); n++ {
+		c.LastColumns[n-1] = c.columnsOf(c.Steps[len(c.Steps)-n:])
+	}
 	return c
+}
+
+// columnsOf lists the row columns that steps fill, vertices first.
+func (o *Order) columnsOf(steps []Step) (columns []uint16) {
+	for i := range steps {
+		columns = append(columns, uint16(steps[i].Vertex))
+	}
+	for i := range steps {
+		for k := range steps[i].Back {
+			columns = append(columns, uint16(len(o.Plan.Query.Vertices)+steps[i].Back[k].Edge))
+		}
+	}
+	return columns
 }
 
 // finish fills in how the rows of a complete order leave it.

@@ -1,17 +1,17 @@
-package cpu
+package rowsort
 
 import "slices"
 
-// merge merges runs of one group: a heap of cursors.
+// merge merges runs of one group with a heap of cursors.
 type merge struct {
-	order *rowOrder
+	of    *Layout
 	heads []*cursor
 	hi    []uint32
 }
 
-// newMerge merges what the runs hold from the first row on whose vertices are not before lo, up to those that come before hi; nil is no bound.
-func newMerge(o *rowOrder, runs []*run, lo, hi []uint32) (*merge, error) {
-	m := &merge{order: o, hi: hi}
+// newMerge merges the rows of runs whose vertices are in [lo, hi); nil is no bound.
+func newMerge(l *Layout, runs []*run, lo, hi []uint32) (*merge, error) {
+	m := &merge{of: l, hi: hi}
 	for _, r := range runs {
 		c, err := newCursor(r, lo, hi)
 		if err != nil {
@@ -31,10 +31,10 @@ func (m *merge) before(a, b *cursor) bool {
 	if a.key != b.key {
 		return a.key < b.key
 	}
-	if c := slices.Compare(a.row[2:m.order.vertices], b.row[2:m.order.vertices]); c != 0 || m.order.simple {
+	if c := slices.Compare(a.row[2:m.of.Vertices], b.row[2:m.of.Vertices]); c != 0 || m.of.Determined {
 		return c < 0
 	}
-	return m.order.compareEdgesOf(a.row, b.row) < 0
+	return m.of.compareEdges(a.row, b.row) < 0
 }
 
 func (m *merge) sift(i int) {
@@ -55,7 +55,7 @@ func (m *merge) sift(i int) {
 	}
 }
 
-// append appends at most most rows to dst.
+// append appends the next rows to dst, at most so many.
 func (m *merge) append(dst []uint32, most int) ([]uint32, error) {
 	for most > 0 && len(m.heads) > 0 {
 		c := m.heads[0]
@@ -103,31 +103,5 @@ func (m *merge) beyond(c *cursor) bool {
 	if k := uint64(hi[0])<<32 | uint64(hi[1]); c.key != k {
 		return c.key > k
 	}
-	return slices.Compare(c.row[2:m.order.vertices], hi[2:]) >= 0
-}
-
-// span is a part of the merged rows: from the first that is not before lo to before hi. nil is no bound.
-type span struct {
-	lo, hi []uint32
-	rows   uint64 // about
-}
-
-// spans cuts the merged rows into parts of about target rows, that are as large as it takes where vertices repeat.
-func spans(runs []*run, target uint64) []span {
-	var starts []packed
-	for _, r := range runs {
-		starts = append(starts, r.blocks...)
-	}
-	slices.SortFunc(starts, func(a, b packed) int { return slices.Compare(a.first, b.first) })
-	all := []span{{}}
-	for i := range starts {
-		last := &all[len(all)-1]
-		if last.rows >= target && slices.Compare(starts[i-1].first, starts[i].first) != 0 {
-			last.hi = starts[i].first
-			all = append(all, span{lo: starts[i].first})
-			last = &all[len(all)-1]
-		}
-		last.rows += uint64(starts[i].rows)
-	}
-	return all
+	return slices.Compare(c.row[2:m.of.Vertices], hi[2:]) >= 0
 }

@@ -1,4 +1,4 @@
-package cpu
+package rowsort
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 )
 
 // filledSorter returns a sorter that holds n rows, in many runs on disk.
-func filledSorter(t *testing.T, n uint32, stop *atomic.Bool) (*sorter, *spillFile) {
+func filledSorter(t *testing.T, n uint32, stop *atomic.Bool) (*Sorter, *File) {
 	t.Helper()
-	file := &spillFile{dir: t.TempDir()}
-	s := &sorter{memory: 16, stop: stop}
-	s.begin(testOrder(2), 0, file)
-	t.Cleanup(func() { s.close(); file.close() })
+	file := &File{Dir: t.TempDir()}
+	s := &Sorter{Memory: 16, Stop: stop}
+	s.Begin(testOrder(2), 0, file)
+	t.Cleanup(func() { s.Drop(); file.Close() })
 	for i := range n {
-		if !s.addRow([]uint32{i * 7 % n, i, i}) {
+		if !s.Add([]uint32{i * 7 % n, i, i}) {
 			t.Fatal(s.err)
 		}
 	}
@@ -34,13 +34,13 @@ func TestStopEndsSortingAndSpilling(t *testing.T) {
 	}
 	stop.Store(true)
 	added := 0
-	for added < 1_000_000 && s.addRow([]uint32{1, 2, 3}) {
+	for added < 1_000_000 && s.Add([]uint32{1, 2, 3}) {
 		added++
 	}
 	if added > s.room {
 		t.Errorf("%d rows were added after the stop, the buffer has %d words", added, s.room)
 	}
-	if !errors.Is(s.err, errStopped) || len(s.runs) != runs || file.end != end {
+	if !errors.Is(s.err, ErrStopped) || len(s.runs) != runs || file.end != end {
 		t.Errorf("after the stop: %v, %d runs of %d, %d bytes on disk of %d", s.err, len(s.runs), runs, file.end, end)
 	}
 }
@@ -52,7 +52,7 @@ func TestStopEndsCompaction(t *testing.T) {
 	end := file.end
 	stop.Store(true)
 	s.compact(0)
-	if !errors.Is(s.err, errStopped) || file.end != end {
+	if !errors.Is(s.err, ErrStopped) || file.end != end {
 		t.Errorf("after the stop: %v, %d bytes on disk of %d", s.err, file.end, end)
 	}
 }
@@ -60,14 +60,14 @@ func TestStopEndsCompaction(t *testing.T) {
 // TestStopEndsTheMergeOfAGroup: no block is handed on after the context is done.
 func TestStopEndsTheMergeOfAGroup(t *testing.T) {
 	s, file := filledSorter(t, 200_000, nil)
-	rows := s.finish(nil)
-	rows.file = file
+	rows := s.Finish(nil)
+	rows.File = file
 	if len(rows.runs) < 2 {
 		t.Fatalf("%d runs are to be merged", len(rows.runs))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
-	err := rows.each(ctx, 0, func(matcher.Rows) error {
+	err := rows.Each(ctx, 0, func(matcher.Rows) error {
 		calls++
 		cancel()
 		return nil
@@ -80,12 +80,12 @@ func TestStopEndsTheMergeOfAGroup(t *testing.T) {
 // TestAReasonComesBeforeAStop: a full disk stops the other workers; the error that is told is the disk's.
 func TestAReasonComesBeforeAStop(t *testing.T) {
 	full := errors.New("disk full")
-	for _, errs := range [][2]error{{full, errStopped}, {errStopped, full}} {
-		var all sorted
-		all.join(sorted{err: errs[0]})
-		all.join(sorted{err: errs[1]})
-		if !errors.Is(all.err, full) {
-			t.Errorf("%v, then %v: %v is told", errs[0], errs[1], all.err)
+	for _, errs := range [][2]error{{full, ErrStopped}, {ErrStopped, full}} {
+		var all Sorted
+		all.Join(Sorted{Err: errs[0]})
+		all.Join(Sorted{Err: errs[1]})
+		if !errors.Is(all.Err, full) {
+			t.Errorf("%v, then %v: %v is told", errs[0], errs[1], all.Err)
 		}
 	}
 }

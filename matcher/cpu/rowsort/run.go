@@ -1,26 +1,23 @@
-package cpu
+package rowsort
 
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"sync"
-
-	"motifd/matcher"
 )
 
 // packedWords is the size of a packed block: 16 KiB.
 const packedWords = 4 << 10
 
-// run is a sorted run of rows, packed: of each row only what differs from the row before it is kept, the number of
-// leading vertices that do not, the vertices after them, and the edges that these determine. That is a third or less of
-// the row. Blocks are packed one by one, so that reading may begin at any.
+// run is a sorted run of rows with prefix compression: of each row it keeps the number of leading vertices that are those
+// of the row before, the other vertices, and the edges that these determine. That is a third or less of the row. Blocks are
+// packed one by one, so that reading may begin at any.
 type run struct {
-	order  *rowOrder
+	of     *Layout
 	rows   uint64
 	blocks []packed
 	level  int // how often its rows were merged
@@ -64,7 +61,7 @@ func (r *run) close() {
 	r.blocks = nil
 }
 
-// packer makes a run of rows that are added in order.
+// packer makes a run of rows, which are added in order.
 type packer struct {
 	run  *run
 	last []uint32 // the row before
@@ -73,8 +70,8 @@ type packer struct {
 
 // add packs a row. The row before it must not have changed.
 func (p *packer) add(row []uint32) {
-	o := p.run.order
-	v, k := o.vertices, 0
+	o := p.run.of
+	v, k := o.Vertices, 0
 	if len(p.run.blocks) == 0 || p.n+1+len(row) > packedWords {
 		p.end()
 		words := packs.Get().(*[packedWords]uint32)
@@ -119,91 +116,15 @@ func (p *packer) finish() *run {
 	return p.run
 }
 
-// newRun packs the rows of buf named by keys, in their order.
-func newRun(o *rowOrder, buf *rowBuffer, keys []rowKey) *run {
-	p := packer{run: &run{order: o}}
+// newRun packs the rows of buf that keys name, in their order.
+func newRun(l *Layout, buf *buffer, keys []key) *run {
+	p := packer{run: &run{of: l}}
 	var rows [2][]uint32 // this one and the one before, by turns
 	for i := range keys {
 		rows[i%2] = buf.row(rows[i%2], &keys[i])
 		p.add(rows[i%2])
 	}
 	return p.finish()
-}
-
-// spill moves the run to a file.
-func (r *run) spill(f *spillFile) error { return r.spillBlocks(f, len(r.blocks)) }
-
-// spillBlocks moves the first n blocks to a file.
-func (r *run) spillBlocks(f *spillFile, n int) error {
-	size := int64(0)
-	for i := range r.blocks[:n] {
-		if r.blocks[i].words != nil {
-			size += int64(4 * r.blocks[i].n)
-		}
-	}
-	if size == 0 {
-		return nil
-	}
-	file, off, err := f.reserve(size)
-	if err != nil {
-		return err
-	}
-	var buf [4 * packedWords]byte
-	for i := range r.blocks[:n] {
-		b := &r.blocks[i]
-		if b.words == nil {
-			continue
-		}
-		for k, x := range b.words[:b.n] {
-			binary.LittleEndian.PutUint32(buf[4*k:], x)
-		}
-		if _, err := file.WriteAt(buf[:4*b.n], off); err != nil {
-			return fmt.Errorf("spilling matches for sorting: %w", err)
-		}
-		freeWords(b.words)
-		b.words, b.file, b.off = nil, file, off
-		off += int64(4 * b.n)
-	}
-	return nil
-}
-
-// spillFile is a temporary file, made when it is needed first, for the runs of one group.
-type spillFile struct {
-	dir    string
-	budget *matcher.Budget // that what is written counts against
-	mu     sync.Mutex
-	f      *os.File
-	end    int64
-}
-
-// errSpill tells that a group's runs are more than temporary files may hold.
-var errSpill = errors.New("temporary files have reached their limit")
-
-// reserve returns the file and where size bytes may be written.
-func (s *spillFile) reserve(size int64) (*os.File, int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.f == nil {
-		f, err := matcher.TempFile(s.dir, "sort")
-		if err != nil {
-			return nil, 0, fmt.Errorf("spilling matches for sorting: %w", err)
-		}
-		s.f = f
-	}
-	off := s.end
-	s.end += size
-	if !s.budget.Spill(size) {
-		return nil, 0, errSpill
-	}
-	return s.f, off, nil
-}
-
-func (s *spillFile) close() {
-	if s.f != nil {
-		s.f.Close()
-		s.budget.Spill(-s.end)
-		s.f, s.end = nil, 0
-	}
 }
 
 // cursor reads a run.
@@ -214,15 +135,15 @@ type cursor struct {
 	row   []uint32 // the present row
 	key   uint64   // its first two vertices
 	space []uint32
-	buf   []byte // both of the size of the largest block that was read
+	buf   []byte // like space, of the size of the largest block that was read
 	hi    []uint32
 	near  bool // some rows of the block may not be before hi
 }
 
-// newCursor returns a cursor whose first row is the first one that is not before lo, or nil if there is none. With lo
-// nil it is the run's first. It tells when it comes near hi, if that is not nil.
+// newCursor returns a cursor at the first row that is not before lo, nil if there is none. With lo nil that is the run's
+// first. near is kept for hi, unless that is nil.
 func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
-	c := &cursor{run: r, row: make([]uint32, r.order.width()), hi: hi}
+	c := &cursor{run: r, row: make([]uint32, r.of.Width()), hi: hi}
 	if lo != nil {
 		at, _ := slices.BinarySearchFunc(r.blocks, lo, func(b packed, lo []uint32) int {
 			return cmp.Or(slices.Compare(b.first, lo), 1) // rows equal to lo may end the block before
@@ -233,7 +154,7 @@ func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
 		if ok, err := c.next(); !ok {
 			return nil, err
 		}
-		if lo == nil || slices.Compare(c.row[:r.order.vertices], lo) >= 0 {
+		if lo == nil || slices.Compare(c.row[:r.of.Vertices], lo) >= 0 {
 			return c, nil
 		}
 	}
@@ -255,9 +176,9 @@ func (c *cursor) next() (bool, error) {
 			return false, err
 		}
 	}
-	o := c.run.order
+	o := c.run.of
 	k := int(c.words[0])
-	n := copy(c.row[k:o.vertices], c.words[1:]) + 1
+	n := copy(c.row[k:o.Vertices], c.words[1:]) + 1
 	for _, column := range o.later[k] {
 		c.row[column] = c.words[n]
 		n++

@@ -1,11 +1,9 @@
-package cpu
+package rowsort
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"motifd/matcher/cpu/program"
 )
 
 // TestRowSorter sorts rows that come as those of one search do, in the order of some other arrangement of their
@@ -14,10 +12,10 @@ func TestRowSorter(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var s rowSorter
+	var s keySorter
 	for round := range 200 {
 		o := testOrder(2 + rng.IntN(5))
-		n, w := 1+rng.IntN(4*someKeys), o.width()
+		n, w := 1+rng.IntN(4*someKeys), o.Width()
 		if round%20 == 0 {
 			n = 2 * manyKeys
 		}
@@ -25,7 +23,7 @@ func TestRowSorter(t *testing.T) {
 		full := round%3 == 0 // columns of 16 bits: four of them are a whole key
 		for i := range rows {
 			rows[i] = make([]uint32, w)
-			for c := range o.vertices {
+			for c := range o.Vertices {
 				bits := rng.IntN(20)
 				if full {
 					bits = 16
@@ -33,11 +31,11 @@ func TestRowSorter(t *testing.T) {
 				rows[i][c] = rng.Uint32N(1 << bits)
 			}
 		}
-		// The steps of the search, by column; the columns of the tail come in their order.
-		at := rng.Perm(o.vertices)
-		s.tail = rng.IntN(o.vertices + 1)
-		slices.Sort(at[o.vertices-s.tail:])
-		columns := make([]int, o.vertices)
+		// The steps of the search, by column; presorted columns come in their order.
+		at := rng.Perm(o.Vertices)
+		s.presorted = rng.IntN(o.Vertices + 1)
+		slices.Sort(at[o.Vertices-s.presorted:])
+		columns := make([]int, o.Vertices)
 		for c, step := range at {
 			columns[step] = c
 		}
@@ -55,31 +53,31 @@ func TestRowSorter(t *testing.T) {
 				rows[i], rows[j] = rows[j], rows[i]
 			}
 		}
-		var buf rowBuffer
+		var buf buffer
 		buf.begin(o)
-		last := []program.Step{{Vertex: columns[o.vertices-1]}}
-		form := buf.formOf(o, last)
+		last := []uint16{uint16(columns[o.Vertices-1])}
+		split := buf.splitOf(o, last)
 		for i := 0; i < len(rows); {
 			if rng.IntN(3) == 0 {
 				buf.whole(rows[i])
 				i++
 				continue
 			}
-			// All rows that agree in all but the column of the last step share a head.
-			head := slices.Clone(rows[i])
-			head[columns[o.vertices-1]] = ^uint32(0) // is never looked at
-			buf.open(form, head)
+			// All rows that agree in all but the column of the last step share a prefix.
+			prefix := slices.Clone(rows[i])
+			prefix[columns[o.Vertices-1]] = ^uint32(0) // is never looked at
+			buf.open(split, prefix)
 			agree := func(row []uint32) bool {
-				for _, c := range columns[:o.vertices-1] {
-					if row[c] != head[c] {
+				for _, c := range columns[:o.Vertices-1] {
+					if row[c] != prefix[c] {
 						return false
 					}
 				}
 				return true
 			}
 			for ; i < len(rows) && agree(rows[i]); i++ {
-				buf.words = append(buf.words, rows[i][columns[o.vertices-1]])
-				buf.words[buf.head+1]++
+				buf.words = append(buf.words, rows[i][columns[o.Vertices-1]])
+				buf.words[buf.prefix+1]++
 				buf.rows++
 			}
 		}
@@ -89,7 +87,7 @@ func TestRowSorter(t *testing.T) {
 		}
 		slices.SortFunc(rows, slices.Compare)
 		if !slices.EqualFunc(rows, got, slices.Equal) {
-			t.Fatalf("%d rows of %d vertices with a tail of %d are not in order", n, o.vertices, s.tail)
+			t.Fatalf("%d rows of %d vertices with %d presorted columns are not in order", n, o.Vertices, s.presorted)
 		}
 	}
 }

@@ -1,51 +1,31 @@
-package cpu
+package rowsort
 
 import (
 	"cmp"
 	"slices"
 )
 
-// rowKey says where a row is, with some of its columns packed into one integer that orders like them.
-type rowKey struct {
-	key       uint64
-	row, head uint32 // in the words of a rowBuffer: its tail and its head
-}
-
-// rowSorter puts the rows of one group in order, by their keys: the rows stay where they are. As many columns as 64
+// keySorter puts the rows of one group in order by their keys; the rows stay where they are. As many vertex columns as 64
 // bits hold are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as
-// the anchor fixes two vertices. The keys are sorted by radix; rows with equal keys are sorted by the columns that are
-// left. Of rows that share their heads most of that is done with the heads alone (see band).
+// the anchor fixes two vertices. The keys are sorted by radix (LSD); rows with equal keys are sorted by the columns that are
+// left. Of rows that share a prefix most of that is done with the prefixes alone (see band).
 //
-// A search puts rows out in the order of its steps. The last columns that come in the order of the steps are therefore
-// in order among rows that agree in the others, and a stable sort need not look at them. Where that is not so, as rows
-// of several searches are mixed, it is seen and mended.
-type rowSorter struct {
-	order *rowOrder
-	tail  int // columns at the end of the vertices that rows of one search bring in order
-	buf   *rowBuffer
+// A search finds rows in the order of its steps. The last vertex columns that come in the order of the steps are therefore
+// presorted: in order among rows that agree in the others, so that a stable sort need not look at them. Where that is not
+// so, as rows of several searches are mixed, it is seen and mended.
+type keySorter struct {
+	of        *Layout
+	presorted int // of the last vertex columns
+	buf       *buffer
 	keyRoom
 	count [8][]uint32 // by digit
 	pair  [2][]uint32 // two rows that are compared
 
 	// What the sort by bands needs.
-	headsOf []int // how many heads are of a form
-	bands   []band
-	bandOf  []int // by form
-	starts  []int // of runs
-}
-
-// keyRoom is memory for keys.
-type keyRoom struct {
-	keys, tmp []rowKey
-	heads     []rowKey // of one band, with what their rows have in common as key
-}
-
-// keysFor returns memory for n keys: some that is there, whatever it holds, or more.
-func keysFor(n int, there []rowKey) []rowKey {
-	if cap(there) < n {
-		return make([]rowKey, n, n+n/2)
-	}
-	return there[:n]
+	prefixesOf []int // by split: how many prefixes have it
+	bands      []band
+	bandOf     []int // by split
+	starts     []int // of ascending runs
 }
 
 // Below these numbers of keys insertion sort and comparison sort beat radix sort.
@@ -56,8 +36,8 @@ const (
 )
 
 // sort returns the rows of buf in order, valid until the next call.
-func (s *rowSorter) sort(order *rowOrder, buf *rowBuffer) []rowKey {
-	s.order, s.buf = order, buf
+func (s *keySorter) sort(of *Layout, buf *buffer) []key {
+	s.of, s.buf = of, buf
 	if buf.rows <= fewKeys {
 		s.keys = buf.keys(s.keys)
 		s.from(s.keys, 0)
@@ -69,15 +49,15 @@ func (s *rowSorter) sort(order *rowOrder, buf *rowBuffer) []rowKey {
 }
 
 // from sorts keys by the columns from column on; those before are equal.
-func (s *rowSorter) from(keys []rowKey, column int) {
+func (s *keySorter) from(keys []key, column int) {
 	if len(keys) < 2 {
 		return
 	}
-	if column == s.order.vertices {
-		if !s.order.simple {
-			slices.SortFunc(keys, func(a, b rowKey) int {
+	if column == s.of.Vertices {
+		if !s.of.Determined {
+			slices.SortFunc(keys, func(a, b key) int {
 				s.pair[0], s.pair[1] = s.buf.row(s.pair[0], &a), s.buf.row(s.pair[1], &b)
-				return s.order.compareEdgesOf(s.pair[0], s.pair[1])
+				return s.of.compareEdges(s.pair[0], s.pair[1])
 			})
 		}
 		return
@@ -96,10 +76,10 @@ func (s *rowSorter) from(keys []rowKey, column int) {
 	s.ties(keys, next, false)
 }
 
-// ties puts keys in order that are sorted by the columns before next; bands tells that they are those of all rows, and
-// were sorted by bands.
-func (s *rowSorter) ties(keys []rowKey, next int, bands bool) {
-	if next == s.order.vertices && s.order.simple {
+// ties sorts runs of equal keys by the columns from next on; the keys are sorted by the columns before it. bands reports
+// that they are all rows, sorted by bands.
+func (s *keySorter) ties(keys []key, next int, bands bool) {
+	if next == s.of.Vertices && s.of.Determined {
 		return
 	}
 	for i := 0; i < len(keys); {
@@ -115,9 +95,9 @@ func (s *rowSorter) ties(keys []rowKey, next int, bands bool) {
 }
 
 // pack fills in the keys from column on, as far as 64 bits go. It returns the first column that they do not hold, the
-// width of the keys in bits, -1 when they ascend already, and how many of these are of the tail.
-func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
-	columns := s.order.vertices - column
+// width of the keys in bits, -1 when they ascend already, and how many of these are of presorted columns.
+func (s *keySorter) pack(keys []key, column int) (next, width, low int) {
+	columns := s.of.Vertices - column
 	if len(keys) <= fewKeys && columns > 1 {
 		// Looking for the bits that differ costs more than it saves.
 		sorted, last := true, uint64(0)
@@ -132,17 +112,17 @@ func (s *rowSorter) pack(keys []rowKey, column int) (next, width, low int) {
 		}
 		return column + 2, 64, 0
 	}
-	var parts keyParts
+	var fs fields
 	differ := s.differ(keys, column)
-	next, width, low = s.layout(&parts, &differ, column)
-	if s.packSome(keys, &parts, column, next) {
+	next, width, low = s.layout(&fs, &differ, column)
+	if s.packColumns(keys, &fs, column, next) {
 		width = -1
 	}
 	return next, width, low
 }
 
-// radix sorts keys of the given width by all but the low bits, and leaves those that agree as they are.
-func (s *rowSorter) radix(keys []rowKey, width, low int) {
+// radix sorts keys of the given width by all but the low bits, stably.
+func (s *keySorter) radix(keys []key, width, low int) {
 	if width -= low; width <= 0 {
 		return
 	}
@@ -189,9 +169,9 @@ func (s *rowSorter) radix(keys []rowKey, width, low int) {
 }
 
 // byKey sorts few keys.
-func byKey(keys []rowKey) {
+func byKey(keys []key) {
 	if len(keys) > fewKeys {
-		slices.SortFunc(keys, func(a, b rowKey) int { return cmp.Compare(a.key, b.key) })
+		slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.key, b.key) })
 		return
 	}
 	for i := 1; i < len(keys); i++ {
@@ -204,9 +184,9 @@ func byKey(keys []rowKey) {
 	}
 }
 
-// mend sorts keys that are in order but for the low bits, 64 at most: of those that agree in the others it sorts the
-// ones that are not.
-func (s *rowSorter) mend(keys []rowKey, low int) {
+// mend sorts keys that are in order but for the low bits, 64 at most: it looks for runs that agree in the high bits and are
+// not in order.
+func (s *keySorter) mend(keys []key, low int) {
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1].key <= keys[i].key {
 			continue

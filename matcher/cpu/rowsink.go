@@ -1,0 +1,86 @@
+package cpu
+
+import (
+	"slices"
+
+	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/rowsort"
+)
+
+// suffixes begins rows that differ in what the last steps map: one step or two.
+func (s *search) suffixes(steps int) rowsort.Suffixes {
+	return s.out.Suffixes(s.o.LastColumns[steps-1], s.row[:])
+}
+
+// addLast adds a row for each of the candidates from to before to of the last step that may be taken: what is mapped, with
+// the candidate and its edges. false reports an error.
+func (s *search) addLast(st *program.Step, f *frame, from, to int) bool {
+	d := len(s.o.Steps) - 1
+	if len(st.Back) == 1 && len(st.Less) == 0 {
+		return s.addList(st, list{nbr: f.nbr[from:to], ent: f.ent[0][from:to]})
+	}
+	apart := s.images(&s.apart[0], st.MustDiffer)
+	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
+	ent = ent[:len(nbr)]
+	each := 1 + len(st.Back)
+	x := s.suffixes(1)
+next:
+	for i, v := range nbr {
+		for _, c := range apart {
+			if c == uint32(v) {
+				continue next
+			}
+		}
+		if len(st.Less) > 0 && !s.free(d, v) {
+			continue
+		}
+		if len(x.Words)+each > x.Room && !x.Full() {
+			return false
+		}
+		at := len(x.Words)
+		x.Words = x.Words[:at+each]
+		into := x.Words[at : at+each : at+each]
+		into[0], into[1] = uint32(v), uint32(ent[i].Index())
+		for k := 1; k < len(st.Back); k++ {
+			into[1+k] = uint32(f.ent[k][from+i].Index())
+		}
+	}
+	x.End()
+	return true
+}
+
+// addImages is addLast for an order with images: for each candidate the match and its images.
+func (s *search) addImages(st *program.Step, f *frame, from, to int) bool {
+	d, edges := len(s.o.Steps)-1, len(s.o.Plan.Query.Vertices)
+	for i := from; i < to; i++ {
+		if !s.free(d, f.nbr[i]) {
+			continue
+		}
+		s.row[st.Vertex] = uint32(f.nbr[i])
+		for k := range st.Back {
+			s.row[edges+st.Back[k].Edge] = uint32(f.ent[k][i].Index())
+		}
+		if !s.addRow() {
+			return false
+		}
+	}
+	return true
+}
+
+// addRow adds the row at hand and its images.
+func (s *search) addRow() bool {
+	row := s.row[:s.o.Width()]
+	if !s.out.Add(row) {
+		return false
+	}
+	s.imageRow = slices.Grow(s.imageRow[:0], len(row))[:len(row)]
+	for _, columns := range s.o.Images {
+		for j, c := range columns {
+			s.imageRow[j] = row[c]
+		}
+		if !s.out.Add(s.imageRow) {
+			return false
+		}
+	}
+	return true
+}

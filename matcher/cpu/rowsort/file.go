@@ -1,0 +1,101 @@
+package rowsort
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"motifd/matcher"
+)
+
+// File is a temporary file for runs, created when it is first needed. Several sorters may write to it at once.
+type File struct {
+	// Dir is where the file is; "" is os.TempDir().
+	Dir string
+	// Budget is what the bytes of the file count against; nil is no limit.
+	Budget *matcher.Budget
+
+	mu  sync.Mutex
+	f   *os.File
+	end int64
+}
+
+// ErrSpill reports that the runs of a group are more than temporary files may hold.
+var ErrSpill = errors.New("temporary files have reached their limit")
+
+// reserve returns the file and where size bytes may be written.
+func (f *File) reserve(size int64) (*os.File, int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.f == nil {
+		file, err := matcher.TempFile(f.Dir, "sort")
+		if err != nil {
+			return nil, 0, fmt.Errorf("spilling matches for sorting: %w", err)
+		}
+		f.f = file
+	}
+	off := f.end
+	f.end += size
+	if !f.Budget.Spill(size) {
+		return nil, 0, ErrSpill
+	}
+	return f.f, off, nil
+}
+
+// Close drops what was written. The File may be used again.
+func (f *File) Close() {
+	if f.f != nil {
+		f.f.Close()
+		f.Budget.Spill(-f.end)
+		f.f, f.end = nil, 0
+	}
+}
+
+// writeBytes is how much is written at a time.
+const writeBytes = 16 * packedWords
+
+// spill moves packed blocks to the file, one after the other; those that are there stay.
+func (f *File) spill(blocks []packed) error {
+	size := int64(0)
+	for i := range blocks {
+		if blocks[i].words != nil {
+			size += int64(4 * blocks[i].n)
+		}
+	}
+	if size == 0 {
+		return nil
+	}
+	file, off, err := f.reserve(size)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 0, min(size, writeBytes))
+	flush := func() error {
+		if _, err := file.WriteAt(buf, off); err != nil {
+			return fmt.Errorf("spilling matches for sorting: %w", err)
+		}
+		off += int64(len(buf))
+		buf = buf[:0]
+		return nil
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		if b.words == nil {
+			continue
+		}
+		if len(buf)+4*b.n > cap(buf) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		at := off + int64(len(buf))
+		for _, x := range b.words[:b.n] {
+			buf = binary.LittleEndian.AppendUint32(buf, x)
+		}
+		freeWords(b.words)
+		b.words, b.file, b.off = nil, file, at
+	}
+	return flush()
+}

@@ -1,0 +1,67 @@
+package rowsort
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// Layout describes the rows of a query: vertex ids in pattern order, then edges in pattern order. It compares rows in
+// canonical order (DESIGN S7).
+type Layout struct {
+	// View tells the identities of edges. Determined layouts do not need it.
+	View dyngraph.View
+	// Vertices and Edges are the numbers of columns.
+	Vertices, Edges int
+	// Determined reports that the vertices of a row determine its edges, so that no two rows have the same vertices.
+	Determined bool
+	// later[k] lists the columns of the edges that the first k vertices do not determine.
+	later [][]int
+}
+
+// NewLayout returns the layout of the rows of a plan.
+func NewLayout(view dyngraph.View, p *matcher.Plan) *Layout {
+	l := &Layout{View: view, Vertices: len(p.Query.Vertices), Edges: len(p.Query.Edges), Determined: true}
+	for i, e := range p.Query.Edges {
+		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
+			l.Determined = false
+		}
+		for _, o := range p.Query.Edges[:i] { // parallel ones
+			if e.From == o.From && e.To == o.To || e.From == o.To && e.To == o.From {
+				l.Determined = false
+			}
+		}
+	}
+	for k := range l.Vertices + 1 {
+		var columns []int
+		for i, e := range p.Query.Edges {
+			if !l.Determined || max(e.From, e.To) >= k {
+				columns = append(columns, l.Vertices+i)
+			}
+		}
+		l.later = append(l.later, columns)
+	}
+	return l
+}
+
+// Width returns the number of columns of a row.
+func (l *Layout) Width() int { return l.Vertices + l.Edges }
+
+// Compare compares two rows.
+func (l *Layout) Compare(a, b []uint32) int {
+	if c := slices.Compare(a[:l.Vertices], b[:l.Vertices]); c != 0 || l.Determined {
+		return c
+	}
+	return l.compareEdges(a, b)
+}
+
+// compareEdges compares the edges of two rows, one by one, by identity.
+func (l *Layout) compareEdges(a, b []uint32) int {
+	for i := l.Vertices; i < l.Vertices+l.Edges; i++ {
+		if c := l.View.CompareEdges(dyngraph.EdgeIndex(a[i]), dyngraph.EdgeIndex(b[i])); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
