@@ -12,6 +12,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
@@ -91,9 +92,9 @@ type Backend struct {
 	forgets      bool // tests: what pairs of vertices have in common, and what orders end in, is found each time
 	endingLimits endingLimits
 	// adj is there since something was counted, as long as some plan is.
-	adj    *adjacency
-	counts bool       // some plan is counted in every batch
-	wide   []wideKind // of the plans that are counted, or were once: the adjacency is to have them
+	adj    *labeladj.Index
+	counts bool                // some plan is counted in every batch
+	wide   []labeladj.Wildcard // of the plans that are counted, or were once: the adjacency is to have them
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
@@ -284,7 +285,7 @@ func (b *Backend) Abort() error {
 // end outdates what was built while the batch was staged.
 func (b *Backend) end(committed bool) {
 	if b.delta != nil {
-		if b.adj != nil && !b.adj.end(b.delta, committed) {
+		if b.adj != nil && !b.adj.End(b.delta, committed) {
 			b.adj = nil
 		}
 		b.endBranches(committed)
@@ -295,16 +296,6 @@ func (b *Backend) end(committed bool) {
 
 // Close implements matcher.Backend.
 func (b *Backend) Close() error { return nil }
-
-// adjacency returns the adjacency for counting as the graph is, and makes it when it is not there.
-func (b *Backend) adjacency() *adjacency {
-	if b.adj == nil || !b.adj.sameWide(b.wide) {
-		b.adj = newAdjacency(b.g, b.wide, func(do func()) { work.Parallel(b.opt.Threads, do) })
-		b.adj.staged = b.delta != nil
-	}
-	b.adj.catchUp(b.delta)
-	return b.adj
-}
 
 // Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of
 // the graph, which follows it when it is asked for, and the numbers of branches. Search does so itself; a caller that
@@ -333,13 +324,13 @@ func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if !b.sums(reqs) {
 		return 0, 0
 	}
-	if b.delta != nil && (b.adj == nil || !b.adj.staged) {
+	if b.delta != nil && (b.adj == nil || !b.adj.HasStaged()) {
 		own = 2 * uint64(len(b.delta.Net))
 	}
 	if b.adj == nil {
 		all = own + 2*uint64(b.g.Edges())/perChange
 	} else {
-		all = own + uint64(len(b.adj.late))
+		all = own + uint64(b.adj.Pending())
 	}
 	if b.branches.asked != b.phase {
 		all += uint64(b.stale(reqs)) * uint64(b.g.IDBound()) / perChange

@@ -131,7 +131,7 @@ func product(of []*branch, w dyngraph.VertexID) (uint64, bool) {
 
 // build counts in the graph as it was before the staged batch. The children are built.
 func (br *branch) build(k *keeper, phase uint64) bool {
-	n := len(k.adj.heads)
+	n := k.adj.Vertices()
 	br.clear(n)
 	br.built, br.over, br.phase, br.changed = false, false, phase, nil
 	if br.ring != nil {
@@ -141,9 +141,9 @@ func (br *branch) build(k *keeper, phase uint64) bool {
 	for _, c := range br.children {
 		c.grow(n)
 	}
-	up := k.adj.kindOf(br.up)
+	up := k.adj.KindOf(br.up)
 	view := k.g.View(dyngraph.New)
-	for w := range k.adj.heads {
+	for w := range n {
 		id := dyngraph.VertexID(w)
 		if view.Label(id) != br.child {
 			continue
@@ -156,7 +156,7 @@ func (br *branch) build(k *keeper, phase uint64) bool {
 		if t == 0 {
 			continue
 		}
-		nbr, ent, staged := k.adj.of(id, up)
+		nbr, ent, staged := k.adj.Of(id, up)
 		k.steps += uint64(len(nbr))
 		for i, v := range nbr {
 			if staged && ent[i].Staged() && k.orders[ent[i].Index()]>>31 == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
@@ -147,11 +148,11 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 	})
 	if at < 0 {
 		at = len(q.edges[x])
-		k := wideKind{edge: seen[0].label, nbr: s.label(b.members[x])}
+		k := labeladj.Wildcard{Edge: seen[0].label, Nbr: s.label(b.members[x])}
 		for i := range seen {
-			k.dirs |= seen[i].dirs
-			if seen[i].label != k.edge {
-				k.edge = matcher.AnyLabel
+			k.Dirs |= seen[i].dirs
+			if seen[i].label != k.Edge {
+				k.Edge = matcher.AnyLabel
 			}
 		}
 		if !slices.Contains(s.wide, k) {
@@ -159,8 +160,8 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 		}
 		q.edges[x] = append(
 			q.edges[x],
-			edgeTo{rank: seen[0].rank, kind: s.kind(k.key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-				back: program.BackEdge{Edge: seen[0].edge, Label: k.edge}},
+			edgeTo{rank: seen[0].rank, kind: s.kind(k.Key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
+				back: program.BackEdge{Edge: seen[0].edge, Label: k.Edge}},
 		)
 	}
 	to := &q.edges[x][at]

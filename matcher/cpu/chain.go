@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 )
 
 // chain is a piece between two mapped vertices, or a ring from one back to it, without branches but such as hang from
@@ -130,37 +131,25 @@ func (x *chainCounter) ready(n int) {
 	}
 }
 
-// readEnds reads where the neighbours of the ends of net edges are, which are mostly in no cache: reads that do not
-// wait for each other overlap.
-func (a *adjacency) readEnds(tasks []task) (read uint64) {
+// prefetchEnds reads the blocks of the ends of net edges, which are mostly in no cache: reads that do not wait for each
+// other overlap.
+func prefetchEnds(a *labeladj.Index, tasks []task) (read uint64) {
 	for i := range tasks {
-		read += uint64(a.heads[tasks[i].From].at + a.heads[tasks[i].To].at)
+		read += a.TouchHead(tasks[i].From) + a.TouchHead(tasks[i].To)
 	}
 	for i := range tasks {
-		read += a.readBlock(tasks[i].From) + a.readBlock(tasks[i].To)
+		read += a.TouchBlock(tasks[i].From) + a.TouchBlock(tasks[i].To)
 	}
 	return read
 }
 
-// readBlock reads the first two cache lines of a vertex's block, as far as it goes.
-func (a *adjacency) readBlock(v dyngraph.VertexID) uint64 {
-	h := &a.heads[v]
-	if h.n == 0 {
-		return 0
-	}
-	last := 2*int(h.width) + int(h.n) - 1
-	return uint64(a.nbr[h.at]) + uint64(a.nbr[h.at+min(last, lineSlots)])
-}
-
-// readAhead reads where the neighbours of some vertices begin, likewise.
-func (a *adjacency) readAhead(of []reached) (read uint64) {
+// prefetchBlocks reads where the blocks of some vertices begin, likewise.
+func prefetchBlocks(a *labeladj.Index, of []reached) (read uint64) {
 	for i := range of {
-		read += uint64(a.heads[of[i].v].at)
+		read += a.TouchHead(of[i].v)
 	}
 	for i := range of {
-		if at := a.heads[of[i].v].at; at < len(a.nbr) {
-			read += uint64(a.nbr[at])
-		}
+		read += a.TouchStart(of[i].v)
 	}
 	return read
 }
@@ -178,7 +167,7 @@ func (x *chainCounter) begin(n int) bool {
 // countChain counts a chain. It answers false when a number leaves 64 bits, and for what hangs from a chain or a joint:
 // where it clashes with what is mapped, a part of it may lie between two mapped vertices.
 func (c *counter) countChain(ch *chain) (matcher.Count, bool) {
-	if !c.chains.begin(len(c.adj.heads)) {
+	if !c.chains.begin(c.adj.Vertices()) {
 		return matcher.Count{}, false
 	}
 	n, ok := c.alongChain(ch)
@@ -236,7 +225,7 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 		x.side[side] = c.weigh(l, out)
 		return
 	}
-	x.read += c.adj.readAhead(of)
+	x.read += prefetchBlocks(c.adj, of)
 	for _, r := range of {
 		nbr, ent, staged := c.around(r.v, e, l.to)
 		if !c.stepBy(len(nbr)) {
@@ -303,7 +292,7 @@ func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
 	for _, r := range x.side[many] {
 		x.ways[r.v] = r.n
 	}
-	x.read += c.adj.readAhead(x.side[few])
+	x.read += prefetchBlocks(c.adj, x.side[few])
 	var total matcher.Count
 	var sumHi, sumLo uint64
 	for _, r := range x.side[few] {

@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/work"
 )
 
@@ -19,7 +20,7 @@ import (
 type counter struct {
 	se    *search
 	step  func() bool // se.step, until the search is stopped
-	adj   *adjacency
+	adj   *labeladj.Index
 	shape *shape
 	ps    *pieces
 	cache map[*shape]*pieces // of this worker
@@ -48,7 +49,7 @@ type counter struct {
 }
 
 // start makes the counter ready for anchored or rooted counts over s.
-func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase uint64) {
+func (c *counter) start(se *search, s *shape, adj *labeladj.Index, f *forest, phase uint64) {
 	if c.cache == nil {
 		c.se, c.step, c.cache = se, func() bool { return !se.Stopped && se.Step() }, map[*shape]*pieces{}
 	}
@@ -64,7 +65,7 @@ func (c *counter) start(se *search, s *shape, adj *adjacency, f *forest, phase u
 	}
 	c.kinds = c.kinds[:0]
 	for _, key := range s.kinds {
-		c.kinds = append(c.kinds, adj.kindOf(key))
+		c.kinds = append(c.kinds, adj.KindOf(key))
 	}
 }
 
@@ -101,7 +102,7 @@ func (c *counter) implied(t *target) bool { return t.implied || c.forest != nil 
 // need fit the target.
 func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
 	if e.kind >= 0 {
-		return c.adj.of(v, c.kinds[e.kind])
+		return c.adj.Of(v, c.kinds[e.kind])
 	}
 	l := c.se.lists.neighbours(v, &e.back, &to.Step)
 	return l.nbr, l.ent, l.staged

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
@@ -33,7 +34,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	view := b.g.View(which)
 	var stop atomic.Bool
 	defer work.StopWith(ctx, &stop)()
-	var adj *adjacency
+	var adj *labeladj.Index
 	if want == matcher.WantCount && c.shape != nil {
 		b.widen(c.shape)
 		adj = b.adjacency()

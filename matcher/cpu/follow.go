@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
@@ -18,7 +19,7 @@ type circle struct {
 // came of it.
 type round struct {
 	a, b        dyngraph.VertexID
-	ahead, back neighbours
+	ahead, back labeladj.Slots
 	n           uint64 // closed walks; where that is of no concern, whether there are any
 }
 
@@ -62,7 +63,7 @@ func (k *keeper) findRounds(c *course, l *ringLink, pairs []program.NetPair) []r
 	k.rounds, k.wanted = k.rounds[:0], k.wanted[:0]
 	add := func(a, b dyngraph.VertexID) {
 		k.rounds = append(k.rounds, round{a: a, b: b})
-		k.wanted = append(k.wanted, wanted{b, next.kindAhead}, wanted{a, last.kindBack})
+		k.wanted = append(k.wanted, labeladj.Lookup{Vertex: b, Kind: next.kindAhead}, labeladj.Lookup{Vertex: a, Kind: last.kindBack})
 	}
 	for _, p := range pairs {
 		if l.along {
@@ -113,11 +114,11 @@ func (k *keeper) once(c *course, r *round) uint64 {
 }
 
 // first puts one of the walks where it leads first.
-func (k *keeper) first(side int, to neighbours, s sight) {
+func (k *keeper) first(side int, to labeladj.Slots, s sight) {
 	out := k.walks[side][:0]
-	for at := to.from; at < to.to; at++ {
-		if !to.staged || k.sees(k.adj.ent[at], s) {
-			out = append(out, reached{k.adj.nbr[at], 1})
+	for at := to.From; at < to.To; at++ {
+		if !to.Staged || k.sees(k.adj.Ent[at], s) {
+			out = append(out, reached{k.adj.Nbr[at], 1})
 		}
 	}
 	k.walks[side] = out

@@ -14,7 +14,7 @@ func (f *forest) advance(k *keeper, phase uint64) bool {
 		if !br.built || br.outdated() {
 			return false
 		}
-		br.grow(len(k.adj.heads))
+		br.grow(k.adj.Vertices())
 	}
 	for p := phase &^ 1; p <= phase; p++ {
 		if !f.branches(k, p) {

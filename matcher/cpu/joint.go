@@ -126,7 +126,7 @@ func (q *quotient) only(u, v int) (only *edgeTo) {
 
 // countJoint counts a joint. It answers false when countChain would.
 func (c *counter) countJoint(j *joint) (matcher.Count, bool) {
-	if !c.chains.begin(len(c.adj.heads)) {
+	if !c.chains.begin(c.adj.Vertices()) {
 		return matcher.Count{}, false
 	}
 	n, ok := c.alongLegs(j)
@@ -222,7 +222,7 @@ func (c *counter) pull(before *link, of, images []reached) {
 	for _, r := range images {
 		x.ways[r.v] = r.n
 	}
-	x.read += c.adj.readAhead(of)
+	x.read += prefetchBlocks(c.adj, of)
 	e := before.from[1]
 	for i, r := range of {
 		nbr, ent, staged := c.around(r.v, e, before.to)
@@ -253,7 +253,7 @@ func (c *counter) push(last *link, to, images []reached) {
 	for i, r := range to {
 		x.ways[r.v] = uint64(i) + 1
 	}
-	x.read += c.adj.readAhead(images)
+	x.read += prefetchBlocks(c.adj, images)
 	e := last.from[0]
 	for _, r := range images {
 		nbr, ent, staged := c.around(r.v, e, last.to)
@@ -277,7 +277,7 @@ func (c *counter) push(last *link, to, images []reached) {
 // eachImage counts a joint image by image, for numbers that leave 64 bits. It answers false when the scratch is taken.
 func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 	x, l := &c.chains, &p.joint.legs[0]
-	if !x.begin(len(c.adj.heads)) {
+	if !x.begin(c.adj.Vertices()) {
 		return total, false
 	}
 	last := c.approach(l)

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
 // keeper is what branches need of the backend while a batch is staged.
 type keeper struct {
 	g      *dyngraph.Graph
-	adj    *adjacency
+	adj    *labeladj.Index
 	orders []uint32
 	ctx    context.Context // to end early
 	steps  uint64
@@ -25,8 +26,8 @@ func (k *keeper) stopped() bool { return k.ctx.Err() != nil }
 type scratch struct {
 	work       []change
 	large      []largeChange
-	wanted     []wanted
-	ranges     []neighbours
+	wanted     []labeladj.Lookup
+	ranges     []labeladj.Slots
 	walks      [3][]reached // of rings: two, and scratch
 	ways       []uint64     // by vertex, 0 between uses
 	rounds     []round
@@ -37,7 +38,7 @@ type scratch struct {
 
 // spread adds the changes of the far ends of a branch to the numbers of their neighbours in the graph before the phase.
 func (k *keeper) spread(br *branch, inserted bool) bool {
-	a, up := k.adj, k.adj.kindOf(br.up)
+	a, up := k.adj, k.adj.KindOf(br.up)
 	before := oldOnly // is what is seen of the graph before the phase
 	if inserted {
 		before = common
@@ -49,24 +50,24 @@ func (k *keeper) spread(br *branch, inserted bool) bool {
 		work := k.work[from:min(from+ahead, len(k.work))]
 		k.wanted = k.wanted[:0]
 		for i := range work {
-			k.wanted = append(k.wanted, wanted{work[i].v, up})
+			k.wanted = append(k.wanted, labeladj.Lookup{Vertex: work[i].v, Kind: up})
 		}
 		k.ranges = k.find(k.ranges, k.wanted)
 		ranges, read := k.ranges, uint64(0)
 		cells, width := br.cells, br.width
 		for i := range ranges {
-			for _, v := range a.nbr[ranges[i].from:ranges[i].to] {
+			for _, v := range a.Nbr[ranges[i].From:ranges[i].To] {
 				read += cells[int(v)*width].n
 			}
 		}
 		k.read += read
 		for i := range ranges {
 			r, by := &ranges[i], work[i].by
-			for s := r.from; s < r.to; s++ {
-				if r.staged && !k.sees(a.ent[s], before) {
+			for s := r.From; s < r.To; s++ {
+				if r.Staged && !k.sees(a.Ent[s], before) {
 					continue
 				}
-				br.add(a.nbr[s], by, inserted)
+				br.add(a.Nbr[s], by, inserted)
 			}
 		}
 	}

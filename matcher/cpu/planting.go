@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
@@ -147,7 +148,7 @@ func (p *planting) along(q *quotient, row []int) *branch {
 	for i, v := range row[1:] {
 		e := q.edge(row[i], v)
 		from, to := p.s.label(q.members[row[i]]), p.s.label(q.members[v])
-		l := ringLink{ahead: adjacencyKey(e.back.Dir, e.back.Label, to)}
+		l := ringLink{ahead: labeladj.Key(e.back.Dir, e.back.Label, to)}
 		l.own, l.along, l.against, l.back = p.b.ends(e.back.Dir, from, e.back.Label, to)
 		br.ring.links = append(br.ring.links, l)
 		for _, x := range [...]uint64{uint64(e.back.Dir), uint64(from), uint64(e.back.Label)} {
@@ -172,7 +173,7 @@ func (b *Backend) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *
 	if !along {
 		k.From, k.To = k.To, k.From
 	}
-	return b.nets.Group(k), along, against, adjacencyKey(dir, edge, from)
+	return b.nets.Group(k), along, against, labeladj.Key(dir, edge, from)
 }
 
 // enter puts a branch into the forest, or the same one that it or some other pattern has already.
@@ -208,11 +209,11 @@ func (p *planting) enter(br *branch) *branch {
 // hangWide finds what a branch needs that hangs by a wide edge.
 func (p *planting) hangWide(br *branch) {
 	br.own, br.along = p.b.nets.WideGroup(program.Triple{From: br.root, Edge: br.edge, To: br.child}, br.dirs), true
-	up := wideKind{dirs: br.dirs, edge: br.edge, nbr: br.root}
+	up := labeladj.Wildcard{Dirs: br.dirs, Edge: br.edge, Nbr: br.root}
 	if p.b.g.Directed() {
-		up.dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
+		up.Dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
 	}
-	br.up = up.key()
+	br.up = up.Key()
 	br.need(br.own)
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
@@ -29,14 +30,14 @@ type ringLink struct {
 }
 
 // find finds the kinds of the links.
-func (r *ring) find(a *adjacency) {
-	if r.of == a.number && r.kinds == len(a.kinds) {
+func (r *ring) find(a *labeladj.Index) {
+	if r.of == a.Number && r.kinds == a.Kinds() {
 		return
 	}
-	r.of, r.kinds = a.number, len(a.kinds)
+	r.of, r.kinds = a.Number, a.Kinds()
 	for i := range r.links {
 		l := &r.links[i]
-		l.kindAhead, l.kindBack = a.kindOf(l.ahead), a.kindOf(l.back)
+		l.kindAhead, l.kindBack = a.KindOf(l.ahead), a.KindOf(l.back)
 	}
 }
 
@@ -161,11 +162,11 @@ func (k *keeper) walk(side int, kind uint32, s sight) {
 	from, out := k.walks[side], k.walks[2][:0]
 	for i, at := range k.findAll(from, kind) {
 		n := from[i].n
-		for slot := at.from; slot < at.to; slot++ {
-			if at.staged && !k.sees(k.adj.ent[slot], s) {
+		for slot := at.From; slot < at.To; slot++ {
+			if at.Staged && !k.sees(k.adj.Ent[slot], s) {
 				continue
 			}
-			w := k.adj.nbr[slot]
+			w := k.adj.Nbr[slot]
 			ways := &k.ways[w]
 			if *ways == 0 {
 				out = append(out, reached{v: w})
@@ -198,10 +199,10 @@ func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID
 	}
 	for i, at := range k.findAll(k.walks[from], kind) {
 		r := &k.walks[from][i]
-		nbr := k.adj.nbr[at.from:at.to]
+		nbr := k.adj.Nbr[at.From:at.To]
 		sum, over := uint64(0), uint64(0)
-		if at.staged {
-			sum, over = k.sumSeen(nbr, k.adj.ent[at.from:at.to], s)
+		if at.Staged {
+			sum, over = k.sumSeen(nbr, k.adj.Ent[at.From:at.To], s)
 		} else {
 			for _, w := range nbr {
 				var carry uint64

@@ -7,6 +7,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
@@ -25,11 +26,11 @@ import (
 // both graphs have, those of higher rank the whole graph of the phase (delta rule of a join, one term a relation).
 type shape struct {
 	plan  *matcher.Plan
-	rank  []int       // of each pattern edge
-	parts []*quotient // from fine to coarse, the first is the pattern itself; nil if there are too many
-	apart *quotient   // the pattern itself with its vertices kept apart; nil if nothing else keeps them together
-	kinds []uint64    // keys of the adjacency
-	wide  []wideKind  // those of them that are of wide edges
+	rank  []int               // of each pattern edge
+	parts []*quotient         // from fine to coarse, the first is the pattern itself; nil if there are too many
+	apart *quotient           // the pattern itself with its vertices kept apart; nil if nothing else keeps them together
+	kinds []uint64            // keys of the adjacency
+	wide  []labeladj.Wildcard // those of them that are of wide edges
 
 	sets        [][]int  // of wide edges: see bundle
 	setOf       []int    // by pattern edge: the set that it belongs to; -1 for an edge that is not wide
@@ -229,7 +230,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 			to.back.ListKey, to.back.Epoch = columns.Number(program.ListKey{Dir: to.back.Dir, Label: to.back.Label, Class: class},
 				s.label(b.members[b.of[other]]), to.back.NeighborLabel, class)
 			if l := s.label(b.members[x]); l != matcher.AnyLabel {
-				to.kind = s.kind(adjacencyKey(to.back.Dir, to.back.Label, l))
+				to.kind = s.kind(labeladj.Key(to.back.Dir, to.back.Label, l))
 			}
 			q.edges[x] = append(q.edges[x], to)
 		}

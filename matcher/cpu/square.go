@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/labeladj"
 )
 
 // crossing is what is left of a round of a ring of four links: the last of what is wanted are the neighbours of the end that has fewer
 // of them, many those of the other one.
 type crossing struct {
 	few  int
-	many neighbours
+	many labeladj.Slots
 	sees sight
 }
 
@@ -43,16 +44,16 @@ func (k *keeper) squares(c *course, rounds []round) int {
 	for i := 0; i < len(rounds) && len(k.wanted) < mostWanted; i++ {
 		r, kind := &rounds[i], across.kindAhead
 		few, many, fewSee, manySee := r.ahead, r.back, forth, back
-		if many.to-many.from < few.to-few.from {
+		if many.To-many.From < few.To-few.From {
 			few, many, fewSee, manySee, kind = many, few, manySee, fewSee, across.kindBack
 		}
-		if many.from == many.to {
-			few.to = few.from
+		if many.From == many.To {
+			few.To = few.From
 		}
 		from := len(k.wanted)
-		for at := few.from; at < few.to; at++ {
-			if !few.staged || k.sees(k.adj.ent[at], fewSee) {
-				k.wanted = append(k.wanted, wanted{k.adj.nbr[at], kind})
+		for at := few.From; at < few.To; at++ {
+			if !few.Staged || k.sees(k.adj.Ent[at], fewSee) {
+				k.wanted = append(k.wanted, labeladj.Lookup{Vertex: k.adj.Nbr[at], Kind: kind})
 			}
 		}
 		k.crossings = append(k.crossings, crossing{len(k.wanted) - from, many, manySee})
@@ -74,12 +75,12 @@ func (k *keeper) squares(c *course, rounds []round) int {
 // cross returns the number of ways along one edge from vertices, whose neighbours are given, to the many of a crossing. Lists are
 // short, and the processor cannot guess how long: they are put together first, by whole blocks. Few of their vertices are among the many: a
 // few bits of their ids, within some cache lines, rule most others out.
-func (k *keeper) cross(few []neighbours, s sight, x *crossing) (total uint64) {
-	many := k.adj.nbr[x.many.from:x.many.to]
-	if x.many.staged {
+func (k *keeper) cross(few []labeladj.Slots, s sight, x *crossing) (total uint64) {
+	many := k.adj.Nbr[x.many.From:x.many.To]
+	if x.many.Staged {
 		k.seen = k.seen[:0]
 		for i, w := range many {
-			if k.sees(k.adj.ent[x.many.from+i], x.sees) {
+			if k.sees(k.adj.Ent[x.many.From+i], x.sees) {
 				k.seen = append(k.seen, w)
 			}
 		}
@@ -96,7 +97,7 @@ func (k *keeper) cross(few []neighbours, s sight, x *crossing) (total uint64) {
 	for len(few) > 0 {
 		n, size := 0, 0
 		for n < len(few) && (n == 0 || size < mostTogether) {
-			size += few[n].to - few[n].from
+			size += few[n].To - few[n].From
 			n++
 		}
 		ends, left := k.together(few[:n], size, s), 0
@@ -116,9 +117,9 @@ func (k *keeper) cross(few []neighbours, s sight, x *crossing) (total uint64) {
 }
 
 // together returns what is seen of several ranges of neighbours, of some size in all, one after the other.
-func (k *keeper) together(of []neighbours, size int, s sight) []dyngraph.VertexID {
+func (k *keeper) together(of []labeladj.Slots, size int, s sight) []dyngraph.VertexID {
 	const block = 8
-	nbr := k.adj.nbr
+	nbr := k.adj.Nbr
 	if size+block > len(k.flat) {
 		k.flat = make([]dyngraph.VertexID, 2*size+block)
 	}
@@ -126,20 +127,20 @@ func (k *keeper) together(of []neighbours, size int, s sight) []dyngraph.VertexI
 	for i := range of {
 		r := &of[i]
 		switch {
-		case r.staged:
-			for at := r.from; at < r.to; at++ {
-				if k.sees(k.adj.ent[at], s) {
+		case r.Staged:
+			for at := r.From; at < r.To; at++ {
+				if k.sees(k.adj.Ent[at], s) {
 					flat[n] = nbr[at]
 					n++
 				}
 			}
-		case r.to+block > len(nbr):
-			n += copy(flat[n:], nbr[r.from:r.to])
+		case r.To+block > len(nbr):
+			n += copy(flat[n:], nbr[r.From:r.To])
 		default:
-			for at := r.from; at < r.to; at += block {
-				*(*[block]dyngraph.VertexID)(flat[n+at-r.from:]) = *(*[block]dyngraph.VertexID)(nbr[at:])
+			for at := r.From; at < r.To; at += block {
+				*(*[block]dyngraph.VertexID)(flat[n+at-r.From:]) = *(*[block]dyngraph.VertexID)(nbr[at:])
 			}
-			n += r.to - r.from
+			n += r.To - r.From
 		}
 	}
 	return flat[:n]

@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/work"
 )
 
@@ -134,7 +135,7 @@ type tasksOf struct {
 	tasks  []task
 	want   matcher.Want
 	shape  *shape // nil when counting must enumerate
-	adj    *adjacency
+	adj    *labeladj.Index
 	forest *forest
 	result *matcher.Result
 	less   matcher.Count
@@ -158,7 +159,7 @@ func (r *tasksRun) worker() {
 		}
 		chunk := r.tasks[from:to]
 		if r.shape != nil {
-			s.counter.read += r.adj.readEnds(chunk)
+			s.counter.read += prefetchEnds(r.adj, chunk)
 		}
 		for _, x := range chunk {
 			if r.shape != nil {

@@ -1,4 +1,4 @@
-package cpu
+package labeladj
 
 import (
 	"cmp"
@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// changeSorter puts the changes of a batch in order: by vertex, then by entry. Vertices are counted into place digit by digit, from the lowest; a
-// vertex has few changes.
+// changeSorter sorts the changes of a batch by vertex, then by entry: a radix sort by vertex, then comparisons within a
+// vertex, which has few changes.
 type changeSorter struct {
-	keys, other []uint64 // vertex, and in the lower half where its change is
-	sorted      []adjacencyChange
+	keys, other []uint64 // vertex in the upper half, index of the change in the lower
+	sorted      []change
 	counts      [1 << wideDigit]uint32
 }
 
 const (
 	digit         = 8
-	wideDigit     = 11      // from manyChanges on
-	manyChanges   = 1 << 13 // clearing the counts of wide digits costs less than a pass
-	fewChanges    = 64      // comparing costs less than counting
-	sortedChanges = 1 << 16 // whose memory is kept
+	wideDigit     = 11      // digit from manyChanges on
+	manyChanges   = 1 << 13 // from here on, clearing the counts of wide digits costs less than one more pass
+	fewChanges    = 64      // below it, comparisons cost less than a radix sort
+	sortedChanges = 1 << 16 // beyond it, memory is not kept
 )
 
-func compareChanges(x, y adjacencyChange) int {
+func compareChanges(x, y change) int {
 	if x.v != y.v {
 		return cmp.Compare(x.v, y.v)
 	}
-	return cmp.Or(compareEntries(&x.adjacencyEntry, &y.adjacencyEntry), cmp.Compare(x.what, y.what))
+	return cmp.Or(compareEntries(&x.entry, &y.entry), cmp.Compare(x.op, y.op))
 }
 
-// sort sorts changes of vertices below a bound.
-func (x *changeSorter) sort(changes []adjacencyChange, vertices int) {
+// sort sorts the changes. Their vertices are below a bound.
+func (x *changeSorter) sort(changes []change, vertices int) {
 	if len(changes) < fewChanges {
 		slices.SortFunc(changes, compareChanges)
 		return
@@ -51,12 +51,13 @@ func (x *changeSorter) sort(changes []adjacencyChange, vertices int) {
 	}
 }
 
-func (x *changeSorter) byVertex(changes []adjacencyChange, vertices int) {
+func (x *changeSorter) byVertex(changes []change, vertices int) {
 	n, width := len(changes), digit
 	if n >= manyChanges {
 		width = wideDigit
 	}
-	x.keys, x.other, x.sorted = slices.Grow(x.keys[:0], n)[:n], slices.Grow(x.other[:0], n)[:n], append(x.sorted[:0], changes...)
+	x.keys, x.other = slices.Grow(x.keys[:0], n)[:n], slices.Grow(x.other[:0], n)[:n]
+	x.sorted = append(x.sorted[:0], changes...)
 	from, to := x.keys, x.other
 	for i := range changes {
 		from[i] = uint64(changes[i].v)<<32 | uint64(i)

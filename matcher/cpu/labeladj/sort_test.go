@@ -1,4 +1,4 @@
-package cpu
+package labeladj
 
 import (
 	"cmp"
@@ -22,14 +22,14 @@ func TestChangesAreSorted(t *testing.T) {
 			n += manyChanges
 			long++
 		}
-		changes := make([]adjacencyChange, n)
+		changes := make([]change, n)
 		for i := range changes {
-			changes[i] = adjacencyChange{
-				v: dyngraph.VertexID(rng.IntN(vertices)), at: uint32(i), what: adjacencyOp(rng.IntN(3)),
-				adjacencyEntry: adjacencyEntry{kind: uint32(rng.IntN(3)), nbr: dyngraph.VertexID(rng.IntN(4))},
+			changes[i] = change{
+				v: dyngraph.VertexID(rng.IntN(vertices)), at: uint32(i), op: operation(rng.IntN(3)),
+				entry: entry{kind: uint32(rng.IntN(3)), nbr: dyngraph.VertexID(rng.IntN(4))},
 			}
 		}
-		byAll := func(a, b adjacencyChange) int { return cmp.Or(compareChanges(a, b), cmp.Compare(a.at, b.at)) }
+		byAll := func(a, b change) int { return cmp.Or(compareChanges(a, b), cmp.Compare(a.at, b.at)) }
 		want := slices.Clone(changes)
 		slices.SortFunc(want, byAll)
 		x.sort(changes, vertices)

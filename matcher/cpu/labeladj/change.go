@@ -1,0 +1,251 @@
+package labeladj
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
+
+// sortAndApply applies the changes of one batch and leaves them sorted.
+func (a *Index) sortAndApply(changes []change) {
+	a.sorter.sort(changes, len(a.blocks))
+	a.apply(changes)
+}
+
+// apply applies sorted changes.
+func (a *Index) apply(changes []change) {
+	read := 0
+	for from := 0; from < len(changes); {
+		if from >= read {
+			read = min(from+prefetched, len(changes))
+			a.prefetch(changes[from:read])
+		}
+		to := from + 1
+		for to < len(changes) && changes[to].v == changes[from].v {
+			to++
+		}
+		a.applyTo(changes[from:to])
+		from = to
+	}
+}
+
+// prefetch reads the blocks that changes concern: all locations first, then the slots, so that cache misses overlap.
+func (a *Index) prefetch(changes []change) {
+	sum := uint64(0)
+	for i := range changes {
+		sum += uint64(a.blocks[changes[i].v].n)
+	}
+	for i := range changes {
+		h := &a.blocks[changes[i].v]
+		if h.n == 0 {
+			continue
+		}
+		base := h.start + 2*int(h.kindCapacity)
+		mid, last := base+int(h.n)/2, base+int(h.n)-1
+		sum += uint64(a.Nbr[h.start]) + uint64(a.Nbr[mid]) + uint64(a.Nbr[last])
+		sum += uint64(a.Ent[mid]) + uint64(a.Ent[last])
+	}
+	a.touched += sum
+}
+
+// applyTo applies the changes of one vertex, which are in the order of its entries.
+func (a *Index) applyTo(changes []change) {
+	h := &a.blocks[changes[0].v]
+	for len(changes) > 0 && a.applyInPlace(h, &changes[0]) {
+		changes = changes[1:]
+	}
+	if len(changes) == 0 {
+		return
+	}
+	a.scratch = a.scratch[:0]
+	pairs, base := a.Nbr[h.start:h.start+2*int(h.kinds)], h.start+2*int(h.kindCapacity)
+	next, i := 0, 0
+	for k := 0; k < len(pairs); k += 2 {
+		for to := endOf(pairs[k+1]); i < to; i++ {
+			e := entry{uint32(pairs[k]), a.Nbr[base+i], a.Ent[base+i]}
+			for next < len(changes) && changes[next].op == addEntry && compareEntries(&changes[next].entry, &e) < 0 {
+				a.rewrite(&changes[next])
+				next++
+			}
+			if meets(changes[next:], &e) {
+				if changes[next].op == markEntry {
+					a.rewrite(&changes[next])
+				}
+				next++
+				continue
+			}
+			a.scratch = append(a.scratch, e)
+		}
+	}
+	for ; next < len(changes); next++ {
+		a.rewrite(&changes[next])
+	}
+	a.write(h)
+}
+
+// rewrite appends a changed entry to the scratch.
+func (a *Index) rewrite(c *change) {
+	c.at = uint32(len(a.scratch))
+	a.scratch = append(a.scratch, c.entry)
+}
+
+// meets reports whether one of the next changes marks or removes entry e, and swaps that change to the front. Changes
+// of parallel edges come in any order.
+func meets(changes []change, e *entry) bool {
+	for i := range changes {
+		c := &changes[i]
+		if c.op == addEntry || compareEntries(&c.entry, e) != 0 {
+			break
+		}
+		if c.ent.Index() == e.ent.Index() {
+			changes[0], *c = *c, changes[0]
+			return true
+		}
+	}
+	return false
+}
+
+// applyInPlace applies one change without rewriting the block. It reports false when the block is full, or when the
+// change adds or removes a kind.
+func (a *Index) applyInPlace(h *block, c *change) bool {
+	pairs := a.Nbr[h.start : h.start+2*int(h.kinds)]
+	kind := 2 * searchKind(pairs, c.kind)
+	if kind == len(pairs) || uint32(pairs[kind]) != c.kind {
+		return false
+	}
+	from, to := 0, endOf(pairs[kind+1])
+	if kind > 0 {
+		from = endOf(pairs[kind-1])
+	}
+	base, n := h.start+2*int(h.kindCapacity), int(h.n)
+	nbr, ent := a.Nbr[base:base+int(h.capacity)], a.Ent[base:base+int(h.capacity)]
+	at, _ := slices.BinarySearch(nbr[from:to], c.nbr)
+	at += from
+	if c.op != addEntry {
+		for ent[at].Index() != c.ent.Index() {
+			at++
+		}
+	}
+	c.at = uint32(at)
+	shift := uint32(1) // modulo 2^32
+	switch c.op {
+	case markEntry:
+		ent[at] = c.ent
+		mark(&pairs[kind+1], c.ent)
+		return true
+	case addEntry:
+		if h.n == h.capacity {
+			return false
+		}
+		copy(nbr[at+1:n+1], nbr[at:n])
+		copy(ent[at+1:n+1], ent[at:n])
+		nbr[at], ent[at] = c.nbr, c.ent
+	case removeEntry:
+		if to-from == 1 {
+			return false
+		}
+		copy(nbr[at:], nbr[at+1:n])
+		copy(ent[at:], ent[at+1:n])
+		shift = -shift
+	}
+	mark(&pairs[kind+1], c.ent)
+	h.n += shift
+	for k := kind; k < len(pairs); k += 2 {
+		pairs[k+1] += dyngraph.VertexID(shift)
+	}
+	return true
+}
+
+// settle makes a staged entry one of the graph and clears the staged mark of its kind. No entry was removed since the
+// change was applied, so the entry is at the change's index or behind parallel ones.
+func (a *Index) settle(c *change) {
+	h := &a.blocks[c.v]
+	ent := a.Ent[h.start+2*int(h.kindCapacity)+int(c.at):]
+	at := 0
+	for ent[at].Index() != c.ent.Index() {
+		at++
+	}
+	ent[at] = c.ent
+	pairs := a.Nbr[h.start : h.start+2*int(h.kinds)]
+	mark(&pairs[2*searchKind(pairs, c.kind)+1], c.ent)
+}
+
+// mark sets the mark of a kind's end as the entry is staged or not. All marks of a batch change together.
+func mark(end *dyngraph.VertexID, e dyngraph.Entry) {
+	*end &^= stagedEnd
+	if e.Staged() {
+		*end |= stagedEnd
+	}
+}
+
+// write writes the sorted scratch as the block of a vertex.
+func (a *Index) write(h *block) {
+	pairs, n := uint32(0), uint32(len(a.scratch))
+	for i := range a.scratch {
+		if i == 0 || a.scratch[i].kind != a.scratch[i-1].kind {
+			pairs++
+		}
+	}
+	if n > h.capacity || pairs > h.kindCapacity {
+		a.free += int(h.capacity + 2*h.kindCapacity)
+		h.resize(n, pairs)
+		h.start = h.align(len(a.Nbr))
+		more := h.start + int(h.capacity+2*h.kindCapacity) - len(a.Nbr)
+		a.Nbr = append(a.Nbr, make([]dyngraph.VertexID, more)...)
+		a.Ent = append(a.Ent, make([]dyngraph.Entry, more)...)
+	}
+	h.n, h.kinds = n, pairs
+	at, base := h.start-2, h.start+2*int(h.kindCapacity)
+	for i, e := range a.scratch {
+		if i == 0 || e.kind != a.scratch[i-1].kind {
+			at += 2
+			a.Nbr[at], a.Nbr[at+1] = dyngraph.VertexID(e.kind), 0
+		}
+		a.Nbr[at+1] = a.Nbr[at+1]&stagedEnd | dyngraph.VertexID(i+1)
+		if e.ent.Staged() {
+			a.Nbr[at+1] |= stagedEnd
+		}
+		a.Nbr[base+i], a.Ent[base+i] = e.nbr, e.ent
+	}
+}
+
+// resize sets the numbers of entries and kinds, and spare capacity. An empty block has no capacity.
+func (h *block) resize(n, pairs uint32) {
+	h.n, h.kinds = n, pairs
+	if n > 0 {
+		h.capacity, h.kindCapacity = n+n/8+2, pairs+pairs/8
+	}
+}
+
+// lineSlots is the number of slots of one array per cache line.
+const lineSlots = 16
+
+// align returns where the block starts when the slots before at are taken: at the next cache line if its directory
+// would straddle two.
+func (h *block) align(at int) int {
+	if in := at % lineSlots; in+min(2*int(h.kindCapacity), lineSlots) > lineSlots {
+		at += lineSlots - in
+	}
+	return at
+}
+
+// pack lays out all blocks without gaps between them.
+func (a *Index) pack() {
+	nbr, ent := a.Nbr, a.Ent
+	total := 0
+	for v := range a.blocks {
+		h := &a.blocks[v]
+		total = h.align(total) + int(h.capacity+2*h.kindCapacity)
+	}
+	a.Nbr, a.Ent, a.free = make([]dyngraph.VertexID, total), make([]dyngraph.Entry, total), 0
+	at := 0
+	for v := range a.blocks {
+		h := &a.blocks[v]
+		size := int(h.capacity + 2*h.kindCapacity)
+		at = h.align(at)
+		copy(a.Nbr[at:], nbr[h.start:h.start+size])
+		copy(a.Ent[at:], ent[h.start:h.start+size])
+		h.start = at
+		at += size
+	}
+}

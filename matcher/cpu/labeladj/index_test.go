@@ -1,0 +1,183 @@
+package labeladj
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+)
+
+// onTwo runs work on two goroutines.
+func onTwo(work func()) {
+	var wg sync.WaitGroup
+	wg.Go(work)
+	wg.Go(work)
+	wg.Wait()
+}
+
+// TestIndexFollowsTheGraph makes an index at any time, lets it follow batches that are committed or aborted, each at
+// once or some batches later, and compares it with the graph.
+func TestIndexFollowsTheGraph(t *testing.T) {
+	behind, dropped := 0, 0
+	seen := func() bool { return behind > 2 && dropped > 0 }
+	matchertest.ForSeedsUntil(t, 100, seen, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.RandomShape(rng)
+		g := dyngraph.NewGraph(dyngraph.Options{Directed: shape.Directed})
+		var a *Index
+		compare := func(d *dyngraph.Delta) {
+			if rng.IntN(3) > 0 {
+				return
+			}
+			if a == nil {
+				a = New(g, drawWildcards(rng, shape.Directed), d != nil, onTwo)
+			}
+			behind = max(behind, len(a.pendingEnds))
+			a.CatchUp(d)
+			requireSame(t, a)
+		}
+		end := func(d *dyngraph.Delta, committed bool) {
+			if a != nil && !a.End(d, committed) {
+				a = nil
+			}
+			if committed {
+				g.Commit()
+			} else {
+				g.Abort()
+			}
+			if rng.IntN(8) == 0 {
+				a, dropped = nil, dropped+1
+			}
+			compare(nil)
+		}
+		for _, batch := range matchertest.Cut(rng, matchertest.RandomStream(rng, shape)) {
+			us, _ := g.Accept(batch)
+			for rng.IntN(3) == 0 {
+				d, err := g.Stage(us)
+				require.NoError(t, err)
+				compare(d)
+				end(d, false)
+			}
+			d, err := g.Stage(us)
+			require.NoError(t, err)
+			compare(d)
+			compare(d)
+			end(d, true)
+		}
+	})
+}
+
+// drawWildcards draws wildcards. Those of a graph without direction are of one direction.
+func drawWildcards(rng *rand.Rand, directed bool) (ws []Wildcard) {
+	labels := []dyngraph.LabelID{matcher.AnyLabel, matcher.UnknownLabel, 0, 1, 2}
+	for range rng.IntN(4) {
+		w := Wildcard{Dirs: 1 << dyngraph.Out, Edge: labels[rng.IntN(len(labels))], Nbr: labels[rng.IntN(len(labels))]}
+		if directed {
+			w.Dirs = uint8(1 + rng.IntN(3))
+		}
+		if !slices.Contains(ws, w) {
+			ws = append(ws, w)
+		}
+	}
+	return ws
+}
+
+// TestIndexIsReadByManyGoroutines indexes a graph of more vertices than one goroutine takes at a time, with a staged
+// batch.
+func TestIndexIsReadByManyGoroutines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := dyngraph.NewGraph(dyngraph.Options{})
+	draw := func(n int) []dyngraph.Message {
+		var msgs []dyngraph.Message
+		for range n {
+			v, w := rng.IntN(5*readChunk), rng.IntN(5*readChunk)
+			u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), To: fmt.Sprint(w)}
+			u.FromLabel, u.ToLabel = fmt.Sprint("L", v%4), fmt.Sprint("L", w%4)
+			if rng.IntN(3) == 0 {
+				u.Op = dyngraph.DeleteEdge
+			}
+			msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u}})
+		}
+		return msgs
+	}
+	stage := func(n int) *dyngraph.Delta {
+		us, _ := g.Accept(draw(n))
+		d, err := g.Stage(us)
+		require.NoError(t, err)
+		return d
+	}
+	stage(20 * readChunk)
+	g.Commit()
+	d := stage(readChunk)
+	a := New(g, drawWildcards(rng, false), true, onTwo)
+	require.Greater(t, a.Vertices(), 4*readChunk)
+	requireSame(t, a)
+	a.End(d, false)
+	g.Abort()
+	a.CatchUp(nil)
+	requireSame(t, a)
+}
+
+// requireSame compares the index with the graph, vertex by vertex.
+func requireSame(t *testing.T, a *Index) {
+	t.Helper()
+	g, view := a.g, a.g.View(dyngraph.New)
+
+	require.GreaterOrEqual(t, a.Vertices(), int(g.IDBound()))
+	for v := range dyngraph.VertexID(g.IDBound()) {
+		want, isWildcard := map[uint64][]string{}, map[uint64]bool{}
+		entries := 0
+		for d := dyngraph.Out; d <= dyngraph.In; d++ {
+			for _, l := range g.LabelsOf(v, d, nil) {
+				r := g.Range(v, d, l)
+				for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+					for i, w := range nbrs {
+						text := fmt.Sprint(w, ents[i].Index(), ents[i].Staged())
+						keys := []uint64{Key(d, l, view.Label(w))}
+						for _, c := range a.wildcards {
+							if c.Dirs>>d&1 != 0 && matcher.LabelFits(c.Edge, l) && matcher.LabelFits(c.Nbr, view.Label(w)) {
+								keys = append(keys, c.Key())
+								isWildcard[c.Key()] = true
+							}
+						}
+						for _, key := range keys {
+							want[key] = append(want[key], text)
+							entries++
+						}
+					}
+				}
+			}
+		}
+		require.Equal(t, entries, int(a.blocks[v].n), "vertex %d", v)
+		require.Equal(t, len(want), int(a.blocks[v].kinds), "vertex %d", v)
+		require.LessOrEqual(t, a.blocks[v].n, a.blocks[v].capacity)
+		lookups, keys := []Lookup{}, []uint64{}
+		for key := range want {
+			lookups, keys = append(lookups, Lookup{v, a.KindOf(key)}), append(keys, key)
+		}
+		found, n, _ := a.FindAll(nil, lookups)
+		require.Equal(t, entries, int(n))
+		for i, key := range keys {
+			nbr, ent, staged := a.Of(v, a.KindOf(key))
+			var got []string
+			for i, w := range nbr {
+				got = append(got, fmt.Sprint(w, ent[i].Index(), ent[i].Staged()))
+			}
+			require.True(t, slices.IsSorted(nbr))
+			if isWildcard[key] { // parallel entries come in any order
+				slices.Sort(want[key])
+				slices.Sort(got)
+			}
+			require.Equal(t, want[key], got, "vertex %d, kind %x", v, key)
+			require.Equal(t, slices.ContainsFunc(ent, dyngraph.Entry.Staged), staged, "vertex %d, kind %x", v, key)
+			require.Equal(t, nbr, a.Nbr[found[i].From:found[i].To])
+			require.Equal(t, staged, found[i].Staged)
+		}
+	}
+}

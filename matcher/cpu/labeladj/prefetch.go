@@ -1,0 +1,74 @@
+package labeladj
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
+
+// Blocks are mostly in no cache. Loads that do not depend on each other overlap: a caller first touches the locations
+// of several vertices, then their blocks. It must keep the results, or the compiler drops the loads.
+
+// prefetched is the number of vertices that are prefetched together.
+const prefetched = 64
+
+// TouchHead loads the location of a vertex's block.
+func (a *Index) TouchHead(v dyngraph.VertexID) uint64 { return uint64(a.blocks[v].start) }
+
+// TouchStart loads the first slot of a vertex's block.
+func (a *Index) TouchStart(v dyngraph.VertexID) uint64 {
+	if at := a.blocks[v].start; at < len(a.Nbr) {
+		return uint64(a.Nbr[at])
+	}
+	return 0
+}
+
+// TouchBlock loads the first two cache lines of a vertex's block, if it has as many.
+func (a *Index) TouchBlock(v dyngraph.VertexID) uint64 {
+	h := &a.blocks[v]
+	if h.n == 0 {
+		return 0
+	}
+	last := 2*int(h.kindCapacity) + int(h.n) - 1
+	return uint64(a.Nbr[h.start]) + uint64(a.Nbr[h.start+min(last, lineSlots)])
+}
+
+// Lookup asks for the neighbours of a vertex that are of a kind.
+type Lookup struct {
+	Vertex dyngraph.VertexID
+	Kind   uint32
+}
+
+// Slots is the half-open range [From, To) of Nbr and Ent that answers a Lookup.
+type Slots struct {
+	From, To int
+	Staged   bool // some of the entries may be staged
+}
+
+// FindAll answers many lookups at once, so that their cache misses overlap, and loads the first and the last slot of
+// each answer. It reuses the memory of ranges. entries is the number of slots found; touched must be kept like the
+// results of TouchHead.
+func (a *Index) FindAll(ranges []Slots, of []Lookup) (found []Slots, entries, touched uint64) {
+	ranges = slices.Grow(ranges[:0], len(of))[:len(of)]
+	for i := range of {
+		ranges[i].From = a.blocks[of[i].Vertex].start
+	}
+	for i := range ranges {
+		touched += uint64(a.Nbr[min(ranges[i].From, len(a.Nbr)-1)])
+	}
+	for i := range of {
+		r := &ranges[i]
+		r.From, r.To, r.Staged = a.slots(of[i].Vertex, of[i].Kind)
+	}
+	for i := range ranges {
+		r := &ranges[i]
+		entries += uint64(r.To - r.From)
+		if r.From < r.To {
+			touched += uint64(a.Nbr[r.From] + a.Nbr[r.To-1])
+			if r.Staged {
+				touched += uint64(a.Ent[r.From])
+			}
+		}
+	}
+	return ranges, entries, touched
+}

@@ -1,0 +1,179 @@
+package labeladj
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+)
+
+// made counts the indexes that the process has made.
+var made atomic.Uint64
+
+// New indexes the graph and the given wildcards. staged tells that a batch is staged; the index then has it. parallel
+// runs its argument on several goroutines and waits for them: one pass over the graph measures the blocks, a second one
+// writes them.
+func New(g *dyngraph.Graph, wide []Wildcard, staged bool, parallel func(work func())) *Index {
+	a := &Index{
+		g:         g,
+		Number:    made.Add(1),
+		kinds:     map[uint64]uint32{},
+		blocks:    make([]block, g.IDBound()),
+		wildcards: slices.Clone(wide),
+		staged:    staged,
+	}
+	in := dyngraph.Out
+	if g.Directed() {
+		in = dyngraph.In
+	}
+	for _, t := range g.Triples() {
+		a.kind(dyngraph.Out, t.Edge, t.Dst)
+		a.kind(in, t.Edge, t.Src)
+	}
+	a.numberWildcards()
+	a.readAll(parallel, func(r *reader, v dyngraph.VertexID) { r.measure(v) })
+	total := 0
+	for v := range a.blocks {
+		h := &a.blocks[v]
+		h.start = h.align(total)
+		total = h.start + int(h.capacity+2*h.kindCapacity)
+	}
+	spare := total / 4 // blocks that outgrow their capacity move to the end
+	a.Nbr, a.Ent = make([]dyngraph.VertexID, total, total+spare), make([]dyngraph.Entry, total, total+spare)
+	a.readAll(parallel, func(r *reader, v dyngraph.VertexID) { r.fill(v) })
+	return a
+}
+
+// readChunk is the number of vertices that a goroutine takes at a time.
+const readChunk = 1024
+
+func (a *Index) readAll(parallel func(work func()), read func(*reader, dyngraph.VertexID)) {
+	var next atomic.Int64
+	work := func() {
+		r := newReader(a)
+		for {
+			from := int(next.Add(readChunk)) - readChunk
+			if from >= len(a.blocks) {
+				return
+			}
+			for v := from; v < min(from+readChunk, len(a.blocks)); v++ {
+				read(r, dyngraph.VertexID(v))
+			}
+		}
+	}
+	if len(a.blocks) <= readChunk {
+		work()
+		return
+	}
+	parallel(work)
+}
+
+// reader reads the entries of vertices from the graph. Each goroutine has its own.
+type reader struct {
+	a      *Index
+	view   dyngraph.View
+	labels []dyngraph.LabelID
+	recent []recentKind // as in Index
+	// of has the kind of each entry of the vertex; kinds has each of these once. count is, by kind, the number of
+	// entries, then the index of the next one to write. It is 0 between vertices.
+	of, kinds []uint32
+	count     []uint32
+	scratch   []entry
+}
+
+func newReader(a *Index) *reader {
+	return &reader{
+		a:      a,
+		view:   a.g.View(dyngraph.New),
+		recent: slices.Clone(a.recent),
+		count:  make([]uint32, len(a.kinds)),
+	}
+}
+
+// ranges calls f with the entries of a vertex, by direction and edge label.
+func (r *reader) ranges(
+	v dyngraph.VertexID,
+	f func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry),
+) {
+	for d := dyngraph.Out; d <= dyngraph.In; d++ {
+		r.labels = r.a.g.LabelsOf(v, d, r.labels[:0])
+		for _, l := range r.labels {
+			of := r.a.g.Range(v, d, l)
+			for nbr, ent, ok := of.Next(); ok; nbr, ent, ok = of.Next() {
+				f(d, l, nbr, ent)
+			}
+		}
+	}
+}
+
+// kind returns the number of a kind that the index has.
+func (r *reader) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
+	key := Key(d, edge, nbr)
+	near := &r.recent[nbr]
+	if near.rest != key>>32 {
+		*near = recentKind{key >> 32, r.a.kinds[key]}
+	}
+	return near.kind
+}
+
+// read counts the entries of a vertex by kind and returns their number.
+func (r *reader) read(v dyngraph.VertexID) int {
+	r.of, r.kinds = r.of[:0], r.kinds[:0]
+	r.ranges(v, func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, _ []dyngraph.Entry) {
+		for _, w := range nbr {
+			k := r.kind(d, edge, r.view.Label(w))
+			if r.count[k] == 0 {
+				r.kinds = append(r.kinds, k)
+			}
+			r.count[k]++
+			r.of = append(r.of, k)
+		}
+	})
+	return len(r.of) + r.countWildcards(v)
+}
+
+// measure sets the size of a vertex's block.
+func (r *reader) measure(v dyngraph.VertexID) {
+	n := r.read(v)
+	for _, k := range r.kinds {
+		r.count[k] = 0
+	}
+	h := &r.a.blocks[v]
+	h.resize(uint32(n), uint32(len(r.kinds)))
+}
+
+// fill writes the block of a vertex.
+func (r *reader) fill(v dyngraph.VertexID) {
+	h := &r.a.blocks[v]
+	if h.n == 0 {
+		return
+	}
+	r.read(v)
+	slices.Sort(r.kinds)
+	base := h.start + 2*int(h.kindCapacity)
+	pairs, end := r.a.Nbr[h.start:base], uint32(0)
+	for i, k := range r.kinds {
+		n := r.count[k]
+		r.count[k] = end
+		end += n
+		pairs[2*i], pairs[2*i+1] = dyngraph.VertexID(k), dyngraph.VertexID(end)
+	}
+	nbrs, ents := r.a.Nbr[base:base+int(h.n)], r.a.Ent[base:base+int(h.n)]
+	of := r.of
+	r.ranges(v, func(_ dyngraph.Dir, _ dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry) {
+		for i, w := range nbr {
+			at := r.count[of[i]]
+			r.count[of[i]]++
+			nbrs[at], ents[at] = w, ent[i]
+			if ent[i].Staged() {
+				pair, _ := slices.BinarySearch(r.kinds, of[i])
+				pairs[2*pair+1] |= stagedEnd
+			}
+		}
+		of = of[len(nbr):]
+	})
+	r.fillWildcards(v, pairs, nbrs, ents)
+	for _, k := range r.kinds {
+		r.count[k] = 0
+	}
+}

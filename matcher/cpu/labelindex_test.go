@@ -1,0 +1,51 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+)
+
+// TestIndexIsMadeWhenSomethingCounts: the index by label is made when a query that counts is prepared or, lazily, by
+// the first search that counts.
+func TestIndexIsMadeWhenSomethingCounts(t *testing.T) {
+	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 1).With(func(q *matcher.Query) { q.Emit = matcher.EmitCounts })
+		b := New(Options{Threads: 1, Lazy: rng.IntN(2) == 0})
+		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, b)
+		require.Equal(t, b.opt.Lazy, b.adj == nil)
+		for _, batch := range c.Batches {
+			x.Stage(batch)
+			if rng.IntN(2) == 0 {
+				x.Search(b, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) {
+					r.Want, r.Before = matcher.WantCount, matcher.AllOrders
+				}))
+				if b.plans[x.Plans()[0]].shape != nil {
+					require.NotNil(t, b.adj)
+				}
+			}
+			x.Commit()
+		}
+	})
+}
+
+// BenchmarkReadIndex indexes a graph of 400,000 vertices and 3,000,000 edges by label, by threads.
+func BenchmarkReadIndex(b *testing.B) {
+	p := newPowerLaw(1, 400_000, 3_000_000, 16, 1000)
+	for _, threads := range []int{1, 2} {
+		x := newBench(b, p.graph, shapeQuery(0), Options{Threads: threads})
+		b.Run(fmt.Sprint("threads=", threads), func(b *testing.B) {
+			for b.Loop() {
+				x.b.adj = nil
+				x.b.adjacency()
+			}
+		})
+	}
+}
