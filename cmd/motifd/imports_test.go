@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},
 	"kernels":                 {},
-	"matcher/cuda":            {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu"}, // cpu: A11 has it search what would not fill the GPU
+	"matcher/cuda":            {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu", "matcher/cpu/rowsort"}, // cpu: A11 has it search what would not fill the GPU
 	"matcher/pattern":         {"matcher", "dyngraph"},
 	"matcher/plan":            {"matcher", "dyngraph"},
 	"matcher/candidates":      {"matcher", "dyngraph", "matcher/plan"},

@@ -7,7 +7,8 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// mergeTask is a range of the rows of a group that is merged from runs. Several workers merge ranges of one group at once.
+// mergeTask is a range of the rows of a group that is merged from runs. Several workers merge ranges of one group at
+// once.
 type mergeTask struct {
 	*rowsort.Range
 	// guarded by rowSearch.mu
@@ -35,8 +36,8 @@ func (s *rowSearch) takeMerge() *mergeTask {
 	return nil
 }
 
-// each emits the rows of a complete group in order, at most take of them, and releases them. When there is much to merge
-// and there are workers for it, they merge ranges of it ahead, in about a quarter of the group's memory.
+// each emits the rows of a complete group in order, at most take of them, and releases them. When there is much to
+// merge and there are workers for it, they merge ranges of it ahead, in about a quarter of the group's memory.
 func (s *rowSearch) each(ctx context.Context, g *group, take uint64, emit func(matcher.Rows) error) error {
 	r, threads := &g.rows, s.b.opt.Threads
 	var all []*rowsort.Range

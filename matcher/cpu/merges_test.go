@@ -11,8 +11,9 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestP4RangesOfOneSetOfVertices has a group beyond its memory of which very many rows have the same vertices and differ in their parallel edges, so that a
-// range cannot be small: it is merged as it is emitted. What is put out, capped or not, is what one worker puts out.
+// TestP4RangesOfOneSetOfVertices has a group beyond its memory of which very many rows have the same vertices and
+// differ in their parallel edges, so that a range cannot be small: it is merged as it is emitted. What is put out,
+// capped or not, is what one worker puts out.
 func TestP4RangesOfOneSetOfVertices(t *testing.T) {
 	q := &matcher.Query{Name: "q", Version: 1}
 	for v := range 3 {

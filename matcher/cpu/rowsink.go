@@ -12,8 +12,8 @@ func (s *search) suffixes(steps int) rowsort.Suffixes {
 	return s.out.Suffixes(s.o.LastColumns[steps-1], s.row[:])
 }
 
-// addLast adds a row for each of the candidates from to before to of the last step that may be taken: what is mapped, with
-// the candidate and its edges. false reports an error.
+// addLast adds a row for each of the candidates from to before to of the last step that may be taken: what is mapped,
+// with the candidate and its edges. false reports an error.
 func (s *search) addLast(st *program.Step, f *frame, from, to int) bool {
 	d := len(s.o.Steps) - 1
 	if len(st.Back) == 1 && len(st.Less) == 0 {

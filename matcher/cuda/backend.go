@@ -148,7 +148,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	for _, p := range plans {
 		if b.plans[p] == nil {
 			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges {
-				b.plans[p] = compile(p, b.filter, t, b.opt)
+				b.plans[p] = compile(p, b.g.View(dyngraph.New), b.filter, t, b.opt)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (e *emitter) exceeded(request int, order uint32, cause matcher.Cause) (stop
 // all wanted until they are.
 func (e *emitter) most(g rowGroup) int {
 	req := &e.s.reqs[g.request]
-	if req.Limit == 0 || e.s.b.plans[req.Plan].edges {
+	if req.Limit == 0 || !g.layout.Determined {
 		return -1
 	}
 	return int(min(req.Limit-e.emitted[g.request], math.MaxInt32))
@@ -79,8 +79,7 @@ func (e *emitter) left(g rowGroup, rows int) error {
 
 // group emits rows of a group, the next of them.
 func (e *emitter) group(g rowGroup, data []uint32) error {
-	q := e.s.reqs[g.request].Plan.Query
-	return e.rows(g.request, g.net, matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Data: data})
+	return e.rows(g.request, g.net, matcher.Rows{Vertices: g.layout.Vertices, Edges: g.layout.Edges, Data: data})
 }
 
 // rows emits rows of the group of an anchor and a request, the next of them.

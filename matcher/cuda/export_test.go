@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -205,39 +204,6 @@ func (b *Backend) AgeMemo(more uint32) {
 
 // RowsFound returns how many rows the device has found since Load, to be put in order.
 func (b *Backend) RowsFound() uint64 { return b.run.rows }
-
-// Spill lets tests reach what merges rows.
-type Spill struct{ s spill }
-
-// NewSpill returns one in a directory, which takes about so many bytes of memory to read.
-func NewSpill(dir string, memory int) *Spill { return &Spill{spill{dir: dir, memory: memory}} }
-
-// Close drops all that was written.
-func (s *Spill) Close() { s.s.close() }
-
-// Rows is rows of a group, one after the other.
-type Rows struct {
-	Group, Width int
-	Words        []uint32
-}
-
-// Merge writes parts, in each of which groups ascend, and merges them by the first columns.
-func (s *Spill) Merge(parts [][]Rows, columns int, take func(group int, rows []uint32) error) error {
-	var all []*part
-	for _, rows := range parts {
-		p, err := s.s.begin()
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			if err := s.s.write(p, r.Group, r.Width, r.Words); err != nil {
-				return err
-			}
-		}
-		all = append(all, p)
-	}
-	return s.s.merge(all, func(_ int, a, b []uint32) int { return slices.Compare(a[:columns], b[:columns]) }, take)
-}
 
 // Steals returns how often work was split since Load: between the warps of a block, and between blocks.
 func (b *Backend) Steals() (inBlock, between uint64) { return b.run.stolen, b.run.mailed }

@@ -113,7 +113,7 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		}
 		widths := make([]int, len(groups))
 		for i, g := range groups {
-			widths[i] = g.width
+			widths[i] = g.layout.Width()
 		}
 		p.trace.begin(p.run.lane.q, LaneRows, "order", p.number)
 		runs, err := p.run.order.sort(p.wait, rows, p.out, widths)

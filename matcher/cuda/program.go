@@ -6,15 +6,16 @@ import (
 	"math/bits"
 	"slices"
 
+	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // compiled is one plan as programs: indexes into the table of all.
 type compiled struct {
-	// edges tells that rows with the same vertices may differ in their edges, which then decide their order (DESIGN S7).
-	edges bool
+	layout *rowsort.Layout // of rows
 	// By order of Plan.Anchored: kernels.None where another's program finds its matches, too. The last one is the static order. Counts
 	// ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
@@ -45,8 +46,8 @@ type table struct {
 }
 
 // compile makes the programs of a plan.
-func compile(p *matcher.Plan, f *candidates.Filter, t *table, opt Options) *compiled {
-	c := &compiled{edges: edgesDecide(p)}
+func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {
+	c := &compiled{layout: rowsort.NewLayout(view, p)}
 	n := len(p.Anchored)
 	classes := classesOf(p, opt)
 	c.rows = t.classes(p, classes, f, kernels.ModeRows)
@@ -268,16 +269,6 @@ func (c *compiler) rivals(edge int) (set uint64) {
 
 // loose tells whether a back edge may have several images between two vertices.
 func loose(b matcher.BackEdge) bool { return b.Either || b.Label == matcher.AnyLabel }
-
-// edgesDecide tells whether rows with the same vertices may differ in their edges.
-func edgesDecide(p *matcher.Plan) bool {
-	for i, e := range p.Query.Edges {
-		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
-			return true
-		}
-	}
-	return false
-}
 
 // rule says which staged edges the image of a pattern edge may be.
 func (c *compiler) rule(edge int) uint32 {

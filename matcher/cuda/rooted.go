@@ -13,6 +13,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // rooted is a matching order of a whole graph that begins at the pattern's first vertex: the rows of one root come
@@ -82,7 +83,8 @@ func (b *Backend) rowsOf(
 		return r, err
 	}
 	program := b.plans[p].rooted
-	vertices, width := len(p.Query.Vertices), len(p.Query.Vertices)+len(p.Query.Edges)
+	layout := b.plans[p].layout
+	width := layout.Width()
 	j := b.view(which, program, budget)
 	spent := &j.meter.results[0]
 	defer func() { r.Steps, r.SearchNS = spent.Steps, spent.SearchNS }()
@@ -96,17 +98,17 @@ func (b *Backend) rowsOf(
 	rate := -1.0
 	w := b.waves(j, &rate)
 	w.calm = limit > 0
-	groups := []rowGroup{{vertices: vertices, width: width}}
+	groups := []rowGroup{{layout: layout}}
 	w.fill = func(from uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
 		return roots[at:min(at+size, len(roots))], groups
 	}
 	put := func(data []uint32) error {
 		*out += uint64(len(data) / width)
-		return emit(matcher.Rows{Vertices: vertices, Edges: width - vertices, Data: data})
+		return emit(matcher.Rows{Vertices: layout.Vertices, Edges: layout.Edges, Data: data})
 	}
 	next, found := put, uint64(0)
-	held := shelf{width: width, spill: spill{dir: b.opt.CPU.SpillDir, memory: b.opt.CPU.GroupMemory, budget: budget}}
+	held := heldRows{layout: layout, memory: b.opt.CPU.GroupMemory, file: rowsort.File{Dir: b.opt.CPU.SpillDir, Budget: budget}}
 	defer held.close()
 	if budget != nil {
 		next = held.add
@@ -131,11 +133,11 @@ func (b *Backend) rowsOf(
 		}
 		return nil
 	}
-	w.aside.spill.budget = budget
-	t := b.ties(take)
+	w.overflow.file.Budget = budget
+	t := b.edgeTies(ctx, take)
 	defer t.close()
 	w.take, w.most = take, func(rowGroup) int { return -1 }
-	if b.plans[p].edges {
+	if !layout.Determined {
 		w.take = t.rows
 	} else if limit > 0 {
 		w.most = func(rowGroup) int { return int(min(limit-found, math.MaxInt32)) }

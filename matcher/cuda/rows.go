@@ -63,7 +63,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
 	w.most, w.left = e.most, e.left
-	t := s.b.ties(e.group)
+	t := s.b.edgeTies(ctx, e.group)
 	defer t.close()
 	w.within = func(g rowGroup, rows int) bool {
 		req := &s.reqs[g.request]
@@ -72,10 +72,9 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 		}
 		return req.Budget.Within(uint64(rows))
 	}
-	w.aside.spill.budget = s.reqs[of[0]].Budget // of the batch, as far as files go
+	w.overflow.file.Budget = s.reqs[of[0]].Budget // of the batch, as far as files go
 	w.take = func(g rowGroup, rows []uint32) error {
-		p := s.reqs[g.request].Plan
-		if s.b.plans[p].edges {
+		if !g.layout.Determined {
 			return t.rows(g, rows)
 		}
 		if err := t.flush(); err != nil {
@@ -130,8 +129,7 @@ func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []row
 			if s.reqs[st.request].Skips(uint32(to)) || f.closed[st.request] || s.out.past(uint32(to), st.request) {
 				continue
 			}
-			q := s.reqs[st.request].Plan.Query
-			g := rowGroup{net: uint32(to), request: uint32(st.request), vertices: len(q.Vertices), width: len(q.Vertices) + len(q.Edges)}
+			g := rowGroup{uint32(to), uint32(st.request), s.b.plans[s.reqs[st.request].Plan].layout}
 			if n := len(groups); n == 0 || groups[n-1] != g {
 				groups = append(groups, g)
 			}

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"motifd/kernels"
+	"motifd/matcher/cpu/rowsort"
 )
 
 // waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the
@@ -38,21 +39,21 @@ type waves struct {
 	// out, if it is not nil, is told of anchors, those from one to before another, of which all rows are handed out.
 	out func(from, to uint32)
 
-	ctx   context.Context
-	next  func() (*wave, error, bool)
-	ready []*wave
-	busy  [2]bool // by output buffer
-	idle  bool    // there is nothing to do but to wait for the device
-	ended bool
-	fault error // of the producer, told once what it has yielded is handed out
-	aside aside
-	trace *Trace
+	ctx      context.Context
+	next     func() (*wave, error, bool)
+	ready    []*wave
+	busy     [2]bool // by output buffer
+	idle     bool    // there is nothing to do but to wait for the device
+	ended    bool
+	fault    error // of the producer, told once what it has yielded is handed out
+	overflow overflow
+	trace    *Trace
 }
 
-// rowGroup is what rows are of, how many columns are vertices, and how many there are.
+// rowGroup is what rows are of: an anchor and a request, and their layout.
 type rowGroup struct {
-	net, request    uint32
-	vertices, width int
+	net, request uint32
+	layout       *rowsort.Layout
 }
 
 // wave is rows of a wave in an output buffer, in order: all of them, or what the memory for rows held of them.
@@ -69,7 +70,7 @@ type wave struct {
 // waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
 func (b *Backend) waves(j *job, rate *float64) *waves {
 	w := &waves{run: &b.run, j: j, rate: rate, trace: b.opt.Trace}
-	w.aside.spill = spill{dir: b.opt.CPU.SpillDir, memory: b.opt.CPU.GroupMemory}
+	w.overflow.file.Dir, w.overflow.memory = b.opt.CPU.SpillDir, b.opt.CPU.GroupMemory
 	return w
 }
 
@@ -84,7 +85,7 @@ func (w *waves) all(ctx context.Context) (err error) {
 	})
 	defer func() {
 		stop()
-		w.aside.close()
+		w.overflow.close()
 		if e := w.run.order.settle(); err == nil {
 			err = e
 		}
@@ -129,28 +130,24 @@ func (w *waves) deliver(v *wave) (err error) {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	if !v.more && len(w.aside.parts) == 0 {
+	if !v.more && len(w.overflow.groups) == 0 {
 		if !w.admits(v) {
 			return errOver
 		}
 		return w.drain(v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
 	}
-	if err := w.aside.begin(v.groups, w.most); err != nil {
-		return err
-	}
+	w.overflow.begin(v.groups, w.most)
 	if !w.admits(v) {
 		return errOver
 	}
-	if err := w.drain(v, w.aside.add); err != nil {
+	if err := w.drain(v, w.overflow.add); err != nil {
 		return err
 	}
+	w.overflow.end()
 	if v.more {
 		return nil
 	}
-	return w.aside.merge(v.groups, func(g rowGroup, rows []uint32) error {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
+	return w.overflow.merge(w.ctx, v.groups, func(g rowGroup, rows []uint32) error {
 		if err := w.take(g, rows); err != nil {
 			return err
 		}
@@ -164,10 +161,8 @@ func (w *waves) admits(v *wave) bool {
 		return true
 	}
 	rows := make([]int, len(v.groups))
-	for _, p := range w.aside.parts {
-		for _, r := range p.runs {
-			rows[r.group] += r.rows
-		}
+	for i := range rows {
+		rows[i] = w.overflow.rows(i)
 	}
 	for _, r := range v.runs {
 		rows[r.group] += r.rows

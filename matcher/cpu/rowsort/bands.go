@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A band is the half-open bit range [lo, hi) of the sort key that varies among the rows of one prefix, for some splits; the
-// other bits are the same for all rows of a prefix.
+// A band is the half-open bit range [lo, hi) of the sort key that varies among the rows of one prefix, for some
+// splits; the other bits are the same for all rows of a prefix.
 //
 // Prefixes are few, rows are many. So the prefixes of a band are sorted first, by the bits outside the band. Rows that
-// follow their prefixes are then in order but for the bits of the band, among those that agree in the bits above it. What is
-// left to do with rows is often little, as the rows of one prefix ascend, and works on groups of rows that stay in the near
-// cache. The rows of different bands are merged.
+// follow their prefixes are then in order but for the bits of the band, among those that agree in the bits above it.
+// What is left to do with rows is often little, as the rows of one prefix ascend, and works on groups of rows that
+// stay in the near cache. The rows of different bands are merged.
 type band struct {
 	lo, hi int
-	// inPrefixes reports that there are columns that keys do not hold, and that all of them are in prefixes. The prefixes are
-	// sorted by those first: rows of the band that have the same key then come in order.
+	// inPrefixes reports that there are columns that keys do not hold, and that all of them are in prefixes. The
+	// prefixes are sorted by those first: rows of the band that have the same key then come in order.
 	inPrefixes bool
 }
 
@@ -28,8 +28,8 @@ const (
 )
 
 // bandsOf finds the bands of all splits, for keys of a width that hold the columns before next and whose low bits are
-// presorted. rest reports that there are more columns, which a second key holds. Where bands would not pay there is one, with
-// all bits.
+// presorted. rest reports that there are more columns, which a second key holds. Where bands would not pay there is
+// one, with all bits.
 func (s *keySorter) bandsOf(fs *fields, next, width, low int, rest bool) {
 	s.bands, s.bandOf = s.bands[:0], append(s.bandOf[:0], make([]int, len(s.buf.splits))...)
 	prefixes := 0
@@ -117,8 +117,8 @@ func (s *keySorter) keyPrefixes(fs *fields) {
 	}
 }
 
-// inOrder reports whether rows with equal keys are in order: those of one band with inPrefixes are, as no step has exchanged
-// them.
+// inOrder reports whether rows with equal keys are in order: those of one band with inPrefixes are, as no step has
+// exchanged them.
 func (s *keySorter) inOrder(keys []key) bool {
 	words := s.buf.words
 	of := s.bandOf[words[keys[0].prefix]]
@@ -207,8 +207,8 @@ func (s *keySorter) fill(into []key, p *key, fs *fields) (ragged uint64) {
 	return ragged
 }
 
-// settle sorts rows that agree in the bits above their band and come in the order of those below it. They are ascending runs
-// that begin at starts, unless they are ragged.
+// settle sorts rows that agree in the bits above their band and come in the order of those below it. They are
+// ascending runs that begin at starts, unless they are ragged.
 func (s *keySorter) settle(keys []key, starts []int, ragged bool, b band, low int) {
 	switch {
 	case !ragged && len(starts) < 2:
@@ -226,8 +226,8 @@ func (s *keySorter) settle(keys []key, starts []int, ragged bool, b band, low in
 	}
 }
 
-// merge merges runs of keys, each of which ascends; they begin at starts, which it overwrites. It returns keys, or as much of
-// s.tmp.
+// merge merges runs of keys, each of which ascends; they begin at starts, which it overwrites. It returns keys, or as
+// much of s.tmp.
 func (s *keySorter) merge(keys []key, starts []int) []key {
 	if len(starts) < 2 {
 		return keys
@@ -253,8 +253,8 @@ func (s *keySorter) merge(keys []key, starts []int) []key {
 	return from
 }
 
-// mergeTwo merges two ascending runs, from[:mid] and from[mid:]. Which of them the next key comes from cannot be predicted,
-// so no branch depends on it.
+// mergeTwo merges two ascending runs, from[:mid] and from[mid:]. Which of them the next key comes from cannot be
+// predicted, so no branch depends on it.
 func mergeTwo(to, from []key, mid int) {
 	i, j := 0, mid
 	for n := 0; i < mid && j < len(from); n++ {

@@ -10,8 +10,8 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestBands plays the sort by bands against one of whole rows: rows of several searches with prefixes that agree in much,
-// or in nothing, whose columns are more than a key holds or not, with suffixes that ascend or do not.
+// TestBands plays the sort by bands against one of whole rows: rows of several searches with prefixes that agree in
+// much, or in nothing, whose columns are more than a key holds or not, with suffixes that ascend or do not.
 func TestBands(t *testing.T) {
 	merged, inPrefixes, tooMany := 0, 0, 0
 	seen := func() bool { return merged > 0 && inPrefixes > 0 && tooMany > 0 }

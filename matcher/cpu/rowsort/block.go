@@ -43,7 +43,8 @@ func (s *segment) words() []uint32 { return s.b.words[s.from:s.to] }
 // Writer writes the rows of small groups to blocks, several groups to one block. One goroutine owns it.
 type Writer struct{ b *block }
 
-// write writes the rows that keys name, w columns each, and returns where they are. Each segment is a user of its block.
+// write writes the rows that keys name, w columns each, and returns where they are. Each segment is a user of its
+// block.
 func (o *Writer) write(w int, buf *buffer, keys []key) (segments []segment) {
 	for len(keys) > 0 {
 		if o.b != nil && len(o.b.words)+w > cap(o.b.words) {

@@ -2,14 +2,14 @@ package rowsort
 
 import "slices"
 
-// buffer holds the rows of a group before they are sorted, factorised: a backtracking search finds rows that differ from
-// the row before in the columns of its last steps only. Such rows share a prefix, the row as the earlier steps fill it, and
-// have a suffix each, the columns of the last steps. That takes a third or a quarter of the words of whole rows, so that
-// large groups stay in the cache.
+// buffer holds the rows of a group before they are sorted, factorised: a backtracking search finds rows that differ
+// from the row before in the columns of its last steps only. Such rows share a prefix, the row as the earlier steps
+// fill it, and have a suffix each, the columns of the last steps. That takes a third or a quarter of the words of
+// whole rows, so that large groups stay in the cache.
 //
-// In words each prefix begins with the number of its split and the number of its suffixes; then comes a row, in which the
-// suffix columns of the split are not set, then the suffixes. Split 0 is that of rows that are all suffix, with no row
-// before them.
+// In words each prefix begins with the number of its split and the number of its suffixes; then comes a row, in which
+// the suffix columns of the split are not set, then the suffixes. Split 0 is that of rows that are all suffix, with no
+// row before them.
 type buffer struct {
 	words  []uint32
 	splits []split

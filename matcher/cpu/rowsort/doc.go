@@ -9,7 +9,7 @@
 //   - Memory: Sorter.Memory bounds a group; beyond it runs go to a File, whose bytes count against a budget (DESIGN P4).
 //     Blocks are pooled and reference counted; a block passed to emit is borrowed until emit returns.
 //
-// The package knows nothing of searches, graphs on a device, or workers. The CPU backend feeds it from its workers, the GPU
-// backend from rows that the device has sorted (AddRun). A column for a further part of the key, such as the identity of
-// one of several parallel edges, goes into Layout.
+// The package knows nothing of searches, graphs on a device, or workers. The CPU backend feeds it from its workers,
+// the GPU backend from rows that the device has sorted (RunWriter). A column for a further part of the key, such as the
+// identity of one of several parallel edges, goes into Layout.
 package rowsort

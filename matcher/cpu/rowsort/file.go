@@ -56,12 +56,25 @@ func (f *File) Close() {
 // writeBytes is how much is written at a time.
 const writeBytes = 16 * packedWords
 
+// Spill moves the runs of groups to the file, together: groups may be small.
+func (f *File) Spill(groups ...*Sorted) error {
+	var all [][]packed
+	for _, g := range groups {
+		for _, r := range g.runs {
+			all = append(all, r.blocks)
+		}
+	}
+	return f.spill(all...)
+}
+
 // spill moves packed blocks to the file, one after the other; those that are there stay.
-func (f *File) spill(blocks []packed) error {
+func (f *File) spill(lists ...[]packed) error {
 	size := int64(0)
-	for i := range blocks {
-		if blocks[i].words != nil {
-			size += int64(4 * blocks[i].n)
+	for _, blocks := range lists {
+		for i := range blocks {
+			if blocks[i].words != nil {
+				size += int64(4 * blocks[i].n)
+			}
 		}
 	}
 	if size == 0 {
@@ -80,22 +93,24 @@ func (f *File) spill(blocks []packed) error {
 		buf = buf[:0]
 		return nil
 	}
-	for i := range blocks {
-		b := &blocks[i]
-		if b.words == nil {
-			continue
-		}
-		if len(buf)+4*b.n > cap(buf) {
-			if err := flush(); err != nil {
-				return err
+	for _, blocks := range lists {
+		for i := range blocks {
+			b := &blocks[i]
+			if b.words == nil {
+				continue
 			}
+			if len(buf)+4*b.n > cap(buf) {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			at := off + int64(len(buf))
+			for _, x := range b.words[:b.n] {
+				buf = binary.LittleEndian.AppendUint32(buf, x)
+			}
+			freeWords(b.words)
+			b.words, b.file, b.off = nil, file, at
 		}
-		at := off + int64(len(buf))
-		for _, x := range b.words[:b.n] {
-			buf = binary.LittleEndian.AppendUint32(buf, x)
-		}
-		freeWords(b.words)
-		b.words, b.file, b.off = nil, file, at
 	}
 	return flush()
 }

@@ -38,8 +38,8 @@ func (f field) of(v uint32) uint64 { return uint64(v&f.mask) << (f.shift & 63) }
 type fields [matcher.MaxVertices]field
 
 // layout decides what keys hold: the columns from column on, as far as 64 bits go, and of each the low bits up to the
-// highest that differs between rows. It returns the first column that the keys do not hold, the width of the keys in bits,
-// and how many of these, the lowest, are of presorted columns.
+// highest that differs between rows. It returns the first column that the keys do not hold, the width of the keys in
+// bits, and how many of these, the lowest, are of presorted columns.
 func (s *keySorter) layout(fs *fields, differ *[matcher.MaxVertices]uint32, column int) (next, width, low int) {
 	for next = column; next < s.of.Vertices; next++ {
 		n := bits.Len32(differ[next])

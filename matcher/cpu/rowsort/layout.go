@@ -27,11 +27,6 @@ func NewLayout(view dyngraph.View, p *matcher.Plan) *Layout {
 		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
 			l.Determined = false
 		}
-		for _, o := range p.Query.Edges[:i] { // parallel ones
-			if e.From == o.From && e.To == o.To || e.From == o.To && e.To == o.From {
-				l.Determined = false
-			}
-		}
 	}
 	for k := range l.Vertices + 1 {
 		var columns []int

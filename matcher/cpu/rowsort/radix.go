@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// keySorter puts the rows of one group in order by their keys; the rows stay where they are. As many vertex columns as 64
-// bits hold are packed into a key, each with only the bits in which the rows at hand differ: in a group most do not, as
-// the anchor fixes two vertices. The keys are sorted by radix (LSD); rows with equal keys are sorted by the columns that are
-// left. Of rows that share a prefix most of that is done with the prefixes alone (see band).
+// keySorter puts the rows of one group in order by their keys; the rows stay where they are. As many vertex columns as
+// 64 bits hold are packed into a key, each with only the bits in which the rows at hand differ: in a group most do
+// not, as the anchor fixes two vertices. The keys are sorted by radix (LSD); rows with equal keys are sorted by the
+// columns that are left. Of rows that share a prefix most of that is done with the prefixes alone (see band).
 //
-// A search finds rows in the order of its steps. The last vertex columns that come in the order of the steps are therefore
-// presorted: in order among rows that agree in the others, so that a stable sort need not look at them. Where that is not
-// so, as rows of several searches are mixed, it is seen and mended.
+// A search finds rows in the order of its steps. The last vertex columns that come in the order of the steps are
+// therefore presorted: in order among rows that agree in the others, so that a stable sort need not look at them.
+// Where that is not so, as rows of several searches are mixed, it is seen and mended.
 type keySorter struct {
 	of        *Layout
 	presorted int // of the last vertex columns
@@ -76,8 +76,8 @@ func (s *keySorter) from(keys []key, column int) {
 	s.ties(keys, next, false)
 }
 
-// ties sorts runs of equal keys by the columns from next on; the keys are sorted by the columns before it. bands reports
-// that they are all rows, sorted by bands.
+// ties sorts runs of equal keys by the columns from next on; the keys are sorted by the columns before it. bands
+// reports that they are all rows, sorted by bands.
 func (s *keySorter) ties(keys []key, next int, bands bool) {
 	if next == s.of.Vertices && s.of.Determined {
 		return
@@ -184,8 +184,8 @@ func byKey(keys []key) {
 	}
 }
 
-// mend sorts keys that are in order but for the low bits, 64 at most: it looks for runs that agree in the high bits and are
-// not in order.
+// mend sorts keys that are in order but for the low bits, 64 at most: it looks for runs that agree in the high bits
+// and are not in order.
 func (s *keySorter) mend(keys []key, low int) {
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1].key <= keys[i].key {

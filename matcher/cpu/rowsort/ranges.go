@@ -8,11 +8,11 @@ import (
 	"motifd/matcher"
 )
 
-// Range is the part of a merge in a range of keys: rows whose vertices are in [lo, hi), of all runs. Workers merge the ranges
-// of one group side by side (Merge); the rows are handed on range by range (Emit).
+// Range is the part of a merge in a range of keys: rows whose vertices are in [lo, hi), of all runs. Workers merge the
+// ranges of one group side by side (Merge); the rows are handed on range by range (Emit).
 type Range struct {
-	// Large reports that the range is larger than there is memory for, since very many rows have the same vertices. It is not
-	// to be merged ahead.
+	// Large reports that the range is larger than there is memory for, since very many rows have the same vertices. It
+	// is not to be merged ahead.
 	Large bool
 
 	of     *Sorted
@@ -29,8 +29,8 @@ const (
 	rangeSlack = 4
 )
 
-// Ranges cuts the merge of the first most rows into ranges that take about so many bytes of memory each, but not so little
-// that most of the work is to open runs. It returns nil when it does not pay to share the merge.
+// Ranges cuts the merge of the first most rows into ranges that take about so many bytes of memory each, but not so
+// little that most of the work is to open runs. It returns nil when it does not pay to share the merge.
 func (s *Sorted) Ranges(memory int, most uint64) []*Range {
 	target := uint64(max(min(memory/(4*s.Layout.Width()), rangeRows+len(s.runs)*packedWords/4), 64*len(s.runs)))
 	if len(s.runs) < 2 || most < 2*target || s.Err != nil {
@@ -81,8 +81,8 @@ func (r *Range) Merge(stop *atomic.Bool) error {
 	return nil
 }
 
-// Emit hands on the rows of the range in order, at most take of them, and releases them; take is less by that many then. A
-// range that is not merged is merged on the way. It looks at ctx before each block.
+// Emit hands on the rows of the range in order, at most take of them, and releases them; take is less by that many
+// then. A range that is not merged is merged on the way. It looks at ctx before each block.
 func (r *Range) Emit(ctx context.Context, take *uint64, emit func(matcher.Rows) error) error {
 	defer r.Close()
 	if !r.merged {

@@ -13,9 +13,9 @@ import (
 // packedWords is the size of a packed block: 16 KiB.
 const packedWords = 4 << 10
 
-// run is a sorted run of rows with prefix compression: of each row it keeps the number of leading vertices that are those
-// of the row before, the other vertices, and the edges that these determine. That is a third or less of the row. Blocks are
-// packed one by one, so that reading may begin at any.
+// run is a sorted run of rows with prefix compression: of each row it keeps the number of leading vertices that are
+// those of the row before, the other vertices, and the edges that these determine. That is a third or less of the row.
+// Blocks are packed one by one, so that reading may begin at any.
 type run struct {
 	of     *Layout
 	rows   uint64
@@ -99,7 +99,7 @@ func (p *packer) add(row []uint32) {
 
 // end completes the last block.
 func (p *packer) end() {
-	if n := len(p.run.blocks); n > 0 {
+	if n := len(p.run.blocks); n > 0 && p.run.blocks[n-1].words != nil {
 		p.run.blocks[n-1].n = p.n
 	}
 }
@@ -127,6 +127,48 @@ func newRun(l *Layout, buf *buffer, keys []key) *run {
 	return p.finish()
 }
 
+// RunWriter makes a run of rows that come in order, such as those that a device has sorted. One goroutine owns it.
+type RunWriter struct {
+	p    packer
+	last []uint32 // memory for the row before those of the next Add
+	done int      // blocks that are in a file
+}
+
+// NewRunWriter returns a writer of a run without rows.
+func NewRunWriter(l *Layout) *RunWriter { return &RunWriter{p: packer{run: &run{of: l}}} }
+
+// Add adds rows, which are borrowed.
+func (w *RunWriter) Add(rows []uint32) {
+	n := w.p.run.of.Width()
+	for at := 0; at < len(rows); at += n {
+		w.p.add(rows[at : at+n : at+n])
+	}
+	if len(rows) > 0 {
+		w.last = append(w.last[:0], w.p.last...)
+		w.p.last = w.last
+	}
+}
+
+// Rows returns how many rows were added.
+func (w *RunWriter) Rows() uint64 { return w.p.run.rows }
+
+// Bytes returns the memory that the run takes.
+func (w *RunWriter) Bytes() (n int) {
+	for _, b := range w.p.run.blocks[w.done:] {
+		n += 4 * cap(b.words)
+	}
+	return n
+}
+
+// Spill moves the rows to a file. The next row begins another block.
+func (w *RunWriter) Spill(f *File) error {
+	w.p.end()
+	w.p.n = packedWords
+	err := f.spill(w.p.run.blocks[w.done:])
+	w.done = len(w.p.run.blocks)
+	return err
+}
+
 // cursor reads a run.
 type cursor struct {
 	run   *run
@@ -140,8 +182,8 @@ type cursor struct {
 	near  bool // some rows of the block may not be before hi
 }
 
-// newCursor returns a cursor at the first row that is not before lo, nil if there is none. With lo nil that is the run's
-// first. near is kept for hi, unless that is nil.
+// newCursor returns a cursor at the first row that is not before lo, nil if there is none. With lo nil that is the
+// run's first. near is kept for hi, unless that is nil.
 func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
 	c := &cursor{run: r, row: make([]uint32, r.of.Width()), hi: hi}
 	if lo != nil {

@@ -30,6 +30,13 @@ func (s *Sorted) Join(o Sorted) {
 	}
 }
 
+// Append adds the rows of a writer, as a run, and ends it. Runs whose rows are in order of the vertices alone give rows in
+// that order.
+func (s *Sorted) Append(w *RunWriter) {
+	s.Count += w.p.run.rows
+	s.runs = append(s.runs, w.p.finish())
+}
+
 // Bytes returns the memory that the rows take.
 func (s *Sorted) Bytes() int {
 	n := 0
@@ -50,12 +57,10 @@ func (s *Sorted) Drop() {
 	s.runs, s.Count, s.Err = nil, 0, nil
 }
 
-// Spill moves the runs to a file.
+// Spill moves the runs to a file; Err tells when that failed.
 func (s *Sorted) Spill(f *File) {
-	for _, r := range s.runs {
-		if err := f.spill(r.blocks); err != nil && s.Err == nil {
-			s.Err = err
-		}
+	if err := f.Spill(s); err != nil && s.Err == nil {
+		s.Err = err
 	}
 }
 
@@ -73,8 +78,8 @@ func (s *Sorted) Close() {
 	s.segments, s.runs = nil, nil
 }
 
-// Each hands on the rows in order, at most limit of them (0: all), and closes s. Rows are borrowed until emit returns. Each
-// looks at ctx before each block.
+// Each hands on the rows in order, at most limit of them (0: all), and closes s. Rows are borrowed until emit returns.
+// Each looks at ctx before each block.
 func (s *Sorted) Each(ctx context.Context, limit uint64, emit func(matcher.Rows) error) error {
 	defer s.Close()
 	if s.Err != nil {

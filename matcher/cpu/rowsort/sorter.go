@@ -10,20 +10,20 @@ import (
 // ErrStopped is the error of a sorter that was stopped: its rows are not needed any more.
 var ErrStopped = errors.New("the search was stopped")
 
-// Sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's buffer
-// is sorted there. A larger one is sorted in pieces, each of which becomes a run; runs beyond the group's memory go to a
-// file (DESIGN P4). With a limit it keeps only as many of the smallest rows as the limit asks for, plus the count of all.
-// One goroutine owns it.
+// Sorter collects the rows of one group at a time and gives them back in order. A group that fits into the sorter's
+// buffer is sorted there. A larger one is sorted in pieces, each of which becomes a run; runs beyond the group's
+// memory go to a file (DESIGN P4). With a limit it keeps only as many of the smallest rows as the limit asks for, plus
+// the count of all. One goroutine owns it.
 type Sorter struct {
 	// Memory bounds the bytes of a group's rows in memory.
 	Memory int
 	// Stop ends packing, merging and spilling with ErrStopped; nil is never.
 	Stop *atomic.Bool
-	// Presorted is how many of the last vertex columns come in order among rows that agree in the others, as a rule. It is a
-	// hint, for one group.
+	// Presorted is how many of the last vertex columns come in order among rows that agree in the others, as a rule.
+	// It is a hint, for one group.
 	Presorted int
-	// Overflow, if not nil, empties the buffer when it is full (Arrived, Discard), in the place of packing it. For tests, and
-	// for benchmarks of searches alone.
+	// Overflow, if not nil, empties the buffer when it is full (Arrived, Discard), in the place of packing it. For
+	// tests, and for benchmarks of searches alone.
 	Overflow func()
 
 	file   *File // of the group
@@ -45,12 +45,13 @@ type Sorter struct {
 
 const (
 	firstRows = 16 << 10 // words of an empty sorter's buffer
-	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache, and the keys
-	// of their rows, which take more, before them.
+	// mostRows bounds the buffer, in words. Larger buffers would make larger runs, but fall out of the cache, and the
+	// keys of their rows, which take more, before them.
 	mostRows = 1 << 20
 )
 
-// Begin makes the sorter ready for a group. The layout and the file are shared; the file may be nil until rows are spilled.
+// Begin makes the sorter ready for a group. The layout and the file are shared; the file may be nil until rows are
+// spilled.
 func (s *Sorter) Begin(l *Layout, limit uint64, file *File) {
 	s.layout, s.limit, s.file, s.count = l, limit, file, 0
 	s.err, s.Presorted = nil, 0
@@ -67,8 +68,8 @@ func (s *Sorter) Count() uint64 { return s.count }
 // Err returns why rows of the group are missing.
 func (s *Sorter) Err() error { return s.err }
 
-// Room is the memory that a sorter begins with. It goes from one search to the next: new memory would cost page faults in
-// each batch.
+// Room is the memory that a sorter begins with. It goes from one search to the next: new memory would cost page faults
+// in each batch.
 type Room struct {
 	words []uint32
 	rows  keySorter
@@ -77,7 +78,8 @@ type Room struct {
 // Reuse makes the sorter begin with what another one has left.
 func (s *Sorter) Reuse(r Room) { s.buf.words, s.rows = r.words, r.rows }
 
-// space is memory for the rows and keys of large groups. Making it anew for each batch would take longer than filling it.
+// space is memory for the rows and keys of large groups. Making it anew for each batch would take longer than filling
+// it.
 type space struct {
 	data []uint32
 	keyRoom
@@ -110,8 +112,8 @@ func (s *Sorter) Release() Room {
 	return Room{s.buf.words[:0], s.rows}
 }
 
-// most is the largest size of the buffer, in words: an eighth of the group's memory, as the keys of rows that share their
-// prefixes take, with those of the prefixes, up to four times as much.
+// most is the largest size of the buffer, in words: an eighth of the group's memory, as the keys of rows that share
+// their prefixes take, with those of the prefixes, up to four times as much.
 func (s *Sorter) most() int {
 	return max(min(s.Memory/32, mostRows), prefixWords+2*s.layout.Width())
 }
@@ -227,7 +229,8 @@ func (s *Sorter) compact(level int) {
 		s.err = err
 		return
 	}
-	// What is merged is packed from a block, as a packer looks at the row before; the blocks that are complete go to disk.
+	// What is merged is packed from a block, as a packer looks at the row before; the blocks that are complete go to
+	// disk.
 	p := packer{run: &run{of: s.layout, level: level + 1}}
 	w := s.layout.Width()
 	for left := s.limit; s.err == nil && (s.limit == 0 || left > 0); {
@@ -305,8 +308,8 @@ func (s *Sorter) Arrived() (rows []uint32) {
 	return rows
 }
 
-// Finish hands over the rows of the group. When they are all in the buffer they go to w, sorted, otherwise, or when w is nil,
-// they become runs. The sorter may begin another group afterwards.
+// Finish hands over the rows of the group. When they are all in the buffer they go to w, sorted, otherwise, or when w
+// is nil, they become runs. The sorter may begin another group afterwards.
 func (s *Sorter) Finish(w *Writer) Sorted {
 	r := Sorted{Layout: s.layout, Count: s.count}
 	if len(s.runs) == 0 && w != nil && s.err == nil {

@@ -132,8 +132,8 @@ func TestSorterAgainstSort(t *testing.T) {
 	})
 }
 
-// lastColumns returns some sets of columns that a search may fill last: one or two vertices, and the edges of a testOrder
-// that depend on them.
+// lastColumns returns some sets of columns that a search may fill last: one or two vertices, and the edges of a
+// testOrder that depend on them.
 func lastColumns(rng *rand.Rand, o *Layout) (all [][]uint16) {
 	for range 1 + rng.IntN(4) {
 		var vertices, edges []uint16

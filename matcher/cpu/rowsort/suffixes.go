@@ -1,7 +1,7 @@
 package rowsort
 
-// Suffixes adds rows that share a prefix: all that a search finds from one mapping of its first steps. The caller writes each
-// suffix to Words itself, after a look whether there is room:
+// Suffixes adds rows that share a prefix: all that a search finds from one mapping of its first steps. The caller
+// writes each suffix to Words itself, after a look whether there is room:
 //
 //	if len(x.Words)+n > x.Room && !x.Full() {
 //		return false
@@ -20,8 +20,8 @@ type Suffixes struct {
 	row   []uint32
 }
 
-// Suffixes begins rows that have these columns, vertices first, in their suffixes and all others as in row. Calls for the
-// same columns pass the same slice: its address names them.
+// Suffixes begins rows that have these columns, vertices first, in their suffixes and all others as in row. Calls for
+// the same columns pass the same slice: its address names them.
 func (s *Sorter) Suffixes(columns []uint16, row []uint32) Suffixes {
 	split := s.buf.splitOf(s.layout, columns)
 	return Suffixes{s: s, split: split, each: len(columns), row: row[:s.layout.Width()]}

@@ -1,0 +1,182 @@
+//go:build cuda || emu
+
+package cuda
+
+import (
+	"context"
+	"errors"
+
+	"motifd/matcher"
+	"motifd/matcher/cpu/rowsort"
+)
+
+// overflow keeps the rows of a wave that gives more than the memory for them on the device holds, until there are all
+// of them: it merges the parts of the wave, each of which is sorted. Runs beyond the memory go to the file (DESIGN
+// P4).
+type overflow struct {
+	file   rowsort.File
+	memory int // bytes of runs
+
+	groups []overflowGroup    // of the wave; none before it has begun
+	held   int                // bytes of complete runs in memory
+	run    *rowsort.RunWriter // of the group that rows came of last, in the part at hand
+	of     int                // that group
+}
+
+// overflowGroup is what there is of a group.
+type overflowGroup struct {
+	rows rowsort.Sorted
+	most int // rows that are wanted, negative for all
+	lost int // rows that were left out
+}
+
+// begin begins a part of a wave of these groups.
+func (o *overflow) begin(groups []rowGroup, most func(g rowGroup) int) {
+	if len(o.groups) > 0 {
+		return
+	}
+	o.groups = make([]overflowGroup, len(groups))
+	for i, g := range groups {
+		o.groups[i].rows.Layout, o.groups[i].most = g.layout, most(g)
+	}
+}
+
+// add adds rows of a run to the part at hand.
+func (o *overflow) add(r run, rows []uint32) error {
+	g := &o.groups[r.group]
+	if o.run != nil && o.of != r.group {
+		o.endRun()
+	}
+	if o.run == nil {
+		o.run, o.of = rowsort.NewRunWriter(g.rows.Layout), r.group
+	}
+	if g.most >= 0 {
+		n := min(len(rows)/r.width, g.most-int(o.run.Rows()))
+		g.lost += len(rows)/r.width - n
+		rows = rows[:n*r.width]
+	}
+	o.run.Add(rows)
+	if o.held+o.run.Bytes() > o.memory {
+		return overLimit(o.spill())
+	}
+	return nil
+}
+
+// endRun completes the run at hand.
+func (o *overflow) endRun() {
+	if o.run != nil && o.run.Rows() > 0 {
+		o.groups[o.of].rows.Append(o.run)
+		o.held += o.run.Bytes()
+	}
+	o.run = nil
+}
+
+// end ends a part.
+func (o *overflow) end() { o.endRun() }
+
+// spill moves all runs to the file.
+func (o *overflow) spill() error {
+	all := make([]*rowsort.Sorted, 0, len(o.groups))
+	for i := range o.groups {
+		if o.groups[i].rows.Bytes() > 0 {
+			all = append(all, &o.groups[i].rows)
+		}
+	}
+	o.held = 0
+	if err := o.file.Spill(all...); err != nil {
+		return err
+	}
+	return o.run.Spill(&o.file)
+}
+
+// rows returns how many rows of a group there are.
+func (o *overflow) rows(group int) int {
+	if len(o.groups) == 0 {
+		return 0
+	}
+	return int(o.groups[group].rows.Count)
+}
+
+// merge hands out the rows of all parts, group by group and in order, and drops them.
+func (o *overflow) merge(ctx context.Context, groups []rowGroup, take func(g rowGroup, rows []uint32) error,
+	left func(g rowGroup, rows int) error) error {
+	defer o.close()
+	for i, g := range groups {
+		err := o.groups[i].rows.Each(ctx, 0, func(rows matcher.Rows) error { return take(g, rows.Data) })
+		if err != nil {
+			return err
+		}
+	}
+	for i, g := range groups {
+		if n := o.groups[i].lost; n > 0 {
+			if err := left(g, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// close drops everything.
+func (o *overflow) close() {
+	if len(o.groups) == 0 {
+		return
+	}
+	if o.run != nil { // after an error
+		o.endRun()
+	}
+	for i := range o.groups {
+		o.groups[i].rows.Close()
+	}
+	o.file.Close()
+	o.groups, o.held = nil, 0
+}
+
+// overLimit turns the error of a file that has reached its limit into errOver.
+func overLimit(err error) error {
+	if errors.Is(err, rowsort.ErrSpill) {
+		return errOver
+	}
+	return err
+}
+
+// heldRows keeps the rows of one group, which come in order, until it is known whether they go out.
+type heldRows struct {
+	file   rowsort.File
+	memory int // bytes
+	layout *rowsort.Layout
+	run    *rowsort.RunWriter
+}
+
+// add adds rows.
+func (h *heldRows) add(rows []uint32) error {
+	if h.run == nil {
+		h.run = rowsort.NewRunWriter(h.layout)
+	}
+	if h.run.Add(rows); h.run.Bytes() > h.memory {
+		return overLimit(h.run.Spill(&h.file))
+	}
+	return nil
+}
+
+// each hands out all rows.
+func (h *heldRows) each(ctx context.Context, take func(rows []uint32) error) error {
+	if h.run == nil {
+		return nil
+	}
+	all := rowsort.Sorted{Layout: h.layout}
+	all.Append(h.run)
+	h.run = nil
+	return all.Each(ctx, 0, func(rows matcher.Rows) error { return take(rows.Data) })
+}
+
+// close drops everything.
+func (h *heldRows) close() {
+	if h.run != nil {
+		all := rowsort.Sorted{Layout: h.layout}
+		all.Append(h.run)
+		all.Close()
+		h.run = nil
+	}
+	h.file.Close()
+}
