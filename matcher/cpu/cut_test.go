@@ -240,3 +240,48 @@ func TestS11ACapCostsWorkInProportion(t *testing.T) {
 		}
 	}
 }
+
+// TestS11ASearchBeyondTheCapEnds: the cap is reached in a group; the next one of the same worker, which has no matches
+// and takes seconds, ends soon. Only a replay or a recovery sees it: limits end it otherwise.
+func TestS11ASearchBeyondTheCapEnds(t *testing.T) {
+	const length, side = 9, 20
+	q := &matcher.Query{Name: "cycle9", Version: 1}
+	for i := range length {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i)})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: i, To: (i + 1) % length, Either: true})
+	}
+	var before, batch []dyngraph.Update
+	add := func(to *[]dyngraph.Update, from, at string) {
+		*to = append(*to, dyngraph.Update{Op: dyngraph.InsertEdge, From: from, To: at})
+	}
+	cycle := func(name string, n int) { // the batch closes it
+		for i := range n - 1 {
+			add(&before, fmt.Sprint(name, i), fmt.Sprint(name, i+1))
+		}
+		add(&batch, fmt.Sprint(name, n-1), fmt.Sprint(name, 0))
+	}
+	cycle("first", 5)
+	cycle("match", length)
+	for i := range side { // a bipartite graph has no cycle of odd length, which a search finds late
+		for k := range side {
+			if i+k > 0 {
+				add(&before, fmt.Sprint("a", i), fmt.Sprint("b", k))
+			}
+		}
+	}
+	add(&batch, "a0", "b0")
+	for i := range 8 {
+		cycle(fmt.Sprint("small", i, "-"), 5)
+	}
+	for _, threads := range []int{1, 2} {
+		b := eager(t, threads, 1<<20)
+		b.alone = 0
+		x := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, b)
+		x.Stage([]dyngraph.Message{{Updates: before}})
+		x.Commit()
+		x.Stage([]dyngraph.Message{{Updates: batch}})
+		got := x.Search(b, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) { r.Limit = 3 }))
+		require.Len(t, got.Rows, 3)
+		require.Less(t, got.Results[0].Steps, uint64(20_000_000), "%d threads", threads)
+	}
+}

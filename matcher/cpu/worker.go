@@ -32,6 +32,7 @@ func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
 	w.st.Reuse(w.se.room)
 	w.se.out = &w.st
+	w.se.Interrupted = w.interrupted
 	w.se.endings.share(&s.endings)
 	if s.b.opt.Threads > 1 {
 		w.se.Sharing = work.Sharing{Hungry: &s.hungry, Give: w.give, Wanted: w.wanted, Whole: w.giveStarts,
@@ -70,6 +71,7 @@ func (w *worker) release() {
 	w.out.Close()
 	w.st.Drop()
 	w.se.room = w.st.Release()
+	w.se.Interrupted = w.se.cutTaken
 	w.s.b.release(w.se)
 }
 
@@ -300,7 +302,7 @@ func (w *worker) queue(c int) {
 	w.ready, w.bytes = nil, 0
 	w.out.Close()
 	s.mu.Lock()
-	for s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0) {
+	for s.full(c, n) {
 		if w.help(s.head + 1) {
 			continue
 		}
@@ -310,13 +312,40 @@ func (w *worker) queue(c int) {
 		s.hungry.Add(-1)
 		s.waiting--
 	}
-	s.queued += n
-	s.queues[c] = append(s.queues[c], ready...)
-	s.emitter.Signal()
+	s.append(c, ready, n)
 	s.mu.Unlock()
 	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache, and
 	// few are needed. Otherwise it would wait for a processor, for 10 ms where each has a worker.
 	runtime.Gosched()
+}
+
+// interrupted hands over the complete groups when the search of another one takes long, if there is room for them, and
+// reports whether that search is to end. The emitter may find in them that the query of this search is closed, or that
+// limits hold from now on: where a search has no limits, as in a replay, it would not end otherwise.
+func (w *worker) interrupted() bool {
+	if s := w.s; len(w.ready) > 0 {
+		c := w.ready[0].chunk
+		s.mu.Lock()
+		if !s.full(c, w.bytes) {
+			s.append(c, w.ready, w.bytes)
+			w.ready, w.bytes = nil, 0
+			w.out.Close()
+		}
+		s.mu.Unlock()
+	}
+	return w.se.cutTaken()
+}
+
+// full reports whether groups of a chunk, of n bytes, have to wait for room. s.mu is held.
+func (s *rowSearch) full(c, n int) bool {
+	return s.queued > 0 && s.queued+n > s.b.opt.QueueMemory && !s.failed && (c != s.head || len(s.queues[c]) > 0)
+}
+
+// append queues complete groups of a chunk, of n bytes, for the emitter. s.mu is held.
+func (s *rowSearch) append(c int, ready []*group, n int) {
+	s.queued += n
+	s.queues[c] = append(s.queues[c], ready...)
+	s.emitter.Signal()
 }
 
 // wanted tells whether there is a worker for a part of g that has not enough parts to choose from.
