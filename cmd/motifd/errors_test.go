@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"motifd/config"
@@ -90,6 +91,19 @@ func TestHelp(t *testing.T) {
 	}
 	require.Contains(t, succeed(t, ".").stdout, "Usage: motifd")
 	require.Regexp(t, `^motifd (dev|v\d)`, succeed(t, ".", "version").stdout) // what Go knows of the checkout
+}
+
+// TestHelpTellsDefaults: where a placeholder stands in the place of a default, the text has it.
+func TestHelpTellsDefaults(t *testing.T) {
+	parser, err := kong.New(&cli{})
+	require.NoError(t, err)
+	for _, command := range parser.Model.Leaves(false) {
+		for _, f := range command.Flags {
+			if f.HasDefault && f.PlaceHolder != "" {
+				require.Contains(t, f.Help, f.Default, "%s --%s", command.FullPath(), f.Name)
+			}
+		}
+	}
 }
 
 // TestExplain prints a plan.

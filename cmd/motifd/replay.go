@@ -29,10 +29,10 @@ type replayCmd struct {
 	Control      string        `help:"File for the record of each batch." placeholder:"FILE"`
 	Summary      string        `help:"Write the summary as JSON to a file." placeholder:"FILE"`
 	Trace        string        `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
-	TraceBatches int           `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: 100)." default:"100" placeholder:"N"`
+	TraceBatches int           `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: ${default})." default:"100" placeholder:"N"`
 	OnDamage     string        `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
 	BatchLog     string        `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
-	StopTimeout  time.Duration `help:"How long the batch in hand may take after the first interrupt or SIGTERM; then it is abandoned. 0: any time." default:"30s" placeholder:"TIME"`
+	StopTimeout  time.Duration `help:"How long the batch in hand may take after the first interrupt or SIGTERM; then it is abandoned. 0: any time (default: ${default})." default:"30s" placeholder:"TIME"`
 	queryFlags   `embed:""`
 	limitFlags   `embed:""`
 	graphFlags   `embed:""`
@@ -190,7 +190,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	}
 	defer func() {
 		if err == nil {
-			a.warn(queries, g)
+			a.warn(slices.DeleteFunc(queries, func(q *matcher.Query) bool { return r.query(q.Name).matched() }), g)
 		}
 	}()
 	return r.run(

@@ -41,6 +41,9 @@ type replayQuery struct {
 	suspended bool
 }
 
+// matched tells whether the query had a match in the stream.
+func (q *replayQuery) matched() bool { return q.Positive.n.Sign()+q.Negative.n.Sign() > 0 }
+
 // matchSummary is what `match --summary` writes.
 type matchSummary struct {
 	Queries          []matchQuery `json:"queries"`

@@ -87,3 +87,15 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 	p.until("the warning is gone", func() bool { return len(warnings()) == 0 })
 	p.stop()
 }
+
+// TestAQueryThatMatchedIsNotWarnedOf: at the end of a stream that takes everything back the graph has no label.
+func TestAQueryThatMatchedIsNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	const edge = `"from":"a","to":"b","label":"PAY"}` + "\n"
+	dir := write(t, map[string]string{
+		"u.jsonl": `{"op":"+",` + edge + `{"op":"-",` + edge, "pay.cypher": "MATCH (a)-[:PAY]->(b)", "buy.cypher": "MATCH (a)-[:BUY]->(b)",
+	})
+	r := succeed(t, dir, "replay", "--updates", "u.jsonl", "--query", "pay.cypher", "--query", "buy.cypher", "--batch", "1")
+	require.Equal(t, 1, strings.Count(r.stderr, "no match is possible"), r.stderr)
+	require.Contains(t, r.stderr, "BUY")
+}
