@@ -11,7 +11,8 @@ type Limits struct {
 	// is not bounded by it.
 	Matches uint64
 	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, each further
-	// group of the query may take a hundredth of it.
+	// group of the query may take a hundredth of what is left of as much again: small groups go on, and all large ones
+	// together take no more than that.
 	QueryTime time.Duration
 	// BatchTime bounds the search time of all queries in one batch, summed over threads. When it is spent, nothing more
 	// of the batch is searched.
@@ -81,8 +82,8 @@ type Budget struct {
 	// Steps bounds search steps, Matches the matches of one group, Time nanoseconds of search; 0 is no bound.
 	Steps, Matches uint64
 	Time           int64
-	// Floor lets a group take a hundredth of Steps after they are spent, as it does for Time: other groups of the query go
-	// on, until twice as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no
+	// Floor lets a group take a hundredth of Steps after they are spent: other groups of the query go on, until twice as
+	// many are spent. Without it the first group beyond Steps is over. What is spent by then begins no
 	// group.
 	Floor bool
 
@@ -95,6 +96,9 @@ type Budget struct {
 
 // floorShare is the share of a spent limit that each further group may still use.
 const floorShare = 100
+
+// leastShare is the share of the time that each further group may use, however much is spent.
+const leastShare = 100_000
 
 // NewBudget returns the budget of one query. The batch's part may be nil.
 func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
@@ -122,7 +126,7 @@ func (b *Budget) Patience() time.Duration {
 	}
 	left := int64(0)
 	if b.Time > 0 {
-		left = max(b.Time-b.ns.Load(), b.Time/floorShare, 1)
+		left = max(b.Time-b.ns.Load(), b.floor(), 1)
 	}
 	if b.batch != nil && b.batch.time > 0 {
 		if rest := max(b.batch.time-b.batch.spent.Load(), 1); left == 0 || rest < left {
@@ -160,11 +164,15 @@ func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
 		return CauseMatches
 	case b.Steps > 0 && b.steps.Load() > b.Steps && (!b.Floor || steps > b.Steps/floorShare || b.spent()):
 		return CauseSteps
-	case b.Time > 0 && b.ns.Load() > b.Time && ns > b.Time/floorShare:
+	case b.Time > 0 && b.ns.Load() > b.Time && ns > b.floor():
 		return CauseTime
 	}
 	return b.exhausted()
 }
+
+// floor returns how long each further group may take once the time is spent. It shrinks with what such groups take, so
+// that a hub with any number of groups leaves time to the other queries of the batch.
+func (b *Budget) floor() int64 { return max((2*b.Time-b.ns.Load())/floorShare, b.Time/leastShare) }
 
 // exhausted returns the limit that leaves nothing for another group.
 func (b *Budget) exhausted() Cause {
