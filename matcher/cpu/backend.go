@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/labeladj"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
@@ -75,11 +76,11 @@ type Backend struct {
 	rounds   uint64  // of looking for anchors
 	starts   []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
-	columns *program.ListKeys
-	fresh   freshness
-	tasks   [][]task  // by request, empty between searches
-	run     *tasksRun // kept between searches
-	nets    program.NetEdges
+	columns   *program.ListKeys
+	neighbors neighbors.Cache
+	tasks     [][]task  // by request, empty between searches
+	run       *tasksRun // kept between searches
+	nets      program.NetEdges
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
 	phase, read  uint64
@@ -89,7 +90,6 @@ type Backend struct {
 	forests      bool // tests: every pattern that can have a forest has one
 	room         int  // tests: what branches may take, if not 0
 	enumerates   bool // tests: no pattern is made ready for counting
-	forgets      bool // tests: what pairs of vertices have in common, and what orders end in, is found each time
 	endingLimits endingLimits
 	// adj is there since something was counted, as long as some plan is.
 	adj    *labeladj.Index
@@ -105,9 +105,6 @@ type Backend struct {
 	mu      sync.Mutex
 	idle    []*search      // workers between searches, with their caches
 	endings []*endingTable // likewise, what searches remember
-	// What all workers have found in the graph, and find again while it holds.
-	lists sharedLists
-	pairs sharedPairs
 }
 
 // TellProgress implements matcher.ProgressTeller.
@@ -116,20 +113,12 @@ func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 // forget drops all caches.
 func (b *Backend) forget() {
 	b.idle, b.endings = nil, nil
-	b.dropFound()
-}
-
-// dropFound drops what workers have found in the graph.
-func (b *Backend) dropFound() {
-	b.lists.now.Store(nil)
-	b.pairs.now.Store(nil)
+	b.neighbors.Drop()
 }
 
 // outdate outdates what the staged batch changes of what workers have found.
 func (b *Backend) outdate() {
-	if b.fresh.outdate(b.g, b.delta, b.filter.Changed(), b.columns) {
-		b.dropFound()
-	}
+	b.neighbors.Outdate(b.g, b.delta, b.filter.Changed(), b.columns)
 }
 
 // compiled are the orders of one plan. Rows observe symmetry constraints where the unit is subgraphs. Counts by
@@ -168,10 +157,10 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.delta = g, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
-	b.fresh, b.adj, b.wide = freshness{}, nil, nil
+	b.adj, b.wide = nil, nil
+	b.neighbors.Load(int(g.IDBound()))
 	b.forget()
 	b.nets, b.branches = program.NetEdges{}, branches{}
-	b.fresh.grow(int(g.IDBound()))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/labeladj"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 )
 
@@ -313,7 +314,7 @@ func (c *counter) besideAnchor(e *edgeTo, to *target, w dyngraph.VertexID, ancho
 // staged.
 func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, to *target, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
 	nbr, ent, staged := c.around(x, e, to)
-	from := seek(nbr, 0, w)
+	from := neighbors.Seek(nbr, 0, w)
 	end := from
 	for end < len(nbr) && nbr[end] == w {
 		end++

@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 )
@@ -169,10 +170,10 @@ func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.Ve
 	var low, high uint32
 	for _, l := range st.Less {
 		if l.Greater {
-			if at := seek(all, 0, c.se.m[l.Step]+1); at > from {
+			if at := neighbors.Seek(all, 0, c.se.m[l.Step]+1); at > from {
 				from, low = at, 1<<l.Step
 			}
-		} else if at := seek(all, 0, c.se.m[l.Step]); at < to {
+		} else if at := neighbors.Seek(all, 0, c.se.m[l.Step]); at < to {
 			to, high = at, 1<<l.Step
 		}
 	}
@@ -188,7 +189,7 @@ func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.Ve
 			if l.Greater || l.Step >= d {
 				continue
 			}
-			if at := seek(all, 0, c.se.m[l.Step]); at < most {
+			if at := neighbors.Seek(all, 0, c.se.m[l.Step]); at < most {
 				most = at
 				by |= 1 << l.Step
 			}

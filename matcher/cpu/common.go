@@ -42,7 +42,7 @@ func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 	for k := 1; k < len(ls) && len(few) > 0; k++ {
 		l := &ls[k]
 		c.stepBy(2 * len(few))
-		at, in := c.se.meeting.of(few, l.nbr)
+		at, in := c.se.meeting.Of(few, l.nbr)
 		kept := found[:0]
 		for i, p := range at {
 			if c.seesAt(l, int(in[i])) && (k > 1 || c.seesAt(&ls[0], int(p))) {

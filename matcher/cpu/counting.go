@@ -6,6 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/labeladj"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/work"
 )
 
@@ -72,7 +73,7 @@ func (c *counter) start(se *search, s *shape, adj *labeladj.Index, f *forest, ph
 // isJoined reports whether an edge that is not wide joins data vertex w to the image of the edge's other end.
 func (c *counter) isJoined(e *edgeTo, to *target, w dyngraph.VertexID) bool {
 	nbr, ent, staged := c.around(c.image[e.from], e, to)
-	at := seek(nbr, 0, w)
+	at := neighbors.Seek(nbr, 0, w)
 	return at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank))
 }
 
@@ -104,8 +105,8 @@ func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph
 	if e.kind >= 0 {
 		return c.adj.Of(v, c.kinds[e.kind])
 	}
-	l := c.se.lists.neighbours(v, &e.back, &to.Step)
-	return l.nbr, l.ent, l.staged
+	l := c.se.lists.Of(v, &e.back, &to.Step)
+	return l.Vertices, l.Entries, l.Staged
 }
 
 // sees reports whether an edge of the given rank may have a staged data edge as its image.

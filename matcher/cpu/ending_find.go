@@ -3,9 +3,9 @@ package cpu
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 )
 
@@ -21,37 +21,37 @@ func (s *search) find(d int) bool {
 	near, far := &s.o.Steps[d], &s.o.Steps[d+1]
 	forth := &far.Back[e.Link]
 	v, longest := s.m[e.Root], cmp.Or(x.limits.longest, longestEnding)
-	from := s.lists.neighbours(v, &near.Back[0], near)
-	var across list
-	if len(far.Back) == 2 && len(from.nbr) > 0 {
-		if across = s.lists.neighbours(v, &far.Back[1-e.Link], far); len(across.nbr) == 0 {
+	from := s.lists.Of(v, &near.Back[0], near)
+	var across neighbors.List
+	if len(far.Back) == 2 && len(from.Vertices) > 0 {
+		if across = s.lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
 			return true
 		}
-		x.sift(across.nbr)
+		x.sift(across.Vertices)
 	}
-	if x.long = 3*len(from.nbr) > longest || len(across.nbr) > longest; x.long {
+	if x.long = 3*len(from.Vertices) > longest || len(across.Vertices) > longest; x.long {
 		return true
 	}
-	x.staged = from.staged || across.staged
-	for i, w := range from.nbr {
-		if i%ahead == 0 {
-			x.readAhead(&s.lists, from.nbr[i:min(i+ahead, len(from.nbr))], forth)
+	x.staged = from.Staged || across.Staged
+	for i, w := range from.Vertices {
+		if i%neighbors.PrefetchSize == 0 {
+			s.lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
 		}
-		there := &x.next[i%ahead]
+		there := &x.next[i%neighbors.PrefetchSize]
 		if !s.Step() {
 			return false
 		}
 		if len(far.Back) == 1 {
 			at := len(x.words)
-			x.words = append(x.words, uint32(w), uint32(from.ent[i]), 0)
-			if !there.built {
-				there.list = s.lists.neighbours(w, forth, far)
+			x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
+			if !there.Built {
+				there.List = s.lists.Of(w, forth, far)
 			}
-			to := there.list
-			if x.long = at-endingHead+2*len(to.nbr) > longest; x.long {
+			to := there.List
+			if x.long = at-endingHead+2*len(to.Vertices) > longest; x.long {
 				return true
 			}
-			x.staged = x.staged || to.staged
+			x.staged = x.staged || to.Staged
 			x.keepList(e, to, v)
 			n := (len(x.words) - at - 3) / 2
 			if x.words[at+2] = uint32(n); n == 0 {
@@ -59,17 +59,17 @@ func (s *search) find(d int) bool {
 			}
 		} else {
 			var r dyngraph.Range
-			if !there.built {
-				there.list, r, there.built = s.lists.peek(w, forth, far)
+			if !there.Built {
+				there.List, r, there.Built = s.lists.Peek(w, forth, far)
 			}
-			if there.built {
-				x.staged = x.staged || there.list.staged
-				x.meet(&s.meeting, there.list, across)
+			if there.Built {
+				x.staged = x.staged || there.List.Staged
+				x.meet(&s.meeting, there.List, across)
 			} else {
 				x.staged = true // perhaps
 				x.meetRange(r, across)
 			}
-			x.keepMet(e, w, from.ent[i])
+			x.keepMet(e, w, from.Entries[i])
 		}
 		if x.long = len(x.words)-endingHead > longest; x.long {
 			return true
@@ -79,13 +79,13 @@ func (s *search) find(d int) bool {
 }
 
 // keepList appends a list of images of the far step, but for the root's where that may not be.
-func (x *endings) keepList(e *program.Suffix, l list, root dyngraph.VertexID) {
-	at, n := len(x.words), len(l.nbr)
+func (x *endings) keepList(e *program.Suffix, l neighbors.List, root dyngraph.VertexID) {
+	at, n := len(x.words), len(l.Vertices)
 	x.words = slices.Grow(x.words, 2*n)
-	for _, y := range l.nbr {
+	for _, y := range l.Vertices {
 		x.words = append(x.words, uint32(y))
 	}
-	for _, y := range l.ent {
+	for _, y := range l.Entries {
 		x.words = append(x.words, uint32(y))
 	}
 	if !e.RootMustDiffer {
@@ -117,54 +117,35 @@ func (x *endings) sift(of []dyngraph.VertexID) {
 const sifted = 4
 
 // meet finds what a list has in common with the one that was sifted.
-func (x *endings) meet(m *meeting, l, across list) {
+func (x *endings) meet(m *neighbors.Intersecter, l, across neighbors.List) {
 	x.met = x.met[:0]
-	if len(l.nbr) > sifted*len(across.nbr) {
-		at, in := m.of(across.nbr, l.nbr)
+	if len(l.Vertices) > sifted*len(across.Vertices) {
+		at, in := m.Of(across.Vertices, l.Vertices)
 		for i, k := range at {
-			x.met = append(x.met, met{across.nbr[k], [2]dyngraph.Entry{l.ent[in[i]], across.ent[k]}})
+			x.met = append(x.met, met{across.Vertices[k], [2]dyngraph.Entry{l.Entries[in[i]], across.Entries[k]}})
 		}
 		return
 	}
 	j := 0
-	for i, y := range l.nbr {
+	for i, y := range l.Vertices {
 		if x.sieve[y/64%64]>>(y%64)&1 == 0 {
 			continue
 		}
-		if j = seek(across.nbr, j, y); j == len(across.nbr) {
+		if j = neighbors.Seek(across.Vertices, j, y); j == len(across.Vertices) {
 			return
 		}
-		if across.nbr[j] == y {
-			x.met = append(x.met, met{y, [2]dyngraph.Entry{l.ent[i], across.ent[j]}})
+		if across.Vertices[j] == y {
+			x.met = append(x.met, met{y, [2]dyngraph.Entry{l.Entries[i], across.Entries[j]}})
 		}
 	}
 }
 
 // meetRange is meet for what is not worth a list yet.
-func (x *endings) meetRange(r dyngraph.Range, across list) {
+func (x *endings) meetRange(r dyngraph.Range, across neighbors.List) {
 	x.met = x.met[:0]
-	for i, y := range across.nbr {
+	for i, y := range across.Vertices {
 		if e, ok := r.Find(y); ok {
-			x.met = append(x.met, met{y, [2]dyngraph.Entry{e, across.ent[i]}})
-		}
-	}
-}
-
-// readAhead looks for the lists of some vertices, which are mostly in no cache: first all slots and stamps, then what they say, so that reads that
-// do not wait for each other overlap.
-func (x *endings) readAhead(c *lists, of []dyngraph.VertexID, b *program.BackEdge) {
-	slots, read := c.table.slots, uint64(0)
-	for _, v := range of {
-		key := (uint64(b.ListKey)<<32 | uint64(v)) + 1
-		read += atomic.LoadUint64(&slots[listHash(key)&uint64(len(slots)-1)].key) + uint64(c.fresh.stamp(v, b.Epoch))
-	}
-	x.read += read
-	for i, v := range of {
-		l := &x.next[i]
-		if _, _, p := c.find(v, b); p >= emptyList {
-			l.list, l.built = c.at(p), true
-		} else {
-			l.built = false
+			x.met = append(x.met, met{y, [2]dyngraph.Entry{e, across.Entries[i]}})
 		}
 	}
 }

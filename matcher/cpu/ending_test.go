@@ -51,10 +51,10 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			queries = append(queries, q)
 		}
 		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 1<<20)
-		forgets.forgets = true
+		forgets.neighbors.Options.NoPairs = true
 		remembers.endingLimits = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {
-			remembers.lists.most, remembers.pairs.most = 300+rng.IntN(2000), 100+rng.IntN(2000)
+			remembers.neighbors.Options.ListEntries, remembers.neighbors.Options.PairEntries = 300+rng.IntN(2000), 100+rng.IntN(2000)
 		}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, forgets, remembers)
 		x.Stage([]dyngraph.Message{{Updates: p.graph}})
@@ -79,8 +79,8 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 						if uint32(at>>32) != table.search {
 							continue
 						}
-						p := place(at)
-						head := table.chunks[p>>placeBits-1][p&(1<<placeBits-1):][:endingHead]
+						p := memoPlace(at)
+						head := table.chunks[p>>memoBits-1][p&(1<<memoBits-1):][:endingHead]
 						kind, some := head[1]>>endingBits, head[2] > 0
 						staged, long = staged || head[1]&endingStaged != 0, long || head[1]&endingLong != 0
 						before = before || some && inside[kind]

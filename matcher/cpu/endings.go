@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/neighbors"
 )
 
 // endings is one worker's way to what the workers of a search remember of what endings find, by the image of their root.
@@ -17,7 +18,7 @@ type endings struct {
 	shared *sharedEndings // nil: nothing is remembered
 	table  *endingTable   // nil before it is asked for
 	room   []uint32       // of a chunk of its own: what is not written yet
-	at     place          // of the room
+	at     memoPlace      // of the room
 	use    [16]endingUse  // of kinds by their lowest bits
 	limits endingLimits
 	// For what is just being found.
@@ -27,14 +28,7 @@ type endings struct {
 	sieve  [64]uint64
 	roots  []dyngraph.VertexID // of which something is read ahead
 	met    []met
-	next   [ahead]knownList
-	read   uint64 // what is read ahead comes together here, so that it is read
-}
-
-// knownList is a list that is there already, or not.
-type knownList struct {
-	list  list
-	built bool
+	next   [neighbors.PrefetchSize]neighbors.Cached
 }
 
 // endingUse says whether remembering pays: how many endings were looked for since it was last judged, and the words that were found, and
@@ -64,7 +58,7 @@ func (x *endings) share(with *sharedEndings) { x.shared, x.table, x.room = with,
 
 // worth reports whether endings of a kind are to be remembered.
 func (x *endings) worth(u *endingUse) bool {
-	if x.shared == nil || x.shared.b.forgets {
+	if x.shared == nil || x.shared.b.neighbors.Options.NoPairs {
 		return false
 	}
 	if u.rest > 0 {

@@ -24,7 +24,7 @@ type endingTable struct {
 	most   int64               // words
 	taken  atomic.Int64        // words that chunks have room for
 	next   atomic.Uint32
-	chunks [mostChunks][]uint32
+	chunks [memoChunks][]uint32
 }
 
 const (
@@ -101,9 +101,9 @@ func (t *endingTable) begin(most int) {
 }
 
 // chunk returns a chunk with room for n words or more, and its place; nil when the table is full.
-func (t *endingTable) chunk(n int) ([]uint32, place) {
+func (t *endingTable) chunk(n int) ([]uint32, memoPlace) {
 	i := t.next.Add(1)
-	if i > mostChunks {
+	if i > memoChunks {
 		return nil, 0
 	}
 	size := max(n, min(endingChunk, 256<<min(i, 16), int(t.most))) // most searches need little
@@ -114,7 +114,7 @@ func (t *endingTable) chunk(n int) ([]uint32, place) {
 	if len(*c) < n {
 		*c = make([]uint32, size)
 	}
-	return *c, place(i << placeBits)
+	return *c, memoPlace(i << memoBits)
 }
 
 // slot returns the place for what an ending finds from v.
@@ -133,8 +133,8 @@ func (x *endings) look(kind uint32, v dyngraph.VertexID) []uint32 {
 	if uint32(at>>32) != t.search {
 		return nil
 	}
-	p := place(at)
-	words := t.chunks[p>>placeBits-1][p&(1<<placeBits-1):]
+	p := memoPlace(at)
+	words := t.chunks[p>>memoBits-1][p&(1<<memoBits-1):]
 	if words[0] != uint32(v) || words[1]>>endingBits != kind {
 		return nil // of another one that has the same slot
 	}
@@ -170,6 +170,14 @@ func (x *endings) keep() []uint32 {
 	}
 	slot := x.table.slot(words[1]>>endingBits, dyngraph.VertexID(words[0]))
 	atomic.StoreUint64(slot, uint64(x.table.search)<<32|uint64(x.at))
-	x.room, x.at = x.room[n:], x.at+place(n)
+	x.room, x.at = x.room[n:], x.at+memoPlace(n)
 	return words
 }
+
+// place is where words are in a table: a chunk's number, from 1 on, above the index in it.
+type memoPlace uint32
+
+const (
+	memoBits   = 22
+	memoChunks = 1<<(32-memoBits) - 1
+)

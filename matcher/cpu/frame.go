@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 )
 
@@ -32,7 +33,7 @@ type frame struct {
 	// memory for what is no neighbour list
 	nbrs  []dyngraph.VertexID
 	ents  [][]dyngraph.Entry
-	joins []join
+	joins []neighbors.Source
 }
 
 // fill makes f hold the visible candidates of plain step d; false ends the search.
@@ -57,38 +58,29 @@ func (s *search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	f.valid, f.none = true, false
 	if len(st.Back) > 1 {
-		if kind, ok := st.PairKey(); ok && s.pairs.worth(kind) {
+		if kind, ok := st.PairKey(); ok && s.pairs.Worth(kind) {
 			return s.intersectPair(kind, st, f, kept)
 		}
 		return s.intersect(st, f, kept, false)
 	}
 	b := &st.Back[0]
-	l := s.lists.neighbours(s.m[b.Step], b, st)
-	if f.none = len(l.nbr) == 0; f.none {
+	l := s.lists.Of(s.m[b.Step], b, st)
+	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
-	if !l.staged {
-		f.nbr, f.ent[0] = l.nbr, l.ent
+	if !l.Staged {
+		f.nbr, f.ent[0] = l.Vertices, l.Entries
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
-	for i, e := range l.ent {
+	for i, e := range l.Entries {
 		if !e.Staged() || s.visible(e) {
-			nbrs, ents = append(nbrs, l.nbr[i]), append(ents, e)
+			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
 	f.nbrs, f.ents[0] = nbrs, ents
 	f.nbr, f.ent[0] = nbrs, ents
 	return true
-}
-
-// join is one neighbour list, or range, that an intersection reads.
-type join struct {
-	list  list
-	r     dyngraph.Range // when not built
-	built bool
-	size  int  // of either, at most
-	done  bool // what is found is in it
 }
 
 // buildFrom bounds the ranges that are read, and made lists, for one intersection: to so many entries for each vertex that would be searched in them.
@@ -101,38 +93,38 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 	before, js := f.joins, f.joins[:0]
 	best := 0
 	for k := range st.Back {
-		j := join{built: true}
-		if kept>>k&1 != 0 && k < len(before) && before[k].built {
-			j.list = before[k].list
+		j := neighbors.Source{Built: true}
+		if kept>>k&1 != 0 && k < len(before) && before[k].Built {
+			j.List = before[k].List
 		} else {
 			b := &st.Back[k]
-			j.list, j.r, j.built = s.lists.peek(s.m[b.Step], b, st)
+			j.List, j.Range, j.Built = s.lists.Peek(s.m[b.Step], b, st)
 		}
-		if j.size = len(j.list.nbr); !j.built {
-			j.size = j.r.AtMost()
+		if j.Size = len(j.List.Vertices); !j.Built {
+			j.Size = j.Range.AtMost()
 		}
-		if js = append(js, j); j.size == 0 {
+		if js = append(js, j); j.Size == 0 {
 			f.joins = js
 			return true
 		}
-		if j.size < js[best].size {
+		if j.Size < js[best].Size {
 			best = k
 		}
 	}
 	f.joins = js
 	first := &js[best]
 	s.build(first, &st.Back[best], st)
-	first.done = true
-	if !s.StepBy(len(first.list.nbr)) {
+	first.Done = true
+	if !s.StepBy(len(first.List.Vertices)) {
 		f.valid = false
 		return false
 	}
-	f.nbr, f.ent[best] = first.list.nbr, first.list.ent
-	staged := first.list.staged
+	f.nbr, f.ent[best] = first.List.Vertices, first.List.Entries
+	staged := first.List.Staged
 	for range js[1:] {
 		next := -1
 		for k := range js {
-			if !js[k].done && (next < 0 || js[k].size < js[next].size) {
+			if !js[k].Done && (next < 0 || js[k].Size < js[next].Size) {
 				next = k
 			}
 		}
@@ -140,17 +132,17 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 			break
 		}
 		j := &js[next]
-		if !j.built && j.size <= buildFrom*len(f.nbr) {
+		if !j.Built && j.Size <= buildFrom*len(f.nbr) {
 			s.build(j, &st.Back[next], st)
 		}
-		at, found := s.meeting.in(j, f.nbr)
+		at, found := s.meeting.With(j, f.nbr)
 		f.narrow(js, at)
 		into := slices.Grow(f.ents[next][:0], len(found))[:len(found)]
 		for i, e := range found {
 			into[i] = dyngraph.Entry(e)
 			staged = staged || into[i].Staged()
 		}
-		f.ents[next], f.ent[next], j.done = into, into, true
+		f.ents[next], f.ent[next], j.Done = into, into, true
 	}
 	if staged && !all {
 		s.onlyVisible(f, len(js))
@@ -159,14 +151,14 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 }
 
 // build makes a join's range a list.
-func (s *search) build(j *join, b *program.BackEdge, st *program.Step) {
-	if !j.built {
-		j.list, j.built = s.lists.neighbours(s.m[b.Step], b, st), true
+func (s *search) build(j *neighbors.Source, b *program.BackEdge, st *program.Step) {
+	if !j.Built {
+		j.List, j.Built = s.lists.Of(s.m[b.Step], b, st), true
 	}
 }
 
 // narrow keeps the candidates at some places, with their entries in the lists that they were found in.
-func (f *frame) narrow(js []join, at []uint32) {
+func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 	n := len(at)
 	nbrs := slices.Grow(f.nbrs[:0], n)[:n]
 	for i, p := range at {
@@ -174,7 +166,7 @@ func (f *frame) narrow(js []join, at []uint32) {
 	}
 	f.nbr, f.nbrs = nbrs, nbrs
 	for k := range js {
-		if js[k].done {
+		if js[k].Done {
 			ents := slices.Grow(f.ents[k][:0], n)[:n]
 			for i, p := range at {
 				ents[i] = f.ent[k][p]
@@ -207,4 +199,37 @@ next:
 		f.ents[k] = f.ents[k][:n]
 		f.ent[k] = f.ents[k]
 	}
+}
+
+// intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
+func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
+	a, b, l := s.m[st.Back[0].Step], s.m[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
+	if p := s.pairs.Find(kind, a, b, l); p != 0 {
+		return s.fillCommon(f, p)
+	}
+	if !s.intersect(st, f, kept, true) {
+		return false
+	}
+	staged := s.pairs.Keep(kind, a, b, l, f.nbr, f.ents)
+	if f.none = len(f.nbr) == 0; staged {
+		s.onlyVisible(f, 2)
+	}
+	return true
+}
+
+// fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
+func (s *search) fillCommon(f *frame, p neighbors.Place) bool {
+	f.joins = f.joins[:0]
+	if !s.Step() {
+		f.valid = false
+		return false
+	}
+	if f.none = p == neighbors.Nothing; f.none {
+		return true
+	}
+	staged := false
+	if f.nbr, f.ent[0], f.ent[1], staged = s.pairs.At(p); staged {
+		s.onlyVisible(f, 2)
+	}
+	return true
 }

@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
 )
 
@@ -25,24 +26,20 @@ func TestStampsThatStartOver(t *testing.T) {
 		ids := vertices
 		i := 0
 		for batch := range slices.Chunk(p.stream, 20) {
-			f := &x.b.fresh
-			if i++; i == 4 || rng.IntN(3) == 0 { // as if a hub's neighbours had changed all the time
-				if f.counts = mostCounts - 1; i != 4 {
-					f.counts -= uint64(rng.IntN(60))
-				}
-				f.stamps[rng.IntN(len(f.stamps))] = uint32(f.counts)
-			}
-			if i == 2 || i != 4 && rng.IntN(8) == 0 {
+			x.b.neighbors.Options.EpochAdvances = 50 + rng.Uint64N(200)
+			more := false
+			if i++; i == 2 || i != 4 && rng.IntN(8) == 0 {
+				more = true
 				for range 300 {
 					batch = append(batch, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(ids), Label: "L0"})
 					ids++
 				}
 			}
-			was, counts := len(f.stamps), f.counts
+			before := x.b.neighbors.Advanced()
 			x.stage(slices.Clip(batch))
-			if len(f.stamps) > was {
+			if over := x.b.neighbors.Advanced() < before; over && more {
 				grew++
-			} else if f.counts < counts {
+			} else if over {
 				ran++
 			}
 			x.lists(t, rng, 0.3)
@@ -81,9 +78,9 @@ func TestListsOfPatternsWithFewLabels(t *testing.T) {
 			}
 			present = append(present, batch...)
 			x.lists(t, rng, 0.5)
-			counts := x.b.fresh.counts
+			counts := x.b.neighbors.Advanced()
 			done := x.stage(us)
-			counts = x.b.fresh.counts - counts
+			counts = x.b.neighbors.Advanced() - counts
 			all, some = all || counts >= 2*uint64(len(x.b.delta.Net)), some || counts < 2*uint64(len(x.b.delta.Net))
 			x.lists(t, rng, 0.5)
 			if rng.IntN(2) == 0 {
@@ -98,8 +95,8 @@ func TestListsOfPatternsWithFewLabels(t *testing.T) {
 
 // lists looks up some of the lists that the rows of the plan need, and compares them with the graph.
 func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
-	var c lists
-	c.attach(x.b)
+	var c neighbors.Lists
+	c.Attach(x.g, x.b.filter, &x.b.neighbors)
 	view := x.g.View(dyngraph.New)
 	for _, o := range x.b.plans[x.plan].rows {
 		if o == nil {
@@ -115,8 +112,8 @@ func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 					continue
 				}
 				want := plainList(x, id, b, st)
-				got := c.neighbours(id, b, st)
-				if !slices.Equal(want.nbr, got.nbr) || !slices.Equal(want.ent, got.ent) || want.staged != got.staged {
+				got := c.Of(id, b, st)
+				if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) || want.Staged != got.Staged {
 					t.Fatalf("the list of %d is %v, the graph holds %v", id, got, want)
 				}
 			}

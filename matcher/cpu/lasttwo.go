@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 )
 
@@ -11,7 +12,7 @@ func (s *search) lastTwo(d int, f *frame) bool {
 	st, last := &s.o.Steps[d], &s.o.Steps[d+1]
 	for f.next < f.end {
 		from := f.next
-		known := s.lists.readAhead(f.nbr[from:min(from+ahead, f.end)], &last.Back[0])
+		known := s.lists.Prefetch(f.nbr[from:min(from+neighbors.PrefetchSize, f.end)], &last.Back[0])
 		for to := from + len(known); f.next < min(to, f.end); {
 			i := f.next
 			f.next++
@@ -30,16 +31,16 @@ func (s *search) lastTwo(d int, f *frame) bool {
 				s.share(d)
 			}
 			at := &known[i-from]
-			if !at.built {
-				at.list = s.lists.neighbours(w, &last.Back[0], last)
+			if !at.Built {
+				at.List = s.lists.Of(w, &last.Back[0], last)
 			}
-			if len(at.list.nbr) == 0 {
+			if len(at.List.Vertices) == 0 {
 				continue
 			}
-			if !s.StepBy(len(at.list.nbr)) {
+			if !s.StepBy(len(at.List.Vertices)) {
 				return false
 			}
-			if !s.addList(last, at.list) {
+			if !s.addList(last, at.List) {
 				s.Stopped = true
 				return false
 			}
@@ -50,12 +51,12 @@ func (s *search) lastTwo(d int, f *frame) bool {
 
 // addList adds a row for each candidate in a list that may be taken and is visible, where the last step has one edge; false
 // reports an error.
-func (s *search) addList(st *program.Step, l list) bool {
+func (s *search) addList(st *program.Step, l neighbors.List) bool {
 	apart := s.images(&s.apart[0], st.MustDiffer)
-	nbr, ent := l.nbr, l.ent[:len(l.nbr)]
+	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
 	x := s.suffixes(1)
 	for {
-		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.staged || !ent[0].Staged() || s.visible(ent[0]))) {
+		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.Staged || !ent[0].Staged() || s.visible(ent[0]))) {
 			nbr, ent = nbr[1:], ent[1:]
 		}
 		if len(nbr) == 0 {
@@ -66,7 +67,7 @@ func (s *search) addList(st *program.Step, l list) bool {
 			return false
 		}
 		n := min(len(nbr), (x.Room-len(x.Words))/2)
-		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], apart, l.staged)
+		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], apart, l.Staged)
 		nbr, ent = nbr[n:], ent[n:]
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
 )
 
@@ -33,9 +34,9 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 			}
 		}
 		x.prepare(manyLeaves(leaves...))
-		require.GreaterOrEqual(t, x.b.filter.Labels(), manyLabels)
-		var c lists
-		c.attach(x.b)
+		require.GreaterOrEqual(t, x.b.filter.Labels(), 12)
+		var c neighbors.Lists
+		c.Attach(x.g, x.b.filter, &x.b.neighbors)
 		view, found := x.g.View(dyngraph.New), 0
 		hub := x.vertex("hub")
 		for _, o := range x.b.plans[x.plan].rows {
@@ -45,9 +46,9 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 			for i := range o.Steps[2:] {
 				st := &o.Steps[2+i]
 				b := &st.Back[0]
-				want, got := plainList(x, hub, b, st), c.neighbours(hub, b, st)
-				require.True(t, slices.Equal(want.nbr, got.nbr) && slices.Equal(want.ent, got.ent), "%v, want %v", got, want)
-				for _, w := range want.nbr {
+				want, got := plainList(x, hub, b, st), c.Of(hub, b, st)
+				require.True(t, slices.Equal(want.Vertices, got.Vertices) && slices.Equal(want.Entries, got.Entries), "%v, want %v", got, want)
+				for _, w := range want.Vertices {
 					require.Equal(t, x.plan.VertexLabels[st.Vertex], view.Label(w))
 				}
 				n := 0
@@ -56,7 +57,7 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 						n++
 					}
 				}
-				require.Len(t, want.nbr, n)
+				require.Len(t, want.Vertices, n)
 				found += n
 			}
 		}

@@ -14,65 +14,6 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// randomList has n members below bound, ascending.
-func randomList(rng *rand.Rand, n, bound int) (l []dyngraph.VertexID) {
-	for _, w := range rng.Perm(bound)[:min(n, bound)] {
-		l = append(l, dyngraph.VertexID(w))
-	}
-	slices.Sort(l)
-	return l
-}
-
-// meetPlainly tries every pair.
-func meetPlainly(a, b []dyngraph.VertexID) (inA, inB []uint32) {
-	for i, w := range a {
-		for j, x := range b {
-			if w == x {
-				inA, inB = append(inA, uint32(i)), append(inB, uint32(j))
-			}
-		}
-	}
-	return inA, inB
-}
-
-// TestMeetingAgainstEveryPair plays every way to find what two lists have in common against trying every pair.
-func TestMeetingAgainstEveryPair(t *testing.T) {
-	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
-		var m meeting
-		for range 10 {
-			bound := 1 + rng.IntN(2000>>rng.IntN(10))
-			a, b := randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound), randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound)
-			if shift := dyngraph.VertexID(rng.Uint32()); rng.IntN(4) == 0 && shift < dyngraph.NoVertex-2000 {
-				for _, l := range [][]dyngraph.VertexID{a, b} {
-					for i := range l {
-						l[i] += shift
-					}
-				}
-			}
-			wantA, wantB := meetPlainly(a, b)
-			same := func(way string, inA, inB []uint32) {
-				t.Helper()
-				if !slices.Equal(inA, wantA) || !slices.Equal(inB, wantB) {
-					t.Fatalf("%s of %v and %v: at %v and %v, want %v and %v", way, a, b, inA, inB, wantA, wantB)
-				}
-			}
-			inA, inB := m.of(a, b)
-			same("the chosen way", inA, inB)
-			for _, way := range []struct {
-				name string
-				meet func(a, b []dyngraph.VertexID, inA, inB []uint32) int
-				fits bool
-			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock}, {"mergeFew", mergeFew, true}} {
-				if way.fits {
-					inA, inB := make([]uint32, len(a)), make([]uint32, len(a))
-					n := way.meet(a, b, inA, inB)
-					same(way.name, inA[:n], inB[:n])
-				}
-			}
-		}
-	})
-}
-
 // TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their edges, are what all of their lists
 // have in common and can be seen, whichever lists are built, remembered, or those of the call before.
 func TestIntersectAgainstPlainLists(t *testing.T) {
@@ -81,7 +22,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 		const vertices = 150
 		p := newPowerLaw(rng.Uint64(), vertices, 1500+rng.IntN(3000), 1+rng.IntN(2), 300)
 		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(), Options{Threads: 1, SpillDir: t.TempDir()})
-		x.b.forgets = rng.IntN(2) == 0
+		x.b.neighbors.Options.NoPairs = rng.IntN(2) == 0
 		present := slices.Clone(p.graph[vertices:])
 		us := slices.Clone(p.stream)
 		for range rng.IntN(300) {
@@ -130,8 +71,8 @@ func sameCandidates(t *testing.T, x *bench, s *search, d int) {
 	for k := range st.Back {
 		b := &st.Back[k]
 		l := plainList(x, s.m[b.Step], b, st)
-		for i, w := range l.nbr {
-			if e := l.ent[i]; len(want[w]) == k && (!e.Staged() || s.visible(e)) {
+		for i, w := range l.Vertices {
+			if e := l.Entries[i]; len(want[w]) == k && (!e.Staged() || s.visible(e)) {
 				want[w] = append(want[w], e)
 			}
 		}

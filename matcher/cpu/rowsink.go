@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 )
@@ -17,7 +18,7 @@ func (s *search) suffixes(steps int) rowsort.Suffixes {
 func (s *search) addLast(st *program.Step, f *frame, from, to int) bool {
 	d := len(s.o.Steps) - 1
 	if len(st.Back) == 1 && len(st.Less) == 0 {
-		return s.addList(st, list{nbr: f.nbr[from:to], ent: f.ent[0][from:to]})
+		return s.addList(st, neighbors.List{Vertices: f.nbr[from:to], Entries: f.ent[0][from:to]})
 	}
 	apart := s.images(&s.apart[0], st.MustDiffer)
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]

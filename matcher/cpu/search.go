@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
@@ -36,10 +37,10 @@ type search struct {
 	edges   []uint32                               // row, from the edges on
 	frames  []frame                                // by slot
 	filled  filled
-	lists   lists
-	pairs   pairs
+	lists   neighbors.Lists
+	pairs   neighbors.Pairs
 	endings endings
-	meeting meeting
+	meeting neighbors.Intersecter
 	apart   [2][matcher.MaxVertices]uint32 // what images are to be kept apart from
 
 	mode     matcher.Want
@@ -69,8 +70,8 @@ func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
 	s.g, s.orders, s.bits, s.words, s.Stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
 	s.filled = filled{}
 	s.ask(mode)
-	s.lists.attach(b)
-	s.pairs.attach(b)
+	s.lists.Attach(b.g, b.filter, &b.neighbors)
+	s.pairs.Attach(&b.neighbors)
 	s.counter.memo.reset()
 	s.endings.attach(b)
 	return s
@@ -212,10 +213,10 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	}
 	from, to := 0, len(f.nbr)
 	if lo > 0 {
-		from = seek(f.nbr, 0, dyngraph.VertexID(lo))
+		from = neighbors.Seek(f.nbr, 0, dyngraph.VertexID(lo))
 	}
 	if hi != unbounded {
-		to = seek(f.nbr, from, dyngraph.VertexID(hi))
+		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
 	if d+1 == len(s.o.Steps) && s.o.Members == nil {
 		return s.last(st, f, from, to)
@@ -226,8 +227,8 @@ func (s *search) extendWithin(d int, lo, hi uint32) bool {
 	}
 	for f.next < f.end {
 		i := f.next
-		if (i-from)%ahead == 0 && f.end-i > 1 {
-			s.readAhead(d, f.nbr[i:min(i+ahead, f.end)])
+		if (i-from)%neighbors.PrefetchSize == 0 && f.end-i > 1 {
+			s.readAhead(d, f.nbr[i:min(i+neighbors.PrefetchSize, f.end)])
 		}
 		f.next++
 		if !s.Step() {

@@ -11,6 +11,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
@@ -38,7 +39,8 @@ func TestSharedLists(t *testing.T) {
 	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
 		p := newPowerLaw(rng.Uint64(), 300, 3000, 5, 400)
 		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
-		x.b.lists.most = 200 + rng.IntN(20_000)
+		x.b.neighbors.Options.ListEntries = 200 + rng.IntN(20_000)
+		x.b.neighbors.Options.ByLabel = rng.IntN(2) == 0
 		for batch := range slices.Chunk(p.stream, 100) {
 			done := x.stage(batch)
 			// Lists are those of vertices that the earlier step may be mapped to.
@@ -54,23 +56,22 @@ func TestSharedLists(t *testing.T) {
 				}
 			}
 			err := workers(rng, 4, func(rng *rand.Rand) error {
-				var c lists
-				c.attach(x.b)
-				c.labels = rng.IntN(2) * manyLabels
+				var c neighbors.Lists
+				c.Attach(x.g, x.b.filter, &x.b.neighbors)
 				for range 3000 {
 					st := steps[rng.IntN(len(steps))]
 					b, v := &st.Back[0], dyngraph.VertexID(rng.IntN(300))
 					if l := readers[st]; l != matcher.AnyLabel && l != view.Label(v) {
 						continue
 					}
-					got, built := list{}, true
+					got, built := neighbors.List{}, true
 					if rng.IntN(2) == 0 {
-						got = c.neighbours(v, b, st)
-					} else if got, _, built = c.peek(v, b, st); !built {
+						got = c.Of(v, b, st)
+					} else if got, _, built = c.Peek(v, b, st); !built {
 						continue
 					}
 					want := plainList(x, v, b, st)
-					if !slices.Equal(want.nbr, got.nbr) || !slices.Equal(want.ent, got.ent) || want.staged != got.staged {
+					if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) || want.Staged != got.Staged {
 						return fmt.Errorf("the list of %d is %v, the graph holds %v", v, got, want)
 					}
 				}
@@ -83,12 +84,12 @@ func TestSharedLists(t *testing.T) {
 }
 
 // plainList reads a list from the graph.
-func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l list) {
+func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l neighbors.List) {
 	r := x.g.Range(v, b.Dir, b.Label)
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		for i, w := range nbrs {
 			if st.Passes(x.b.filter.Bits()[int(w)*x.b.filter.Words():]) {
-				l.nbr, l.ent, l.staged = append(l.nbr, w), append(l.ent, ents[i]), l.staged || ents[i].Staged()
+				l.Vertices, l.Entries, l.Staged = append(l.Vertices, w), append(l.Entries, ents[i]), l.Staged || ents[i].Staged()
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.S
 // TestHubsFitIntoTheStore: what few of a hub's very many neighbours pass takes the room that it needs, and no list is dropped for it; and
 // lists that fit nowhere are right.
 func TestHubsFitIntoTheStore(t *testing.T) {
-	const hubs, neighbours = 3, listChunk + 1000
+	const hubs, neighbours = 3, 16<<10 + 1000
 	var graph []dyngraph.Update
 	for v := range neighbours {
 		label := "L4"
@@ -123,72 +124,12 @@ func TestHubsFitIntoTheStore(t *testing.T) {
 	}
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
 		x := newBench(t, graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
-		x.b.lists.most = 2 * neighbours
+		x.b.neighbors.Options.ListEntries = 2 * neighbours
 		x.lists(t, rng, 0.5)
-		store := x.b.lists.now.Load().store
 		x.lists(t, rng, 1)
-		require.Same(t, store, x.b.lists.now.Load().store)
-		x.b.lists.most = 100 // nothing fits
-		x.b.dropFound()
+		require.Zero(t, x.b.neighbors.Restarts())
+		x.b.neighbors.Options.ListEntries = 100 // nothing fits
+		x.b.neighbors.Drop()
 		x.lists(t, rng, 1)
-	})
-}
-
-// TestSharedPairs: what several workers remember of pairs at the same time, in a table that grows and starts over, is what was kept for them.
-func TestSharedPairs(t *testing.T) {
-	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
-		const vertices, kinds = 200, 3
-		var f freshness
-		f.grow(vertices)
-		shared := &sharedPairs{most: 1000 + rng.IntN(100_000)}
-		var mu sync.Mutex
-		hits := 0
-		for range 4 {
-			err := workers(rng, 4, func(rng *rand.Rand) error {
-				c := pairs{fresh: &f, shared: shared, table: shared.now.Load()}
-				if c.table == nil {
-					c.renew()
-				}
-				for range 10_000 {
-					kind := program.PairKey(rng.IntN(kinds))
-					a, b := dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(20))
-					l := program.EpochKey{Label: program.LabelEpoch(dyngraph.LabelID(kind)), List: program.ListEpoch(int(kind))}
-					// What they have in common follows from them and their stamps.
-					h := (uint64(a)<<32 | uint64(b)<<16 | uint64(kind)) ^ uint64(f.stamp(a, l)+f.stamp(b, l))<<40
-					own := rand.New(rand.NewPCG(h, 1))
-					nbr, ents := make([]dyngraph.VertexID, own.IntN(6)), [][]dyngraph.Entry{make([]dyngraph.Entry, 6), make([]dyngraph.Entry, 6)}
-					staged := false
-					for i := range nbr {
-						nbr[i], ents[0][i], ents[1][i] = dyngraph.VertexID(own.Uint32()), dyngraph.Entry(own.Uint32()), dyngraph.Entry(own.Uint32())
-						staged = staged || ents[0][i].Staged() || ents[1][i].Staged()
-					}
-					common := c.find(kind, a, b, [2]program.EpochKey{l, l})
-					if common == 0 {
-						if some := c.keep(kind, a, b, [2]program.EpochKey{l, l}, nbr, ents); some != staged {
-							return fmt.Errorf("%v are not staged: %v", ents, !staged)
-						}
-						continue
-					}
-					mu.Lock()
-					hits++
-					mu.Unlock()
-					var got pairCommon
-					var first []dyngraph.Entry
-					some := false
-					if common != nothing {
-						got.nbr, first, got.ent, some = c.at(common)
-					}
-					if n := len(nbr); !slices.Equal(nbr, got.nbr) || !slices.Equal(ents[0][:n], first) || !slices.Equal(ents[1][:n], got.ent) || some != staged {
-						return fmt.Errorf("%v %v are remembered as %v %v", nbr, ents, got, first)
-					}
-				}
-				return nil
-			})
-			require.NoError(t, err)
-			for i := range f.stamps {
-				f.stamps[i] += rng.Uint32N(2)
-			}
-		}
-		require.Positive(t, hits)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/matchertest"
@@ -95,10 +96,10 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 				require.True(t, s.addEnding(2, words, staged))
 				continue
 			}
-			l := list{staged: staged}
+			l := neighbors.List{Staged: staged}
 			for range rng.IntN(200) {
 				v, e := vertex(), entry()
-				l.nbr, l.ent = append(l.nbr, dyngraph.VertexID(v)), append(l.ent, e)
+				l.Vertices, l.Entries = append(l.Vertices, dyngraph.VertexID(v)), append(l.Entries, e)
 				oneByOne([]int{3}, []uint32{v}, [][]int{o.Steps[3].MustDiffer}, []dyngraph.Entry{e})
 			}
 			require.True(t, s.addList(&o.Steps[3], l))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 )
 
@@ -13,7 +14,7 @@ func (s *search) roomy(st *program.Step, nbr []dyngraph.VertexID) bool {
 		w := &st.Windows[i]
 		from, to := 0, len(nbr)
 		for _, k := range w.Above {
-			from = max(from, seek(nbr, from, s.m[k]+1))
+			from = max(from, neighbors.Seek(nbr, from, s.m[k]+1))
 		}
 		for _, k := range w.Below {
 			at, _ := slices.BinarySearch(nbr, s.m[k])

@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"motifd/dyngraph"
@@ -11,21 +11,21 @@ import (
 // stamps. Each lies somewhere else, and to wait for one after the other is most of what it costs. So it is done for many vertices at
 // a time, step by step: the reads of a step do not depend on each other, and the processor has many of them under way.
 
-// flips are vertices of which candidate bits changed, and what lists ask for these bits.
-type flips struct {
-	of     []flipped
-	kinds  []program.ListReader
-	warmth int // what was read ahead, lest it be left out
+// changedBits are vertices of which candidate bits changed, and what lists ask for these bits.
+type changedBits struct {
+	vertices []changedVertex
+	lists    []program.ListReader
+	warmth   int // what was read ahead, lest it be left out
 }
 
-type flipped struct {
+type changedVertex struct {
 	v        dyngraph.VertexID
 	from, to int32  // of kinds
 	labels   uint64 // of the readers, by their lowest bits: most neighbours have another one
 }
 
-// reader is a neighbour of a flipped vertex.
-type reader struct {
+// affectedReader is a neighbour of a flipped vertex.
+type affectedReader struct {
 	v     dyngraph.VertexID
 	label uint8 // its lowest byte
 	of    int32 // index in flips.of
@@ -37,62 +37,62 @@ const (
 )
 
 // take replaces what it holds by the next vertices of which bits changed, as far as lists ask for them, and returns the other changes.
-func (x *flips) take(changed []candidates.Change, g *dyngraph.Graph, c *program.ListKeys) []candidates.Change {
-	x.of, x.kinds = x.of[:0], x.kinds[:0]
-	for len(changed) > 0 && len(x.of) < flipsAtOnce {
-		y := flipped{v: changed[0].Vertex, from: int32(len(x.kinds))}
+func (x *changedBits) take(changed []candidates.Change, g *dyngraph.Graph, c *program.ListKeys) []candidates.Change {
+	x.vertices, x.lists = x.vertices[:0], x.lists[:0]
+	for len(changed) > 0 && len(x.vertices) < flipsAtOnce {
+		y := changedVertex{v: changed[0].Vertex, from: int32(len(x.lists))}
 		for ; len(changed) > 0 && changed[0].Vertex == y.v; changed = changed[1:] {
 			if class := int(changed[0].Class); class < len(c.Readers) {
-				x.kinds = append(x.kinds, c.Readers[class]...)
+				x.lists = append(x.lists, c.Readers[class]...)
 			}
 		}
-		y.to = int32(len(x.kinds))
-		for _, k := range x.kinds[y.from:] {
+		y.to = int32(len(x.lists))
+		for _, k := range x.lists[y.from:] {
 			if y.labels |= 1 << (k.Label & 63); k.Label == matcher.AnyLabel {
 				y.labels = ^uint64(0)
 				break
 			}
 		}
 		if y.labels != 0 {
-			x.of = append(x.of, y)
+			x.vertices = append(x.vertices, y)
 			x.warmth += g.Degree(y.v, dyngraph.Out)
 		}
 	}
 	return changed
 }
 
-// outdateReaders outdates the lists of the flipped vertices' neighbours that ask for their bits.
-func (f *freshness) outdateReaders(g *dyngraph.Graph) {
-	for i := range f.flipped.of {
+// advanceReaders outdates the lists of the flipped vertices' neighbours that ask for their bits.
+func (f *epochs) advanceReaders(g *dyngraph.Graph) {
+	for i := range f.changed.vertices {
 		for dir := dyngraph.Out; dir <= dyngraph.In; dir++ {
-			r := g.RangeAll(f.flipped.of[i].v, dir)
+			r := g.RangeAll(f.changed.vertices[i].v, dir)
 			for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
 				for _, w := range nbrs {
-					f.readers = append(f.readers, reader{v: w, of: int32(i)})
+					f.readers = append(f.readers, affectedReader{v: w, of: int32(i)})
 				}
 				if len(f.readers) >= readersAtOnce {
-					f.countReaders(g)
+					f.flushReaders(g)
 				}
 			}
 		}
 	}
-	f.countReaders(g)
+	f.flushReaders(g)
 }
 
-func (f *freshness) countReaders(g *dyngraph.Graph) {
+func (f *epochs) flushReaders(g *dyngraph.Graph) {
 	view, low := g.View(dyngraph.New), g.LowLabels()
 	for i := range f.readers {
 		f.readers[i].label = low[f.readers[i].v]
 	}
 	for _, r := range f.readers {
-		of := &f.flipped.of[r.of]
+		of := &f.changed.vertices[r.of]
 		if of.labels>>(r.label&63)&1 == 0 {
 			continue
 		}
 		label := view.Label(r.v)
-		for _, k := range f.flipped.kinds[of.from:of.to] {
+		for _, k := range f.changed.lists[of.from:of.to] {
 			if k.Label == label || k.Label == matcher.AnyLabel {
-				f.count(r.v, k.Epoch)
+				f.advance(r.v, k.Epoch)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"slices"
@@ -14,9 +14,9 @@ import (
 const manyLabels = 12
 
 // read makes the list what passes the filter of a range.
-func (l *list) read(c *lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
-	*l = list{nbr: l.nbr[:0], ent: l.ent[:0]}
-	byLabel := c.labels >= manyLabels && b.NeighborLabel != matcher.AnyLabel
+func (l *List) read(c *Lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
+	*l = List{Vertices: l.Vertices[:0], Entries: l.Entries[:0]}
+	byLabel := (c.labels >= manyLabels || c.options.ByLabel) && b.NeighborLabel != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		switch {
@@ -37,7 +37,7 @@ const labelsAtOnce = 64
 
 // addLabelled adds what passes where few neighbours have the label: these are told first, in a loop of its own, without a branch. One
 // byte of a label does, as the bits tell all of it.
-func (l *list) addLabelled(c *lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge, st *program.Step) {
+func (l *List) addLabelled(c *Lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge, st *program.Step) {
 	var some [labelsAtOnce]uint8
 	low := c.g.LowLabels()
 	for from := 0; from < len(nbrs); from += labelsAtOnce {
@@ -62,17 +62,17 @@ func labelled(some *[labelsAtOnce]uint8, of []dyngraph.VertexID, low []uint8, la
 }
 
 // addIf adds a neighbour if it passes.
-func (l *list) addIf(c *lists, w dyngraph.VertexID, e dyngraph.Entry, st *program.Step) {
+func (l *List) addIf(c *Lists, w dyngraph.VertexID, e dyngraph.Entry, st *program.Step) {
 	if st.Passes(c.bits[int(w)*c.words:]) {
-		l.nbr, l.ent, l.staged = append(l.nbr, w), append(l.ent, e), l.staged || e.Staged()
+		l.Vertices, l.Entries, l.Staged = append(l.Vertices, w), append(l.Entries, e), l.Staged || e.Staged()
 	}
 }
 
 // add adds what passes a test. All neighbours are written, each over the one before if that does not pass: whether one does cannot be foreseen, and a
 // branch that is would have to wait for its bits, which mostly are in no near cache.
-func (l *list) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint64, words int, test candidates.Test) {
-	n := len(l.nbr)
-	nbr, ent := slices.Grow(l.nbr, len(nbrs))[:n+len(nbrs)], slices.Grow(l.ent, len(nbrs))[:n+len(nbrs)]
+func (l *List) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint64, words int, test candidates.Test) {
+	n := len(l.Vertices)
+	nbr, ent := slices.Grow(l.Vertices, len(nbrs))[:n+len(nbrs)], slices.Grow(l.Entries, len(nbrs))[:n+len(nbrs)]
 	bits, ents = bits[test.Word:], ents[:len(nbrs)]
 	var marks dyngraph.Entry // of all that pass
 	for i, w := range nbrs {
@@ -85,5 +85,5 @@ func (l *list) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint6
 		n += passes
 		marks |= e & -dyngraph.Entry(passes)
 	}
-	*l = list{nbr[:n], ent[:n], l.staged || marks.Staged()}
+	*l = List{nbr[:n], ent[:n], l.Staged || marks.Staged()}
 }

@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"math/rand/v2"
@@ -26,7 +26,7 @@ func TestSeekAgainstScan(t *testing.T) {
 		for want < len(nbr) && nbr[want] < w {
 			want++
 		}
-		if got := seek(nbr, from, w); got != want {
+		if got := Seek(nbr, from, w); got != want {
 			t.Fatalf("seek(%v, %d, %d) = %d, want %d", nbr, from, w, got, want)
 		}
 	}

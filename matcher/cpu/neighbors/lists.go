@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"cmp"
@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/program"
 )
 
-// list holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
-type list struct {
-	nbr    []dyngraph.VertexID
-	ent    []dyngraph.Entry
-	staged bool // the batch inserts or deletes some of the entries
+// List holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
+type List struct {
+	Vertices []dyngraph.VertexID
+	Entries  []dyngraph.Entry
+	Staged   bool // the batch inserts or deletes some of the entries
 }
 
 // sharedLists are the filtered neighbour lists that all workers of a backend share. Searches come by the same vertices again and again, so a
@@ -23,9 +24,9 @@ type list struct {
 // Nothing is locked but to replace the table. It is a cache: what a worker adds to a table that another one is just replacing is
 // found again by the next that needs it.
 type sharedLists struct {
-	now  atomic.Pointer[listTable]
-	mu   sync.Mutex // held to replace it
-	most int        // tests: fewer than maxListEntries
+	now      atomic.Pointer[listTable]
+	mu       sync.Mutex // held to replace it
+	restarts atomic.Int64
 }
 
 // listTable is a hash table of the lists in a store.
@@ -42,23 +43,24 @@ type listSlot struct {
 	at uint64
 }
 
-const emptyList place = firstPlace - 1
+const emptyList Place = firstPlace - 1
 
-// lists is one worker's way to the shared lists.
-type lists struct {
-	g      *dyngraph.Graph
-	bits   []uint64
-	words  int
-	labels int // that are asked for
-	fresh  *freshness
-	shared *sharedLists
-	table  *listTable
-	room   room
-	long   list // room for a list whose length is not known before
+// Lists is one worker's way to the shared lists.
+type Lists struct {
+	g       *dyngraph.Graph
+	bits    []uint64
+	words   int
+	labels  int // that are asked for
+	epochs  *epochs
+	options *Options
+	shared  *sharedLists
+	table   *listTable
+	room    room
+	long    List // room for a list whose length is not known before
 
-	unbuilt []dyngraph.VertexID // room
-	known   [ahead]knownList    // what was read ahead last
-	read    uint64              // what is read ahead comes together here, so that it is read
+	unbuilt []dyngraph.VertexID  // room
+	known   [PrefetchSize]Cached // what was read ahead last
+	read    uint64               // what is read ahead comes together here, so that it is read
 }
 
 const (
@@ -69,10 +71,10 @@ const (
 	listChunk    = 16 << 10
 )
 
-// attach makes the cache read the present graph and bits.
-func (c *lists) attach(b *Backend) {
-	c.g, c.bits, c.words, c.labels, c.fresh = b.g, b.filter.Bits(), b.filter.Words(), b.filter.Labels(), &b.fresh
-	c.shared, c.table = &b.lists, b.lists.now.Load()
+// Attach makes the cache read the present graph and bits.
+func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
+	c.g, c.bits, c.words, c.labels, c.epochs = g, f.Bits(), f.Words(), f.Labels(), &of.epochs
+	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
 	if c.table == nil {
 		c.renew()
 	}
@@ -83,7 +85,7 @@ func (c *lists) attach(b *Backend) {
 
 // renew replaces the table, if no other worker has: by one with more slots, or by an empty one where there are very many or the store is
 // full. Lists that are in use stay valid, as their memory is not written again.
-func (c *lists) renew() {
+func (c *Lists) renew() {
 	s := c.shared
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +94,11 @@ func (c *lists) renew() {
 		return
 	}
 	old := c.table
+	if old != nil && old.store.full() {
+		s.restarts.Add(1)
+	}
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(s.most, maxListEntries))}
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(c.options.ListEntries, maxListEntries))}
 	} else {
 		c.table = old.grown()
 	}
@@ -130,9 +135,9 @@ func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
 
 // find returns the slot of a vertex's list along a back edge, taking a free one if there is none, and what it holds under
 // the present stamp.
-func (c *lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, stamp uint32, p place) {
+func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, stamp uint32, p Place) {
 	key := listKey(v, b)
-	stamp = c.fresh.stamp(v, b.Epoch)
+	stamp = c.epochs.of(v, b.Epoch)
 	slots := c.table.slots
 	mask := uint64(len(slots) - 1)
 	for i := listHash(key) & mask; ; i = (i + 1) & mask {
@@ -141,7 +146,7 @@ func (c *lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, sta
 		case k == key:
 			at := atomic.LoadUint64(&s.at)
 			if uint32(at>>32) == stamp {
-				p = place(at)
+				p = Place(at)
 			}
 			return s, stamp, p
 		case k == 0:
@@ -154,7 +159,7 @@ func (c *lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, sta
 }
 
 // take takes a free slot; false tells to look again, perhaps in another table.
-func (c *lists) take(s *listSlot, key uint64) bool {
+func (c *Lists) take(s *listSlot, key uint64) bool {
 	t := c.table
 	if now := c.shared.now.Load(); now != t {
 		c.table = now
@@ -173,19 +178,19 @@ func (c *lists) take(s *listSlot, key uint64) bool {
 }
 
 // at returns the list at a place: behind the number of its vertices.
-func (c *lists) at(p place) list {
+func (c *Lists) at(p Place) List {
 	if p == emptyList {
-		return list{}
+		return List{}
 	}
 	k, from := c.table.store.at(p)
 	n := k.nbr[from]
 	from++
 	to := from + int(n&^stagedMark)
-	return list{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
+	return List{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
 }
 
 // build reads a range into the slot.
-func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge, st *program.Step) list {
+func (c *Lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge, st *program.Step) List {
 	most := r.AtMost()
 	if most > c.table.store.size {
 		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
@@ -196,21 +201,21 @@ func (c *lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 		c.renew()
 		s, stamp, _ = c.find(v, b)
 		if !c.room.reserve(c.table.store, most+1) {
-			var l list
+			var l List
 			l.read(c, r, b, st)
 			return l
 		}
 	}
 	into := c.room.begin()
 	into.nbr, into.ent[0] = into.nbr[:1], into.ent[0][:1] // for their number
-	l := list{nbr: into.nbr[1:], ent: into.ent[0][1:]}
+	l := List{Vertices: into.nbr[1:], Entries: into.ent[0][1:]}
 	l.read(c, r, b, st)
 	return c.publish(s, stamp, &c.room, into.nbr, l)
 }
 
 // keep copies a long list to the store, if there is room. Where it does not go there it is the caller's.
-func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.BackEdge, l list) list {
-	n := len(l.nbr)
+func (c *Lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.BackEdge, l List) List {
+	n := len(l.Vertices)
 	if n == 0 {
 		return c.publish(s, stamp, nil, nil, l)
 	}
@@ -225,30 +230,30 @@ func (c *lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.
 		kept = into.reserve(c.table.store, n+1)
 	}
 	if !kept {
-		c.long = list{}
+		c.long = List{}
 		return l
 	}
 	to := into.begin()
-	to.nbr, to.ent[0] = append(to.nbr[:1], l.nbr...), append(to.ent[0][:1], l.ent...)
-	return c.publish(s, stamp, into, to.nbr, list{to.nbr[1:], to.ent[0][1:], l.staged})
+	to.nbr, to.ent[0] = append(to.nbr[:1], l.Vertices...), append(to.ent[0][:1], l.Entries...)
+	return c.publish(s, stamp, into, to.nbr, List{to.nbr[1:], to.ent[0][1:], l.Staged})
 }
 
 // publish makes a list known that was written, behind a word, to room for it.
-func (c *lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l list) list {
-	p, n := emptyList, len(l.nbr)
+func (c *Lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l List) List {
+	p, n := emptyList, len(l.Vertices)
 	if n > 0 {
 		word[0] = dyngraph.VertexID(n)
-		if l.staged {
+		if l.Staged {
 			word[0] |= stagedMark
 		}
 		p = to.end(n + 1)
 	}
 	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
-	return list{l.nbr[:n:n], l.ent[:n:n], l.staged}
+	return List{l.Vertices[:n:n], l.Entries[:n:n], l.Staged}
 }
 
-// neighbours returns the list of vertex v along a back edge of step st.
-func (c *lists) neighbours(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) list {
+// Of returns the list of vertex v along a back edge of step st.
+func (c *Lists) Of(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) List {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p)
@@ -259,8 +264,8 @@ func (c *lists) neighbours(v dyngraph.VertexID, b *program.BackEdge, st *program
 // buildAfter is the number of times that a long range is searched in place before it is worth a list.
 const buildAfter = 8
 
-// peek returns the list if it is there or worth building at once, else the range to search in place.
-func (c *lists) peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l list, r dyngraph.Range, built bool) {
+// Peek returns the list if it is there or worth building at once, else the range to search in place.
+func (c *Lists) Peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l List, r dyngraph.Range, built bool) {
 	s, stamp, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p), r, true
@@ -275,8 +280,8 @@ func (c *lists) peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step)
 	return l, r, false
 }
 
-// seek returns the first index at or after from whose neighbour is at least w, by galloping.
-func seek(nbr []dyngraph.VertexID, from int, w dyngraph.VertexID) int {
+// Seek returns the first index at or after from whose neighbour is at least w, by galloping.
+func Seek(nbr []dyngraph.VertexID, from int, w dyngraph.VertexID) int {
 	if from >= len(nbr) || nbr[from] >= w {
 		return from
 	}

@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"sync/atomic"
@@ -25,8 +25,8 @@ type chunk struct {
 	ent [2][]dyngraph.Entry
 }
 
-// place is where something is in a store: a chunk's number, from 1 on, and the index in it. Smaller numbers are free for other uses.
-type place uint32
+// Place is where something is in a store: a chunk's number, from 1 on, and the index in it. Smaller numbers are free for other uses.
+type Place uint32
 
 const (
 	placeBits  = 22
@@ -68,7 +68,7 @@ func (s *store) chunk(n int) (number uint32, c *chunk) {
 func (s *store) full() bool { return s.taken.Load() > s.most || s.next.Load() > mostChunks }
 
 // at returns the chunk of a place, and the index in it.
-func (s *store) at(p place) (c *chunk, from int) {
+func (s *store) at(p Place) (c *chunk, from int) {
 	return &s.chunks[p>>placeBits-1], int(p & (1<<placeBits - 1))
 }
 
@@ -103,8 +103,8 @@ func (r *room) begin() chunk {
 }
 
 // end keeps n vertices that were appended, and returns their place.
-func (r *room) end(n int) place {
-	p := place(r.number<<placeBits | uint32(r.used))
+func (r *room) end(n int) Place {
+	p := Place(r.number<<placeBits | uint32(r.used))
 	r.used += n
 	return p
 }

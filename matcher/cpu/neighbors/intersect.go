@@ -1,8 +1,8 @@
-package cpu
+package neighbors
 
 import "motifd/dyngraph"
 
-// meeting finds what two neighbour lists have in common (DESIGN A7), in the way that is measured to be the fastest for lists of such lengths
+// Intersecter finds what two neighbour lists have in common (DESIGN A7), in the way that is measured to be the fastest for lists of such lengths
 // (BenchmarkIntersect):
 //
 //   - mergeBlocks reads both, the longer one by blocks. Which of a block's members are less is counted, not asked: a branch for each would be
@@ -12,8 +12,8 @@ import "motifd/dyngraph"
 // A third way, bits of the members of a list that is searched many times, serves where one list meets many others: endings.meet, keeper.cross.
 //
 // Neighbour lists ascend without repetitions.
-type meeting struct {
-	at [2][]uint32 // room for what is found: where in the shorter list, and where in the longer one
+type Intersecter struct {
+	room [2][]uint32 // room for what is found: where in the shorter list, and where in the longer one
 }
 
 const (
@@ -23,17 +23,17 @@ const (
 	readBlock = 8
 )
 
-// room makes room for n finds.
-func (m *meeting) room(n int) (inA, inB []uint32) {
-	if n > len(m.at[0]) {
-		m.at[0], m.at[1] = make([]uint32, 2*n), make([]uint32, 2*n)
+// grow makes room for n finds.
+func (m *Intersecter) grow(n int) (inA, inB []uint32) {
+	if n > len(m.room[0]) {
+		m.room[0], m.room[1] = make([]uint32, 2*n), make([]uint32, 2*n)
 	}
-	return m.at[0][:n], m.at[1][:n]
+	return m.room[0][:n], m.room[1][:n]
 }
 
-// of returns where in a and where in b the members of both are, ascending; a is mostly the shorter one. It is valid until the next call.
-func (m *meeting) of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
-	inA, inB = m.room(len(a))
+// Of returns where in a and where in b the members of both are, ascending; a is mostly the shorter one. It is valid until the next call.
+func (m *Intersecter) Of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
+	inA, inB = m.grow(len(a))
 	n := 0
 	switch {
 	case len(b) >= galloping*len(a):
@@ -46,19 +46,19 @@ func (m *meeting) of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
 	return inA[:n], inB[:n]
 }
 
-// in returns where in some vertices those are that are in a join, too, and their entries in it.
-func (m *meeting) in(j *join, of []dyngraph.VertexID) (at, entries []uint32) {
-	if j.built {
-		at, entries = m.of(of, j.list.nbr)
+// With returns where in some vertices those are that are in a join, too, and their entries in it.
+func (m *Intersecter) With(j *Source, of []dyngraph.VertexID) (at, entries []uint32) {
+	if j.Built {
+		at, entries = m.Of(of, j.List.Vertices)
 		for i, k := range entries {
-			entries[i] = uint32(j.list.ent[k])
+			entries[i] = uint32(j.List.Entries[k])
 		}
 		return at, entries
 	}
-	at, entries = m.room(len(of))
+	at, entries = m.grow(len(of))
 	n := 0
 	for i, w := range of {
-		if e, ok := j.r.Find(w); ok {
+		if e, ok := j.Range.Find(w); ok {
 			at[n], entries[n] = uint32(i), uint32(e)
 			n++
 		}
@@ -70,7 +70,7 @@ func (m *meeting) in(j *join, of []dyngraph.VertexID) (at, entries []uint32) {
 func gallop(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	j := 0
 	for i, w := range a {
-		if j = seek(b, j, w); j == len(b) {
+		if j = Seek(b, j, w); j == len(b) {
 			break
 		}
 		if b[j] == w {
@@ -127,4 +127,13 @@ func mergeFew(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 		n += same
 	}
 	return n
+}
+
+// Source is one neighbour list, or range, that an intersection reads.
+type Source struct {
+	List  List
+	Range dyngraph.Range // when not built
+	Built bool
+	Size  int  // of either, at most
+	Done  bool // what is found is in it
 }

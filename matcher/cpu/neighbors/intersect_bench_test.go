@@ -1,6 +1,6 @@
 //go:build unix
 
-package cpu
+package neighbors
 
 import (
 	"fmt"
@@ -12,15 +12,6 @@ import (
 
 	"motifd/dyngraph"
 )
-
-// cpuTime is the CPU time that the process has taken. Unlike its parts, of which the system knows the shares only, it is exact.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // mergeAsking is the merge that asks at each step which of both members is less.
 func mergeAsking(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
@@ -81,7 +72,7 @@ func (k *marking) meet(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	n = 0
 	for _, i := range some {
 		w := a[i]
-		if j = seek(b, j, w); j == len(b) {
+		if j = Seek(b, j, w); j == len(b) {
 			break
 		}
 		if b[j] == w {
@@ -175,7 +166,7 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 		for range turns {
 			for w := range ways {
 				last, found[w] = nil, 0
-				spent := timed(cpuTime, func() {
+				spent := timedWays(func() {
 					for i := range pairs {
 						found[w] += ways[w].meet(pairs[i][0], pairs[i][1], inA, inB)
 					}
@@ -193,4 +184,20 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 		}
 		b.ReportMetric(float64(least[w].Nanoseconds())/float64(short*len(pairs)), "ns-"+ways[w].name)
 	}
+}
+
+// timedWays returns the CPU time that a function takes.
+func timedWays(f func()) time.Duration {
+	began := cpuClock()
+	f()
+	return cpuClock() - began
+}
+
+// cpuClock returns the CPU time that the process has taken.
+func cpuClock() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,4 +1,4 @@
-package cpu
+package neighbors
 
 import (
 	"cmp"
@@ -17,9 +17,8 @@ import (
 // Two pairs share a place in the table; a third one takes that of the one that was asked for longer ago. A kind of pairs that seldom
 // come again is not looked up for a while.
 type sharedPairs struct {
-	now  atomic.Pointer[pairTable]
-	mu   sync.Mutex // held to replace it
-	most int        // tests: fewer than maxPairEntries
+	now atomic.Pointer[pairTable]
+	mu  sync.Mutex // held to replace it
 }
 
 // pairTable is a hash table of what is in a store.
@@ -45,15 +44,15 @@ type pairSlot struct {
 	stamps uint64 // of the vertices
 }
 
-// pairs is one worker's way to the shared pairs.
-type pairs struct {
-	fresh  *freshness
-	shared *sharedPairs
-	table  *pairTable
-	room   room
+// Pairs is one worker's way to the shared pairs.
+type Pairs struct {
+	epochs  *epochs
+	options *Options
+	shared  *sharedPairs
+	table   *pairTable
+	room    room
 
 	use [16]pairUse // of kinds by the lowest bits of their columns
-	off bool        // nothing is remembered
 }
 
 // pairUse says whether looking pairs up pays.
@@ -72,12 +71,12 @@ const (
 	pairRest  = 16
 )
 
-// nothing is the place of what pairs that have nothing in common have.
-const nothing place = 1
+// Nothing is the place of what pairs that have nothing in common have.
+const Nothing Place = 1
 
-// attach makes a worker use the shared pairs.
-func (c *pairs) attach(b *Backend) {
-	c.fresh, c.off, c.shared, c.table = &b.fresh, b.forgets, &b.pairs, b.pairs.now.Load()
+// Attach makes a worker use the shared pairs.
+func (c *Pairs) Attach(of *Cache) {
+	c.epochs, c.options, c.shared, c.table = &of.epochs, &of.Options, &of.pairs, of.pairs.now.Load()
 	if c.table == nil {
 		c.renew()
 	}
@@ -87,11 +86,11 @@ func (c *pairs) attach(b *Backend) {
 }
 
 // renew replaces the table, if no other worker has: by an empty one where its store is full, else by a larger one.
-func (c *pairs) renew() {
+func (c *Pairs) renew() {
 	s := c.shared
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	most := cmp.Or(s.most, maxPairEntries)
+	most := cmp.Or(c.options.PairEntries, maxPairEntries)
 	old := c.table
 	if c.table = s.now.Load(); c.table != old {
 		return
@@ -107,10 +106,10 @@ func (c *pairs) renew() {
 	s.now.Store(c.table)
 }
 
-// worth reports whether pairs of a kind are to be looked up.
-func (c *pairs) worth(kind program.PairKey) bool {
+// Worth reports whether pairs of a kind are to be looked up.
+func (c *Pairs) Worth(kind program.PairKey) bool {
 	u := c.useOf(kind)
-	if c.off {
+	if c.options.NoPairs {
 		return false
 	}
 	if u.rest > 0 {
@@ -127,7 +126,7 @@ func (c *pairs) worth(kind program.PairKey) bool {
 	return true
 }
 
-func (c *pairs) useOf(kind program.PairKey) *pairUse {
+func (c *Pairs) useOf(kind program.PairKey) *pairUse {
 	return &c.use[(kind^kind>>16)%program.PairKey(len(c.use))]
 }
 
@@ -137,13 +136,13 @@ func pairHash(key, kind uint64) uint64 {
 }
 
 // slot returns the pair of two vertices as it is in the table, without a place, and where that would be.
-func (c *pairs) slot(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) (set *pairSet, s pairSlot) {
-	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, uint64(c.fresh.stamp(a, l[0]))<<32 | uint64(c.fresh.stamp(b, l[1]))}
+func (c *Pairs) slot(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) (set *pairSet, s pairSlot) {
+	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, uint64(c.epochs.of(a, l[0]))<<32 | uint64(c.epochs.of(b, l[1]))}
 	return &c.table.sets[pairHash(s.key, s.kind)&uint64(len(c.table.sets)-1)], s
 }
 
-// find returns the place of what two vertices have in common, 0 if it is not known.
-func (c *pairs) find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) place {
+// Find returns the place of what two vertices have in common, 0 if it is not known.
+func (c *Pairs) Find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) Place {
 	set, pair := c.slot(kind, a, b, l)
 	version := atomic.LoadUint64(&set.version)
 	if uint32(version) != c.table.gen {
@@ -166,7 +165,7 @@ func (c *pairs) find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.
 	if atomic.LoadUint64(&set.recent) != i {
 		atomic.StoreUint64(&set.recent, i)
 	}
-	return place(at)
+	return Place(at)
 }
 
 // pairWriting is the lowest bit of a version.
@@ -227,8 +226,8 @@ func (t *pairTable) grown() *pairTable {
 	return n
 }
 
-// keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
-func (c *pairs) keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
+// Keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
+func (c *Pairs) Keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
 	for k := range 2 {
 		for _, e := range ents[k][:len(nbr)] {
 			staged = staged || e.Staged()
@@ -243,7 +242,7 @@ func (c *pairs) keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.
 		c.renew()
 		return staged
 	}
-	p := nothing
+	p := Nothing
 	if n := len(nbr); n > 0 {
 		if n >= longest || !c.room.reserve(t.store, n+1) {
 			if t.store.full() {
@@ -269,8 +268,8 @@ func (c *pairs) keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.
 	return staged
 }
 
-// at returns what is at a place: after the number of vertices, these; and whether some of their entries are staged.
-func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.Entry, staged bool) {
+// At returns what is at a place: after the number of vertices, these; and whether some of their entries are staged.
+func (c *Pairs) At(p Place) (nbr []dyngraph.VertexID, first, second []dyngraph.Entry, staged bool) {
 	k, from := c.table.store.at(p)
 	n := k.nbr[from]
 	from++
@@ -278,35 +277,10 @@ func (c *pairs) at(p place) (nbr []dyngraph.VertexID, first, second []dyngraph.E
 	return k.nbr[from:to:to], k.ent[0][from:to:to], k.ent[1][from:to:to], n&stagedMark != 0
 }
 
-// intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
-func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
-	a, b, l := s.m[st.Back[0].Step], s.m[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
-	if p := s.pairs.find(kind, a, b, l); p != 0 {
-		return s.fillCommon(f, p)
+// Hits returns how many of the latest look-ups were hits.
+func (c *Pairs) Hits() (n int) {
+	for i := range c.use {
+		n += int(c.use[i].hits)
 	}
-	if !s.intersect(st, f, kept, true) {
-		return false
-	}
-	staged := s.pairs.keep(kind, a, b, l, f.nbr, f.ents)
-	if f.none = len(f.nbr) == 0; staged {
-		s.onlyVisible(f, 2)
-	}
-	return true
-}
-
-// fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
-func (s *search) fillCommon(f *frame, p place) bool {
-	f.joins = f.joins[:0]
-	if !s.Step() {
-		f.valid = false
-		return false
-	}
-	if f.none = p == nothing; f.none {
-		return true
-	}
-	staged := false
-	if f.nbr, f.ent[0], f.ent[1], staged = s.pairs.at(p); staged {
-		s.onlyVisible(f, 2)
-	}
-	return true
+	return n
 }

@@ -1,0 +1,51 @@
+package neighbors
+
+import (
+	"cmp"
+
+	"motifd/dyngraph"
+	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/program"
+)
+
+// Options are for tests; the zero value is for production.
+type Options struct {
+	ListEntries, PairEntries int    // bounds on the entries that are cached
+	EpochAdvances            uint64 // how often epochs are advanced before they start over
+	NoPairs                  bool   // intersections are not cached
+	ByLabel                  bool   // neighbors' labels are always looked at first
+}
+
+// Cache holds what the workers of a backend have found in the graph.
+type Cache struct {
+	Options Options
+	epochs  epochs
+	lists   sharedLists
+	pairs   sharedPairs
+}
+
+// Load makes the cache ready for another graph, with so many vertex ids.
+func (c *Cache) Load(vertices int) {
+	c.epochs = epochs{}
+	c.epochs.grow(vertices)
+	c.Drop()
+}
+
+// Drop empties the cache.
+func (c *Cache) Drop() {
+	c.lists.now.Store(nil)
+	c.pairs.now.Store(nil)
+}
+
+// Outdate outdates what a staged batch changes.
+func (c *Cache) Outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, keys *program.ListKeys) {
+	if c.epochs.outdate(g, d, changed, keys, cmp.Or(c.Options.EpochAdvances, maxAdvances)) {
+		c.Drop()
+	}
+}
+
+// Advanced returns how often epochs were advanced since they last started over.
+func (c *Cache) Advanced() uint64 { return c.epochs.advances }
+
+// Restarts returns how often the cache of lists was full and started over.
+func (c *Cache) Restarts() int { return int(c.lists.restarts.Load()) }
