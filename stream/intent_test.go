@@ -17,8 +17,8 @@ type slowStore struct {
 	answers chan error
 }
 
-func (s slowStore) StartIntent(b *stream.Batch) (logged func() error) {
-	wait := s.Store.(stream.IntentStarter).StartIntent(b)
+func (s slowStore) StartIntent(ctx context.Context, b *stream.Batch) (logged func() error) {
+	wait := s.Store.(stream.IntentStarter).StartIntent(ctx, b)
 	return func() error {
 		if err := <-s.answers; err != nil {
 			return err

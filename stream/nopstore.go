@@ -24,13 +24,13 @@ func (NopStore) Recover(context.Context) (*State, error) {
 func (NopStore) Bootstrap(context.Context, *dyngraph.Graph) error { return nil }
 
 // Intent implements Store.
-func (NopStore) Intent(*Batch) error { return nil }
+func (NopStore) Intent(context.Context, *Batch) error { return nil }
 
 // Decide implements Store.
 func (NopStore) Decide(uint64, matcher.Decision) error { return nil }
 
 // Commit implements Store.
-func (NopStore) Commit(*CommitInfo) error { return nil }
+func (NopStore) Commit(context.Context, *CommitInfo) error { return nil }
 
 // Close implements Store.
 func (NopStore) Close() error { return nil }

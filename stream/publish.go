@@ -141,7 +141,7 @@ func (p *Pipeline) publish(ctx context.Context) error {
 			end.stats.Publish, end.stats.Intent = spent, waited
 			spent, waited = 0, 0
 			end.commit.Mark = p.mark
-			if err := p.commit(end); err != nil {
+			if err := p.commit(ctx, end); err != nil {
 				return err
 			}
 		}
@@ -149,9 +149,9 @@ func (p *Pipeline) publish(ctx context.Context) error {
 }
 
 // commit makes a published batch durable and lets another one begin.
-func (p *Pipeline) commit(end *batchEnd) error {
+func (p *Pipeline) commit(ctx context.Context, end *batchEnd) error {
 	begin := time.Now()
-	if err := p.opt.Store.Commit(&end.commit); err != nil {
+	if err := p.opt.Store.Commit(ctx, &end.commit); err != nil {
 		return fmt.Errorf("store: commit of batch %d: %w", end.commit.Batch, err)
 	}
 	now := time.Now()

@@ -260,16 +260,17 @@ type CommitInfo struct {
 }
 
 // Store makes the daemon's state durable; package checkpoint implements it. Intent, Decide and Commit are called
-// from different goroutines, Intent(n+1) possibly before Commit(n); each is synced when it returns.
+// from different goroutines, Intent(n+1) possibly before Commit(n); each is synced when it returns. Intent and Commit
+// may wait for room on the disk. When ctx is done they give up with its cause, and nothing is written.
 type Store interface {
 	// Recover loads the state, once, before anything else is called.
 	Recover(ctx context.Context) (*State, error)
 	// Bootstrap stores a graph that was loaded from a file as batch 0, in a fresh checkpoint.
 	Bootstrap(ctx context.Context, g *dyngraph.Graph) error
-	Intent(b *Batch) error
+	Intent(ctx context.Context, b *Batch) error
 	// Decide adds a decision to the open intent of the batch, before anything that it concerns is published.
 	Decide(batch uint64, x matcher.Decision) error
-	Commit(c *CommitInfo) error
+	Commit(ctx context.Context, c *CommitInfo) error
 	Close() error
 }
 
@@ -280,5 +281,5 @@ type IntentStarter interface {
 	// StartIntent is Intent, but the batch is durable only once logged has returned nil. What begins with it (Decide,
 	// StartIntent or Intent of the next batch, Close) waits for it by itself; Commit comes after logged. b is not changed
 	// until then. logged may be called more than once, or never.
-	StartIntent(b *Batch) (logged func() error)
+	StartIntent(ctx context.Context, b *Batch) (logged func() error)
 }

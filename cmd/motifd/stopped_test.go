@@ -30,7 +30,7 @@ func TestStoppedDuringRecovery(t *testing.T) {
 	require.NoError(t, err)
 	b := &stream.Batch{Positions: stream.Positions{}}
 	b.Number = 1
-	require.NoError(t, store.Intent(b))
+	require.NoError(t, store.Intent(t.Context(), b))
 	require.NoError(t, store.Close())
 
 	run := func(ctx context.Context, args ...string) (int, string) {

@@ -130,8 +130,8 @@ func BenchmarkBatch(b *testing.B) {
 		c := &stream.CommitInfo{Batch: t.Number, Effect: g.Effect(), Positions: t.Positions}
 		g.Commit()
 		b.StartTimer()
-		require.NoError(b, s.Intent(&t))
-		require.NoError(b, s.Commit(c))
+		require.NoError(b, s.Intent(b.Context(), &t))
+		require.NoError(b, s.Commit(b.Context(), c))
 	}
 	b.ReportMetric(float64(updates*b.N)/b.Elapsed().Seconds(), "updates/s")
 	require.NoError(b, s.Close())

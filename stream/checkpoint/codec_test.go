@@ -39,7 +39,7 @@ func encodings(rng *rand.Rand) (intents, dones, states, attrs [][]byte) {
 }
 
 func randomDigests(rng *rand.Rand) digests {
-	d := func() digest { return digest{rng.Uint64(), rng.Uint64()} }
+	d := func() digest { return digest{count: rng.Uint64(), sum: rng.Uint64()} }
 	return digests{d(), d(), d()}
 }
 

@@ -11,6 +11,7 @@ import (
 type digest struct {
 	count uint64
 	sum   uint64
+	bytes uint64 // of keys and values; it is not stored
 }
 
 // digests are those of the three spaces of the content.
@@ -33,11 +34,13 @@ func (d *digests) of(key []byte) *digest {
 
 func (d *digest) add(key, value []byte) {
 	d.count++
+	d.bytes += uint64(len(key) + len(value))
 	d.sum += hashRecord(key, value)
 }
 
 func (d *digest) remove(key, value []byte) {
 	d.count--
+	d.bytes -= uint64(len(key) + len(value))
 	d.sum -= hashRecord(key, value)
 }
 

@@ -18,6 +18,9 @@ import (
 type fault struct {
 	first atomic.Pointer[error]
 	log   func(string)
+	// closing tells that the store is being closed: merges fail, since Pebble would wait until they are done. The next
+	// start begins them anew.
+	closing atomic.Bool
 }
 
 // trip records a failure; the first one counts.
@@ -38,6 +41,9 @@ func (f *fault) err() error {
 
 func (f *fault) tripped() bool { return f.first.Load() != nil }
 
+// mergeCategory is what Pebble calls the files that merges write.
+const mergeCategory vfs.DiskWriteCategory = "pebble-compaction"
+
 // failStop is a file system that stops at the first write that fails: from then on it drops every change and reports
 // success. What is on disk stays as a crash at that moment would have left it.
 //
@@ -54,6 +60,9 @@ type failStop struct {
 	// system has for it.
 	locked bool
 }
+
+// errClosing is what a merge fails with when the store is closed.
+var errClosing = errors.New("the checkpoint is being closed")
 
 // Lock takes the file's lock, which former versions know alone, and the directory's own, which stays when the file is
 // deleted.
@@ -160,7 +169,11 @@ func (s *failStop) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error
 			return nil, err
 		}
 	}
-	return s.create("create", name, func() (vfs.File, error) { return s.FS.Create(name, c) })
+	f, err := s.create("create", name, func() (vfs.File, error) { return s.FS.Create(name, c) })
+	if err == nil && c == mergeCategory {
+		f = mergeFile{f, s.fault}
+	}
+	return f, err
 }
 
 func (s *failStop) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -304,6 +317,19 @@ func (f *failStopFile) Close() error {
 	return nil
 }
 
+// mergeFile is a file that a merge writes.
+type mergeFile struct {
+	vfs.File
+	fault *fault
+}
+
+func (f mergeFile) Write(p []byte) (int, error) {
+	if f.fault.closing.Load() {
+		return 0, errClosing
+	}
+	return f.File.Write(p)
+}
+
 // sinkhole is the file that a stopped file system creates.
 type sinkhole struct{}
 
@@ -338,7 +364,7 @@ type logger struct{ fault *fault }
 func (logger) Infof(string, ...any) {}
 
 func (l logger) Errorf(format string, args ...any) {
-	if l.fault.log != nil {
+	if l.fault.log != nil && !l.fault.closing.Load() {
 		l.fault.log(firstLine(fmt.Sprintf(format, args...)))
 	}
 }

@@ -112,14 +112,14 @@ func TestSyncFailure(t *testing.T) {
 	opt.Logger = func(m string) { said = append(said, m) }
 	s, err := Open(testDir, opt)
 	require.NoError(t, err)
-	require.NoError(t, s.Intent(&h.batches[0]))
+	require.NoError(t, s.Intent(t.Context(), &h.batches[0]))
 	on.On()
-	err = s.Commit(h.infos[0])
+	err = s.Commit(t.Context(), h.infos[0])
 	require.ErrorIs(t, err, ErrBroken)
 	require.ErrorIs(t, err, syscall.EIO)
 	on.Off()
-	require.ErrorIs(t, s.Commit(h.infos[0]), ErrBroken)
-	require.ErrorIs(t, s.Intent(&h.batches[1]), ErrBroken)
+	require.ErrorIs(t, s.Commit(t.Context(), h.infos[0]), ErrBroken)
+	require.ErrorIs(t, s.Intent(t.Context(), &h.batches[1]), ErrBroken)
 	require.ErrorIs(t, s.Close(), ErrBroken)
 	require.NotEmpty(t, said)
 }
@@ -141,7 +141,7 @@ func TestRotationFailure(t *testing.T) {
 			return 0, err
 		}
 		for err == nil && acknowledged < 3 {
-			if err = s.Intent(large(acknowledged + 1)); err == nil {
+			if err = s.Intent(t.Context(), large(acknowledged+1)); err == nil {
 				acknowledged++
 			}
 		}

@@ -98,7 +98,7 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			i := done + len(open)
 			b := h.batches[i]
 			open = append(open, b)
-			record(fmt.Sprint("intent ", b.Number), func(s *Store) error { return s.Intent(&b) })
+			record(fmt.Sprint("intent ", b.Number), func(s *Store) error { return s.Intent(context.Background(), &b) })
 		case rng.IntN(4) == 0:
 			i := rng.IntN(len(open))
 			u := randomDecision(rng)
@@ -111,7 +111,7 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			info := h.infos[done]
 			open = open[1:]
 			done++
-			record(fmt.Sprint("commit ", info.Batch), func(s *Store) error { return s.Commit(info) })
+			record(fmt.Sprint("commit ", info.Batch), func(s *Store) error { return s.Commit(context.Background(), info) })
 		}
 	}
 	return h

@@ -24,7 +24,7 @@ func TestP3StartedIntents(t *testing.T) {
 	for i := range h.batches {
 		b := h.batches[i]
 		b.Decisions = nil
-		logged = append(logged, s.StartIntent(&b))
+		logged = append(logged, s.StartIntent(t.Context(), &b))
 		require.NoError(t, s.Decide(b.Number, matcher.Decision{Query: "q", Version: 1, Sign: dyngraph.Inserted}))
 		c.acknowledge() // a suspension that is logged has its intent before it
 	}
@@ -60,15 +60,15 @@ func TestStartedIntentThatFails(t *testing.T) {
 	opt := testOptions(h, errorfs.Wrap(vfs.NewMem(), &on))
 	s, err := Open(testDir, opt)
 	require.NoError(t, err)
-	require.ErrorContains(t, s.StartIntent(&h.batches[1])(), "1 is next")
-	first := s.StartIntent(&h.batches[0])
+	require.ErrorContains(t, s.StartIntent(t.Context(), &h.batches[1])(), "1 is next")
+	first := s.StartIntent(t.Context(), &h.batches[0])
 	require.NoError(t, s.Close())
 	require.NoError(t, first())
 	s, err = Open(testDir, opt)
 	require.NoError(t, err)
 	on.On()
-	second := s.StartIntent(&h.batches[1])
-	third := s.StartIntent(&h.batches[2])
+	second := s.StartIntent(t.Context(), &h.batches[1])
+	third := s.StartIntent(t.Context(), &h.batches[2])
 	require.ErrorIs(t, second(), ErrBroken)
 	require.ErrorIs(t, third(), ErrBroken)
 	require.ErrorIs(t, s.Decide(2, matcher.Decision{}), ErrBroken)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -74,6 +75,7 @@ type database struct {
 	fault  *fault
 	gets   atomic.Uint64 // look-ups of single records
 	format uint64        // of what is there
+	room   *room
 }
 
 // openDatabase opens the directory; unless read only it is created when it is not there.
@@ -100,6 +102,8 @@ func openDatabase(dir string, o Options) (*database, error) {
 	if o.memTable != 0 {
 		opt.MemTableSize = o.memTable
 	}
+	d.room = newRoom(opt.MemTableSize)
+	d.room.listen(opt.EventListener)
 	db, err := pebble.Open(dir, opt)
 	switch {
 	case d.fs.locked:
@@ -120,10 +124,6 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d.DB = db
 	return d, nil
 }
-
-// waitingBytes bounds the tables of the topmost level that wait to be merged. On disk a checkpoint takes at most twice
-// the graph and the batch log (a merge writes the new tables before the old ones go), and these.
-const waitingBytes = 8 * memTableSize
 
 // formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version
 // for good, so that following Pebble's newest would make a rollback of motifd fail. It is raised one release after a
@@ -149,10 +149,8 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 	// It waits until eight flushes lie above each other (Pebble counts each twice), not two, and the next level may be as
 	// large as a graph of some million edges takes, which then is not merged once more into the one below.
 	o.L0CompactionThreshold = 2 * 8
-	o.L0StopWritesThreshold = 2 * o.L0CompactionThreshold
-	// Where one merge at a time does not keep pace with what is written, others help: on a processor that was busy
-	// otherwise the disk went to 392 to 399 MiB with one, and to 343 with three, of 397 that are allowed.
-	o.CompactionConcurrencyRange = func() (least, most int) { return 1, 3 }
+	// Where merges do not keep pace, writes wait for room, before Pebble would have them wait where nothing stops that.
+	o.L0StopWritesThreshold = math.MaxInt32
 	o.LBaseMaxBytes = 256 << 20
 	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the next,
 	// and what retention has dropped stays on disk until they are merged. By their number they are, when there are as many

@@ -89,6 +89,9 @@ func (s *Store) Recover(ctx context.Context) (*stream.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: recover: %w", s.db.dir, err)
 	}
+	s.mu.Lock()
+	s.state.digests = st.digests
+	s.mu.Unlock()
 	out := &stream.State{
 		StreamID:  s.streamID,
 		Fresh:     st.batch == 0 && len(log.open) == 0,
@@ -154,7 +157,8 @@ func (d *database) readDone(batch uint64) (*done, error) {
 	return o, nil
 }
 
-// loadGraph streams the content in key order into a new graph, and checks it against the digests of the state.
+// loadGraph streams the content in key order into a new graph, and checks it against the digests of the state, which
+// then tell its bytes as well.
 func loadGraph(ctx context.Context, sc scanner, opt dyngraph.Options, st *state) (*dyngraph.Graph, error) {
 	l := dyngraph.NewLoader(opt)
 	var got digests
@@ -200,6 +204,7 @@ func loadGraph(ctx context.Context, sc scanner, opt dyngraph.Options, st *state)
 	if err := got.differ(st.digests); err != nil {
 		return nil, damaged("%v", err)
 	}
+	st.digests = got
 	l.Pending(st.older, st.newer)
 	return l.Graph()
 }

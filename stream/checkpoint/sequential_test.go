@@ -36,8 +36,8 @@ func logged(t testing.TB, dir string, fs vfs.FS, edges, batch int) {
 		mustStage(g, b.Updates)
 		c := &stream.CommitInfo{Batch: n, Effect: g.Effect(), Positions: b.Positions}
 		g.Commit()
-		require.NoError(t, s.Intent(&b))
-		require.NoError(t, s.Commit(c))
+		require.NoError(t, s.Intent(t.Context(), &b))
+		require.NoError(t, s.Commit(t.Context(), c))
 	}
 	require.NoError(t, s.Close())
 }

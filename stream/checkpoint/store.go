@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -202,11 +203,11 @@ func (s *Store) InHand() int {
 }
 
 // Intent stores a batch before it is stepped. b.Number follows the last intent's, or the last committed batch's.
-func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
+func (s *Store) Intent(ctx context.Context, b *stream.Batch) error { return s.StartIntent(ctx, b)() }
 
 // StartIntent implements stream.IntentStarter: the intent is encoded, written and synced by a goroutine. There is one
 // at a time, so that intents reach the log in order, and a decision after the intent that it belongs to.
-func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
+func (s *Store) StartIntent(ctx context.Context, b *stream.Batch) (logged func() error) {
 	s.intents.Lock()
 	defer s.intents.Unlock()
 	w := &intentWrite{done: make(chan struct{})}
@@ -229,13 +230,13 @@ func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
 	in := &intent{batch: *b, shape: s.settings.Shape} // a copy: what the engine adds to the batch is logged by Decide
 	go func() {
 		defer close(w.done)
-		w.err = s.intent(in)
+		w.err = s.intent(ctx, in)
 	}()
 	return w.wait
 }
 
 // intent writes an intent. It owns intentBuf.
-func (s *Store) intent(in *intent) error {
+func (s *Store) intent(ctx context.Context, in *intent) error {
 	number := in.batch.Number
 	v, err := appendIntent(append(s.intentBuf[:0], codecVersion), in)
 	if err != nil {
@@ -245,7 +246,8 @@ func (s *Store) intent(in *intent) error {
 	s.mu.Lock()
 	digest := intentDigest(s.lastDigest(), v)
 	s.mu.Unlock()
-	size, err := s.put(logKey(number, partIntent), v, fmt.Sprintf("intent of batch %d", number))
+	size, err := s.put(logKey(number, partIntent), v, fmt.Sprintf("intent of batch %d", number),
+		func(b *pebble.Batch) error { return s.apply(ctx, b) })
 	if err != nil {
 		return err
 	}
@@ -284,7 +286,7 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 		return fmt.Errorf("checkpoint: decision about batch %d, which has no open intent", batch)
 	}
 	size, err := s.put(decisionKey(batch, n), appendDecision([]byte{codecVersion}, &x),
-		fmt.Sprintf("decision about batch %d", batch))
+		fmt.Sprintf("decision about batch %d", batch), s.db.apply) // small, and the search waits for it: it needs no room
 	if err != nil {
 		return err
 	}
@@ -297,8 +299,8 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 	return nil
 }
 
-// put writes one sealed record, synced, and returns its size.
-func (s *Store) put(key, value []byte, what string) (int64, error) {
+// put has one sealed record written, and returns its size.
+func (s *Store) put(key, value []byte, what string, apply func(*pebble.Batch) error) (int64, error) {
 	value = seal(key, value)
 	if int64(len(value)) > maxWrite {
 		return 0, fmt.Errorf("checkpoint: %s: %w: %d bytes", what, ErrTooLarge, len(value))
@@ -308,7 +310,7 @@ func (s *Store) put(key, value []byte, what string) (int64, error) {
 	if err := b.Set(key, value, nil); err != nil {
 		return 0, err
 	}
-	if err := s.db.apply(b); err != nil {
+	if err := apply(b); err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
 	return int64(len(key) + len(value)), nil
@@ -321,7 +323,7 @@ const maxWrite = 3 << 30
 var ErrTooLarge = errors.New("too large for one write of the checkpoint: cut smaller batches")
 
 // Commit makes the batch's effect durable and ends its intent. Batches are committed in order.
-func (s *Store) Commit(c *stream.CommitInfo) error {
+func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	if s.opt.ReadOnly {
@@ -398,7 +400,7 @@ func (s *Store) Commit(c *stream.CommitInfo) error {
 			return fail(err)
 		}
 	}
-	if err := s.db.apply(b); err != nil {
+	if err := s.apply(ctx, b); err != nil {
 		return fail(err)
 	}
 	s.mu.Lock()
@@ -446,11 +448,12 @@ func (s *Store) writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (s
 	return size, err
 }
 
-// Close closes the checkpoint. Open intents stay.
+// Close closes the checkpoint. Open intents stay. A merge that runs is given up.
 func (s *Store) Close() error {
 	s.intents.Lock()
 	defer s.intents.Unlock()
 	_ = s.writing.wait() // who started it was told, or did not ask; a failed write shows below
+	s.db.fault.closing.Store(true)
 	err := s.db.Close()
 	if broken := s.db.broken(); broken != nil {
 		return broken

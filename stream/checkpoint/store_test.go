@@ -60,7 +60,7 @@ func TestInputFilesAreKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, s.InputFiles())
 	require.NoError(t, s.KeepInputFiles(nil))
-	require.NoError(t, s.Intent(&h.batches[0]))
+	require.NoError(t, s.Intent(t.Context(), &h.batches[0]))
 	for _, names := range [][]string{{"b"}, {"b", "a \xff\n", ""}} {
 		require.NoError(t, s.KeepInputFiles(names))
 		crashed := opt
@@ -127,23 +127,23 @@ func TestCallsOutOfOrder(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	b := h.batches[0]
-	require.ErrorContains(t, s.Commit(h.infos[0]), "no open intent")
+	require.ErrorContains(t, s.Commit(t.Context(), h.infos[0]), "no open intent")
 	require.ErrorContains(t, s.Decide(1, matcher.Decision{Sign: dyngraph.Inserted}), "no open intent")
 	b.Number = 2
-	require.ErrorContains(t, s.Intent(&b), "1 is next")
-	require.NoError(t, s.Intent(&h.batches[0]))
-	require.ErrorContains(t, s.Intent(&h.batches[0]), "2 is next")
-	require.NoError(t, s.Intent(&h.batches[1]))
-	require.ErrorContains(t, s.Commit(h.infos[1]), "not the oldest")
+	require.ErrorContains(t, s.Intent(t.Context(), &b), "1 is next")
+	require.NoError(t, s.Intent(t.Context(), &h.batches[0]))
+	require.ErrorContains(t, s.Intent(t.Context(), &h.batches[0]), "2 is next")
+	require.NoError(t, s.Intent(t.Context(), &h.batches[1]))
+	require.ErrorContains(t, s.Commit(t.Context(), h.infos[1]), "not the oldest")
 	bad := *h.infos[0]
 	bad.Effect.LabelsBefore = 17
-	require.ErrorContains(t, s.Commit(&bad), "17 labels")
+	require.ErrorContains(t, s.Commit(t.Context(), &bad), "17 labels")
 	bad = *h.infos[0]
 	bad.Effect.Released = []dyngraph.VertexID{4}
-	require.ErrorContains(t, s.Commit(&bad), "released 1 ids")
+	require.ErrorContains(t, s.Commit(t.Context(), &bad), "released 1 ids")
 	require.ErrorContains(t, s.Bootstrap(context.Background(), dyngraph.NewGraph(dyngraph.Options{Directed: h.directed})), "holds batches")
-	require.NoError(t, s.Commit(h.infos[0]))
-	require.NoError(t, s.Commit(h.infos[1]))
+	require.NoError(t, s.Commit(t.Context(), h.infos[0]))
+	require.NoError(t, s.Commit(t.Context(), h.infos[1]))
 	_, err = s.Recover(context.Background())
 	require.NoError(t, err)
 	_, err = s.Recover(context.Background())
@@ -164,7 +164,7 @@ func TestConcurrentCalls(t *testing.T) {
 		for i := range h.batches {
 			b := h.batches[i]
 			b.Decisions = nil
-			if err := s.Intent(&b); err != nil {
+			if err := s.Intent(t.Context(), &b); err != nil {
 				failed <- err
 				return
 			}
@@ -179,7 +179,7 @@ func TestConcurrentCalls(t *testing.T) {
 		failed <- nil
 	}()
 	for i := range intended {
-		require.NoError(t, s.Commit(h.infos[i]))
+		require.NoError(t, s.Commit(t.Context(), h.infos[i]))
 	}
 	require.NoError(t, <-failed)
 	require.NoError(t, s.Close())

@@ -26,7 +26,7 @@ func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	q := &matcher.Query{Name: "q", Version: 1}
 	b := &stream.Batch{Positions: stream.Positions{}}
 	b.Number, b.Change = 1, &matcher.QueryChange{Add: q}
-	require.NoError(t, s.Intent(b))
+	require.NoError(t, s.Intent(t.Context(), b))
 	_, err = Suspend(testDir, opt.FS, "q")
 	require.ErrorIs(t, err, stream.ErrLocked)
 	require.NoError(t, s.Close())
@@ -46,7 +46,7 @@ func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	commit := func(s *Store, batch uint64, queries ...matcher.QueryState) {
 		require.NoError(
 			t,
-			s.Commit(&stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1}, Queries: queries,
+			s.Commit(t.Context(), &stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1}, Queries: queries,
 				Report: &stream.BatchReport{Batch: batch}}),
 		)
 	}
@@ -57,7 +57,7 @@ func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	require.Equal(t, []string{"q"}, s.ToSuspend(), "it is registered and active")
 	b = &stream.Batch{Positions: stream.Positions{}}
 	b.Number = 2
-	require.NoError(t, s.Intent(b))
+	require.NoError(t, s.Intent(t.Context(), b))
 	commit(s, 2, matcher.QueryState{Query: q, Suspended: true, SuspendedBy: "operator"})
 	require.Empty(t, s.ToSuspend())
 	require.NoError(t, s.Close())

@@ -86,7 +86,7 @@ func (c *copies) die(t *testing.T, fs vfs.FS, first uint64, edges ...string) {
 		b.Updates = []dyngraph.Update{
 			{Op: dyngraph.InsertEdge, From: "a", To: to, Label: "T", Pos: dyngraph.Position{Offset: int64(i) + 1}},
 		}
-		require.NoError(t, store.Intent(&b))
+		require.NoError(t, store.Intent(t.Context(), &b))
 	}
 }
 

@@ -152,31 +152,31 @@ func (s *faultyStore) Bootstrap(ctx context.Context, g *dyngraph.Graph) error {
 	return s.f.do("Store.Bootstrap", func() error { return s.Store.Bootstrap(ctx, g) }, nil)
 }
 
-func (s *faultyStore) Intent(b *stream.Batch) error {
-	return s.f.do("Store.Intent", func() error { return s.Store.Intent(b) }, nil)
+func (s *faultyStore) Intent(ctx context.Context, b *stream.Batch) error {
+	return s.f.do("Store.Intent", func() error { return s.Store.Intent(ctx, b) }, nil)
 }
 
 // StartIntent counts twice, when it begins and when it is waited for.
-func (s *faultyStore) StartIntent(b *stream.Batch) (logged func() error) {
+func (s *faultyStore) StartIntent(ctx context.Context, b *stream.Batch) (logged func() error) {
 	var wait func() error
-	if err := s.f.do("Store.StartIntent", func() error { wait = start(s.Store, b); return nil }, nil); err != nil {
+	if err := s.f.do("Store.StartIntent", func() error { wait = start(ctx, s.Store, b); return nil }, nil); err != nil {
 		return func() error { return err }
 	}
 	return func() error { return s.f.do("Store.Intent", wait, nil) }
 }
 
 // start begins an intent; a store that cannot writes it when it is waited for.
-func start(s stream.Store, b *stream.Batch) (logged func() error) {
+func start(ctx context.Context, s stream.Store, b *stream.Batch) (logged func() error) {
 	if st, ok := s.(stream.IntentStarter); ok {
-		return st.StartIntent(b)
+		return st.StartIntent(ctx, b)
 	}
-	return func() error { return s.Intent(b) }
+	return func() error { return s.Intent(ctx, b) }
 }
 
 func (s *faultyStore) Decide(batch uint64, x matcher.Decision) error {
 	return s.f.do("Store.Decide", func() error { return s.Store.Decide(batch, x) }, nil)
 }
 
-func (s *faultyStore) Commit(c *stream.CommitInfo) error {
-	return s.f.do("Store.Commit", func() error { return s.Store.Commit(c) }, nil)
+func (s *faultyStore) Commit(ctx context.Context, c *stream.CommitInfo) error {
+	return s.f.do("Store.Commit", func() error { return s.Store.Commit(ctx, c) }, nil)
 }

@@ -305,11 +305,11 @@ func (s *Store) Recover(context.Context) (*stream.State, error) {
 func (s *Store) Bootstrap(context.Context, *dyngraph.Graph) error { return nil }
 
 // Intent implements stream.Store.
-func (s *Store) Intent(b *stream.Batch) error { return s.StartIntent(b)() }
+func (s *Store) Intent(ctx context.Context, b *stream.Batch) error { return s.StartIntent(ctx, b)() }
 
 // StartIntent implements stream.IntentStarter as lazily as it may: the intent is lost in a crash unless somebody has
 // waited for it, here, in the intent after it or in a suspension.
-func (s *Store) StartIntent(b *stream.Batch) (logged func() error) {
+func (s *Store) StartIntent(_ context.Context, b *stream.Batch) (logged func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.finish(); err != nil {
@@ -353,7 +353,7 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 }
 
 // Commit implements stream.Store.
-func (s *Store) Commit(c *stream.CommitInfo) error {
+func (s *Store) Commit(_ context.Context, c *stream.CommitInfo) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.Batch != uint64(s.committed)+1 || int(c.Batch) > len(s.intents) {
