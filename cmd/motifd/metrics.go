@@ -13,6 +13,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
+	"motifd/stream/checkpoint"
 	"motifd/stream/kafka"
 )
 
@@ -20,6 +21,8 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	pipeline atomic.Pointer[stream.Pipeline] // nil until there is one
+	// checkpoint is nil until there is one.
+	checkpoint atomic.Pointer[checkpoint.Store]
 
 	records, updates, bytes, readSeconds *prometheus.CounterVec
 	deadLetters                          *prometheus.CounterVec

@@ -27,13 +27,16 @@ var (
 	descWaiting  = describeMetric("kafka_waiting_seconds", "How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
 	descStep     = describeMetric("step_running_seconds", "How long the step that the engine runs now has taken; 0 when none runs.")
 	descQueries  = describeMetric("queries", "Registered queries.", "state")
+	descDisk     = describeMetric("checkpoint_disk_bytes", "What the checkpoint took on disk at its last write.")
+	descLimit    = describeMetric("checkpoint_disk_limit_bytes", "What it may take on disk.")
+	descRoom     = describeMetric("checkpoint_wait_seconds_total", "Time for which writes to the checkpoint waited until its tables were merged.")
 )
 
 // Describe implements prometheus.Collector.
 func (c *statusCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descReady, descVertices, descEdges, descBatch, descInFlight, descRecords, descBytes, descPublish,
-		descPosition, descLag, descQueries, descWaiting, descStep,
+		descPosition, descLag, descQueries, descWaiting, descStep, descDisk, descLimit, descRoom,
 	} {
 		ch <- d
 	}
@@ -46,6 +49,12 @@ func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	waited, _ := c.m.waits.longest()
 	gauge(descWaiting, waited.Seconds())
+	if store := c.m.checkpoint.Load(); store != nil {
+		use := store.DiskUse()
+		gauge(descDisk, float64(use.Bytes))
+		gauge(descLimit, float64(use.Limit))
+		ch <- prometheus.MustNewConstMetric(descRoom, prometheus.CounterValue, use.Waited.Seconds())
+	}
 	p := c.m.pipeline.Load()
 	if p == nil {
 		gauge(descReady, 0)

@@ -143,6 +143,9 @@ func TestP5MetricsMove(t *testing.T) {
 		if strings.HasPrefix(name, "motifd_placement") { // motifd-cuda's
 			continue
 		}
+		if name == "motifd_checkpoint_wait_seconds_total" { // that takes hundreds of MiB, or a slow disk
+			continue
+		}
 		require.True(t, m.has(name), "%s does not move", name)
 	}
 	for name := range m {

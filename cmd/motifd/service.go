@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +80,7 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing("the checkpoint", store.Close)
+	s.metrics.checkpoint.Store(store)
 	defer serveCopies(s.cfg.Checkpoint.Dir, store, s.log)()
 	var last uint64 // of the batches that the run before had in hand
 	defer func() {
@@ -123,14 +125,12 @@ func (s *service) run(ctx context.Context) (err error) {
 	s.pipeline.Store(p)
 	s.metrics.pipeline.Store(p)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // a graceful stop is watched, too
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		watchSteps(watching, p.Step, s.log)
-	}()
+	var watchers sync.WaitGroup
+	watchers.Go(func() { watchSteps(watching, p.Step, s.log) })
+	watchers.Go(func() { watchDisk(watching, store.DiskUse, s.log) })
 	err = p.Run(ctx)
 	stopWatching()
-	<-watched
+	watchers.Wait()
 	st := p.Status()
 	done := s.log.Info().Uint64("batch", st.Batch)
 	if err == nil {
