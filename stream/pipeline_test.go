@@ -480,6 +480,6 @@ func TestNopStore(t *testing.T) {
 	require.True(t, st.Fresh)
 	require.Len(t, st.StreamID, 32)
 	require.NoError(t, errors.Join(
-		s.Bootstrap(t.Context(), dyngraph.NewGraph(dyngraph.Options{})), s.Intent(t.Context(), nil), s.Decide(1, matcher.Decision{}),
-		s.Commit(t.Context(), nil), s.Close()))
+		s.Bootstrap(t.Context(), dyngraph.NewGraph(dyngraph.Options{})), s.Intent(t.Context(), nil),
+		s.Decide(1, matcher.Decision{}), s.Commit(t.Context(), nil), s.Close()))
 }

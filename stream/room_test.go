@@ -55,7 +55,8 @@ func TestP4StopWhileTheDiskIsFull(t *testing.T) {
 	out := &streamtest.MemOutput{}
 	open := func() (*checkpoint.Store, *stream.Pipeline) {
 		store, err := checkpoint.Open("checkpoint", checkpoint.Options{
-			FS: fs, Settings: checkpoint.Settings{Directed: true}, Retention: checkpoint.Retention{Batches: 1 << 40, Bytes: 32 << 20},
+			FS: fs, Settings: checkpoint.Settings{Directed: true},
+			Retention: checkpoint.Retention{Batches: 1 << 40, Bytes: 32 << 20},
 		})
 		require.NoError(t, err)
 		state, err := store.Recover(t.Context())

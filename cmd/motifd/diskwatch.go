@@ -33,7 +33,8 @@ func watchDisk(ctx context.Context, use func() checkpoint.DiskUse, log zerolog.L
 					"on a faster disk if that is often so")
 		case n < told:
 			told = 0
-			log.Info().Int64("bytes", u.Bytes).Int64("limit", u.Limit).Msg("the checkpoint's tables are merged: input is taken again")
+			log.Info().Int64("bytes", u.Bytes).Int64("limit", u.Limit).
+				Msg("the checkpoint's tables are merged: input is taken again")
 		}
 	}
 }

@@ -29,7 +29,8 @@ var (
 	descQueries  = describeMetric("queries", "Registered queries.", "state")
 	descDisk     = describeMetric("checkpoint_disk_bytes", "What the checkpoint took on disk at its last write.")
 	descLimit    = describeMetric("checkpoint_disk_limit_bytes", "What it may take on disk.")
-	descRoom     = describeMetric("checkpoint_wait_seconds_total", "Time for which writes to the checkpoint waited until its tables were merged.")
+	descRoom     = describeMetric("checkpoint_wait_seconds_total",
+		"Time for which writes to the checkpoint waited until its tables were merged.")
 )
 
 // Describe implements prometheus.Collector.

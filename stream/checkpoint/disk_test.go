@@ -76,7 +76,8 @@ type filler struct {
 }
 
 func newFiller(t *testing.T, s *Store, edges, batch int) *filler {
-	return &filler{t: t, s: s, g: dyngraph.NewGraph(dyngraph.Options{Directed: true}), rng: newRand(5), edges: edges, batch: batch, id: 100}
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
+	return &filler{t: t, s: s, g: g, rng: newRand(5), edges: edges, batch: batch, id: 100}
 }
 
 // fill writes so many bytes of updates more. After an error it goes on where it was.
@@ -126,8 +127,8 @@ func (f *filler) make() {
 	f.g.Commit()
 }
 
-// watchDisk looks at the disk all the time until the function returned is called, which returns the most that was there:
-// all but the write-ahead log of the tables in memory.
+// watchDisk looks at the disk all the time until the function that it returns is called. That returns the most that was
+// there: all but the write-ahead log of the tables in memory.
 func watchDisk(s *Store) (most func() int64) {
 	var n int64
 	var done sync.WaitGroup
@@ -204,8 +205,8 @@ func TestP4WritesWaitForMerges(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestCloseGivesUpMerges closes a store while a merge runs: it writes no more, nobody is told of a failure, and the next
-// start merges again.
+// TestCloseGivesUpMerges closes a store while a merge runs: it writes no more, nobody is told of a failure, and the
+// next start merges again.
 func TestCloseGivesUpMerges(t *testing.T) {
 	held, fs := newHeldMerges()
 	s := openSmall(t, fs)

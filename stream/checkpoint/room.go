@@ -14,8 +14,8 @@ import (
 //
 //   - the tables on disk,
 //   - what will become tables: the tables in memory, and the writes on their way to them,
-//   - the output of the running merge, or of the next one, since its input is removed only afterwards. One merge runs at
-//     a time; it writes at most its input, and at most what is live.
+//   - the output of the running merge, or of the next one, since its input is removed only afterwards. One merge runs
+//     at a time; it writes at most its input, and at most what is live.
 //
 // The bound is twice what is live, the keys and values of the graph and the batch log before compression, and
 // waitingBytes. Where the sum does not fit and nothing runs that could change it, the write has everything merged.
