@@ -21,17 +21,17 @@ type origin struct {
 }
 
 // newBatch numbers a batch, logs it and steps over it.
-func (p *Pipeline) newBatch(hard context.Context, b *Batch, from origin) error {
+func (p *Pipeline) newBatch(abortCtx context.Context, b *Batch, from origin) error {
 	b.Number = p.number + 1
 	p.idleAt = time.Time{}
 	p.advance(p.positions)
 	b.Positions = maps.Clone(p.positions)
 	b.OutputPartitions = p.opt.Sink.Partitions()
-	return p.runBatch(hard, b, from)
+	return p.runBatch(abortCtx, b, from)
 }
 
 // runBatch takes a numbered batch through the store's intent, the engine and the encoder to the publisher.
-func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
+func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) error {
 	stats := StepStats{
 		Batch:     b,
 		Recovered: from.recovered,
@@ -52,7 +52,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 		note(what, last, at)
 		return at.Sub(last)
 	}
-	if err := p.slot(hard); err != nil {
+	if err := p.slot(abortCtx); err != nil {
 		return err
 	}
 	stats.Slot = lap("slot")
@@ -77,10 +77,10 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 		removed = p.changeVersion(b.Change)
 	}
 
-	e := p.newEmitter(hard, b.Number)
+	e := p.newEmitter(abortCtx, b.Number)
 	defer e.cancel(nil)
-	if !e.mute {
-		if err := p.out.put(hard, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
+	if !e.alreadyPublished {
+		if err := p.out.put(abortCtx, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	if err != nil {
 		return fmt.Errorf("batch %d: %w", b.Number, err)
 	}
-	end.stats.CommittedOnly = e.mute
+	end.stats.CommittedOnly = e.alreadyPublished
 	end.stats.InputTime = from.latest
 	end.first = from.first
 	if end.commit.Queries != nil {
@@ -109,7 +109,7 @@ func (p *Pipeline) runBatch(hard context.Context, b *Batch, from origin) error {
 	p.noteStep(sum)
 	p.noteGraph()
 	p.opt.Observer.Step(stats)
-	return p.out.put(hard, outItem{batch: b.Number, end: end}, cost)
+	return p.out.put(abortCtx, outItem{batch: b.Number, end: end}, cost)
 }
 
 // intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no

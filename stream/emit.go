@@ -30,21 +30,21 @@ func recordCost(r *OutRecord) int64 { return int64(len(r.Key) + len(r.Value) + 1
 // it encodes where it is called. With more, events are gathered in units, which encoders work on side by side while
 // the search goes on; all are encoded before the graph changes (DESIGN A12).
 type emitter struct {
-	p      *Pipeline
-	ctx    context.Context // done when an encoder failed, too
-	cancel context.CancelCauseFunc
-	batch  uint64
-	from   uint64 // records before this index are published already
-	mute   bool   // all are
+	p                *Pipeline
+	ctx              context.Context // done when an encoder failed, too
+	cancel           context.CancelCauseFunc
+	batch            uint64
+	from             uint64 // records before this index are published already
+	alreadyPublished bool   // all are
 
 	chunk *[]OutRecord
 	cost  int64
 	mean  int64 // cost of a record, in what was encoded last; pieceBytes before the first
 
-	encoders *encoders // nil with one thread
-	unit     *unit     // that is being filled; nil or not empty
-	rows     int       // it is to have, if records are not large
-	growth   int       // from unit to unit
+	encoders *encoders   // nil with one thread
+	task     *encodeTask // that is being filled; nil or not empty
+	rows     int         // it is to have, if records are not large
+	growth   int         // from unit to unit
 
 	tally        map[tallyKey]uint64
 	encode, wait time.Duration
@@ -78,7 +78,7 @@ func (p *Pipeline) newEmitter(ctx context.Context, batch uint64) *emitter {
 	e := &emitter{p: p, batch: batch, mean: p.mean, rows: firstUnit, growth: 2, tally: make(map[tallyKey]uint64)}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	if p.skip.Known {
-		e.mute = batch < p.skip.Batch
+		e.alreadyPublished = batch < p.skip.Batch
 		if batch == p.skip.Batch {
 			e.from = p.skip.Index
 		}
@@ -97,7 +97,7 @@ func (e *emitter) emit(ev *matcher.Event) error {
 	e.p.running.emit(ev)
 	n := ev.Records()
 	e.tally[tallyKey{ev.Query, ev.Sign, ev.Snapshot}] += uint64(n)
-	if e.mute || ev.FirstIndex+uint64(n) <= e.from {
+	if e.alreadyPublished || ev.FirstIndex+uint64(n) <= e.from {
 		return nil
 	}
 	first := 0

@@ -16,7 +16,7 @@ func TestEmitEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := &Pipeline{opt: PipelineOptions{EncodeThreads: threads}}
 		e := p.newEmitter(ctx, 1)
-		e.mute = true // nothing waits for anything
+		e.alreadyPublished = true // nothing waits for anything
 		ev := &matcher.Event{Kind: matcher.EventCount, Query: &matcher.Query{Name: "q"}, Count: matcher.CountOf(1)}
 		require.NoError(t, e.emit(ev))
 		cancel(ErrStopTimeout)

@@ -10,13 +10,13 @@ import (
 // there is something for them.
 type encoders struct {
 	e    *emitter
-	todo chan *unit
+	todo chan *encodeTask
 	wg   sync.WaitGroup
 	n    int // that were started
 
 	// flight are the units that were handed over and not received, in order. Encoders may be as many units ahead of the
 	// one whose turn it is as there are encoders, so that one that takes long keeps none waiting.
-	flight []*unit
+	flight []*encodeTask
 }
 
 func newEncoders(e *emitter) *encoders {
@@ -27,9 +27,9 @@ func newEncoders(e *emitter) *encoders {
 func (c *encoders) most() int { return 2 * c.e.p.opt.EncodeThreads }
 
 // put hands a unit over; there is room for it.
-func (c *encoders) put(u *unit) {
+func (c *encoders) put(u *encodeTask) {
 	if c.todo == nil {
-		c.todo = make(chan *unit, c.most())
+		c.todo = make(chan *encodeTask, c.most())
 	}
 	c.flight = append(c.flight, u)
 	c.todo <- u
@@ -55,7 +55,7 @@ func (c *encoders) run(lane Lane) {
 
 // next returns the unit whose turn it is, once it is encoded; nil when there is none, or none that is and wait is
 // false.
-func (c *encoders) next(wait bool) (*unit, error) {
+func (c *encoders) next(wait bool) (*encodeTask, error) {
 	if len(c.flight) == 0 {
 		return nil, nil
 	}

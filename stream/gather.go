@@ -19,13 +19,13 @@ func (e *emitter) size() int {
 func (e *emitter) gather(ev *matcher.Event, i, n int) error {
 	begin := time.Now()
 	for i < n {
-		if e.unit == nil {
-			e.unit = e.p.newUnit()
+		if e.task == nil {
+			e.task = e.p.newEncodeTask()
 		}
-		j := min(n, i+max(1, e.size()-e.unit.rows))
-		e.unit.add(ev, i, j)
+		j := min(n, i+max(1, e.size()-e.task.rows))
+		e.task.add(ev, i, j)
 		i = j
-		if e.unit.rows >= e.size() {
+		if e.task.rows >= e.size() {
 			e.piece.add(begin)
 			if err := e.handOver(); err != nil {
 				return err
@@ -48,9 +48,9 @@ func (e *emitter) handOver() error {
 			break
 		}
 	}
-	e.unit.seal()
-	e.encoders.put(e.unit)
-	e.unit = nil
+	e.task.finalize()
+	e.encoders.put(e.task)
+	e.task = nil
 	e.rows = min(e.growth*e.rows, e.p.opt.ChunkRecords)
 	return nil
 }
@@ -75,13 +75,13 @@ func (e *emitter) receive(wait bool) (bool, error) {
 			return false, err
 		}
 	}
-	e.p.freeUnit(u)
+	e.p.freeEncodeTask(u)
 	return true, e.flush()
 }
 
 // finish has the last rows encoded, and sends all that is left.
 func (e *emitter) finish() error {
-	if u := e.unit; u != nil {
+	if u := e.task; u != nil {
 		if err := e.share(u); err != nil {
 			return err
 		}
@@ -94,16 +94,16 @@ func (e *emitter) finish() error {
 }
 
 // share has the last rows encoded by all encoders, if they are worth it.
-func (e *emitter) share(u *unit) error {
-	e.unit = nil
-	u.seal()
+func (e *emitter) share(u *encodeTask) error {
+	e.task = nil
+	u.finalize()
 	if u.rows < 2*firstUnit && len(e.encoders.flight) == 0 {
 		for i := range u.parts {
 			if err := e.inline(&u.parts[i].ev, 0, u.parts[i].rows); err != nil {
 				return err
 			}
 		}
-		e.p.freeUnit(u)
+		e.p.freeEncodeTask(u)
 		return nil
 	}
 	threads := e.p.opt.EncodeThreads
@@ -113,8 +113,8 @@ func (e *emitter) share(u *unit) error {
 			return err
 		}
 	}
-	e.p.freeUnit(u)
-	if e.unit == nil {
+	e.p.freeEncodeTask(u)
+	if e.task == nil {
 		return nil
 	}
 	return e.handOver()

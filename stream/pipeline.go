@@ -32,7 +32,7 @@ type Pipeline struct {
 	changes chan changeRequest
 	stopped chan struct{} // closed when no more changes are taken
 	chunks  sync.Pool     // of *[]OutRecord
-	units   sync.Pool     // of *unit
+	units   sync.Pool     // of *encodeTask
 
 	// Of the engine's goroutine.
 	batcher   *Batcher
@@ -106,21 +106,21 @@ func (p *Pipeline) Run(ctx context.Context) (err error) {
 		}
 	}()
 
-	// soft ends the reading and the cutting of batches, hard everything.
-	hard, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	// drainCtx ends the reading and the cutting of batches, abortCtx everything.
+	abortCtx, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
 	p.mu.Lock()
 	p.abort = abort
 	p.mu.Unlock()
-	g, hard := errgroup.WithContext(hard)
-	soft, stop := context.WithCancelCause(hard)
+	g, abortCtx := errgroup.WithContext(abortCtx)
+	drainCtx, stop := context.WithCancelCause(abortCtx)
 	defer stop(nil)
 	unwatch := context.AfterFunc(ctx, func() {
 		p.setState(StateStopping)
 		stop(ErrStopped)
 		if p.opt.StopTimeout >= 0 {
 			t := time.AfterFunc(p.opt.StopTimeout, func() { abort(ErrStopTimeout) })
-			context.AfterFunc(hard, func() { t.Stop() })
+			context.AfterFunc(abortCtx, func() { t.Stop() })
 		}
 	})
 	defer unwatch()
@@ -136,28 +136,28 @@ func (p *Pipeline) Run(ctx context.Context) (err error) {
 			err = errors.Join(err, fmt.Errorf("source: close: %w", cerr))
 		}
 	}()
-	if err := p.openSink(soft); err != nil {
+	if err := p.openSink(drainCtx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ErrStopped) {
 			return nil
 		}
 		return err
 	}
 
-	g.Go(func() error { return p.publish(hard) })
+	g.Go(func() error { return p.publish(abortCtx) })
 	g.Go(func() error {
 		defer stop(nil) // the reader has nobody to read for
 		defer p.out.close()
-		return p.step(soft, hard, func() {
-			unblock := context.AfterFunc(soft, func() { closeSource() })
+		return p.step(drainCtx, abortCtx, func() {
+			unblock := context.AfterFunc(drainCtx, func() { closeSource() })
 			g.Go(func() error {
 				defer unblock()
-				return p.read(soft)
+				return p.read(drainCtx)
 			})
 		})
 	})
 	err = g.Wait()
 	if errors.Is(err, context.Canceled) {
-		err = context.Cause(hard)
+		err = context.Cause(abortCtx)
 	}
 	return err
 }

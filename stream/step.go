@@ -10,10 +10,10 @@ import (
 	"motifd/matcher"
 )
 
-// step is the engine's goroutine: recovery, then batches. soft ends it between two batches. read starts the reader.
-func (p *Pipeline) step(soft, hard context.Context, read func()) error {
+// step is the engine's goroutine: recovery, then batches. drainCtx ends it between two batches. read starts the reader.
+func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 	for i := range p.opt.State.Open {
-		if soft.Err() != nil {
+		if drainCtx.Err() != nil {
 			return nil
 		}
 		b := &p.opt.State.Open[i]
@@ -21,7 +21,7 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 			return fmt.Errorf("recovery: the open intent after batch %d is numbered %d", p.number, b.Number)
 		}
 		b.MeasureFrom = p.published(b.Number)
-		if err := p.runBatch(hard, b, origin{recovered: true}); err != nil {
+		if err := p.runBatch(abortCtx, b, origin{recovered: true}); err != nil {
 			return err
 		}
 	}
@@ -29,40 +29,40 @@ func (p *Pipeline) step(soft, hard context.Context, read func()) error {
 	if p.opt.Source != nil {
 		// What was in hand is done before anything that is amiss with the input ends this; and the batches of the query
 		// changes store where a new source begins.
-		if err := p.drain(hard); err != nil {
+		if err := p.drain(abortCtx); err != nil {
 			return err
 		}
-		if err := p.seek(soft); err != nil || soft.Err() != nil {
+		if err := p.seek(drainCtx); err != nil || drainCtx.Err() != nil {
 			return err
 		}
 		if len(p.opt.Engine.ToSuspend()) > 0 { // no batch in hand has done it
-			if err := p.newBatch(hard, &Batch{}, origin{}); err != nil {
+			if err := p.newBatch(abortCtx, &Batch{}, origin{}); err != nil {
 				return err
 			}
 		}
 	}
-	if err := p.startup(soft, hard); err != nil {
+	if err := p.startup(drainCtx, abortCtx); err != nil {
 		return err
 	}
-	if p.opt.Ready != nil && soft.Err() == nil {
-		if err := p.opt.Ready(soft); err != nil && soft.Err() == nil {
+	if p.opt.Ready != nil && drainCtx.Err() == nil {
+		if err := p.opt.Ready(drainCtx); err != nil && drainCtx.Err() == nil {
 			return err
 		}
 	}
 	if p.opt.Log != nil {
-		if err := p.stepLog(soft, hard); err != nil {
+		if err := p.stepLog(drainCtx, abortCtx); err != nil {
 			return err
 		}
 	}
-	if err := p.drain(hard); err != nil {
+	if err := p.drain(abortCtx); err != nil {
 		return err
 	}
-	if soft.Err() != nil || p.opt.Source == nil {
+	if drainCtx.Err() != nil || p.opt.Source == nil {
 		return nil
 	}
 	read()
 	p.setState(StateRunning)
-	return p.batches(soft, hard)
+	return p.batches(drainCtx, abortCtx)
 }
 
 // published returns how many records of an open batch are out already: what they rest on is not measured again. Where
@@ -77,10 +77,10 @@ func (p *Pipeline) published(batch uint64) uint64 {
 	return matcher.NeverMeasure
 }
 
-// seek makes the source go on where the last batch ended. It does nothing more when soft is done.
-func (p *Pipeline) seek(soft context.Context) error {
-	if err := p.opt.Source.Seek(soft, maps.Clone(p.positions)); err != nil {
-		if soft.Err() != nil {
+// seek makes the source go on where the last batch ended. It does nothing more when drainCtx is done.
+func (p *Pipeline) seek(drainCtx context.Context) error {
+	if err := p.opt.Source.Seek(drainCtx, maps.Clone(p.positions)); err != nil {
+		if drainCtx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("source: %w", err)
@@ -92,7 +92,7 @@ func (p *Pipeline) seek(soft context.Context) error {
 }
 
 // startup makes the query changes of the configuration.
-func (p *Pipeline) startup(soft, hard context.Context) error {
+func (p *Pipeline) startup(drainCtx, abortCtx context.Context) error {
 	if p.opt.Startup == nil {
 		return nil
 	}
@@ -101,10 +101,10 @@ func (p *Pipeline) startup(soft, hard context.Context) error {
 		return fmt.Errorf("queries of the configuration: %w", err)
 	}
 	for _, ch := range changes {
-		if soft.Err() != nil {
+		if drainCtx.Err() != nil {
 			return nil
 		}
-		refused, err := p.change(hard, ch, nil, nil)
+		refused, err := p.change(abortCtx, ch, nil, nil)
 		if err != nil {
 			return err
 		}
@@ -116,19 +116,19 @@ func (p *Pipeline) startup(soft, hard context.Context) error {
 }
 
 // stepLog steps the batches of a batch log.
-func (p *Pipeline) stepLog(soft, hard context.Context) error {
+func (p *Pipeline) stepLog(drainCtx, abortCtx context.Context) error {
 	for b, err := range p.opt.Log {
 		if err != nil {
 			return fmt.Errorf("batch log: %w", err)
 		}
-		if soft.Err() != nil {
+		if drainCtx.Err() != nil {
 			return nil
 		}
 		if b.Number != p.number+1 {
 			return fmt.Errorf("batch log: batch %d is followed by batch %d", p.number, b.Number)
 		}
 		b.MeasureFrom = matcher.NeverMeasure
-		if err := p.runBatch(hard, b, origin{}); err != nil {
+		if err := p.runBatch(abortCtx, b, origin{}); err != nil {
 			return err
 		}
 	}
@@ -136,9 +136,9 @@ func (p *Pipeline) stepLog(soft, hard context.Context) error {
 }
 
 // drain waits until every batch is committed.
-func (p *Pipeline) drain(hard context.Context) error {
+func (p *Pipeline) drain(abortCtx context.Context) error {
 	for range cap(p.slots) {
-		if err := p.slot(hard); err != nil {
+		if err := p.slot(abortCtx); err != nil {
 			return err
 		}
 	}
@@ -149,29 +149,29 @@ func (p *Pipeline) drain(hard context.Context) error {
 }
 
 // slot waits until another batch may be begun.
-func (p *Pipeline) slot(hard context.Context) error {
+func (p *Pipeline) slot(abortCtx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
-	case <-hard.Done():
-		return context.Cause(hard)
+	case <-abortCtx.Done():
+		return context.Cause(abortCtx)
 	}
 }
 
-// batches cuts and steps batches until the input ends or soft is done.
-func (p *Pipeline) batches(soft, hard context.Context) error {
+// batches cuts and steps batches until the input ends or drainCtx is done.
+func (p *Pipeline) batches(drainCtx, abortCtx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for soft.Err() == nil {
+	for drainCtx.Err() == nil {
 		select {
 		case req := <-p.changes:
-			if err := p.serve(hard, req); err != nil {
+			if err := p.serve(abortCtx, req); err != nil {
 				return err
 			}
 		default:
 		}
 		if p.batcher.Full() || p.nearMaxEdges() {
-			if err := p.input(hard, p.batcher.Cut()); err != nil {
+			if err := p.input(abortCtx, p.batcher.Cut()); err != nil {
 				return err
 			}
 			continue
@@ -180,16 +180,16 @@ func (p *Pipeline) batches(soft, hard context.Context) error {
 		if !paused {
 			d, ok, over := p.in.take()
 			if ok {
-				if err := p.input(hard, p.batcher.Add(d)); err != nil {
+				if err := p.input(abortCtx, p.batcher.Add(d)); err != nil {
 					return err
 				}
 				continue
 			}
 			if over {
-				return p.input(hard, p.batcher.Cut())
+				return p.input(abortCtx, p.batcher.Cut())
 			}
 		}
-		if err := p.wait(soft, hard, paused, timer); err != nil {
+		if err := p.wait(drainCtx, abortCtx, paused, timer); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (p *Pipeline) batches(soft, hard context.Context) error {
 }
 
 // wait waits for a message (unless the input is paused), a change or the deadline of the batch at hand.
-func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Timer) error {
+func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *time.Timer) error {
 	var deadline <-chan time.Time
 	if at, ok := p.batcher.Deadline(); ok {
 		timer.Reset(time.Until(at))
@@ -218,12 +218,12 @@ func (p *Pipeline) wait(soft, hard context.Context, paused bool, timer *time.Tim
 		return nil
 	case <-deadline:
 		if p.batcher.Empty() {
-			return p.idle(hard)
+			return p.idle(abortCtx)
 		}
-		return p.input(hard, p.batcher.Cut())
+		return p.input(abortCtx, p.batcher.Cut())
 	case req := <-p.changes:
-		return p.serve(hard, req)
-	case <-soft.Done():
+		return p.serve(abortCtx, req)
+	case <-drainCtx.Done():
 		return nil
 	}
 }
@@ -241,7 +241,7 @@ func (p *Pipeline) advance(at Positions) {
 
 // idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they
 // moved over would take it for lost input.
-func (p *Pipeline) idle(hard context.Context) error {
+func (p *Pipeline) idle(abortCtx context.Context) error {
 	p.idleAt = time.Time{}
 	at := maps.Clone(p.positions)
 	maps.Copy(at, p.batcher.Blank())
@@ -250,11 +250,11 @@ func (p *Pipeline) idle(hard context.Context) error {
 		return nil
 	}
 	p.positions = at
-	return p.newBatch(hard, &Batch{}, origin{})
+	return p.newBatch(abortCtx, &Batch{}, origin{})
 }
 
 // input steps a batch of messages; nil is none.
-func (p *Pipeline) input(hard context.Context, raw *RawBatch) error {
+func (p *Pipeline) input(abortCtx context.Context, raw *RawBatch) error {
 	if raw == nil {
 		return nil
 	}
@@ -268,18 +268,18 @@ func (p *Pipeline) input(hard context.Context, raw *RawBatch) error {
 	b := p.accept(raw)
 	from.accept = time.Since(from.begin)
 	maps.Copy(p.positions, raw.Next)
-	return p.newBatch(hard, b, from)
+	return p.newBatch(abortCtx, b, from)
 }
 
 // serve executes a change on request: the batch at hand is cut first.
-func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
+func (p *Pipeline) serve(abortCtx context.Context, req changeRequest) error {
 	refused := ErrStopped
-	err := p.input(hard, p.batcher.Cut())
+	err := p.input(abortCtx, p.batcher.Cut())
 	if !req.claimed.CompareAndSwap(false, true) {
 		return err // withdrawn
 	}
 	if err == nil {
-		refused, err = p.change(hard, req.change, p.opt.Admit, func(batch, version uint64) {
+		refused, err = p.change(abortCtx, req.change, p.opt.Admit, func(batch, version uint64) {
 			req.answer <- changeAnswer{batch: batch, version: version}
 		})
 	}
@@ -292,14 +292,14 @@ func (p *Pipeline) serve(hard context.Context, req changeRequest) error {
 // change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which
 // may be nil; answer, which may be nil, too, is called once it is in the batch log.
 func (p *Pipeline) change(
-	hard context.Context,
+	abortCtx context.Context,
 	ch *matcher.QueryChange,
 	admit func(context.Context, *matcher.QueryChange) (refused, err error),
 	answer func(batch, version uint64),
 ) (refused, err error) {
 	ch, refused = p.opt.Engine.PrepareChange(ch)
 	if refused == nil && admit != nil {
-		if refused, err = admit(hard, ch); err != nil {
+		if refused, err = admit(abortCtx, ch); err != nil {
 			return ErrStopped, err
 		}
 	}
@@ -309,7 +309,7 @@ func (p *Pipeline) change(
 	b := &Batch{}
 	b.Change = ch
 	answered := false
-	err = p.newBatch(hard, b, origin{logged: func() {
+	err = p.newBatch(abortCtx, b, origin{logged: func() {
 		answered = true
 		if answer != nil {
 			answer(b.Number, p.changeVersion(ch))

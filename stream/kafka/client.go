@@ -204,10 +204,10 @@ func refusedByTLS(err error) bool {
 		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
-// looks is how often a topic must be seen missing, or with fewer partitions than it had, before that is believed. A
-// broker hears of what was created or added later than the controller that answered for it, one broker later than
-// another.
-const looks = 6
+// metadataConfirmations is how often a topic must be seen missing, or with fewer partitions than it had, before that
+// is believed. A broker hears of what was created or added later than the controller that answered for it, one broker
+// later than another.
+const metadataConfirmations = 6
 
 // partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A
 // topic that does not exist is an error.
@@ -215,14 +215,14 @@ func (c *client) partitions(ctx context.Context, topic string, had int32) (int32
 	var n int32
 	missing, fewer := 0, 0
 	err := c.retry(ctx, "metadata", topic, -1, func(ctx context.Context) (err error) {
-		n, err = c.look(ctx, topic)
+		n, err = c.fetchPartitionCount(ctx, topic)
 		if errors.Is(err, kafkago.UnknownTopicOrPartition) {
-			if missing++; missing >= looks {
+			if missing++; missing >= metadataConfirmations {
 				return permanent{fmt.Errorf("%w: create it first", ErrNoTopic)}
 			}
 		}
 		if err == nil && n < had {
-			if fewer++; fewer < looks {
+			if fewer++; fewer < metadataConfirmations {
 				c.transport.CloseIdleConnections()
 				return fmt.Errorf("it has %d partitions and had %d", n, had)
 			}
@@ -232,8 +232,8 @@ func (c *client) partitions(ctx context.Context, topic string, had int32) (int32
 	return n, err
 }
 
-// look asks once how many partitions a topic has.
-func (c *client) look(ctx context.Context, topic string) (int32, error) {
+// fetchPartitionCount asks once how many partitions a topic has.
+func (c *client) fetchPartitionCount(ctx context.Context, topic string) (int32, error) {
 	res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
 	if err == nil {
 		err = res.Topics[0].Error

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// shipment is a record batch, as batchBuilder.finish returned it, that is appended to a partition.
-type shipment struct {
+// produceBatch is a record batch, as batchBuilder.finish returned it, that is appended to a partition.
+type produceBatch struct {
 	to       *outPart
 	raw      []byte
 	count    int32
@@ -26,7 +26,7 @@ type shipment struct {
 // produce makes one attempt at appending the record batches that are not done, each to another partition, in one
 // request for each broker and one for each that goes alone. id is the transactional id that they belong to, "" for
 // none.
-func (c *client) produce(ctx context.Context, id string, ships []*shipment) error {
+func (c *client) produce(ctx context.Context, id string, ships []*produceBatch) error {
 	groups, err := c.byLeader(ctx, ships)
 	if err != nil {
 		return err
@@ -58,9 +58,9 @@ func worst(errs ...error) error {
 	return first
 }
 
-// byLeader groups the shipments that are not done, and do not go alone, by the brokers that lead their partitions, as
+// byLeader groups the batches that are not done, and do not go alone, by the brokers that lead their partitions, as
 // far as is known.
-func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment, error) {
+func (c *client) byLeader(ctx context.Context, ships []*produceBatch) ([][]*produceBatch, error) {
 	topics := map[string]bool{}
 	req := &kafkago.MetadataRequest{}
 	for _, s := range ships {
@@ -79,7 +79,7 @@ func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment
 			leader[topicPartition{t.Name, int32(p.ID)}] = p.Leader.ID
 		}
 	}
-	var out [][]*shipment
+	var out [][]*produceBatch
 	index := map[int]int{}
 	for _, s := range ships {
 		if s.done {
@@ -103,11 +103,11 @@ func (c *client) byLeader(ctx context.Context, ships []*shipment) ([][]*shipment
 }
 
 // ship sends one request and marks what was appended.
-func (c *client) ship(ctx context.Context, id string, ships []*shipment) error {
+func (c *client) ship(ctx context.Context, id string, ships []*produceBatch) error {
 	req := &rawproduce.Request{TransactionalID: id, Acks: int16(kafkago.RequireAll),
 		Timeout: int32(c.opt.RequestTimeout.Milliseconds() / 2)} // so that the broker's answer comes before our own time-out
 	byTopic := map[string]int{}
-	byPart := map[topicPartition]*shipment{}
+	byPart := map[topicPartition]*produceBatch{}
 	for _, s := range ships {
 		i, ok := byTopic[s.to.topic]
 		if !ok {

@@ -27,14 +27,14 @@ type publisher struct {
 	failed error // set by the first error of Write or End: the sink is of no further use
 	batch  uint64
 
-	pending []parcel // not yet handed to a round
-	waiting int      // bytes that gather or are pending, about, before compression
-	round   *round   // under way, or nil
+	pending []pendingBatch // not yet handed to a round
+	waiting int            // bytes that gather or are pending, about, before compression
+	round   *round         // under way, or nil
 	buffers buffers
 	// What a round does, set by the sink: produce appends record batches, each to another partition; appended is then
 	// told of each.
-	produce  func(ctx context.Context, ships []*shipment) error
-	appended func(s *shipment) error
+	produce  func(ctx context.Context, ships []*produceBatch) error
+	appended func(s *produceBatch) error
 
 	ctx    context.Context // done when the sink is closed
 	cancel context.CancelCauseFunc
@@ -89,8 +89,8 @@ func (p *publisher) begin(
 	ctx context.Context,
 	streamID string,
 	committed stream.Mark,
-) (context.Context, func(), mark, error) {
-	var m mark
+) (context.Context, func(), outputOffsets, error) {
+	var m outputOffsets
 	if p.open {
 		return nil, nil, m, errors.New("kafka: sink is already open")
 	}
@@ -122,7 +122,7 @@ func (p *publisher) openTopic(
 	ctx context.Context,
 	name string,
 	want int32,
-	m mark,
+	m outputOffsets,
 	whole bool,
 ) (*outTopic, map[int32]extent, error) {
 	if name == "" {
@@ -249,9 +249,9 @@ func (p *publisher) aside(t *outTopic, index uint64, r *stream.OutRecord) {
 	p.add(&t.parts[i], r.Key, r.Value, p.hs)
 }
 
-// mark tells how far the topics reach, for Open to find out that they were cut or created anew.
-func (p *publisher) mark() mark {
-	m := mark{Next: map[string][]int64{}}
+// outputOffsets tells how far the topics reach, for Open to find out that they were cut or created anew.
+func (p *publisher) outputOffsets() outputOffsets {
+	m := outputOffsets{Next: map[string][]int64{}}
 	for _, t := range p.topics {
 		next := make([]int64, len(t.parts))
 		for i := range t.parts {

@@ -14,8 +14,8 @@ import (
 	"motifd/stream"
 )
 
-// parcel is a record batch on its way to a partition.
-type parcel struct {
+// pendingBatch is a record batch on its way to a partition.
+type pendingBatch struct {
 	to      *outPart
 	count   int32
 	builder *batchBuilder // until it is finished
@@ -26,8 +26,8 @@ type parcel struct {
 	sent    bool // an attempt that was given up may still read raw
 }
 
-// load returns a finished parcel's bytes, which the caller may change.
-func (c *parcel) load() ([]byte, error) {
+// load returns the bytes of a finished batch, which the caller may change.
+func (c *pendingBatch) load() ([]byte, error) {
 	switch {
 	case c.raw == nil:
 		return c.spool.read(c.off, c.size)
@@ -37,7 +37,7 @@ func (c *parcel) load() ([]byte, error) {
 	return c.raw, nil
 }
 
-// round sends some parcels in the background.
+// round sends pending batches in the background.
 type round struct {
 	done chan struct{}
 	err  error // once done is closed
@@ -71,7 +71,7 @@ func (p *publisher) seal(part *outPart) {
 		return
 	}
 	part.builder = nil
-	p.pending = append(p.pending, parcel{to: part, count: b.count, builder: b, size: b.size()})
+	p.pending = append(p.pending, pendingBatch{to: part, count: b.count, builder: b, size: b.size()})
 }
 
 func (p *publisher) sealAll() {
@@ -99,14 +99,14 @@ func (p *publisher) worthSending() bool {
 }
 
 // start has send run in the background with what is pending; all is sealed. No other round is under way.
-func (p *publisher) start(send func(parcels []parcel) error) {
+func (p *publisher) start(send func(batches []pendingBatch) error) {
 	r := &round{done: make(chan struct{})}
 	p.round = r
-	parcels := p.pending
+	batches := p.pending
 	p.pending, p.waiting = nil, 0
 	p.wg.Go(func() {
 		defer close(r.done)
-		r.err = send(parcels)
+		r.err = send(batches)
 	})
 }
 
@@ -125,13 +125,13 @@ func (p *publisher) await(ctx context.Context) error {
 	}
 }
 
-// finish makes record batches of the parcels that are new, and hands each of these to keep.
-func (p *publisher) finish(parcels []parcel, keep func(c *parcel) error) error {
+// finish encodes the pending batches that are new, and hands each of these to keep.
+func (p *publisher) finish(batches []pendingBatch, keep func(c *pendingBatch) error) error {
 	now := time.Now()
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range parcels {
-		c := &parcels[i]
+	for i := range batches {
+		c := &batches[i]
 		if c.builder == nil {
 			continue
 		}
@@ -146,8 +146,8 @@ func (p *publisher) finish(parcels []parcel, keep func(c *parcel) error) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for i := range parcels {
-		if c := &parcels[i]; c.builder != nil {
+	for i := range batches {
+		if c := &batches[i]; c.builder != nil {
 			c.builder = nil
 			if err := keep(c); err != nil {
 				return err
@@ -160,20 +160,21 @@ func (p *publisher) finish(parcels []parcel, keep func(c *parcel) error) error {
 // requestBytes bounds a produce request, unless one record batch alone has more.
 const requestBytes = 16 << 20
 
-// deliver sends finished parcels, those of one partition in order: in each wave one of every partition. A wave is one
-// request for each broker. When it is large it is one for each partition, which brokers work at side by side, but for
-// partitions that the open transaction has not touched yet (see transactions.produce).
-func (p *publisher) deliver(parcels []parcel) error {
+// deliver sends finished batches, those of one partition in order. Each pass of the loop sends at most one batch for
+// each partition, as one produce request per broker. A large pass is one request per partition instead, since brokers
+// append to partitions in parallel; partitions that the open transaction has not touched yet still share a request
+// (see transactions.produce).
+func (p *publisher) deliver(batches []pendingBatch) error {
 	var order []*outPart
-	queues := map[*outPart][]parcel{}
-	for _, c := range parcels {
+	queues := map[*outPart][]pendingBatch{}
+	for _, c := range batches {
 		if queues[c.to] == nil {
 			order = append(order, c.to)
 		}
 		queues[c.to] = append(queues[c.to], c)
 	}
-	for left := len(parcels); left > 0; {
-		var wave []*shipment
+	for left := len(batches); left > 0; {
+		var pass []*produceBatch
 		size := 0
 		for _, to := range order {
 			q := queues[to]
@@ -185,29 +186,29 @@ func (p *publisher) deliver(parcels []parcel) error {
 				return err
 			}
 			size += len(raw)
-			wave = append(wave, &shipment{to: to, raw: raw, count: q[0].count})
+			pass = append(pass, &produceBatch{to: to, raw: raw, count: q[0].count})
 		}
-		for _, s := range wave {
+		for _, s := range pass {
 			s.alone = size > p.opt.sendBytes && s.to.touched
 		}
-		if err := p.produce(p.ctx, wave); err != nil {
+		if err := p.produce(p.ctx, pass); err != nil {
 			return err
 		}
-		for _, s := range wave {
+		for _, s := range pass {
 			if err := p.appended(s); err != nil {
 				return err
 			}
 			queues[s.to] = queues[s.to][1:]
 		}
-		left -= len(wave)
+		left -= len(pass)
 	}
 	return nil
 }
 
-// follows checks that a record batch was appended where it had to be. What came between it and the one before must be
-// markers that end transactions: one as a rule, more when a coordinator has moved, and for a sink without transactions
-// those of one that its predecessor left open.
-func (p *publisher) follows(c *shipment, want int64) error {
+// verifyContiguous checks that a record batch was appended at the expected offset. Only markers that end transactions
+// may lie between it and the batch before: one as a rule, more when a coordinator has moved. For a sink without
+// transactions they end a transaction that its predecessor left open.
+func (p *publisher) verifyContiguous(c *produceBatch, want int64) error {
 	to := c.to
 	switch {
 	case want < 0 || c.base == want || !to.exclusive:

@@ -224,7 +224,7 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := s.mark()
+	m := s.outputOffsets()
 	for t, tail := range s.tails {
 		for p, end := range m.Next[t.name] {
 			m.Next[t.name][p] = tail.limit(s.batch, int32(p), end)
@@ -242,11 +242,11 @@ func (s *Sink) dispatch(ctx context.Context) error {
 	if err := s.await(ctx); err != nil {
 		return err
 	}
-	s.start(func(parcels []parcel) error {
-		if err := s.finish(parcels, func(*parcel) error { return nil }); err != nil {
+	s.start(func(batches []pendingBatch) error {
+		if err := s.finish(batches, func(*pendingBatch) error { return nil }); err != nil {
 			return err
 		}
-		return s.deliver(parcels)
+		return s.deliver(batches)
 	})
 	return nil
 }
@@ -263,7 +263,7 @@ func (s *Sink) flush(ctx context.Context) error {
 
 // produce appends record batches, each to another partition, again and again until the brokers have acknowledged them
 // on all their replicas.
-func (s *Sink) produce(ctx context.Context, ships []*shipment) error {
+func (s *Sink) produce(ctx context.Context, ships []*produceBatch) error {
 	return s.cl.retry(ctx, "produce", s.opt.Topic, -1, func(ctx context.Context) error {
 		err := s.cl.produce(ctx, "", ships)
 		if err != nil {
@@ -275,7 +275,7 @@ func (s *Sink) produce(ctx context.Context, ships []*shipment) error {
 
 // appended notes where a batch was appended. A gap is a duplicate of the batch when an earlier attempt went through
 // without its acknowledgement.
-func (s *Sink) appended(c *shipment) error {
+func (s *Sink) appended(c *produceBatch) error {
 	to, want := c.to, c.to.next
 	to.next = c.base + int64(c.count)
 	to.end, to.touched = to.next, true
@@ -283,7 +283,7 @@ func (s *Sink) appended(c *shipment) error {
 		if f := s.opt.Events.Duplicates; f != nil {
 			f(to.topic, to.partition, gap)
 		}
-	} else if err := s.follows(c, want); err != nil {
+	} else if err := s.verifyContiguous(c, want); err != nil {
 		return err
 	}
 	if c.attempts == 1 { // else an attempt that was given up may still read from it

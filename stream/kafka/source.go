@@ -413,7 +413,7 @@ func (s *Source) watchPartitions(n int32) {
 		has := int32(len(res.Topics[0].Partitions))
 		if has >= n {
 			fewer = 0
-		} else if fewer++; fewer == looks && !s.opt.AllowDataLoss {
+		} else if fewer++; fewer == metadataConfirmations && !s.opt.AllowDataLoss {
 			s.merger.fail(
 				fmt.Errorf(
 					"%w: topic %q has %d partitions and had %d: it was created anew",

@@ -9,22 +9,22 @@ import (
 	"motifd/matcher"
 )
 
-// spool keeps the finished parcels of the open transaction until its end is known: in memory up to a limit, the others
+// spool keeps the finished batches of the open transaction until its end is known: in memory up to a limit, the others
 // in a temporary file. It may be used by several goroutines.
 type spool struct {
 	dir     string
 	limit   int
-	buffers *buffers // takes those of parcels that are forgotten
+	buffers *buffers // takes those of batches that are forgotten
 
 	mu   sync.Mutex // guards what follows
 	mem  int
-	kept []parcel
+	kept []pendingBatch
 	file *os.File
 	end  int64
 }
 
-// add keeps a parcel. The one that was added stays usable with its raw bytes, until reset.
-func (s *spool) add(p parcel) error {
+// add keeps a batch. It stays usable with its raw bytes, until reset.
+func (s *spool) add(p pendingBatch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mem+p.size <= s.limit {
@@ -48,7 +48,7 @@ func (s *spool) add(p parcel) error {
 	return nil
 }
 
-// read returns a parcel's bytes from the file.
+// read returns the bytes of a batch from the file.
 func (s *spool) read(off int64, size int) ([]byte, error) {
 	s.mu.Lock()
 	f := s.file
@@ -60,8 +60,8 @@ func (s *spool) read(off int64, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// all returns every parcel that is kept, to be sent again.
-func (s *spool) all() []parcel {
+// all returns the batches that are kept, to be sent again.
+func (s *spool) all() []pendingBatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.kept {

@@ -66,7 +66,7 @@ func (c *client) ensure(ctx context.Context, t Topic) error {
 		if err := res.Errors[t.Name]; err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
 			return err
 		}
-		n, err = c.look(ctx, t.Name)
+		n, err = c.fetchPartitionCount(ctx, t.Name)
 		return err
 	})
 	if err != nil {

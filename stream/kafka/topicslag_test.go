@@ -14,11 +14,11 @@ import (
 // TestTopicsShowLate: a broker that has not heard yet of a topic that is there is asked until it has.
 func TestTopicsShowLate(t *testing.T) {
 	log := openLog(t, Topic{Name: "t", Partitions: 2})
-	late := faultOn(kmsg.Metadata, kerr.UnknownTopicOrPartition, 3*looks)
+	late := faultOn(kmsg.Metadata, kerr.UnknownTopicOrPartition, 3*metadataConfirmations)
 	late.Topic = "t"
 	h := log.Cluster.Fault(late)
 	require.NoError(t, EnsureTopics(t.Context(), fast(log), Topic{Name: "t", Partitions: 2}))
-	require.EqualValues(t, 3*looks, h.Hits())
+	require.EqualValues(t, 3*metadataConfirmations, h.Hits())
 }
 
 // showFewer makes a log show a topic with its first partition alone, some times.
@@ -54,13 +54,13 @@ func TestPartitionsShowLate(t *testing.T) {
 	e := endsOf(log)
 	r := newRun(t, e, 3, 30, 30)
 	in := e.topic(t, "in", 3, nil)
-	showFewer(t, log, in, looks-1)
+	showFewer(t, log, in, metadataConfirmations-1)
 	src := newSource(t, SourceOptions{Client: fast(log), Topic: in})
 	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 0, 1: 0, 2: 0}))
 	require.Equal(t, stream.Positions{0: 0, 1: 0, 2: 0}, src.Positions())
 
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-	showFewer(t, log, r.opt.Topic, looks-1)
+	showFewer(t, log, r.opt.Topic, metadataConfirmations-1)
 	require.NoError(t, r.goOn(t, t.Context(), 2, nil))
 	r.check(t, e, "")
 }

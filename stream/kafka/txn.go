@@ -52,7 +52,7 @@ func (x *transactions) begin() {
 // init makes the producer ready: the broker aborts an open transaction of the same id, waits for the end of one that is
 // being completed, and raises the epoch. The first time (takeOver) that fences every other producer of the id.
 // Afterwards the present epoch is sent along, and stream.ErrFenced tells that another producer has taken over
-// (KIP-360; a broker older than 2.5, and the embedded log, do not check it: the sink's claim does).
+// (KIP-360; a broker older than 2.5, and the embedded log, do not check it: acquireOutput does).
 func (x *transactions) init(ctx context.Context, takeOver bool) error {
 	if takeOver {
 		x.producer, x.epoch = -1, -1

@@ -59,20 +59,20 @@ func (s *TxnSink) Open(
 	} else if err := s.checkAt(at); err != nil {
 		return none, err
 	}
-	if err := s.claim(ctx, batch, m, fresh); err != nil {
+	if err := s.acquireOutput(ctx, batch, m, fresh); err != nil {
 		return none, err
 	}
 	s.open = true
 	return s.progressAt(s.at), nil
 }
 
-// progressAt is what the pipeline is told of a place, of which whereToGoOn has read the digest.
-func (s *TxnSink) progressAt(at place) stream.Progress {
+// progressAt is what the pipeline is told of a position, whose digest whereToGoOn has read.
+func (s *TxnSink) progressAt(at publishPosition) stream.Progress {
 	return stream.Progress{Stream: s.streamID, Batch: at.batch, Index: at.index, Known: true, Digest: s.digest}
 }
 
 // checkAt has the pipeline check where publishing is to go on.
-func (s *TxnSink) checkAt(at place) error {
+func (s *TxnSink) checkAt(at publishPosition) error {
 	if s.check == nil {
 		return nil
 	}
@@ -89,11 +89,11 @@ func newSession() string {
 // publishing goes on. With wait it waits for the end of transactions that are open in them; our own, of a former
 // process, is one of them before the producer is initialised. Without, it refuses only what no record behind them can
 // make good.
-func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, wait bool) (place, error) {
+func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m outputOffsets, fresh, wait bool) (publishPosition, error) {
 	s.digest = ""
 	if !fresh {
 		if err := s.requireOurs(ctx, m, wait); err != nil {
-			return place{}, err
+			return publishPosition{}, err
 		}
 	}
 	from := int64(-1)
@@ -105,16 +105,16 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 		rec, err = nil, nil
 	}
 	if err != nil {
-		return place{}, err
+		return publishPosition{}, err
 	}
 	switch {
 	case !fresh && !whole && (rec == nil || rec.Stream == s.streamID): // ours may be behind a transaction that is open
-		return place{batch + 1, 0}, nil
-	case rec != nil && rec.Stream == s.streamID && rec.Batch <= batch && rec.at() != (place{}):
+		return publishPosition{batch + 1, 0}, nil
+	case rec != nil && rec.Stream == s.streamID && rec.Batch <= batch && rec.at() != (publishPosition{}):
 		if s.opt.ResetProgress {
-			return place{batch + 1, 0}, nil
+			return publishPosition{batch + 1, 0}, nil
 		}
-		return place{}, fmt.Errorf(
+		return publishPosition{}, fmt.Errorf(
 			"kafka: topic %q: %w: the progress record is at batch %d, but batch %d is committed: was the topic cut?",
 			s.opt.Progress,
 			stream.ErrOutputDamaged,
@@ -122,8 +122,8 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 			batch,
 		)
 	case rec != nil && rec.Stream == s.streamID:
-		if fresh && rec.at() != (place{}) {
-			return place{}, fmt.Errorf(
+		if fresh && rec.at() != (publishPosition{}) {
+			return publishPosition{}, fmt.Errorf(
 				"kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new",
 				s.opt.Progress,
 				stream.ErrMismatch,
@@ -133,9 +133,9 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 		s.digest = rec.Digest
 		return rec.at(), nil
 	case fresh && s.opt.AllowExisting:
-		return place{}, nil
+		return publishPosition{}, nil
 	case fresh && rec != nil:
-		return place{}, fmt.Errorf(
+		return publishPosition{}, fmt.Errorf(
 			"kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
 			s.opt.Progress,
 			stream.ErrOutputNotEmpty,
@@ -146,13 +146,13 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 	case fresh:
 		byPart, err := s.cl.extents(ctx, s.opt.Topic, allPartitions(s.Partitions()), kafkago.ReadUncommitted)
 		if err != nil {
-			return place{}, err
+			return publishPosition{}, err
 		}
-		return place{}, s.requireEmpty(byPart)
+		return publishPosition{}, s.requireEmpty(byPart)
 	case s.opt.ResetProgress:
-		return place{batch + 1, 0}, nil
+		return publishPosition{batch + 1, 0}, nil
 	case rec != nil:
-		return place{}, fmt.Errorf(
+		return publishPosition{}, fmt.Errorf(
 			"kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of stream %s; "+
 				"restore the checkpoint that belongs to the output, or use a new output",
 			s.opt.Progress,
@@ -162,7 +162,7 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 			s.streamID,
 		)
 	}
-	return place{}, fmt.Errorf(
+	return publishPosition{}, fmt.Errorf(
 		"kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
 		s.opt.Progress,
 		stream.ErrOutputDamaged,
@@ -172,7 +172,7 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m mark, fresh, 
 }
 
 // requireOurs refuses an output in which somebody else has written behind the committed mark.
-func (s *TxnSink) requireOurs(ctx context.Context, m mark, wait bool) error {
+func (s *TxnSink) requireOurs(ctx context.Context, m outputOffsets, wait bool) error {
 	parts := allPartitions(s.Partitions())
 	byPart, err := s.cl.extents(ctx, s.opt.Topic, parts, kafkago.ReadUncommitted)
 	if err != nil {
@@ -193,9 +193,9 @@ func (s *TxnSink) requireOurs(ctx context.Context, m mark, wait bool) error {
 	return nil
 }
 
-// claim takes the output over from any other sink: it initialises the producer, finds out where to go on, and writes
-// that as a progress record of this session. It begins again when another sink does the same at the same time.
-func (s *TxnSink) claim(ctx context.Context, batch uint64, m mark, fresh bool) error {
+// acquireOutput takes the output over from any other sink: it initialises the producer, finds out where to go on, and
+// writes that as a progress record of this session. It begins again when another sink does the same at the same time.
+func (s *TxnSink) acquireOutput(ctx context.Context, batch uint64, m outputOffsets, fresh bool) error {
 	for attempt := 1; ; attempt++ {
 		err := s.claimOnce(ctx, batch, m, fresh)
 		if !errors.Is(err, errTxnLost) {
@@ -208,7 +208,7 @@ func (s *TxnSink) claim(ctx context.Context, batch uint64, m mark, fresh bool) e
 	}
 }
 
-func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, m mark, fresh bool) error {
+func (s *TxnSink) claimOnce(ctx context.Context, batch uint64, m outputOffsets, fresh bool) error {
 	if err := s.tx.init(ctx, true); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // What is for one broker goes in one request, and a broker has one at a time: brokers since 3.6 check with the
 // coordinator that a partition was added, and of two such checks for one producer they fail the first with "not enough
 // replicas".
-func (x *transactions) produce(ctx context.Context, ships []*shipment) error {
+func (x *transactions) produce(ctx context.Context, ships []*produceBatch) error {
 	for _, s := range ships {
 		stamp(s.raw, x.producer, x.epoch, x.seq[s.to.topicPartition])
 	}

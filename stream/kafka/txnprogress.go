@@ -11,8 +11,8 @@ import (
 	"motifd/stream"
 )
 
-// place is a point in the output: what comes before (batch, index) is published.
-type place struct{ batch, index uint64 }
+// publishPosition is the first (batch, index) that is not published yet.
+type publishPosition struct{ batch, index uint64 }
 
 // progressRecord is the value of a progress record; its key is the transactional id.
 type progressRecord struct {
@@ -28,7 +28,7 @@ type progressRecord struct {
 
 const progressVersion = 1
 
-func (p progressRecord) at() place { return place{p.Batch, p.Next} }
+func (p progressRecord) at() publishPosition { return publishPosition{p.Batch, p.Next} }
 
 // readProgress returns the last committed progress record of the transactional id, nil when there is none. from is an
 // offset at or before it, -1 for the log's start. With wait, it waits until every transaction that was open in the

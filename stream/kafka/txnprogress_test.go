@@ -43,18 +43,18 @@ func TestProgressIsRead(t *testing.T) {
 	cl, err := newClient(opt)
 	require.NoError(t, err)
 	t.Cleanup(cl.close)
-	at := func(id string) place {
+	at := func(id string) publishPosition {
 		rec, _, err := cl.readProgress(t.Context(), r.opt.Progress, id, -1, true)
 		require.NoError(t, err)
 		if rec == nil {
-			return place{}
+			return publishPosition{}
 		}
 		require.Equal(t, "stream-1", rec.Stream)
 		return rec.at()
 	}
-	require.Equal(t, place{3, 0}, at("motifd-"+r.opt.Topic))
-	require.Equal(t, place{4, 0}, at("motifd-"+other.opt.Topic))
-	require.Equal(t, place{}, at("nobody"))
+	require.Equal(t, publishPosition{3, 0}, at("motifd-"+r.opt.Topic))
+	require.Equal(t, publishPosition{4, 0}, at("motifd-"+other.opt.Topic))
+	require.Equal(t, publishPosition{}, at("nobody"))
 
 	// An open transaction of a neighbour hides what comes after it, so reading waits for its end.
 	x := newTransactions(cl, "neighbour", 300*time.Millisecond)
@@ -69,12 +69,12 @@ func TestProgressIsRead(t *testing.T) {
 		b.add([]byte("neighbour"), []byte("{}"), nil)
 		raw, e := b.finish(time.Now())
 		require.NoError(t, e)
-		err = x.produce(t.Context(), []*shipment{{to: &outPart{topicPartition: to}, raw: raw, count: 1}})
+		err = x.produce(t.Context(), []*produceBatch{{to: &outPart{topicPartition: to}, raw: raw, count: 1}})
 	}
 	require.NoError(t, err)
 	r.sizes = append(r.sizes, 2)
 	require.NoError(t, r.goOn(t, t.Context(), 3, nil))
-	require.Equal(t, place{4, 0}, at("motifd-"+r.opt.Topic))
+	require.Equal(t, publishPosition{4, 0}, at("motifd-"+r.opt.Topic))
 
 	reference := &kafkago.Client{Addr: kafkago.TCP(e.addr), Transport: cl.transport}
 	produce(t, reference, r.opt.Progress, 0, 0, rec("motifd-"+r.opt.Topic, "no record of ours"))

@@ -14,8 +14,8 @@ import (
 func (s *TxnSink) launch(at stream.Positions) {
 	parts, again := s.expected(), s.again
 	s.again = false
-	s.start(func(parcels []parcel) error {
-		err := s.send(parcels, parts, at)
+	s.start(func(batches []pendingBatch) error {
+		err := s.send(batches, parts, at)
 		if again {
 			err = s.timed(err)
 		}
@@ -36,25 +36,25 @@ func (s *TxnSink) expected() []topicPartition {
 	return parts
 }
 
-// send publishes parcels, those of one partition in order, then the offsets if there are some. parts are the partitions
+// send publishes batches, those of one partition in order, then the offsets if there are some. parts are the partitions
 // to add to the transaction.
 //
 // The group is added while the records are on their way, but its offsets follow them: a broker asks the coordinator
 // whether a partition is in the transaction before it takes the first of it, and of two such questions at once for
 // one producer it fails one (KIP-890).
-func (s *TxnSink) send(parcels []parcel, parts []topicPartition, at stream.Positions) error {
-	if err := s.finish(parcels, func(c *parcel) error { return s.spool.add(*c) }); err != nil {
+func (s *TxnSink) send(batches []pendingBatch, parts []topicPartition, at stream.Positions) error {
+	if err := s.finish(batches, func(c *pendingBatch) error { return s.spool.add(*c) }); err != nil {
 		return err
 	}
 	if err := s.tx.add(s.ctx, parts); err != nil {
 		return err
 	}
 	if s.opt.Group == "" || len(at) == 0 {
-		return s.deliver(parcels)
+		return s.deliver(batches)
 	}
 	added := make(chan error, 1)
 	go func() { added <- s.tx.addGroup(s.ctx, s.opt.Group) }()
-	err := s.deliver(parcels)
+	err := s.deliver(batches)
 	group := <-added
 	if err == nil && group == nil {
 		group = s.tx.offsets(s.ctx, s.opt.Group, s.opt.InputTopic, at)
@@ -67,7 +67,7 @@ func (s *TxnSink) send(parcels []parcel, parts []topicPartition, at stream.Posit
 }
 
 // ship appends record batches. After an attempt that failed their buffers may still be read, and are not used again.
-func (s *TxnSink) ship(ctx context.Context, ships []*shipment) error {
+func (s *TxnSink) ship(ctx context.Context, ships []*produceBatch) error {
 	err := s.tx.produce(ctx, ships)
 	for _, c := range ships {
 		if err != nil || c.attempts > 1 {
@@ -78,12 +78,12 @@ func (s *TxnSink) ship(ctx context.Context, ships []*shipment) error {
 }
 
 // appended notes where a record batch was appended.
-func (s *TxnSink) appended(c *shipment) error {
+func (s *TxnSink) appended(c *produceBatch) error {
 	to, want := c.to, c.to.next
 	to.touched = true
 	to.next = c.base + int64(c.count)
 	to.end = max(to.end, to.next)
-	return s.follows(c, want)
+	return s.verifyContiguous(c, want)
 }
 
 // dispatch sends what has gathered, and returns when it is under way.
@@ -102,7 +102,7 @@ func (s *TxnSink) dispatch(ctx context.Context) error {
 }
 
 // commit closes the open transaction with a progress record, and returns when it is committed.
-func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) error {
+func (s *TxnSink) commit(ctx context.Context, to publishPosition, at stream.Positions) error {
 	if err := s.addProgress(to, s.next); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *TxnSink) commit(ctx context.Context, to place, at stream.Positions) err
 }
 
 // addProgress adds the progress record.
-func (s *TxnSink) addProgress(to place, digest string) error {
+func (s *TxnSink) addProgress(to publishPosition, digest string) error {
 	value, err := json.Marshal(
 		progressRecord{Version: progressVersion, Stream: s.streamID, Batch: to.batch, Next: to.index,
 			Session: s.session, Digest: digest},
@@ -192,7 +192,7 @@ func (s *TxnSink) arrived(ctx context.Context) error {
 
 // recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
 // was committed, and if not has all of it sent again. to is what the progress record says if it was.
-func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to place) (committed bool, err error) {
+func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to publishPosition) (committed bool, err error) {
 	if !errors.Is(cause, errTxnLost) {
 		return false, cause
 	}
@@ -263,7 +263,7 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to plac
 // also when it aborts a transaction that took too long, and once it has read its log anew, after a restart or a move,
 // it does not know any more that the epoch before was the same producer's: it then answers as if there were another
 // one. The progress record tells. Another sink that is about to claim the output has the time of a pause for it, and
-// does not give up when it comes too late (see claim).
+// does not give up when it comes too late (see acquireOutput).
 func (s *TxnSink) stillOurs(ctx context.Context, attempt int, fenced error) error {
 	if err := s.cl.pause(ctx, attempt+1); err != nil {
 		return err

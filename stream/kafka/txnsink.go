@@ -25,7 +25,7 @@ type TxnSink struct {
 	progress *outTopic
 	offset   int64 // at or before our last progress record, -1 when not known
 
-	at     place                       // published and committed
+	at     publishPosition             // published and committed
 	digest string                      // of the intent of the last batch before at, "" when not known
 	next   string                      // of the batch in hand
 	check  func(stream.Progress) error // nil: none
@@ -85,7 +85,7 @@ func (s *TxnSink) Write(ctx context.Context, recs []stream.OutRecord) error {
 				continue
 			}
 			if s.count > 0 && r.Index%limit == 0 {
-				if err := s.commit(ctx, place{r.Batch, r.Index}, nil); err != nil {
+				if err := s.commit(ctx, publishPosition{r.Batch, r.Index}, nil); err != nil {
 					return err
 				}
 			}
@@ -104,7 +104,7 @@ func (s *TxnSink) Write(ctx context.Context, recs []stream.OutRecord) error {
 // End implements stream.Sink: it returns when the batch's last transaction is committed.
 func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	err := s.do(ctx, func(ctx context.Context) error {
-		to := place{s.batch + 1, 0}
+		to := publishPosition{s.batch + 1, 0}
 		if s.at.batch >= to.batch {
 			return nil // all of the batch was published before
 		}
@@ -126,7 +126,7 @@ func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.mark().encode()
+	return s.outputOffsets().encode()
 }
 
 // Close ends the sink. An open transaction is aborted, if the brokers answer in time; otherwise readers under

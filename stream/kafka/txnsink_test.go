@@ -41,13 +41,13 @@ func txnTransactions(t *testing.T, e *ends) {
 	require.EqualValues(t, 3, s.Partitions())
 	p := progressOf(t, e, r.opt)
 	require.Equal(t, "stream-1", p.Stream)
-	require.Equal(t, place{0, 0}, p.at())
+	require.Equal(t, publishPosition{0, 0}, p.at())
 
 	recs, tail := r.input(1)
 	recs[3].Value, recs[4].Key, recs[5].Sign, recs[6].Snapshot = nil, nil, dyngraph.Deleted, true
 	require.NoError(t, s.Begin(t.Context(), 1))
 	require.NoError(t, s.Write(t.Context(), recs))
-	require.Equal(t, place{1, 20}, s.at, "cut at multiples of ten")
+	require.Equal(t, publishPosition{1, 20}, s.at, "cut at multiples of ten")
 	require.Len(t, e.committed(t, r.opt.Topic), 20)
 	require.Empty(t, e.committed(t, r.opt.DeadLetters))
 	_, err := s.End(t.Context(), tail)
@@ -66,7 +66,7 @@ func txnTransactions(t *testing.T, e *ends) {
 	}
 	require.Len(t, e.committed(t, r.opt.DeadLetters), 1)
 	require.Len(t, e.committed(t, r.opt.Control), 1)
-	require.Equal(t, place{2, 0}, progressOf(t, e, r.opt).at())
+	require.Equal(t, publishPosition{2, 0}, progressOf(t, e, r.opt).at())
 
 	require.EqualValues(t, 10, e.groupOffset(t, r.opt.Group, r.opt.InputTopic))
 }
@@ -251,7 +251,7 @@ func txnRefusals(t *testing.T, e *ends) {
 	_, err = open(func(o *TxnSinkOptions) { o.TransactionTimeout = 24 * time.Hour }, "stream-1", 1, r.mark, false)
 	require.ErrorContains(t, err, "transaction.max.timeout.ms")
 	marked := func(next ...int64) stream.Mark {
-		m, err := mark{Next: map[string][]int64{r.opt.Topic: next}}.encode()
+		m, err := outputOffsets{Next: map[string][]int64{r.opt.Topic: next}}.encode()
 		require.NoError(t, err)
 		return m
 	}
@@ -318,9 +318,9 @@ func TestSpool(t *testing.T) {
 	for range 3 {
 		var want [][]byte
 		for i := range 7 {
-			raw := []byte(fmt.Sprintf("parcel %03d", i))
+			raw := []byte(fmt.Sprintf("batch %03d", i))
 			want = append(want, raw)
-			require.NoError(t, s.add(parcel{raw: raw, size: len(raw)}))
+			require.NoError(t, s.add(pendingBatch{raw: raw, size: len(raw)}))
 		}
 		require.LessOrEqual(t, s.mem, s.limit)
 		files, err := os.ReadDir(dir)
@@ -328,7 +328,7 @@ func TestSpool(t *testing.T) {
 		require.Empty(t, files, "the file goes with the process, however that ends")
 		require.NotNil(t, s.file)
 		for i, p := range s.all() {
-			require.Equal(t, i >= 2, p.raw == nil, "parcel %d", i)
+			require.Equal(t, i >= 2, p.raw == nil, "batch %d", i)
 			raw, err := p.load()
 			require.NoError(t, err)
 			require.Equal(t, want[i], raw)
@@ -339,7 +339,7 @@ func TestSpool(t *testing.T) {
 	require.NoError(t, s.close())
 
 	s = spool{dir: filepath.Join(dir, "none"), limit: 1}
-	require.ErrorContains(t, s.add(parcel{raw: []byte("too much"), size: 8}), "spool")
+	require.ErrorContains(t, s.add(pendingBatch{raw: []byte("too much"), size: 8}), "spool")
 }
 
 // txnHanging: a transaction that somebody else left open in the shared progress topic does not hold a start for ever,
@@ -434,7 +434,7 @@ func txnTooSlow(t *testing.T, e *ends) {
 		_, err := s.Open(t.Context(), "stream-1", 0, nil, true)
 		require.NoError(t, err)
 		left, produce := 2*maxSlow, s.publisher.produce
-		s.publisher.produce = func(ctx context.Context, ships []*shipment) error {
+		s.publisher.produce = func(ctx context.Context, ships []*produceBatch) error {
 			err := produce(ctx, ships)
 			if left--; left > 0 && (!inTime || left != maxSlow) { // what else is to be sent takes too long
 				aborted(t, s)
@@ -476,7 +476,7 @@ func TestTxnAbandonedAttempt(t *testing.T) {
 	produce, stop := s.publisher.produce, make(chan struct{})
 	var reader sync.WaitGroup
 	var held, was []byte
-	s.publisher.produce = func(ctx context.Context, ships []*shipment) error {
+	s.publisher.produce = func(ctx context.Context, ships []*produceBatch) error {
 		err := produce(ctx, ships)
 		if held == nil && err == nil { // the first attempt hangs where it is written to the network
 			held = ships[0].raw

@@ -7,22 +7,22 @@ import (
 	"motifd/stream"
 )
 
-// mark is the content of a stream.Mark: for each topic that the sink writes to, the next offset of each partition when
-// the batch was done.
-type mark struct {
+// outputOffsets is the content of a stream.Mark: for each topic that the sink writes to, the next offset of each
+// partition when the batch was done.
+type outputOffsets struct {
 	Version int                `json:"v"`
 	Next    map[string][]int64 `json:"next"`
 }
 
 const markVersion = 1
 
-func (m mark) encode() (stream.Mark, error) {
+func (m outputOffsets) encode() (stream.Mark, error) {
 	m.Version = markVersion
 	return json.Marshal(m)
 }
 
-func parseMark(b stream.Mark) (mark, error) {
-	var m mark
+func parseMark(b stream.Mark) (outputOffsets, error) {
+	var m outputOffsets
 	if err := json.Unmarshal(b, &m); err != nil {
 		return m, fmt.Errorf("kafka: the checkpoint's output mark cannot be read (was the output a file before?): %w", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"motifd/matcher"
 )
 
-// unit is what one goroutine encodes at a time: rows of consecutive events, few of many or many of one, copied, so
+// encodeTask is the unit of parallel encoding: rows of consecutive events (few of many or many of one), copied, so
 // that the search need not wait.
-type unit struct {
+type encodeTask struct {
 	parts []part
 	ids   []uint32 // rows of all parts
 	rows  int
@@ -23,7 +23,7 @@ type unit struct {
 	done  chan struct{} // has a token when the encoder is done
 }
 
-// part is an event with so many rows of its own, which it is given by seal.
+// part is an event with so many rows of its own, which it is given by finalize.
 type part struct {
 	ev   matcher.Event
 	rows int
@@ -34,7 +34,7 @@ type part struct {
 const mostHeld = 2 * chunkBytes
 
 // add copies rows i to j of an event.
-func (u *unit) add(ev *matcher.Event, i, j int) {
+func (u *encodeTask) add(ev *matcher.Event, i, j int) {
 	u.rows += j - i
 	u.parts = append(u.parts, part{*ev, j - i})
 	p := &u.parts[len(u.parts)-1]
@@ -45,8 +45,8 @@ func (u *unit) add(ev *matcher.Event, i, j int) {
 	}
 }
 
-// seal gives the parts their rows: no more are added.
-func (u *unit) seal() {
+// finalize gives the parts their rows. No rows are added afterwards.
+func (u *encodeTask) finalize() {
 	at := 0
 	for i := range u.parts {
 		if p := &u.parts[i]; p.ev.Kind == matcher.EventMatches {
@@ -58,7 +58,7 @@ func (u *unit) seal() {
 }
 
 // encode encodes what the bound admits. It ends early when ctx is done.
-func (u *unit) encode(ctx context.Context, p *Pipeline, batch uint64) {
+func (u *encodeTask) encode(ctx context.Context, p *Pipeline, batch uint64) {
 	u.chunk = p.newChunk()
 	for ; u.left < len(u.parts); u.left, u.row = u.left+1, 0 {
 		for x := &u.parts[u.left]; u.row < x.rows; {
@@ -80,16 +80,16 @@ func (u *unit) encode(ctx context.Context, p *Pipeline, batch uint64) {
 	}
 }
 
-func (p *Pipeline) newUnit() *unit {
-	if u, ok := p.units.Get().(*unit); ok {
+func (p *Pipeline) newEncodeTask() *encodeTask {
+	if u, ok := p.units.Get().(*encodeTask); ok {
 		return u
 	}
-	return &unit{done: make(chan struct{}, 1)}
+	return &encodeTask{done: make(chan struct{}, 1)}
 }
 
-// freeUnit takes back a unit whose chunk was sent.
-func (p *Pipeline) freeUnit(u *unit) {
+// freeEncodeTask takes back a task whose chunk was sent.
+func (p *Pipeline) freeEncodeTask(u *encodeTask) {
 	clear(u.parts)
-	*u = unit{parts: u.parts[:0], ids: u.ids[:0], done: u.done}
+	*u = encodeTask{parts: u.parts[:0], ids: u.ids[:0], done: u.done}
 	p.units.Put(u)
 }
