@@ -59,7 +59,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	var logged func() error
 	if !from.recovered {
 		var err error
-		if logged, err = p.intent(hard, b, from.logged != nil); err != nil {
+		if logged, err = p.intent(abortCtx, b, from.logged != nil); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 // intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no
 // other way; else at once, and the publisher asks logged before it publishes the first record: an error then ends the
 // pipeline, with a graph that is ahead of the log, as it is after any crash.
-func (p *Pipeline) intent(hard context.Context, b *Batch, now bool) (logged func() error, err error) {
+func (p *Pipeline) intent(abortCtx context.Context, b *Batch, now bool) (logged func() error, err error) {
 	failed := func(err error) error {
 		if err != nil {
 			return fmt.Errorf("store: intent of batch %d: %w", b.Number, err)
@@ -123,10 +123,10 @@ func (p *Pipeline) intent(hard context.Context, b *Batch, now bool) (logged func
 		return nil
 	}
 	if s, ok := p.opt.Store.(IntentStarter); ok && !now {
-		wait := s.StartIntent(hard, b)
+		wait := s.StartIntent(abortCtx, b)
 		return func() error { return failed(wait()) }, nil
 	}
-	return nil, failed(p.opt.Store.Intent(hard, b))
+	return nil, failed(p.opt.Store.Intent(abortCtx, b))
 }
 
 // endOf prepares what ends a batch at the sink and in the store.
