@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -62,12 +61,15 @@ func (o *Options) EnsureDefaults() {
 
 // Backend implements matcher.Backend.
 type Backend struct {
-	opt    Options
-	g      *dyngraph.Graph
-	filter *candidates.Filter
-	delta  *dyngraph.Delta
-	plans  map[*matcher.Plan]*compiled
-	listed []*matcher.Plan // as Prepare was given them
+	opt       Options
+	g         *dyngraph.Graph
+	filter    *candidates.Filter
+	work      work.Options
+	neighbors neighbors.Cache
+	shared    shared
+	delta     *dyngraph.Delta
+	plans     map[*matcher.Plan]*compiled
+	listed    []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
 	anchors  matcher.Anchors[fitting]
 	progress *matcher.Progress
@@ -76,21 +78,18 @@ type Backend struct {
 	rounds   uint64  // of looking for anchors
 	starts   []start // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
-	columns   *program.ListKeys
-	neighbors neighbors.Cache
-	tasks     [][]task  // by request, empty between searches
-	run       *tasksRun // kept between searches
-	nets      program.NetEdges
+	columns *program.ListKeys
+	tasks   [][]task  // by request, empty between searches
+	run     *tasksRun // kept between searches
+	nets    program.NetEdges
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
-	phase, read  uint64
-	branches     branches
-	apart        bool // tests: every anchor is searched by itself
-	canonFirst   bool // tests: capped requests begin with the canonical search
-	forests      bool // tests: every pattern that can have a forest has one
-	room         int  // tests: what branches may take, if not 0
-	enumerates   bool // tests: no pattern is made ready for counting
-	endingLimits endingLimits
+	phase, read uint64
+	branches    branches
+	apart       bool // tests: every anchor is searched by itself
+	forests     bool // tests: every pattern that can have a forest has one
+	room        int  // tests: what branches may take, if not 0
+	enumerates  bool // tests: no pattern is made ready for counting
 	// adj is there since something was counted, as long as some plan is.
 	adj    *labeladj.Index
 	counts bool                // some plan is counted in every batch
@@ -99,12 +98,9 @@ type Backend struct {
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
 	alone uint64 // aloneSteps, or fewer in tests
-	work  work.Options
-	cuts  atomic.Int64 // tests: groups and views of which a canonical search found the first rows
 
-	mu      sync.Mutex
-	idle    []*search      // workers between searches, with their caches
-	endings []*endingTable // likewise, what searches remember
+	mu   sync.Mutex
+	idle []*searcher // workers between searches, with their caches
 }
 
 // TellProgress implements matcher.ProgressTeller.
@@ -112,7 +108,8 @@ func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 
 // forget drops all caches.
 func (b *Backend) forget() {
-	b.idle, b.endings = nil, nil
+	b.idle = nil
+	b.shared.forget()
 	b.neighbors.Drop()
 }
 
@@ -145,8 +142,10 @@ func New(opt Options) *Backend {
 	if opt.Filter == nil {
 		opt.Filter = new(candidates.Filter)
 	}
-	return &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
+	b := &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
 		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
+	b.shared.filter, b.shared.neighbors, b.shared.work, b.shared.memory = b.filter, &b.neighbors, &b.work, opt.GroupMemory
+	return b
 }
 
 // Name implements matcher.Backend.
@@ -154,7 +153,7 @@ func (b *Backend) Name() string { return "cpu" }
 
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
-	b.g, b.delta = g, nil
+	b.g, b.shared.g, b.delta = g, g, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
 	b.adj, b.wide = nil, nil

@@ -43,9 +43,9 @@ func TestS12BothWaysOfCountingAgree(t *testing.T) {
 							}
 							var n [2]matcher.Count
 							for k, w := range []way{byQuotients, keptApart} {
-								s := b.newSearch(new(atomic.Bool), matcher.WantCount)
+								s := b.newSearcher(new(atomic.Bool), matcher.WantCount)
 								b.widen(shape)
-								s.counter.start(s, shape, b.adjacency(), nil, 0)
+								s.counter.start(&s.search, shape, b.adjacency(), nil, 0)
 								for a := range s.counter.ps.ways {
 									s.counter.ps.ways[a] = w
 								}
@@ -107,10 +107,10 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		x.Commit()
 		delta := x.Stage(msgs[len(msgs)-20:])
 		p := x.Plans()[0]
-		s := b.newSearch(new(atomic.Bool), matcher.WantCount)
+		s := b.newSearcher(new(atomic.Bool), matcher.WantCount)
 		c := &s.counter
 		b.widen(b.plans[p].shape)
-		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
+		c.start(&s.search, b.plans[p].shape, b.adjacency(), nil, 0)
 		for _, o := range b.plans[p].count {
 			for i := range delta.Net {
 				c.fromAnchor(o, delta.Net[i].Sign, program.NetPair{From: delta.Net[i].From, To: delta.Net[i].To}, delta.Net[i].Label)

@@ -54,25 +54,25 @@ const (
 )
 
 // begin makes the cut ready for another group.
-func (c *cut) begin(b *Backend, limit uint64, of capped) {
+func (c *cut) begin(h *shared, limit uint64, of capped) {
 	c.limit, c.of, c.first, c.winner = limit, of, nil, nil
 	c.steps.Store(0)
 	c.rows.Store(0)
 	c.done.Store(false)
 	c.next[0].Store(cutAfter)
 	c.next[1].Store(0)
-	if b.canonFirst {
+	if h.options.canonicalFirst {
 		c.next[0].Store(0)
 	}
 }
 
 // measure has what a search spends, and finds, count for the cut from now on.
-func (c *cut) measure(b *Backend, s *search) {
+func (c *cut) measure(s *search) {
 	if c.limit == 0 {
 		return
 	}
-	if s.cut = c; b.canonFirst {
-		s.Stopped = c.taken(b, s)
+	if s.cut = c; s.h.options.canonicalFirst {
+		s.Stopped = c.taken(s)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *cut) measure(b *Backend, s *search) {
 func (c *cut) isDone() bool { return c.limit > 0 && c.done.Load() }
 
 // taken tells whether the first rows are found, by a canonical search that s has made now or by another worker's.
-func (c *cut) taken(b *Backend, s *search) bool {
+func (c *cut) taken(s *search) bool {
 	known, share := 0, uint64(cutShare)
 	if c.rows.Load() > c.limit {
 		known, share = 1, knownShare
@@ -95,29 +95,33 @@ func (c *cut) taken(b *Backend, s *search) bool {
 	}
 	c.next[known].Store(2 * steps)
 	most := steps / share
-	if b.canonFirst {
+	if s.h.options.canonicalFirst {
 		most = ^uint64(0)
 	}
-	first := c.try(b, s, most)
+	first := c.try(s, most)
 	s.SkipTime()
 	if first == nil {
 		return false
 	}
 	c.first, c.winner = first, s
 	c.done.Store(true)
-	b.cuts.Add(1)
+	s.h.cuts.Add(1)
 	return true
 }
 
 // try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
 // when the steps are not enough, and when all searching is to stop.
-func (c *cut) try(b *Backend, s *search, most uint64) *rowsort.Sorter {
-	se := b.newSearch(s.Stop, matcher.WantRows)
-	defer b.release(se)
+func (c *cut) try(s *search, most uint64) *rowsort.Sorter {
+	se := s.h.take()
+	se.attach(s.h, s.Stop, matcher.WantRows)
+	defer func() {
+		se.detach()
+		s.h.put(se)
+	}()
 	se.Closed = s.Closed
 	se.Measure(s.Meter)
 	layout, file := c.of.begin()
-	out := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: s.Stop}
+	out := &rowsort.Sorter{Memory: s.h.memory, Stop: s.Stop}
 	out.Begin(layout, c.limit, file)
 	cs := &canonSearch{se: se, out: out, most: most}
 	c.of.find(cs, c.limit)
@@ -141,7 +145,7 @@ func (s *search) tellCut(steps, matches uint64) {
 }
 
 // cutTaken reports whether the first rows of the cut at hand are found.
-func (s *search) cutTaken() bool { return s.cut != nil && s.cut.taken(s.b, s) }
+func (s *search) cutTaken() bool { return s.cut != nil && s.cut.taken(s) }
 
 // give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
 // the worker that found them, or by none.
@@ -158,20 +162,3 @@ func (c *cut) give(s *search, rows *rowsort.Sorter) (first bool) {
 	f.Release()
 	return true
 }
-
-// begin implements capped.
-func (g *group) begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.request].layout, &g.file }
-
-// find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
-func (g *group) find(c *canonSearch, limit uint64) {
-	b := g.s.b
-	of := b.plans[g.s.reqs[g.request].Plan]
-	for i := range of.plan.Anchored {
-		if c.fromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.over {
-			return
-		}
-	}
-}
-
-// tell implements capped.
-func (g *group) tell(steps uint64) { g.s.of[g.request].steps.Add(int64(steps)) }

@@ -101,9 +101,9 @@ func timed(clock func() time.Duration, f func()) time.Duration {
 // produce searches the staged batch as a worker does, and drops the rows.
 func (x *bench) produce() uint64 {
 	var stop atomic.Bool
-	se := x.b.newSearch(&stop, matcher.WantRows)
+	se := x.b.newSearcher(&stop, matcher.WantRows)
 	defer x.b.release(se)
-	endings := sharedEndings{b: x.b}
+	endings := sharedEndings{h: &x.b.shared}
 	defer endings.release()
 	se.endings.share(&endings)
 	st := &rowsort.Sorter{Memory: x.b.opt.GroupMemory}

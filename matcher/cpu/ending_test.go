@@ -51,8 +51,8 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			queries = append(queries, q)
 		}
 		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 1<<20)
-		forgets.neighbors.Options.NoPairs = true
-		remembers.endingLimits = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
+		forgets.neighbors.Options.NoPairs, forgets.shared.options.noMemo = true, true
+		remembers.shared.options.memo = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {
 			remembers.neighbors.Options.ListEntries, remembers.neighbors.Options.PairEntries = 300+rng.IntN(2000), 100+rng.IntN(2000)
 		}
@@ -74,7 +74,7 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
 				inside, closed := endingsInside(remembers)
-				for _, table := range remembers.endings {
+				for _, table := range remembers.shared.endings {
 					for _, at := range table.slots {
 						if uint32(at>>32) != table.search {
 							continue

@@ -48,8 +48,8 @@ const (
 )
 
 // attach makes a worker remember nothing, until it shares what others do.
-func (x *endings) attach(b *Backend) {
-	x.limits = b.endingLimits
+func (x *endings) attach(h *shared) {
+	x.limits = h.options.memo
 	x.share(nil)
 }
 
@@ -58,7 +58,7 @@ func (x *endings) share(with *sharedEndings) { x.shared, x.table, x.room = with,
 
 // worth reports whether endings of a kind are to be remembered.
 func (x *endings) worth(u *endingUse) bool {
-	if x.shared == nil || x.shared.b.neighbors.Options.NoPairs {
+	if x.shared == nil || x.shared.h.options.noMemo {
 		return false
 	}
 	if u.rest > 0 {

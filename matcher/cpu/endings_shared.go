@@ -11,7 +11,7 @@ import (
 // sharedEndings is what the workers of one search remember together of what endings find: each finds what others come by, too. Nothing is
 // locked but to begin or to replace the table. What two find at once, or a worker in a table that another one has just replaced, is found twice.
 type sharedEndings struct {
-	b   *Backend
+	h   *shared
 	now atomic.Pointer[endingTable]
 	mu  sync.Mutex // held to replace it
 }
@@ -59,33 +59,33 @@ func (s *sharedEndings) replace(full *endingTable) {
 	}
 	var t *endingTable
 	if full == nil {
-		t = s.b.endingTable()
+		t = s.h.endingTable()
 	} else {
 		t = new(endingTable)
 	}
-	t.begin(cmp.Or(s.b.endingLimits.words, maxEndingWords/2*(1+s.b.opt.Threads)))
+	t.begin(cmp.Or(s.h.options.memo.words, maxEndingWords/2*(1+s.h.work.Threads)))
 	s.now.Store(t)
 }
 
 // release leaves the table's memory to the next search. No worker uses it any more.
 func (s *sharedEndings) release() {
 	if t := s.now.Swap(nil); t != nil {
-		s.b.mu.Lock()
-		defer s.b.mu.Unlock()
-		s.b.endings = append(s.b.endings, t)
+		s.h.mu.Lock()
+		defer s.h.mu.Unlock()
+		s.h.endings = append(s.h.endings, t)
 	}
 }
 
 // endingTable returns a table that is not in use.
-func (b *Backend) endingTable() *endingTable {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := len(b.endings)
+func (h *shared) endingTable() *endingTable {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(h.endings)
 	if n == 0 {
 		return new(endingTable)
 	}
-	t := b.endings[n-1]
-	b.endings = b.endings[:n-1]
+	t := h.endings[n-1]
+	h.endings = h.endings[:n-1]
 	return t
 }
 

@@ -21,7 +21,7 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 	seen := func() bool { return replaced && outgrew.Load() }
 	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
 		b := New(Options{Threads: 3})
-		b.endingLimits.words = 100 << rng.IntN(12)
+		b.shared.options.memo.words = 100 << rng.IntN(12)
 		longest := 1 + rng.IntN(1000)
 		// What is found hangs on the ending, the vertex and the search alone.
 		found := func(search, kind uint32, v dyngraph.VertexID) (words []uint32, staged, long bool) {
@@ -33,7 +33,7 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 		}
 		var known atomic.Int64 // of others
 		for search := range uint32(3) {
-			shared := sharedEndings{b: b}
+			shared := sharedEndings{h: &b.shared}
 			var first *endingTable
 			var mine [3]map[[2]uint32]bool
 			var workers sync.WaitGroup
@@ -78,9 +78,9 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 			workers.Wait()
 			replaced = replaced || shared.now.Load() != first
 			shared.release()
-			require.Len(t, b.endings, 1)
+			require.Len(t, b.shared.endings, 1)
 		}
-		if b.endingLimits.words > 3*3*60*longest {
+		if b.shared.options.memo.words > 3*3*60*longest {
 			require.Positive(t, known.Load())
 		}
 	})

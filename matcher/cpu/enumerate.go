@@ -51,17 +51,17 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if limit > 0 {
 		keep++ // one more tells that there are more
 		if want == matcher.WantRows {
-			capped.cut.begin(b, keep, &capped)
+			capped.cut.begin(&b.shared, keep, &capped)
 		}
 	}
 	bound := int(b.g.IDBound())
-	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, sharedEndings{b: b}
+	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, sharedEndings{h: &b.shared}
 	defer endings.release()
 	var come matcher.SearchProgress
 	b.progress.Begin(&come, bound)
 	defer b.progress.End(&come)
 	pool.Run(bound, rootChunk, func() {
-		s := b.newSearch(&stop, want)
+		s := b.newSearcher(&stop, want)
 		defer b.release(s)
 		pool.Join(&s.Worker)
 		s.endings.share(&endings)
@@ -71,13 +71,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(s, shape, adj, nil, 0)
+			s.counter.start(&s.search, shape, adj, nil, 0)
 		}
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
 		st.Begin(all.Layout, keep, &file)
 		s.out = st
 		s.Measure(&meter)
-		capped.cut.measure(b, s)
+		capped.cut.measure(&s.search)
 		if s.Stopped {
 			stop.Store(true)
 		}
@@ -106,7 +106,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		s.Spend()
 		took := s.Told.At - began
-		first := capped.cut.isDone() && capped.cut.give(s, st)
+		first := capped.cut.isDone() && capped.cut.give(&s.search, st)
 		rows := st.Finish(nil)
 		mu.Lock()
 		defer mu.Unlock()

@@ -324,10 +324,10 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 		b, x, q, delta := drawPieces(t, rng)
 		p := x.Plans()[0]
 		var stop atomic.Bool
-		s := b.newSearch(&stop, matcher.WantCount)
+		s := b.newSearcher(&stop, matcher.WantCount)
 		c := &s.counter
 		b.widen(b.plans[p].shape)
-		c.start(s, b.plans[p].shape, b.adjacency(), nil, 0)
+		c.start(&s.search, b.plans[p].shape, b.adjacency(), nil, 0)
 		for _, w := range []way{byQuotients, keptApart} {
 			if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
 				continue

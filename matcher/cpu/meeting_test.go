@@ -32,7 +32,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 		}
 		defer x.stage(us)()
 		var stop atomic.Bool
-		s := x.b.newSearch(&stop, matcher.WantRows)
+		s := x.b.newSearcher(&stop, matcher.WantRows)
 		defer x.b.release(s)
 		for _, o := range x.b.plans[x.plan].rows {
 			if o == nil {
@@ -53,7 +53,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 					if k := rng.IntN(d); rng.IntN(4) > 0 {
 						s.m[k] = dyngraph.VertexID(rng.IntN(vertices))
 					}
-					sameCandidates(t, x, s, d)
+					sameCandidates(t, x, &s.search, d)
 				}
 			}
 		}

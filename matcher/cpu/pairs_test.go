@@ -16,7 +16,7 @@ func TestS7RememberedPairsPutOutTheSame(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 60, func() bool { return remembered > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6)
 		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(2), 1<<20)
-		forgets.neighbors.Options.NoPairs = true
+		forgets.neighbors.Options.NoPairs, forgets.shared.options.noMemo = true, true
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, forgets, remembers)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)

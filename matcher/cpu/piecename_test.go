@@ -60,7 +60,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 		x.Commit()
 		x.Stage(msgs[edges:])
 		var stop atomic.Bool
-		s := b.newSearch(&stop, matcher.WantCount)
+		s := b.newSearcher(&stop, matcher.WantCount)
 		c := &s.counter
 		by := map[*pieceName][]named{}
 		var names []*pieceName
@@ -70,7 +70,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 				continue
 			}
 			b.widen(comp.shape)
-			c.start(s, comp.shape, b.adjacency(), nil, 0)
+			c.start(&s.search, comp.shape, b.adjacency(), nil, 0)
 			all := c.ps.parts
 			if c.ps.apart != nil {
 				all = append(slices.Clone(all), c.ps.apart)
@@ -95,7 +95,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 				}
 				for range 4 {
 					b.widen(first.c.shape)
-					c.start(s, first.c.shape, b.adjacency(), nil, 0)
+					c.start(&s.search, first.c.shape, b.adjacency(), nil, 0)
 					c.q, c.parts, c.depth, c.begin = first.parts.q, first.parts, 0, beginning{anchor: -1}
 					c.rank, c.sign = rng.IntN(len(first.c.shape.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
 					if !mapAround(c, rng, first.p) {
@@ -109,7 +109,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 					c.mapped = first.p.boundary
 					want := c.anew(first.p)
 					b.widen(other.c.shape)
-					c.start(s, other.c.shape, b.adjacency(), nil, 0)
+					c.start(&s.search, other.c.shape, b.adjacency(), nil, 0)
 					c.q, c.parts = other.parts.q, other.parts
 					for c.rank = 0; c.version(other.p) != version; c.rank++ {
 						require.LessOrEqual(t, c.rank, len(other.c.shape.rank))

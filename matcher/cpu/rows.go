@@ -86,7 +86,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{b: b}, emission: emission{results, emit, over}}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{h: &b.shared}, emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	from, to := b.within(reqs)
 	for i := from; i < to; i++ {
@@ -256,3 +256,20 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	}
 	return nil
 }
+
+// begin implements capped.
+func (g *group) begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.request].layout, &g.file }
+
+// find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
+func (g *group) find(c *canonSearch, limit uint64) {
+	b := g.s.b
+	of := b.plans[g.s.reqs[g.request].Plan]
+	for i := range of.plan.Anchored {
+		if c.fromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.over {
+			return
+		}
+	}
+}
+
+// tell implements capped.
+func (g *group) tell(steps uint64) { g.s.of[g.request].steps.Add(int64(steps)) }

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"sync/atomic"
-
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
@@ -17,7 +15,7 @@ const maxWidth = matcher.MaxVertices + matcher.MaxEdges
 // search is one worker's state: a depth-first search over the steps of an order (GAMMA Algorithm 1, one thread in
 // the place of a warp).
 type search struct {
-	b      *Backend
+	h      *shared
 	g      *dyngraph.Graph
 	orders []uint32 // side table of batch orders by edge index
 	bits   []uint64
@@ -49,48 +47,15 @@ type search struct {
 	room     rowsort.Room    // of the next sorter
 	imageRow []uint32        // the image of a row at hand
 	witness  []uint32        // the first match, when any will do
-	counter  counter
 	work.Worker
 	base int  // steps before it belong to another worker
 	cut  *cut // of the group, or the request; nil when its rows are not capped
-}
-
-// newSearch returns a worker's search. It ends with release.
-func (b *Backend) newSearch(stop *atomic.Bool, mode matcher.Want) *search {
-	b.mu.Lock()
-	var s *search
-	if n := len(b.idle); n > 0 {
-		s, b.idle = b.idle[n-1], b.idle[:n-1]
-	} else {
-		s = &search{}
-		s.Matches, s.OnSpend, s.Interrupted = s.matches, s.tellCut, s.cutTaken
-	}
-	b.mu.Unlock()
-	s.b, s.Options = b, &b.work
-	s.g, s.orders, s.bits, s.words, s.Stop = b.g, b.g.OrderTable(), b.filter.Bits(), b.filter.Words(), stop
-	s.filled = filled{}
-	s.ask(mode)
-	s.lists.Attach(b.g, b.filter, &b.neighbors)
-	s.pairs.Attach(&b.neighbors)
-	s.counter.memo.reset()
-	s.endings.attach(b)
-	return s
 }
 
 // ask makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *search) ask(mode matcher.Want) {
 	s.mode, s.found, s.out, s.witness, s.cut = mode, 0, nil, nil, nil
 	s.Worker.Begin()
-}
-
-// release keeps the search's caches for another one.
-func (b *Backend) release(s *search) {
-	s.out, s.Stop, s.cut = nil, nil, nil
-	s.Worker.End()
-	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.idle = append(b.idle, s)
 }
 
 // visible reports whether a staged edge belongs to what is searched. In an incremental search the view is that of

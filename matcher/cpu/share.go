@@ -6,7 +6,6 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/program"
-	"motifd/matcher/cpu/work"
 )
 
 // part is what was left of the candidates of one step, given away.
@@ -63,14 +62,4 @@ func (s *search) resume(p *part) {
 	}
 	s.base = p.level
 	s.extendWithin(p.level, p.lo, p.hi)
-}
-
-// resumePart resumes what another worker gave away: a part of a search, or of a sum.
-func (s *search) resumePart(p *work.Part) {
-	switch p := p.Work.(type) {
-	case *part:
-		s.resume(p)
-	case *portion:
-		s.counter.portion(p)
-	}
 }

@@ -18,7 +18,7 @@ type totals struct {
 	ctx   context.Context
 	sign  dyngraph.Sign
 	phase uint64
-	own   *search
+	own   *searcher
 	taken atomic.Bool // own is at work
 	stop  atomic.Bool // of the request at hand
 	unset func() bool // ends the watch over ctx
@@ -28,7 +28,7 @@ type totals struct {
 // begin makes ready for the tasks of another request.
 func (t *totals) begin() {
 	if t.own == nil {
-		t.own = t.b.newSearch(&t.stop, matcher.WantCount)
+		t.own = t.b.newSearcher(&t.stop, matcher.WantCount)
 		if t.run, t.b.run = t.b.run, nil; t.run == nil {
 			t.run = &tasksRun{}
 			t.run.work = t.run.worker
@@ -52,16 +52,16 @@ func (t *totals) end() {
 }
 
 // search returns a search for a worker: the caller's own one, unless another worker has it.
-func (t *totals) search(mode matcher.Want) (s *search, own bool) {
+func (t *totals) search(mode matcher.Want) (s *searcher, own bool) {
 	if !t.taken.Swap(true) {
 		t.own.ask(mode)
 		return t.own, true
 	}
-	return t.b.newSearch(&t.stop, mode), false
+	return t.b.newSearcher(&t.stop, mode), false
 }
 
 // done takes back what search returned.
-func (t *totals) done(s *search, own bool) {
+func (t *totals) done(s *searcher, own bool) {
 	if own {
 		t.taken.Store(false)
 	} else {
@@ -151,7 +151,7 @@ func (r *tasksRun) worker() {
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
 	if r.shape != nil {
-		s.counter.start(s, r.shape, r.adj, r.forest, t.phase)
+		s.counter.start(&s.search, r.shape, r.adj, r.forest, t.phase)
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {

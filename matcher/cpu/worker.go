@@ -13,7 +13,7 @@ import (
 // worker searches chunks of anchors and parts of groups.
 type worker struct {
 	s   *rowSearch
-	se  *search
+	se  *searcher
 	st  rowsort.Sorter
 	out rowsort.Writer
 	// ready are groups that are complete but not queued, and their size in bytes.
@@ -29,7 +29,7 @@ type worker struct {
 }
 
 func newWorker(s *rowSearch) *worker {
-	w := &worker{s: s, se: s.b.newSearch(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
+	w := &worker{s: s, se: s.b.newSearcher(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
 	w.st.Reuse(w.se.room)
 	w.se.out = &w.st
 	w.se.Interrupted = w.interrupted
@@ -165,7 +165,7 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 	g.rows, g.tripped = rowsort.Sorted{}, false
 	g.chunk, g.request, g.order, g.file.Dir, g.file.Budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
 	if g.cut.limit = 0; limit > 0 {
-		g.cut.begin(s.b, limit, g)
+		g.cut.begin(&s.b.shared, limit, g)
 	}
 	if g.meter.Begin(s.reqs[r].Budget, limit > 0) != matcher.NoCause {
 		g.tripped = true
@@ -217,7 +217,7 @@ func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first 
 	se.Closed = &of.closed
 	w.at, w.starts, se.Next, se.Gave = g, starts, se.Steps+se.Every, false
 	se.Stopped, se.Tripped = false, false
-	g.cut.measure(s.b, se)
+	g.cut.measure(&se.search)
 	if len(starts) == 0 && !se.Stopped {
 		se.resume(p.Work.(*part))
 		tripped = se.Tripped
@@ -234,7 +234,7 @@ func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first 
 	of.steps.Add(int64(se.Told.Steps - began.Steps))
 	of.ns.Add(se.Told.At - began.At)
 	if g.cut.isDone() {
-		return false, g.cut.give(se, &w.st)
+		return false, g.cut.give(&se.search, &w.st)
 	}
 	return tripped, false
 }

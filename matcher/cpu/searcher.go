@@ -1,0 +1,48 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"motifd/matcher"
+	"motifd/matcher/cpu/work"
+)
+
+// searcher is what one worker searches and counts with.
+type searcher struct {
+	search
+	counter counter
+}
+
+// newSearcher returns a worker's searcher. It ends with release.
+func (b *Backend) newSearcher(stop *atomic.Bool, mode matcher.Want) *searcher {
+	b.mu.Lock()
+	var s *searcher
+	if n := len(b.idle); n > 0 {
+		s, b.idle = b.idle[n-1], b.idle[:n-1]
+	} else {
+		s = &searcher{}
+	}
+	b.mu.Unlock()
+	s.attach(&b.shared, stop, mode)
+	s.counter.memo.reset()
+	return s
+}
+
+// release keeps the searcher's caches for another worker.
+func (b *Backend) release(s *searcher) {
+	s.detach()
+	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.idle = append(b.idle, s)
+}
+
+// resumePart resumes what another worker gave away: a part of a search, or of a sum.
+func (s *searcher) resumePart(p *work.Part) {
+	switch p := p.Work.(type) {
+	case *part:
+		s.resume(p)
+	case *portion:
+		s.counter.portion(p)
+	}
+}
