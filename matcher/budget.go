@@ -14,8 +14,9 @@ type Limits struct {
 	// group of the query may take a hundredth of what is left of as much again: small groups go on, and all large ones
 	// together take no more than that.
 	QueryTime time.Duration
-	// BatchTime bounds the search time of all queries in one batch, summed over threads. When it is spent, nothing more
-	// of the batch is searched.
+	// BatchTime bounds the search time of all queries in one batch, summed over threads. When it is spent, only those
+	// queries are searched on that have taken less than their share: BatchTime divided by the number of queries that
+	// the batch concerns. All together take at most twice BatchTime.
 	BatchTime time.Duration
 	// Spill bounds the temporary files of one batch, in bytes at one time.
 	Spill int64
@@ -61,6 +62,7 @@ func (c Cause) String() string {
 // nothing.
 type BatchBudget struct {
 	time, spill int64 // limits
+	share       int64 // of time, that each query has in any case
 	spent       atomic.Int64
 	spilled     atomic.Int64
 	armed       atomic.Bool
@@ -71,6 +73,9 @@ type BatchBudget struct {
 func NewBatchBudget(l Limits) *BatchBudget {
 	return &BatchBudget{time: int64(l.BatchTime), spill: l.Spill}
 }
+
+// Divide gives each of n queries its share of the time.
+func (b *BatchBudget) Divide(n int) { b.share = b.time / int64(max(1, n)) }
 
 // Arm makes the limits hold from now on. Before, work is neither counted nor refused: recovery repeats what was
 // decided.
@@ -129,7 +134,8 @@ func (b *Budget) Patience() time.Duration {
 		left = max(b.Time-b.ns.Load(), b.floor(), 1)
 	}
 	if b.batch != nil && b.batch.time > 0 {
-		if rest := max(b.batch.time-b.batch.spent.Load(), 1); left == 0 || rest < left {
+		rest := max(b.batch.time-b.batch.spent.Load(), b.batch.share-b.ns.Load(), 1)
+		if left == 0 || rest < left {
 			left = rest
 		}
 	}
@@ -176,7 +182,7 @@ func (b *Budget) floor() int64 { return max((2*b.Time-b.ns.Load())/floorShare, b
 
 // exhausted returns the limit that leaves nothing for another group.
 func (b *Budget) exhausted() Cause {
-	if b.batch != nil && b.batch.time > 0 && b.batch.spent.Load() > b.batch.time && b.armed() {
+	if x := b.batch; x != nil && x.time > 0 && x.spent.Load() > x.time && b.ns.Load() >= x.share && b.armed() {
 		return CauseBatch
 	}
 	return NoCause

@@ -391,3 +391,36 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 	require.Less(t, len(out.Decided), degree/10, "decisions are made for groups that were begun")
 	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
 }
+
+// TestS11QueriesOfAHubLeaveOthersTheirShare: once queries that a hub keeps busy have spent the time of the batch, a query
+// that has taken little goes on.
+func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
+	const batchTime = 3 * time.Millisecond
+	opt := func(l matcher.Limits) matcher.EngineOptions {
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
+	}
+	d := matchertest.NewDriverWith(t, opt(matcher.Limits{BatchTime: batchTime}))
+	w := newWorld(t, true)
+	for _, name := range []string{"a", "b", "c"} {
+		d.Register(w.query(name, "MATCH (y)<--(x)-->(z)", subgraphs))
+	}
+	d.Register(w.query("pay", "MATCH (x)-[:PAY]->(y)"))
+	payment := dyngraph.Update{Op: dyngraph.InsertEdge, From: "p", To: "q", Label: "PAY"}
+	out := d.Batch(append(star(5_000), dyngraph.Message{Updates: []dyngraph.Update{payment}}))
+	paid, left, spent := 0, map[string]bool{}, int64(0)
+	for _, r := range out.Records {
+		if r.Query == "pay" {
+			require.Equal(t, matcher.EventMatches, r.Kind)
+			paid++
+		} else if r.Kind == matcher.EventNotice {
+			left[r.Query] = true
+		}
+	}
+	for _, q := range out.Summary.Queries {
+		spent += q.SearchNS
+	}
+	require.Equal(t, 1, paid)
+	require.Len(t, left, 3)
+	require.Less(t, spent, 3*int64(batchTime))
+	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
+}

@@ -305,6 +305,7 @@ func (s *stepper) collect() {
 		s.modes[r.state.Query.Emit] = true
 		e.concerned[at] = 0
 	}
+	s.budget.Divide(len(s.work))
 	for k := range s.work {
 		s.obey(&s.work[k])
 	}
