@@ -9,6 +9,7 @@ type attrs struct {
 	hasTS []uint64 // bitmap
 	props [][]byte
 
+	bg     background
 	spares struct {
 		ids   spare[string]
 		ts    spare[int64]
@@ -32,11 +33,11 @@ func (a *attrs) get(e EdgeIndex) Attr {
 
 func (a *attrs) set(e EdgeIndex, v *Attr) {
 	if v.ID != "" || int(e) < len(a.ids) {
-		a.ids = a.spares.ids.grown(a.ids, int(e)+1)
+		a.ids = a.spares.ids.grown(a.bg, a.ids, int(e)+1)
 		a.ids[e] = v.ID
 	}
 	if v.HasTS || int(e) < len(a.ts) {
-		a.ts = a.spares.ts.grown(a.ts, int(e)+1)
+		a.ts = a.spares.ts.grown(a.bg, a.ts, int(e)+1)
 		a.hasTS = grown(a.hasTS, int(e)/64+1)
 		if v.HasTS {
 			a.ts[e] = v.TS
@@ -46,7 +47,7 @@ func (a *attrs) set(e EdgeIndex, v *Attr) {
 		}
 	}
 	if v.Props != nil || int(e) < len(a.props) {
-		a.props = a.spares.props.grown(a.props, int(e)+1)
+		a.props = a.spares.props.grown(a.bg, a.props, int(e)+1)
 		a.props[e] = v.Props
 	}
 }

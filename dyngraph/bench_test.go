@@ -14,7 +14,7 @@ const benchVertices = 300_000
 func benchGraph(b *testing.B, edges int) *Graph {
 	b.Helper()
 	rnd := rand.New(rand.NewPCG(3, 3))
-	l := NewLoader(Options{Directed: true})
+	l := NewLoader(Options{Directed: true, Background: beside})
 	if err := l.Label("T"); err != nil {
 		b.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func BenchmarkGrow(b *testing.B) {
 	const size, total = 1000, 500_000
 	rnd := rand.New(rand.NewPCG(6, 6))
 	for b.Loop() {
-		g := NewGraph(Options{Directed: true})
+		g := NewGraph(Options{Directed: true, Background: beside})
 		n := 2
 		for range total / size {
 			batch := make([]Update, size)

@@ -37,7 +37,7 @@ func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 	tb.Helper()
 	c := &churn{rnd: rand.New(rand.NewPCG(3, 3)), have: map[[2]VertexID]bool{}, attr: attr}
 	vertices := edges / churnDegree
-	l := NewLoader(Options{Directed: true})
+	l := NewLoader(Options{Directed: true, Background: beside})
 	must := func(err error) {
 		if err != nil {
 			tb.Fatal(err)

@@ -22,6 +22,9 @@ func TestColumnsGrow(t *testing.T) {
 	}
 }
 
+// beside is a background for tests.
+func beside(work func()) { go work() }
+
 // growth is how often memory was made beforehand, and how often it was asked for then.
 type growth struct{ foreseen, used int }
 
@@ -38,7 +41,7 @@ func growColumn[T comparable](t *testing.T, rnd *rand.Rand, seen *growth, draw f
 			n = max(1, rnd.IntN(len(want)+1)) // a column does not shrink
 		}
 		before, ready := cap(got), s.made != nil
-		got = s.grown(got, n)
+		got = s.grown(beside, got, n)
 		from := len(want) // what is there need be looked at when it was moved, and now and then
 		if cap(got) != before || rnd.IntN(10) == 0 {
 			from = 0
@@ -70,7 +73,7 @@ func growColumn[T comparable](t *testing.T, rnd *rand.Rand, seen *growth, draw f
 func TestSpareIsAsLargeAsAskedFor(t *testing.T) {
 	for _, made := range []int{300_000, 400_000, 700_000} {
 		var s spare[uint64]
-		s.prepare(made)
+		s.prepare(beside, made)
 		if s.made == nil {
 			t.Fatal("nothing was made")
 		}

@@ -22,8 +22,8 @@
 //	   take them along.
 //	5  Edge indexes are re-used as ids are, so what batch n deleted can be named until Stage of batch n+2.
 //	6  While a batch is staged, the counts (Vertices, Edges, degrees, triples) are of both graphs together.
-//	7  A Graph has one owner: nothing here is safe for concurrent use, except that any number of goroutines may read
-//	   views between Stage and Commit or Abort, and between batches.
+//	7  A Graph starts no goroutine and has one owner: nothing here is safe for concurrent use, except that any number
+//	   of goroutines may read views between Stage and Commit or Abort, and between batches.
 //
 //	8  An adjacency entry is a neighbour and an edge index, eight bytes. Its vertex, direction and label are in the edge
 //	   table, which therefore has an edge before its entries come and until they are gone; degrees, too, are of what the

@@ -113,7 +113,7 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 // run folds the updates, but for the plain ones, which it finds. After an error the folder must still be reset.
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
-	f.mark = f.marks.grown(f.mark, int(g.bound))
+	f.mark = f.marks.grown(g.opt.Background, f.mark, int(g.bound))
 	f.divide(updates)
 	for k, i := range f.others {
 		if k%ahead == 0 {

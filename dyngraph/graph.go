@@ -16,6 +16,10 @@ type Options struct {
 	MaxLabels int
 	// MaxKeyLen bounds vertex keys and labels, in bytes. 0 is 1024.
 	MaxKeyLen int
+	// Background runs work on a goroutine of the caller's, beside the calls of the Graph: memory that large columns need
+	// next is made there. The work ends by itself, and need not be waited for. nil: memory is made when it is needed, for
+	// which a batch may wait.
+	Background func(work func())
 }
 
 func (o Options) withDefaults() Options {
@@ -91,7 +95,7 @@ func NewGraph(opt Options) *Graph {
 		keys:     newDictionary(),
 		maxEdges: uint32(NoEdge),
 	}
-	g.adj.directed = opt.Directed
+	g.adj.directed, g.adj.bg, g.attr.bg = opt.Directed, opt.Background, opt.Background
 	g.stats.triples = make(map[tripleKey]*int)
 	g.fold.reset()
 	return g

@@ -43,15 +43,15 @@ func TestHugePages(t *testing.T) {
 	if !within(s.take(n, n)) {
 		t.Error("a column that was made is not in huge pages")
 	}
-	s.prepare(n)
+	s.prepare(beside, n)
 	if !within(s.take(n, n)) {
 		t.Error("a column that was made ahead is not in huge pages")
 	}
-	column := s.grown(nil, 1000)
+	column := s.grown(beside, nil, 1000)
 	for i := range column {
 		column[i] = byte(i)
 	}
-	column = s.grown(column, n)
+	column = s.grown(beside, column, n)
 	if !within(column) {
 		t.Error("a column that grew is not in huge pages")
 	}

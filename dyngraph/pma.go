@@ -58,6 +58,7 @@ type pma struct {
 		ent [1]Entry
 	}
 
+	bg     background
 	spares struct {
 		heads spare[head]
 		nbr   spare[VertexID]
@@ -85,7 +86,7 @@ type segment struct {
 func (s *segment) of(ops []slot) []slot { return ops[s.first:s.end] }
 
 func (p *pma) grow(vertices int) {
-	p.heads = p.spares.heads.grown(p.heads, vertices)
+	p.heads = p.spares.heads.grown(p.bg, p.heads, vertices)
 }
 
 func (p *pma) leaves() int { return len(p.count) }

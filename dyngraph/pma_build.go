@@ -76,8 +76,8 @@ func (p *pma) foresee() {
 	switch slots := float64(p.leaves() * leafSize); {
 	case float64(p.n) > near*slots:
 		n := roomFor(leavesFor(int(rootHigh*slots))) * leafSize
-		p.spares.nbr.prepare(n)
-		p.spares.ent.prepare(n)
+		p.spares.nbr.prepare(p.bg, n)
+		p.spares.ent.prepare(p.bg, n)
 	case float64(p.n) < far*slots && cap(p.nbr)-len(p.nbr) >= cap(p.nbr)/spareShare:
 		p.spares.nbr, p.spares.ent = spare[VertexID]{}, spare[Entry]{}
 	}

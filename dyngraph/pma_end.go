@@ -32,7 +32,7 @@ func (p *pma) insertAtEnd(ops []slot, at []int) []slot {
 	}
 	m := p.merge(last, last+1, ops[from:])
 	p.n = n
-	p.nbr, p.ent = p.spares.nbr.grown(p.nbr, leaves*leafSize), p.spares.ent.grown(p.ent, leaves*leafSize)
+	p.nbr, p.ent = p.spares.nbr.grown(p.bg, p.nbr, leaves*leafSize), p.spares.ent.grown(p.bg, p.ent, leaves*leafSize)
 	p.count, p.first, p.runs = grown(p.count, leaves), grown(p.first, leaves), grown(p.runs, leaves)
 	p.spread(last, last+full, m[:full*fullLeaf])
 	p.spread(leaves-1, leaves, m[full*fullLeaf:])

@@ -197,16 +197,16 @@ func (g *Graph) stageVertices() {
 
 func (g *Graph) growVertices() {
 	n := int(g.bound)
-	s := &g.spares
-	g.vkey, g.vlabel, g.vstate = s.vkey.grown(g.vkey, n), s.vlabel.grown(g.vlabel, n), s.vstate.grown(g.vstate, n)
-	g.vlow = s.vlow.grown(g.vlow, n)
+	s, bg := &g.spares, background(g.opt.Background)
+	g.vkey, g.vlabel = s.vkey.grown(bg, g.vkey, n), s.vlabel.grown(bg, g.vlabel, n)
+	g.vstate, g.vlow = s.vstate.grown(bg, g.vstate, n), s.vlow.grown(bg, g.vlow, n)
 	g.adj.grow(n)
 }
 
 func (g *Graph) growEdges() {
 	n := int(g.edgeBound)
-	g.adj.edges = g.spares.edges.grown(g.adj.edges, n)
-	g.order = g.spares.order.grown(g.order, n)
+	s, bg := &g.spares, background(g.opt.Background)
+	g.adj.edges, g.order = s.edges.grown(bg, g.adj.edges, n), s.order.grown(bg, g.order, n)
 }
 
 // touch lists the touched vertices. The entries, sorted by vertex, give the ends of the net edges.

@@ -14,6 +14,9 @@ import (
 	"motifd/stream/codec"
 )
 
+// beside runs work on a goroutine of its own; see dyngraph.Options.Background.
+func beside(work func()) { go work() }
+
 // timedBackend measures the time that a backend spends searching, less what the receiver of its results takes.
 type timedBackend struct {
 	matcher.Backend

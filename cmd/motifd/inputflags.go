@@ -77,7 +77,7 @@ func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([
 	if err != nil {
 		return nil, nil, err
 	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !f.Undirected})
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !f.Undirected, Background: beside})
 	if graph == "" {
 		return queries, g, nil
 	}

@@ -59,7 +59,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected, Background: beside})
 	load, err := loadGraph(a, g, in)
 	if err != nil {
 		return err

@@ -160,7 +160,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected})
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected, Background: beside})
 	if err := r.load(g); err != nil {
 		return errors.Join(err, src.Close())
 	}

@@ -74,6 +74,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	s.now("recovering")
 	opt := s.cfg.CheckpointOptions()
+	opt.Graph.Background = beside
 	opt.Logger = func(msg string) { s.log.Error().Str("from", "checkpoint").Msg(msg) }
 	store, err := checkpoint.Open(s.cfg.Checkpoint.Dir, opt)
 	if err != nil {
@@ -195,7 +196,9 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	if err != nil {
 		return nil, err
 	}
-	g := dyngraph.NewGraph(s.cfg.GraphOptions())
+	graph := s.cfg.GraphOptions()
+	graph.Background = beside
+	g := dyngraph.NewGraph(graph)
 	a := *s.app
 	a.ctx = ctx
 	took, err := loadGraph(&a, g, &input{
