@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -21,7 +22,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock}
+	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock, Timeout: context.WithTimeout}
 	if t := o.trace; t != nil {
 		opt.Trace = &cuda.Trace{Clock: func() int64 { return int64(time.Since(t.start)) }, Each: func(s cuda.TraceSpan) bool {
 			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)

@@ -3,7 +3,9 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -47,6 +49,9 @@ type Options struct {
 	Parts bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
+	// Timeout returns a context that ends with context.DeadlineExceeded after a time, as context.WithTimeout does. With it
+	// Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by themselves.
+	Timeout func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc)
 	// Trace takes note of what happens on the device, and when; nil does not.
 	Trace *Trace
 	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all

@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ func TestS12ClosedFormsBesideADevice(t *testing.T) {
 						Device:    newDevice(t, rand.New(rand.NewPCG(1, 2))),
 						CPU:       cpu.Options{Threads: 2, Clock: clock},
 						Clock:     clock,
+						Timeout:   context.WithTimeout,
 						Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: 1, Explore: 0.04}),
 					},
 				)

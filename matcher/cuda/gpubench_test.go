@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -42,7 +43,7 @@ func BenchmarkBatch(b *testing.B) {
 	for _, v := range []struct {
 		name string
 		opt  cuda.Options
-	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock}}, {"no-mail", cuda.Options{NoMail: true}},
+	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock, Timeout: context.WithTimeout}}, {"no-mail", cuda.Options{NoMail: true}},
 		{"no-steal", cuda.Options{NoMail: true, NoSteal: true}}} {
 		if !slices.Contains(strings.Split(*benchBackends, ","), v.name) {
 			continue

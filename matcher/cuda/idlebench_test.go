@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -40,7 +41,7 @@ func BenchmarkIdleGPU(b *testing.B) {
 				all := []*follower{
 					{name: "cpu", be: cpu.New(options)},
 					{name: "again", be: cpu.New(options)},
-					{name: "idle", be: cuda.New(cuda.Options{Device: absent{}, CPU: options, Clock: clock,
+					{name: "idle", be: cuda.New(cuda.Options{Device: absent{}, CPU: options, Clock: clock, Timeout: context.WithTimeout,
 						Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: math.MaxUint64, Explore: 1e-12})})},
 				}
 				// Where a graph lies in memory depends on which was made first.

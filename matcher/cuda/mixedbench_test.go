@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ func BenchmarkMixedStream(b *testing.B) {
 func benchFollowers(devices []kernels.Device, c cuda.Calibration, reasons map[string]int) []*follower {
 	clock := benchClock()
 	device := func(dev kernels.Device, p *cuda.Placement) matcher.Backend {
-		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock, Placement: p})
+		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock, Timeout: context.WithTimeout, Placement: p})
 	}
 	return []*follower{
 		{name: "cpu", be: cpu.New(cpu.Options{Clock: clock})},

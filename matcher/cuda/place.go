@@ -158,9 +158,9 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 // ended by itself.
 func (b *Backend) timed(ctx context.Context, limit int64, f func(context.Context) error) (took int64, done bool, err error) {
 	bounded := ctx
-	if limit > 0 {
+	if limit > 0 && b.opt.Timeout != nil {
 		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeout(ctx, time.Duration(limit))
+		bounded, cancel = b.opt.Timeout(ctx, time.Duration(limit))
 		defer cancel()
 		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as long,
 		// as there are two kernels in a launch for counts, and work that goes from warp to warp finds turns to make with

@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -24,6 +25,7 @@ func TestP2Placement(t *testing.T) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 5))
 		o := randomOptions(rng)
 		now := int64(0)
+		o.Timeout = context.WithTimeout
 		o.Clock = func() int64 { // costs are drawn, so that anything may seem cheap
 			now += 1 << rng.IntN(22)
 			return now
