@@ -86,10 +86,11 @@ type Backend struct {
 	// the next.
 	phase, read uint64
 	branches    branches
-	apart       bool // tests: every anchor is searched by itself
-	forests     bool // tests: every pattern that can have a forest has one
-	room        int  // tests: what branches may take, if not 0
-	enumerates  bool // tests: no pattern is made ready for counting
+	apart       bool     // tests: every anchor is searched by itself
+	forests     bool     // tests: every pattern that can have a forest has one
+	strategy    strategy // tests: how patterns are counted
+	room        int      // tests: what branches may take, if not 0
+	enumerates  bool     // tests: no pattern is made ready for counting
 	// adj is there since something was counted, as long as some plan is.
 	adj    *labeladj.Index
 	counts bool                // some plan is counted in every batch
@@ -184,7 +185,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates {
-			c.shape = newShape(p, b.filter, cols)
+			c.shape = newShape(p, b.filter)
 		}
 		for i := range p.Anchored {
 			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))

@@ -156,13 +156,10 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 				k.Edge = matcher.AnyLabel
 			}
 		}
-		if !slices.Contains(s.wide, k) {
-			s.wide = append(s.wide, k)
-		}
 		q.edges[x] = append(
 			q.edges[x],
-			edgeTo{rank: seen[0].rank, kind: s.kind(k.Key()), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-				back: program.BackEdge{Edge: seen[0].edge, Label: k.Edge}},
+			edgeTo{rank: seen[0].rank, kind: s.wildcard(k), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
+				edge: seen[0].edge, label: k.Edge},
 		)
 	}
 	to := &q.edges[x][at]
@@ -180,7 +177,7 @@ func (e *edgeTo) code() uint64 {
 	if e.wide != nil {
 		return 1<<63 | uint64(e.wide.kinds)<<8 | uint64(len(e.wide.sets))
 	}
-	return uint64(e.back.Label)<<1 | uint64(e.back.Dir)
+	return uint64(e.label)<<1 | uint64(e.dir)
 }
 
 // weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to
@@ -260,7 +257,7 @@ func (c *counter) assign(
 	}
 	a.ways = append(a.ways[:0], make([]matcher.Count, states)...)
 	a.ways[0] = matcher.CountOf(1)
-	view := c.se.g.View(dyngraph.New)
+	view := c.g.View(dyngraph.New)
 	for _, e := range ent {
 		from, to, label := view.Edge(e.Index())
 		if anchor >= 0 && c.isAnchor(from, to, label) {
@@ -294,9 +291,9 @@ func (c *counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) b
 }
 
 // besideAnchor returns the weight of the anchor's ends for a bundle that the anchor belongs to, without the anchor.
-func (c *counter) besideAnchor(e *edgeTo, to *target, w dyngraph.VertexID, anchor int) matcher.Count {
+func (c *counter) besideAnchor(e *edgeTo, w dyngraph.VertexID, anchor int) matcher.Count {
 	x := c.image[e.from]
-	ent, staged := c.entriesTo(x, e, to, w)
+	ent, staged := c.entriesTo(x, e, w)
 	total := matcher.CountOf(1)
 	for _, set := range e.wide.sets {
 		switch i := slices.IndexFunc(set, func(d bundled) bool { return d.edge == anchor }); {
@@ -312,8 +309,8 @@ func (c *counter) besideAnchor(e *edgeTo, to *target, w dyngraph.VertexID, ancho
 
 // entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be
 // staged.
-func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, to *target, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
-	nbr, ent, staged := c.around(x, e, to)
+func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
+	nbr, ent, staged := c.around(x, e)
 	from := neighbors.Seek(nbr, 0, w)
 	end := from
 	for end < len(nbr) && nbr[end] == w {
@@ -323,9 +320,9 @@ func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, to *target, w dyngra
 }
 
 // joins returns how often an edge joins data vertex w to the image of the edge's other end.
-func (c *counter) joins(e *edgeTo, to *target, w dyngraph.VertexID) matcher.Count {
+func (c *counter) joins(e *edgeTo, w dyngraph.VertexID) matcher.Count {
 	x := c.image[e.from]
-	ent, staged := c.entriesTo(x, e, to, w)
+	ent, staged := c.entriesTo(x, e, w)
 	switch {
 	case len(ent) == 0:
 		return matcher.Count{}
@@ -354,13 +351,13 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 	lead := 0
 	least := -1
 	for k := range from {
-		if nbr, _, _ := c.around(c.image[from[k].from], &from[k], to); least < 0 || len(nbr) < least {
+		if nbr, _, _ := c.around(c.image[from[k].from], &from[k]); least < 0 || len(nbr) < least {
 			lead, least = k, len(nbr)
 		}
 	}
-	c.stepBy(least * len(from))
+	c.worker.StepBy(least * len(from))
 	x := c.image[from[lead].from]
-	nbr, ent, staged := c.around(x, &from[lead], to)
+	nbr, ent, staged := c.around(x, &from[lead])
 	for i := 0; i < len(nbr); {
 		w, end := nbr[i], i+1
 		for end < len(nbr) && nbr[end] == w {
@@ -382,7 +379,7 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 				break
 			}
 			if k != lead {
-				n = n.Mul(c.joins(&from[k], to, w))
+				n = n.Mul(c.joins(&from[k], w))
 			}
 		}
 		if !n.IsZero() {
@@ -393,11 +390,11 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 
 // sumOf adds up the weights of the data vertices that fit a block and are joined to data vertex v by a wide edge.
 func (c *counter) sumOf(v dyngraph.VertexID, to *target, e *edgeTo) (total matcher.Count) {
-	nbr, ent, staged := c.around(v, e, to)
+	nbr, ent, staged := c.around(v, e)
 	if !staged && c.implied(to) && e.wide.simple() {
 		return matcher.CountOf(uint64(len(nbr)))
 	}
-	c.stepBy(len(nbr))
+	c.worker.StepBy(len(nbr))
 	for i := 0; i < len(nbr); {
 		w, end := nbr[i], i+1
 		for end < len(nbr) && nbr[end] == w {

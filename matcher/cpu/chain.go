@@ -131,18 +131,6 @@ func (x *chainCounter) ready(n int) {
 	}
 }
 
-// prefetchEnds reads the blocks of the ends of net edges, which are mostly in no cache: reads that do not wait for each
-// other overlap.
-func prefetchEnds(a *labeladj.Index, tasks []task) (read uint64) {
-	for i := range tasks {
-		read += a.TouchHead(tasks[i].From) + a.TouchHead(tasks[i].To)
-	}
-	for i := range tasks {
-		read += a.TouchBlock(tasks[i].From) + a.TouchBlock(tasks[i].To)
-	}
-	return read
-}
-
 // prefetchBlocks reads where the blocks of some vertices begin, likewise.
 func prefetchBlocks(a *labeladj.Index, of []reached) (read uint64) {
 	for i := range of {
@@ -201,7 +189,7 @@ func (c *counter) between(ch *chain, lo, hi int) (matcher.Count, bool) {
 		x.other, x.side[k] = x.side[k], x.other
 		c.expand(&ch.links[[2]int{lo, hi}[k]], k, x.other, k)
 	}
-	if len(x.side[0]) == 0 || len(x.side[1]) == 0 || x.over || c.se.Stopped {
+	if len(x.side[0]) == 0 || len(x.side[1]) == 0 || x.over || c.worker.Stopped {
 		return matcher.Count{}, !x.over
 	}
 	return c.meet(ch, lo, hi)
@@ -215,8 +203,8 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 	e := l.from[from]
 	kept := l.clash&c.mapped != 0      // apart from something
 	if len(of) == 1 && e.wide == nil { // no image is reached twice
-		nbr, ent, staged := c.around(of[0].v, e, l.to)
-		c.stepBy(len(nbr))
+		nbr, ent, staged := c.around(of[0].v, e)
+		c.worker.StepBy(len(nbr))
 		for i, w := range nbr {
 			if (!staged || c.sees(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) && (!kept || c.free(l.at, w)) {
 				out = append(out, reached{w, of[0].n})
@@ -227,8 +215,8 @@ func (c *counter) expand(l *link, from int, of []reached, side int) {
 	}
 	x.read += prefetchBlocks(c.adj, of)
 	for _, r := range of {
-		nbr, ent, staged := c.around(r.v, e, l.to)
-		if !c.stepBy(len(nbr)) {
+		nbr, ent, staged := c.around(r.v, e)
+		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for i, w := range nbr {
@@ -284,10 +272,10 @@ func (c *counter) weigh(l *link, images []reached) []reached {
 func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
 	x := &c.chains
 	few, many := 0, 1 // few is expanded into many
-	e, to := ch.links[hi].from[0], ch.links[hi].to
+	e := ch.links[hi].from[0]
 	if len(x.side[1]) < len(x.side[0]) {
 		few, many = 1, 0
-		e, to = ch.links[lo].from[1], ch.links[lo].to
+		e = ch.links[lo].from[1]
 	}
 	for _, r := range x.side[many] {
 		x.ways[r.v] = r.n
@@ -296,8 +284,8 @@ func (c *counter) meet(ch *chain, lo, hi int) (matcher.Count, bool) {
 	var total matcher.Count
 	var sumHi, sumLo uint64
 	for _, r := range x.side[few] {
-		nbr, ent, staged := c.around(r.v, e, to)
-		if !c.stepBy(len(nbr)) {
+		nbr, ent, staged := c.around(r.v, e)
+		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for i, w := range nbr {

@@ -120,7 +120,7 @@ func (c *counter) sameChoice(u, v int) bool {
 }
 
 // same reports whether the same data vertices fit two blocks.
-func (t *target) same(o *target) bool { return t.Test == o.Test && slices.Equal(t.more, o.more) }
+func (t *target) same(o *target) bool { return t.test == o.test && slices.Equal(t.more, o.more) }
 
 // seeAlike reports whether two edges that ask for the same see the same of what the batch changes.
 func (c *counter) seeAlike(a, b *edgeTo) bool {

@@ -28,7 +28,7 @@ func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 			return l.nbr, l.ways
 		}
 		l := edgeList{rank: e.rank}
-		l.nbr, l.ent, l.staged = c.around(c.image[e.from], e, p.to)
+		l.nbr, l.ent, l.staged = c.around(c.image[e.from], e)
 		if len(l.nbr) == 0 {
 			return nil, nil
 		}
@@ -41,8 +41,8 @@ func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 	few := ls[0].nbr
 	for k := 1; k < len(ls) && len(few) > 0; k++ {
 		l := &ls[k]
-		c.stepBy(2 * len(few))
-		at, in := c.se.meeting.Of(few, l.nbr)
+		c.worker.StepBy(2 * len(few))
+		at, in := c.intersect.Of(few, l.nbr)
 		kept := found[:0]
 		for i, p := range at {
 			if c.seesAt(l, int(in[i])) && (k > 1 || c.seesAt(&ls[0], int(p))) {

@@ -24,16 +24,3 @@ func addMod(a, b matcher.Count) matcher.Count {
 	hi, _ := bits.Add64(a.Hi, b.Hi, carry)
 	return matcher.Count{Hi: hi, Lo: lo}
 }
-
-// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or
-// disappears at once: there are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are
-// counted, otherwise subgraphs.
-func (c *compiled) inUnits(n matcher.Count) matcher.Count {
-	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
-	case c.shape != nil && subgraphs:
-		return n.Quo(c.plan.Automorphisms)
-	case c.shape == nil && !subgraphs:
-		return n.Mul(c.plan.Automorphisms)
-	}
-	return n
-}

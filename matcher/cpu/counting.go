@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/work"
@@ -19,8 +20,14 @@ import (
 // again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this
 // is exact, and mostly nothing, as few vertices are joined to the right neighbours.
 type counter struct {
-	se    *search
-	step  func() bool // se.step, until the search is stopped
+	worker   *work.Worker
+	strategy strategy    // tests: forces one, as far as a pattern can be counted so
+	step     func() bool // counts a step; false once the worker is stopped
+	g        *dyngraph.Graph
+	orders   []uint32 // batch order of each edge, by edge index
+	bits     []uint64 // candidate bits, words of them by vertex
+	words    int
+
 	adj   *labeladj.Index
 	shape *shape
 	ps    *pieces
@@ -30,38 +37,46 @@ type counter struct {
 
 	scene
 	sums []openSum // the outermost first, if they are shared
-	// forest has counted some of the quotients in a phase. Since it knows nothing of candidate bits, they do not matter
-	// for the others either: the terms that cancel out would not. place is the net edge's in its group.
-	forest *forest
-	phase  uint64
-	place  uint32
-	read   uint64 // what was read ahead comes together here, so that it is read
+	// rest is not nil when some of the quotients are counted elsewhere, without regard to candidate bits. Then these do not
+	// matter for the others either: terms would not cancel out.
+	rest *remainder
+	read uint64 // what was read ahead comes together here, so that it is read
 
-	memo   memo
-	common [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
-	ways   [matcher.MaxVertices + 1][]matcher.Count     // beside them
-	depth  int
-	leaf   leafCounter
-	choice chooser
+	memo      memo
+	intersect neighbors.Intersecter
+	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
+	ways      [matcher.MaxVertices + 1][]matcher.Count     // beside them
+	depth     int
+	leaf      leafCounter
+	choice    chooser
 
 	assigning assignment
 	gathered  weighted
 	chains    chainCounter
 }
 
-// start makes the counter ready for anchored or rooted counts over s.
-func (c *counter) start(se *search, s *shape, adj *labeladj.Index, f *forest, phase uint64) {
-	if c.cache == nil {
-		c.se, c.step, c.cache = se, func() bool { return !se.Stopped && se.Step() }, map[*shape]*pieces{}
+// attach makes the counter read a graph with its candidate bits. The worker is the counter's from then on.
+func (c *counter) attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter) {
+	if c.worker != w {
+		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
 	}
-	if c.names.next > mostPieceNames {
+	c.g, c.orders, c.bits, c.words = g, g.OrderTable(), f.Bits(), f.Words()
+	c.memo.reset()
+}
+
+// detach drops what the next search may not have any more.
+func (c *counter) detach() { c.adj, c.rest = nil, nil }
+
+// start makes the counter ready for anchored or rooted counts over s.
+func (c *counter) start(s *shape, adj *labeladj.Index, rest *remainder) {
+	if c.cache == nil || c.names.next > mostPieceNames {
 		c.cache, c.names = map[*shape]*pieces{}, pieceNames{}
 		c.memo.reset()
 	}
-	c.shape, c.adj, c.forest, c.phase = s, adj, f, phase
+	c.shape, c.adj, c.rest = s, adj, rest
 	c.ps = c.cache[s]
 	if c.ps == nil {
-		c.ps = newPieces(se.g, s, &c.names)
+		c.ps = newPieces(c.g, s, &c.names)
 		c.cache[s] = c.ps
 	}
 	c.kinds = c.kinds[:0]
@@ -70,18 +85,24 @@ func (c *counter) start(se *search, s *shape, adj *labeladj.Index, f *forest, ph
 	}
 }
 
-// isJoined reports whether an edge that is not wide joins data vertex w to the image of the edge's other end.
-func (c *counter) isJoined(e *edgeTo, to *target, w dyngraph.VertexID) bool {
-	nbr, ent, staged := c.around(c.image[e.from], e, to)
-	at := neighbors.Seek(nbr, 0, w)
-	return at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank))
+// remainder is what is left to be counted from net edges one by one when some quotients are counted elsewhere.
+type remainder struct {
+	terms []term // by quotient
+	// rulesOut reports whether a quotient has no homomorphisms from a beginning.
+	rulesOut func(quotient int, b *beginning) bool
 }
 
-// stepBy counts several search steps; false ends the search.
-func (c *counter) stepBy(n int) bool {
-	before := c.se.Steps
-	c.se.Steps += uint64(n)
-	return before/work.PollEvery == c.se.Steps/work.PollEvery || c.se.Poll()
+// term is what becomes of a quotient.
+type term struct {
+	weight
+	elsewhere bool // there is nothing to count from net edges one by one
+}
+
+// isJoined reports whether an edge that is not wide joins data vertex w to the image of the edge's other end.
+func (c *counter) isJoined(e *edgeTo, w dyngraph.VertexID) bool {
+	nbr, ent, staged := c.around(c.image[e.from], e)
+	at := neighbors.Seek(nbr, 0, w)
+	return at < len(nbr) && nbr[at] == w && (!staged || c.sees(ent[at], e.rank))
 }
 
 // put maps the members of a block.
@@ -93,20 +114,16 @@ func (c *counter) put(members uint32, w dyngraph.VertexID) {
 
 // passes reports whether a data vertex fits a block.
 func (c *counter) passes(t *target, w dyngraph.VertexID) bool {
-	return c.forest != nil || t.passes(c.se.bits, c.se.words, w)
+	return c.rest != nil || t.passes(c.bits, c.words, w)
 }
 
 // implied tells that every vertex that is reached along a block's only edge fits it.
-func (c *counter) implied(t *target) bool { return t.implied || c.forest != nil }
+func (c *counter) implied(t *target) bool { return t.implied || c.rest != nil }
 
 // around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all
 // need fit the target.
-func (c *counter) around(v dyngraph.VertexID, e *edgeTo, to *target) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
-	if e.kind >= 0 {
-		return c.adj.Of(v, c.kinds[e.kind])
-	}
-	l := c.se.lists.Of(v, &e.back, &to.Step)
-	return l.Vertices, l.Entries, l.Staged
+func (c *counter) around(v dyngraph.VertexID, e *edgeTo) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
+	return c.adj.Of(v, c.kinds[e.kind])
 }
 
 // sees reports whether an edge of the given rank may have a staged data edge as its image.
@@ -117,7 +134,7 @@ func (c *counter) sees(e dyngraph.Entry, rank int) bool {
 	if rank < c.rank {
 		return false
 	}
-	return (c.se.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
+	return (c.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
 }
 
 func (c *counter) product(ps []*piece) matcher.Count {
@@ -150,7 +167,7 @@ func (c *counter) manyHits(p *piece, others uint32) bool {
 
 // count returns the number of ways to map a piece, apart from all that it must be kept apart from.
 func (c *counter) count(p *piece) matcher.Count {
-	if c.se.Stopped { // whatever is under way comes to its end at once
+	if c.worker.Stopped { // whatever is under way comes to its end at once
 		return matcher.Count{}
 	}
 	if p.leaves != nil {
@@ -194,7 +211,7 @@ func (c *counter) remember(p *piece) matcher.Count {
 	c.mapped = p.boundary
 	n := c.anew(p)
 	c.mapped = mapped
-	if !c.se.Stopped {
+	if !c.worker.Stopped {
 		c.memo.put(key, n)
 	}
 	return n
@@ -224,7 +241,7 @@ func (c *counter) version(p *piece) uint32 {
 	for n < len(p.ranks) && p.ranks[n] < c.rank {
 		n++
 	}
-	if c.forest != nil {
+	if c.rest != nil {
 		n += 1 + len(p.ranks)
 	}
 	return uint32(n)
@@ -257,7 +274,7 @@ func (c *counter) hits(p *piece, others uint32, taken uint32) matcher.Count {
 
 // fits returns how often data vertex w can be the image of u beside what is mapped.
 func (c *counter) fits(u int, w dyngraph.VertexID) matcher.Count {
-	if !c.se.Step() || !c.passes(&c.q.at[u], w) {
+	if !c.worker.Step() || !c.passes(&c.q.at[u], w) {
 		return matcher.Count{}
 	}
 	n := matcher.CountOf(1)
@@ -267,8 +284,8 @@ func (c *counter) fits(u int, w dyngraph.VertexID) matcher.Count {
 			continue
 		}
 		if e.wide != nil {
-			n = n.Mul(c.joins(e, &c.q.at[u], w))
-		} else if !c.isJoined(e, &c.q.at[u], w) {
+			n = n.Mul(c.joins(e, w))
+		} else if !c.isJoined(e, w) {
 			return matcher.Count{}
 		}
 	}
@@ -288,7 +305,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 	}
 	if len(p.from) == 1 && p.from[0].wide == nil {
 		e := &p.from[0]
-		nbr, ent, staged := c.around(c.image[e.from], e, p.to)
+		nbr, ent, staged := c.around(c.image[e.from], e)
 		if p.leaf != nil {
 			return c.withLeaf(p, nbr, ent, staged)
 		}
@@ -300,7 +317,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 			return total
 		}
 		for i, w := range nbr {
-			if !c.se.Step() {
+			if !c.worker.Step() {
 				return matcher.Count{}
 			}
 			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.sees(ent[i], e.rank)) && c.free(p.next, w) {
@@ -316,7 +333,7 @@ func (c *counter) enumerate(p *piece) matcher.Count {
 		found = nil
 	}
 	for i, w := range found {
-		if !c.se.Step() {
+		if !c.worker.Step() {
 			break
 		}
 		n := c.with(p, w)
@@ -339,7 +356,7 @@ func (c *counter) images(p *piece, nbr []dyngraph.VertexID, ent []dyngraph.Entry
 		}
 	}
 	c.common[c.depth] = images
-	c.stepBy(len(nbr) - len(images))
+	c.worker.StepBy(len(nbr) - len(images))
 	return images
 }
 
@@ -356,7 +373,7 @@ func (c *counter) with(p *piece, w dyngraph.VertexID) matcher.Count {
 // withLeaf counts a piece of a block with one leaf and no other edges, neither to be kept apart from anything.
 func (c *counter) withLeaf(p *piece, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
 	var total matcher.Count
-	if !c.stepBy(len(nbr)) {
+	if !c.worker.StepBy(len(nbr)) {
 		return total
 	}
 	rank, n := p.from[0].rank, uint64(0)

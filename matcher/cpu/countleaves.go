@@ -60,7 +60,7 @@ const long = 64
 
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
 func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
-	nbr, _, staged := c.around(v, e, to)
+	nbr, _, staged := c.around(v, e)
 	return len(nbr) >= long && (staged || !c.implied(to))
 }
 
@@ -68,7 +68,7 @@ func (c *counter) isLong(v dyngraph.VertexID, e *edgeTo, to *target) bool {
 // of their edges let them see.
 func (c *counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.edges[u][0], &c.q.edges[v][0]
-	return a.from == b.from && a.back.ListKey == b.back.ListKey
+	return a.from == b.from && a.kind == b.kind && c.q.at[u].same(&c.q.at[v])
 }
 
 // countAlike counts leaves of one kind. Those whose edges see only what both graphs have choose from a subset of what
@@ -102,7 +102,7 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
 	if e.wide == nil {
 		return matcher.CountOf(c.countPlain(u, to, e))
 	}
-	if !c.se.Step() {
+	if !c.worker.Step() {
 		return matcher.Count{}
 	}
 	n := c.sumOf(c.image[e.from], to, e)
@@ -111,7 +111,7 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
 	}
 	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
 		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) {
-			n = n.Sub(c.joins(e, to, w))
+			n = n.Sub(c.joins(e, w))
 		}
 	}
 	return n
@@ -119,7 +119,7 @@ func (c *counter) countLeaf(u int, to *target, e *edgeTo) matcher.Count {
 
 // countPlain is countLeaf for an edge that is not wide.
 func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
-	if !c.se.Step() {
+	if !c.worker.Step() {
 		return 0
 	}
 	n := c.leavesOf(c.image[e.from], to, e)
@@ -127,7 +127,7 @@ func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
 		return 0
 	}
 	for m := c.q.clash[u] & c.mapped; m != 0; m &= m - 1 {
-		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) && c.isJoined(e, to, w) {
+		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) && c.isJoined(e, w) {
 			n--
 		}
 	}
@@ -137,11 +137,11 @@ func (c *counter) countPlain(u int, to *target, e *edgeTo) uint64 {
 // leavesOf counts the candidates of a leaf that are joined to data vertex v; at once, where neither the batch changes
 // edges of v nor the filter tells more than the edge does.
 func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
-	nbr, ent, staged := c.around(v, e, to)
+	nbr, ent, staged := c.around(v, e)
 	if !staged && c.implied(to) {
 		return uint64(len(nbr))
 	}
-	c.stepBy(len(nbr))
+	c.worker.StepBy(len(nbr))
 	n := uint64(0)
 	for i, w := range nbr {
 		if (!staged || c.sees(ent[i], e.rank)) && (c.implied(to) || c.passes(to, w)) {
@@ -154,8 +154,8 @@ func (c *counter) leavesOf(v dyngraph.VertexID, to *target, e *edgeTo) uint64 {
 // leafSet appends a leaf's candidates apart from what is mapped, ascending.
 func (c *counter) leafSet(u int, dst []dyngraph.VertexID) []dyngraph.VertexID {
 	e := &c.q.edges[u][0]
-	nbr, ent, staged := c.around(c.image[e.from], e, &c.q.at[u])
-	c.stepBy(len(nbr))
+	nbr, ent, staged := c.around(c.image[e.from], e)
+	c.worker.StepBy(len(nbr))
 	for i, w := range nbr {
 		if (!staged || c.sees(ent[i], e.rank)) && c.passes(&c.q.at[u], w) && c.free(u, w) {
 			dst = append(dst, w)

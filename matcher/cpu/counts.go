@@ -6,21 +6,25 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// fromAnchor counts the matches whose first changed edge, by rank, is the image of the order's edge: the net edge of a
-// sign between two data vertices, of a label. The count is what there is more than less.
+// anchor is an oriented pattern edge: its first vertex is mapped to the first end of a net edge.
+type anchor struct{ edge, from, to int }
+
+// fromAnchor counts the matches whose first changed edge, by rank, is the image of the anchor: the net edge of a sign
+// between two data vertices, of a label. The count is what there is more than less.
 func (c *counter) fromAnchor(
-	o *program.Order,
+	a anchor,
 	sign dyngraph.Sign,
 	n program.NetPair,
 	label dyngraph.LabelID,
+	place uint32,
 ) (more, less matcher.Count) {
-	c.rank, c.sign = c.shape.rank[o.Anchor], sign
-	u, v := o.Steps[0].Vertex, o.Steps[1].Vertex
-	if !c.se.Step() || c.forest == nil && (!c.se.candidate(&o.Steps[0], n.From) || !c.se.candidate(&o.Steps[1], n.To)) {
+	c.rank, c.sign = c.shape.rank[a.edge], sign
+	self := c.shape.self()
+	if !c.worker.Step() || !c.passes(&self.at[a.from], n.From) || !c.passes(&self.at[a.to], n.To) {
 		return more, less
 	}
-	c.begin = beginning{o.Anchor, u, v, n.From, n.To, label}
-	return c.either(c.forest == nil && c.ps.way(o.Anchor))
+	c.begin = beginning{a.edge, a.from, a.to, n.From, n.To, label, place}
+	return c.either(c.rest == nil && c.isApart(a.edge))
 }
 
 // fromRoot counts the matches in a view whose vertex u is mapped to v.
@@ -29,11 +33,11 @@ func (c *counter) fromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	if !c.se.candidate(&c.shape.self().at[u].Step, v) || !c.se.Step() {
+	if !c.passes(&c.shape.self().at[u], v) || !c.worker.Step() {
 		return matcher.Count{}
 	}
 	c.begin = beginning{anchor: -1, u: u, from: v}
-	more, less := c.either(c.ps.way(-1))
+	more, less := c.either(c.isApart(-1))
 	return more.Sub(less)
 }
 
@@ -43,6 +47,7 @@ type beginning struct {
 	u, v     int
 	from, to dyngraph.VertexID
 	label    dyngraph.LabelID // of the net edge
+	place    uint32           // of the net edge in its group
 }
 
 // one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same
@@ -88,20 +93,20 @@ func (c *counter) either(apart bool) (more, less matcher.Count) {
 	}
 	var none quotientSet
 	for i, q := range c.shape.parts {
-		if c.forest != nil && c.forest.terms[i].kept {
+		if c.rest != nil && c.rest.terms[i].elsewhere {
 			continue
 		}
 		if i > 0 && q.finer.meets(&none) {
 			none.add(i)
 			continue
 		}
-		if c.forest != nil && c.forest.rulesOut(i, &c.begin, c.place, c.phase) {
+		if c.rest != nil && c.rest.rulesOut(i, &c.begin) {
 			none.add(i)
 			continue
 		}
 		w := weight{q.factor, q.negative}
-		if c.forest != nil {
-			w = c.forest.terms[i].weight
+		if c.rest != nil {
+			w = c.rest.terms[i].weight
 		}
 		n, known := c.one(q, c.ps.parts[i])
 		switch {
@@ -116,7 +121,7 @@ func (c *counter) either(apart bool) (more, less matcher.Count) {
 		default:
 			more = more.Add(n.Mul(w.factor))
 		}
-		if c.se.Stopped {
+		if c.worker.Stopped {
 			break
 		}
 	}
@@ -131,13 +136,13 @@ func (c *counter) others(q *quotient, anchor, u, v int, w dyngraph.VertexID) mat
 		switch {
 		case q.of[e.from] != u:
 		case e.wide == nil:
-			if !e.edges.has(anchor) && !c.isJoined(e, &q.at[v], w) {
+			if !e.edges.has(anchor) && !c.isJoined(e, w) {
 				return matcher.Count{}
 			}
 		case e.edges.has(anchor):
-			n = n.Mul(c.besideAnchor(e, &q.at[v], w, anchor))
+			n = n.Mul(c.besideAnchor(e, w, anchor))
 		default:
-			n = n.Mul(c.joins(e, &q.at[v], w))
+			n = n.Mul(c.joins(e, w))
 		}
 	}
 	return n

@@ -71,7 +71,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(&s.search, shape, adj, nil, 0)
+			s.counter.start(shape, adj, nil)
 		}
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
 		st.Begin(all.Layout, keep, &file)

@@ -22,7 +22,7 @@ func (f *fans) fan(u, v int) float64 {
 	x, y := f.s.label(f.q.members[u]), f.s.label(f.q.members[v])
 	e := f.q.edge(u, v)
 	from, to := x, y
-	if e.back.Dir == dyngraph.In {
+	if e.dir == dyngraph.In {
 		from, to = to, from
 	}
 	n := 0
@@ -30,9 +30,9 @@ func (f *fans) fan(u, v int) float64 {
 	case e.wide != nil:
 		n = f.wide(e, x, y)
 	case x == y && !f.g.Directed():
-		n = 2 * f.g.TripleCount(from, e.back.Label, to)
+		n = 2 * f.g.TripleCount(from, e.label, to)
 	default:
-		n = f.g.TripleCount(from, e.back.Label, to)
+		n = f.g.TripleCount(from, e.label, to)
 	}
 	return float64(n) / float64(max(1, f.g.VertexLabelCount(x)))
 }

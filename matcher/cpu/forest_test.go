@@ -18,41 +18,6 @@ import (
 	"motifd/matcher/reference"
 )
 
-// randomTree draws a tree of n vertices with labels, to count. Some edges are wide.
-func randomTree(rng *rand.Rand, name string, n int, directed bool, labels matchertest.Labels) *matcher.Query {
-	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
-	for i := range n {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
-		if i > 0 {
-			e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: max(0, i-1-rng.IntN(3)), To: i, Label: labels.Edge[rng.IntN(len(labels.Edge))],
-				Either: !directed}
-			if rng.IntN(2) == 0 {
-				e.From, e.To = e.To, e.From
-			}
-			if rng.IntN(6) == 0 {
-				e.Label = ""
-			}
-			e.Either = e.Either || rng.IntN(12) == 0
-			q.Edges = append(q.Edges, e)
-		}
-	}
-	return q
-}
-
-// randomRing draws a ring of n vertices with labels, to count.
-func randomRing(rng *rand.Rand, name string, n int, directed bool, labels matchertest.Labels) *matcher.Query {
-	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
-	for i := range n {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
-		e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: i, To: (i + 1) % n, Label: labels.Edge[rng.IntN(len(labels.Edge))], Either: !directed}
-		if rng.IntN(2) == 0 {
-			e.From, e.To = e.To, e.From
-		}
-		q.Edges = append(q.Edges, e)
-	}
-	return q
-}
-
 // TestS12ForestsCountAsEnumerationDoes counts trees and rings from numbers that are kept, through batches that are
 // committed or not, searched in any order, in part, twice or not at all, and compares with enumeration.
 func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
@@ -65,10 +30,10 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 		var queries []*matcher.Query
 		for i := range 5 {
 			if i == 4 {
-				queries = append(queries, randomRing(rng, fmt.Sprint("q", i), 3+rng.IntN(4), shape.Directed, shape.Labels))
+				queries = append(queries, matchertest.RandomCycle(rng, fmt.Sprint("q", i), 3+rng.IntN(4), shape.Directed, shape.Labels))
 				continue
 			}
-			queries = append(queries, randomTree(rng, fmt.Sprint("q", i), 2+rng.IntN(6), shape.Directed, shape.Labels))
+			queries = append(queries, matchertest.RandomTree(rng, fmt.Sprint("q", i), 2+rng.IntN(6), shape.Directed, shape.Labels))
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
 		fast.forests = true

@@ -21,7 +21,11 @@ func (f *forest) advance(k *keeper, phase uint64) bool {
 			return false
 		}
 	}
-	return f.totals(k, phase)
+	if !f.totals(k, phase) {
+		return false
+	}
+	f.phase = phase
+	return true
 }
 
 // over reports whether a number that is kept has left 64 bits.

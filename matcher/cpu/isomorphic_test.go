@@ -20,16 +20,16 @@ func TestIsomorphicQuotientsAreWeighedTogether(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 60, func() bool { return merged > 0 }, func(t *testing.T, rng *rand.Rand) {
 		labels := matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}
 		directed := rng.IntN(2) == 0
-		q := randomTree(rng, "q", 2+rng.IntN(5), directed, labels)
+		q := matchertest.RandomTree(rng, "q", 2+rng.IntN(5), directed, labels)
 		if rng.IntN(2) == 0 {
-			q = randomRing(rng, "q", 3+rng.IntN(4), directed, labels)
+			q = matchertest.RandomCycle(rng, "q", 3+rng.IntN(4), directed, labels)
 		}
-		b := New(Options{Threads: 1})
+		b := &fixture{t: t}
 		x := matchertest.NewBench(t, directed, plan.New(), []*matcher.Query{q}, b)
 		x.Stage(matchertest.RandomStream(rng, matchertest.Shape{Directed: directed, Vertices: 12, Edges: 60, Messages: 60, Full: true, Labels: labels}))
 		x.Commit()
 		require.NoError(t, b.Prepare(x.Plans()))
-		s := b.plans[x.Plans()[0]].shape
+		s := b.plans[x.Plans()[0]]
 		if s == nil || s.parts == nil {
 			return
 		}
@@ -70,7 +70,7 @@ func sameButForNames(s *shape, a, b *quotient) bool {
 	edges := func(q *quotient, u, v int) (of []kind) {
 		for _, e := range q.edges[v] {
 			if q.of[e.from] == u {
-				of = append(of, kind{e.back.Dir, e.back.Label})
+				of = append(of, kind{e.dir, e.label})
 			}
 		}
 		return of

@@ -141,7 +141,7 @@ func (c *counter) alongLegs(j *joint) (matcher.Count, bool) {
 	for i := range j.legs {
 		l := &j.legs[i]
 		first := &l.links[0]
-		nbr, _, _ := c.around(c.image[l.ends[0]], first.from[0], first.to)
+		nbr, _, _ := c.around(c.image[l.ends[0]], first.from[0])
 		if len(nbr) == 0 {
 			return matcher.Count{}, true
 		}
@@ -159,7 +159,7 @@ func (c *counter) alongLegs(j *joint) (matcher.Count, bool) {
 		} else {
 			c.narrow(l)
 		}
-		if len(x.side[1]) == 0 || x.over || c.se.Stopped {
+		if len(x.side[1]) == 0 || x.over || c.worker.Stopped {
 			return matcher.Count{}, !x.over
 		}
 	}
@@ -225,8 +225,8 @@ func (c *counter) pull(before *link, of, images []reached) {
 	x.read += prefetchBlocks(c.adj, of)
 	e := before.from[1]
 	for i, r := range of {
-		nbr, ent, staged := c.around(r.v, e, before.to)
-		if !c.stepBy(len(nbr)) {
+		nbr, ent, staged := c.around(r.v, e)
+		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		sum, over := uint64(0), uint64(0)
@@ -256,8 +256,8 @@ func (c *counter) push(last *link, to, images []reached) {
 	x.read += prefetchBlocks(c.adj, images)
 	e := last.from[0]
 	for _, r := range images {
-		nbr, ent, staged := c.around(r.v, e, last.to)
-		if !c.stepBy(len(nbr)) {
+		nbr, ent, staged := c.around(r.v, e)
+		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for k, w := range nbr {
@@ -286,7 +286,7 @@ func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
 	x.busy = false
 	mapped, rest := c.mapped, c.parts.split(p.mask&^(1<<p.joint.at))
 	for _, r := range images {
-		if !c.se.Step() {
+		if !c.worker.Step() {
 			break
 		}
 		c.put(p.joint.members, r.v)

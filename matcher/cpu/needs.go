@@ -17,19 +17,19 @@ func needs(s *shape, q *quotient, row []int, ring *ring) (ns []need) {
 		return nil
 	}
 	for i, v := range row[1:] {
-		ns = append(ns, need{q, q.edge(row[i], v).back.Edge, q.members[row[i]], ring, i})
+		ns = append(ns, need{q, q.edge(row[i], v).edge, q.members[row[i]], ring, i})
 	}
 	return ns
 }
 
 // rulesOut reports whether a quotient has no homomorphisms from a beginning whose net edge has a place in its group.
-func (f *forest) rulesOut(q int, b *beginning, at uint32, phase uint64) bool {
-	for i := range f.terms[q].need {
-		n := &f.terms[q].need[i]
-		if n.edge != b.anchor || n.ring.phase != phase {
+func (f *forest) rulesOut(q int, b *beginning) bool {
+	for i := range f.needs[q] {
+		n := &f.needs[q][i]
+		if n.edge != b.anchor || n.ring.phase != f.phase {
 			continue
 		}
-		place, l := 2*int(at), &n.ring.links[n.link]
+		place, l := 2*int(b.place), &n.ring.links[n.link]
 		if n.first&(1<<b.u) == 0 {
 			place++
 		}

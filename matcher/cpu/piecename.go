@@ -63,7 +63,7 @@ func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 	for m := p.mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		at := &q.at[v]
-		test(at.Test)
+		test(at.test)
 		for _, t := range at.more {
 			test(t)
 		}
@@ -74,11 +74,9 @@ func (ps *quotientPieces) describe(to []byte, p *piece) []byte {
 		for i := range q.edges[v] {
 			e := &q.edges[v][i]
 			rank, _ := slices.BinarySearch(p.ranks, e.rank)
-			to = fmt.Appendf(to, "-%d %d %d", number[q.of[e.from]], rank, e.back.ListKey)
+			to = fmt.Appendf(to, "-%d %d", number[q.of[e.from]], rank)
 			to = e.wide.describe(to, p.ranks, ps.ps.s)
-			if e.kind >= 0 {
-				to = fmt.Appendf(to, " %x", ps.ps.s.kinds[e.kind])
-			}
+			to = fmt.Appendf(to, " %x", ps.ps.s.kinds[e.kind])
 		}
 		to = append(to, ';')
 	}

@@ -37,7 +37,7 @@ func variant(rng *rand.Rand, q *matcher.Query, name string, labels []string) *ma
 
 // named is a piece of some pattern.
 type named struct {
-	c     *compiled
+	s     *shape
 	parts *quotientPieces
 	p     *piece
 }
@@ -47,57 +47,54 @@ type named struct {
 func TestPiecesOfOneNameCountAlike(t *testing.T) {
 	alike, positive := 0, 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 }, func(t *testing.T, rng *rand.Rand) {
-		directed, queries, msgs, edges := drawJoints(rng)
+		directed, queries, msgs, edges := matchertest.RandomSpiders(rng)
 		for _, q := range slices.Clone(queries) {
 			for range 3 {
 				queries = append(queries, variant(rng, q, fmt.Sprint(q.Name, "like", len(queries)), []string{"A", "B", "C"}))
 			}
 		}
 		slices.SortFunc(queries, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
-		b := New(Options{Threads: 1})
+		b := &fixture{t: t}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, b)
 		x.Stage(msgs[:edges])
 		x.Commit()
 		x.Stage(msgs[edges:])
 		var stop atomic.Bool
-		s := b.newSearcher(&stop, matcher.WantCount)
-		c := &s.counter
+		c := b.counter(&stop)
 		by := map[*pieceName][]named{}
 		var names []*pieceName
 		for _, p := range x.Plans() {
-			comp := b.plans[p]
-			if comp.shape == nil {
+			s := b.plans[p]
+			if s == nil {
 				continue
 			}
-			b.widen(comp.shape)
-			c.start(&s.search, comp.shape, b.adjacency(), nil, 0)
+			b.start(c, s)
 			all := c.ps.parts
 			if c.ps.apart != nil {
 				all = append(slices.Clone(all), c.ps.apart)
 			}
 			for _, parts := range all {
-				for _, o := range comp.count {
-					parts.anchored(o.Anchor)
+				for e := range p.Query.Edges {
+					parts.anchored(e)
 				}
 				for _, p := range pieceList(parts) {
 					if len(by[p.name]) == 0 {
 						names = append(names, p.name)
 					}
-					by[p.name] = append(by[p.name], named{comp, parts, p})
+					by[p.name] = append(by[p.name], named{s, parts, p})
 				}
 			}
 		}
 		for _, name := range names {
 			first := by[name][0]
 			for _, other := range by[name][1:] {
-				if other.c == first.c {
+				if other.s == first.s {
 					continue
 				}
 				for range 4 {
-					b.widen(first.c.shape)
-					c.start(&s.search, first.c.shape, b.adjacency(), nil, 0)
+					b.start(c, first.s)
 					c.q, c.parts, c.depth, c.begin = first.parts.q, first.parts, 0, beginning{anchor: -1}
-					c.rank, c.sign = rng.IntN(len(first.c.shape.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+					c.rank, c.sign = rng.IntN(len(first.s.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
 					if !mapAround(c, rng, first.p) {
 						continue
 					}
@@ -108,18 +105,17 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 					c.memo.reset()
 					c.mapped = first.p.boundary
 					want := c.anew(first.p)
-					b.widen(other.c.shape)
-					c.start(&s.search, other.c.shape, b.adjacency(), nil, 0)
+					b.start(c, other.s)
 					c.q, c.parts = other.parts.q, other.parts
 					for c.rank = 0; c.version(other.p) != version; c.rank++ {
-						require.LessOrEqual(t, c.rank, len(other.c.shape.rank))
+						require.LessOrEqual(t, c.rank, len(other.s.rank))
 					}
 					for i, v := range other.p.bound {
 						c.put(other.parts.q.members[other.parts.q.of[v]], images[i])
 					}
 					c.memo.reset()
 					c.mapped = other.p.boundary
-					require.Equal(t, want, c.anew(other.p), "%s and %s", first.c.plan.Query.Name, other.c.plan.Query.Name)
+					require.Equal(t, want, c.anew(other.p), "%s and %s", first.s.plan.Query.Name, other.s.plan.Query.Name)
 					alike++
 					if !want.IsZero() {
 						positive++

@@ -34,13 +34,13 @@ type piece struct {
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
 type pieces struct {
-	g     *dyngraph.Graph
-	s     *shape
-	byKey map[string]*piece
-	names *pieceNames
-	parts []*quotientPieces
-	apart *quotientPieces
-	ways  []way // by anchor edge, and one for whole graphs
+	g          *dyngraph.Graph
+	s          *shape
+	byKey      map[string]*piece
+	names      *pieceNames
+	parts      []*quotientPieces
+	apart      *quotientPieces
+	strategies []strategy // by anchor edge, after the one for whole graphs
 }
 
 // quotientPieces are the pieces of one quotient.
@@ -53,7 +53,7 @@ type quotientPieces struct {
 }
 
 func newPieces(g *dyngraph.Graph, s *shape, names *pieceNames) *pieces {
-	ps := &pieces{g: g, s: s, names: names, byKey: map[string]*piece{}, ways: make([]way, len(s.rank)+1)}
+	ps := &pieces{g: g, s: s, names: names, byKey: map[string]*piece{}, strategies: make([]strategy, len(s.rank)+1)}
 	of := func(q *quotient) *quotientPieces {
 		return &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{}, tops: make([][]*piece, len(s.rank))}
 	}
@@ -66,21 +66,32 @@ func newPieces(g *dyngraph.Graph, s *shape, names *pieceNames) *pieces {
 	return ps
 }
 
-// way is how matches are counted from one anchor.
-type way uint8
+// strategy is how matches are counted from an anchor.
+type strategy uint8
 
 const (
-	unknownWay way = iota
+	auto strategy = iota // the better one
 	byQuotients
 	keptApart
 )
 
-// way reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph. That is the
-// better way where only leaves remain and, by a factor of about two, for patterns with several cycles, as long as no
-// two parts must be enumerated together only because they might meet, where it can be worse by any factor.
-func (ps *pieces) way(anchor int) (apart bool) {
-	w := &ps.ways[anchor+1]
-	if *w == unknownWay {
+// isApart reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph.
+func (c *counter) isApart(anchor int) bool {
+	switch {
+	case c.strategy == byQuotients && c.shape.parts != nil:
+		return false
+	case c.strategy == keptApart && c.shape.apart != nil:
+		return true
+	}
+	return c.ps.strategy(anchor) == keptApart
+}
+
+// strategy returns the better strategy. To keep the vertices apart is better where only leaves remain and, by a factor
+// of about two, for patterns with several cycles, as long as no two parts must be enumerated together only because they
+// might meet, where it can be worse by any factor.
+func (ps *pieces) strategy(anchor int) strategy {
+	w := &ps.strategies[anchor+1]
+	if *w == auto {
 		*w = byQuotients
 		q := ps.s.apart
 		switch {
@@ -100,7 +111,7 @@ func (ps *pieces) way(anchor int) (apart bool) {
 			}
 		}
 	}
-	return *w == keptApart
+	return *w
 }
 
 // anchored returns the pieces of all but the blocks of a pattern edge.

@@ -94,7 +94,7 @@ func (p *planting) circle(q *quotient, w weight) {
 // branch returns the branch of a block that hangs from another one.
 func (p *planting) branch(q *quotient, at, from int) *branch {
 	e := q.edge(from, at)
-	br := &branch{dir: e.back.Dir, root: p.s.label(q.members[from]), edge: e.back.Label, child: p.s.label(q.members[at])}
+	br := &branch{dir: e.dir, root: p.s.label(q.members[from]), edge: e.label, child: p.s.label(q.members[at])}
 	if e.wide != nil {
 		br.dirs = e.wide.sets[0][0].dirs
 	}
@@ -148,10 +148,10 @@ func (p *planting) along(q *quotient, row []int) *branch {
 	for i, v := range row[1:] {
 		e := q.edge(row[i], v)
 		from, to := p.s.label(q.members[row[i]]), p.s.label(q.members[v])
-		l := ringLink{ahead: labeladj.Key(e.back.Dir, e.back.Label, to)}
-		l.own, l.along, l.against, l.back = p.b.ends(e.back.Dir, from, e.back.Label, to)
+		l := ringLink{ahead: labeladj.Key(e.dir, e.label, to)}
+		l.own, l.along, l.against, l.back = p.b.ends(e.dir, from, e.label, to)
 		br.ring.links = append(br.ring.links, l)
-		for _, x := range [...]uint64{uint64(e.back.Dir), uint64(from), uint64(e.back.Label)} {
+		for _, x := range [...]uint64{uint64(e.dir), uint64(from), uint64(e.label)} {
 			key.WriteString(" " + strconv.FormatUint(x, 36))
 		}
 	}

@@ -24,14 +24,15 @@ func (b *Backend) newSearcher(stop *atomic.Bool, mode matcher.Want) *searcher {
 	}
 	b.mu.Unlock()
 	s.attach(&b.shared, stop, mode)
-	s.counter.memo.reset()
+	s.counter.attach(&s.Worker, b.g, b.filter)
+	s.counter.strategy = b.strategy
 	return s
 }
 
 // release keeps the searcher's caches for another worker.
 func (b *Backend) release(s *searcher) {
 	s.detach()
-	s.counter.adj, s.counter.forest = nil, nil // which may be dropped before the next search
+	s.counter.detach()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle = append(b.idle, s)

@@ -8,7 +8,6 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/labeladj"
-	"motifd/matcher/cpu/program"
 )
 
 // shape is a pattern made ready for counting: its edges ranked so that the edges of a connected part tend to be
@@ -55,8 +54,8 @@ type quotient struct {
 
 // target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
 type target struct {
-	program.Step // the filter of the lowest member
-	more         []candidates.Test
+	test candidates.Test // of the lowest member
+	more []candidates.Test
 	// implied tells that every vertex that is reached along the block's only edge fits it; see counter.implied.
 	implied bool
 }
@@ -64,7 +63,7 @@ type target struct {
 // passes reports whether a data vertex fits the block.
 func (t *target) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	at := int(w) * words
-	if cand[at+t.Test.Word]&t.Test.Mask != t.Test.Want {
+	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
 		return false
 	}
 	for i := range t.more {
@@ -81,9 +80,11 @@ type edgeTo struct {
 	from  int    // a pattern vertex of the other block
 	touch uint32 // all of them that have such an edge
 	rank  int
-	edges edgeSet // the pattern edges
-	kind  int     // index into the shape's kinds; -1 when the target has any label
-	back  program.BackEdge
+	edges edgeSet      // the pattern edges
+	kind  int          // index into the shape's kinds
+	edge  int          // a pattern edge, the first of them
+	dir   dyngraph.Dir // as the other block sees it
+	label dyngraph.LabelID
 	wide  *bundle // of a wide edge; nil for one that has one image between two data vertices at most
 }
 
@@ -106,7 +107,7 @@ const mostCounted = 64
 
 // newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more
 // parallel edges of different kinds than maxAssignments lets it have.
-func newShape(p *matcher.Plan, f *candidates.Filter, columns *program.ListKeys) *shape {
+func newShape(p *matcher.Plan, f *candidates.Filter) *shape {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > mostCounted {
@@ -136,7 +137,7 @@ func newShape(p *matcher.Plan, f *candidates.Filter, columns *program.ListKeys) 
 	}
 	free := make([]uint32, n)
 	for i, part := range partitions(together) {
-		s.parts = append(s.parts, s.quotient(i, &part, free, f, columns))
+		s.parts = append(s.parts, s.quotient(i, &part, free, f))
 		for k, q := range s.parts[:i] {
 			if q.refines(&part) {
 				s.parts[i].finer.add(k)
@@ -148,7 +149,7 @@ func newShape(p *matcher.Plan, f *candidates.Filter, columns *program.ListKeys) 
 		for v := range n {
 			self.of[v], self.members[v] = v, 1<<v
 		}
-		s.apart = s.quotient(0, &self, clash, f, columns)
+		s.apart = s.quotient(0, &self, clash, f)
 	}
 	return s
 }
@@ -180,7 +181,7 @@ func (s *shape) number(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.Filter, columns *program.ListKeys) *quotient {
+func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.Filter) *quotient {
 	p := s.plan
 	n := len(b.of)
 	q := &quotient{index: index, first: make([]bool, len(s.rank)), members: b.members, of: b.of, adj: make([]uint32, n),
@@ -189,7 +190,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 	for v, m := range b.members {
 		if m != 0 {
 			q.all |= 1 << v
-			q.at[v] = s.target(v, m, f)
+			q.at[v] = s.target(m, f)
 		}
 	}
 	for i, e := range p.Query.Edges {
@@ -208,9 +209,9 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 		}
 		for _, v := range [2]int{e.From, e.To} {
 			x, other := b.of[v], e.From+e.To-v
-			to := edgeTo{from: other, rank: s.rank[i], back: program.BackEdge{Edge: i, Label: p.EdgeLabels[i]}, kind: -1}
+			to := edgeTo{from: other, rank: s.rank[i], edge: i, label: p.EdgeLabels[i]}
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
-				to.back.Dir = dyngraph.In
+				to.dir = dyngraph.In
 			}
 			for k, d := range p.Query.Edges {
 				if k != i && (s.setOf[k] >= 0 || !s.same(b, i, k, e, d)) {
@@ -224,13 +225,10 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 				}
 			}
 			to.from = bits.TrailingZeros32(to.touch)
-			lowest := bits.TrailingZeros32(b.members[x])
-			class := f.Class(p, lowest)
-			to.back.NeighborLabel = p.VertexLabels[lowest]
-			to.back.ListKey, to.back.Epoch = columns.Number(program.ListKey{Dir: to.back.Dir, Label: to.back.Label, Class: class},
-				s.label(b.members[b.of[other]]), to.back.NeighborLabel, class)
 			if l := s.label(b.members[x]); l != matcher.AnyLabel {
-				to.kind = s.kind(labeladj.Key(to.back.Dir, to.back.Label, l))
+				to.kind = s.kind(labeladj.Key(to.dir, to.label, l))
+			} else {
+				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.dir, Edge: to.label, Nbr: l})
 			}
 			q.edges[x] = append(q.edges[x], to)
 		}
@@ -247,6 +245,14 @@ func (s *shape) kind(key uint64) int {
 		s.kinds = append(s.kinds, key)
 	}
 	return at
+}
+
+// wildcard returns the index of the key of a wildcard, which it adds if need be.
+func (s *shape) wildcard(w labeladj.Wildcard) int {
+	if !slices.Contains(s.wide, w) {
+		s.wide = append(s.wide, w)
+	}
+	return s.kind(w.Key())
 }
 
 // same reports whether two pattern edges are one edge of the quotient.
@@ -270,8 +276,8 @@ func (s *shape) label(members uint32) dyngraph.LabelID {
 	return matcher.AnyLabel
 }
 
-func (s *shape) target(v int, members uint32, f *candidates.Filter) target {
-	t := target{Step: program.Step{Vertex: v}, implied: true}
+func (s *shape) target(members uint32, f *candidates.Filter) target {
+	t := target{implied: true}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
 		edges := 0
@@ -282,8 +288,8 @@ func (s *shape) target(v int, members uint32, f *candidates.Filter) target {
 		}
 		t.implied = t.implied && edges == 1
 		if test := f.Test(s.plan, u); m == members {
-			t.Test = test
-		} else if t.Test != test {
+			t.test = test
+		} else if t.test != test {
 			t.more = append(t.more, test)
 		}
 	}

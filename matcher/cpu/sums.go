@@ -40,7 +40,7 @@ type portion struct {
 
 // shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch
 // of these is taken meanwhile.
-func (c *counter) shares() bool { return c.se.Hungry != nil && !c.chains.busy }
+func (c *counter) shares() bool { return c.worker.Hungry != nil && !c.chains.busy }
 
 // over is the sum over images of a piece's next block.
 func (c *counter) over(p *piece, images []dyngraph.VertexID, ways []matcher.Count) openSum {
@@ -63,10 +63,10 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 		i := c.sums[k].at
 		w := c.sums[k].images[i]
 		c.sums[k].at++
-		if !c.se.Step() || c.se.Stopped {
+		if !c.worker.Step() || c.worker.Stopped {
 			break
 		}
-		if c.se.Asked(c.se.Steps) {
+		if c.worker.Asked(c.worker.Steps) {
 			c.share()
 		}
 		c.put(c.q.members[of.next], w)
@@ -77,8 +77,8 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 	given := c.sums[k].given
 	c.sums = c.sums[:k]
 	for _, p := range given {
-		c.se.Pool.Await(&p.done, &c.se.Worker, c.resume)
-		c.se.Stopped = c.se.Stopped || p.halted
+		c.worker.Pool.Await(&p.done, c.worker, c.resume)
+		c.worker.Stopped = c.worker.Stopped || p.halted
 		total = total.Add(p.sum)
 	}
 	return total
@@ -86,7 +86,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 
 // share gives away half of the images that are left of the outermost sum that has any, if they are wanted.
 func (c *counter) share() {
-	if !c.se.Splits() {
+	if !c.worker.Splits() {
 		return
 	}
 	for k := range c.sums {
@@ -102,7 +102,7 @@ func (c *counter) share() {
 			p.of.ways = f.ways[mid:]
 		}
 		f.images, f.given = f.images[:mid], append(f.given, p)
-		c.se.GiveAway(p)
+		c.worker.GiveAway(p)
 		return
 	}
 }
@@ -122,13 +122,13 @@ func (c *counter) portion(p *portion) {
 	if c.q != c.shape.apart {
 		c.parts = c.ps.parts[c.q.index]
 	}
-	if c.se.Stop.Load() {
-		c.se.Stopped = true
+	if c.worker.Stop.Load() {
+		c.worker.Stopped = true
 	}
-	if !c.se.Stopped {
+	if !c.worker.Stopped {
 		p.sum = c.add(p.of, c.parts.split(p.of.rest))
 	}
-	p.halted = c.se.Stopped
+	p.halted = c.worker.Stopped
 	c.scene, c.sums, c.common, c.ways, c.depth = scene, sums, common, ways, depth
-	c.se.Pool.Finish(&p.done)
+	c.worker.Pool.Finish(&p.done)
 }

@@ -151,7 +151,7 @@ func (r *tasksRun) worker() {
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
 	if r.shape != nil {
-		s.counter.start(&s.search, r.shape, r.adj, r.forest, t.phase)
+		s.counter.start(r.shape, r.adj, r.forest.remainder())
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {
@@ -163,8 +163,8 @@ func (r *tasksRun) worker() {
 		}
 		for _, x := range chunk {
 			if r.shape != nil {
-				s.counter.place = x.net
-				m, l := s.counter.fromAnchor(x.o, t.sign, x.NetPair, x.label)
+				a := anchor{x.o.Anchor, x.o.Steps[0].Vertex, x.o.Steps[1].Vertex}
+				m, l := s.counter.fromAnchor(a, t.sign, x.NetPair, x.label, x.net)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
@@ -190,4 +190,29 @@ func (r *tasksRun) worker() {
 	if s.witness != nil && result.Witness == nil {
 		result.Witness, result.Count = s.witness, matcher.CountOf(1)
 	}
+}
+
+// prefetchEnds reads the blocks of the ends of net edges, which are mostly in no cache: reads that do not wait for each
+// other overlap.
+func prefetchEnds(a *labeladj.Index, tasks []task) (read uint64) {
+	for i := range tasks {
+		read += a.TouchHead(tasks[i].From) + a.TouchHead(tasks[i].To)
+	}
+	for i := range tasks {
+		read += a.TouchBlock(tasks[i].From) + a.TouchBlock(tasks[i].To)
+	}
+	return read
+}
+
+// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or
+// disappears at once: there are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are
+// counted, otherwise subgraphs.
+func (c *compiled) inUnits(n matcher.Count) matcher.Count {
+	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
+	case c.shape != nil && subgraphs:
+		return n.Quo(c.plan.Automorphisms)
+	case c.shape == nil && !subgraphs:
+		return n.Mul(c.plan.Automorphisms)
+	}
+	return n
 }

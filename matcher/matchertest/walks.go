@@ -1,17 +1,17 @@
-package cpu
+package matchertest
 
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// mostWalks bounds the walks of random patterns: to enumerate a pattern and its quotients takes work of about their number, and a few cases among
-// thousands would have a million times that of the others.
-const mostWalks = 1e6
+// MaxWalks bounds the Walks of random patterns: enumerating a pattern and its quotients takes about as many steps, and
+// a few cases among thousands would take a million times as many as the others.
+const MaxWalks = 1e6
 
-// walks counts the ways to map some of a pattern's vertices, beginning with the first and each along one edge from another, in a graph with all edges that
-// the messages speak of. Vertices are not kept apart, and edges that close cycles count for nothing.
-func walks(q *matcher.Query, directed bool, msgs []dyngraph.Message) (n float64) {
+// Walks counts the ways to map some of a pattern's vertices, from the first one along the edges of a spanning tree, in
+// a graph with all edges that the messages insert. Vertices may coincide, and the other edges are ignored.
+func Walks(q *matcher.Query, directed bool, msgs []dyngraph.Message) (n float64) {
 	w := walker{q: q, directed: directed, known: map[walkAt]float64{}, out: map[string]map[arc]bool{}, in: map[string]map[arc]bool{},
 		labels: map[string]map[string]bool{}}
 	for _, m := range msgs {
