@@ -159,7 +159,7 @@ func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
 		q.edges[x] = append(
 			q.edges[x],
 			edgeTo{rank: seen[0].rank, kind: s.wildcard(k), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-				edge: seen[0].edge, label: k.Edge},
+				label: k.Edge},
 		)
 	}
 	to := &q.edges[x][at]

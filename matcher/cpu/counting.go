@@ -39,7 +39,7 @@ type counter struct {
 	sums []openSum // the outermost first, if they are shared
 	// rest is not nil when some of the quotients are counted elsewhere, without regard to candidate bits. Then these do not
 	// matter for the others either: terms would not cancel out.
-	rest *remainder
+	rest []term
 	read uint64 // what was read ahead comes together here, so that it is read
 
 	memo      memo
@@ -68,7 +68,7 @@ func (c *counter) attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter
 func (c *counter) detach() { c.adj, c.rest = nil, nil }
 
 // start makes the counter ready for anchored or rooted counts over s.
-func (c *counter) start(s *shape, adj *labeladj.Index, rest *remainder) {
+func (c *counter) start(s *shape, adj *labeladj.Index, rest []term) {
 	if c.cache == nil || c.names.next > mostPieceNames {
 		c.cache, c.names = map[*shape]*pieces{}, pieceNames{}
 		c.memo.reset()
@@ -85,14 +85,7 @@ func (c *counter) start(s *shape, adj *labeladj.Index, rest *remainder) {
 	}
 }
 
-// remainder is what is left to be counted from net edges one by one when some quotients are counted elsewhere.
-type remainder struct {
-	terms []term // by quotient
-	// rulesOut reports whether a quotient has no homomorphisms from a beginning.
-	rulesOut func(quotient int, b *beginning) bool
-}
-
-// term is what becomes of a quotient.
+// term is what becomes of a quotient when some quotients are counted elsewhere.
 type term struct {
 	weight
 	elsewhere bool // there is nothing to count from net edges one by one

@@ -45,7 +45,7 @@ func TestBothStrategiesAgree(t *testing.T) {
 							for w, st := range []strategy{byQuotients, keptApart} {
 								c.strategy = st
 								c.memo.reset()
-								more, less := c.fromAnchor(a, sign, program.NetPair{From: n.From, To: n.To}, n.Label, 0)
+								more, less := c.fromAnchor(a, sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 								by[w] = more.Sub(less)
 							}
 							require.Equal(t, by[0].String(), by[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, a.edge, i)
@@ -99,7 +99,7 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		for i := range delta.Net {
 			n := &delta.Net[i]
 			for _, a := range b.anchors(p, n) {
-				c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label, 0)
+				c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 			}
 		}
 		c.sign = dyngraph.Inserted

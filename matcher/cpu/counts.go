@@ -16,14 +16,13 @@ func (c *counter) fromAnchor(
 	sign dyngraph.Sign,
 	n program.NetPair,
 	label dyngraph.LabelID,
-	place uint32,
 ) (more, less matcher.Count) {
 	c.rank, c.sign = c.shape.rank[a.edge], sign
 	self := c.shape.self()
 	if !c.worker.Step() || !c.passes(&self.at[a.from], n.From) || !c.passes(&self.at[a.to], n.To) {
 		return more, less
 	}
-	c.begin = beginning{a.edge, a.from, a.to, n.From, n.To, label, place}
+	c.begin = beginning{a.edge, a.from, a.to, n.From, n.To, label}
 	return c.either(c.rest == nil && c.isApart(a.edge))
 }
 
@@ -47,7 +46,6 @@ type beginning struct {
 	u, v     int
 	from, to dyngraph.VertexID
 	label    dyngraph.LabelID // of the net edge
-	place    uint32           // of the net edge in its group
 }
 
 // one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same
@@ -93,20 +91,16 @@ func (c *counter) either(apart bool) (more, less matcher.Count) {
 	}
 	var none quotientSet
 	for i, q := range c.shape.parts {
-		if c.rest != nil && c.rest.terms[i].elsewhere {
+		if c.rest != nil && c.rest[i].elsewhere {
 			continue
 		}
 		if i > 0 && q.finer.meets(&none) {
 			none.add(i)
 			continue
 		}
-		if c.rest != nil && c.rest.rulesOut(i, &c.begin) {
-			none.add(i)
-			continue
-		}
 		w := weight{q.factor, q.negative}
 		if c.rest != nil {
-			w = c.rest.terms[i].weight
+			w = c.rest[i].weight
 		}
 		n, known := c.one(q, c.ps.parts[i])
 		switch {

@@ -20,7 +20,7 @@ type circle struct {
 type round struct {
 	a, b        dyngraph.VertexID
 	ahead, back labeladj.Slots
-	n           uint64 // closed walks; where that is of no concern, whether there are any
+	n           uint64 // closed walks
 }
 
 // A closed walk that a phase makes or breaks belongs to the first link of the ring whose edge the phase changes.
@@ -29,11 +29,10 @@ type round struct {
 // rounds of each. It answers false if it has been stopped.
 func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []round)) bool {
 	r.find(k.adj)
-	k.over, r.phase = false, phase
+	k.over = false
 	c := course{ring: r, larger: whole(phase)}
 	for j := range r.links {
 		l := &r.links[j]
-		l.closed = l.closed[:0]
 		c.from, c.link = j, j
 		for pairs := l.own.In(phase); len(pairs) > 0; {
 			if k.stopped() {
@@ -43,14 +42,6 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 			pairs = pairs[len(some):]
 			rounds := k.findRounds(&c, l, some)
 			through(&c, rounds)
-			for range some {
-				for _, is := range [2]bool{l.along, l.against} {
-					l.closed = append(l.closed, is && rounds[0].n != 0)
-					if is {
-						rounds = rounds[1:]
-					}
-				}
-			}
 		}
 	}
 	return !k.stopped()
@@ -132,11 +123,9 @@ func (br *branch) followRing(k *keeper, phase uint64) bool {
 			r := &rounds[i]
 			switch c.from {
 			case 0:
-				r.n = k.once(c, r)
-				br.add(r.a, r.n, inserted)
+				br.add(r.a, k.once(c, r), inserted)
 			case len(c.links) - 1:
-				r.n = k.once(c, r)
-				br.add(r.b, r.n, inserted)
+				br.add(r.b, k.once(c, r), inserted)
 			default:
 				br.within(k, c, r, inserted)
 			}
@@ -189,7 +178,6 @@ func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
 		kind = l.kindBack
 	}
 	k.meet(whole, kind, s, func(v dyngraph.VertexID, ways uint64) {
-		r.n = 1
 		br.add(v, ways, inserted)
 	})
 }

@@ -17,20 +17,17 @@ import (
 type forest struct {
 	trees   []*tree
 	circles []*circle
-	rest    remainder
-	rings   []need   // what rings ask of the others
-	needs   [][]need // by quotient: what its homomorphisms need, if there is
-	phase   uint64   // the last that it was brought to
+	rest    []term // by quotient
 	all     []*branch
 	cyclic  bool // some quotients are neither: they are counted from the net edges one by one, without regard to candidate bits
 }
 
 // remainder returns what the forest, if there is one, leaves to be counted from net edges.
-func (f *forest) remainder() *remainder {
+func (f *forest) remainder() []term {
 	if f == nil {
 		return nil
 	}
-	return &f.rest
+	return f.rest
 }
 
 // total is by how much the phases that were counted last changed a number: those of deletions and of insertions.
@@ -69,24 +66,18 @@ func (b *Backend) newForest(s *shape) *forest {
 	if !fans.many() && !b.forests {
 		return nil
 	}
-	p := planting{b: b, s: s, fans: fans, f: &forest{rest: remainder{terms: make([]term, len(s.parts))}, needs: make([][]need, len(s.parts))}}
+	p := planting{b: b, s: s, fans: fans, f: &forest{rest: make([]term, len(s.parts))}}
 	for i, w := range weights(s) {
-		t := &p.f.rest.terms[i]
+		t := &p.f.rest[i]
 		t.weight = w
 		if t.elsewhere = w.factor.IsZero() || p.keep(s.parts[i], w); t.elsewhere {
 			continue
 		}
 		p.f.cyclic = true
-		for _, n := range p.f.rings {
-			if s.parts[i].finer.has(n.of.index) {
-				p.f.needs[i] = append(p.f.needs[i], n)
-			}
-		}
 	}
 	if !p.root() {
 		return nil
 	}
-	p.f.rest.rulesOut = p.f.rulesOut
 	return p.f
 }
 
@@ -101,8 +92,8 @@ const (
 // hasNo reports whether one of some quotients, all of them before the one that is being looked at, is counted from net
 // edges one by one.
 func (f *forest) hasNo(of *quotientSet) bool {
-	for i := range f.rest.terms {
-		if !f.rest.terms[i].elsewhere && of.has(i) {
+	for i := range f.rest {
+		if !f.rest[i].elsewhere && of.has(i) {
 			return true
 		}
 	}

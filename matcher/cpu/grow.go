@@ -21,11 +21,7 @@ func (f *forest) advance(k *keeper, phase uint64) bool {
 			return false
 		}
 	}
-	if !f.totals(k, phase) {
-		return false
-	}
-	f.phase = phase
-	return true
+	return f.totals(k, phase)
 }
 
 // over reports whether a number that is kept has left 64 bits.

@@ -107,7 +107,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 			for i := range delta.Net {
 				n := &delta.Net[i]
 				for _, a := range b.anchors(p, n) {
-					c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label, 0)
+					c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 					c.one(c.shape.self(), c.ps.self(w))
 				}
 			}

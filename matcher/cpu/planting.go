@@ -44,7 +44,6 @@ func (p *planting) keep(q *quotient, w weight) bool {
 
 // tree adds a quotient that is trees and rings that hang from a block. It answers false when that is not worth while.
 func (p *planting) tree(q *quotient, root int, w weight) bool {
-	var rows [][]int
 	var rings []*branch
 	var trees []int
 	anew := false
@@ -54,9 +53,8 @@ func (p *planting) tree(q *quotient, root int, w weight) bool {
 		if bits.OnesCount32(part&q.adj[root]) == 1 {
 			trees = append(trees, at)
 		} else {
-			row := p.row(q, root, at)
-			br := p.along(q, row)
-			rows, rings = append(rows, row), append(rings, br)
+			br := p.along(q, p.row(q, root, at))
+			rings = append(rings, br)
 			anew = anew || !slices.ContainsFunc(p.f.all, func(x *branch) bool { return x.key == br.key })
 		}
 		rest &^= part
@@ -69,10 +67,8 @@ func (p *planting) tree(q *quotient, root int, w weight) bool {
 	for _, at := range trees {
 		t.tops = append(t.tops, p.branch(q, at, root))
 	}
-	for i, br := range rings {
-		br = p.enter(br)
-		t.tops = append(t.tops, br)
-		p.f.rings = append(p.f.rings, needs(p.s, q, rows[i], br.ring)...)
+	for _, br := range rings {
+		t.tops = append(t.tops, p.enter(br))
 	}
 	slices.SortFunc(t.tops, compareBranches)
 	p.f.trees = append(p.f.trees, t)
@@ -81,14 +77,9 @@ func (p *planting) tree(q *quotient, root int, w weight) bool {
 
 // circle adds a quotient that is a ring.
 func (p *planting) circle(q *quotient, w weight) {
-	var row []int
-	for m := q.all; m != 0 && (row == nil || !q.ascends(row)); m &= m - 1 {
-		v := bits.TrailingZeros32(m)
-		row = p.row(q, v, bits.TrailingZeros32(q.adj[v]))
-	}
-	ring := p.along(q, row).ring
+	v := bits.TrailingZeros32(q.all)
+	ring := p.along(q, p.row(q, v, bits.TrailingZeros32(q.adj[v]))).ring
 	p.f.circles = append(p.f.circles, &circle{total: total{weight: w}, ring: ring})
-	p.f.rings = append(p.f.rings, needs(p.s, q, row, ring)...)
 }
 
 // branch returns the branch of a block that hangs from another one.
@@ -114,8 +105,7 @@ func (p *planting) branch(q *quotient, at, from int) *branch {
 	return p.enter(br)
 }
 
-// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction in which the
-// ranks of the edges ascend, if there is one.
+// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction whose key is less.
 func (p *planting) row(q *quotient, root, at int) []int {
 	row := []int{root, at}
 	for at != root {
@@ -124,20 +114,10 @@ func (p *planting) row(q *quotient, root, at int) []int {
 	}
 	back := slices.Clone(row)
 	slices.Reverse(back)
-	if q.ascends(back) || !q.ascends(row) && p.along(q, back).key < p.along(q, row).key {
+	if p.along(q, back).key < p.along(q, row).key {
 		return back
 	}
 	return row
-}
-
-// ascends reports whether the ranks of the edges from each block of a row to the next one ascend.
-func (q *quotient) ascends(row []int) bool {
-	for i := 2; i < len(row); i++ {
-		if q.edge(row[i-2], row[i-1]).rank > q.edge(row[i-1], row[i]).rank {
-			return false
-		}
-	}
-	return true
 }
 
 // along makes a ring of the blocks in a row that ends where it begins.

@@ -13,7 +13,6 @@ import (
 // then kept: net edges are followed to the images whose numbers they change.
 type ring struct {
 	links []ringLink // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
-	phase uint64     // the last that closed tells of
 	of    uint64     // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
 	kinds int        // how many it had
 }
@@ -24,9 +23,6 @@ type ringLink struct {
 	kindAhead, kindBack uint32            // the same, as kinds
 	own                 *program.NetGroup // of the edge
 	along, against      bool              // the edge leads from the first of its ends to the second, or the other way round
-	// closed tells of each net edge of the last phase whether it, or (at the odd places) its reverse, is in a closed walk as
-	// this link, when the links before it see only what both graphs have.
-	closed []bool
 }
 
 // find finds the kinds of the links.

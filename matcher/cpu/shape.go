@@ -82,7 +82,6 @@ type edgeTo struct {
 	rank  int
 	edges edgeSet      // the pattern edges
 	kind  int          // index into the shape's kinds
-	edge  int          // a pattern edge, the first of them
 	dir   dyngraph.Dir // as the other block sees it
 	label dyngraph.LabelID
 	wide  *bundle // of a wide edge; nil for one that has one image between two data vertices at most
@@ -209,7 +208,7 @@ func (s *shape) quotient(index int, b *partition, clash []uint32, f *candidates.
 		}
 		for _, v := range [2]int{e.From, e.To} {
 			x, other := b.of[v], e.From+e.To-v
-			to := edgeTo{from: other, rank: s.rank[i], edge: i, label: p.EdgeLabels[i]}
+			to := edgeTo{from: other, rank: s.rank[i], label: p.EdgeLabels[i]}
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
 				to.dir = dyngraph.In
 			}

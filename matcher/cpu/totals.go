@@ -164,7 +164,7 @@ func (r *tasksRun) worker() {
 		for _, x := range chunk {
 			if r.shape != nil {
 				a := anchor{x.o.Anchor, x.o.Steps[0].Vertex, x.o.Steps[1].Vertex}
-				m, l := s.counter.fromAnchor(a, t.sign, x.NetPair, x.label, x.net)
+				m, l := s.counter.fromAnchor(a, t.sign, x.NetPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
