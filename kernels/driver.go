@@ -2,10 +2,12 @@
 
 package kernels
 
-// #cgo LDFLAGS: -ldl #pragma weak motifdDriver extern int motifdDriver(const char **why);
+// #cgo LDFLAGS: -ldl
+// #pragma weak motifdDriver
+// extern int motifdDriver(const char **why);
 //
-// // driver returns what the driver's initialisation gave. Built without loader.c, the program would not be here
-// after a failure. static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
+// // driver returns what the driver's initialisation gave. Built without loader.c, a failure would have ended the program.
+// static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
 import "C"
 
 import (
