@@ -6,7 +6,7 @@ package kernels
 // #pragma weak motifdDriver
 // extern int motifdDriver(const char **why);
 //
-// // driver returns what the driver's initialisation gave. Built without loader.c, a failure would have ended the program.
+// // driver returns what the driver said at its start. Without loader.c a failure would have ended the program.
 // static int driver(const char **why) { return motifdDriver ? motifdDriver(why) : 0; }
 import "C"
 

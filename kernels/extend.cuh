@@ -75,7 +75,6 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
     }
     warpSync();
     work.steps++;
-    for (u32 d = 0; q.members != 0 && d < q.start; d++) keepMembers(p, s, q, d, s.m[d]);
     if (wanted<kOfRows>(q) == kCount && q.start == q.leaves) {
         work.found = plus(work.found, leaves(p, s, q, kNone, 0, laneId() == 0, work));
         return kDone;
@@ -102,30 +101,20 @@ FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 slot, u3
     for (u32 k = st.back + laneId(); q.keep != 0 && k < st.back + st.own; k += kWarp)
         s.edge[k] = imageOf(p, s, q, st, k, slot, streamed);
     warpSync();
-    if (q.members != 0 && st.vertex != kNone) keepMembers(p, s, q, d, s.m[st.place]);
     openLevel(p, s, q, d + 1);
-}
-
-// branch goes on with a member of a class. Nothing that is mapped changes but for what it stands for.
-FN void branch(const Params& p, State& s, const Program& base, u32 member) {
-    u32 number = s.program + 1 + member;
-    warpSync();
-    if (laneId() == 0) s.member = number;
-    warpSync();
-    openLevel(p, s, p.program[number], base.fork + 1);
 }
 
 // extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this
 // launch, as it has when the ring is full.
 template <bool kOfRows>
-FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* rows, Work& work) {
+FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows, Work& work) {
     while (true) {
         if (++work.turns > p.slice) return kFull;
         if (p.mailing != 0 && work.turns >= work.next) {
             work.next = work.turns + kLookEvery;
             share(p, s, work.look, work.turns);
         }
-        if (wanted<kOfRows>(base) == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.stop[s.request]) != 0) {
             finish(s);
             return kDone;
         }
@@ -134,7 +123,6 @@ FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* ro
         Frame f = s.frame[d];
         while (f.mask == 0 && f.next >= f.end && d > s.floor) f = s.frame[--d];
         bool read = f.mask == 0, done = read && f.next >= f.end;
-        const Program& q = programAt(p, s, base, d);
         const Step& st = q.step[d];
         bool ofEdge = st.vertex == kNone;
         u32 piece = read ? f.next & ~(kWarp - 1) : ofEdge ? f.best : f.next - kWarp;
@@ -155,10 +143,6 @@ FN Outcome extend(const Params& p, State& s, const Program& base, RowBuffers* ro
         }
         unlockWarp(&s.lock);
         if (done) return kDone;
-        if (d == base.fork) {
-            branch(p, s, base, lowestBit(f.mask));
-            continue;
-        }
         if (!read) {
             descend(p, s, q, d, piece + lowestBit(f.mask), f.best);
             continue;

@@ -246,7 +246,7 @@ fi
 check benchmark ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.queries 10 -motifd.limit 10s
 check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
-for level in plain block blocks whole flat parts; do
+for level in plain block blocks whole flat; do
 	if command -v ncu >/dev/null; then
 		check "occupancy-$level" ncu --clock-control none --csv -k regex:wbm --launch-count 1 \
 			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \

@@ -12,7 +12,7 @@ const None = ^uint32(0)
 const (
 	MaxVertices = 32
 	MaxBacks    = 64
-	MaxSteps    = MaxBacks + 2
+	MaxSteps    = MaxBacks + 1
 	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
 	MaxStride   = 128          // words of a row
 	outWords    = 512          // of the rows that a warp keeps in shared memory
@@ -46,7 +46,7 @@ const (
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
 	FlatsSize  = 4 + 2*32*4 + FlatLevels*(2+4*32)*4
-	stateSize  = 10*4 + 2*MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
+	stateSize  = 9*4 + MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
 
 // Back is a back edge of a step.
@@ -74,10 +74,10 @@ const (
 // are bit masks. See plan.cuh.
 type Step struct {
 	Vertex, Place             uint32
-	Mask, Also, Apart         uint64
+	Mask, Apart               uint64
 	Word, Clash, Above, Below uint32
 	Back, Backs, Own          uint32
-	After, Before, Other      uint32
+	After, Before             uint32
 }
 
 // Leaf is a group of alike leaves: the step of one of them, how many there are, and their column of the memo.
@@ -93,7 +93,6 @@ type Program struct {
 	Anchor          uint32
 	Vertices, Edges uint32
 	Keep            uint32
-	Fork, Members   uint32
 	Images, Image   uint32
 	Flat            uint32
 	Step            [MaxSteps]Step

@@ -4,7 +4,7 @@
 #include "device.cuh"
 
 constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
-constexpr u32 kMaxSteps = kMaxBacks + 2;  // every step but the first maps an edge, too, or nothing else; and one may fork
+constexpr u32 kMaxSteps = kMaxBacks + 1;  // every step but the first maps an edge, too, or nothing else
 constexpr u32 kAnchorAt = kMaxBacks - 1;  // the anchor's place among the images of back edges: with an anchor they are fewer
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
@@ -35,7 +35,7 @@ struct Back {
 struct Step {
     u32 vertex;     // pattern vertex; kNone: an edge step
     u32 place;      // vertices mapped before
-    u64 mask, also;  // of the candidate bits' word and of another one, of which one has to be there
+    u64 mask;       // of the candidate bits' word
     u64 apart;      // of an edge step: back edges, or the anchor, whose images must be others
     u32 word;
     u32 clash;      // places whose vertices may coincide with this one's
@@ -43,7 +43,6 @@ struct Step {
     u32 below;      // places whose vertices must have higher ids
     u32 back, backs, own;  // first and number of its back edges, and how many of them are its own
     u32 after, before;  // of an edge step: back edges whose images must come before and after its own, or kNone: symmetry
-    u32 other;      // the other word
 };
 
 // Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the
@@ -52,10 +51,8 @@ struct Leaf {
     u32 step, size, column, unused;
 };
 
-// Program is a matching order. One with members is of a class of orders that begin alike (GAMMA section V-B,
-// coalesced search; DESIGN A6): it ends with the step fork, which maps nothing and goes on with one member after the
-// other. These are the programs that follow it; they are the same up to that step but for the vertices and edges of
-// the pattern that its places and back edges stand for, and the filters of the vertices.
+// Program is a matching order. Automorphisms of the pattern give each match further rows (GAMMA section V-B, coalesced
+// search; DESIGN A6): images.
 struct Program {
     u32 mode;
     u32 steps, start;   // number of steps, and the first that is not mapped by the task: 1 or 2
@@ -64,7 +61,6 @@ struct Program {
     u32 anchor;         // pattern edge, or kNone
     u32 vertices, edges;
     u32 keep;           // 1: the images of edges are wanted
-    u32 fork, members;  // kNone and 0: it is of one order; no more than a lane each
     u32 images, image;  // how many rows there are beside each match's own, and where in Params.image they are told
     u32 flat;           // 1: flat.cuh makes the last two steps at once; of a count, flatcount.cuh counts
     Step step[kMaxSteps];

@@ -27,23 +27,6 @@ FN void openFrame(State& s, u32 d, Frame f) {
     warpSync();
 }
 
-// keepMembers notes which members of a class are left when step d of its program is mapped to w, a lane each.
-FN void keepMembers(const Params& p, State& s, const Program& q, u32 d, u32 w) {
-    u32 lane = laneId(), place = q.step[d].place;
-    bool ok = lane < q.members && (place == 0 || (s.left[place - 1] >> lane & 1)) && candidate(p.g, (&q)[1 + lane].step[d], w);
-    u32 mask = vote(ok);
-    if (lane == 0) s.left[place] = mask;
-    warpSync();
-}
-
-// openFork has the members of a class that are left chosen one by one.
-FN bool openFork(State& s, const Program& q) {
-    u32 mask = s.left[q.step[q.fork].place - 1];
-    if (mask == 0) return false;
-    openFrame(s, q.fork, Frame{0, 0, mask, 0});
-    return true;
-}
-
 // openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
 FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
     Range r = reach(p.g, s.m[b.from], b);
@@ -66,7 +49,6 @@ FN u32 capped(u32 size) { return size < kLongest ? size : kLongest; }
 
 // openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
 FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
-    if (d == q.fork) return openFork(s, q);
     const Step& st = q.step[d];
     if (st.vertex == kNone) return openEdge(p, s, st, q.back[st.back], d);
     u32 key = kNone;
@@ -146,8 +128,7 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 
             const Back& b = q.back[st.back];
             ok = w == s.m[b.to] && hasLabel(p.g, b, slot) && visible(p, s.net, p.g.ent[slot], b.rule) && mayBe(p, s, st, b, slot);
         } else {
-            ok = candidate(p.g, st, w) && (q.members == 0 || members(p, q, s.left[st.place - 1], d, w) != 0) && fits(s, st, w) &&
-                 joined(p, s, q, st, best, slot, w);
+            ok = candidate(p.g, st, w) && fits(s, st, w) && joined(p, s, q, st, best, slot, w);
         }
     }
     warpSync();

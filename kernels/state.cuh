@@ -22,15 +22,13 @@ struct State {
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
     u32 group;         // of its task
-    u32 member;        // the program of the levels beyond a fork: those up to it are the class's, program
     u32 skip;          // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
     u32 m[kMaxVertices];       // by place: data vertex
-    u32 left[kMaxVertices];    // by place, of a class's program: the members whose filters all vertices up to there pass
     u32 edge[kMaxBacks];       // by back edge, and at kAnchorAt: data edge; when they are kept
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
     Frame frame[kMaxSteps];
 };
-static_assert(sizeof(State) == 2120, "StateSize of layout.go says how large the mail is");
+static_assert(sizeof(State) == 1972, "StateSize of layout.go says how large the mail is");
 
 struct Parked {
     State state;
@@ -107,11 +105,6 @@ struct Params {
     const u32* image;  // by image and column: the column of the match's own row that it has there
 };
 
-// programAt returns the program that a level of a state belongs to, base is its class's.
-FN const Program& programAt(const Params& p, const State& s, const Program& base, u32 level) {
-    return level > base.fork ? p.program[s.member] : base;
-}
-
 // visible tells whether an entry belongs to what is searched from a net edge.
 FN bool visible(const Params& p, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
@@ -134,18 +127,7 @@ FN u32 recall(const Params& p, u32 column, u32 v) {
 FN void note(const Params& p, u32 column, u32 v, u32 x) { post(p.memo + (u64)column * p.vertices + v, p.known + x); }
 
 FN bool candidate(const Graph& g, const Step& st, u32 w) {
-    const u64* bits = g.bits + (u64)w * g.words;
-    return (bits[st.word] & st.mask) != 0 || (st.also != 0 && (bits[st.other] & st.also) != 0);
-}
-
-// members returns which of the members in a set have a filter for step d that vertex w passes.
-FN u32 members(const Params& p, const Program& base, u32 set, u32 d, u32 w) {
-    u32 passed = 0;
-    for (; set != 0; set &= set - 1) {
-        u32 k = lowestBit(set);
-        if (candidate(p.g, (&base)[1 + k].step[d], w)) passed |= 1u << k;
-    }
-    return passed;
+    return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0;
 }
 
 // fits checks injectivity and the constraints of symmetry of w against the places in a step's sets. The vertex of one

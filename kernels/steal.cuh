@@ -12,10 +12,7 @@ FN u32 chunks(const Frame& f) {
 FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     u32 lane = laneId();
     const Step& st = q.step[level];
-    if (lane < st.place) {
-        t.m[lane] = s.m[lane];
-        if (q.fork != kNone) t.left[lane] = s.left[lane];
-    }
+    if (lane < st.place) t.m[lane] = s.m[lane];
     for (u32 k = lane; q.keep != 0 && k < st.back; k += kWarp) t.edge[k] = s.edge[k];
     for (u32 k = st.back + lane; st.vertex != kNone && k < st.back + st.backs; k += kWarp) t.range[k] = s.range[k];
     if (lane == 0) {
@@ -68,10 +65,8 @@ FN bool halve(const State& s, Part& part) {
 // move moves a part of s into t, which is nobody else's. The caller holds the lock of s since the part was found.
 FN void move(const Params& p, State& s, State& t, const Part& part) {
     u32 level = part.level;
-    const Program& base = p.program[s.program];
-    copyPrefix(s, t, programAt(p, s, base, level), level);
+    copyPrefix(s, t, p.program[s.program], level);
     if (laneId() == 0) {
-        if (level > base.fork) t.member = s.member;
         s.frame[level].end = part.kept.end;
         if (part.mask) s.frame[level].mask = part.kept.mask;
         t.frame[level] = part.gone;

@@ -16,7 +16,7 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together, wherever that is possible, put out what each puts out by
+// TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together put out what each puts out by
 // itself, or what the reference does: with caps, totals and obeyed suspensions, by several threads that share work at every
 // opportunity, whatever goes to disk. With a budget it is that up to the group where the budget ended, and existence is the same.
 func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
@@ -29,7 +29,7 @@ func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			each = reference.New()
 		}
-		x := matchertest.NewBench(t, c.Directed, &plan.Planner{Coalesce: plan.Possible}, c.Queries, each, all)
+		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, each, all)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)
 			for _, p := range x.Plans() {
@@ -103,7 +103,7 @@ func TestA6FiltersAreTestedAfterPermuting(t *testing.T) {
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("u", e[0], "u", e[1]), From: e[0], To: e[1], Either: true})
 	}
 	b := New(Options{Threads: 1, SpillDir: t.TempDir()})
-	x := matchertest.NewBench(t, false, &plan.Planner{Coalesce: plan.Possible}, []*matcher.Query{q}, b)
+	x := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, b)
 	var ms []dyngraph.Message
 	labels := []string{"B", "B", "A", "C"}
 	edge := func(i, k int) dyngraph.Message {
@@ -146,8 +146,7 @@ var ways = []struct {
 	{"path of 5", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 10},
 }
 
-// BenchmarkCoalesced reports how much faster the rows of patterns come when anchors are searched together: those alike in the whole
-// pattern, and those alike in a part of it where that is estimated to pay, or wherever that is possible.
+// BenchmarkCoalesced reports how much faster the rows of patterns come when anchors that are alike are searched together.
 func BenchmarkCoalesced(b *testing.B) {
 	for _, labels := range []int{1, 3} {
 		p := newPowerLaw(1, 20_000, 100_000, labels, 2000)
@@ -166,13 +165,12 @@ func BenchmarkCoalesced(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s, %d labels", w.name, labels), func(b *testing.B) {
 				us := p.stream[:min(len(p.stream), w.updates*labels*labels)]
-				var least [4]time.Duration
-				var counts, members [4]uint64
+				var least [2]time.Duration
+				var counts, members [2]uint64
 				for b.Loop() {
 					for i := range least {
 						x := newBench(b, p.graph, q, Options{Threads: 1, SpillDir: b.TempDir()})
 						x.b.apart = i == 0
-						x.planner.Coalesce = []plan.Coalescing{plan.Profitable, plan.Whole, plan.Profitable, plan.Possible}[i]
 						x.prepare(q)
 						done := x.stage(us)
 						for _, c := range x.plan.Classes {
@@ -186,15 +184,12 @@ func BenchmarkCoalesced(b *testing.B) {
 						done()
 					}
 				}
-				require.Equal(b, [4]uint64{counts[0], counts[0], counts[0], counts[0]}, counts)
+				require.Equal(b, counts[0], counts[1])
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(float64(counts[0]), "matches")
 				b.ReportMetric(least[0].Seconds()*1e3, "apart-ms")
-				for i, name := range []string{"whole", "auto", "all"} {
-					b.ReportMetric(least[0].Seconds()/least[1+i].Seconds(), "apart/"+name)
-				}
-				b.ReportMetric(float64(members[2]), "members")
-				b.ReportMetric(float64(members[3]), "all-members")
+				b.ReportMetric(least[0].Seconds()/least[1].Seconds(), "apart/together")
+				b.ReportMetric(float64(members[1]), "members")
 			})
 		}
 	}

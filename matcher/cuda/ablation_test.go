@@ -29,14 +29,12 @@ var (
 var levels = []struct {
 	name string
 	opt  cuda.Options
-	plan plan.Coalescing
 }{
-	{"plain", cuda.Options{NoFlat: true, NoMail: true, NoSteal: true, Apart: true}, plan.Profitable},
-	{"block", cuda.Options{NoFlat: true, NoMail: true, Apart: true}, plan.Profitable},
-	{"blocks", cuda.Options{NoFlat: true, Apart: true}, plan.Profitable},
-	{"whole", cuda.Options{NoFlat: true}, plan.Whole},
-	{"flat", cuda.Options{}, plan.Whole},
-	{"parts", cuda.Options{NoFlat: true, Parts: true}, plan.Profitable},
+	{"plain", cuda.Options{NoFlat: true, NoMail: true, NoSteal: true, Apart: true}},
+	{"block", cuda.Options{NoFlat: true, NoMail: true, Apart: true}},
+	{"blocks", cuda.Options{NoFlat: true, Apart: true}},
+	{"whole", cuda.Options{NoFlat: true}},
+	{"flat", cuda.Options{}},
 }
 
 // alikeShapes are patterns with edges alike in the whole pattern or in parts of it, as fraud rings and the like have.
@@ -99,7 +97,7 @@ func BenchmarkAblation(b *testing.B) {
 		o := l.opt
 		o.Device = newDevice(b, rand.New(rand.NewPCG(1, 1)))
 		be := cuda.New(o)
-		planner := &plan.Planner{Coalesce: l.plan}
+		planner := plan.New()
 		for _, group := range groups {
 			var plans []*matcher.Plan
 			for _, q := range queries[group] {

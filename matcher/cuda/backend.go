@@ -43,10 +43,6 @@ type Options struct {
 	NoFlat bool
 	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
 	Apart bool
-	// Parts has orders of edges that are alike in a part of the pattern search that part once, where their plan says so.
-	// It is there to be measured (the ablation) and tested: it gains little on a device and loses as often, so that
-	// nothing else sets it; see docs/gpu.md.
-	Parts bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
 	// Timeout returns a context that ends with context.DeadlineExceeded after a time, as context.WithTimeout does. With it

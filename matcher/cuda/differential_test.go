@@ -41,11 +41,6 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 	return b
 }
 
-// randomPlanner draws which anchors are searched together.
-func randomPlanner(rng *rand.Rand) *plan.Planner {
-	return &plan.Planner{Coalesce: plan.Coalescing(rng.IntN(3))}
-}
-
 // withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something to do.
 func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 	return c.With(func(q *matcher.Query) {
@@ -138,7 +133,7 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 1+rounds/4, seen.all, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-		bench := matchertest.NewBench(t, c.Directed, randomPlanner(rng), c.Queries, want, got)
+		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
 		half := len(c.Batches) / 2
 		playOn(t, rng, &seen, bench, want, got, c.Batches[:half])
 		labels := 1 << 15
@@ -171,7 +166,7 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 		}
 		stream := matchertest.RandomStream(rng, shape)
 		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-		bench := matchertest.NewBench(t, shape.Directed, randomPlanner(rng), queries, want, got)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		labels := make([]string, sharing+4)
 		for i := range labels {
 			labels[i] = fmt.Sprint("many", i)
@@ -202,7 +197,7 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
 	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
-	playOn(t, rng, seen, matchertest.NewBench(t, directed, randomPlanner(rng), queries, want, got), want, got, batches)
+	playOn(t, rng, seen, matchertest.NewBench(t, directed, plan.New(), queries, want, got), want, got, batches)
 }
 
 func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {

@@ -49,20 +49,20 @@ type table struct {
 func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {
 	c := &compiled{layout: rowsort.NewLayout(view, p)}
 	n := len(p.Anchored)
-	classes := classesOf(p, opt)
-	c.rows = t.classes(p, classes, f, kernels.ModeRows)
-	c.any = t.classes(p, classes, f, kernels.ModeAny)
-	if len(classes) < n && !hasLeaf(p) {
-		c.count = t.classes(p, classes, f, kernels.ModeCount)
+	of := representatives(p, opt.Apart)
+	c.rows = t.orders(p, of, f, kernels.ModeRows)
+	c.any = t.orders(p, of, f, kernels.ModeAny)
+	if len(of) < n && !hasLeaf(p) {
+		c.count = t.orders(p, of, f, kernels.ModeCount)
 	} else {
 		for i := range p.Anchored {
-			c.count = append(c.count, t.add(t.program(p, &p.Anchored[i], f, kernels.ModeCount, ranked, 0)))
+			c.count = append(c.count, t.add(t.program(p, &p.Anchored[i], f, kernels.ModeCount, ranked)))
 		}
 	}
 	for mode, to := range []*[]uint32{kernels.ModeRows: &c.rows, kernels.ModeCount: &c.count, kernels.ModeAny: &c.any} {
-		*to = append(*to, t.add(t.program(p, &p.Static, f, uint32(mode), inView, 0)))
+		*to = append(*to, t.add(t.program(p, &p.Static, f, uint32(mode), inView)))
 	}
-	c.rooted = t.add(t.program(p, rooted(p), f, kernels.ModeRows, inView, 0))
+	c.rooted = t.add(t.program(p, rooted(p), f, kernels.ModeRows, inView))
 	return c
 }
 
@@ -76,8 +76,7 @@ func (t *table) add(k kernels.Program) uint32 {
 type cause int
 
 const (
-	// byOrder finds it from the update that completes or breaks it: the cause of a row. The same holds for all
-	// members of a class.
+	// byOrder finds it from the update that completes or breaks it: the cause of a row.
 	byOrder cause = iota
 	// ranked finds it from the first pattern edge whose image the batch changed: what a vertex offers to a leaf then does not depend
 	// on the update, and is kept.
@@ -85,10 +84,10 @@ const (
 	inView // the search has no anchor
 )
 
-// program makes data of a matching order; with a fork after that many vertices unless it is 0.
-func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32, by cause, fork int) kernels.Program {
+// program makes data of a matching order.
+func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32, by cause) kernels.Program {
 	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)), k: kernels.Program{Mode: mode,
-		Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges)), Fork: kernels.None}}
+		Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}}
 	c.symmetric = mode != kernels.ModeCount && p.Query.Unit == matcher.Subgraphs
 	if o.Edge >= 0 {
 		c.k.Start, c.k.Anchor, c.mapped, c.slot[o.Edge] = 2, uint32(o.Edge), 1<<o.Edge, kernels.AnchorAt
@@ -97,10 +96,6 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 		c.at[s.Vertex] = i
 	}
 	for i, s := range o.Steps {
-		if fork > 0 && i == fork {
-			c.k.Fork = c.k.Steps
-			c.step(i)
-		}
 		class := f.Class(p, s.Vertex)
 		c.vertex(i, uint32(class>>6), 1<<(class&63))
 	}
@@ -127,7 +122,7 @@ func flat(k *kernels.Program) bool {
 	if k.Groups == 0 && levels > 0 {
 		levels-- // the last one is not kept
 	}
-	if k.Fork != kernels.None || k.Keep != 0 || levels >= kernels.FlatLevels {
+	if k.Keep != 0 || levels >= kernels.FlatLevels {
 		return false
 	}
 	for i := k.Start; i < k.Leaves; i++ {

@@ -140,9 +140,7 @@ func (r *runner) begin(j *job) error {
 			j.columns = max(j.columns, int(p.Vertices))
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
-			for _, p := range r.table.programs[i : i+1+int(p.Members)] {
-				matches = max(matches, 1+int(p.Images))
-			}
+			matches = max(matches, 1+int(p.Images))
 		}
 	}
 	behind := 1 // one match of a request is enough, and a warp writes it by itself

@@ -23,7 +23,7 @@ const (
 // promises to save most first, as long as it is worthwhile. Exactly one automorphism is kept for each: which of them does not matter,
 // as the matches of the subgraph that begin with an update are closed under those that fix the anchor. All that holds for
 // embeddings, not where symmetry constraints single out one match of an orbit.
-func (o *orderer) coalesce(which Coalescing) {
+func (o *orderer) coalesce() {
 	p := o.p
 	if p.Query.Unit != matcher.Embeddings {
 		for i := range p.Anchored {
@@ -33,10 +33,7 @@ func (o *orderer) coalesce(which Coalescing) {
 	}
 	m := newMapper(p)
 	pool := o.representatives(m)
-	var groups []orbit
-	if which != Whole {
-		groups = m.groups(pool)
-	}
+	groups := m.groups(pool)
 	for {
 		var best matcher.Class
 		most, at := 0.0, -1
@@ -48,7 +45,7 @@ func (o *orderer) coalesce(which Coalescing) {
 			if g.class.Members == nil {
 				o.build(m, g, pool)
 			}
-			if at < 0 && which == Possible || g.saved > most {
+			if g.saved > most {
 				best, most, at = g.class, g.saved, i
 			}
 		}

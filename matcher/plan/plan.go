@@ -10,25 +10,9 @@ import (
 	"motifd/matcher"
 )
 
-// Coalescing is which anchored orders are searched together.
-type Coalescing int
-
-const (
-	// Profitable is those that are alike in the whole pattern, and those that are in a part of it where that is estimated
-	// to pay.
-	Profitable Coalescing = iota
-	// Whole is those alike in the whole pattern.
-	Whole
-	// Possible is all that are alike in some part of the pattern, also where it does not pay.
-	Possible
-)
-
 // Planner implements matcher.Planner. Plans depend on the query and the graph alone; what is kept between them saves
 // reading the graph's statistics again.
 type Planner struct {
-	// Coalesce is which anchored orders are searched together.
-	Coalesce Coalescing
-
 	mu sync.Mutex
 	st *statistics // of the last plan
 }
@@ -69,7 +53,7 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	}
 	p.Static = o.static()
 	symmetry(p)
-	o.coalesce(pl.Coalesce)
+	o.coalesce()
 	p.Text = func() string { return explain(p) }
 	return p, nil
 }

@@ -69,9 +69,6 @@ func TestExplain(t *testing.T) {
 		}
 		q.Version = 1
 		pl := New()
-		if name == "lollipop" {
-			pl.Coalesce = Possible
-		}
 		p, err := pl.Plan(q, g)
 		if err != nil {
 			t.Fatal(err)
