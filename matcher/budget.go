@@ -142,6 +142,21 @@ func (b *Budget) Patience() time.Duration {
 	return time.Duration(left)
 }
 
+// sampleNS is what the id of a match costs, in nanoseconds: about a SHA-256 and the reading of keys.
+const sampleNS = 1000
+
+// sampled charges the budget for the ids of so many matches, which a sample goes by.
+func (b *Budget) sampled(matches int) {
+	if b == nil || !b.armed() {
+		return
+	}
+	ns := sampleNS * int64(matches)
+	b.ns.Add(ns)
+	if b.batch != nil {
+		b.batch.spent.Add(ns)
+	}
+}
+
 // Within reports whether the number of matches of a group is within the limit.
 func (b *Budget) Within(matches uint64) bool {
 	return b == nil || b.Matches == 0 || matches <= b.Matches || !b.armed()

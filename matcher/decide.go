@@ -294,7 +294,7 @@ func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
 		}
 		w.taken += min(n, left)
 	}
-	if err := s.sample(q, ev); err != nil {
+	if err := s.sample(q, ev, w.budget); err != nil {
 		return err
 	}
 	if ev.Rows.Len() > 0 {
@@ -314,10 +314,11 @@ func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
 }
 
 // sample keeps the rows of an event that are in the query's sample.
-func (s *stepper) sample(q *Query, ev *Event) error {
+func (s *stepper) sample(q *Query, ev *Event, budget *Budget) error {
 	if q.Sample <= 1 {
 		return nil
 	}
+	budget.sampled(ev.Rows.Len())
 	kept := s.e.kept[:0]
 	for i := range ev.Rows.Len() {
 		row := ev.Rows.Row(i)

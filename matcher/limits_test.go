@@ -424,3 +424,16 @@ func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 	require.Less(t, spent, 3*int64(batchTime))
 	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
 }
+
+// TestS11SamplingIsBounded: the ids of matches that a sample looks at count as search time, also of those that it drops.
+func TestS11SamplingIsBounded(t *testing.T) {
+	opt := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(),
+		Limits:  matcher.Limits{QueryTime: 4 * time.Millisecond},
+		Sampled: func(*matcher.Query, dyngraph.View, []uint32) (bool, error) { return false, nil }}
+	d := matchertest.NewDriverWith(t, opt)
+	w := newWorld(t, true)
+	d.Register(w.query("pairs", "MATCH (y)<--(x)-->(z)", subgraphs, func(q *matcher.Query) { q.Sample = 1000 }))
+	out := d.Batch(star(300))
+	require.NotEmpty(t, out.Decided)
+	require.Equal(t, matcher.CauseTime, out.Decided[0].Cause)
+}
