@@ -11,6 +11,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
@@ -66,7 +67,7 @@ type Backend struct {
 	filter    *candidates.Filter
 	work      work.Options
 	neighbors neighbors.Cache
-	shared    shared
+	shared    backtrack.Shared
 	delta     *dyngraph.Delta
 	plans     map[*matcher.Plan]*compiled
 	listed    []*matcher.Plan // as Prepare was given them
@@ -110,7 +111,7 @@ func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 // forget drops all caches.
 func (b *Backend) forget() {
 	b.idle = nil
-	b.shared.forget()
+	b.shared.Forget()
 	b.neighbors.Drop()
 }
 
@@ -145,7 +146,7 @@ func New(opt Options) *Backend {
 	}
 	b := &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
 		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
-	b.shared.filter, b.shared.neighbors, b.shared.work, b.shared.memory = b.filter, &b.neighbors, &b.work, opt.GroupMemory
+	b.shared.Filter, b.shared.Neighbors, b.shared.Work, b.shared.SortMemory = b.filter, &b.neighbors, &b.work, opt.GroupMemory
 	return b
 }
 
@@ -154,7 +155,7 @@ func (b *Backend) Name() string { return "cpu" }
 
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
-	b.g, b.shared.g, b.delta = g, g, nil
+	b.g, b.shared.Graph, b.delta = g, g, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
 	b.adj, b.wide = nil, nil

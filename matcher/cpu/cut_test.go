@@ -22,7 +22,7 @@ func TestS11CappedRowsAreAPrefix(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 60, func() bool { return cuts > 100 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
 		all, first := eager(t, 1, 1<<20), eager(t, 1+rng.IntN(4), 64<<rng.IntN(12))
-		first.shared.options.canonicalFirst, first.alone = true, rng.Uint64N(100)
+		first.shared.Options.CanonicalFirst, first.alone = true, rng.Uint64N(100)
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, all, first)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
@@ -67,7 +67,7 @@ func TestS11CappedRowsAreAPrefix(t *testing.T) {
 				require.Equal(t, limit < uint64(len(want)), res.Truncated)
 			}
 		}
-		cuts += first.shared.cuts.Load()
+		cuts += first.shared.Caps.Load()
 	})
 }
 
@@ -87,7 +87,7 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 		return data
 	}
 	want := rows(0)
-	require.Zero(t, x.b.shared.cuts.Load())
+	require.Zero(t, x.b.shared.Caps.Load())
 	width := len(want) / (leaves * leaves * (leaves - 1))
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, limit := range []uint64{1, 10, 1000} {
@@ -99,7 +99,7 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 			}
 			got := rows(limit)
 			require.True(t, slices.Equal(want[:int(limit)*width], got), "%d threads, limit %d", threads, limit)
-			require.Positive(t, x.b.shared.cuts.Load(), "%d threads, limit %d", threads, limit)
+			require.Positive(t, x.b.shared.Caps.Load(), "%d threads, limit %d", threads, limit)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/rowsort"
 )
 
@@ -103,21 +104,21 @@ func (x *bench) produce() uint64 {
 	var stop atomic.Bool
 	se := x.b.newSearcher(&stop, matcher.WantRows)
 	defer x.b.release(se)
-	endings := sharedEndings{h: &x.b.shared}
-	defer endings.release()
-	se.endings.share(&endings)
+	endings := backtrack.Memo{Shared: &x.b.shared}
+	defer endings.Release()
+	se.UseMemo(&endings)
 	st := &rowsort.Sorter{Memory: x.b.opt.GroupMemory}
-	st.Reuse(se.room)
-	defer func() { se.room = st.Release() }()
+	st.Reuse(se.Room)
+	defer func() { se.Room = st.Release() }()
 	st.Overflow = st.Discard
-	se.out = st
+	se.Out = st
 	o := rowsort.NewLayout(x.g.View(dyngraph.New), x.plan)
 	a := x.b.newAnchors([]matcher.Request{{Plan: x.plan}}, func(matcher.Request) bool { return true }, true)
 	total := uint64(0)
 	for i := range x.b.delta.Net {
 		st.Begin(o, 0, nil)
 		for _, t := range a.of(i) {
-			se.fromAnchor(t.order, &x.b.delta.Net[i], uint32(i))
+			se.FromAnchor(t.order, &x.b.delta.Net[i], uint32(i))
 		}
 		total += st.Count()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
@@ -51,8 +52,8 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			queries = append(queries, q)
 		}
 		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 1<<20)
-		forgets.neighbors.Options.NoPairs, forgets.shared.options.noMemo = true, true
-		remembers.shared.options.memo = endingLimits{words: 20 << rng.IntN(12), longest: 20 << rng.IntN(8), judged: 50 << rng.IntN(8)}
+		forgets.neighbors.Options.NoPairs, forgets.shared.Options.NoMemo = true, true
+		remembers.shared.Options.Memo = backtrack.MemoLimits{Words: 20 << rng.IntN(12), Longest: 20 << rng.IntN(8), Judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {
 			remembers.neighbors.Options.ListEntries, remembers.neighbors.Options.PairEntries = 300+rng.IntN(2000), 100+rng.IntN(2000)
 		}
@@ -74,23 +75,14 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
 				inside, closed := endingsInside(remembers)
-				for _, table := range remembers.shared.endings {
-					for _, at := range table.slots {
-						if uint32(at>>32) != table.search {
-							continue
-						}
-						p := memoPlace(at)
-						head := table.chunks[p>>memoBits-1][p&(1<<memoBits-1):][:endingHead]
-						kind, some := head[1]>>endingBits, head[2] > 0
-						staged, long = staged || head[1]&endingStaged != 0, long || head[1]&endingLong != 0
-						before = before || some && inside[kind]
-						triangles = triangles || some && closed[kind]
-					}
-				}
+				remembers.shared.EachRemembered(func(number uint32, some, isStaged, isLong bool) {
+					staged, long = staged || isStaged, long || isLong
+					before = before || some && inside[number]
+					triangles = triangles || some && closed[number]
+				})
 				for _, s := range remembers.idle {
-					for _, u := range s.endings.use {
-						again, rest = again || u.again > 0, rest || u.rest > 0
-					}
+					a, r := s.MemoUse()
+					again, rest = again || a, rest || r
 				}
 			}
 			x.Commit()

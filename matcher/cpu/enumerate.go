@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
@@ -51,12 +52,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if limit > 0 {
 		keep++ // one more tells that there are more
 		if want == matcher.WantRows {
-			capped.cut.begin(&b.shared, keep, &capped)
+			capped.cut.Begin(&b.shared, keep, &capped)
 		}
 	}
 	bound := int(b.g.IDBound())
-	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, sharedEndings{h: &b.shared}
-	defer endings.release()
+	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, backtrack.Memo{Shared: &b.shared}
+	defer endings.Release()
 	var come matcher.SearchProgress
 	b.progress.Begin(&come, bound)
 	defer b.progress.End(&come)
@@ -64,7 +65,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		s := b.newSearcher(&stop, want)
 		defer b.release(s)
 		pool.Join(&s.Worker)
-		s.endings.share(&endings)
+		s.UseMemo(&endings)
 		var total matcher.Count
 		shape := c.shape
 		if want != matcher.WantCount {
@@ -75,9 +76,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		}
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
 		st.Begin(all.Layout, keep, &file)
-		s.out = st
+		s.Out = st
 		s.Measure(&meter)
-		capped.cut.measure(&s.search)
+		capped.cut.Measure(&s.Search)
 		if s.Stopped {
 			stop.Store(true)
 		}
@@ -90,38 +91,38 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			if given != nil {
 				s.resumePart(given)
 			}
-			for v := from; v < to && !stop.Load() && !s.Tripped && !capped.cut.isDone(); v++ {
+			for v := from; v < to && !stop.Load() && !s.Tripped && !capped.cut.IsDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
 					total = total.Add(s.counter.fromRoot(which, o.Steps[0].Vertex, id))
 				default:
-					s.fromRoot(o, which, id)
+					s.FromRoot(o, which, id)
 				}
 			}
 			come.Done(to - from)
-			if st.Err() != nil || s.Tripped || capped.cut.isDone() {
+			if st.Err() != nil || s.Tripped || capped.cut.IsDone() {
 				stop.Store(true)
 			}
 		}
 		s.Spend()
 		took := s.Told.At - began
-		first := capped.cut.isDone() && capped.cut.give(&s.search, st)
+		first := capped.cut.IsDone() && capped.cut.Give(&s.Search, st)
 		rows := st.Finish(nil)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case first:
 			all.Drop()
-		case capped.cut.isDone():
+		case capped.cut.IsDone():
 			rows.Drop()
 		}
 		all.Join(rows)
-		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.found))
+		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.Found))
 		result.Steps += s.Steps
 		result.SearchNS += took
-		if s.witness != nil && result.Witness == nil {
-			result.Witness, result.Count = s.witness, matcher.CountOf(1)
+		if s.Witness != nil && result.Witness == nil {
+			result.Witness, result.Count = s.Witness, matcher.CountOf(1)
 		}
 	})
 	result.Steps += capped.steps.Load()
@@ -160,7 +161,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 
 // viewCut is the cut of a view whose rows are capped.
 type viewCut struct {
-	cut    cut
+	cut    backtrack.Cap
 	b      *Backend
 	c      *compiled
 	which  dyngraph.Which
@@ -169,13 +170,13 @@ type viewCut struct {
 	steps  atomic.Uint64 // of canonical searches
 }
 
-// begin implements capped.
-func (v *viewCut) begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.file }
+// Begin implements backtrack.Capped.
+func (v *viewCut) Begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.file }
 
-// find implements capped.
-func (v *viewCut) find(c *canonSearch, limit uint64) {
-	c.fromRoots(v.c.canonical(v.b.filter, -1), v.which, limit)
+// Find implements backtrack.Capped.
+func (v *viewCut) Find(c *backtrack.CanonicalSearch, limit uint64) {
+	c.FromRoots(v.c.canonical(v.b.filter, -1), v.which, limit)
 }
 
-// tell implements capped.
-func (v *viewCut) tell(steps uint64) { v.steps.Add(steps) }
+// Tell implements backtrack.Capped.
+func (v *viewCut) Tell(steps uint64) { v.steps.Add(steps) }

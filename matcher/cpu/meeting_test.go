@@ -11,6 +11,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
+	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 )
 
@@ -38,22 +40,22 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 			if o == nil {
 				continue
 			}
-			s.sign = []dyngraph.Sign{dyngraph.Inserted, dyngraph.Deleted, 0}[rng.IntN(3)]
-			s.anchor, s.which = rng.Uint32N(uint32(len(x.b.delta.Net))), dyngraph.Which(rng.IntN(2))
-			s.begin(o)
+			s.Sign = []dyngraph.Sign{dyngraph.Inserted, dyngraph.Deleted, 0}[rng.IntN(3)]
+			s.Anchor, s.Which = rng.Uint32N(uint32(len(x.b.delta.Net))), dyngraph.Which(rng.IntN(2))
+			s.Start(o)
 			for d := range o.Steps {
 				if len(o.Steps[d].Back) < 2 {
 					continue
 				}
 				joints++
 				for k := range d {
-					s.m[k] = dyngraph.VertexID(rng.IntN(vertices))
+					s.M[k] = dyngraph.VertexID(rng.IntN(vertices))
 				}
 				for range 60 {
 					if k := rng.IntN(d); rng.IntN(4) > 0 {
-						s.m[k] = dyngraph.VertexID(rng.IntN(vertices))
+						s.M[k] = dyngraph.VertexID(rng.IntN(vertices))
 					}
-					sameCandidates(t, x, &s.search, d)
+					sameCandidates(t, x, &s.Search, o, d)
 				}
 			}
 		}
@@ -62,30 +64,26 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 }
 
 // sameCandidates fills the frame of a step and compares it with what the graph holds.
-func sameCandidates(t *testing.T, x *bench, s *search, d int) {
+func sameCandidates(t *testing.T, x *bench, s *backtrack.Search, o *program.Order, d int) {
 	t.Helper()
-	st := &s.o.Steps[d]
-	f := &s.frames[st.Slot]
-	require.True(t, s.fill(d, st, f))
+	st := &o.Steps[d]
+	found, entries, ok := s.CandidatesOf(d)
+	require.True(t, ok)
 	want := map[dyngraph.VertexID][]dyngraph.Entry{}
 	for k := range st.Back {
 		b := &st.Back[k]
-		l := plainList(x, s.m[b.Step], b, st)
+		l := plainList(x, s.M[b.Step], b, st)
 		for i, w := range l.Vertices {
-			if e := l.Entries[i]; len(want[w]) == k && (!e.Staged() || s.visible(e)) {
+			if e := l.Entries[i]; len(want[w]) == k && (!e.Staged() || s.Visible(e)) {
 				want[w] = append(want[w], e)
 			}
 		}
 	}
 	got := map[dyngraph.VertexID][]dyngraph.Entry{}
-	var found []dyngraph.VertexID
-	if !f.none {
-		found = f.nbr
-	}
 	require.True(t, slices.IsSorted(found))
 	for i, w := range found {
 		for k := range st.Back {
-			got[w] = append(got[w], f.ent[k][i])
+			got[w] = append(got[w], entries[k][i])
 		}
 	}
 	require.Len(t, got, len(found), "a candidate twice")

@@ -8,7 +8,7 @@ const ordersAhead = 32
 func (w *worker) readAhead(starts []start, net uint32) {
 	read, live := 0, w.live[:0]
 	for i := range starts {
-		if !w.se.noThird(starts[i].third, net) {
+		if !w.se.HasNoThird(starts[i].third, net) {
 			live = append(live, starts[i].order)
 		}
 	}

@@ -16,7 +16,7 @@ func TestS7RememberedPairsPutOutTheSame(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 60, func() bool { return remembered > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6)
 		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(2), 1<<20)
-		forgets.neighbors.Options.NoPairs, forgets.shared.options.noMemo = true, true
+		forgets.neighbors.Options.NoPairs, forgets.shared.Options.NoMemo = true, true
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, forgets, remembers)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)
@@ -24,7 +24,7 @@ func TestS7RememberedPairsPutOutTheSame(t *testing.T) {
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				sameAnswer(t, x.Search(forgets, sign, requests), x.Search(remembers, sign, requests))
 				for _, s := range remembers.idle {
-					remembered += s.pairs.Hits()
+					remembered += s.Pairs.Hits()
 				}
 			}
 			x.Commit()

@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/rowsort"
 )
 
@@ -20,7 +21,7 @@ type group struct {
 	rows    rowsort.Sorted
 	tripped bool // it is beyond its budget; the meter tells the cause
 	meter   matcher.Meter
-	cut     cut
+	cut     backtrack.Cap
 	file    rowsort.File
 	// open counts the parts of the search that are not finished, once some were given away: the first worker's own one
 	// included. It is guarded by rowSearch.mu.
@@ -40,7 +41,7 @@ type rowSearch struct {
 	starts  [][]start
 	ends    []int // of chunks, in nets
 	left    anchorsLeft
-	endings sharedEndings
+	endings backtrack.Memo
 	come    matcher.SearchProgress // of the net edges, those that were searched but for parts which other workers have
 	emission
 
@@ -86,7 +87,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: sharedEndings{h: &b.shared}, emission: emission{results, emit, over}}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: backtrack.Memo{Shared: &b.shared}, emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	from, to := b.within(reqs)
 	for i := from; i < to; i++ {
@@ -122,7 +123,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	s.fail()
 	s.workers.Wait()
 	b.starts = room
-	s.endings.release()
+	s.endings.Release()
 	s.note(sign, nets)
 	for _, q := range s.queues {
 		for _, g := range q {
@@ -257,19 +258,19 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	return nil
 }
 
-// begin implements capped.
-func (g *group) begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.request].layout, &g.file }
+// Begin implements capped.
+func (g *group) Begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.request].layout, &g.file }
 
-// find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
-func (g *group) find(c *canonSearch, limit uint64) {
+// Find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
+func (g *group) Find(c *backtrack.CanonicalSearch, limit uint64) {
 	b := g.s.b
 	of := b.plans[g.s.reqs[g.request].Plan]
 	for i := range of.plan.Anchored {
-		if c.fromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.over {
+		if c.FromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.Over {
 			return
 		}
 	}
 }
 
-// tell implements capped.
-func (g *group) tell(steps uint64) { g.s.of[g.request].steps.Add(int64(steps)) }
+// Tell implements capped.
+func (g *group) Tell(steps uint64) { g.s.of[g.request].steps.Add(int64(steps)) }

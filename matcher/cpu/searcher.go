@@ -4,12 +4,13 @@ import (
 	"sync/atomic"
 
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/work"
 )
 
 // searcher is what one worker searches and counts with.
 type searcher struct {
-	search
+	backtrack.Search
 	counter counter
 }
 
@@ -23,7 +24,7 @@ func (b *Backend) newSearcher(stop *atomic.Bool, mode matcher.Want) *searcher {
 		s = &searcher{}
 	}
 	b.mu.Unlock()
-	s.attach(&b.shared, stop, mode)
+	s.Attach(&b.shared, stop, mode)
 	s.counter.attach(&s.Worker, b.g, b.filter)
 	s.counter.strategy = b.strategy
 	return s
@@ -31,7 +32,7 @@ func (b *Backend) newSearcher(stop *atomic.Bool, mode matcher.Want) *searcher {
 
 // release keeps the searcher's caches for another worker.
 func (b *Backend) release(s *searcher) {
-	s.detach()
+	s.Detach()
 	s.counter.detach()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,8 +42,8 @@ func (b *Backend) release(s *searcher) {
 // resumePart resumes what another worker gave away: a part of a search, or of a sum.
 func (s *searcher) resumePart(p *work.Part) {
 	switch p := p.Work.(type) {
-	case *part:
-		s.resume(p)
+	case *backtrack.Part:
+		s.Resume(p)
 	case *portion:
 		s.counter.portion(p)
 	}

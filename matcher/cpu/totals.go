@@ -54,7 +54,7 @@ func (t *totals) end() {
 // search returns a search for a worker: the caller's own one, unless another worker has it.
 func (t *totals) search(mode matcher.Want) (s *searcher, own bool) {
 	if !t.taken.Swap(true) {
-		t.own.ask(mode)
+		t.own.NextRequest(mode)
 		return t.own, true
 	}
 	return t.b.newSearcher(&t.stop, mode), false
@@ -167,7 +167,7 @@ func (r *tasksRun) worker() {
 				m, l := s.counter.fromAnchor(a, t.sign, x.NetPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
-				s.fromAnchor(x.o, &b.delta.Net[x.net], x.net)
+				s.FromAnchor(x.o, &b.delta.Net[x.net], x.net)
 			}
 			if s.Stopped {
 				break
@@ -183,12 +183,12 @@ func (r *tasksRun) worker() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.result
-	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.found)), r.less.Add(fewer)
+	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.Found)), r.less.Add(fewer)
 	result.Steps += s.Steps
 	result.SearchNS += took
 	result.Over = r.meter.Over()
-	if s.witness != nil && result.Witness == nil {
-		result.Witness, result.Count = s.witness, matcher.CountOf(1)
+	if s.Witness != nil && result.Witness == nil {
+		result.Witness, result.Count = s.Witness, matcher.CountOf(1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"motifd/matcher"
+	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
@@ -30,10 +31,10 @@ type worker struct {
 
 func newWorker(s *rowSearch) *worker {
 	w := &worker{s: s, se: s.b.newSearcher(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
-	w.st.Reuse(w.se.room)
-	w.se.out = &w.st
+	w.st.Reuse(w.se.Room)
+	w.se.Out = &w.st
 	w.se.Interrupted = w.interrupted
-	w.se.endings.share(&s.endings)
+	w.se.UseMemo(&s.endings)
 	if s.b.opt.Threads > 1 {
 		w.se.Sharing = work.Sharing{Hungry: &s.hungry, Give: w.give, Wanted: w.wanted, Whole: w.giveStarts,
 			Every: s.b.work.ShareEvery}
@@ -70,8 +71,8 @@ func (w *worker) run() {
 func (w *worker) release() {
 	w.out.Close()
 	w.st.Drop()
-	w.se.room = w.st.Release()
-	w.se.Interrupted = w.se.cutTaken
+	w.se.Room = w.st.Release()
+	w.se.Interrupted = w.se.CapReached
 	w.s.b.release(w.se)
 }
 
@@ -133,7 +134,7 @@ func (w *worker) groupOf(starts []start, net uint32) int {
 	}
 	if w.ahead > 0 {
 		w.ahead = max(0, w.ahead-n)
-	} else if f := &w.se.filled; f.o != nil && f.anchor == net && n < len(starts) {
+	} else if n < len(starts) && w.se.SearchedFrom(net) {
 		w.ahead = min(ordersAhead, len(starts)) - n
 		w.readAhead(starts[:n+max(0, w.ahead)], net)
 	}
@@ -152,7 +153,7 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 			return nil
 		}
 	}
-	if len(starts) == 1 && w.se.noThird(starts[0].third, order) {
+	if len(starts) == 1 && w.se.HasNoThird(starts[0].third, order) {
 		w.se.Steps++
 		of.steps.Add(1)
 		return nil
@@ -164,8 +165,8 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 	w.spare = nil
 	g.rows, g.tripped = rowsort.Sorted{}, false
 	g.chunk, g.request, g.order, g.file.Dir, g.file.Budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
-	if g.cut.limit = 0; limit > 0 {
-		g.cut.begin(&s.b.shared, limit, g)
+	if g.cut.Limit = 0; limit > 0 {
+		g.cut.Begin(&s.b.shared, limit, g)
 	}
 	if g.meter.Begin(s.reqs[r].Budget, limit > 0) != matcher.NoCause {
 		g.tripped = true
@@ -210,31 +211,31 @@ func (w *worker) part(p *groupPart) {
 // are wanted (see cut).
 func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first bool) {
 	s, se, of := w.s, w.se, &w.s.of[g.request]
-	w.st.Begin(of.layout, g.cut.limit, &g.file)
+	w.st.Begin(of.layout, g.cut.Limit, &g.file)
 	w.st.Presorted = tailOf(starts, p)
 	se.Measure(&g.meter)
 	began := se.Told
 	se.Closed = &of.closed
 	w.at, w.starts, se.Next, se.Gave = g, starts, se.Steps+se.Every, false
 	se.Stopped, se.Tripped = false, false
-	g.cut.measure(&se.search)
+	g.cut.Measure(&se.Search)
 	if len(starts) == 0 && !se.Stopped {
-		se.resume(p.Work.(*part))
+		se.Resume(p.Work.(*backtrack.Part))
 		tripped = se.Tripped
 	}
 	for len(w.starts) > 0 && !se.Stopped {
 		o := w.starts[0].order
 		w.starts = w.starts[1:]
-		se.fromAnchor(o, &s.b.delta.Net[g.order], g.order)
+		se.FromAnchor(o, &s.b.delta.Net[g.order], g.order)
 		tripped = tripped || se.Tripped
 	}
 	w.at, w.starts = nil, nil
 	tripped = !se.Spend() || tripped
-	se.Meter, se.Closed, se.cut = nil, nil, nil
+	se.Meter, se.Closed, se.Cap = nil, nil, nil
 	of.steps.Add(int64(se.Told.Steps - began.Steps))
 	of.ns.Add(se.Told.At - began.At)
-	if g.cut.isDone() {
-		return false, g.cut.give(&se.search, &w.st)
+	if g.cut.IsDone() {
+		return false, g.cut.Give(&se.Search, &w.st)
 	}
 	return tripped, false
 }
@@ -242,7 +243,7 @@ func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first 
 // tailOf returns the tail of the rows of starts, or of a part.
 func tailOf(starts []start, p *groupPart) int {
 	if len(starts) == 0 {
-		return p.Work.(*part).o.SortedTail
+		return p.Work.(*backtrack.Part).SortedTail()
 	}
 	n := starts[0].order.SortedTail
 	for _, s := range starts[1:] {
@@ -274,7 +275,7 @@ func (w *worker) finish(g *group, tripped, first bool) {
 	case first:
 		s.queued -= g.rows.Bytes()
 		g.rows.Drop()
-	case g.cut.isDone():
+	case g.cut.IsDone():
 		rows.Drop()
 		n = 0
 	}
@@ -333,7 +334,7 @@ func (w *worker) interrupted() bool {
 		}
 		s.mu.Unlock()
 	}
-	return w.se.cutTaken()
+	return w.se.CapReached()
 }
 
 // full reports whether groups of a chunk, of n bytes, have to wait for room. s.mu is held.

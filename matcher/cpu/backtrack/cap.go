@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// cut lets the search of a group, or of a view, whose rows are capped go over to one that finds them in canonical order
+// Cap lets the search of a group, or of a view, whose rows are capped go over to one that finds them in canonical order
 // and stops at the cap (see canonSearch): work in proportion to the cap, not to the group (DESIGN S11).
 //
 // Which of the two takes less is not known beforehand: a canonical order may find dead ends late. So the ordinary
@@ -18,9 +18,9 @@ import (
 // before, when the group may yet end within the cap. The ordinary search spends as much again before the next attempt.
 // Hence all attempts cost at most as much as an ordinary search that finds too many rows, three percent of one that
 // does not, and where an attempt ends, both searches together take a constant multiple of its steps.
-type cut struct {
-	limit uint64 // rows that are wanted; 0 is no cap, and no cut
-	of    capped
+type Cap struct {
+	Limit uint64 // rows that are wanted; 0 is no cap, and no cut
+	of    Capped
 	steps atomic.Uint64 // of the ordinary search
 	rows  atomic.Uint64
 	// next are the steps at which the canonical search is tried again: while it is not known that there are more rows
@@ -30,17 +30,17 @@ type cut struct {
 	mu   sync.Mutex // held by the worker that tries
 	// first are the first rows, until the worker that found them takes them.
 	first  *rowsort.Sorter
-	winner *search
+	winner *Search
 }
 
-// capped is what a cut is of: a group, or a view.
-type capped interface {
+// Capped is what a cut is of: a group, or a view.
+type Capped interface {
 	// begin returns what a canonical search begins with, on behalf of a search that is going on.
-	begin() (l *rowsort.Layout, file *rowsort.File)
+	Begin() (l *rowsort.Layout, file *rowsort.File)
 	// find finds the first rows in canonical order.
-	find(c *canonSearch, limit uint64)
+	Find(c *CanonicalSearch, limit uint64)
 	// tell adds the steps of a canonical search to the request's.
-	tell(steps uint64)
+	Tell(steps uint64)
 }
 
 const (
@@ -53,36 +53,36 @@ const (
 	knownShare = 2
 )
 
-// begin makes the cut ready for another group.
-func (c *cut) begin(h *shared, limit uint64, of capped) {
-	c.limit, c.of, c.first, c.winner = limit, of, nil, nil
+// Begin makes the cut ready for another group.
+func (c *Cap) Begin(h *Shared, limit uint64, of Capped) {
+	c.Limit, c.of, c.first, c.winner = limit, of, nil, nil
 	c.steps.Store(0)
 	c.rows.Store(0)
 	c.done.Store(false)
 	c.next[0].Store(cutAfter)
 	c.next[1].Store(0)
-	if h.options.canonicalFirst {
+	if h.Options.CanonicalFirst {
 		c.next[0].Store(0)
 	}
 }
 
-// measure has what a search spends, and finds, count for the cut from now on.
-func (c *cut) measure(s *search) {
-	if c.limit == 0 {
+// Measure has what a search spends, and finds, count for the cut from now on.
+func (c *Cap) Measure(s *Search) {
+	if c.Limit == 0 {
 		return
 	}
-	if s.cut = c; s.h.options.canonicalFirst {
-		s.Stopped = c.taken(s)
+	if s.Cap = c; s.shared.Options.CanonicalFirst {
+		s.Stopped = c.reached(s)
 	}
 }
 
-// isDone tells whether the first rows are found, so that others are not wanted.
-func (c *cut) isDone() bool { return c.limit > 0 && c.done.Load() }
+// IsDone tells whether the first rows are found, so that others are not wanted.
+func (c *Cap) IsDone() bool { return c.Limit > 0 && c.done.Load() }
 
-// taken tells whether the first rows are found, by a canonical search that s has made now or by another worker's.
-func (c *cut) taken(s *search) bool {
+// reached tells whether the first rows are found, by a canonical search that s has made now or by another worker's.
+func (c *Cap) reached(s *Search) bool {
 	known, share := 0, uint64(cutShare)
-	if c.rows.Load() > c.limit {
+	if c.rows.Load() > c.Limit {
 		known, share = 1, knownShare
 	}
 	if c.done.Load() || c.steps.Load() < c.next[known].Load() || !c.mu.TryLock() {
@@ -95,7 +95,7 @@ func (c *cut) taken(s *search) bool {
 	}
 	c.next[known].Store(2 * steps)
 	most := steps / share
-	if s.h.options.canonicalFirst {
+	if s.shared.Options.CanonicalFirst {
 		most = ^uint64(0)
 	}
 	first := c.try(s, most)
@@ -105,30 +105,30 @@ func (c *cut) taken(s *search) bool {
 	}
 	c.first, c.winner = first, s
 	c.done.Store(true)
-	s.h.cuts.Add(1)
+	s.shared.Caps.Add(1)
 	return true
 }
 
 // try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
 // when the steps are not enough, and when all searching is to stop.
-func (c *cut) try(s *search, most uint64) *rowsort.Sorter {
-	se := s.h.take()
-	se.attach(s.h, s.Stop, matcher.WantRows)
+func (c *Cap) try(s *Search, most uint64) *rowsort.Sorter {
+	se := s.shared.take()
+	se.Attach(s.shared, s.Stop, matcher.WantRows)
 	defer func() {
-		se.detach()
-		s.h.put(se)
+		se.Detach()
+		s.shared.put(se)
 	}()
 	se.Closed = s.Closed
 	se.Measure(s.Meter)
-	layout, file := c.of.begin()
-	out := &rowsort.Sorter{Memory: s.h.memory, Stop: s.Stop}
-	out.Begin(layout, c.limit, file)
-	cs := &canonSearch{se: se, out: out, most: most}
-	c.of.find(cs, c.limit)
+	layout, file := c.of.Begin()
+	out := &rowsort.Sorter{Memory: s.shared.SortMemory, Stop: s.Stop}
+	out.Begin(layout, c.Limit, file)
+	cs := &CanonicalSearch{search: se, out: out, most: most}
+	c.of.Find(cs, c.Limit)
 	out.Pack()
 	within := se.Spend()
-	c.of.tell(se.Steps)
-	if cs.over || !within || errors.Is(out.Err(), rowsort.ErrStopped) {
+	c.of.Tell(se.Steps)
+	if cs.Over || !within || errors.Is(out.Err(), rowsort.ErrStopped) {
 		out.Drop()
 		out.Release()
 		return nil
@@ -136,20 +136,20 @@ func (c *cut) try(s *search, most uint64) *rowsort.Sorter {
 	return out
 }
 
-// tellCut tells the cut at hand what was spent.
-func (s *search) tellCut(steps, matches uint64) {
-	if s.cut != nil {
-		s.cut.steps.Add(steps)
-		s.cut.rows.Add(matches)
+// tellCap tells the cut at hand what was spent.
+func (s *Search) tellCap(steps, matches uint64) {
+	if s.Cap != nil {
+		s.Cap.steps.Add(steps)
+		s.Cap.rows.Add(matches)
 	}
 }
 
-// cutTaken reports whether the first rows of the cut at hand are found.
-func (s *search) cutTaken() bool { return s.cut != nil && s.cut.taken(s) }
+// CapReached reports whether the first rows of the cut at hand are found.
+func (s *Search) CapReached() bool { return s.Cap != nil && s.Cap.reached(s) }
 
-// give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
+// Give replaces the rows that a worker has, when the search ended since the first rows are found: by these, if it was
 // the worker that found them, or by none.
-func (c *cut) give(s *search, rows *rowsort.Sorter) (first bool) {
+func (c *Cap) Give(s *Search, rows *rowsort.Sorter) (first bool) {
 	rows.Drop()
 	c.mu.Lock()
 	defer c.mu.Unlock()

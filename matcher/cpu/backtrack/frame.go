@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -37,11 +37,11 @@ type frame struct {
 }
 
 // fill makes f hold the visible candidates of plain step d; false ends the search.
-func (s *search) fill(d int, st *program.Step, f *frame) bool {
+func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
 		for k := range st.Back {
-			if f.key[k] == s.m[st.Back[k].Step] {
+			if f.key[k] == s.M[st.Back[k].Step] {
 				kept |= 1 << k
 			}
 		}
@@ -51,20 +51,20 @@ func (s *search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	f.key = f.key[:0]
 	for k := range st.Back {
-		f.key = append(f.key, s.m[st.Back[k].Step])
+		f.key = append(f.key, s.M[st.Back[k].Step])
 	}
 	for len(f.ents) < len(st.Back) {
 		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
 	}
 	f.valid, f.none = true, false
 	if len(st.Back) > 1 {
-		if kind, ok := st.PairKey(); ok && s.pairs.Worth(kind) {
+		if kind, ok := st.PairKey(); ok && s.Pairs.Worth(kind) {
 			return s.intersectPair(kind, st, f, kept)
 		}
 		return s.intersect(st, f, kept, false)
 	}
 	b := &st.Back[0]
-	l := s.lists.Of(s.m[b.Step], b, st)
+	l := s.Lists.Of(s.M[b.Step], b, st)
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
@@ -74,7 +74,7 @@ func (s *search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if !e.Staged() || s.visible(e) {
+		if !e.Staged() || s.Visible(e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -88,7 +88,7 @@ const buildFrom = 16
 
 // intersect fills the frame of a step that is joined to several earlier vertices: what the two shortest lists have in common is looked for in the
 // others, one after the other (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to be visible.
-func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bool {
+func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bool {
 	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
 	best := 0
@@ -98,7 +98,7 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 			j.List = before[k].List
 		} else {
 			b := &st.Back[k]
-			j.List, j.Range, j.Built = s.lists.Peek(s.m[b.Step], b, st)
+			j.List, j.Range, j.Built = s.Lists.Peek(s.M[b.Step], b, st)
 		}
 		if j.Size = len(j.List.Vertices); !j.Built {
 			j.Size = j.Range.AtMost()
@@ -135,7 +135,7 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 		if !j.Built && j.Size <= buildFrom*len(f.nbr) {
 			s.build(j, &st.Back[next], st)
 		}
-		at, found := s.meeting.With(j, f.nbr)
+		at, found := s.Intersecter.With(j, f.nbr)
 		f.narrow(js, at)
 		into := slices.Grow(f.ents[next][:0], len(found))[:len(found)]
 		for i, e := range found {
@@ -151,9 +151,9 @@ func (s *search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 }
 
 // build makes a join's range a list.
-func (s *search) build(j *neighbors.Source, b *program.BackEdge, st *program.Step) {
+func (s *Search) build(j *neighbors.Source, b *program.BackEdge, st *program.Step) {
 	if !j.Built {
-		j.List, j.Built = s.lists.Of(s.m[b.Step], b, st), true
+		j.List, j.Built = s.Lists.Of(s.M[b.Step], b, st), true
 	}
 }
 
@@ -177,7 +177,7 @@ func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 }
 
 // onlyVisible keeps the candidates that are visible along all edges.
-func (s *search) onlyVisible(f *frame, back int) {
+func (s *Search) onlyVisible(f *frame, back int) {
 	nbrs, n := slices.Grow(f.nbrs[:0], len(f.nbr))[:len(f.nbr)], 0
 	for k := range back {
 		f.ents[k] = slices.Grow(f.ents[k][:0], len(f.nbr))[:len(f.nbr)]
@@ -186,7 +186,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if e.Staged() && !s.visible(e) {
+			if e.Staged() && !s.Visible(e) {
 				continue next
 			}
 			f.ents[k][n] = e
@@ -202,15 +202,15 @@ next:
 }
 
 // intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
-func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
-	a, b, l := s.m[st.Back[0].Step], s.m[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
-	if p := s.pairs.Find(kind, a, b, l); p != 0 {
+func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
+	a, b, l := s.M[st.Back[0].Step], s.M[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
+	if p := s.Pairs.Find(kind, a, b, l); p != 0 {
 		return s.fillCommon(f, p)
 	}
 	if !s.intersect(st, f, kept, true) {
 		return false
 	}
-	staged := s.pairs.Keep(kind, a, b, l, f.nbr, f.ents)
+	staged := s.Pairs.Keep(kind, a, b, l, f.nbr, f.ents)
 	if f.none = len(f.nbr) == 0; staged {
 		s.onlyVisible(f, 2)
 	}
@@ -218,7 +218,7 @@ func (s *search) intersectPair(kind program.PairKey, st *program.Step, f *frame,
 }
 
 // fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
-func (s *search) fillCommon(f *frame, p neighbors.Place) bool {
+func (s *Search) fillCommon(f *frame, p neighbors.Place) bool {
 	f.joins = f.joins[:0]
 	if !s.Step() {
 		f.valid = false
@@ -228,8 +228,22 @@ func (s *search) fillCommon(f *frame, p neighbors.Place) bool {
 		return true
 	}
 	staged := false
-	if f.nbr, f.ent[0], f.ent[1], staged = s.pairs.At(p); staged {
+	if f.nbr, f.ent[0], f.ent[1], staged = s.Pairs.At(p); staged {
 		s.onlyVisible(f, 2)
 	}
 	return true
+}
+
+// CandidatesOf returns the visible candidates of a simple step for the images at hand, and their entries by back edge; false if the search has
+// been stopped.
+func (s *Search) CandidatesOf(d int) ([]dyngraph.VertexID, [][]dyngraph.Entry, bool) {
+	st := &s.order.Steps[d]
+	f := &s.frames[st.Slot]
+	if !s.fill(d, st, f) {
+		return nil, nil, false
+	}
+	if f.none {
+		return nil, nil, true
+	}
+	return f.nbr, f.ent, true
 }

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -11,22 +11,22 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// canonSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
+// CanonicalSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
 // Vertices are mapped in the order of a canon, candidates ascending; when all are mapped, edges in pattern order,
 // ascending by identity.
 //
 // The order leaves no choice where dead ends are found late. Where nothing comes of a step, the search therefore goes
 // back to the last step that had a part in that, not to the one before (conflict-directed backjumping; Prosser, 1993):
 // branches of the pattern that have nothing to do with each other do not multiply.
-type canonSearch struct {
-	se   *search // what is visible, what is mapped, and what is spent
-	out  *rowsort.Sorter
-	o    *program.CanonicalOrder
-	most uint64 // steps; beyond it the search is given up
-	left uint64 // rows that the order at hand may still find
-	rows uint64 // that it found
+type CanonicalSearch struct {
+	search *Search // what is visible, what is mapped, and what is spent
+	out    *rowsort.Sorter
+	o      *program.CanonicalOrder
+	most   uint64 // steps; beyond it the search is given up
+	left   uint64 // rows that the order at hand may still find
+	rows   uint64 // that it found
 	// done ends the search along an order, over the whole search.
-	done, over bool
+	done, Over bool
 
 	frames  []canonFrame
 	domains [][]dyngraph.VertexID // by vertex: where routes come by
@@ -34,7 +34,7 @@ type canonSearch struct {
 	upper   []int
 	// known are neighbours as they were found, by what they were asked for: steps of one pattern ask for the same ones
 	// often.
-	known map[knownKey][]dyngraph.VertexID
+	known map[adjacencyKey][]dyngraph.VertexID
 	held  int // vertices in known
 }
 
@@ -46,7 +46,7 @@ type canonFrame struct {
 	room  []dyngraph.VertexID
 }
 
-type knownKey struct {
+type adjacencyKey struct {
 	of     dyngraph.VertexID
 	label  dyngraph.LabelID
 	dir    dyngraph.Dir
@@ -57,45 +57,45 @@ type knownKey struct {
 // mostKnown bounds what is known, in vertices: 16 MiB.
 const mostKnown = 4 << 20
 
-// fromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
+// FromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
 // batch is i.
-func (c *canonSearch) fromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
-	se := c.se
-	se.sign, se.anchor = n.Sign, i
+func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
+	se := c.search
+	se.Sign, se.Anchor = n.Sign, i
 	c.begin(o, most)
 	if label := o.Plan.EdgeLabels[o.Anchor]; label != matcher.AnyLabel && label != n.Label {
 		return
 	}
 	first, second := &o.Steps[0], &o.Steps[1]
-	if !se.candidate(first.Step, n.From) || !se.candidate(second.Step, n.To) {
+	if !se.Candidate(first.Step, n.From) || !se.Candidate(second.Step, n.To) {
 		return
 	}
-	se.put(0, n.From)
+	se.bind(0, n.From)
 	se.edges[o.Anchor] = uint32(n.Edge)
-	if c.step() && se.free(1, n.To) && c.joins(second, n.To, -1) {
-		if c.put(1, n.To) {
+	if c.step() && se.isFree(1, n.To) && c.isJoined(second, n.To, -1) {
+		if c.bind(1, n.To) {
 			c.extend(2)
 		}
 	}
 }
 
-// fromRoots finds the first rows of a view, at most so many.
-func (c *canonSearch) fromRoots(o *program.CanonicalOrder, which dyngraph.Which, most uint64) {
-	se := c.se
-	se.sign, se.which = 0, which
+// FromRoots finds the first rows of a view, at most so many.
+func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Which, most uint64) {
+	se := c.search
+	se.Sign, se.Which = 0, which
 	c.begin(o, most)
-	view := se.g.View(which)
-	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.g.IDBound()) && c.step() && !c.done; v++ {
-		if view.HasVertex(v) && se.candidate(o.Steps[0].Step, v) {
-			se.put(0, v)
+	view := se.G.View(which)
+	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.G.IDBound()) && c.step() && !c.done; v++ {
+		if view.HasVertex(v) && se.Candidate(o.Steps[0].Step, v) {
+			se.bind(0, v)
 			c.extend(1)
 		}
 	}
 }
 
-func (c *canonSearch) begin(o *program.CanonicalOrder, most uint64) {
+func (c *CanonicalSearch) begin(o *program.CanonicalOrder, most uint64) {
 	c.o, c.left, c.rows, c.done = o, most, 0, false
-	c.se.o, c.se.edges = o.Order, c.se.row[len(o.Plan.Query.Vertices):]
+	c.search.order, c.search.edges = o.Order, c.search.row[len(o.Plan.Query.Vertices):]
 	c.frames = grown(c.frames, len(o.Steps))
 	for i := range c.frames {
 		c.frames[i].valid = false
@@ -106,23 +106,23 @@ func (c *canonSearch) begin(o *program.CanonicalOrder, most uint64) {
 func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:max(n, len(s))] }
 
 // step counts a step; false ends the search.
-func (c *canonSearch) step() bool { return c.stepBy(1) }
+func (c *CanonicalSearch) step() bool { return c.stepBy(1) }
 
-func (c *canonSearch) stepBy(n int) bool {
-	if !c.se.StepBy(n) || c.se.Steps > c.most {
-		c.done, c.over = true, true
+func (c *CanonicalSearch) stepBy(n int) bool {
+	if !c.search.StepBy(n) || c.search.Steps > c.most {
+		c.done, c.Over = true, true
 	}
 	return !c.done
 }
 
 // extend maps step d and all after it. If no row comes of that, it returns the earlier steps that are the reason: as
 // long as their images stay, none will.
-func (c *canonSearch) extend(d int) (reason uint32) {
+func (c *CanonicalSearch) extend(d int) (reason uint32) {
 	if d == len(c.o.Steps) {
 		c.mapEdge(0)
 		return 0
 	}
-	st, se := &c.o.Steps[d], c.se
+	st, se := &c.o.Steps[d], c.search
 	all, ok := c.candidates(d, st)
 	if !ok {
 		return 0
@@ -140,12 +140,12 @@ next:
 		}
 		w := all[i]
 		for _, k := range st.MustDiffer {
-			if se.m[k] == w {
+			if se.M[k] == w {
 				reason |= 1 << k
 				continue next
 			}
 		}
-		if !c.put(d, w) {
+		if !c.bind(d, w) {
 			return 0
 		}
 		rows := c.rows
@@ -165,15 +165,15 @@ next:
 
 // bounds returns which of a step's candidates symmetry leaves, by their places, and the earlier steps by whose images
 // it takes others.
-func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
+func (c *CanonicalSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
 	to = len(all)
 	var low, high uint32
 	for _, l := range st.Less {
 		if l.Greater {
-			if at := neighbors.Seek(all, 0, c.se.m[l.Step]+1); at > from {
+			if at := neighbors.Seek(all, 0, c.search.M[l.Step]+1); at > from {
 				from, low = at, 1<<l.Step
 			}
-		} else if at := neighbors.Seek(all, 0, c.se.m[l.Step]); at < to {
+		} else if at := neighbors.Seek(all, 0, c.search.M[l.Step]); at < to {
 			to, high = at, 1<<l.Step
 		}
 	}
@@ -189,7 +189,7 @@ func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.Ve
 			if l.Greater || l.Step >= d {
 				continue
 			}
-			if at := neighbors.Seek(all, 0, c.se.m[l.Step]); at < most {
+			if at := neighbors.Seek(all, 0, c.search.M[l.Step]); at < most {
 				most = at
 				by |= 1 << l.Step
 			}
@@ -209,8 +209,8 @@ func (c *canonSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.Ve
 
 // candidates returns the vertices that step d may be mapped to, as far as the edges to earlier steps go, ascending;
 // false ends the search.
-func (c *canonSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.VertexID, bool) {
-	f, m := &c.frames[d], &c.se.m
+func (c *CanonicalSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.VertexID, bool) {
+	f, m := &c.frames[d], &c.search.M
 	same := f.valid
 	for i, k := range st.Dependencies {
 		same = same && f.key[i] == m[k]
@@ -221,17 +221,17 @@ func (c *canonSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.V
 	}
 	f.valid = false
 	if st.Path != nil {
-		f.room = c.follow(st, f.room[:0])
+		f.room = c.followPath(st, f.room[:0])
 		f.found = f.room
 	} else {
 		best, least := 0, 0
 		for k := range st.Back {
-			if n := c.se.degree(&st.Back[k]); k == 0 || n < least {
+			if n := c.search.degree(&st.Back[k]); k == 0 || n < least {
 				best, least = k, n
 			}
 		}
 		b := &st.Back[best]
-		f.found = c.around(m[b.Step], b, st.Test)
+		f.found = c.neighbors(m[b.Step], b, st.Test)
 		if len(st.Back) > 1 || st.OnPath {
 			kept := f.room[:0]
 			for _, w := range f.found {
@@ -239,7 +239,7 @@ func (c *canonSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.V
 					break
 				}
 				if !st.OnPath || contains(c.domains[st.Vertex], w) {
-					if c.joins(st, w, best) {
+					if c.isJoined(st, w, best) {
 						kept = append(kept, w)
 					}
 				}
@@ -256,10 +256,10 @@ func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
 	return found
 }
 
-// follow appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
+// followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
 // it comes by.
-func (c *canonSearch) follow(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
-	from := []dyngraph.VertexID{c.se.m[st.PathFrom]}
+func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
+	from := []dyngraph.VertexID{c.search.M[st.PathFrom]}
 	for i := range st.Path {
 		h, to := &st.Path[i], ends
 		last := i+1 == len(st.Path)
@@ -267,7 +267,7 @@ func (c *canonSearch) follow(st *program.CanonicalStep, ends []dyngraph.VertexID
 			to = c.domains[h.Vertex][:0]
 		}
 		for _, v := range from {
-			if to = append(to, c.around(v, &h.BackEdge, h.Test)...); c.done {
+			if to = append(to, c.neighbors(v, &h.BackEdge, h.Test)...); c.done {
 				return to
 			}
 		}
@@ -283,13 +283,13 @@ func (c *canonSearch) follow(st *program.CanonicalStep, ends []dyngraph.VertexID
 	return from
 }
 
-// around returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
-func (c *canonSearch) around(v dyngraph.VertexID, b *program.BackEdge, test candidates.Test) []dyngraph.VertexID {
-	key := knownKey{v, b.Label, b.Dir, b.Either, test}
+// neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
+func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge, test candidates.Test) []dyngraph.VertexID {
+	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test}
 	if found, ok := c.known[key]; ok {
 		return found
 	}
-	se := c.se
+	se := c.search
 	var found []dyngraph.VertexID
 	sorted := true
 	for _, dir := range b.Dirs() {
@@ -299,7 +299,7 @@ func (c *canonSearch) around(v dyngraph.VertexID, b *program.BackEdge, test cand
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			for i, w := range nbrs {
-				if test.Of(se.bits[int(w)*se.words:]) && (!ents[i].Staged() || se.visible(ents[i])) {
+				if test.Of(se.Bits[int(w)*se.Words:]) && (!ents[i].Staged() || se.Visible(ents[i])) {
 					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
 					found = append(found, w)
 				}
@@ -314,27 +314,27 @@ func (c *canonSearch) around(v dyngraph.VertexID, b *program.BackEdge, test cand
 		c.known, c.held = nil, len(found)+1
 	}
 	if c.known == nil {
-		c.known = map[knownKey][]dyngraph.VertexID{}
+		c.known = map[adjacencyKey][]dyngraph.VertexID{}
 	}
 	c.known[key] = found
 	return found
 }
 
 // rangeOf returns the adjacency of a vertex in one direction, of one edge label or of any.
-func (s *search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
+func (s *Search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
 	if label == matcher.AnyLabel {
-		return s.g.RangeAll(v, dir)
+		return s.G.RangeAll(v, dir)
 	}
-	return s.g.Range(v, dir, label)
+	return s.G.Range(v, dir, label)
 }
 
-// joins reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
+// isJoined reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
 // demands. Back edge known is known to have one.
-func (c *canonSearch) joins(st *program.CanonicalStep, w dyngraph.VertexID, known int) bool {
+func (c *CanonicalSearch) isJoined(st *program.CanonicalStep, w dyngraph.VertexID, known int) bool {
 	for i := range st.Groups {
 		p := &st.Groups[i]
 		if len(p.Backs) == 1 && c.o.Parallel[st.Back[p.Backs[0]].Edge] == nil {
-			if k := p.Backs[0]; k != known && !c.any(&st.Back[k], w) {
+			if k := p.Backs[0]; k != known && !c.hasEdge(&st.Back[k], w) {
 				return false
 			}
 			continue
@@ -349,21 +349,21 @@ func (c *canonSearch) joins(st *program.CanonicalStep, w dyngraph.VertexID, know
 	return true
 }
 
-// any reports whether some visible data edge from the image of a back edge's step to w is of its kind.
-func (c *canonSearch) any(b *program.BackEdge, w dyngraph.VertexID) bool {
+// hasEdge reports whether some visible data edge from the image of a back edge's step to w is of its kind.
+func (c *CanonicalSearch) hasEdge(b *program.BackEdge, w dyngraph.VertexID) bool {
 	found := false
-	c.between(b, w, func(dyngraph.Entry) bool { found = true; return false })
+	c.eachEdge(b, w, func(dyngraph.Entry) bool { found = true; return false })
 	return found
 }
 
 // optionsOf finds what a back edge may be mapped to when its later end is mapped to w.
-func (c *canonSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
+func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 	all := c.options[b.Edge][:0]
-	c.between(b, w, func(e dyngraph.Entry) bool {
+	c.eachEdge(b, w, func(e dyngraph.Entry) bool {
 		all = append(all, uint32(e.Index()))
 		return true
 	})
-	view := c.se.g.View(dyngraph.New)
+	view := c.search.G.View(dyngraph.New)
 	if len(all) > 1 {
 		slices.SortFunc(all, func(x, y uint32) int {
 			return view.CompareEdges(dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
@@ -372,32 +372,32 @@ func (c *canonSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 	c.options[b.Edge] = all
 }
 
-// between hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
+// eachEdge hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
 // answered true.
-func (c *canonSearch) between(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
-	se := c.se
-	u := se.m[b.Step]
+func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
+	se := c.search
+	u := se.M[b.Step]
 	var room [1]dyngraph.LabelID
 	for _, dir := range b.Dirs() {
 		labels := append(room[:0], b.Label)
 		if b.Label == matcher.AnyLabel {
-			labels = se.g.LabelsOf(u, dir, room[:0])
+			labels = se.G.LabelsOf(u, dir, room[:0])
 		}
 		if !c.stepBy(len(labels)) {
 			return
 		}
 		for _, l := range labels {
-			r := se.g.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && (!e.Staged() || se.visible(e)) && !hand(e) {
+			r := se.G.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && (!e.Staged() || se.Visible(e)) && !hand(e) {
 				return
 			}
 		}
 	}
 }
 
-// put maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
-func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
-	c.se.put(d, w)
+// bind maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
+func (c *CanonicalSearch) bind(d int, w dyngraph.VertexID) bool {
+	c.search.bind(d, w)
 	st := &c.o.Steps[d]
 	for k := range st.Back {
 		c.optionsOf(&st.Back[k], w)
@@ -407,7 +407,7 @@ func (c *canonSearch) put(d int, w dyngraph.VertexID) bool {
 
 // mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those
 // parallel to it can be mapped is known beforehand.
-func (c *canonSearch) mapEdge(e int) bool {
+func (c *CanonicalSearch) mapEdge(e int) bool {
 	if e == len(c.o.Parallel) {
 		return c.row()
 	}
@@ -416,7 +416,7 @@ func (c *canonSearch) mapEdge(e int) bool {
 	}
 	among := c.o.Parallel[e]
 	for _, x := range c.options[e] {
-		c.se.edges[e] = x
+		c.search.edges[e] = x
 		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
 			continue
 		}
@@ -428,7 +428,7 @@ func (c *canonSearch) mapEdge(e int) bool {
 }
 
 // completable reports whether parallel pattern edges, all from one of them on, can be mapped beside those before it.
-func (c *canonSearch) completable(rest []int) bool {
+func (c *CanonicalSearch) completable(rest []int) bool {
 	if len(rest) == 0 {
 		return true
 	}
@@ -437,7 +437,7 @@ func (c *canonSearch) completable(rest []int) bool {
 		return c.completable(rest[1:])
 	}
 	for _, x := range c.options[e] {
-		c.se.edges[e] = x
+		c.search.edges[e] = x
 		if c.compatible(e, c.o.Parallel[e]) && c.completable(rest[1:]) {
 			return true
 		}
@@ -447,8 +447,8 @@ func (c *canonSearch) completable(rest []int) bool {
 
 // compatible reports whether the image of pattern edge e is none of those that are parallel to it and before it, or the
 // anchor's, and in the order with them that symmetry demands.
-func (c *canonSearch) compatible(e int, among []int) bool {
-	edges, anchor := c.se.edges, c.o.Anchor
+func (c *CanonicalSearch) compatible(e int, among []int) bool {
+	edges, anchor := c.search.edges, c.o.Anchor
 	mapped := func(f int) bool { return f < e || f == anchor }
 	for _, f := range among {
 		if f != e && mapped(f) && edges[f] == edges[e] {
@@ -458,7 +458,7 @@ func (c *canonSearch) compatible(e int, among []int) bool {
 	if c.o.Plan.Query.Unit != matcher.Subgraphs {
 		return true
 	}
-	view := c.se.g.View(dyngraph.New)
+	view := c.search.G.View(dyngraph.New)
 	for _, l := range c.o.Plan.EdgeLess {
 		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
 			view.CompareEdges(dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
@@ -469,11 +469,11 @@ func (c *canonSearch) compatible(e int, among []int) bool {
 }
 
 // row hands on what is mapped; false ends the search.
-func (c *canonSearch) row() bool {
+func (c *CanonicalSearch) row() bool {
 	if !c.step() {
 		return false
 	}
-	if !c.out.Add(c.se.row[:c.o.Width()]) {
+	if !c.out.Add(c.search.row[:c.o.Width()]) {
 		c.done = true // the rows tell the error
 		return false
 	}

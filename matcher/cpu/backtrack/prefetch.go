@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"motifd/dyngraph"
@@ -6,38 +6,38 @@ import (
 )
 
 // readAhead reads what the next step asks for of the images that step d is about to get, at most ahead of them, if that is a list of each.
-func (s *search) readAhead(d int, of []dyngraph.VertexID) {
-	if d+1 == len(s.o.Steps) {
+func (s *Search) readAhead(d int, of []dyngraph.VertexID) {
+	if d+1 == len(s.order.Steps) {
 		return
 	}
-	next := &s.o.Steps[d+1]
+	next := &s.order.Steps[d+1]
 	if !next.Simple || len(next.Back) > 1 || next.Back[0].Step != d {
 		return
 	}
-	e := s.o.Suffix
+	e := s.order.Suffix
 	if e != nil && e.S1 == d+1 {
-		of = s.endings.unknown(e, of)
+		of = s.suffixes.unknown(e, of)
 	}
 	if len(of) < 2 {
 		return
 	}
-	s.lists.Prefetch(of, &next.Back[0])
+	s.Lists.Prefetch(of, &next.Back[0])
 	if e == nil || e.S1 != d+1 {
 		return
 	}
-	if far := &s.o.Steps[d+2]; len(far.Back) == 2 {
-		s.lists.Prefetch(of, &far.Back[1-e.Link])
+	if far := &s.order.Steps[d+2]; len(far.Back) == 2 {
+		s.Lists.Prefetch(of, &far.Back[1-e.Link])
 	}
 }
 
 // unknown returns those of some images of an ending's root for which it is not remembered what the ending finds.
-func (x *endings) unknown(e *program.Suffix, of []dyngraph.VertexID) []dyngraph.VertexID {
+func (x *suffixes) unknown(e *program.Suffix, of []dyngraph.VertexID) []dyngraph.VertexID {
 	if x.table == nil {
 		return of
 	}
 	x.roots = x.roots[:0]
 	for _, v := range of {
-		if words := x.look(e.Number, v); words == nil || words[1]&endingLong != 0 {
+		if words := x.lookUp(e.Number, v); words == nil || words[1]&memoLong != 0 {
 			x.roots = append(x.roots, v)
 		}
 	}

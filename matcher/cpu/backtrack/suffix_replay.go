@@ -1,11 +1,11 @@
-package cpu
+package backtrack
 
 import "motifd/dyngraph"
 
-// through maps the two steps from d on as they are remembered, and what comes after them.
-func (s *search) through(d int, words []uint32, staged bool) bool {
-	e := s.o.Suffix
-	near, far := &s.o.Steps[d], &s.o.Steps[d+1]
+// extendSuffix maps the two steps from d on as they are remembered, and what comes after them.
+func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
+	e := s.order.Suffix
+	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	two := len(far.Back) == 2
 	// What is left of the near step is there to be given away.
 	f, g := &s.frames[near.Slot], &s.frames[far.Slot]
@@ -28,14 +28,14 @@ near:
 		x, words = imagesOf(words, two)
 		v, by := x.near, x.by
 		for _, k := range e.MustDiffer[0] {
-			if s.m[k] == v {
+			if s.M[k] == v {
 				continue near
 			}
 		}
-		if by.Staged() && !s.visible(by) {
+		if by.Staged() && !s.Visible(by) {
 			continue
 		}
-		s.put(d, v)
+		s.bind(d, v)
 		s.edges[near.Back[0].Edge] = uint32(by.Index())
 		if s.Asked(s.Steps) {
 			s.share(d)
@@ -47,18 +47,18 @@ near:
 			}
 			v := x.words[x.far+i*x.each]
 			for _, k := range e.MustDiffer[1] {
-				if uint32(s.m[k]) == v {
+				if uint32(s.M[k]) == v {
 					continue far
 				}
 			}
 			for k := range far.Back {
 				by := dyngraph.Entry(x.words[x.entry+i*x.each+k])
-				if staged && by.Staged() && !s.visible(by) {
+				if staged && by.Staged() && !s.Visible(by) {
 					continue far
 				}
 				s.edges[far.Back[k].Edge] = uint32(by.Index())
 			}
-			s.put(d+1, dyngraph.VertexID(v))
+			s.bind(d+1, dyngraph.VertexID(v))
 			if !s.extend(d + 2) {
 				return false
 			}

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"motifd/dyngraph"
@@ -8,11 +8,11 @@ import (
 
 // lastTwo maps the last two steps, of which the first is d, to what is left in its frame: the last one is joined to nothing else (see order.endsInPath).
 // The lists that it reads are taken as they are found ahead, and go out without a frame.
-func (s *search) lastTwo(d int, f *frame) bool {
-	st, last := &s.o.Steps[d], &s.o.Steps[d+1]
+func (s *Search) lastTwo(d int, f *frame) bool {
+	st, last := &s.order.Steps[d], &s.order.Steps[d+1]
 	for f.next < f.end {
 		from := f.next
-		known := s.lists.Prefetch(f.nbr[from:min(from+neighbors.PrefetchSize, f.end)], &last.Back[0])
+		known := s.Lists.Prefetch(f.nbr[from:min(from+neighbors.PrefetchSize, f.end)], &last.Back[0])
 		for to := from + len(known); f.next < min(to, f.end); {
 			i := f.next
 			f.next++
@@ -20,10 +20,10 @@ func (s *search) lastTwo(d int, f *frame) bool {
 				return false
 			}
 			w := f.nbr[i]
-			if !s.free(d, w) {
+			if !s.isFree(d, w) {
 				continue
 			}
-			s.put(d, w)
+			s.bind(d, w)
 			for k := range st.Back {
 				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 			}
@@ -32,7 +32,7 @@ func (s *search) lastTwo(d int, f *frame) bool {
 			}
 			at := &known[i-from]
 			if !at.Built {
-				at.List = s.lists.Of(w, &last.Back[0], last)
+				at.List = s.Lists.Of(w, &last.Back[0], last)
 			}
 			if len(at.List.Vertices) == 0 {
 				continue
@@ -51,12 +51,12 @@ func (s *search) lastTwo(d int, f *frame) bool {
 
 // addList adds a row for each candidate in a list that may be taken and is visible, where the last step has one edge; false
 // reports an error.
-func (s *search) addList(st *program.Step, l neighbors.List) bool {
+func (s *Search) addList(st *program.Step, l neighbors.List) bool {
 	apart := s.images(&s.apart[0], st.MustDiffer)
 	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
-	x := s.suffixes(1)
+	x := s.beginRows(1)
 	for {
-		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.Staged || !ent[0].Staged() || s.visible(ent[0]))) {
+		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.Staged || !ent[0].Staged() || s.Visible(ent[0]))) {
 			nbr, ent = nbr[1:], ent[1:]
 		}
 		if len(nbr) == 0 {
@@ -73,12 +73,12 @@ func (s *search) addList(st *program.Step, l neighbors.List) bool {
 }
 
 // appendList appends the suffixes of the candidates in a list that may be taken and are visible; there is room for all.
-func (s *search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, apart []uint32, staged bool) []uint32 {
+func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, apart []uint32, staged bool) []uint32 {
 	at := len(to)
 	to = to[:at+2*len(nbr)]
 	for i, e := range ent[:len(nbr)] {
 		v := uint32(nbr[i])
-		if anyOf(apart, v) || staged && e.Staged() && !s.visible(e) {
+		if anyOf(apart, v) || staged && e.Staged() && !s.Visible(e) {
 			continue
 		}
 		into := to[at:][:2]

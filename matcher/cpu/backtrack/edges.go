@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -9,24 +9,24 @@ import (
 )
 
 // degree bounds the number of data edges that b offers.
-func (s *search) degree(b *program.BackEdge) int {
+func (s *Search) degree(b *program.BackEdge) int {
 	n := 0
 	for _, d := range b.Dirs() {
 		if b.Label == matcher.AnyLabel {
-			n += s.g.Degree(s.m[b.Step], d)
+			n += s.G.Degree(s.M[b.Step], d)
 		} else {
-			r := s.g.Range(s.m[b.Step], d, b.Label)
+			r := s.G.Range(s.M[b.Step], d, b.Label)
 			n += r.Len()
 		}
 	}
 	return n
 }
 
-// extendJoined maps step d where some back edge may have several images between two given vertices: each combination of
+// extendEdges maps step d where some back edge may have several images between two given vertices: each combination of
 // images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those
 // from lo to before hi are tried.
-func (s *search) extendJoined(d int, lo, hi uint32) bool {
-	st := &s.o.Steps[d]
+func (s *Search) extendEdges(d int, lo, hi uint32) bool {
+	st := &s.order.Steps[d]
 	best, size := 0, 0
 	for k := range st.Back {
 		if n := s.degree(&st.Back[k]); k == 0 || n < size {
@@ -43,9 +43,9 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 	for _, dir := range b.Dirs() {
 		var r dyngraph.Range
 		if b.Label == matcher.AnyLabel {
-			r = s.g.RangeAll(s.m[b.Step], dir)
+			r = s.G.RangeAll(s.M[b.Step], dir)
 		} else {
-			r = s.g.Range(s.m[b.Step], dir, b.Label)
+			r = s.G.Range(s.M[b.Step], dir, b.Label)
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			if n := uint32(len(nbrs)); at+n <= lo {
@@ -64,15 +64,15 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 				if !s.Step() {
 					return false
 				}
-				if ents[i].Staged() && !s.visible(ents[i]) ||
-					!s.candidate(st, w) || !s.free(d, w) || s.o.Members != nil && !s.live(d, w) {
+				if ents[i].Staged() && !s.Visible(ents[i]) ||
+					!s.Candidate(st, w) || !s.isFree(d, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 					continue
 				}
 				if s.Asked(s.Steps) {
 					s.share(d)
 				}
 				s.edges[b.Edge] = uint32(ents[i].Index())
-				if !s.joined(d, w, best, 0) {
+				if !s.bindEdges(d, w, best, 0) {
 					return false
 				}
 			}
@@ -81,10 +81,10 @@ func (s *search) extendJoined(d int, lo, hi uint32) bool {
 	return true
 }
 
-// joined maps the back edges k.. of step d, whose vertex is to be w, but the one that is mapped already; then w, and
+// bindEdges maps the back edges k.. of step d, whose vertex is to be w, but the one that is mapped already; then w, and
 // what comes after.
-func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
-	st := &s.o.Steps[d]
+func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
+	st := &s.order.Steps[d]
 	if k == done {
 		k++
 	}
@@ -92,23 +92,23 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 		if !s.ascending(st) {
 			return true
 		}
-		s.put(d, w)
+		s.bind(d, w)
 		return s.extend(d + 1)
 	}
 	b := &st.Back[k]
-	u := s.m[b.Step]
+	u := s.M[b.Step]
 	for _, dir := range b.Dirs() {
 		if b.Label != matcher.AnyLabel {
-			r := s.g.Range(u, dir, b.Label)
-			if e, ok := r.Find(w); ok && !s.image(d, w, done, k, e) {
+			r := s.G.Range(u, dir, b.Label)
+			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
 				return false
 			}
 			continue
 		}
-		labels := s.g.LabelsOf(u, dir, nil)
+		labels := s.G.LabelsOf(u, dir, nil)
 		for _, l := range labels {
-			r := s.g.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && !s.image(d, w, done, k, e) {
+			r := s.G.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
 				return false
 			}
 		}
@@ -116,11 +116,11 @@ func (s *search) joined(d int, w dyngraph.VertexID, done, k int) bool {
 	return true
 }
 
-// image maps back edge k of step d to e and goes on.
-func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
-	st := &s.o.Steps[d]
+// bindEdge maps back edge k of step d to e and goes on.
+func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
+	st := &s.order.Steps[d]
 	b := &st.Back[k]
-	if e.Staged() && !s.visible(e) || s.isImage(uint32(e.Index()), b.Parallel) ||
+	if e.Staged() && !s.Visible(e) || s.isImage(uint32(e.Index()), b.Parallel) ||
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) && slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true
 	}
@@ -128,11 +128,11 @@ func (s *search) image(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry
 		return false
 	}
 	s.edges[b.Edge] = uint32(e.Index())
-	return s.joined(d, w, done, k+1)
+	return s.bindEdges(d, w, done, k+1)
 }
 
 // isImage reports whether a data edge is the image of one of the pattern edges.
-func (s *search) isImage(e uint32, of []int) bool {
+func (s *Search) isImage(e uint32, of []int) bool {
 	for _, other := range of {
 		if s.edges[other] == e {
 			return true
@@ -142,8 +142,8 @@ func (s *search) isImage(e uint32, of []int) bool {
 }
 
 // ascending checks that the images of parallel pattern edges ascend where symmetry demands it.
-func (s *search) ascending(st *program.Step) bool {
-	view := s.g.View(dyngraph.New)
+func (s *Search) ascending(st *program.Step) bool {
+	view := s.G.View(dyngraph.New)
 	for _, l := range st.EdgeLess {
 		if view.CompareEdges(dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
 			return false

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"math/rand/v2"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/work"
 	"motifd/matcher/matchertest"
 )
 
@@ -20,8 +21,8 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 	var outgrew atomic.Bool // what it was begun in
 	seen := func() bool { return replaced && outgrew.Load() }
 	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
-		b := New(Options{Threads: 3})
-		b.shared.options.memo.words = 100 << rng.IntN(12)
+		b := &Shared{Work: &work.Options{Threads: 3}}
+		b.Options.Memo.Words = 100 << rng.IntN(12)
 		longest := 1 + rng.IntN(1000)
 		// What is found hangs on the ending, the vertex and the search alone.
 		found := func(search, kind uint32, v dyngraph.VertexID) (words []uint32, staged, long bool) {
@@ -33,21 +34,21 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 		}
 		var known atomic.Int64 // of others
 		for search := range uint32(3) {
-			shared := sharedEndings{h: &b.shared}
-			var first *endingTable
+			shared := Memo{Shared: b}
+			var first *memoTable
 			var mine [3]map[[2]uint32]bool
 			var workers sync.WaitGroup
 			for i := range mine {
 				seed := rng.Uint64()
 				mine[i] = map[[2]uint32]bool{}
-				x := &endings{}
+				x := &suffixes{}
 				x.share(&shared)
-				work := func() {
+				run := func() {
 					rng := rand.New(rand.NewPCG(seed, 0))
 					for range 200 {
 						kind, v := rng.Uint32N(3), dyngraph.VertexID(rng.Uint32N(60))
 						want, staged, long := found(search, kind, v)
-						words := x.look(kind, v)
+						words := x.lookUp(kind, v)
 						if words == nil {
 							x.begin(kind, v)
 							x.staged, x.long = staged, long
@@ -63,24 +64,24 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 						if long {
 							want = nil
 						}
-						assert.Equal(t, staged, words[1]&endingStaged != 0)
-						assert.Equal(t, long, words[1]&endingLong != 0)
-						assert.True(t, slices.Equal(want, words[endingHead:]))
+						assert.Equal(t, staged, words[1]&memoStaged != 0)
+						assert.Equal(t, long, words[1]&memoLong != 0)
+						assert.True(t, slices.Equal(want, words[memoHead:]))
 					}
 				}
 				if i == 0 { // so that there is something to know
-					work()
+					run()
 					first = shared.now.Load()
 				} else {
-					workers.Go(work)
+					workers.Go(run)
 				}
 			}
 			workers.Wait()
 			replaced = replaced || shared.now.Load() != first
-			shared.release()
-			require.Len(t, b.shared.endings, 1)
+			shared.Release()
+			require.Len(t, b.memos, 1)
 		}
-		if b.shared.options.memo.words > 3*3*60*longest {
+		if b.Options.Memo.Words > 3*3*60*longest {
 			require.Positive(t, known.Load())
 		}
 	})

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -8,16 +8,16 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// roomy reports whether the candidates of a step have room for all that share its windows.
-func (s *search) roomy(st *program.Step, nbr []dyngraph.VertexID) bool {
+// fitsWindows reports whether the candidates of a step have room for all that share its windows.
+func (s *Search) fitsWindows(st *program.Step, nbr []dyngraph.VertexID) bool {
 	for i := range st.Windows {
 		w := &st.Windows[i]
 		from, to := 0, len(nbr)
 		for _, k := range w.Above {
-			from = max(from, neighbors.Seek(nbr, from, s.m[k]+1))
+			from = max(from, neighbors.Seek(nbr, from, s.M[k]+1))
 		}
 		for _, k := range w.Below {
-			at, _ := slices.BinarySearch(nbr, s.m[k])
+			at, _ := slices.BinarySearch(nbr, s.M[k])
 			to = min(to, at)
 		}
 		if to-from < w.Need {

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"math/rand/v2"
@@ -34,13 +34,13 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			}
 		}
 		o.Suffix = &program.Suffix{S1: 2, Root: 1, MustDiffer: [2][]int{{0, 1}, {0}}}
-		s := &search{o: o, sign: dyngraph.Inserted, anchor: uint32(rng.IntN(50))}
+		s := &Search{order: o, Sign: dyngraph.Inserted, Anchor: uint32(rng.IntN(50))}
 		for range 100 {
-			s.orders = append(s.orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
+			s.Orders = append(s.Orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
 		}
 		vertex := func() uint32 { return uint32(rng.IntN(30)) }
-		for i := range s.m {
-			s.m[i] = dyngraph.VertexID(vertex())
+		for i := range s.M {
+			s.M[i] = dyngraph.VertexID(vertex())
 		}
 		for i := range s.row {
 			s.row[i] = rng.Uint32N(1000)
@@ -51,7 +51,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		}
 		var got, want []uint32
 		st := &rowsort.Sorter{Memory: 1 + rng.IntN(1<<15)}
-		s.out = st
+		s.Out = st
 		st.Overflow = func() {
 			full = true
 			got = append(got, st.Arrived()...)
@@ -65,7 +65,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		oneByOne := func(steps []int, images []uint32, apart [][]int, entries []dyngraph.Entry) {
 			for i, v := range images {
 				for _, k := range apart[i] {
-					if uint32(s.m[k]) == v {
+					if uint32(s.M[k]) == v {
 						taken = true
 						return
 					}
@@ -75,7 +75,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			for i, d := range steps {
 				row[o.Steps[d].Vertex] = images[i]
 				for _, b := range o.Steps[d].Back {
-					if e := entries[0]; e.Staged() && !s.visible(e) {
+					if e := entries[0]; e.Staged() && !s.Visible(e) {
 						hidden = true
 						return
 					}
@@ -93,7 +93,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 					words = append(words, images[0], images[1], uint32(entries[0]), uint32(entries[1]), uint32(entries[2]))
 					oneByOne([]int{2, 3}, images, o.Suffix.MustDiffer[:], entries)
 				}
-				require.True(t, s.addEnding(2, words, staged))
+				require.True(t, s.addSuffixes(2, words, staged))
 				continue
 			}
 			l := neighbors.List{Staged: staged}

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// suffixes begins rows that differ in what the last steps map: one step or two.
-func (s *search) suffixes(steps int) rowsort.Suffixes {
-	return s.out.Suffixes(s.o.LastColumns[steps-1], s.row[:])
+// beginRows begins rows that differ in what the last steps map: one step or two.
+func (s *Search) beginRows(steps int) rowsort.Suffixes {
+	return s.Out.Suffixes(s.order.LastColumns[steps-1], s.row[:])
 }
 
 // addLast adds a row for each of the candidates from to before to of the last step that may be taken: what is mapped,
 // with the candidate and its edges. false reports an error.
-func (s *search) addLast(st *program.Step, f *frame, from, to int) bool {
-	d := len(s.o.Steps) - 1
+func (s *Search) addLast(st *program.Step, f *frame, from, to int) bool {
+	d := len(s.order.Steps) - 1
 	if len(st.Back) == 1 && len(st.Less) == 0 {
 		return s.addList(st, neighbors.List{Vertices: f.nbr[from:to], Entries: f.ent[0][from:to]})
 	}
@@ -24,7 +24,7 @@ func (s *search) addLast(st *program.Step, f *frame, from, to int) bool {
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]
 	each := 1 + len(st.Back)
-	x := s.suffixes(1)
+	x := s.beginRows(1)
 next:
 	for i, v := range nbr {
 		for _, c := range apart {
@@ -32,7 +32,7 @@ next:
 				continue next
 			}
 		}
-		if len(st.Less) > 0 && !s.free(d, v) {
+		if len(st.Less) > 0 && !s.isFree(d, v) {
 			continue
 		}
 		if len(x.Words)+each > x.Room && !x.Full() {
@@ -51,10 +51,10 @@ next:
 }
 
 // addImages is addLast for an order with images: for each candidate the match and its images.
-func (s *search) addImages(st *program.Step, f *frame, from, to int) bool {
-	d, edges := len(s.o.Steps)-1, len(s.o.Plan.Query.Vertices)
+func (s *Search) addImages(st *program.Step, f *frame, from, to int) bool {
+	d, edges := len(s.order.Steps)-1, len(s.order.Plan.Query.Vertices)
 	for i := from; i < to; i++ {
-		if !s.free(d, f.nbr[i]) {
+		if !s.isFree(d, f.nbr[i]) {
 			continue
 		}
 		s.row[st.Vertex] = uint32(f.nbr[i])
@@ -69,17 +69,17 @@ func (s *search) addImages(st *program.Step, f *frame, from, to int) bool {
 }
 
 // addRow adds the row at hand and its images.
-func (s *search) addRow() bool {
-	row := s.row[:s.o.Width()]
-	if !s.out.Add(row) {
+func (s *Search) addRow() bool {
+	row := s.row[:s.order.Width()]
+	if !s.Out.Add(row) {
 		return false
 	}
 	s.imageRow = slices.Grow(s.imageRow[:0], len(row))[:len(row)]
-	for _, columns := range s.o.Images {
+	for _, columns := range s.order.Images {
 		for j, c := range columns {
 			s.imageRow[j] = row[c]
 		}
-		if !s.out.Add(s.imageRow) {
+		if !s.Out.Add(s.imageRow) {
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import "motifd/dyngraph"
 
@@ -7,11 +7,11 @@ const pairWords = 5
 
 type pairOfWords = [pairWords]uint32
 
-// addPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
-func (s *search) addPairs(words []uint32, staged bool) bool {
-	near := s.images(&s.apart[0], s.o.Suffix.MustDiffer[0])
-	far := s.images(&s.apart[1], s.o.Suffix.MustDiffer[1])
-	x := s.suffixes(2)
+// addSuffixPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
+func (s *Search) addSuffixPairs(words []uint32, staged bool) bool {
+	near := s.images(&s.apart[0], s.order.Suffix.MustDiffer[0])
+	far := s.images(&s.apart[1], s.order.Suffix.MustDiffer[1])
+	x := s.beginRows(2)
 	for {
 		for len(words) > 0 && !s.goesOut((*pairOfWords)(words), near, far, staged) {
 			words = words[pairWords:]
@@ -30,14 +30,14 @@ func (s *search) addPairs(words []uint32, staged bool) bool {
 }
 
 // goesOut tells whether a pair is free, as its images are none of those given, and visible.
-func (s *search) goesOut(p *pairOfWords, near, far []uint32, staged bool) bool {
+func (s *Search) goesOut(p *pairOfWords, near, far []uint32, staged bool) bool {
 	return !anyOf(near, p[0]) && !anyOf(far, p[1]) && (!staged || s.sees((*[3]uint32)(p[2:])))
 }
 
 // sees tells whether some entries are visible.
-func (s *search) sees(entries *[3]uint32) bool {
+func (s *Search) sees(entries *[3]uint32) bool {
 	for _, w := range entries {
-		if e := dyngraph.Entry(w); e.Staged() && !s.visible(e) {
+		if e := dyngraph.Entry(w); e.Staged() && !s.Visible(e) {
 			return false
 		}
 	}
@@ -45,7 +45,7 @@ func (s *search) sees(entries *[3]uint32) bool {
 }
 
 // appendPairs appends the suffixes of the pairs that go out; there is room for all.
-func (s *search) appendPairs(to, words, near, far []uint32, staged bool) []uint32 {
+func (s *Search) appendPairs(to, words, near, far []uint32, staged bool) []uint32 {
 	at := len(to)
 	to = to[:at+len(words)]
 	for ; len(words) >= pairWords; words = words[pairWords:] {

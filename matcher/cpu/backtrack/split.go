@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// part is what was left of the candidates of one step, given away.
-type part struct {
+// Part is what was left of the candidates of one step, given away.
+type Part struct {
 	o      *program.Order
 	sign   dyngraph.Sign
 	which  dyngraph.Which
@@ -22,12 +22,12 @@ type part struct {
 
 // share gives away half of the candidates that are left at the shallowest step that has any, if they are wanted. The
 // search is at step d.
-func (s *search) share(d int) {
+func (s *Search) share(d int) {
 	if !s.Splits() {
 		return
 	}
 	for l := s.base; l <= d; l++ {
-		o, row := s.o, &s.row
+		o, row := s.order, &s.row
 		if s.class != nil && l < len(s.class.Steps) {
 			o, row = s.class, &s.common
 		}
@@ -37,7 +37,7 @@ func (s *search) share(d int) {
 			continue
 		}
 		mid := f.next + left/2
-		p := &part{o: o, sign: s.sign, which: s.which, anchor: s.anchor, level: l, hi: f.hi, m: s.m,
+		p := &Part{o: o, sign: s.Sign, which: s.Which, anchor: s.Anchor, level: l, hi: f.hi, m: s.M,
 			row: slices.Clone(row[:o.Width()])}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
@@ -49,17 +49,20 @@ func (s *search) share(d int) {
 	}
 }
 
-// resume searches a part.
-func (s *search) resume(p *part) {
-	s.sign, s.which, s.anchor = p.sign, p.which, p.anchor
-	s.begin(p.o)
-	s.m = p.m
+// Resume searches a part.
+func (s *Search) Resume(p *Part) {
+	s.Sign, s.Which, s.Anchor = p.sign, p.which, p.anchor
+	s.Start(p.o)
+	s.M = p.m
 	copy(s.row[:], p.row)
 	for i := range p.level {
 		if p.o.Members != nil {
-			s.live(i, p.m[i])
+			s.keepMembers(i, p.m[i])
 		}
 	}
 	s.base = p.level
 	s.extendWithin(p.level, p.lo, p.hi)
 }
+
+// SortedTail returns the SortedTail of the part's order.
+func (p *Part) SortedTail() int { return p.o.SortedTail }

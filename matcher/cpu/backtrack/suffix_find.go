@@ -1,4 +1,4 @@
-package cpu
+package backtrack
 
 import (
 	"cmp"
@@ -9,25 +9,25 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// met is an image of a far step that is joined to the near one's and to the root's.
-type met struct {
+// joinedImage is an image of a far step that is joined to the near one's and to the root's.
+type joinedImage struct {
 	v  dyngraph.VertexID
 	by [2]dyngraph.Entry // from the near one's and from the root's
 }
 
-// find appends what the ending finds to the words; false ends the search.
-func (s *search) find(d int) bool {
-	e, x := s.o.Suffix, &s.endings
-	near, far := &s.o.Steps[d], &s.o.Steps[d+1]
+// findSuffix appends what the ending finds to the words; false ends the search.
+func (s *Search) findSuffix(d int) bool {
+	e, x := s.order.Suffix, &s.suffixes
+	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	forth := &far.Back[e.Link]
-	v, longest := s.m[e.Root], cmp.Or(x.limits.longest, longestEnding)
-	from := s.lists.Of(v, &near.Back[0], near)
+	v, longest := s.M[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
+	from := s.Lists.Of(v, &near.Back[0], near)
 	var across neighbors.List
 	if len(far.Back) == 2 && len(from.Vertices) > 0 {
-		if across = s.lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
+		if across = s.Lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
 			return true
 		}
-		x.sift(across.Vertices)
+		x.mark(across.Vertices)
 	}
 	if x.long = 3*len(from.Vertices) > longest || len(across.Vertices) > longest; x.long {
 		return true
@@ -35,7 +35,7 @@ func (s *search) find(d int) bool {
 	x.staged = from.Staged || across.Staged
 	for i, w := range from.Vertices {
 		if i%neighbors.PrefetchSize == 0 {
-			s.lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
+			s.Lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
 		}
 		there := &x.next[i%neighbors.PrefetchSize]
 		if !s.Step() {
@@ -45,10 +45,10 @@ func (s *search) find(d int) bool {
 			at := len(x.words)
 			x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
 			if !there.Built {
-				there.List = s.lists.Of(w, forth, far)
+				there.List = s.Lists.Of(w, forth, far)
 			}
 			to := there.List
-			if x.long = at-endingHead+2*len(to.Vertices) > longest; x.long {
+			if x.long = at-memoHead+2*len(to.Vertices) > longest; x.long {
 				return true
 			}
 			x.staged = x.staged || to.Staged
@@ -60,18 +60,18 @@ func (s *search) find(d int) bool {
 		} else {
 			var r dyngraph.Range
 			if !there.Built {
-				there.List, r, there.Built = s.lists.Peek(w, forth, far)
+				there.List, r, there.Built = s.Lists.Peek(w, forth, far)
 			}
 			if there.Built {
 				x.staged = x.staged || there.List.Staged
-				x.meet(&s.meeting, there.List, across)
+				x.join(&s.Intersecter, there.List, across)
 			} else {
 				x.staged = true // perhaps
-				x.meetRange(r, across)
+				x.joinRange(r, across)
 			}
-			x.keepMet(e, w, from.Entries[i])
+			x.keepJoined(e, w, from.Entries[i])
 		}
-		if x.long = len(x.words)-endingHead > longest; x.long {
+		if x.long = len(x.words)-memoHead > longest; x.long {
 			return true
 		}
 	}
@@ -79,7 +79,7 @@ func (s *search) find(d int) bool {
 }
 
 // keepList appends a list of images of the far step, but for the root's where that may not be.
-func (x *endings) keepList(e *program.Suffix, l neighbors.List, root dyngraph.VertexID) {
+func (x *suffixes) keepList(e *program.Suffix, l neighbors.List, root dyngraph.VertexID) {
 	at, n := len(x.words), len(l.Vertices)
 	x.words = slices.Grow(x.words, 2*n)
 	for _, y := range l.Vertices {
@@ -97,55 +97,55 @@ func (x *endings) keepList(e *program.Suffix, l neighbors.List, root dyngraph.Ve
 	}
 }
 
-// keepMet appends what was met, with the image of the near step and the entry of its edge.
-func (x *endings) keepMet(e *program.Suffix, near dyngraph.VertexID, by dyngraph.Entry) {
-	for i := range x.met {
-		m := &x.met[i]
+// keepJoined appends what was met, with the image of the near step and the entry of its edge.
+func (x *suffixes) keepJoined(e *program.Suffix, near dyngraph.VertexID, by dyngraph.Entry) {
+	for i := range x.joined {
+		m := &x.joined[i]
 		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.Link]), uint32(m.by[e.Link^1]))
 	}
 }
 
-// sift prepares to look for vertices in a list: a few bits of their ids, within some lines of the cache, rule most others out.
-func (x *endings) sift(of []dyngraph.VertexID) {
-	x.sieve = [64]uint64{}
+// mark prepares to look for vertices in a list: a few bits of their ids, within some lines of the cache, rule most others out.
+func (x *suffixes) mark(of []dyngraph.VertexID) {
+	x.marks = [64]uint64{}
 	for _, w := range of {
-		x.sieve[w/64%64] |= 1 << (w % 64)
+		x.marks[w/64%64] |= 1 << (w % 64)
 	}
 }
 
 // sifted is how many times as long as the list that was sifted another one is at most that is read, and not looked for in it.
 const sifted = 4
 
-// meet finds what a list has in common with the one that was sifted.
-func (x *endings) meet(m *neighbors.Intersecter, l, across neighbors.List) {
-	x.met = x.met[:0]
+// join finds what a list has in common with the one that was sifted.
+func (x *suffixes) join(m *neighbors.Intersecter, l, across neighbors.List) {
+	x.joined = x.joined[:0]
 	if len(l.Vertices) > sifted*len(across.Vertices) {
 		at, in := m.Of(across.Vertices, l.Vertices)
 		for i, k := range at {
-			x.met = append(x.met, met{across.Vertices[k], [2]dyngraph.Entry{l.Entries[in[i]], across.Entries[k]}})
+			x.joined = append(x.joined, joinedImage{across.Vertices[k], [2]dyngraph.Entry{l.Entries[in[i]], across.Entries[k]}})
 		}
 		return
 	}
 	j := 0
 	for i, y := range l.Vertices {
-		if x.sieve[y/64%64]>>(y%64)&1 == 0 {
+		if x.marks[y/64%64]>>(y%64)&1 == 0 {
 			continue
 		}
 		if j = neighbors.Seek(across.Vertices, j, y); j == len(across.Vertices) {
 			return
 		}
 		if across.Vertices[j] == y {
-			x.met = append(x.met, met{y, [2]dyngraph.Entry{l.Entries[i], across.Entries[j]}})
+			x.joined = append(x.joined, joinedImage{y, [2]dyngraph.Entry{l.Entries[i], across.Entries[j]}})
 		}
 	}
 }
 
-// meetRange is meet for what is not worth a list yet.
-func (x *endings) meetRange(r dyngraph.Range, across neighbors.List) {
-	x.met = x.met[:0]
+// joinRange is meet for what is not worth a list yet.
+func (x *suffixes) joinRange(r dyngraph.Range, across neighbors.List) {
+	x.joined = x.joined[:0]
 	for i, y := range across.Vertices {
 		if e, ok := r.Find(y); ok {
-			x.met = append(x.met, met{y, [2]dyngraph.Entry{e, across.Entries[i]}})
+			x.joined = append(x.joined, joinedImage{y, [2]dyngraph.Entry{e, across.Entries[i]}})
 		}
 	}
 }

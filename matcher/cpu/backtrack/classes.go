@@ -1,0 +1,49 @@
+package backtrack
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+)
+
+// keepMembers notes which members are left when step d of a class's order is mapped to w, and tells whether there are any.
+func (s *Search) keepMembers(d int, w dyngraph.VertexID) bool {
+	members := s.order.Members
+	left := ^uint64(0) >> (64 - len(members))
+	if d > 0 {
+		left = s.members[d-1]
+	}
+	passed, words := uint64(0), s.Bits[int(w)*s.Words:]
+	for m := left; m != 0; m &= m - 1 {
+		k := bits.TrailingZeros64(m)
+		if members[k].Steps[d].Test.Of(words) {
+			passed |= 1 << k
+		}
+	}
+	s.members[d] = passed
+	return passed != 0
+}
+
+// extendMembers goes on with each member that is left of a class whose shared steps are mapped: the mapping is the member's
+// but for the columns that it has in the row.
+func (s *Search) extendMembers() bool {
+	class := s.order
+	d := len(class.Steps)
+	s.class = class
+	copy(s.common[:], s.row[:class.Width()])
+	for m := s.members[d-1]; m != 0; m &= m - 1 {
+		if !s.Step() {
+			return false
+		}
+		s.order = class.Members[bits.TrailingZeros64(m)]
+		for i, c := range s.order.SharedColumns {
+			s.row[c] = s.common[class.SharedColumns[i]]
+		}
+		if !s.extend(d) {
+			return false
+		}
+	}
+	s.order, s.class = class, nil
+	copy(s.row[:class.Width()], s.common[:])
+	return true
+}
