@@ -117,7 +117,7 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 # The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests run with -count 1:
 # go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels. Nor does go build see
 # a new loader where the program is there already.
-GPU_PACKAGES = ./kernels ./matcher/cuda ./cmd/motifd
+GPU_PACKAGES = ./kernels ./matcher/cuda/... ./cmd/motifd
 CUDA_DIR ?= build/cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
@@ -148,7 +148,7 @@ test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; compar
 	$(GO) vet -tags emu,data,ptx $(GPU_PACKAGES)
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
-		$(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels ./matcher/cuda
+		$(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels ./matcher/cuda/...
 	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
 	$(GO) test -count 1 -tags ptx ./kernels
 

@@ -10,6 +10,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/stream"
 )
 
@@ -32,13 +33,13 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	info := dev.Info()
 	found := o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20)
 	if o.name == "auto" {
-		measured, err := cuda.Calibrate(dev, o.cpu.Clock)
+		measured, err := placement.Calibrate(dev, o.cpu.Clock)
 		if err != nil {
 			_ = dev.Close() // that it failed is told already
 			return nil, fmt.Errorf("measuring GPU %d: %w", o.device, err)
 		}
 		found.Float64("round_trip_us", math.Round(measured.RoundTrip/100)/10).Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
-		opt.Placement = cuda.NewPlacement(cuda.PlacementOptions{
+		opt.Placement = placement.New(placement.Options{
 			Fill: o.placement.Fill, Explore: float64(o.placement.ExplorePercent) / 100,
 			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Rehearse: int64(o.placement.Rehearse), Device: measured, Placed: o.placed,
 		})
@@ -54,7 +55,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 }
 
 // placed counts a search that was placed.
-func (o *backendOptions) placed(w cuda.Work, side cuda.Side, reason cuda.Reason, cost cuda.Cost) {
+func (o *backendOptions) placed(w placement.Work, side placement.Side, reason placement.Reason, cost placement.Cost) {
 	if o.metrics == nil {
 		return
 	}

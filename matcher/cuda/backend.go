@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu"
+	"motifd/matcher/cuda/placement"
 )
 
 // Options configure a Backend.
@@ -24,7 +25,7 @@ type Options struct {
 	// Shape is the grid of the search; zero fills the device once.
 	Shape kernels.Shape
 	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
-	Placement *Placement
+	Placement *placement.Placement
 	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: a wave of anchors
 	// that gives more is put in order in parts, which are merged. 0 is a sixteenth of what the device has, and 8 GiB at
 	// most.
@@ -90,7 +91,7 @@ type Backend struct {
 	plans    map[*matcher.Plan]*compiled
 	mirror   *mirror
 	kinds    *kinds // of the staged batch, once the device is asked about it
-	fits     sizer
+	fits     placement.Sizer
 	run      runner
 	progress *matcher.Progress
 	lost     bool // the device failed and is not asked any more
@@ -134,7 +135,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.mirror = newMirror(b.dev, g, b.filter, b.opt.CPU.Threads)
 	b.mirror.edges.trace = b.opt.Trace
 	b.run.init(b.dev, b.opt)
-	b.plans, b.fits = map[*matcher.Plan]*compiled{}, sizer{}
+	b.plans, b.fits = map[*matcher.Plan]*compiled{}, placement.Sizer{}
 	return nil
 }
 
@@ -155,7 +156,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	}
 	b.run.table, b.run.uploaded, b.run.rate = t, false, [2]float64{-1, -1}
 	if b.opt.Placement != nil {
-		b.fits.set(plans)
+		b.fits.Set(plans)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"motifd/kernels"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 )
 
 // tallied counts what it gave out and did not get back, and fails from a call on.
@@ -100,13 +100,13 @@ func TestCalibrate(t *testing.T) {
 	})
 	start := time.Now()
 	clock := func() int64 { return int64(time.Since(start)) }
-	got, err := cuda.Calibrate(c, clock)
+	got, err := placement.Calibrate(c, clock)
 	if err != nil || got.RoundTrip <= 0 || got.Byte <= 0 || c.held != 0 {
 		t.Fatalf("%+v, %v, %d things left", got, err, c.held)
 	}
 	for calls := c.calls; calls > 0; calls-- {
 		c.calls, c.failing = 0, calls
-		if _, err := cuda.Calibrate(c, clock); !errors.Is(err, errTallied) || c.held != 0 {
+		if _, err := placement.Calibrate(c, clock); !errors.Is(err, errTallied) || c.held != 0 {
 			t.Errorf("call %d failed: %v, %d things left", calls, err, c.held)
 		}
 	}

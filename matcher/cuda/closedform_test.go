@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
@@ -29,7 +30,7 @@ func TestS12ClosedFormsBesideADevice(t *testing.T) {
 						CPU:       cpu.Options{Threads: 2, Clock: clock},
 						Clock:     clock,
 						Timeout:   context.WithTimeout,
-						Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: 1, Explore: 0.04}),
+						Placement: placement.New(placement.Options{Fill: 1, Explore: 0.04}),
 					},
 				)
 			}, plan.New(), 0)

@@ -9,6 +9,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cuda/placement"
 )
 
 // Enumerate implements matcher.Backend: on the device, from every vertex that the first step of an order admits.
@@ -21,9 +22,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if b.lost || !b.takes(p, budget) {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
-	run := func(ctx context.Context, side Side, emit func(matcher.Rows) error) (matcher.Result, error) {
+	run := func(ctx context.Context, side placement.Side, emit func(matcher.Rows) error) (matcher.Result, error) {
 		switch {
-		case side == CPU || b.lost:
+		case side == placement.CPU || b.lost:
 			return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 		case want == matcher.WantRows:
 			return b.rowsOrCPU(ctx, which, p, limit, budget, emit)
@@ -31,13 +32,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return b.totalOrCPU(ctx, which, p, want, budget)
 	}
 	if b.opt.Placement == nil {
-		return run(ctx, GPU, emit)
+		return run(ctx, placement.GPU, emit)
 	}
-	w := Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
-	w.Behind[GPU], w.Own[GPU] = b.mirror.behind(b.delta)
+	w := placement.Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
+	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.behind(b.delta)
 	var r matcher.Result
 	out := receiver{b: b, emit: emit}
-	err := b.opt.Placement.Run(w, func(side Side, limit int64) (Cost, bool, error) {
+	err := b.opt.Placement.Run(w, func(side placement.Side, limit int64) (placement.Cost, bool, error) {
 		out.begin()
 		b.mirror.took = 0
 		took, done, err := b.timed(ctx, limit, func(ctx context.Context) (err error) {
@@ -45,9 +46,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			return err
 		})
 		if out.refused != nil {
-			return Cost{}, true, out.refused
+			return placement.Cost{}, true, out.refused
 		}
-		return Cost{Search: max(0, took-out.took-b.mirror.took), CatchUp: b.mirror.took}, done, err
+		return placement.Cost{Search: max(0, took-out.took-b.mirror.took), CatchUp: b.mirror.took}, done, err
 	})
 	return r, err
 }

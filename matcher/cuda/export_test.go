@@ -7,9 +7,7 @@ import (
 	"math"
 	"runtime"
 
-	"motifd/dyngraph"
 	"motifd/kernels"
-	"motifd/matcher"
 )
 
 // Array lets tests reach the device's packed memory array.
@@ -179,17 +177,6 @@ func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && 
 
 // SetLaneRoom sets the size of the memory that small copies go through.
 func SetLaneRoom(bytes int) { laneRoom = bytes }
-
-// Sizer lets tests reach what estimates the work of requests.
-type Sizer struct{ z sizer }
-
-// Set makes it know these plans.
-func (s *Sizer) Set(plans []*matcher.Plan) { s.z.set(plans) }
-
-// Size estimates the work of some of the requests, and what is expected later in the batch.
-func (s *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
-	return s.z.size(g, d, sign, reqs, of)
-}
 
 // Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often one was kept for the next launch, and how many
 // tasks were not for them, and were left when those left before were done.

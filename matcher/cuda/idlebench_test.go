@@ -13,6 +13,7 @@ import (
 	"motifd/kernels"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 )
 
 var idleThreads = flag.Int("motifd.threads", 0, "threads of the backends of BenchmarkIdleGPU; 0 is all")
@@ -42,7 +43,7 @@ func BenchmarkIdleGPU(b *testing.B) {
 					{name: "cpu", be: cpu.New(options)},
 					{name: "again", be: cpu.New(options)},
 					{name: "idle", be: cuda.New(cuda.Options{Device: absent{}, CPU: options, Clock: clock, Timeout: context.WithTimeout,
-						Placement: cuda.NewPlacement(cuda.PlacementOptions{Fill: math.MaxUint64, Explore: 1e-12})})},
+						Placement: placement.New(placement.Options{Fill: math.MaxUint64, Explore: 1e-12})})},
 				}
 				// Where a graph lies in memory depends on which was made first.
 				at := round % len(all)

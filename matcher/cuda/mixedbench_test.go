@@ -15,6 +15,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 )
 
 var streamSkip = flag.Int("motifd.skip", 0, "the first N streams of a benchmark of streams are left out")
@@ -35,7 +36,7 @@ func BenchmarkMixedStream(b *testing.B) {
 		devices = append(devices, kept{dev})
 	}
 	// Before there is anything else to do for the GPU: it takes turns between contexts.
-	c, err := cuda.Calibrate(devices[1], benchClock())
+	c, err := placement.Calibrate(devices[1], benchClock())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -65,23 +66,23 @@ func BenchmarkMixedStream(b *testing.B) {
 }
 
 // benchFollowers are the CPU, the GPU, the choice, whose reasons are counted, and a choice that never takes the GPU.
-func benchFollowers(devices []kernels.Device, c cuda.Calibration, reasons map[string]int) []*follower {
+func benchFollowers(devices []kernels.Device, c placement.Calibration, reasons map[string]int) []*follower {
 	clock := benchClock()
-	device := func(dev kernels.Device, p *cuda.Placement) matcher.Backend {
+	device := func(dev kernels.Device, p *placement.Placement) matcher.Backend {
 		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock, Timeout: context.WithTimeout, Placement: p})
 	}
 	return []*follower{
 		{name: "cpu", be: cpu.New(cpu.Options{Clock: clock})},
 		{name: "cuda", be: device(devices[0], nil)},
 		{name: "auto", be: device(devices[1], choosing(c, reasons))},
-		{name: "never", be: device(devices[2], cuda.NewPlacement(cuda.PlacementOptions{Fill: math.MaxUint64, Explore: 1e-12}))},
+		{name: "never", be: device(devices[2], placement.New(placement.Options{Fill: math.MaxUint64, Explore: 1e-12}))},
 	}
 }
 
 // calibrated returns a choice for a device that it measures.
-func calibrated(tb testing.TB, dev kernels.Device, clock func() int64) *cuda.Placement {
+func calibrated(tb testing.TB, dev kernels.Device, clock func() int64) *placement.Placement {
 	tb.Helper()
-	c, err := cuda.Calibrate(dev, clock)
+	c, err := placement.Calibrate(dev, clock)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,9 +90,9 @@ func calibrated(tb testing.TB, dev kernels.Device, clock func() int64) *cuda.Pla
 }
 
 // choosing returns a choice for a device that was measured. It counts reasons.
-func choosing(c cuda.Calibration, reasons map[string]int) *cuda.Placement {
+func choosing(c placement.Calibration, reasons map[string]int) *placement.Placement {
 	fmt.Printf("device: %.1f us a round trip, %.1f GB/s\n", c.RoundTrip/1e3, 1/c.Byte)
-	return cuda.NewPlacement(cuda.PlacementOptions{Device: c, Rehearse: 500e6, Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) {
+	return placement.New(placement.Options{Device: c, Rehearse: 500e6, Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
 		if reasons != nil {
 			reasons[s.String()+" "+string(r)]++
 		}

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cuda/placement"
 )
 
 // place has the requests that the device can answer answered: by it, or where the Placement says so by the CPU backend.
@@ -22,12 +23,12 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 		if len(of) == 0 {
 			continue
 		}
-		w := Work{Want: want}
+		w := placement.Work{Want: want}
 		if !p.Decided(w) {
-			w.Size, w.More = s.b.fits.size(s.b.g, s.b.delta, s.sign, s.reqs, of)
+			w.Size, w.More = s.b.fits.Size(s.b.g, s.b.delta, s.sign, s.reqs, of)
 		}
-		w.Behind[CPU], w.Own[CPU] = s.b.cpu.Behind(s.requests(of))
-		w.Behind[GPU], w.Own[GPU] = s.b.mirror.behind(s.b.delta)
+		w.Behind[placement.CPU], w.Own[placement.CPU] = s.b.cpu.Behind(s.requests(of))
+		w.Behind[placement.GPU], w.Own[placement.GPU] = s.b.mirror.behind(s.b.delta)
 		if err := p.Search(w, s.runner(ctx, of)); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (r *receiver) rows(rows matcher.Rows) error {
 
 // runner returns what answers requests on a side, for Placement.Run. When it is called again for the other side, that
 // goes on with rows where the first one stopped, and answers the other requests anew.
-func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (Cost, bool, error) {
+func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side, int64) (placement.Cost, bool, error) {
 	emit, emitting := s.out.emit, int64(0)
 	var refused error
 	s.out.emit = func(g matcher.Group) error {
@@ -123,7 +124,7 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 		emitting += s.b.clock() - began
 		return refused
 	}
-	return func(side Side, limit int64) (Cost, bool, error) {
+	return func(side placement.Side, limit int64) (placement.Cost, bool, error) {
 		for _, i := range of {
 			if r := &s.results[i]; s.reqs[i].Want != matcher.WantRows {
 				r.Count, r.Witness, r.Over = matcher.Count{}, nil, matcher.NoCause
@@ -131,7 +132,7 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 		}
 		s.catchUp, emitting = 0, 0
 		rest := s.out.request >= 0 || s.out.net > 0
-		device := side == GPU && !s.b.lost
+		device := side == placement.GPU && !s.b.lost
 		if !device {
 			began := s.b.clock()
 			s.b.cpu.Ready(s.requests(of))
@@ -144,13 +145,13 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(Side, int64) (C
 			return s.onCPU(ctx, of, matcher.AllOrders)
 		})
 		if refused != nil {
-			return Cost{}, true, refused
+			return placement.Cost{}, true, refused
 		}
 		if took -= emitting; device {
 			took -= s.catchUp // which is a part of it there
 			s.catchUp, s.b.mirror.early = s.catchUp+s.b.mirror.early, 0
 		}
-		return Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
+		return placement.Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
 	}
 }
 

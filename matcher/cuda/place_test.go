@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"motifd/matcher/cpu"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
@@ -17,9 +17,9 @@ import (
 // the same order, none missing and none twice.
 func TestP2Placement(t *testing.T) {
 	var seen compared
-	sides, reasons := map[cuda.Side]int{}, map[cuda.Reason]int{}
+	sides, reasons := map[placement.Side]int{}, map[placement.Reason]int{}
 	enough := func() bool {
-		return seen.all() && min(sides[cuda.CPU], sides[cuda.GPU], reasons[cuda.Exploring], reasons[cuda.Repeated]) > 0
+		return seen.all() && min(sides[placement.CPU], sides[placement.GPU], reasons[placement.Exploring], reasons[placement.Repeated]) > 0
 	}
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 5))
@@ -30,8 +30,11 @@ func TestP2Placement(t *testing.T) {
 			now += 1 << rng.IntN(22)
 			return now
 		}
-		o.Placement = cuda.NewPlacement(cuda.PlacementOptions{Fill: 1 + rng.Uint64N(64), Explore: 10, Rehearse: 1 << rng.IntN(36),
-			Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { sides[s]++; reasons[r]++ }})
+		o.Placement = placement.New(placement.Options{Fill: 1 + rng.Uint64N(64), Explore: 10, Rehearse: 1 << rng.IntN(36),
+			Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
+				sides[s]++
+				reasons[r]++
+			}})
 		got := newBackendWith(t, rng, o)
 		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)

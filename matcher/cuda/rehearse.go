@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cuda/placement"
 )
 
 // Rehearses implements matcher.Rehearser.
@@ -40,7 +41,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 		if len(of) == 0 {
 			continue
 		}
-		for _, side := range []Side{CPU, GPU} {
+		for _, side := range []placement.Side{placement.CPU, placement.GPU} {
 			done, err := b.rehearse(ctx, side, reqs, of)
 			if err != nil || b.lost {
 				return false, err
@@ -52,14 +53,14 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 }
 
 // rehearse has one side answer requests of one kind, both signs, and hands nothing on.
-func (b *Backend) rehearse(ctx context.Context, side Side, reqs []matcher.Request, of []int) (done bool, err error) {
+func (b *Backend) rehearse(ctx context.Context, side placement.Side, reqs []matcher.Request, of []int) (done bool, err error) {
 	p := b.opt.Placement
-	w := Work{Want: reqs[of[0]].Want}
-	size, more := b.fits.size(b.g, b.delta, dyngraph.Deleted, reqs, of)
+	w := placement.Work{Want: reqs[of[0]].Want}
+	size, more := b.fits.Size(b.g, b.delta, dyngraph.Deleted, reqs, of)
 	w.Size = size + more
-	w.Behind[CPU], w.Own[CPU] = b.cpu.Behind(requestsOf(reqs, of))
-	w.Behind[GPU], w.Own[GPU] = b.mirror.behind(b.delta)
-	var all Cost
+	w.Behind[placement.CPU], w.Own[placement.CPU] = b.cpu.Behind(requestsOf(reqs, of))
+	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.behind(b.delta)
+	var all placement.Cost
 	done = true
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 		if !slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == sign }) {
@@ -70,7 +71,7 @@ func (b *Backend) rehearse(ctx context.Context, side Side, reqs []matcher.Reques
 			break
 		}
 		s := newBatchSearch(b, sign, reqs, func(matcher.Group) error { return nil }, nil)
-		var cost Cost
+		var cost placement.Cost
 		if cost, done, err = s.runner(ctx, of)(side, limit); err != nil {
 			return false, err
 		}

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda
+package placement
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"motifd/kernels"
 )
 
-// Calibrate measures what every search on a device costs, so that a Placement knows it before the first one. It takes some milliseconds
-// and some megabytes of the device, which it gives back. clock returns nanoseconds.
+// Calibrate measures what every search on a device costs, so that a Placement knows it before the first one. It takes
+// some milliseconds and some megabytes of the device, which it gives back. clock returns nanoseconds.
 func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error) {
 	const large, times = 256 << 10, 3
 	at, err := dev.Alloc(large)

@@ -1,8 +1,9 @@
-package cuda
+package placement
 
 import "math"
 
-// rehearsal is what is left of the time for searches that nobody waits for. What a side makes of the whole graph before its first one is no part of it.
+// rehearsal is what is left of the time for searches that nobody waits for. What a side makes of the whole graph
+// before its first one is no part of it.
 type rehearsal struct {
 	left float64 // nanoseconds
 	cold bool    // something of the batch in hand was searched on the GPU for the first time
@@ -11,8 +12,9 @@ type rehearsal struct {
 // RehearsalLeft returns for how many nanoseconds rehearsals may search yet.
 func (p *Placement) RehearsalLeft() int64 { return int64(p.rehearsal.left) }
 
-// Rehearsed tells what a batch took on a side for nobody, in all; done is false when it was cut off. It counts for what is expected, as a batch's does,
-// and is charged to no account. The GPU's first search is not: what is done once is a part of it.
+// Rehearsed tells what a batch took on a side for nobody, in all; done is false when it was cut off. It counts for
+// what is expected, as a batch's does, and is charged to no account. The GPU's first search is not: what is done once
+// is a part of it.
 func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 	w.Size = max(1, w.Size)
 	behind, own := float64(w.Behind[s]), float64(min(w.Own[s], w.Behind[s]))
@@ -32,7 +34,8 @@ func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 	p.curves[kindOf(w)][s].add(float64(w.Size), max(1, took), done)
 }
 
-// GoOn ends a batch of a rehearsal, which took so many nanoseconds, and tells whether there is time for one of four times as many updates.
+// GoOn ends a batch of a rehearsal, which took so many nanoseconds, and tells whether there is time for one of four
+// times as many updates.
 func (p *Placement) GoOn(took int64) bool {
 	cold := p.rehearsal.cold
 	p.rehearsal.cold = false
@@ -42,8 +45,8 @@ func (p *Placement) GoOn(took int64) bool {
 	return p.rehearsal.left > 8*float64(took)
 }
 
-// curve is what rehearsed batches took, by their work: a side has a part that does not depend on the work, so that what a unit takes differs between
-// sizes that are measured as one.
+// curve is what rehearsed batches took, by their work: a side has a part that does not depend on the work, so that
+// what a unit takes differs between sizes that are measured as one.
 type curve struct {
 	points []point // ascending by work
 	cut    point   // the least that was cut off, after that time; no work if none was
@@ -74,8 +77,8 @@ func (c *curve) add(work, cost float64, done bool) {
 	c.points = append(c.points, point{work, cost, 1})
 }
 
-// at tells what some work may take: between two points on the line between them, beyond the last on that through the last two, and before the first as much
-// as that. More takes no less.
+// at tells what some work may take: between two points on the line between them, beyond the last on that through the
+// last two, and before the first as much as that. More takes no less.
 func (c *curve) at(work float64) estimate {
 	k := len(c.points)
 	if cut := c.cut; cut.work > 0 && (work >= cut.work || k == 0) { // a proportional part, at least

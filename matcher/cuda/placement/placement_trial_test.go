@@ -1,32 +1,32 @@
-package cuda_test
+package placement_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"motifd/matcher"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 )
 
-// TestPlacementOfAGPUThatNeverEnds: every trial is in vain, and the next one gets at least twice as much for a unit of work, since less would be in vain, too. But for the
-// first, which may have taken long for what is done once.
+// TestPlacementOfAGPUThatNeverEnds: every trial is in vain, and the next one gets at least twice as much for a unit of
+// work, since less would be in vain, too. But for the first, which may have taken long for what is done once.
 func TestPlacementOfAGPUThatNeverEnds(t *testing.T) {
 	matchertest.ForSeeds(t, 100, func(t *testing.T, rng *rand.Rand) {
 		each, size := logUniform(rng, 1e3, 1e5), uint64(1)<<(8+2*rng.IntN(3))
 		var trials []float64 // nanoseconds for a unit of work
-		p := cuda.NewPlacement(cuda.PlacementOptions{})
+		p := placement.New(placement.Options{})
 		for range 4000 {
-			w := cuda.Work{Want: matcher.WantCount, Size: size + rng.Uint64N(size)}
+			w := placement.Work{Want: matcher.WantCount, Size: size + rng.Uint64N(size)}
 			cost := each * float64(w.Size)
-			err := p.Run(w, func(s cuda.Side, limit int64) (cuda.Cost, bool, error) {
-				if s == cuda.CPU {
-					return cuda.Cost{Search: int64(cost)}, true, nil
+			err := p.Run(w, func(s placement.Side, limit int64) (placement.Cost, bool, error) {
+				if s == placement.CPU {
+					return placement.Cost{Search: int64(cost)}, true, nil
 				} else if limit == 0 {
 					t.Fatal("the GPU searches for as long as it likes")
 				}
 				trials = append(trials, float64(limit)/float64(w.Size))
-				return cuda.Cost{Search: limit}, false, nil
+				return placement.Cost{Search: limit}, false, nil
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -43,30 +43,30 @@ func TestPlacementOfAGPUThatNeverEnds(t *testing.T) {
 	})
 }
 
-// TestPlacementFirstSearchTeachesNothing: the GPU's first search does not end, all others take no time. Batches that are larger than the first one are tried as soon as what that
-// has lost is earned.
+// TestPlacementFirstSearchTeachesNothing: the GPU's first search does not end, all others take no time. Batches that
+// are larger than the first one are tried as soon as what that has lost is earned.
 func TestPlacementFirstSearchTeachesNothing(t *testing.T) {
 	const least = 2 * 4 * 50e3 // of a trial: twice four round trips
 	matchertest.ForSeeds(t, 100, func(t *testing.T, rng *rand.Rand) {
 		each, times := logUniform(rng, 1e4, 1e6), uint64(1)<<rng.IntN(8)
 		lost, useful := 0.0, 0.0
-		p := cuda.NewPlacement(cuda.PlacementOptions{})
+		p := placement.New(placement.Options{})
 		for searched := 0; searched < 2; {
-			w := cuda.Work{Want: matcher.WantCount, Size: 500 + rng.Uint64N(500)}
+			w := placement.Work{Want: matcher.WantCount, Size: 500 + rng.Uint64N(500)}
 			if searched > 0 {
 				w.Size *= times
 			}
 			cost := each * float64(w.Size)
-			err := p.Run(w, func(s cuda.Side, limit int64) (cuda.Cost, bool, error) {
-				if s == cuda.CPU {
+			err := p.Run(w, func(s placement.Side, limit int64) (placement.Cost, bool, error) {
+				if s == placement.CPU {
 					useful += cost
-					return cuda.Cost{Search: int64(cost)}, true, nil
+					return placement.Cost{Search: int64(cost)}, true, nil
 				}
 				if searched++; searched == 1 {
 					lost = float64(limit)
-					return cuda.Cost{Search: limit}, false, nil
+					return placement.Cost{Search: limit}, false, nil
 				}
-				return cuda.Cost{Search: 1}, true, nil
+				return placement.Cost{Search: 1}, true, nil
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package cuda
+package placement
 
 import (
 	"math"
@@ -48,8 +48,9 @@ type estimate struct {
 // usable tells whether the guess is one of what the search takes, and not just of what it takes at least.
 func (e *estimate) usable() bool { return e.any && (!e.tried || e.proven) }
 
-// estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that were: more work
-// takes no less, and at most as much more as it is more work. Where the side was rehearsed, it goes by that until the size was measured.
+// estimated tells what a size of work takes on a side. Where that size was not measured it goes by the nearest that
+// were: more work takes no less, and at most as much more as it is more work. Where the side was rehearsed, it goes by
+// that until the size was measured.
 func estimated(r *row, rehearsed *curve, size int, s Side, work uint64) estimate {
 	own := &r.cells[size].side[s]
 	if v := own.per * float64(work); own.n > 0 && own.proven {

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda_test
+package placement_test
 
 import (
 	"math/rand/v2"
@@ -9,19 +9,20 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 )
 
-// TestSizesAgainstAll plays the estimates of work against a look at every order of every plan, while plans come and go and the same requests, others, and
-// others for the same plans follow each other. The batches are so small that all net edges are looked at.
+// TestSizesAgainstAll plays the estimates of work against a look at every order of every plan, while plans come and go
+// and the same requests, others, and others for the same plans follow each other. The batches are so small that all
+// net edges are looked at.
 func TestSizesAgainstAll(t *testing.T) {
 	found, foreseen := 0, 0
 	matchertest.ForSeeds(t, 40, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) { q.Emit = matcher.Emit(rng.IntN(3)) })
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries)
-		var sizer cuda.Sizer
+		var sizer placement.Sizer
 		var plans []*matcher.Plan
 		for _, batch := range c.Batches {
 			delta := bench.Stage(batch)

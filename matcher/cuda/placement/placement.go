@@ -1,4 +1,4 @@
-package cuda
+package placement
 
 import (
 	"math"
@@ -27,12 +27,12 @@ type Work struct {
 	Want matcher.Want
 	// Whole tells that a whole graph is enumerated, and not a batch searched: that is measured apart.
 	Whole bool
-	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its edges.
-	// More is that of the searches of the same batch that are expected to follow.
+	// Size is the estimated work: the pairs of an update and a matching order that it fits; for a whole graph its
+	// edges. More is that of the searches of the same batch that are expected to follow.
 	Size, More uint64
-	// Behind is, by side, with how much that what it keeps of the graph has to catch up before it searches: the device's
-	// mirror in bytes, the CPU's index for counting in entries. Own is how much of that is this batch's, and so belongs to
-	// what the batch costs there.
+	// Behind is, by side, with how much that what it keeps of the graph has to catch up before it searches: the
+	// device's mirror in bytes, the CPU's index for counting in entries. Own is how much of that is this batch's, and
+	// so belongs to what the batch costs there.
 	Behind, Own [2]uint64
 }
 
@@ -56,8 +56,8 @@ const (
 	Repeated   Reason = "repeated"   // an exploration took too long: done again on the other side
 )
 
-// PlacementOptions configure a Placement.
-type PlacementOptions struct {
+// Options configure a Placement.
+type Options struct {
 	// Fill is the estimated work from which on a search that nothing is known about is the GPU's. 0 is 262,144: some
 	// hundredths of a second on a CPU.
 	Fill uint64
@@ -80,7 +80,7 @@ type Calibration struct {
 }
 
 // EnsureDefaults fills in defaults.
-func (o *PlacementOptions) EnsureDefaults() {
+func (o *Options) EnsureDefaults() {
 	if o.Fill == 0 {
 		o.Fill = 1 << 18
 	}
@@ -108,10 +108,10 @@ func (o *PlacementOptions) EnsureDefaults() {
 // Nor does a side come back from further behind, or let the CPU fall further behind while in doubt, than such a share
 // pays for: see behind. It has one owner.
 type Placement struct {
-	opt    PlacementOptions
-	rows   [kindsOfWork]row
-	curves [kindsOfWork][2]curve // by Side
-	turns  [kindsOfWork]turn
+	opt       Options
+	rows      [kindsOfWork]row
+	curves    [kindsOfWork][2]curve // by Side
+	decisions [kindsOfWork]batchDecision
 
 	useful  float64 // nanoseconds of all searches, where they were done without exploring
 	spent   float64 // nanoseconds that exploring has lost beyond that
@@ -142,8 +142,8 @@ const (
 	doubt = 2
 	// noise is the spread that measurements are taken to have, as a share, before it was measured.
 	noise = 0.2
-	// patience is how much longer than the other side one that was measured before may take when it is tried again: less
-	// would be cut off by noise.
+	// patience is how much longer than the other side one that was measured before may take when it is tried again:
+	// less would be cut off by noise.
 	patience = 1.5
 	// perWork is what a unit of work is taken to cost on the CPU before anything was measured.
 	perWork = 200
@@ -151,8 +151,8 @@ const (
 	perEntry = 250
 	// roundTrips is the least that a search on the GPU takes: programs, a kernel, its end, the numbers.
 	roundTrips = 4
-	// firstTime and firstRows are what the GPU's first search of a kind takes for what is done once, and what that is for
-	// rows: memory.
+	// firstTime and firstRows are what the GPU's first search of a kind takes for what is done once, and what that is
+	// for rows: memory.
 	firstTime, firstRows = 15e6, 45e6
 	// lookAhead is the number of searches that a stream is taken to have at least, when the latest ones are all alike.
 	lookAhead = 56
@@ -173,8 +173,8 @@ type cell struct {
 	due, pause int // of exploration, in searches
 }
 
-// NewPlacement returns a Placement that knows nothing but the device.
-func NewPlacement(opt PlacementOptions) *Placement {
+// New returns a Placement that knows nothing but the device.
+func New(opt Options) *Placement {
 	opt.EnsureDefaults()
 	p := &Placement{opt: opt, rehearsal: rehearsal{left: float64(opt.Rehearse)}}
 	p.lag[CPU] = lag{each: perEntry}
@@ -273,8 +273,8 @@ func (p *Placement) behind(w *Work, takes [2]float64, s Side, sure bool) decisio
 		back[s] = 0
 	}
 	gain, left := max(0, takes[s.other()]+back[s.other()]-takes[s]), max(0, p.left())
-	// What coming back to the CPU takes after one more batch on the GPU, what that loses included, and an error as large
-	// as that batch.
+	// What coming back to the CPU takes after one more batch on the GPU, what that loses included, and an error as
+	// large as that batch.
 	missed := p.missed(w, CPU)
 	later := back[CPU] + 2*missed + back[GPU] + max(0, takes[GPU]-takes[CPU])
 	switch {

@@ -1,15 +1,15 @@
 //go:build cuda || emu
 
-package cuda
+package placement
 
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// sizer estimates the work of requests: the pairs of a net edge and a matching order that it fits. That is done for every batch,
-// also for the smallest, and so takes about as long as looking up the labels of some of its edges, once.
-type sizer struct {
+// Sizer estimates the work of requests: the pairs of a net edge and a matching order that it fits. That is done for
+// every batch, also for the smallest, and so takes about as long as looking up the labels of some of its edges, once.
+type Sizer struct {
 	asked   map[*matcher.Plan]*asked
 	emit    [3]bool      // by Want: some plan is searched in this way in every batch that it fits
 	last    [3]requested // by Want
@@ -24,7 +24,8 @@ type asked struct {
 	emits [3]bool // it is searched in this way in every batch that it fits
 }
 
-// requested is what was requested last of those that want the same, and the round of it: as long as the same is requested, what was found for labels holds.
+// requested is what was requested last of those that want the same, and the round of it: as long as the same is
+// requested, what was found for labels holds.
 type requested struct {
 	plans []*matcher.Plan
 	round uint64
@@ -33,8 +34,8 @@ type requested struct {
 // sampled bounds the net edges that are looked at.
 const sampled = 1024
 
-// set makes the sizer know these plans, and no others.
-func (z *sizer) set(plans []*matcher.Plan) {
+// Set makes the Sizer know these plans, and no others.
+func (z *Sizer) Set(plans []*matcher.Plan) {
 	old := z.asked
 	z.asked, z.emit, z.last = make(map[*matcher.Plan]*asked, len(plans)), [3]bool{}, [3]requested{}
 	for _, p := range plans {
@@ -55,9 +56,9 @@ func (z *sizer) set(plans []*matcher.Plan) {
 	z.anchors.Set(plans, func(i, _ int) *asked { return z.asked[plans[i]] })
 }
 
-// size estimates the work of some of the requests, which want the same; their plans were set. It also tells how much is expected to be asked for
-// later in the batch: insertions come after deletions, but for existence.
-func (z *sizer) size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
+// Size estimates the work of some of the requests, which want the same; their plans were set. It also tells how much
+// is expected to be asked for later in the batch: insertions come after deletions, but for existence.
+func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
 	want := reqs[of[0]].Want
 	round := z.ask(want, reqs, of)
 	view := g.View(dyngraph.New)
@@ -95,7 +96,7 @@ func (z *sizer) size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, r
 }
 
 // ask notes what is requested, and returns the round of it.
-func (z *sizer) ask(want matcher.Want, reqs []matcher.Request, of []int) uint64 {
+func (z *Sizer) ask(want matcher.Want, reqs []matcher.Request, of []int) uint64 {
 	last := &z.last[want]
 	same := len(last.plans) == len(of)
 	for k := 0; same && k < len(of); k++ {

@@ -1,4 +1,4 @@
-package cuda_test
+package placement_test
 
 import (
 	"maps"
@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"motifd/matcher"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 )
 
 // machine is a CPU and a GPU whose searches take what functions of the place in the stream and of the work say.
 type machine struct {
-	cpu, gpu func(at int, w cuda.Work) float64
+	cpu, gpu func(at int, w placement.Work) float64
 	noise    float64 // spread of the logarithm of every cost
 	graph    uint64  // bytes that the GPU has to load first
 	byte     float64 // nanoseconds of loading one
@@ -28,19 +28,19 @@ const (
 )
 
 // play runs a stream past a choice and returns the nanoseconds it took.
-func (m *machine) play(stream []cuda.Work, seed uint64, choose func(w cuda.Work, run func(cuda.Side, int64) (cuda.Cost, bool, error)) error) float64 {
+func (m *machine) play(stream []placement.Work, seed uint64, choose func(w placement.Work, run func(placement.Side, int64) (placement.Cost, bool, error)) error) float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total, behind, first := 0.0, m.graph, true
 	for at, w := range stream {
 		own := w.Size * bytesOfUpdate / 8
 		behind = min(behind+own, m.graph)
-		if w.Behind[cuda.GPU] = behind; !first {
-			w.Own[cuda.GPU] = own
+		if w.Behind[placement.GPU] = behind; !first {
+			w.Own[placement.GPU] = own
 		}
 		jitter := [2]float64{math.Exp(m.noise * rng.NormFloat64()), math.Exp(m.noise * rng.NormFloat64())}
-		err := choose(w, func(s cuda.Side, limit int64) (cuda.Cost, bool, error) {
-			var c cuda.Cost
-			if s == cuda.CPU {
+		err := choose(w, func(s placement.Side, limit int64) (placement.Cost, bool, error) {
+			var c placement.Cost
+			if s == placement.CPU {
 				c.Search = int64(m.cpu(at, w) * jitter[s])
 			} else {
 				c.Search = int64(m.gpu(at, w) * jitter[s])
@@ -64,8 +64,8 @@ func (m *machine) play(stream []cuda.Work, seed uint64, choose func(w cuda.Work,
 	return total
 }
 
-func always(s cuda.Side) func(cuda.Work, func(cuda.Side, int64) (cuda.Cost, bool, error)) error {
-	return func(_ cuda.Work, run func(cuda.Side, int64) (cuda.Cost, bool, error)) error {
+func always(s placement.Side) func(placement.Work, func(placement.Side, int64) (placement.Cost, bool, error)) error {
+	return func(_ placement.Work, run func(placement.Side, int64) (placement.Cost, bool, error)) error {
 		_, _, err := run(s, 0)
 		return err
 	}
@@ -86,15 +86,15 @@ var streamSizes = map[string]func(rng *rand.Rand, at int) uint64{
 	"phases": func(rng *rand.Rand, at int) uint64 { return []uint64{50, 60_000}[at/500%2] + rng.Uint64N(50) },
 }
 
-// TestPlacementIsNeverMuchWorse plays streams on machines of many kinds: the choice takes at most a tenth more, over a stream, than
-// the better of always the CPU and always the GPU; and besides what the first searches took, of which nothing was known, and what
-// the CPU's took until the GPU's first one was paid for.
+// TestPlacementIsNeverMuchWorse plays streams on machines of many kinds: the choice takes at most a tenth more, over a
+// stream, than the better of always the CPU and always the GPU; and besides what the first searches took, of which
+// nothing was known, and what the CPU's took until the GPU's first one was paid for.
 func TestPlacementIsNeverMuchWorse(t *testing.T) {
-	line := func(fixed, each float64) func(int, cuda.Work) float64 {
-		return func(_ int, w cuda.Work) float64 { return fixed + each*float64(w.Size) }
+	line := func(fixed, each float64) func(int, placement.Work) float64 {
+		return func(_ int, w placement.Work) float64 { return fixed + each*float64(w.Size) }
 	}
-	later := func(from int, before, after func(int, cuda.Work) float64) func(int, cuda.Work) float64 {
-		return func(at int, w cuda.Work) float64 {
+	later := func(from int, before, after func(int, placement.Work) float64) func(int, placement.Work) float64 {
+		return func(at int, w placement.Work) float64 {
 			if at < from {
 				return before(at, w)
 			}
@@ -112,8 +112,8 @@ func TestPlacementIsNeverMuchWorse(t *testing.T) {
 		"the GPU slows down":  {cpu: cpu, gpu: later(length/2, gpu, line(20e6, 4000))},
 		"the CPU speeds up":   {cpu: later(length/2, line(8e6, 2000), cpu), gpu: gpu},
 		"the GPU speeds up":   {cpu: cpu, gpu: later(length/2, line(20e6, 4000), line(50e3, 4))},
-		"CPU by power":        {cpu: func(_ int, w cuda.Work) float64 { return 20e3 + 40*math.Pow(float64(w.Size), 1.3) }, gpu: gpu},
-		"counts alone on GPU": {cpu: cpu, gpu: func(at int, w cuda.Work) float64 { return gpu(at, w) * (1 + 30*float64(w.Want&1)) }},
+		"CPU by power":        {cpu: func(_ int, w placement.Work) float64 { return 20e3 + 40*math.Pow(float64(w.Size), 1.3) }, gpu: gpu},
+		"counts alone on GPU": {cpu: cpu, gpu: func(at int, w placement.Work) float64 { return gpu(at, w) * (1 + 30*float64(w.Want&1)) }},
 	}
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		worst := 0.0
@@ -123,20 +123,20 @@ func TestPlacementIsNeverMuchWorse(t *testing.T) {
 				size := streamSizes[of]
 				m.byte, m.trip, m.once = 0.3, 50e3, 50e6
 				m.noise, m.graph = []float64{0, 0.05, 0.1}[rng.IntN(3)], []uint64{1 << 20, 64 << 20}[rng.IntN(2)]
-				stream := make([]cuda.Work, length)
+				stream := make([]placement.Work, length)
 				for i := range stream {
-					stream[i] = cuda.Work{Want: matcher.Want(rng.IntN(2)), Size: size(rng, i)}
+					stream[i] = placement.Work{Want: matcher.Want(rng.IntN(2)), Size: size(rng, i)}
 				}
 				seed := rng.Uint64()
-				all := [2]float64{m.play(stream, seed, always(cuda.CPU)), m.play(stream, seed, always(cuda.GPU))}
-				reasons, begun := map[cuda.Reason]int{}, 0.0
-				took := m.play(stream, seed, m.placement(rng, func(_ cuda.Work, _ cuda.Side, r cuda.Reason, c cuda.Cost) {
-					if reasons[r]++; r == cuda.Unmeasured {
+				all := [2]float64{m.play(stream, seed, always(placement.CPU)), m.play(stream, seed, always(placement.GPU))}
+				reasons, begun := map[placement.Reason]int{}, 0.0
+				took := m.play(stream, seed, m.placement(rng, func(_ placement.Work, _ placement.Side, r placement.Reason, c placement.Cost) {
+					if reasons[r]++; r == placement.Unmeasured {
 						begun += float64(c.Search)
 					}
 				}).Run)
 				better := min(all[0], all[1])
-				if better < all[cuda.CPU] { // the GPU's first search is paid for by the CPU's
+				if better < all[placement.CPU] { // the GPU's first search is paid for by the CPU's
 					begun += (m.once + float64(m.graph)*m.byte) / explore
 				}
 				worst = max(worst, (took-begun)/better)

@@ -1,4 +1,4 @@
-package cuda_test
+package placement_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"motifd/matcher"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 )
 
-// batchMachine is a machine whose sides keep something of the graph, which follows when the side is asked: the CPU an index for counting, the GPU its
-// mirror. A batch is searched twice, for deletions and for insertions.
+// batchMachine is a machine whose sides keep something of the graph, which follows when the side is asked: the CPU an
+// index for counting, the GPU its mirror. A batch is searched twice, for deletions and for insertions.
 type batchMachine struct {
 	search [2]func(size float64) float64 // nanoseconds of a search, by side
 	each   [2]float64                    // of an entry of the index; of a byte of the mirror
@@ -31,7 +31,8 @@ type simBatch struct {
 	work [2]uint64
 }
 
-// keeps is what a side keeps of the graph. own is what a batch costs that is searched, its end included, and missed what it adds else.
+// keeps is what a side keeps of the graph. own is what a batch costs that is searched, its end included, and missed
+// what it adds else.
 type keeps struct {
 	behind      uint64
 	own, missed uint64 // by net edge
@@ -39,26 +40,26 @@ type keeps struct {
 }
 
 // play runs batches past a choice and returns the nanoseconds they took.
-func (m *batchMachine) play(batches []simBatch, seed uint64, p *cuda.Placement, only cuda.Side) float64 {
+func (m *batchMachine) play(batches []simBatch, seed uint64, p *placement.Placement, only placement.Side) float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total, first := 0.0, true
-	sides := [2]keeps{cuda.CPU: {behind: m.whole[cuda.CPU], own: 4, missed: 2}, cuda.GPU: {behind: m.whole[cuda.GPU], own: 40, missed: 40}}
+	sides := [2]keeps{placement.CPU: {behind: m.whole[placement.CPU], own: 4, missed: 2}, placement.GPU: {behind: m.whole[placement.GPU], own: 40, missed: 40}}
 	if m.warm {
-		sides[cuda.CPU].there, sides[cuda.CPU].behind, sides[cuda.GPU].there, sides[cuda.GPU].behind, first = true, 0, true, 0, false
+		sides[placement.CPU].there, sides[placement.CPU].behind, sides[placement.GPU].there, sides[placement.GPU].behind, first = true, 0, true, 0, false
 	}
 	for _, b := range batches {
 		staged := [2]bool{}
 		total += m.common * float64(b.net)
 		jitter := [2]float64{math.Exp(m.noise * rng.NormFloat64()), math.Exp(m.noise * rng.NormFloat64())}
 		for i, size := range b.work {
-			w := cuda.Work{Want: matcher.WantCount, Size: size}
+			w := placement.Work{Want: matcher.WantCount, Size: size}
 			if i == 0 {
 				w.More = b.work[1]
 			}
 			var catchUp [2]uint64
 			for s := range sides {
 				k := &sides[s]
-				if w.Behind[s], catchUp[s] = k.behind, k.behind; staged[s] || s == int(cuda.GPU) && !k.there {
+				if w.Behind[s], catchUp[s] = k.behind, k.behind; staged[s] || s == int(placement.GPU) && !k.there {
 					continue
 				}
 				w.Own[s] = k.own * b.net
@@ -66,10 +67,10 @@ func (m *batchMachine) play(batches []simBatch, seed uint64, p *cuda.Placement, 
 					catchUp[s] = w.Behind[s]
 				}
 			}
-			run := func(s cuda.Side, limit int64) (cuda.Cost, bool, error) {
-				c := cuda.Cost{Search: int64(m.search[s](float64(size)) * jitter[s]), CatchUp: int64(float64(catchUp[s]) * m.each[s] * jitter[s])}
+			run := func(s placement.Side, limit int64) (placement.Cost, bool, error) {
+				c := placement.Cost{Search: int64(m.search[s](float64(size)) * jitter[s]), CatchUp: int64(float64(catchUp[s]) * m.each[s] * jitter[s])}
 				sides[s].there, sides[s].behind, staged[s] = true, 0, true
-				if s == cuda.GPU && first {
+				if s == placement.GPU && first {
 					c.Search, first = c.Search+int64(m.once), false
 				}
 				done := limit == 0 || c.Search <= limit
@@ -117,11 +118,13 @@ func (c *comparison) byBetter() float64 { return c.took / min(c.cpu, c.gpu) }
 // compare plays batches past either side and the choice.
 func (m *batchMachine) compare(rng *rand.Rand, batches []simBatch) (c comparison) {
 	seed, reasons := rng.Uint64(), map[string]int{}
-	device := cuda.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[cuda.GPU] * logUniform(rng, 0.7, 1.4)}
-	p := cuda.NewPlacement(cuda.PlacementOptions{Device: device,
-		Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})
-	c.cpu, c.gpu, c.took = m.play(batches, seed, nil, cuda.CPU), m.play(batches, seed, nil, cuda.GPU), m.play(batches, seed, p, 0)
-	c.begun = max(m.play(batches[:1], seed, nil, cuda.CPU), (m.once+50e6+float64(m.whole[cuda.GPU])*device.Byte)/explore)
+	device := placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[placement.GPU] * logUniform(rng, 0.7, 1.4)}
+	p := placement.New(placement.Options{Device: device,
+		Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
+			reasons[s.String()+" "+string(r)]++
+		}})
+	c.cpu, c.gpu, c.took = m.play(batches, seed, nil, placement.CPU), m.play(batches, seed, nil, placement.GPU), m.play(batches, seed, p, 0)
+	c.begun = max(m.play(batches[:1], seed, nil, placement.CPU), (m.once+50e6+float64(m.whole[placement.GPU])*device.Byte)/explore)
 	c.told = fmt.Sprintf("%d batches of %d: CPU %.1f ms, GPU %.1f ms, the choice %.1f ms, %.1f ms to begin with; %v", len(batches), batches[0].net,
 		c.cpu/1e6, c.gpu/1e6, c.took/1e6, c.begun/1e6, reasons)
 	return c
@@ -133,8 +136,9 @@ func uniformBatches(n int, net uint64, fits float64) []simBatch {
 	return slices.Repeat([]simBatch{b}, n)
 }
 
-// TestPlacementChargesWhatABatchCosts plays a stream of 57 batches of 10,000 updates as one was measured: the CPU searches as fast as the GPU, and
-// its index takes twice that. The choice sees it: the median stream is close to the better side.
+// TestPlacementChargesWhatABatchCosts plays a stream of 57 batches of 10,000 updates as one was measured: the CPU
+// searches as fast as the GPU, and its index takes twice that. The choice sees it: the median stream is close to the
+// better side.
 func TestPlacementChargesWhatABatchCosts(t *testing.T) {
 	var all []float64
 	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
@@ -168,13 +172,14 @@ func randomBatchMachine(rng *rand.Rand, length int) (m batchMachine, batches []s
 		m.each[1], edges, m.noise)
 }
 
-// TestPlacementOfBatches plays streams of batches on random machines whose sides keep something of the graph: every one takes at most a tenth more than
-// the CPU by itself. A long one takes at most a tenth more than the better side, too, and besides no more than it has to begin with, where
-// that is the GPU: the first batch is the CPU's, which makes its whole index for it, as nothing is known that would say otherwise; and a stream that ends before
-// explore pays for the GPU's first search and its copy of the graph would have taken a tenth more than the CPU if it had not waited.
+// TestPlacementOfBatches plays streams of batches on random machines whose sides keep something of the graph: every
+// one takes at most a tenth more than the CPU by itself. A long one takes at most a tenth more than the better side,
+// too, and besides no more than it has to begin with, where that is the GPU: the first batch is the CPU's, which makes
+// its whole index for it, as nothing is known that would say otherwise; and a stream that ends before explore pays for
+// the GPU's first search and its copy of the graph would have taken a tenth more than the CPU if it had not waited.
 //
-// No rule holds that always: a side is left for good once two standard errors tell it from the other, and noise will sometimes tell so of the wrong
-// one (once in 180,000 plays, which took 1.24 of the CPU's time): see allowance.
+// No rule holds that always: a side is left for good once two standard errors tell it from the other, and noise will
+// sometimes tell so of the wrong one (once in 180,000 plays, which took 1.24 of the CPU's time): see allowance.
 func TestPlacementOfBatches(t *testing.T) {
 	byLength, noise := map[int][]float64{}, allowance{}
 	lengths := []int{50, 200, 5000}
@@ -200,8 +205,9 @@ func TestPlacementOfBatches(t *testing.T) {
 	}
 }
 
-// TestPlacementOfMixedSizes plays streams of small batches, and larger ones between them, as one was measured: small ones are the CPU's if it follows the
-// others, which are the GPU's, and what that takes is no less than it saves. The CPU does not come back for small ones alone.
+// TestPlacementOfMixedSizes plays streams of small batches, and larger ones between them, as one was measured: small
+// ones are the CPU's if it follows the others, which are the GPU's, and what that takes is no less than it saves. The
+// CPU does not come back for small ones alone.
 func TestPlacementOfMixedSizes(t *testing.T) {
 	var all []float64
 	matchertest.ForSeeds(t, 100, func(t *testing.T, rng *rand.Rand) {
@@ -220,10 +226,12 @@ func TestPlacementOfMixedSizes(t *testing.T) {
 			batches = append(batches, uniformBatches(1, net, 3)...)
 		}
 		seed, reasons := rng.Uint64(), map[string]int{}
-		p := cuda.NewPlacement(cuda.PlacementOptions{Rehearse: 500e6, Device: cuda.Calibration{RoundTrip: m.trip, Byte: m.each[cuda.GPU]},
-			Placed: func(_ cuda.Work, s cuda.Side, r cuda.Reason, _ cuda.Cost) { reasons[s.String()+" "+string(r)]++ }})
+		p := placement.New(placement.Options{Rehearse: 500e6, Device: placement.Calibration{RoundTrip: m.trip, Byte: m.each[placement.GPU]},
+			Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
+				reasons[s.String()+" "+string(r)]++
+			}})
 		m.rehearse(p, rng, batches[0])
-		cpu, gpu := m.play(batches, seed, nil, cuda.CPU), m.play(batches, seed, nil, cuda.GPU)
+		cpu, gpu := m.play(batches, seed, nil, placement.CPU), m.play(batches, seed, nil, placement.GPU)
 		all = append(all, m.play(batches, seed, p, 0)/min(cpu, gpu))
 		t.Logf("%.3f of the better side; CPU %.0f ms, GPU %.0f ms; %v", all[len(all)-1], cpu/1e6, gpu/1e6, reasons)
 	})

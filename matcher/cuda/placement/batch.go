@@ -1,7 +1,7 @@
-package cuda
+package placement
 
-// turn is what was decided for the searches of one kind in a batch, and what they have taken.
-type turn struct {
+// batchDecision is what was decided for the searches of one kind in a batch, and what they have taken.
+type batchDecision struct {
 	open bool
 	w    Work // the first one, with the size of all
 	d    decision
@@ -23,16 +23,16 @@ func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done b
 
 // Decided tells whether a search of the batch, of the same kind, went before: then nothing is asked about the size of
 // the work.
-func (p *Placement) Decided(w Work) bool { return p.turns[kindOf(w)].open }
+func (p *Placement) Decided(w Work) bool { return p.decisions[kindOf(w)].open }
 
 // Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side.
 // End ends the batch.
 func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	w.Size = max(w.Size, 1)
-	t := &p.turns[kindOf(w)]
+	t := &p.decisions[kindOf(w)]
 	first := !t.open
 	if first {
-		*t = turn{open: true, w: w}
+		*t = batchDecision{open: true, w: w}
 		t.w.Size += w.More
 		t.d = p.decide(t.w)
 	}
@@ -63,13 +63,13 @@ func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, don
 
 // End tells that a batch has ended; its searches count if it was committed.
 func (p *Placement) End(committed bool) {
-	for kind := range p.turns {
+	for kind := range p.decisions {
 		p.close(kind, committed)
 	}
 }
 
-// note adds what a search of a turn took on a side.
-func (p *Placement) note(t *turn, w *Work, s Side, reason Reason, cost Cost) {
+// note adds what a search of a batchDecision took on a side.
+func (p *Placement) note(t *batchDecision, w *Work, s Side, reason Reason, cost Cost) {
 	catchUp, own := float64(cost.CatchUp), 0.0
 	if w.Behind[s] > 0 && catchUp > 0 {
 		all := float64(w.Behind[s])
@@ -91,9 +91,9 @@ func (p *Placement) note(t *turn, w *Work, s Side, reason Reason, cost Cost) {
 	}
 }
 
-// close ends a turn and learns from it, if it counts.
+// close ends a batchDecision and learns from it, if it counts.
 func (p *Placement) close(kind int, counts bool) {
-	t := &p.turns[kind]
+	t := &p.decisions[kind]
 	if !t.open || !counts {
 		t.open = false
 		return
@@ -124,7 +124,7 @@ func (p *Placement) close(kind int, counts bool) {
 // learn takes note of what a batch cost on a side. The first one there, if it was too slow, teaches nothing: what is
 // done once may be to blame, and how long that takes is not known. Taken for slow, the side would not be tried with
 // larger batches before twice as much could be lost.
-func (p *Placement) learn(t *turn, s Side, done bool, instead float64) {
+func (p *Placement) learn(t *batchDecision, s Side, done bool, instead float64) {
 	c, r, size := p.cell(t.w)
 	took := t.batch[s]
 	if p.once(&t.w, s) > 0 {
