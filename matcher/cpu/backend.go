@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/backtrack"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
@@ -87,11 +88,11 @@ type Backend struct {
 	// the next.
 	phase, read uint64
 	branches    branches
-	apart       bool     // tests: every anchor is searched by itself
-	forests     bool     // tests: every pattern that can have a forest has one
-	strategy    strategy // tests: how patterns are counted
-	room        int      // tests: what branches may take, if not 0
-	enumerates  bool     // tests: no pattern is made ready for counting
+	apart       bool           // tests: every anchor is searched by itself
+	forests     bool           // tests: every pattern that can have a forest has one
+	strategy    count.Strategy // tests: how patterns are counted
+	room        int            // tests: what branches may take, if not 0
+	enumerates  bool           // tests: no pattern is made ready for counting
 	// adj is there since something was counted, as long as some plan is.
 	adj    *labeladj.Index
 	counts bool                // some plan is counted in every batch
@@ -128,7 +129,7 @@ type compiled struct {
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*program.Order
 	rowsAll, countAll *program.Order // static
-	shape             *shape         // nil when counting must enumerate
+	shape             *count.Plan    // nil when counting must enumerate
 	layout            *rowsort.Layout
 	asked             asked
 	missing           *int32    // vertices that nothing fits; see candidates.Filter.Missing
@@ -186,7 +187,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates {
-			c.shape = newShape(p, b.filter)
+			c.shape = count.NewPlan(p, b.filter)
 		}
 		for i := range p.Anchored {
 			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))

@@ -34,9 +34,7 @@ type branch struct {
 	built   bool
 	over    bool   // a number left 64 bits
 	phase   uint64 // the last that is in the numbers
-	shelf   *shelf
-	cells   []cell // of the shelf, from the branch's place on: see cell
-	width   int    // places of the shelf
+	cells   []cell // by vertex
 	changed []change
 }
 
@@ -54,22 +52,12 @@ type change struct {
 }
 
 // cell returns the number of a vertex.
-func (br *branch) cell(v dyngraph.VertexID) *cell { return &br.cells[int(v)*br.width] }
+func (br *branch) cell(v dyngraph.VertexID) *cell { return &br.cells[v] }
 
 // clear forgets all numbers, and makes room for some ids.
 func (br *branch) clear(n int) {
+	br.cells = br.cells[:0]
 	br.grow(n)
-	for v := range len(br.shelf.cells) / br.width {
-		*br.cell(dyngraph.VertexID(v)) = cell{n: br.unasked()}
-	}
-}
-
-// unasked is the number of a vertex that nothing was counted for.
-func (br *branch) unasked() uint64 {
-	if br.ring != nil {
-		return unknown
-	}
-	return 0
 }
 
 // by returns by how much the last phase changed the number of a vertex.
@@ -245,4 +233,15 @@ func (br *branch) add(v dyngraph.VertexID, by uint64, inserted bool) {
 }
 
 // grow makes room for all ids of the graph.
-func (br *branch) grow(n int) { br.shelf.grow(n) }
+func (br *branch) grow(n int) {
+	was := len(br.cells)
+	if n <= was {
+		return
+	}
+	br.cells = append(br.cells, make([]cell, n-was)...)
+	if br.ring != nil {
+		for v := was; v < n; v++ {
+			br.cells[v].n = unknown
+		}
+	}
+}

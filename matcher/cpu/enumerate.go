@@ -72,7 +72,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			shape = nil
 		}
 		if shape != nil {
-			s.counter.start(shape, adj, nil)
+			s.counter.Start(shape, adj, nil)
 		}
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
 		st.Begin(all.Layout, keep, &file)
@@ -95,7 +95,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
 				case shape != nil:
-					total = total.Add(s.counter.fromRoot(which, o.Steps[0].Vertex, id))
+					total = total.Add(s.counter.FromRoot(which, o.Steps[0].Vertex, id))
 				default:
 					s.FromRoot(o, which, id)
 				}

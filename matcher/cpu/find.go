@@ -1,6 +1,10 @@
 package cpu
 
-import "motifd/matcher/cpu/labeladj"
+import (
+	"motifd/matcher/cpu/labeladj"
+
+	"motifd/matcher/cpu/count"
+)
 
 // ahead is how many vertices have their neighbours found together, or thereabouts: the batch that was staged has put most of the
 // adjacency out of the caches, and reads that do not wait for each other overlap.
@@ -15,10 +19,10 @@ func (k *keeper) find(ranges []labeladj.Slots, of []labeladj.Lookup) []labeladj.
 }
 
 // findAll finds the neighbours, along edges of a kind, of all that a walk has reached.
-func (k *keeper) findAll(of []reached, kind uint32) []labeladj.Slots {
+func (k *keeper) findAll(of []count.Reached, kind uint32) []labeladj.Slots {
 	k.wanted = k.wanted[:0]
 	for i := range of {
-		k.wanted = append(k.wanted, labeladj.Lookup{Vertex: of[i].v, Kind: kind})
+		k.wanted = append(k.wanted, labeladj.Lookup{Vertex: of[i].Vertex, Kind: kind})
 	}
 	k.ranges = k.find(k.ranges, k.wanted)
 	return k.ranges

@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
@@ -95,7 +96,7 @@ func (k *keeper) once(c *course, r *round) uint64 {
 	lo, hi := 2, len(c.links)
 	_, s := c.at(1)
 	k.first(0, r.ahead, s)
-	k.walks[1] = append(k.walks[1][:0], reached{r.a, 1})
+	k.walks[1] = append(k.walks[1][:0], count.Reached{Vertex: r.a, Ways: 1})
 	if hi > 3 {
 		hi--
 		_, s = c.at(hi)
@@ -109,7 +110,7 @@ func (k *keeper) first(side int, to labeladj.Slots, s sight) {
 	out := k.walks[side][:0]
 	for at := to.From; at < to.To; at++ {
 		if !to.Staged || k.sees(k.adj.Ent[at], s) {
-			out = append(out, reached{k.adj.Nbr[at], 1})
+			out = append(out, count.Reached{Vertex: k.adj.Nbr[at], Ways: 1})
 		}
 	}
 	k.walks[side] = out

@@ -37,7 +37,6 @@ func (b *Backend) keepBranches() {
 		}
 	})
 	b.branches.all = kept
-	b.branches.unshelve()
 }
 
 // dropForests has everything counted from net edges, for plans as they are.
@@ -67,7 +66,7 @@ func (b *Backend) stale(reqs []matcher.Request) (n int) {
 func (b *Backend) build(reqs []matcher.Request) {
 	first := b.branches.asked != b.phase
 	b.branches.asked = b.phase
-	if first && b.branches.numbers(b.g) > 2*b.branchRoom() { // vertices came without edges, of which many would have plans made anew
+	if first && b.branches.size(b.g, nil) > 2*b.branchRoom() { // vertices came without edges, of which many would have plans made anew
 		b.dropForests()
 	}
 	if first && (b.branches.unbuilt || b.stale(reqs) > 0) {

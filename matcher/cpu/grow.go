@@ -93,8 +93,8 @@ func (t *tree) change(k *keeper) matcher.Count {
 // sum adds up the signed changes of the quotients in a phase.
 func (f *forest) sum(phase uint64) (more, less matcher.Count) {
 	add := func(t *total) {
-		n := t.by[phase&1].Mul(t.factor)
-		if t.negative {
+		n := t.by[phase&1].Mul(t.Factor)
+		if t.Negative {
 			less = less.Add(n)
 		} else {
 			more = more.Add(n)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
@@ -28,8 +29,8 @@ type scratch struct {
 	large      []largeChange
 	wanted     []labeladj.Lookup
 	ranges     []labeladj.Slots
-	walks      [3][]reached // of rings: two, and scratch
-	ways       []uint64     // by vertex, 0 between uses
+	walks      [3][]count.Reached // of rings: two, and scratch
+	ways       []uint64           // by vertex, 0 between uses
 	rounds     []round
 	crossings  []crossing
 	flat, seen []dyngraph.VertexID
@@ -54,10 +55,9 @@ func (k *keeper) spread(br *branch, inserted bool) bool {
 		}
 		k.ranges = k.find(k.ranges, k.wanted)
 		ranges, read := k.ranges, uint64(0)
-		cells, width := br.cells, br.width
 		for i := range ranges {
 			for _, v := range a.Nbr[ranges[i].From:ranges[i].To] {
-				read += cells[int(v)*width].n
+				read += br.cells[v].n
 			}
 		}
 		k.read += read

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/work"
 )
@@ -17,8 +18,8 @@ func (b *Backend) adjacency() *labeladj.Index {
 }
 
 // widen makes the adjacency have the wide kinds of a shape, from when it is asked for next.
-func (b *Backend) widen(s *shape) {
-	for _, w := range s.wide {
+func (b *Backend) widen(s *count.Plan) {
+	for _, w := range s.Wildcards {
 		if !slices.Contains(b.wide, w) {
 			b.wide = append(b.wide, w)
 		}
@@ -31,7 +32,7 @@ func (b *Backend) prepareWide() {
 	var all []labeladj.Wildcard
 	for _, c := range b.plans {
 		if c.shape != nil {
-			all = append(all, c.shape.wide...)
+			all = append(all, c.shape.Wildcards...)
 		}
 	}
 	b.wide = slices.DeleteFunc(b.wide, func(w labeladj.Wildcard) bool { return !slices.Contains(all, w) })

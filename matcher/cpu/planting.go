@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
@@ -14,27 +15,27 @@ import (
 // planting makes a forest. Nothing is kept for it until it takes root.
 type planting struct {
 	b    *Backend
-	s    *shape
-	fans *fans
+	s    *count.Plan
+	fans *expected
 	f    *forest
 	anew []*branch // those that no pattern has yet
 }
 
 // keep makes a quotient part of the forest; false when it is counted from net edges one by one.
-func (p *planting) keep(q *quotient, w weight) bool {
-	if q.hasWide() && !(q.isTree() && q.simple()) {
+func (p *planting) keep(q *count.Quotient, w count.Weight) bool {
+	if q.HasMultiEdges() && !(q.IsTree() && q.IsSimple()) {
 		return false
 	}
-	if q.isRing() {
+	if q.IsCycle() {
 		p.circle(q, w)
 		return true
 	}
 	root := -1
-	if q.isTree() {
+	if q.IsTree() {
 		root = p.fans.root(q)
 	} else {
-		for m := q.all; m != 0; m &= m - 1 {
-			if v := bits.TrailingZeros32(m); q.ringsAt(v) {
+		for m := q.Blocks; m != 0; m &= m - 1 {
+			if v := bits.TrailingZeros32(m); q.CyclesAt(v) {
 				root = v
 			}
 		}
@@ -43,14 +44,14 @@ func (p *planting) keep(q *quotient, w weight) bool {
 }
 
 // tree adds a quotient that is trees and rings that hang from a block. It answers false when that is not worth while.
-func (p *planting) tree(q *quotient, root int, w weight) bool {
+func (p *planting) tree(q *count.Quotient, root int, w count.Weight) bool {
 	var rings []*branch
 	var trees []int
 	anew := false
-	for rest := q.all &^ (1 << root); rest != 0; {
-		part := q.part(rest&-rest, rest)
-		at := bits.TrailingZeros32(part & q.adj[root])
-		if bits.OnesCount32(part&q.adj[root]) == 1 {
+	for rest := q.Blocks &^ (1 << root); rest != 0; {
+		part := q.Component(rest&-rest, rest)
+		at := bits.TrailingZeros32(part & q.Adj[root])
+		if bits.OnesCount32(part&q.Adj[root]) == 1 {
 			trees = append(trees, at)
 		} else {
 			br := p.along(q, p.row(q, root, at))
@@ -60,10 +61,10 @@ func (p *planting) tree(q *quotient, root int, w weight) bool {
 		rest &^= part
 	}
 	// What is counted from the net edges and is finer rules out most of them; a ring would be kept for little.
-	if anew && p.f.hasNo(&q.finer) {
+	if anew && p.f.hasNo(&q.Finer) {
 		return false
 	}
-	t := &tree{total: total{weight: w}}
+	t := &tree{total: total{Weight: w}}
 	for _, at := range trees {
 		t.tops = append(t.tops, p.branch(q, at, root))
 	}
@@ -76,20 +77,20 @@ func (p *planting) tree(q *quotient, root int, w weight) bool {
 }
 
 // circle adds a quotient that is a ring.
-func (p *planting) circle(q *quotient, w weight) {
-	v := bits.TrailingZeros32(q.all)
-	ring := p.along(q, p.row(q, v, bits.TrailingZeros32(q.adj[v]))).ring
-	p.f.circles = append(p.f.circles, &circle{total: total{weight: w}, ring: ring})
+func (p *planting) circle(q *count.Quotient, w count.Weight) {
+	v := bits.TrailingZeros32(q.Blocks)
+	ring := p.along(q, p.row(q, v, bits.TrailingZeros32(q.Adj[v]))).ring
+	p.f.circles = append(p.f.circles, &circle{total: total{Weight: w}, ring: ring})
 }
 
 // branch returns the branch of a block that hangs from another one.
-func (p *planting) branch(q *quotient, at, from int) *branch {
-	e := q.edge(from, at)
-	br := &branch{dir: e.dir, root: p.s.label(q.members[from]), edge: e.label, child: p.s.label(q.members[at])}
-	if e.wide != nil {
-		br.dirs = e.wide.sets[0][0].dirs
+func (p *planting) branch(q *count.Quotient, at, from int) *branch {
+	e := q.Edge(from, at)
+	br := &branch{dir: e.Dir, root: p.s.Label(q.Members[from]), edge: e.Label, child: p.s.Label(q.Members[at])}
+	if e.Multi != nil {
+		br.dirs = e.Multi.Sets[0][0].Dirs
 	}
-	for m := q.adj[at] &^ (1 << from); m != 0; m &= m - 1 {
+	for m := q.Adj[at] &^ (1 << from); m != 0; m &= m - 1 {
 		br.children = append(br.children, p.branch(q, bits.TrailingZeros32(m), at))
 	}
 	slices.SortFunc(br.children, compareBranches)
@@ -106,10 +107,10 @@ func (p *planting) branch(q *quotient, at, from int) *branch {
 }
 
 // row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction whose key is less.
-func (p *planting) row(q *quotient, root, at int) []int {
+func (p *planting) row(q *count.Quotient, root, at int) []int {
 	row := []int{root, at}
 	for at != root {
-		at = bits.TrailingZeros32(q.adj[at] &^ (1 << row[len(row)-2]))
+		at = bits.TrailingZeros32(q.Adj[at] &^ (1 << row[len(row)-2]))
 		row = append(row, at)
 	}
 	back := slices.Clone(row)
@@ -121,17 +122,17 @@ func (p *planting) row(q *quotient, root, at int) []int {
 }
 
 // along makes a ring of the blocks in a row that ends where it begins.
-func (p *planting) along(q *quotient, row []int) *branch {
-	br := &branch{root: p.s.label(q.members[row[0]]), ring: &ring{}}
+func (p *planting) along(q *count.Quotient, row []int) *branch {
+	br := &branch{root: p.s.Label(q.Members[row[0]]), ring: &ring{}}
 	var key strings.Builder
 	key.WriteString("ring")
 	for i, v := range row[1:] {
-		e := q.edge(row[i], v)
-		from, to := p.s.label(q.members[row[i]]), p.s.label(q.members[v])
-		l := ringLink{ahead: labeladj.Key(e.dir, e.label, to)}
-		l.own, l.along, l.against, l.back = p.b.ends(e.dir, from, e.label, to)
+		e := q.Edge(row[i], v)
+		from, to := p.s.Label(q.Members[row[i]]), p.s.Label(q.Members[v])
+		l := ringLink{ahead: labeladj.Key(e.Dir, e.Label, to)}
+		l.own, l.along, l.against, l.back = p.b.ends(e.Dir, from, e.Label, to)
 		br.ring.links = append(br.ring.links, l)
-		for _, x := range [...]uint64{uint64(e.dir), uint64(from), uint64(e.label)} {
+		for _, x := range [...]uint64{uint64(e.Dir), uint64(from), uint64(e.Label)} {
 			key.WriteString(" " + strconv.FormatUint(x, 36))
 		}
 	}
@@ -216,7 +217,6 @@ func (p *planting) root() bool {
 	for _, br := range p.anew {
 		bs.all[br.key], bs.unbuilt = br, true
 	}
-	bs.shelve(p.anew)
 	p.f.keepGroups()
 	return true
 }

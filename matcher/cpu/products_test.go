@@ -24,8 +24,7 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 				of = append(of, of[len(of)-1])
 				continue
 			}
-			br, s := &branch{built: true, phase: phase}, &shelf{places: make([]*branch, 1+rng.IntN(shelfPlaces))}
-			s.put(br, rng.IntN(len(s.places)))
+			br := &branch{built: true, phase: phase}
 			br.grow(vertices)
 			width := []int{2, 8, 30, 62}[rng.IntN(4)]
 			for v := range dyngraph.VertexID(vertices) {
@@ -62,13 +61,13 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 // than 64 bits hold.
 func TestS12ChangesLeave64Bits(t *testing.T) {
 	const half = uint64(1) << 63
-	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}, width: 1}
+	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}}
 	br.add(0, half, true)
 	require.False(t, br.over)
 	br.add(0, half, true)
 	require.True(t, br.over)
 
-	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}, width: 1}
+	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}}
 	br.add(0, half, false)
 	require.Equal(t, half+1, br.before(0, 1))
 	require.False(t, br.over)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
@@ -121,7 +122,7 @@ func (k *keeper) closed(c *course, a, b dyngraph.VertexID, lo, hi int) uint64 {
 
 // begin puts the walks where they start.
 func (k *keeper) begin(a, b dyngraph.VertexID) {
-	k.walks[0], k.walks[1] = append(k.walks[0][:0], reached{a, 1}), append(k.walks[1][:0], reached{b, 1})
+	k.walks[0], k.walks[1] = append(k.walks[0][:0], count.Reached{Vertex: a, Ways: 1}), append(k.walks[1][:0], count.Reached{Vertex: b, Ways: 1})
 }
 
 // join returns the number of walks from place lo of a course, where walks[0] stands, to place hi, where walks[1] does.
@@ -157,7 +158,7 @@ func (k *keeper) join(c *course, lo, hi int) uint64 {
 func (k *keeper) walk(side int, kind uint32, s sight) {
 	from, out := k.walks[side], k.walks[2][:0]
 	for i, at := range k.findAll(from, kind) {
-		n := from[i].n
+		n := from[i].Ways
 		for slot := at.From; slot < at.To; slot++ {
 			if at.Staged && !k.sees(k.adj.Ent[slot], s) {
 				continue
@@ -165,7 +166,7 @@ func (k *keeper) walk(side int, kind uint32, s sight) {
 			w := k.adj.Nbr[slot]
 			ways := &k.ways[w]
 			if *ways == 0 {
-				out = append(out, reached{v: w})
+				out = append(out, count.Reached{Vertex: w})
 			}
 			sum, carry := bits.Add64(*ways, n, 0)
 			if carry != 0 {
@@ -177,7 +178,7 @@ func (k *keeper) walk(side int, kind uint32, s sight) {
 	}
 	for i := range out {
 		r := &out[i]
-		r.n, k.ways[r.v] = k.ways[r.v], 0
+		r.Ways, k.ways[r.Vertex] = k.ways[r.Vertex], 0
 	}
 	k.walks[side], k.walks[2] = out, from
 }
@@ -190,8 +191,8 @@ func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID
 		return
 	}
 	for _, r := range others {
-		sum, carry := bits.Add64(k.ways[r.v], r.n, 0) // one that a walk leads to at once is there for each edge
-		k.ways[r.v], k.over = sum, k.over || carry != 0
+		sum, carry := bits.Add64(k.ways[r.Vertex], r.Ways, 0) // one that a walk leads to at once is there for each edge
+		k.ways[r.Vertex], k.over = sum, k.over || carry != 0
 	}
 	for i, at := range k.findAll(k.walks[from], kind) {
 		r := &k.walks[from][i]
@@ -206,14 +207,14 @@ func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID
 				over |= carry
 			}
 		}
-		hi, lo := bits.Mul64(sum, r.n)
+		hi, lo := bits.Mul64(sum, r.Ways)
 		k.over = k.over || over|hi != 0
 		if lo != 0 {
-			f(r.v, lo)
+			f(r.Vertex, lo)
 		}
 	}
 	for _, r := range others {
-		k.ways[r.v] = 0
+		k.ways[r.Vertex] = 0
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/backtrack"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/work"
 )
 
 // searcher is what one worker searches and counts with.
 type searcher struct {
 	backtrack.Search
-	counter counter
+	counter count.Counter
 }
 
 // newSearcher returns a worker's searcher. It ends with release.
@@ -25,15 +26,15 @@ func (b *Backend) newSearcher(stop *atomic.Bool, mode matcher.Want) *searcher {
 	}
 	b.mu.Unlock()
 	s.Attach(&b.shared, stop, mode)
-	s.counter.attach(&s.Worker, b.g, b.filter)
-	s.counter.strategy = b.strategy
+	s.counter.Attach(&s.Worker, b.g, b.filter)
+	s.counter.Strategy = b.strategy
 	return s
 }
 
 // release keeps the searcher's caches for another worker.
 func (b *Backend) release(s *searcher) {
 	s.Detach()
-	s.counter.detach()
+	s.counter.Detach()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle = append(b.idle, s)
@@ -41,10 +42,9 @@ func (b *Backend) release(s *searcher) {
 
 // resumePart resumes what another worker gave away: a part of a search, or of a sum.
 func (s *searcher) resumePart(p *work.Part) {
-	switch p := p.Work.(type) {
-	case *backtrack.Part:
+	if p, ok := p.Work.(*backtrack.Part); ok {
 		s.Resume(p)
-	case *portion:
-		s.counter.portion(p)
+		return
 	}
+	s.counter.Resume(p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -28,7 +29,7 @@ func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
 			x.Stage(batch)
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
-				fast.strategy = []strategy{auto, byQuotients, keptApart}[rng.IntN(3)]
+				fast.strategy = []count.Strategy{count.Auto, count.ByQuotients, count.Injective}[rng.IntN(3)]
 				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
 				for i, r := range reqs {
 					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, strategy %d: %+v %+v", sign, fast.strategy, r.Plan.Query.Vertices, r.Plan.Query.Edges)
@@ -86,7 +87,7 @@ func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 					break // too much for the reference
 				}
 				reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
-				fast.strategy = []strategy{auto, keptApart}[rng.IntN(2)]
+				fast.strategy = []count.Strategy{count.Auto, count.Injective}[rng.IntN(2)]
 				want, got := x.Search(ref, sign, reqs).Results[0].Count, x.Search(fast, sign, reqs).Results[0].Count
 				require.Equal(t, want.String(), got.String(), "sign %d: %+v", sign, q.Vertices)
 				counted += want.Lo

@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/work"
 )
@@ -134,7 +135,7 @@ type tasksOf struct {
 	t      *totals
 	tasks  []task
 	want   matcher.Want
-	shape  *shape // nil when counting must enumerate
+	shape  *count.Plan // nil when counting must enumerate
 	adj    *labeladj.Index
 	forest *forest
 	result *matcher.Result
@@ -151,7 +152,7 @@ func (r *tasksRun) worker() {
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
 	if r.shape != nil {
-		s.counter.start(r.shape, r.adj, r.forest.remainder())
+		s.counter.Start(r.shape, r.adj, r.forest.remainder())
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {
@@ -159,12 +160,12 @@ func (r *tasksRun) worker() {
 		}
 		chunk := r.tasks[from:to]
 		if r.shape != nil {
-			s.counter.read += prefetchEnds(r.adj, chunk)
+			s.counter.Touched += prefetchEnds(r.adj, chunk)
 		}
 		for _, x := range chunk {
 			if r.shape != nil {
-				a := anchor{x.o.Anchor, x.o.Steps[0].Vertex, x.o.Steps[1].Vertex}
-				m, l := s.counter.fromAnchor(a, t.sign, x.NetPair, x.label)
+				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
+				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.FromAnchor(x.o, &b.delta.Net[x.net], x.net)

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
@@ -64,7 +65,7 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 				require.NotNil(t, fast.plans[p].shape)
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				fast.strategy = []strategy{auto, byQuotients, keptApart}[rng.IntN(3)]
+				fast.strategy = []count.Strategy{count.Auto, count.ByQuotients, count.Injective}[rng.IntN(3)]
 				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
 				for i, r := range reqs {
 					require.Equal(
@@ -97,7 +98,7 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 			for _, p := range x.Plans() {
 				want, err := ref.Enumerate(t.Context(), dyngraph.New, p, matcher.WantCount, 0, nil, nil)
 				require.NoError(t, err)
-				fast.strategy = []strategy{auto, byQuotients, keptApart}[rng.IntN(3)]
+				fast.strategy = []count.Strategy{count.Auto, count.ByQuotients, count.Injective}[rng.IntN(3)]
 				got, err := fast.Enumerate(t.Context(), dyngraph.New, p, matcher.WantCount, 0, nil, nil)
 				require.NoError(t, err)
 				require.Equal(t, want.Count.String(), got.Count.String(), "%+v %+v", p.Query.Vertices, p.Query.Edges)

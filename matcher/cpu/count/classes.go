@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"cmp"
@@ -17,23 +17,23 @@ import (
 // are left is the same however they came to be left.
 
 // class is leaves that have the same candidates and weights.
-type class struct {
+type leafClass struct {
 	first  int // one of them
 	leaves int
 }
 
 // choiceGroup is candidates that have the same weight for each class.
-type choiceGroup struct {
+type candidateGroup struct {
 	size uint64
 	ways []matcher.Count // by class
 }
 
 // chooser is scratch for counting leaves by classes and groups.
-type chooser struct {
-	classes []class
+type classCounter struct {
+	classes []leafClass
 	lists   []weighted // by class
 	heads   []int
-	groups  []choiceGroup
+	groups  []candidateGroup
 	index   map[string]int
 	key     []byte
 	radix   []int
@@ -44,34 +44,34 @@ type chooser struct {
 }
 
 // maxChoices bounds the states in which leaves of several classes can be left; beyond it leaves are mapped one by one.
-const maxChoices = 1 << 14
+const maxClassStates = 1 << 14
 
 // countClasses counts leaves that may meet.
-func (c *counter) countClasses(leaves []int) matcher.Count {
-	x := &c.choice
+func (c *Counter) countClasses(leaves []int) matcher.Count {
+	x := &c.classes
 	x.classes = x.classes[:0]
 	states := 1
 	for _, u := range leaves {
-		at := slices.IndexFunc(x.classes, func(k class) bool { return c.sameChoice(k.first, u) })
+		at := slices.IndexFunc(x.classes, func(k leafClass) bool { return c.sameChoice(k.first, u) })
 		if at < 0 {
 			at = len(x.classes)
-			x.classes = append(x.classes, class{first: u})
+			x.classes = append(x.classes, leafClass{first: u})
 		}
 		x.classes[at].leaves++
 	}
 	for _, k := range x.classes {
-		states = min(states*(k.leaves+1), maxChoices+1)
+		states = min(states*(k.leaves+1), maxClassStates+1)
 	}
 	for len(x.lists) < len(x.classes) {
 		x.lists = append(x.lists, weighted{})
 	}
 	for i, k := range x.classes {
-		c.gather(&x.lists[i], k.first, &c.q.at[k.first], c.q.edges[k.first])
+		c.gather(&x.lists[i], k.first, &c.q.filters[k.first], c.q.Edges[k.first])
 		if len(x.lists[i].nbr) < k.leaves {
 			return matcher.Count{}
 		}
 	}
-	if states > maxChoices {
+	if states > maxClassStates {
 		return c.mapLeaf(leaves)
 	}
 	x.group()
@@ -79,8 +79,8 @@ func (c *counter) countClasses(leaves []int) matcher.Count {
 }
 
 // mapLeaf counts leaves of very many classes: by mapping that with the fewest candidates in every way.
-func (c *counter) mapLeaf(leaves []int) (total matcher.Count) {
-	x := &c.choice
+func (c *Counter) mapLeaf(leaves []int) (total matcher.Count) {
+	x := &c.classes
 	best := 0
 	for i := range x.classes {
 		if len(x.lists[i].nbr) < len(x.lists[best].nbr) {
@@ -95,7 +95,7 @@ func (c *counter) mapLeaf(leaves []int) (total matcher.Count) {
 		if !c.step() {
 			break
 		}
-		c.put(c.q.members[u], w)
+		c.bind(c.q.Members[u], w)
 		c.mapped = mapped | 1<<u
 		total = total.Add(of.ways[i].Mul(c.countClasses(rest)))
 	}
@@ -104,14 +104,14 @@ func (c *counter) mapLeaf(leaves []int) (total matcher.Count) {
 }
 
 // sameChoice reports whether two leaves have the same candidates, and the same weights for them.
-func (c *counter) sameChoice(u, v int) bool {
-	if !c.q.at[u].same(&c.q.at[v]) || len(c.q.edges[u]) != len(c.q.edges[v]) {
+func (c *Counter) sameChoice(u, v int) bool {
+	if !c.q.filters[u].same(&c.q.filters[v]) || len(c.q.Edges[u]) != len(c.q.Edges[v]) {
 		return false
 	}
-	for i := range c.q.edges[u] {
-		a := &c.q.edges[u][i]
-		if !slices.ContainsFunc(c.q.edges[v], func(b edgeTo) bool {
-			return c.q.of[a.from] == c.q.of[b.from] && a.code() == b.code() && c.seeAlike(a, &b)
+	for i := range c.q.Edges[u] {
+		a := &c.q.Edges[u][i]
+		if !slices.ContainsFunc(c.q.Edges[v], func(b Edge) bool {
+			return c.q.BlockOf[a.From] == c.q.BlockOf[b.From] && a.code() == b.code() && c.seeAlike(a, &b)
 		}) {
 			return false
 		}
@@ -120,16 +120,18 @@ func (c *counter) sameChoice(u, v int) bool {
 }
 
 // same reports whether the same data vertices fit two blocks.
-func (t *target) same(o *target) bool { return t.test == o.test && slices.Equal(t.more, o.more) }
+func (t *filter) same(o *filter) bool {
+	return t.test == o.test && slices.Equal(t.moreTests, o.moreTests)
+}
 
 // seeAlike reports whether two edges that ask for the same see the same of what the batch changes.
-func (c *counter) seeAlike(a, b *edgeTo) bool {
-	if a.wide == nil {
+func (c *Counter) seeAlike(a, b *Edge) bool {
+	if a.Multi == nil {
 		return (a.rank < c.rank) == (b.rank < c.rank)
 	}
-	for i, set := range a.wide.sets {
+	for i, set := range a.Multi.Sets {
 		for k := range set {
-			if (set[k].rank < c.rank) != (b.wide.sets[i][k].rank < c.rank) {
+			if (set[k].rank < c.rank) != (b.Multi.Sets[i][k].rank < c.rank) {
 				return false
 			}
 		}
@@ -138,7 +140,7 @@ func (c *counter) seeAlike(a, b *edgeTo) bool {
 }
 
 // group makes groups of the candidates of all classes.
-func (x *chooser) group() {
+func (x *classCounter) group() {
 	n := len(x.classes)
 	x.heads = append(x.heads[:0], make([]int, n)...)
 	x.groups = x.groups[:0]
@@ -166,7 +168,7 @@ func (x *chooser) group() {
 		if !ok {
 			at = len(x.groups)
 			x.index[string(x.key)] = at
-			g := choiceGroup{ways: make([]matcher.Count, n)}
+			g := candidateGroup{ways: make([]matcher.Count, n)}
 			for i := range n {
 				if l := &x.lists[i]; x.heads[i] < len(l.nbr) && l.nbr[x.heads[i]] == least {
 					g.ways[i] = l.ways[x.heads[i]]
@@ -182,7 +184,7 @@ func (x *chooser) group() {
 		}
 	}
 	// The groups with the fewest ways to divide leaves come first.
-	slices.SortStableFunc(x.groups, func(a, b choiceGroup) int { return cmp.Compare(a.size, b.size) })
+	slices.SortStableFunc(x.groups, func(a, b candidateGroup) int { return cmp.Compare(a.size, b.size) })
 }
 
 // appendCount appends a number so that no other begins like it.
@@ -192,7 +194,7 @@ func appendCount(to []byte, n matcher.Count) []byte {
 }
 
 // count sums over all ways to divide the leaves among the groups.
-func (x *chooser) count(step func() bool) matcher.Count {
+func (x *classCounter) count(step func() bool) matcher.Count {
 	states := 1
 	x.radix, x.left = x.radix[:0], x.left[:0]
 	for _, k := range x.classes {
@@ -214,7 +216,7 @@ func (x *chooser) count(step func() bool) matcher.Count {
 }
 
 // from returns how the leaves that are left can be mapped to candidates of the groups from one on.
-func (x *chooser) from(group, states int, step func() bool) matcher.Count {
+func (x *classCounter) from(group, states int, step func() bool) matcher.Count {
 	at := 0
 	for i, n := range x.left {
 		at += n * x.radix[i]
@@ -239,7 +241,7 @@ func (x *chooser) from(group, states int, step func() bool) matcher.Count {
 
 // divide counts the ways to map the leaves that are left to this group and later ones. Classes before `of` have mapped
 // `given` leaves to the group, in `ways` ways; divide tries each number of leaves for class `of`, then goes on.
-func (x *chooser) divide(
+func (x *classCounter) divide(
 	group, states, of int,
 	given uint64,
 	ways matcher.Count,

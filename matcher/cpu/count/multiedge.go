@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"cmp"
@@ -22,29 +22,29 @@ import (
 // bundle is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
 // weights multiply, since a homomorphism maps each pattern edge by itself, whatever others do; only parallel edges of
 // the pattern differ in every match.
-type bundle struct {
-	kinds int         // index into the shape's kinds of bundles: what a set asks for
-	exact bool        // a set is one edge, which takes every data edge of the kind that the adjacency lists
-	sets  [][]bundled // each by label, directions and rank
+type MultiEdge struct {
+	kinds int            // index into the shape's kinds of bundles: what a set asks for
+	exact bool           // a set is one edge, which takes every data edge of the kind that the adjacency lists
+	Sets  [][]MemberEdge // each by label, directions and rank
 }
 
 // bundled is a pattern edge of a set.
-type bundled struct {
+type MemberEdge struct {
 	edge, rank int
 	label      dyngraph.LabelID
-	dirs       uint8 // in which the other block may see it: bits of dyngraph.Dir
+	Dirs       uint8 // in which the other block may see it: bits of dyngraph.Dir
 }
 
 // simple reports whether each visible data edge of the adjacency's kind counts for one.
-func (b *bundle) simple() bool { return b.exact && len(b.sets) == 1 }
+func (b *MultiEdge) IsSimple() bool { return b.exact && len(b.Sets) == 1 }
 
 // maxAssignments bounds the states by which the weight of a set is found: the product, over kinds of its edges, of one
 // more than there are of the kind. A pattern with a larger set is counted by enumeration.
 const maxAssignments = 1 << 12
 
 // bundleEdges finds the sets of wide edges. It answers false when one is too large.
-func (s *shape) bundleEdges() bool {
-	q := s.plan.Query
+func (s *Plan) groupMultiEdges() bool {
+	q := s.Query.Query
 	s.setOf = make([]int, len(q.Edges))
 	for i := range s.setOf {
 		s.setOf[i] = -1
@@ -61,7 +61,7 @@ func (s *shape) bundleEdges() bool {
 				}
 			}
 		}
-		if len(set) == 1 && s.plan.EdgeLabels[i] != matcher.AnyLabel && !(s.plan.Directed && e.Either) {
+		if len(set) == 1 && s.Query.EdgeLabels[i] != matcher.AnyLabel && !(s.Query.Directed && e.Either) {
 			continue
 		}
 		for _, k := range set {
@@ -69,8 +69,8 @@ func (s *shape) bundleEdges() bool {
 		}
 		s.sets = append(s.sets, set)
 		states, alike := 1, 0
-		for j, b := range s.seen(set, e.From) {
-			if alike++; j+1 == len(set) || !b.alike(&s.seen(set, e.From)[j+1]) {
+		for j, b := range s.members(set, e.From) {
+			if alike++; j+1 == len(set) || !b.isAlike(&s.members(set, e.From)[j+1]) {
 				states, alike = states*(alike+1), 0
 			}
 			if states > maxAssignments {
@@ -82,16 +82,16 @@ func (s *shape) bundleEdges() bool {
 }
 
 // compete reports whether two pattern edges may have the same image.
-func (s *shape) compete(i, k int) bool {
-	x, y := s.plan.EdgeLabels[i], s.plan.EdgeLabels[k]
-	return program.Parallel(s.plan.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
-		s.dirs(i, s.plan.Query.Edges[i].From)&s.dirs(k, s.plan.Query.Edges[i].From) != 0
+func (s *Plan) compete(i, k int) bool {
+	x, y := s.Query.EdgeLabels[i], s.Query.EdgeLabels[k]
+	return program.Parallel(s.Query.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
+		s.dirs(i, s.Query.Query.Edges[i].From)&s.dirs(k, s.Query.Query.Edges[i].From) != 0
 }
 
 // dirs returns the directions in which one end of a pattern edge may see it.
-func (s *shape) dirs(i, from int) uint8 {
-	switch e := &s.plan.Query.Edges[i]; {
-	case !s.plan.Directed:
+func (s *Plan) dirs(i, from int) uint8 {
+	switch e := &s.Query.Query.Edges[i]; {
+	case !s.Query.Directed:
 		return 1 << dyngraph.Out
 	case e.Either:
 		return 1<<dyngraph.Out | 1<<dyngraph.In
@@ -102,96 +102,96 @@ func (s *shape) dirs(i, from int) uint8 {
 }
 
 // seen returns a set as one of its ends sees it.
-func (s *shape) seen(set []int, from int) []bundled {
-	var bs []bundled
+func (s *Plan) members(set []int, from int) []MemberEdge {
+	var bs []MemberEdge
 	for _, i := range set {
-		bs = append(bs, bundled{i, s.rank[i], s.plan.EdgeLabels[i], s.dirs(i, from)})
+		bs = append(bs, MemberEdge{i, s.rank[i], s.Query.EdgeLabels[i], s.dirs(i, from)})
 	}
-	slices.SortFunc(bs, func(a, b bundled) int {
-		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.dirs, b.dirs), cmp.Compare(a.rank, b.rank))
+	slices.SortFunc(bs, func(a, b MemberEdge) int {
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.Dirs, b.Dirs), cmp.Compare(a.rank, b.rank))
 	})
 	return bs
 }
 
 // alike reports whether two edges of a set take the same data edges.
-func (b *bundled) alike(o *bundled) bool { return b.label == o.label && b.dirs == o.dirs }
+func (b *MemberEdge) isAlike(o *MemberEdge) bool { return b.label == o.label && b.Dirs == o.Dirs }
 
 // bundleKind returns the index of what a set asks for.
-func (s *shape) bundleKind(set []bundled) int {
+func (s *Plan) multiKind(set []MemberEdge) int {
 	var key []byte
 	for _, b := range set {
-		key = fmt.Appendf(key, "%x.%d ", b.label, b.dirs)
+		key = fmt.Appendf(key, "%x.%d ", b.label, b.Dirs)
 	}
-	at := slices.Index(s.bundleKinds, string(key))
+	at := slices.Index(s.multiKinds, string(key))
 	if at < 0 {
-		at = len(s.bundleKinds)
-		s.bundleKinds = append(s.bundleKinds, string(key))
+		at = len(s.multiKinds)
+		s.multiKinds = append(s.multiKinds, string(key))
 	}
 	return at
 }
 
 // addBundles adds the edges of a quotient that are wide.
-func (s *shape) addBundles(q *quotient, b *partition) {
+func (s *Plan) addMultiEdges(q *Quotient, b *partition) {
 	for _, set := range s.sets {
-		e := &s.plan.Query.Edges[set[0]]
+		e := &s.Query.Query.Edges[set[0]]
 		for _, v := range [2]int{e.From, e.To} {
-			s.addBundle(q, b, set, v, e.From+e.To-v)
+			s.addMultiEdge(q, b, set, v, e.From+e.To-v)
 		}
 	}
 }
 
 // addBundle adds what leads along a set to pattern vertex v.
-func (s *shape) addBundle(q *quotient, b *partition, set []int, v, other int) {
-	x, seen := b.of[v], s.seen(set, other)
-	kinds := s.bundleKind(seen)
-	at := slices.IndexFunc(q.edges[x], func(e edgeTo) bool {
-		return e.wide != nil && e.wide.kinds == kinds && b.of[e.from] == b.of[other]
+func (s *Plan) addMultiEdge(q *Quotient, b *partition, set []int, v, other int) {
+	x, seen := b.blockOf[v], s.members(set, other)
+	kinds := s.multiKind(seen)
+	at := slices.IndexFunc(q.Edges[x], func(e Edge) bool {
+		return e.Multi != nil && e.Multi.kinds == kinds && b.blockOf[e.From] == b.blockOf[other]
 	})
 	if at < 0 {
-		at = len(q.edges[x])
-		k := labeladj.Wildcard{Edge: seen[0].label, Nbr: s.label(b.members[x])}
+		at = len(q.Edges[x])
+		k := labeladj.Wildcard{Edge: seen[0].label, Nbr: s.Label(b.members[x])}
 		for i := range seen {
-			k.Dirs |= seen[i].dirs
+			k.Dirs |= seen[i].Dirs
 			if seen[i].label != k.Edge {
 				k.Edge = matcher.AnyLabel
 			}
 		}
-		q.edges[x] = append(
-			q.edges[x],
-			edgeTo{rank: seen[0].rank, kind: s.wildcard(k), wide: &bundle{kinds: kinds, exact: len(seen) == 1},
-				label: k.Edge},
+		q.Edges[x] = append(
+			q.Edges[x],
+			Edge{rank: seen[0].rank, kind: s.wildcard(k), Multi: &MultiEdge{kinds: kinds, exact: len(seen) == 1},
+				Label: k.Edge},
 		)
 	}
-	to := &q.edges[x][at]
-	to.wide.sets = append(to.wide.sets, seen)
-	to.touch |= 1 << other
-	to.from = bits.TrailingZeros32(to.touch)
+	to := &q.Edges[x][at]
+	to.Multi.Sets = append(to.Multi.Sets, seen)
+	to.fromAll |= 1 << other
+	to.From = bits.TrailingZeros32(to.fromAll)
 	for _, d := range seen {
 		to.rank = min(to.rank, d.rank)
-		to.edges.add(d.edge)
+		to.patternEdges.add(d.edge)
 	}
 }
 
 // code tells what edges of a quotient ask for, beside their ends.
-func (e *edgeTo) code() uint64 {
-	if e.wide != nil {
-		return 1<<63 | uint64(e.wide.kinds)<<8 | uint64(len(e.wide.sets))
+func (e *Edge) code() uint64 {
+	if e.Multi != nil {
+		return 1<<63 | uint64(e.Multi.kinds)<<8 | uint64(len(e.Multi.Sets))
 	}
-	return uint64(e.label)<<1 | uint64(e.dir)
+	return uint64(e.Label)<<1 | uint64(e.Dir)
 }
 
 // weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to
 // the other one.
-func (c *counter) weight(b *bundle, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
+func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
 	staged = staged && slices.ContainsFunc(ent, dyngraph.Entry.Staged)
 	total := matcher.CountOf(1)
-	for _, set := range b.sets {
+	for _, set := range b.Sets {
 		n := matcher.CountOf(uint64(len(ent)))
 		switch {
 		case !b.exact:
 			n = c.assign(set, x, ent, staged, noAnchor)
 		case staged:
-			n = matcher.CountOf(c.seenOf(ent, set[0].rank))
+			n = matcher.CountOf(c.visibleOf(ent, set[0].rank))
 		}
 		if n.IsZero() {
 			return n
@@ -202,9 +202,9 @@ func (c *counter) weight(b *bundle, x dyngraph.VertexID, ent []dyngraph.Entry, s
 }
 
 // seenOf counts the entries that an edge of a rank sees.
-func (c *counter) seenOf(ent []dyngraph.Entry, rank int) (n uint64) {
+func (c *Counter) visibleOf(ent []dyngraph.Entry, rank int) (n uint64) {
 	for _, e := range ent {
-		if c.sees(e, rank) {
+		if c.isVisible(e, rank) {
 			n++
 		}
 	}
@@ -222,15 +222,15 @@ type assignment struct {
 
 // assigned are edges of a set that take the same entries.
 type assigned struct {
-	bundled
+	MemberEdge
 	n     int // how many
 	radix int
 }
 
 // assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries
 // that lead from x, but for the anchor's image.
-func (c *counter) assign(
-	set []bundled,
+func (c *Counter) assign(
+	set []MemberEdge,
 	x dyngraph.VertexID,
 	ent []dyngraph.Entry,
 	staged bool,
@@ -243,12 +243,12 @@ func (c *counter) assign(
 		if d.edge == anchor {
 			continue
 		}
-		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].alike(d) &&
+		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].isAlike(d) &&
 			(!staged || (a.kinds[n].rank < c.rank) == (d.rank < c.rank)) {
 			a.kinds[n].n++
 			continue
 		}
-		a.kinds = append(a.kinds, assigned{bundled: *d, n: 1})
+		a.kinds = append(a.kinds, assigned{MemberEdge: *d, n: 1})
 	}
 	states := 1
 	for i := range a.kinds {
@@ -264,15 +264,15 @@ func (c *counter) assign(
 			continue
 		}
 		dir := uint8(1 << dyngraph.Out)
-		if c.shape.plan.Directed && from != x {
+		if c.plan.Query.Directed && from != x {
 			dir = 1 << dyngraph.In
 		}
 		for state := states - 1; state > 0; state-- {
 			for i := range a.kinds {
 				k := &a.kinds[i]
 				mapped := state / k.radix % (k.n + 1)
-				if mapped == 0 || k.dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label ||
-					staged && !c.sees(e, k.rank) {
+				if mapped == 0 || k.Dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label ||
+					staged && !c.isVisible(e, k.rank) {
 					continue
 				}
 				if n := a.ways[state-k.radix]; !n.IsZero() {
@@ -285,18 +285,18 @@ func (c *counter) assign(
 }
 
 // isAnchor reports whether a data edge is the one that the count is anchored at.
-func (c *counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
-	b := &c.begin
-	return label == b.label && (from == b.from && to == b.to || !c.shape.plan.Directed && from == b.to && to == b.from)
+func (c *Counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
+	b := &c.origin
+	return label == b.label && (from == b.from && to == b.to || !c.plan.Query.Directed && from == b.to && to == b.from)
 }
 
 // besideAnchor returns the weight of the anchor's ends for a bundle that the anchor belongs to, without the anchor.
-func (c *counter) besideAnchor(e *edgeTo, w dyngraph.VertexID, anchor int) matcher.Count {
-	x := c.image[e.from]
+func (c *Counter) besideAnchor(e *Edge, w dyngraph.VertexID, anchor int) matcher.Count {
+	x := c.image[e.From]
 	ent, staged := c.entriesTo(x, e, w)
 	total := matcher.CountOf(1)
-	for _, set := range e.wide.sets {
-		switch i := slices.IndexFunc(set, func(d bundled) bool { return d.edge == anchor }); {
+	for _, set := range e.Multi.Sets {
+		switch i := slices.IndexFunc(set, func(d MemberEdge) bool { return d.edge == anchor }); {
 		case i >= 0 && len(set) == 1:
 		case i >= 0:
 			total = total.Mul(c.assign(set, x, ent, staged, anchor))
@@ -309,8 +309,8 @@ func (c *counter) besideAnchor(e *edgeTo, w dyngraph.VertexID, anchor int) match
 
 // entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be
 // staged.
-func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
-	nbr, ent, staged := c.around(x, e)
+func (c *Counter) entriesTo(x dyngraph.VertexID, e *Edge, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
+	nbr, ent, staged := c.neighbors(x, e)
 	from := neighbors.Seek(nbr, 0, w)
 	end := from
 	for end < len(nbr) && nbr[end] == w {
@@ -320,15 +320,15 @@ func (c *counter) entriesTo(x dyngraph.VertexID, e *edgeTo, w dyngraph.VertexID)
 }
 
 // joins returns how often an edge joins data vertex w to the image of the edge's other end.
-func (c *counter) joins(e *edgeTo, w dyngraph.VertexID) matcher.Count {
-	x := c.image[e.from]
+func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
+	x := c.image[e.From]
 	ent, staged := c.entriesTo(x, e, w)
 	switch {
 	case len(ent) == 0:
 		return matcher.Count{}
-	case e.wide != nil:
-		return c.weight(e.wide, x, ent, staged)
-	case staged && !c.sees(ent[0], e.rank):
+	case e.Multi != nil:
+		return c.multiplicity(e.Multi, x, ent, staged)
+	case staged && !c.isVisible(ent[0], e.rank):
 		return matcher.Count{}
 	}
 	return matcher.CountOf(1)
@@ -346,18 +346,18 @@ func (l *weighted) add(w dyngraph.VertexID, n matcher.Count) {
 
 // gather makes a list the data vertices that fit a block, are free, and are joined to the images of all its neighbours
 // that some edges lead from; each counts as often as these edges join it, together.
-func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
+func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 	l.nbr, l.ways = l.nbr[:0], l.ways[:0]
 	lead := 0
 	least := -1
 	for k := range from {
-		if nbr, _, _ := c.around(c.image[from[k].from], &from[k]); least < 0 || len(nbr) < least {
+		if nbr, _, _ := c.neighbors(c.image[from[k].From], &from[k]); least < 0 || len(nbr) < least {
 			lead, least = k, len(nbr)
 		}
 	}
 	c.worker.StepBy(least * len(from))
-	x := c.image[from[lead].from]
-	nbr, ent, staged := c.around(x, &from[lead])
+	x := c.image[from[lead].From]
+	nbr, ent, staged := c.neighbors(x, &from[lead])
 	for i := 0; i < len(nbr); {
 		w, end := nbr[i], i+1
 		for end < len(nbr) && nbr[end] == w {
@@ -365,13 +365,13 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 		}
 		run := ent[i:end]
 		i = end
-		if !c.implied(to) && !c.passes(to, w) || !c.free(u, w) {
+		if !c.implied(to) && !c.passes(to, w) || !c.isInjective(u, w) {
 			continue
 		}
 		n := matcher.CountOf(1)
-		if e := &from[lead]; e.wide != nil {
-			n = c.weight(e.wide, x, run, staged)
-		} else if staged && !c.sees(run[0], e.rank) {
+		if e := &from[lead]; e.Multi != nil {
+			n = c.multiplicity(e.Multi, x, run, staged)
+		} else if staged && !c.isVisible(run[0], e.rank) {
 			continue
 		}
 		for k := range from {
@@ -379,7 +379,7 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 				break
 			}
 			if k != lead {
-				n = n.Mul(c.joins(&from[k], w))
+				n = n.Mul(c.edgeWays(&from[k], w))
 			}
 		}
 		if !n.IsZero() {
@@ -389,9 +389,9 @@ func (c *counter) gather(l *weighted, u int, to *target, from []edgeTo) {
 }
 
 // sumOf adds up the weights of the data vertices that fit a block and are joined to data vertex v by a wide edge.
-func (c *counter) sumOf(v dyngraph.VertexID, to *target, e *edgeTo) (total matcher.Count) {
-	nbr, ent, staged := c.around(v, e)
-	if !staged && c.implied(to) && e.wide.simple() {
+func (c *Counter) sumWays(v dyngraph.VertexID, to *filter, e *Edge) (total matcher.Count) {
+	nbr, ent, staged := c.neighbors(v, e)
+	if !staged && c.implied(to) && e.Multi.IsSimple() {
 		return matcher.CountOf(uint64(len(nbr)))
 	}
 	c.worker.StepBy(len(nbr))
@@ -401,7 +401,7 @@ func (c *counter) sumOf(v dyngraph.VertexID, to *target, e *edgeTo) (total match
 			end++
 		}
 		if c.implied(to) || c.passes(to, w) {
-			total = total.Add(c.weight(e.wide, v, ent[i:end], staged))
+			total = total.Add(c.multiplicity(e.Multi, v, ent[i:end], staged))
 		}
 		i = end
 	}

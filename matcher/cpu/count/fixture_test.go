@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type fixture struct {
 	filter *candidates.Filter
 	staged bool
 	listed []*matcher.Plan
-	plans  map[*matcher.Plan]*shape
+	plans  map[*matcher.Plan]*Plan
 }
 
 func (b *fixture) Name() string { return "fixture" }
@@ -35,9 +35,9 @@ func (b *fixture) Load(g *dyngraph.Graph) error {
 
 func (b *fixture) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
-	b.listed, b.plans = plans, map[*matcher.Plan]*shape{}
+	b.listed, b.plans = plans, map[*matcher.Plan]*Plan{}
 	for _, p := range plans {
-		b.plans[p] = newShape(p, b.filter)
+		b.plans[p] = NewPlan(p, b.filter)
 	}
 	return nil
 }
@@ -76,26 +76,26 @@ func (b *fixture) Enumerate(context.Context, dyngraph.Which, *matcher.Plan, matc
 }
 
 // counter returns a counter over the graph as it is.
-func (b *fixture) counter(stop *atomic.Bool) *counter {
+func (b *fixture) counter(stop *atomic.Bool) *Counter {
 	w := &work.Worker{Stop: stop, Options: &work.Options{}, Matches: func() uint64 { return 0 }}
-	c := &counter{}
-	c.attach(w, b.g, b.filter)
+	c := &Counter{}
+	c.Attach(w, b.g, b.filter)
 	return c
 }
 
 // start makes the counter count a plan.
-func (b *fixture) start(c *counter, s *shape) {
-	c.start(s, labeladj.New(b.g, s.wide, b.staged, func(work func()) { work() }), nil)
+func (b *fixture) start(c *Counter, s *Plan) {
+	c.Start(s, labeladj.New(b.g, s.Wildcards, b.staged, func(work func()) { work() }), nil)
 }
 
 // anchors returns the anchors of a plan that a net edge fits by its labels.
-func (b *fixture) anchors(p *matcher.Plan, n *dyngraph.NetEdge) (fit []anchor) {
+func (b *fixture) anchors(p *matcher.Plan, n *dyngraph.NetEdge) (fit []Anchor) {
 	view := b.g.View(dyngraph.New)
 	for i := range p.Anchored {
 		o := &p.Anchored[i]
-		a := anchor{o.Edge, o.Steps[0].Vertex, o.Steps[1].Vertex}
-		if matcher.LabelFits(p.EdgeLabels[a.edge], n.Label) && matcher.LabelFits(p.VertexLabels[a.from], view.Label(n.From)) &&
-			matcher.LabelFits(p.VertexLabels[a.to], view.Label(n.To)) {
+		a := Anchor{o.Edge, o.Steps[0].Vertex, o.Steps[1].Vertex}
+		if matcher.LabelFits(p.EdgeLabels[a.Edge], n.Label) && matcher.LabelFits(p.VertexLabels[a.From], view.Label(n.From)) &&
+			matcher.LabelFits(p.VertexLabels[a.To], view.Label(n.To)) {
 			fit = append(fit, a)
 		}
 	}

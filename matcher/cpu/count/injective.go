@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"math/bits"
@@ -13,7 +13,7 @@ import (
 const maxTogether = 6
 
 // leafCounter is scratch for counting leaves that may meet, reused between calls.
-type leafCounter struct {
+type injectiveCounter struct {
 	sets  [matcher.MaxVertices][]dyngraph.VertexID
 	inter [1 << maxTogether][]dyngraph.VertexID
 }
@@ -22,7 +22,7 @@ type leafCounter struct {
 // blocks of the product, over the blocks, of (-1)^(b-1) (b-1)! times the size of the block's intersection. Partial
 // sums may be negative; modulo 2^128 that does not matter, unless the sizes have more than 120 bits together, which is
 // slower. step is called now and then and ends the count when it returns false.
-func (c *leafCounter) injective(sets [][]dyngraph.VertexID, step func() bool) matcher.Count {
+func (c *injectiveCounter) count(sets [][]dyngraph.VertexID, step func() bool) matcher.Count {
 	if len(sets) > maxTogether {
 		var sum matcher.Count
 		rest := make([][]dyngraph.VertexID, len(sets)-1)
@@ -36,7 +36,7 @@ func (c *leafCounter) injective(sets [][]dyngraph.VertexID, step func() bool) ma
 					rest[i] = slices.Concat(t[:at], t[at+1:])
 				}
 			}
-			sum = sum.Add(c.injective(rest, step))
+			sum = sum.Add(c.count(rest, step))
 		}
 		return sum
 	}

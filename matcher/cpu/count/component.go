@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"cmp"
@@ -11,102 +11,102 @@ import (
 )
 
 // piece is a set of blocks that are counted together, given the images of its boundary.
-type piece struct {
-	name     *pieceName
-	mask     uint32
-	bound    []int  // the boundary: a pattern vertex of each block outside that it is joined to
-	boundary uint32 // as bits
-	clash    uint32 // the blocks outside that its images must be kept apart from
-	ranks    []int  // of the edges at its blocks, ascending
+type component struct {
+	key          *componentKey
+	mask         uint32
+	separator    []int  // the boundary: a pattern vertex of each block outside that it is joined to
+	separatorSet uint32 // as bits
+	conflicts    uint32 // the blocks outside that its images must be kept apart from
+	ranks        []int  // of the edges at its blocks, ascending
 
 	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its
 	// chains; any other, and a chain when a number leaves 64 bits, by mapping next first.
 	leaves  []int
-	chain   *chain
-	joint   *joint
+	path    *path
+	spider  *spider
 	next    int
-	members uint32   // of next
-	to      *target  // of next
-	from    []edgeTo // from the boundary to next
-	rest    []*piece // what remains without next
-	leaf    *piece   // rest, if it is one leaf and nothing must be kept apart
+	members uint32       // of next
+	to      *filter      // of next
+	from    []Edge       // from the boundary to next
+	rest    []*component // what remains without next
+	leaf    *component   // rest, if it is one leaf and nothing must be kept apart
 }
 
 // pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
-type pieces struct {
+type components struct {
 	g          *dyngraph.Graph
-	s          *shape
-	byKey      map[string]*piece
-	names      *pieceNames
-	parts      []*quotientPieces
-	apart      *quotientPieces
-	strategies []strategy // by anchor edge, after the one for whole graphs
+	plan       *Plan
+	byKey      map[string]*component
+	keys       *componentKeys
+	quotients  []*quotientComponents
+	injective  *quotientComponents
+	strategies []Strategy // by anchor edge, after the one for whole graphs
 }
 
 // quotientPieces are the pieces of one quotient.
-type quotientPieces struct {
-	ps   *pieces
-	q    *quotient
-	all  map[uint32]*piece
-	list map[uint32][]*piece
-	tops [][]*piece // by anchor edge: what remains when it is mapped
+type quotientComponents struct {
+	of   *components
+	q    *Quotient
+	all  map[uint32]*component
+	list map[uint32][]*component
+	tops [][]*component // by anchor edge: what remains when it is mapped
 }
 
-func newPieces(g *dyngraph.Graph, s *shape, names *pieceNames) *pieces {
-	ps := &pieces{g: g, s: s, names: names, byKey: map[string]*piece{}, strategies: make([]strategy, len(s.rank)+1)}
-	of := func(q *quotient) *quotientPieces {
-		return &quotientPieces{ps: ps, q: q, all: map[uint32]*piece{}, list: map[uint32][]*piece{}, tops: make([][]*piece, len(s.rank))}
+func newComponents(g *dyngraph.Graph, s *Plan, names *componentKeys) *components {
+	ps := &components{g: g, plan: s, keys: names, byKey: map[string]*component{}, strategies: make([]Strategy, len(s.rank)+1)}
+	of := func(q *Quotient) *quotientComponents {
+		return &quotientComponents{of: ps, q: q, all: map[uint32]*component{}, list: map[uint32][]*component{}, tops: make([][]*component, len(s.rank))}
 	}
-	for _, q := range s.parts {
-		ps.parts = append(ps.parts, of(q))
+	for _, q := range s.Quotients {
+		ps.quotients = append(ps.quotients, of(q))
 	}
-	if s.apart != nil {
-		ps.apart = of(s.apart)
+	if s.injective != nil {
+		ps.injective = of(s.injective)
 	}
 	return ps
 }
 
 // strategy is how matches are counted from an anchor.
-type strategy uint8
+type Strategy uint8
 
 const (
-	auto strategy = iota // the better one
-	byQuotients
-	keptApart
+	Auto Strategy = iota // the better one
+	ByQuotients
+	Injective
 )
 
 // isApart reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph.
-func (c *counter) isApart(anchor int) bool {
+func (c *Counter) countsInjectively(anchor int) bool {
 	switch {
-	case c.strategy == byQuotients && c.shape.parts != nil:
+	case c.Strategy == ByQuotients && c.plan.Quotients != nil:
 		return false
-	case c.strategy == keptApart && c.shape.apart != nil:
+	case c.Strategy == Injective && c.plan.injective != nil:
 		return true
 	}
-	return c.ps.strategy(anchor) == keptApart
+	return c.comps.strategy(anchor) == Injective
 }
 
 // strategy returns the better strategy. To keep the vertices apart is better where only leaves remain and, by a factor
 // of about two, for patterns with several cycles, as long as no two parts must be enumerated together only because they
 // might meet, where it can be worse by any factor.
-func (ps *pieces) strategy(anchor int) strategy {
+func (ps *components) strategy(anchor int) Strategy {
 	w := &ps.strategies[anchor+1]
-	if *w == auto {
-		*w = byQuotients
-		q := ps.s.apart
+	if *w == Auto {
+		*w = ByQuotients
+		q := ps.plan.injective
 		switch {
 		case q == nil:
-		case ps.s.parts == nil:
-			*w = keptApart
+		case ps.plan.Quotients == nil:
+			*w = Injective
 		case anchor >= 0:
-			*w = keptApart
-			cycles := 1 - len(q.of)
-			for v := range q.adj {
-				cycles += bits.OnesCount32(q.adj[v] >> v)
+			*w = Injective
+			cycles := 1 - len(q.BlockOf)
+			for v := range q.Adj {
+				cycles += bits.OnesCount32(q.Adj[v] >> v)
 			}
-			for _, p := range ps.apart.anchored(anchor) {
+			for _, p := range ps.injective.anchored(anchor) {
 				if p.leaves == nil && (cycles < 2 || !q.connected(p.mask)) {
-					*w = byQuotients
+					*w = ByQuotients
 				}
 			}
 		}
@@ -115,105 +115,105 @@ func (ps *pieces) strategy(anchor int) strategy {
 }
 
 // anchored returns the pieces of all but the blocks of a pattern edge.
-func (ps *quotientPieces) anchored(edge int) []*piece {
+func (ps *quotientComponents) anchored(edge int) []*component {
 	if ps.tops[edge] == nil {
-		e := ps.ps.s.plan.Query.Edges[edge]
-		ps.tops[edge] = append([]*piece{}, ps.split(ps.q.all&^(1<<ps.q.of[e.From]|1<<ps.q.of[e.To]))...)
+		e := ps.of.plan.Query.Query.Edges[edge]
+		ps.tops[edge] = append([]*component{}, ps.split(ps.q.Blocks&^(1<<ps.q.BlockOf[e.From]|1<<ps.q.BlockOf[e.To]))...)
 	}
 	return ps.tops[edge]
 }
 
 // split divides a set of unmapped blocks into pieces: connected parts, and parts that must be kept apart together.
 // Counts of different pieces multiply; the simplest come first.
-func (ps *quotientPieces) split(mask uint32) []*piece {
+func (ps *quotientComponents) split(mask uint32) []*component {
 	if l, ok := ps.list[mask]; ok {
 		return l
 	}
-	var l []*piece
+	var l []*component
 	for left := mask; left != 0; {
 		part := left & -left
 		for {
 			grown := part
 			for m := part; m != 0; m &= m - 1 {
 				v := bits.TrailingZeros32(m)
-				grown |= (ps.q.adj[v] | ps.q.clash[v]) & mask
+				grown |= (ps.q.Adj[v] | ps.q.conflicts[v]) & mask
 			}
 			if grown == part {
 				break
 			}
 			part = grown
 		}
-		l = append(l, ps.piece(part))
+		l = append(l, ps.component(part))
 		left &^= part
 	}
-	slices.SortStableFunc(l, func(a, b *piece) int {
+	slices.SortStableFunc(l, func(a, b *component) int {
 		return cmp.Or(cmp.Compare(bits.OnesCount32(a.mask), bits.OnesCount32(b.mask)), cmp.Compare(len(a.from), len(b.from)))
 	})
 	ps.list[mask] = l
 	return l
 }
 
-func (ps *quotientPieces) piece(mask uint32) *piece {
+func (ps *quotientComponents) component(mask uint32) *component {
 	if p, ok := ps.all[mask]; ok {
 		return p
 	}
 	q := ps.q
-	p := &piece{mask: mask, next: -1}
+	p := &component{mask: mask, next: -1}
 	groups := map[int]uint32{} // pattern vertices outside, by block
 	leaves, single := true, true
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
-		p.clash |= q.clash[v] &^ mask
-		for _, e := range q.edges[v] {
+		p.conflicts |= q.conflicts[v] &^ mask
+		for _, e := range q.Edges[v] {
 			p.ranks = e.appendRanks(p.ranks)
-			if x := q.of[e.from]; mask&(1<<x) == 0 {
-				groups[x] |= e.touch
+			if x := q.BlockOf[e.From]; mask&(1<<x) == 0 {
+				groups[x] |= e.fromAll
 			}
 		}
-		leaves, single = leaves && q.adj[v]&mask == 0, single && len(q.edges[v]) == 1
+		leaves, single = leaves && q.Adj[v]&mask == 0, single && len(q.Edges[v]) == 1
 	}
 	for _, touch := range groups {
-		p.bound = append(p.bound, bits.TrailingZeros32(touch))
+		p.separator = append(p.separator, bits.TrailingZeros32(touch))
 	}
-	slices.Sort(p.bound)
+	slices.Sort(p.separator)
 	slices.Sort(p.ranks)
 	p.ranks = slices.Compact(p.ranks)
-	for _, v := range p.bound {
-		p.boundary |= 1 << v
+	for _, v := range p.separator {
+		p.separatorSet |= 1 << v
 	}
-	key := ps.key(mask, groups)
-	if same, ok := ps.ps.byKey[key]; ok {
-		same.name.shared = true
+	key := ps.textOf(mask, groups)
+	if same, ok := ps.of.byKey[key]; ok {
+		same.key.shared = true
 		ps.all[mask] = same
 		return same
 	}
-	p.name = ps.ps.names.of(ps, p)
-	ps.ps.byKey[key] = p
+	p.key = ps.of.keys.of(ps, p)
+	ps.of.byKey[key] = p
 	ps.all[mask] = p
 	if leaves && (single || bits.OnesCount32(mask) > 2) || mask&(mask-1) == 0 {
 		for m := mask; m != 0; m &= m - 1 {
 			p.leaves = append(p.leaves, bits.TrailingZeros32(m))
 		}
 		p.next = p.leaves[0]
-		p.members, p.to, p.from = q.members[p.next], &q.at[p.next], q.edges[p.next]
+		p.members, p.to, p.from = q.Members[p.next], &q.filters[p.next], q.Edges[p.next]
 		return p
 	}
-	if p.chain = ps.asChain(p); p.chain == nil {
-		p.joint = ps.asJoint(p)
+	if p.path = ps.asPath(p); p.path == nil {
+		p.spider = ps.asSpider(p)
 	}
-	if p.chain == nil && p.joint == nil {
-		ps.choose(p)
+	if p.path == nil && p.spider == nil {
+		ps.chooseNext(p)
 	}
 	return p
 }
 
 // appendRanks appends the ranks of the edge's pattern edges, but of those that are one edge of a quotient only the
 // lowest.
-func (e *edgeTo) appendRanks(to []int) []int {
-	if e.wide == nil {
+func (e *Edge) appendRanks(to []int) []int {
+	if e.Multi == nil {
 		return append(to, e.rank)
 	}
-	for _, set := range e.wide.sets {
+	for _, set := range e.Multi.Sets {
 		for i := range set {
 			to = append(to, set[i].rank)
 		}
@@ -226,46 +226,46 @@ func (e *edgeTo) appendRanks(to []int) []int {
 // Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside a
 // part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the
 // smallest boundaries, since counts by one or two images come up again, then the one with the most edges.
-func (ps *quotientPieces) choose(p *piece) {
+func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
-	part := q.cheapestPart(mask)
+	part := q.cheapestComponent(mask)
 	best := [4]int{-1}
 	for m := part; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
-		back := bits.OnesCount32(q.adj[v] &^ mask)
-		if back == 0 || bits.OnesCount32(q.adj[v]) == 1 && part&(part-1) != 0 {
+		back := bits.OnesCount32(q.Adj[v] &^ mask)
+		if back == 0 || bits.OnesCount32(q.Adj[v]) == 1 && part&(part-1) != 0 {
 			continue
 		}
-		score := [4]int{back, -max(2, q.widest(mask&^(1<<v))), bits.OnesCount32(q.adj[v]), -v}
+		score := [4]int{back, -max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
 		if better(score, best) {
 			best, p.next = score, v
 		}
 	}
-	p.members, p.to = q.members[p.next], &q.at[p.next]
-	for _, e := range q.edges[p.next] {
-		if mask&(1<<q.of[e.from]) == 0 {
+	p.members, p.to = q.Members[p.next], &q.filters[p.next]
+	for _, e := range q.Edges[p.next] {
+		if mask&(1<<q.BlockOf[e.From]) == 0 {
 			p.from = append(p.from, e)
 		}
 	}
 	p.rest = ps.split(mask &^ (1 << p.next))
 	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 &&
-		q.clash[p.next]|q.clash[r.next] == 0 &&
-		p.from[0].wide == nil &&
-		r.from[0].wide == nil {
+		q.conflicts[p.next]|q.conflicts[r.next] == 0 &&
+		p.from[0].Multi == nil &&
+		r.from[0].Multi == nil {
 		p.leaf = r
 	}
 }
 
 // key tells whether pieces of different quotients are the same: the same blocks with the same edges, which end in the
 // same vertices outside.
-func (ps *quotientPieces) key(mask uint32, groups map[int]uint32) string {
+func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string {
 	var b strings.Builder
 	var edges edgeSet
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
-		fmt.Fprintf(&b, "%x,", ps.q.members[v])
-		for _, e := range ps.q.edges[v] {
-			edges.join(&e.edges)
+		fmt.Fprintf(&b, "%x,", ps.q.Members[v])
+		for _, e := range ps.q.Edges[v] {
+			edges.join(&e.patternEdges)
 		}
 	}
 	touch := make([]uint32, 0, len(groups))
@@ -273,16 +273,16 @@ func (ps *quotientPieces) key(mask uint32, groups map[int]uint32) string {
 		touch = append(touch, t)
 	}
 	slices.Sort(touch)
-	fmt.Fprintf(&b, "%x %x %t", edges, touch, ps.q == ps.ps.s.apart)
+	fmt.Fprintf(&b, "%x %x %t", edges, touch, ps.q == ps.of.plan.injective)
 	return b.String()
 }
 
 // part returns what is connected with some blocks within a set.
-func (q *quotient) part(of, set uint32) uint32 {
+func (q *Quotient) Component(of, set uint32) uint32 {
 	for {
 		grown := of
 		for m := of; m != 0; m &= m - 1 {
-			grown |= q.adj[bits.TrailingZeros32(m)] & set
+			grown |= q.Adj[bits.TrailingZeros32(m)] & set
 		}
 		if grown == of {
 			return of
@@ -292,12 +292,12 @@ func (q *quotient) part(of, set uint32) uint32 {
 }
 
 // widest returns the size of the largest boundary that a connected part of a set has.
-func (q *quotient) widest(set uint32) int {
+func (q *Quotient) widestSeparator(set uint32) int {
 	most := 0
 	for set != 0 {
-		part, around := q.part(set&-set, set), uint32(0)
+		part, around := q.Component(set&-set, set), uint32(0)
 		for m := part; m != 0; m &= m - 1 {
-			around |= q.adj[bits.TrailingZeros32(m)]
+			around |= q.Adj[bits.TrailingZeros32(m)]
 		}
 		most = max(most, bits.OnesCount32(around&^part))
 		set &^= part
@@ -305,24 +305,24 @@ func (q *quotient) widest(set uint32) int {
 	return most
 }
 
-func (q *quotient) connected(set uint32) bool { return q.part(set&-set, set) == set }
+func (q *Quotient) connected(set uint32) bool { return q.Component(set&-set, set) == set }
 
 // cheapestPart returns the connected part of a set that promises the fewest mappings: each block multiplies them, each
 // edge beyond the one that leads to a block divides them by far more. Single blocks that may meet each other come last:
 // all that are left are counted together. One that may only meet larger parts is not kept back: most often it is the
 // cheapest.
-func (q *quotient) cheapestPart(mask uint32) uint32 {
+func (q *Quotient) cheapestComponent(mask uint32) uint32 {
 	best, least := mask, 0
-	if others := mask &^ q.meeting(q.alone(mask)); others != 0 {
+	if others := mask &^ q.conflicting(q.isolated(mask)); others != 0 {
 		mask = others
 	}
 	for left := mask; left != 0; {
-		part := q.part(left&-left, mask)
+		part := q.Component(left&-left, mask)
 		inside, out := 0, 0
 		for m := part; m != 0; m &= m - 1 {
 			v := bits.TrailingZeros32(m)
-			inside += bits.OnesCount32(q.adj[v] & part)
-			out += bits.OnesCount32(q.adj[v] &^ mask)
+			inside += bits.OnesCount32(q.Adj[v] & part)
+			out += bits.OnesCount32(q.Adj[v] &^ mask)
 		}
 		vertices := bits.OnesCount32(part)
 		if cost := vertices - 4*(inside/2+out-vertices); left == mask || cost < least {
@@ -334,9 +334,9 @@ func (q *quotient) cheapestPart(mask uint32) uint32 {
 }
 
 // alone returns the blocks of a set that are joined to no other of it.
-func (q *quotient) alone(set uint32) (blocks uint32) {
+func (q *Quotient) isolated(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
-		if v := bits.TrailingZeros32(m); q.adj[v]&set == 0 {
+		if v := bits.TrailingZeros32(m); q.Adj[v]&set == 0 {
 			blocks |= 1 << v
 		}
 	}
@@ -344,9 +344,9 @@ func (q *quotient) alone(set uint32) (blocks uint32) {
 }
 
 // meeting returns the blocks of a set that may have the same image as another of it.
-func (q *quotient) meeting(set uint32) (blocks uint32) {
+func (q *Quotient) conflicting(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
-		if v := bits.TrailingZeros32(m); q.clash[v]&set != 0 {
+		if v := bits.TrailingZeros32(m); q.conflicts[v]&set != 0 {
 			blocks |= 1 << v
 		}
 	}

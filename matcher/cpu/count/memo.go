@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"motifd/dyngraph"
@@ -15,8 +15,8 @@ type memo struct {
 }
 
 type memoKey struct {
-	piece uint32 // id and version
-	a, b  dyngraph.VertexID
+	component uint32 // id and version
+	a, b      dyngraph.VertexID
 }
 
 // memoSlot holds no pointer, so that the table costs the garbage collector nothing: a count that has one is in wide, at lo, and hi
@@ -42,7 +42,7 @@ func (m *memo) reset() {
 
 func (k memoKey) hash() uint64 {
 	h := (uint64(k.a)<<32 | uint64(k.b)) * 0x9e3779b97f4a7c15
-	return (h ^ h>>29 ^ uint64(k.piece)) * 0xbf58476d1ce4e5b9 >> 32
+	return (h ^ h>>29 ^ uint64(k.component)) * 0xbf58476d1ce4e5b9 >> 32
 }
 
 func (m *memo) get(k memoKey) (matcher.Count, bool) {

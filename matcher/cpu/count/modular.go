@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"math/bits"
@@ -8,61 +8,61 @@ import (
 )
 
 // weight is what a number of homomorphisms counts for in a sum with signs.
-type weight struct {
-	factor   matcher.Count
-	negative bool
+type Weight struct {
+	Factor   matcher.Count
+	Negative bool
 }
 
 // add returns the sum of two weights.
-func (w weight) add(x weight) weight {
+func (w Weight) add(x Weight) Weight {
 	switch {
-	case w.negative == x.negative:
-		w.factor = w.factor.Add(x.factor)
-	case w.factor.Cmp(x.factor) >= 0:
-		w.factor = w.factor.Sub(x.factor)
+	case w.Negative == x.Negative:
+		w.Factor = w.Factor.Add(x.Factor)
+	case w.Factor.Cmp(x.Factor) >= 0:
+		w.Factor = w.Factor.Sub(x.Factor)
 	default:
-		w = weight{x.factor.Sub(w.factor), x.negative}
+		w = Weight{x.Factor.Sub(w.Factor), x.Negative}
 	}
 	return w
 }
 
 // weights adds up, by quotient, the weights of those that are the same but for the names of their blocks: they have as
 // many homomorphisms. The first of them has the sum, which may be 0, and the others 0.
-func weights(s *shape) []weight {
-	sums := make([]weight, len(s.parts))
+func Weights(s *Plan) []Weight {
+	sums := make([]Weight, len(s.Quotients))
 	type class struct {
 		first   int
 		colours []uint64
 	}
 	var classes []class
-	for i, q := range s.parts {
+	for i, q := range s.Quotients {
 		x := class{i, q.colours(s)}
-		of := slices.IndexFunc(classes, func(c class) bool { return isomorphic(s, s.parts[c.first], q, c.colours, x.colours) })
+		of := slices.IndexFunc(classes, func(c class) bool { return isomorphic(s, s.Quotients[c.first], q, c.colours, x.colours) })
 		if of < 0 {
 			of, classes = len(classes), append(classes, x)
 		}
 		first := classes[of].first
-		sums[first] = sums[first].add(weight{q.factor, q.negative})
+		sums[first] = sums[first].add(Weight{q.factor, q.negative})
 	}
 	return sums
 }
 
 // colours returns, by block, a number that is the same for blocks that any isomorphism can bring together, and tells
 // apart most others: of its label, and of its edges and the colours of the blocks that they lead to.
-func (q *quotient) colours(s *shape) []uint64 {
-	colours, next := make([]uint64, len(q.of)), make([]uint64, len(q.of))
+func (q *Quotient) colours(s *Plan) []uint64 {
+	colours, next := make([]uint64, len(q.BlockOf)), make([]uint64, len(q.BlockOf))
 	for v := range colours {
-		if q.all>>v&1 != 0 {
-			colours[v] = uint64(s.label(q.members[v])) + 1
+		if q.Blocks>>v&1 != 0 {
+			colours[v] = uint64(s.Label(q.Members[v])) + 1
 		}
 	}
-	for range bits.OnesCount32(q.all) {
-		for m := q.all; m != 0; m &= m - 1 {
+	for range bits.OnesCount32(q.Blocks) {
+		for m := q.Blocks; m != 0; m &= m - 1 {
 			v := bits.TrailingZeros32(m)
 			next[v] = mix(colours[v])
-			for i := range q.edges[v] {
-				e := &q.edges[v][i]
-				next[v] += mix(colours[q.of[e.from]] ^ mix(e.code()))
+			for i := range q.Edges[v] {
+				e := &q.Edges[v][i]
+				next[v] += mix(colours[q.BlockOf[e.From]] ^ mix(e.code()))
 			}
 		}
 		copy(colours, next)
@@ -79,21 +79,21 @@ func mix(x uint64) uint64 {
 
 // isomorphic reports whether the blocks of two quotients, whose colours are given, can be matched so that labels and
 // edges agree.
-func isomorphic(s *shape, a, b *quotient, colourA, colourB []uint64) bool {
+func isomorphic(s *Plan, a, b *Quotient, colourA, colourB []uint64) bool {
 	if !slices.Equal(sortedColours(a, colourA), sortedColours(b, colourB)) {
 		return false
 	}
 	order := a.walk()
-	to := make([]int, len(a.of))
+	to := make([]int, len(a.BlockOf))
 	var match func(i int, used uint32) bool
 	match = func(i int, used uint32) bool {
 		if i == len(order) {
 			return true
 		}
 		v := order[i]
-		for m := b.all &^ used; m != 0; m &= m - 1 {
+		for m := b.Blocks &^ used; m != 0; m &= m - 1 {
 			w := bits.TrailingZeros32(m)
-			if colourA[v] != colourB[w] || s.label(a.members[v]) != s.label(b.members[w]) ||
+			if colourA[v] != colourB[w] || s.Label(a.Members[v]) != s.Label(b.Members[w]) ||
 				slices.ContainsFunc(order[:i], func(u int) bool { return !sameEdges(a, b, u, v, to[u], w) }) {
 				continue
 			}
@@ -107,8 +107,8 @@ func isomorphic(s *shape, a, b *quotient, colourA, colourB []uint64) bool {
 	return match(0, 0)
 }
 
-func sortedColours(q *quotient, colours []uint64) (sorted []uint64) {
-	for m := q.all; m != 0; m &= m - 1 {
+func sortedColours(q *Quotient, colours []uint64) (sorted []uint64) {
+	for m := q.Blocks; m != 0; m &= m - 1 {
 		sorted = append(sorted, colours[bits.TrailingZeros32(m)])
 	}
 	slices.Sort(sorted)
@@ -116,11 +116,11 @@ func sortedColours(q *quotient, colours []uint64) (sorted []uint64) {
 }
 
 // walk returns the blocks in an order in which each but the first is joined to one before it.
-func (q *quotient) walk() (order []int) {
-	for reached := q.all & -q.all; reached != 0; {
+func (q *Quotient) walk() (order []int) {
+	for reached := q.Blocks & -q.Blocks; reached != 0; {
 		v := bits.TrailingZeros32(reached)
 		order = append(order, v)
-		reached |= q.adj[v]
+		reached |= q.Adj[v]
 		for _, done := range order {
 			reached &^= 1 << done
 		}
@@ -129,10 +129,10 @@ func (q *quotient) walk() (order []int) {
 }
 
 // sameEdges reports whether the edges from block u to block v of one quotient are those from x to y of another.
-func sameEdges(a, b *quotient, u, v, x, y int) bool {
-	kinds := func(q *quotient, u, v int) (of []uint64) {
-		for i := range q.edges[v] {
-			if e := &q.edges[v][i]; q.of[e.from] == u {
+func sameEdges(a, b *Quotient, u, v, x, y int) bool {
+	kinds := func(q *Quotient, u, v int) (of []uint64) {
+		for i := range q.Edges[v] {
+			if e := &q.Edges[v][i]; q.BlockOf[e.From] == u {
 				of = append(of, e.code())
 			}
 		}

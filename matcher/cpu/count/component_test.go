@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"fmt"
@@ -18,22 +18,22 @@ import (
 )
 
 // plainly counts the ways to map some blocks by trying every vertex for each of them.
-func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
+func plainly(c *Counter, mask uint32, vertices uint32) (n uint64) {
 	if mask == 0 {
 		return 1
 	}
 	for m := mask; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
-		if c.q.adj[u]&c.mapped == 0 {
+		if c.q.Adj[u]&c.mapped == 0 {
 			continue
 		}
 		mapped := c.mapped
 		for w := range dyngraph.VertexID(vertices) {
-			if !c.passes(&c.q.at[u], w) || !c.free(u, w) {
+			if !c.passes(&c.q.filters[u], w) || !c.isInjective(u, w) {
 				continue
 			}
 			if often := plainWeight(c, u, w); often > 0 {
-				c.put(c.q.members[u], w)
+				c.bind(c.q.Members[u], w)
 				c.mapped = mapped | 1<<u
 				n += often * plainly(c, mask&^(1<<u), vertices)
 				c.mapped = mapped
@@ -46,21 +46,21 @@ func plainly(c *counter, mask uint32, vertices uint32) (n uint64) {
 
 // plainWeight returns in how many ways the edges of block u to the mapped ones can be mapped where w is its image, as
 // the graph says.
-func plainWeight(c *counter, u int, w dyngraph.VertexID) uint64 {
+func plainWeight(c *Counter, u int, w dyngraph.VertexID) uint64 {
 	n := uint64(1)
-	for i := range c.q.edges[u] {
-		e := &c.q.edges[u][i]
-		if c.mapped>>c.q.of[e.from]&1 == 0 {
+	for i := range c.q.Edges[u] {
+		e := &c.q.Edges[u][i]
+		if c.mapped>>c.q.BlockOf[e.From]&1 == 0 {
 			continue
 		}
-		if e.wide != nil {
-			for _, set := range e.wide.sets {
-				n *= plainSet(c, set, c.image[e.from], w, map[dyngraph.EdgeIndex]bool{})
+		if e.Multi != nil {
+			for _, set := range e.Multi.Sets {
+				n *= plainSet(c, set, c.image[e.From], w, map[dyngraph.EdgeIndex]bool{})
 			}
 			continue
 		}
-		of := c.g.Range(c.image[e.from], e.dir, e.label)
-		if at, ok := of.Find(w); !ok || !c.sees(at, e.rank) {
+		of := c.g.Range(c.image[e.From], e.Dir, e.Label)
+		if at, ok := of.Find(w); !ok || !c.isVisible(at, e.rank) {
 			return 0
 		}
 	}
@@ -68,7 +68,7 @@ func plainWeight(c *counter, u int, w dyngraph.VertexID) uint64 {
 }
 
 // plainSet maps the edges of a set, one after the other, to different data edges between two vertices.
-func plainSet(c *counter, set []bundled, x, w dyngraph.VertexID, used map[dyngraph.EdgeIndex]bool) (n uint64) {
+func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyngraph.EdgeIndex]bool) (n uint64) {
 	if len(set) == 0 {
 		return 1
 	}
@@ -76,7 +76,7 @@ func plainSet(c *counter, set []bundled, x, w dyngraph.VertexID, used map[dyngra
 		for _, l := range c.g.LabelsOf(x, d, nil) {
 			of := c.g.Range(x, d, l)
 			e, ok := of.Find(w)
-			if !ok || set[0].dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.sees(e, set[0].rank) || used[e.Index()] {
+			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.isVisible(e, set[0].rank) || used[e.Index()] {
 				continue
 			}
 			used[e.Index()] = true
@@ -99,38 +99,38 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 		var stop atomic.Bool
 		c := b.counter(&stop)
 		b.start(c, b.plans[p])
-		for _, w := range []strategy{byQuotients, keptApart} {
-			if w == keptApart && c.shape.apart == nil || w == byQuotients && c.shape.parts == nil {
+		for _, w := range []Strategy{ByQuotients, Injective} {
+			if w == Injective && c.plan.injective == nil || w == ByQuotients && c.plan.Quotients == nil {
 				continue
 			}
-			c.strategy = w
+			c.Strategy = w
 			for i := range delta.Net {
 				n := &delta.Net[i]
 				for _, a := range b.anchors(p, n) {
-					c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
-					c.one(c.shape.self(), c.ps.self(w))
+					c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
+					c.countQuotient(c.plan.identity(), c.comps.self(w))
 				}
 			}
 		}
-		all := c.ps.parts
-		if c.ps.apart != nil {
-			all = append([]*quotientPieces{c.ps.apart}, all...)
+		all := c.comps.quotients
+		if c.comps.injective != nil {
+			all = append([]*quotientComponents{c.comps.injective}, all...)
 		}
 		for _, parts := range all {
 			for e := range q.Edges {
 				parts.anchored(e)
 			}
 			for range 20 {
-				if set := parts.q.all & rng.Uint32(); set != parts.q.all {
+				if set := parts.q.Blocks & rng.Uint32(); set != parts.q.Blocks {
 					parts.split(set)
 				}
 			}
-			c.q, c.parts = parts.q, parts
+			c.q, c.part = parts.q, parts
 			for _, piece := range pieceList(parts) {
 				for range 5 {
 					c.memo.reset()
 					c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
-					c.begin = beginning{anchor: -1}
+					c.origin = origin{anchor: -1}
 					if !mapAround(c, rng, piece) {
 						continue
 					}
@@ -139,15 +139,15 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 					require.Equal(t, fmt.Sprint(want), c.count(piece).String())
 					require.Equal(t, mapped, c.mapped)
 					c.memo.reset()
-					require.Equal(t, fmt.Sprint(want), c.enumerateAgain(piece).String())
-					if piece.chain != nil {
-						n, ok := c.countChain(piece.chain)
+					require.Equal(t, fmt.Sprint(want), c.eliminateAgain(piece).String())
+					if piece.path != nil {
+						n, ok := c.countPath(piece.path)
 						require.True(t, ok)
 						require.Equal(t, want, n.Lo)
 						chains++
 					}
-					if piece.joint != nil {
-						n, ok := c.countJoint(piece.joint)
+					if piece.spider != nil {
+						n, ok := c.countSpider(piece.spider)
 						require.True(t, ok)
 						require.Equal(t, want, n.Lo)
 						joints++
@@ -161,7 +161,7 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 					c.count(piece)
 					stop.Store(false)
 					c.worker.Stopped = false
-					for _, n := range c.chains.ways {
+					for _, n := range c.paths.ways {
 						require.Zero(t, n)
 					}
 					require.Equal(t, fmt.Sprint(want), c.count(piece).String(), "after a search that was stopped")
@@ -191,15 +191,15 @@ func drawPieces(t *testing.T, rng *rand.Rand) (*fixture, *matchertest.Bench, *ma
 	}
 }
 
-func (ps *pieces) self(w strategy) *quotientPieces {
-	if w == keptApart || ps.parts == nil {
-		return ps.apart
+func (ps *components) self(w Strategy) *quotientComponents {
+	if w == Injective || ps.quotients == nil {
+		return ps.injective
 	}
-	return ps.parts[0]
+	return ps.quotients[0]
 }
 
 // pieceList returns the pieces made so far, in an order that is the same each time.
-func pieceList(ps *quotientPieces) (l []*piece) {
+func pieceList(ps *quotientComponents) (l []*component) {
 	for mask := range uint32(1 << 12) {
 		if p := ps.all[mask]; p != nil {
 			l = append(l, p)
@@ -209,34 +209,34 @@ func pieceList(ps *quotientPieces) (l []*piece) {
 }
 
 // enumerateAgain counts a piece by mapping one of its blocks first, if it has more than one.
-func (c *counter) enumerateAgain(p *piece) matcher.Count {
+func (c *Counter) eliminateAgain(p *component) matcher.Count {
 	if p.leaves != nil {
 		return c.count(p)
 	}
-	return c.enumerate(p)
+	return c.eliminate(p)
 }
 
 // mapAround maps the boundary of a piece, and some of what it must be kept apart from, to random vertices that fit and
 // are free.
-func mapAround(c *counter, rng *rand.Rand, p *piece) bool {
+func mapAround(c *Counter, rng *rand.Rand, p *component) bool {
 	c.mapped = 0
 	blocks := uint32(0)
-	for _, v := range p.bound {
-		blocks |= 1 << c.q.of[v]
+	for _, v := range p.separator {
+		blocks |= 1 << c.q.BlockOf[v]
 	}
-	others := p.clash &^ blocks & rng.Uint32()
+	others := p.conflicts &^ blocks & rng.Uint32()
 	for m := blocks | others; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
 		var fit []dyngraph.VertexID
 		for w := range dyngraph.VertexID(c.g.IDBound()) {
-			if c.passes(&c.q.at[u], w) && c.free(u, w) {
+			if c.passes(&c.q.filters[u], w) && c.isInjective(u, w) {
 				fit = append(fit, w)
 			}
 		}
 		if len(fit) == 0 {
 			return false
 		}
-		c.put(c.q.members[u], fit[rng.IntN(len(fit))])
+		c.bind(c.q.Members[u], fit[rng.IntN(len(fit))])
 		c.mapped |= 1 << u
 	}
 	return true

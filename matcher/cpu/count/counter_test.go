@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestBothStrategiesAgree(t *testing.T) {
 			delta := x.Stage(batch)
 			for k, p := range x.Plans() {
 				s := b.plans[p]
-				if s == nil || s.parts == nil || s.apart == nil {
+				if s == nil || s.Quotients == nil || s.injective == nil {
 					continue
 				}
 				c := b.counter(new(atomic.Bool))
@@ -42,13 +42,13 @@ func TestBothStrategiesAgree(t *testing.T) {
 						}
 						for _, a := range b.anchors(p, n) {
 							var by [2]matcher.Count
-							for w, st := range []strategy{byQuotients, keptApart} {
-								c.strategy = st
+							for w, st := range []Strategy{ByQuotients, Injective} {
+								c.Strategy = st
 								c.memo.reset()
-								more, less := c.fromAnchor(a, sign, program.NetPair{From: n.From, To: n.To}, n.Label)
+								more, less := c.FromAnchor(a, sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 								by[w] = more.Sub(less)
 							}
-							require.Equal(t, by[0].String(), by[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, a.edge, i)
+							require.Equal(t, by[0].String(), by[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, a.Edge, i)
 							sum = sum.Add(by[0])
 						}
 					}
@@ -99,27 +99,27 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		for i := range delta.Net {
 			n := &delta.Net[i]
 			for _, a := range b.anchors(p, n) {
-				c.fromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
+				c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 			}
 		}
 		c.sign = dyngraph.Inserted
-		for _, parts := range c.ps.parts {
+		for _, parts := range c.comps.quotients {
 			for _, piece := range parts.all {
-				if piece.chain == nil {
+				if piece.path == nil {
 					continue
 				}
-				c.q, c.parts = parts.q, parts
+				c.q, c.part = parts.q, parts
 				for range 20 {
-					for _, v := range piece.bound {
-						c.put(parts.q.members[parts.q.of[v]], dyngraph.VertexID(rng.IntN(24)))
+					for _, v := range piece.separator {
+						c.bind(parts.q.Members[parts.q.BlockOf[v]], dyngraph.VertexID(rng.IntN(24)))
 					}
 					c.rank = rng.IntN(len(q.Edges))
 					c.memo.reset()
 					c.mapped = 0
-					for _, v := range piece.bound {
-						c.mapped |= 1 << parts.q.of[v]
+					for _, v := range piece.separator {
+						c.mapped |= 1 << parts.q.BlockOf[v]
 					}
-					fast, ok := c.countChain(piece.chain)
+					fast, ok := c.countPath(piece.path)
 					require.True(t, ok)
 					require.Equal(t, plainly(c, piece.mask, b.g.IDBound()), fast.Lo)
 					chains++
@@ -158,8 +158,8 @@ func TestSingleBlocksAreKeptBackForEachOther(t *testing.T) {
 		if leaves == 1 {
 			want = 1 << 3
 		}
-		apart := b.plans[x.Plans()[0]].apart
-		require.Equal(t, want, apart.cheapestPart(apart.all&^1), "%d leaves", leaves)
+		apart := b.plans[x.Plans()[0]].injective
+		require.Equal(t, want, apart.cheapestComponent(apart.Blocks&^1), "%d leaves", leaves)
 	}
 }
 

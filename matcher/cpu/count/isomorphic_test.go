@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"math/bits"
@@ -30,34 +30,34 @@ func TestIsomorphicQuotientsAreWeighedTogether(t *testing.T) {
 		x.Commit()
 		require.NoError(t, b.Prepare(x.Plans()))
 		s := b.plans[x.Plans()[0]]
-		if s == nil || s.parts == nil {
+		if s == nil || s.Quotients == nil {
 			return
 		}
-		got := weights(s)
-		for i, q := range s.parts {
-			first, sum := true, weight{}
-			for k, p := range s.parts {
+		got := Weights(s)
+		for i, q := range s.Quotients {
+			first, sum := true, Weight{}
+			for k, p := range s.Quotients {
 				if sameButForNames(s, p, q) {
 					first = first && k >= i
-					sum = sum.add(weight{p.factor, p.negative})
+					sum = sum.add(Weight{p.factor, p.negative})
 				}
 			}
 			if !first {
-				sum = weight{}
+				sum = Weight{}
 				merged++
 			}
-			require.Equal(t, sum.factor, got[i].factor, "quotient %d", i)
-			require.True(t, sum.factor.IsZero() || sum.negative == got[i].negative, "quotient %d", i)
+			require.Equal(t, sum.Factor, got[i].Factor, "quotient %d", i)
+			require.True(t, sum.Factor.IsZero() || sum.Negative == got[i].Negative, "quotient %d", i)
 		}
 	})
-	require.True(t, weight{matcher.CountOf(2), true}.add(weight{matcher.CountOf(2), false}).factor.IsZero())
+	require.True(t, Weight{matcher.CountOf(2), true}.add(Weight{matcher.CountOf(2), false}).Factor.IsZero())
 }
 
 // sameButForNames tries every way to match the blocks of two quotients.
-func sameButForNames(s *shape, a, b *quotient) bool {
-	n := len(a.of)
-	blocks := func(q *quotient) (of []int) {
-		for m := q.all; m != 0; m &= m - 1 {
+func sameButForNames(s *Plan, a, b *Quotient) bool {
+	n := len(a.BlockOf)
+	blocks := func(q *Quotient) (of []int) {
+		for m := q.Blocks; m != 0; m &= m - 1 {
 			of = append(of, bits.TrailingZeros32(m))
 		}
 		return of
@@ -67,10 +67,10 @@ func sameButForNames(s *shape, a, b *quotient) bool {
 		return false
 	}
 	type kind struct{ dir, label any }
-	edges := func(q *quotient, u, v int) (of []kind) {
-		for _, e := range q.edges[v] {
-			if q.of[e.from] == u {
-				of = append(of, kind{e.dir, e.label})
+	edges := func(q *Quotient, u, v int) (of []kind) {
+		for _, e := range q.Edges[v] {
+			if q.BlockOf[e.From] == u {
+				of = append(of, kind{e.Dir, e.Label})
 			}
 		}
 		return of
@@ -80,7 +80,7 @@ func sameButForNames(s *shape, a, b *quotient) bool {
 	try = func(left []int) bool {
 		if len(left) == 0 {
 			for _, u := range x {
-				if s.label(a.members[u]) != s.label(b.members[to[u]]) {
+				if s.Label(a.Members[u]) != s.Label(b.Members[to[u]]) {
 					return false
 				}
 				for _, v := range x {

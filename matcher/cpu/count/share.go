@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"motifd/dyngraph"
@@ -7,14 +7,14 @@ import (
 )
 
 // scene is what the count of a piece depends on, beside the piece.
-type scene struct {
-	q      *quotient       // that is counted
-	parts  *quotientPieces // its pieces
-	rank   int             // of the anchor's edge; -1 for a whole graph
-	sign   dyngraph.Sign   // of the phase: Deleted sees the old graph, Inserted the new one
+type binding struct {
+	q      *Quotient           // that is counted
+	part   *quotientComponents // its pieces
+	rank   int                 // of the anchor's edge; -1 for a whole graph
+	sign   dyngraph.Sign       // of the phase: Deleted sees the old graph, Inserted the new one
 	image  [matcher.MaxVertices]dyngraph.VertexID
 	mapped uint32
-	begin  beginning
+	origin origin
 }
 
 // openSum is a sum under way: over the images of a piece's next block, of what remains of the piece.
@@ -31,7 +31,7 @@ type openSum struct {
 // portion is some of the images of a sum, given away. Whoever gave it away waits for it where its own images are
 // through, since a sum may be a factor of another, or be remembered.
 type portion struct {
-	scene  scene
+	scene  binding
 	of     openSum
 	sum    matcher.Count
 	halted bool // the search was stopped: sum is void
@@ -40,10 +40,10 @@ type portion struct {
 
 // shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch
 // of these is taken meanwhile.
-func (c *counter) shares() bool { return c.worker.Hungry != nil && !c.chains.busy }
+func (c *Counter) shares() bool { return c.worker.Hungry != nil && !c.paths.busy }
 
 // over is the sum over images of a piece's next block.
-func (c *counter) over(p *piece, images []dyngraph.VertexID, ways []matcher.Count) openSum {
+func (c *Counter) sumOver(p *component, images []dyngraph.VertexID, ways []matcher.Count) openSum {
 	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images, ways: ways}
 }
 
@@ -56,7 +56,7 @@ func (s *openSum) times(n matcher.Count, i int) matcher.Count {
 }
 
 // add adds up a sum, some of whose images may be given away. rest are the pieces of what remains.
-func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
+func (c *Counter) addUp(of openSum, rest []*component) (total matcher.Count) {
 	k := len(c.sums)
 	c.sums = append(c.sums, of)
 	for c.sums[k].at < len(c.sums[k].images) {
@@ -69,7 +69,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 		if c.worker.Asked(c.worker.Steps) {
 			c.share()
 		}
-		c.put(c.q.members[of.next], w)
+		c.bind(c.q.Members[of.next], w)
 		c.mapped = of.mapped | 1<<of.next
 		total = total.Add(of.times(c.product(rest), i))
 	}
@@ -77,7 +77,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 	given := c.sums[k].given
 	c.sums = c.sums[:k]
 	for _, p := range given {
-		c.worker.Pool.Await(&p.done, c.worker, c.resume)
+		c.worker.Pool.Await(&p.done, c.worker, c.Resume)
 		c.worker.Stopped = c.worker.Stopped || p.halted
 		total = total.Add(p.sum)
 	}
@@ -85,7 +85,7 @@ func (c *counter) add(of openSum, rest []*piece) (total matcher.Count) {
 }
 
 // share gives away half of the images that are left of the outermost sum that has any, if they are wanted.
-func (c *counter) share() {
+func (c *Counter) share() {
 	if !c.worker.Splits() {
 		return
 	}
@@ -96,7 +96,7 @@ func (c *counter) share() {
 			continue
 		}
 		mid := f.at + left/2
-		p := &portion{scene: c.scene, of: *f}
+		p := &portion{scene: c.binding, of: *f}
 		p.of.images, p.of.at, p.of.given = f.images[mid:], 0, nil
 		if f.ways != nil {
 			p.of.ways = f.ways[mid:]
@@ -108,27 +108,27 @@ func (c *counter) share() {
 }
 
 // resume resumes what another worker gave away.
-func (c *counter) resume(p *work.Part) { c.portion(p.Work.(*portion)) }
+func (c *Counter) Resume(p *work.Part) { c.addPortion(p.Work.(*portion)) }
 
 // portion adds up a portion. The counter may be waiting for one of another sum, with which it goes on afterwards.
-func (c *counter) portion(p *portion) {
-	scene, sums, common, ways, depth := c.scene, c.sums, c.common, c.ways, c.depth
-	c.scene, c.sums, c.depth = p.scene, sums[len(sums):], 0
+func (c *Counter) addPortion(p *portion) {
+	scene, sums, common, ways, depth := c.binding, c.sums, c.common, c.ways, c.depth
+	c.binding, c.sums, c.depth = p.scene, sums[len(sums):], 0
 	if depth > 0 { // there lie images that others may be adding up
 		c.common = [len(common)][]dyngraph.VertexID{}
 		c.ways = [len(ways)][]matcher.Count{}
 	}
-	c.parts = c.ps.apart // the pieces are this worker's
-	if c.q != c.shape.apart {
-		c.parts = c.ps.parts[c.q.index]
+	c.part = c.comps.injective // the pieces are this worker's
+	if c.q != c.plan.injective {
+		c.part = c.comps.quotients[c.q.index]
 	}
 	if c.worker.Stop.Load() {
 		c.worker.Stopped = true
 	}
 	if !c.worker.Stopped {
-		p.sum = c.add(p.of, c.parts.split(p.of.rest))
+		p.sum = c.addUp(p.of, c.part.split(p.of.rest))
 	}
 	p.halted = c.worker.Stopped
-	c.scene, c.sums, c.common, c.ways, c.depth = scene, sums, common, ways, depth
+	c.binding, c.sums, c.common, c.ways, c.depth = scene, sums, common, ways, depth
 	c.worker.Pool.Finish(&p.done)
 }

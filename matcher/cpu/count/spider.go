@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"cmp"
@@ -15,29 +15,29 @@ import (
 // both ends as a chain between two mapped vertices is. To map the block first would mean to look at each of its images
 // for itself, or at each pair of an image and a neighbour that it shares with a mapped vertex, of which hubs have very
 // many.
-type joint struct {
-	link       // the block
-	legs []leg // the shortest first: only that may be an edge
+type spider struct {
+	pathStep       // the block
+	arms     []arm // the shortest first: only that may be an edge
 }
 
 // leg is a chain from a mapped vertex to the block of a joint, which is its last link. What hangs from the block is not
 // in it.
-type leg struct {
-	chain
+type arm struct {
+	path
 	ahead, back float64 // mean numbers of neighbours: along the edge into the joint, and back
 }
 
 // asJoint returns the piece as a joint, nil if it is none.
-func (ps *quotientPieces) asJoint(p *piece) *joint {
+func (ps *quotientComponents) asSpider(p *component) *spider {
 	q := ps.q
-	if q.meets(p.mask) {
+	if q.conflictsWithin(p.mask) {
 		return nil
 	}
 	core := q.core(p.mask)
 	at := -1
 	for m := core; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
-		if bits.OnesCount32(q.adj[v]&(core|^p.mask)) > 2 {
+		if bits.OnesCount32(q.Adj[v]&(core|^p.mask)) > 2 {
 			if at >= 0 {
 				return nil
 			}
@@ -47,13 +47,13 @@ func (ps *quotientPieces) asJoint(p *piece) *joint {
 	if at < 0 {
 		return nil
 	}
-	j := &joint{link: ps.link(at)}
-	j.hangs = ps.hangs(at, p.mask, core)
-	f := fans{ps.ps.g, ps.ps.s, q}
+	j := &spider{pathStep: ps.step(at)}
+	j.pendants = ps.pendants(at, p.mask, core)
+	f := Estimator{ps.of.g, ps.of.plan, q}
 	seen, direct := uint32(1)<<at, 0
-	for m := q.adj[at] & (core | ^p.mask); m != 0; m &= m - 1 {
+	for m := q.Adj[at] & (core | ^p.mask); m != 0; m &= m - 1 {
 		next := bits.TrailingZeros32(m)
-		l, passed := ps.leg(p.mask, core, at, next)
+		l, passed := ps.arm(p.mask, core, at, next)
 		if l == nil || seen&passed != 0 {
 			return nil
 		}
@@ -61,19 +61,19 @@ func (ps *quotientPieces) asJoint(p *piece) *joint {
 			direct++
 		}
 		seen |= passed
-		l.ahead, l.back = f.fan(next, at), f.fan(at, next)
-		j.legs = append(j.legs, *l)
+		l.ahead, l.back = f.MeanDegree(next, at), f.MeanDegree(at, next)
+		j.arms = append(j.arms, *l)
 	}
 	if seen != core || direct > 1 {
 		return nil
 	}
-	slices.SortStableFunc(j.legs, func(a, b leg) int { return cmp.Compare(len(a.links), len(b.links)) })
+	slices.SortStableFunc(j.arms, func(a, b arm) int { return cmp.Compare(len(a.steps), len(b.steps)) })
 	return j
 }
 
 // hangs returns the pieces that hang from a block of the core of a set.
-func (ps *quotientPieces) hangs(at int, set, core uint32) []*piece {
-	if hang := ps.q.part(ps.q.adj[at]&set&^core, set&^core); hang != 0 {
+func (ps *quotientComponents) pendants(at int, set, core uint32) []*component {
+	if hang := ps.q.Component(ps.q.Adj[at]&set&^core, set&^core); hang != 0 {
 		return ps.split(hang)
 	}
 	return nil
@@ -81,41 +81,41 @@ func (ps *quotientPieces) hangs(at int, set, core uint32) []*piece {
 
 // leg returns the chain that leads from a mapped vertex to block to, whose last block before is next, and the blocks
 // between; nil if there is none. The core of a set is what is left of it without what hangs.
-func (ps *quotientPieces) leg(set, core uint32, to, next int) (l *leg, passed uint32) {
+func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *arm, passed uint32) {
 	q := ps.q
-	l = &leg{}
-	last := ps.link(to)
+	l = &arm{}
+	last := ps.step(to)
 	if last.from[0] = q.only(next, to); last.from[0] == nil {
 		return nil, 0
 	}
-	l.links = append(l.links, last)
+	l.steps = append(l.steps, last)
 	before, at := to, next
 	for core&(1<<at) != 0 {
-		around := q.adj[at] & (core | ^set) &^ (1 << before)
+		around := q.Adj[at] & (core | ^set) &^ (1 << before)
 		if passed&(1<<at) != 0 || at == to || bits.OnesCount32(around) != 1 {
 			return nil, 0
 		}
 		passed |= 1 << at
 		after := bits.TrailingZeros32(around)
-		k := ps.link(at)
-		k.hangs = ps.hangs(at, set, core)
+		k := ps.step(at)
+		k.pendants = ps.pendants(at, set, core)
 		k.from[0], k.from[1] = q.only(after, at), q.only(before, at)
 		if k.from[0] == nil || k.from[1] == nil {
 			return nil, 0
 		}
-		l.links = append(l.links, k)
+		l.steps = append(l.steps, k)
 		before, at = at, after
 	}
-	slices.Reverse(l.links)
-	l.ends[0] = l.links[0].from[0].from
+	slices.Reverse(l.steps)
+	l.ends[0] = l.steps[0].from[0].From
 	return l, passed
 }
 
 // only returns the edge from block u to block v if there is exactly one, of which each data edge counts for one.
-func (q *quotient) only(u, v int) (only *edgeTo) {
-	for i := range q.edges[v] {
-		if e := &q.edges[v][i]; q.of[e.from] == u {
-			if only != nil || e.wide != nil && !e.wide.simple() {
+func (q *Quotient) only(u, v int) (only *Edge) {
+	for i := range q.Edges[v] {
+		if e := &q.Edges[v][i]; q.BlockOf[e.From] == u {
+			if only != nil || e.Multi != nil && !e.Multi.IsSimple() {
 				return nil
 			}
 			only = e
@@ -125,175 +125,175 @@ func (q *quotient) only(u, v int) (only *edgeTo) {
 }
 
 // countJoint counts a joint. It answers false when countChain would.
-func (c *counter) countJoint(j *joint) (matcher.Count, bool) {
-	if !c.chains.begin(c.adj.Vertices()) {
+func (c *Counter) countSpider(j *spider) (matcher.Count, bool) {
+	if !c.paths.begin(c.index.Vertices()) {
 		return matcher.Count{}, false
 	}
-	n, ok := c.alongLegs(j)
-	c.chains.busy = false
+	n, ok := c.alongArms(j)
+	c.paths.busy = false
 	return n, ok
 }
 
 // alongLegs counts a joint leg by leg.
-func (c *counter) alongLegs(j *joint) (matcher.Count, bool) {
-	x := &c.chains
-	x.legs = x.legs[:0]
-	for i := range j.legs {
-		l := &j.legs[i]
-		first := &l.links[0]
-		nbr, _, _ := c.around(c.image[l.ends[0]], first.from[0])
+func (c *Counter) alongArms(j *spider) (matcher.Count, bool) {
+	x := &c.paths
+	x.arms = x.arms[:0]
+	for i := range j.arms {
+		l := &j.arms[i]
+		first := &l.steps[0]
+		nbr, _, _ := c.neighbors(c.image[l.ends[0]], first.from[0])
 		if len(nbr) == 0 {
 			return matcher.Count{}, true
 		}
-		x.legs = append(x.legs, legSize{l, len(nbr)})
-		for k := i; k > 0 && x.legs[k].less(&x.legs[k-1]); k-- {
-			x.legs[k], x.legs[k-1] = x.legs[k-1], x.legs[k]
+		x.arms = append(x.arms, armSize{l, len(nbr)})
+		for k := i; k > 0 && x.arms[k].less(&x.arms[k-1]); k-- {
+			x.arms[k], x.arms[k-1] = x.arms[k-1], x.arms[k]
 		}
 	}
-	longest := len(x.legs) - 1
-	for i := range x.legs[:longest] {
-		l := x.legs[i].leg
+	longest := len(x.arms) - 1
+	for i := range x.arms[:longest] {
+		l := x.arms[i].arm
 		last := c.approach(l)
 		if i == 0 {
-			c.expand(&l.links[last], 0, x.side[0], 1)
+			c.expand(&l.steps[last], 0, x.frontier[0], 1)
 		} else {
 			c.narrow(l)
 		}
-		if len(x.side[1]) == 0 || x.over || c.worker.Stopped {
-			return matcher.Count{}, !x.over
+		if len(x.frontier[1]) == 0 || x.overflow || c.worker.Stopped {
+			return matcher.Count{}, !x.overflow
 		}
 	}
-	x.side[1] = c.weigh(&j.link, x.side[1])
-	l := x.legs[longest].leg
-	c.expand(&l.links[0], 0, []reached{{c.image[l.ends[0]], 1}}, 0)
-	return c.between(&l.chain, 0, len(l.links)-1)
+	x.frontier[1] = c.weigh(&j.pathStep, x.frontier[1])
+	l := x.arms[longest].arm
+	c.expand(&l.steps[0], 0, []Reached{{c.image[l.ends[0]], 1}}, 0)
+	return c.between(&l.path, 0, len(l.steps)-1)
 }
 
 // legSize is a leg and how many neighbours its mapped vertex has along it.
-type legSize struct {
-	leg *leg
+type armSize struct {
+	arm *arm
 	n   int
 }
 
-func (a *legSize) less(b *legSize) bool {
-	if len(a.leg.links) != len(b.leg.links) {
-		return len(a.leg.links) < len(b.leg.links)
+func (a *armSize) less(b *armSize) bool {
+	if len(a.arm.steps) != len(b.arm.steps) {
+		return len(a.arm.steps) < len(b.arm.steps)
 	}
 	return a.n < b.n
 }
 
 // approach fills side 0 with the images of the link before the last one of a leg, and returns the last one's index.
-func (c *counter) approach(l *leg) (last int) {
-	x := &c.chains
-	last = len(l.links) - 1
-	x.side[0] = append(x.side[0][:0], reached{c.image[l.ends[0]], 1})
+func (c *Counter) approach(l *arm) (last int) {
+	x := &c.paths
+	last = len(l.steps) - 1
+	x.frontier[0] = append(x.frontier[0][:0], Reached{c.image[l.ends[0]], 1})
 	for i := range last {
-		x.other, x.side[0] = x.side[0], x.other
-		c.expand(&l.links[i], 0, x.other, 0)
+		x.other, x.frontier[0] = x.frontier[0], x.other
+		c.expand(&l.steps[i], 0, x.other, 0)
 	}
 	return last
 }
 
 // narrow multiplies the ways to the images of a joint on side 1 by those along one more leg, where side 0 stands before
 // the joint, and drops those with none.
-func (c *counter) narrow(l *leg) {
-	x := &c.chains
-	few, many := x.side[1], x.side[0]
+func (c *Counter) narrow(l *arm) {
+	x := &c.paths
+	few, many := x.frontier[1], x.frontier[0]
 	x.sums = append(x.sums[:0], make([]uint64, len(few))...)
-	if last := len(l.links) - 1; last > 0 && float64(len(few))*l.back < float64(len(many))*l.ahead {
-		c.pull(&l.links[last-1], few, many)
+	if last := len(l.steps) - 1; last > 0 && float64(len(few))*l.back < float64(len(many))*l.ahead {
+		c.pull(&l.steps[last-1], few, many)
 	} else {
-		c.push(&l.links[last], few, many)
+		c.push(&l.steps[last], few, many)
 	}
 	kept := few[:0]
 	for i, r := range few {
-		over, n := bits.Mul64(r.n, x.sums[i])
-		x.over = x.over || over != 0
+		over, n := bits.Mul64(r.Ways, x.sums[i])
+		x.overflow = x.overflow || over != 0
 		if n != 0 {
-			kept = append(kept, reached{r.v, n})
+			kept = append(kept, Reached{r.Vertex, n})
 		}
 	}
-	x.side[1] = kept
+	x.frontier[1] = kept
 }
 
 // pull sums, for each image of a joint, the ways to its neighbours among the images of the link before.
-func (c *counter) pull(before *link, of, images []reached) {
-	x := &c.chains
+func (c *Counter) pull(before *pathStep, of, images []Reached) {
+	x := &c.paths
 	for _, r := range images {
-		x.ways[r.v] = r.n
+		x.ways[r.Vertex] = r.Ways
 	}
-	x.read += prefetchBlocks(c.adj, of)
+	x.touched += prefetch(c.index, of)
 	e := before.from[1]
 	for i, r := range of {
-		nbr, ent, staged := c.around(r.v, e)
+		nbr, ent, staged := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		sum, over := uint64(0), uint64(0)
 		for k, w := range nbr {
 			n := x.ways[w]
-			if n == 0 || staged && !c.sees(ent[k], e.rank) {
+			if n == 0 || staged && !c.isVisible(ent[k], e.rank) {
 				continue
 			}
 			var carry uint64
 			sum, carry = bits.Add64(sum, n, 0)
 			over |= carry
 		}
-		x.sums[i], x.over = sum, x.over || over != 0
+		x.sums[i], x.overflow = sum, x.overflow || over != 0
 	}
 	for _, r := range images {
-		x.ways[r.v] = 0
+		x.ways[r.Vertex] = 0
 	}
 }
 
 // push adds the ways to each image of the link before a joint to the sums of those of its neighbours that are images of
 // the joint.
-func (c *counter) push(last *link, to, images []reached) {
-	x := &c.chains
+func (c *Counter) push(last *pathStep, to, images []Reached) {
+	x := &c.paths
 	for i, r := range to {
-		x.ways[r.v] = uint64(i) + 1
+		x.ways[r.Vertex] = uint64(i) + 1
 	}
-	x.read += prefetchBlocks(c.adj, images)
+	x.touched += prefetch(c.index, images)
 	e := last.from[0]
 	for _, r := range images {
-		nbr, ent, staged := c.around(r.v, e)
+		nbr, ent, staged := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for k, w := range nbr {
 			i := x.ways[w]
-			if i == 0 || staged && !c.sees(ent[k], e.rank) {
+			if i == 0 || staged && !c.isVisible(ent[k], e.rank) {
 				continue
 			}
-			sum, carry := bits.Add64(x.sums[i-1], r.n, 0)
-			x.sums[i-1], x.over = sum, x.over || carry != 0
+			sum, carry := bits.Add64(x.sums[i-1], r.Ways, 0)
+			x.sums[i-1], x.overflow = sum, x.overflow || carry != 0
 		}
 	}
 	for _, r := range to {
-		x.ways[r.v] = 0
+		x.ways[r.Vertex] = 0
 	}
 }
 
 // eachImage counts a joint image by image, for numbers that leave 64 bits. It answers false when the scratch is taken.
-func (c *counter) eachImage(p *piece) (total matcher.Count, ok bool) {
-	x, l := &c.chains, &p.joint.legs[0]
-	if !x.begin(c.adj.Vertices()) {
+func (c *Counter) eachImage(p *component) (total matcher.Count, ok bool) {
+	x, l := &c.paths, &p.spider.arms[0]
+	if !x.begin(c.index.Vertices()) {
 		return total, false
 	}
 	last := c.approach(l)
-	c.expand(&l.links[last], 0, x.side[0], 1) // what the legs' numbers are does not matter here, but for an edge's
-	images := slices.Clone(x.side[1])
+	c.expand(&l.steps[last], 0, x.frontier[0], 1) // what the legs' numbers are does not matter here, but for an edge's
+	images := slices.Clone(x.frontier[1])
 	x.busy = false
-	mapped, rest := c.mapped, c.parts.split(p.mask&^(1<<p.joint.at))
+	mapped, rest := c.mapped, c.part.split(p.mask&^(1<<p.spider.at))
 	for _, r := range images {
 		if !c.worker.Step() {
 			break
 		}
-		c.put(p.joint.members, r.v)
-		c.mapped = mapped | 1<<p.joint.at
+		c.bind(p.spider.members, r.Vertex)
+		c.mapped = mapped | 1<<p.spider.at
 		n := c.product(rest)
 		if last == 0 { // nothing of the leg is left: it is an edge
-			n = n.Mul(matcher.CountOf(r.n))
+			n = n.Mul(matcher.CountOf(r.Ways))
 		}
 		total = total.Add(n)
 	}

@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"motifd/dyngraph"
@@ -16,19 +16,19 @@ type edgeList struct {
 // inCommon returns the data vertices that are joined to the images of all neighbours of a piece's next block, that fit
 // it and are free, ascending (DESIGN A7), and how often each counts, nil for once. They are valid until the next call
 // at the same depth.
-func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
+func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) {
 	var room [4]edgeList
 	ls := room[:0]
 	for k := range p.from {
 		e := &p.from[k]
-		if e.wide != nil {
+		if e.Multi != nil {
 			l := weighted{c.common[c.depth], c.ways[c.depth]}
 			c.gather(&l, p.next, p.to, p.from)
 			c.common[c.depth], c.ways[c.depth] = l.nbr, l.ways
 			return l.nbr, l.ways
 		}
 		l := edgeList{rank: e.rank}
-		l.nbr, l.ent, l.staged = c.around(c.image[e.from], e)
+		l.nbr, l.ent, l.staged = c.neighbors(c.image[e.From], e)
 		if len(l.nbr) == 0 {
 			return nil, nil
 		}
@@ -53,7 +53,7 @@ func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 	}
 	kept := found[:0]
 	for _, w := range found {
-		if c.passes(p.to, w) && c.free(p.next, w) {
+		if c.passes(p.to, w) && c.isInjective(p.next, w) {
 			kept = append(kept, w)
 		}
 	}
@@ -62,4 +62,4 @@ func (c *counter) inCommon(p *piece) ([]dyngraph.VertexID, []matcher.Count) {
 }
 
 // seesAt reports whether the edge to the i-th neighbour of a list is visible.
-func (c *counter) seesAt(l *edgeList, i int) bool { return !l.staged || c.sees(l.ent[i], l.rank) }
+func (c *Counter) seesAt(l *edgeList, i int) bool { return !l.staged || c.isVisible(l.ent[i], l.rank) }

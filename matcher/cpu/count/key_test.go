@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"fmt"
@@ -36,10 +36,10 @@ func variant(rng *rand.Rand, q *matcher.Query, name string, labels []string) *ma
 }
 
 // named is a piece of some pattern.
-type named struct {
-	s     *shape
-	parts *quotientPieces
-	p     *piece
+type keyed struct {
+	s     *Plan
+	parts *quotientComponents
+	p     *component
 }
 
 // TestPiecesOfOneNameCountAlike counts pieces that have the same name, of different patterns, for the same random
@@ -61,27 +61,27 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 		x.Stage(msgs[edges:])
 		var stop atomic.Bool
 		c := b.counter(&stop)
-		by := map[*pieceName][]named{}
-		var names []*pieceName
+		by := map[*componentKey][]keyed{}
+		var names []*componentKey
 		for _, p := range x.Plans() {
 			s := b.plans[p]
 			if s == nil {
 				continue
 			}
 			b.start(c, s)
-			all := c.ps.parts
-			if c.ps.apart != nil {
-				all = append(slices.Clone(all), c.ps.apart)
+			all := c.comps.quotients
+			if c.comps.injective != nil {
+				all = append(slices.Clone(all), c.comps.injective)
 			}
 			for _, parts := range all {
 				for e := range p.Query.Edges {
 					parts.anchored(e)
 				}
 				for _, p := range pieceList(parts) {
-					if len(by[p.name]) == 0 {
-						names = append(names, p.name)
+					if len(by[p.key]) == 0 {
+						names = append(names, p.key)
 					}
-					by[p.name] = append(by[p.name], named{s, parts, p})
+					by[p.key] = append(by[p.key], keyed{s, parts, p})
 				}
 			}
 		}
@@ -93,29 +93,29 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 				}
 				for range 4 {
 					b.start(c, first.s)
-					c.q, c.parts, c.depth, c.begin = first.parts.q, first.parts, 0, beginning{anchor: -1}
+					c.q, c.part, c.depth, c.origin = first.parts.q, first.parts, 0, origin{anchor: -1}
 					c.rank, c.sign = rng.IntN(len(first.s.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
 					if !mapAround(c, rng, first.p) {
 						continue
 					}
 					version, images := c.version(first.p), []dyngraph.VertexID{}
-					for _, v := range first.p.bound {
+					for _, v := range first.p.separator {
 						images = append(images, c.image[v])
 					}
 					c.memo.reset()
-					c.mapped = first.p.boundary
-					want := c.anew(first.p)
+					c.mapped = first.p.separatorSet
+					want := c.compute(first.p)
 					b.start(c, other.s)
-					c.q, c.parts = other.parts.q, other.parts
+					c.q, c.part = other.parts.q, other.parts
 					for c.rank = 0; c.version(other.p) != version; c.rank++ {
 						require.LessOrEqual(t, c.rank, len(other.s.rank))
 					}
-					for i, v := range other.p.bound {
-						c.put(other.parts.q.members[other.parts.q.of[v]], images[i])
+					for i, v := range other.p.separator {
+						c.bind(other.parts.q.Members[other.parts.q.BlockOf[v]], images[i])
 					}
 					c.memo.reset()
-					c.mapped = other.p.boundary
-					require.Equal(t, want, c.anew(other.p), "%s and %s", first.s.plan.Query.Name, other.s.plan.Query.Name)
+					c.mapped = other.p.separatorSet
+					require.Equal(t, want, c.compute(other.p), "%s and %s", first.s.Query.Query.Name, other.s.Query.Query.Name)
 					alike++
 					if !want.IsZero() {
 						positive++

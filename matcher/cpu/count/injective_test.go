@@ -1,4 +1,4 @@
-package cpu
+package count
 
 import (
 	"math/rand/v2"
@@ -23,7 +23,7 @@ func TestInjectiveAgainstEnumeration(t *testing.T) {
 				}
 			}
 		}
-		if got, want := new(leafCounter).injective(sets, goOn), matcher.CountOf(choices(sets, nil)); got != want {
+		if got, want := new(injectiveCounter).count(sets, goOn), matcher.CountOf(choices(sets, nil)); got != want {
 			t.Fatalf("sets %v: counted %s, there are %s", sets, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestInjectiveIsExactBeyond128Bits(t *testing.T) {
 	for taken := uint64(1); taken < 6; taken++ {
 		want = want.Mul(matcher.CountOf(1<<21 - taken))
 	}
-	if got := new(leafCounter).injective(sets, goOn); got.Cmp(want) != 0 {
+	if got := new(injectiveCounter).count(sets, goOn); got.Cmp(want) != 0 {
 		t.Fatalf("counted %s, there are %s", got, want)
 	}
 }

@@ -1,0 +1,143 @@
+package count
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/program"
+)
+
+// anchor is an oriented pattern edge: its first vertex is mapped to the first end of a net edge.
+type Anchor struct{ Edge, From, To int }
+
+// fromAnchor counts the matches whose first changed edge, by rank, is the image of the anchor: the net edge of a sign
+// between two data vertices, of a label. The count is what there is more than less.
+func (c *Counter) FromAnchor(
+	a Anchor,
+	sign dyngraph.Sign,
+	n program.NetPair,
+	label dyngraph.LabelID,
+) (more, less matcher.Count) {
+	c.rank, c.sign = c.plan.rank[a.Edge], sign
+	self := c.plan.identity()
+	if !c.worker.Step() || !c.passes(&self.filters[a.From], n.From) || !c.passes(&self.filters[a.To], n.To) {
+		return more, less
+	}
+	c.origin = origin{a.Edge, a.From, a.To, n.From, n.To, label}
+	return c.countFromAnchor(c.terms == nil && c.countsInjectively(a.Edge))
+}
+
+// fromRoot counts the matches in a view whose vertex u is mapped to v.
+func (c *Counter) FromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) matcher.Count {
+	c.rank, c.sign = -1, dyngraph.Inserted
+	if which == dyngraph.Old {
+		c.sign = dyngraph.Deleted
+	}
+	if !c.passes(&c.plan.identity().filters[u], v) || !c.worker.Step() {
+		return matcher.Count{}
+	}
+	c.origin = origin{anchor: -1, u: u, from: v}
+	more, less := c.countFromAnchor(c.countsInjectively(-1))
+	return more.Sub(less)
+}
+
+// beginning is what is mapped first: the ends of an anchor, or a root.
+type origin struct {
+	anchor   int // pattern edge, or -1
+	u, v     int
+	from, to dyngraph.VertexID
+	label    dyngraph.LabelID // of the net edge
+}
+
+// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same
+// edge as one of a lower rank.
+func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n matcher.Count, known bool) {
+	c.q, c.part, c.depth = q, parts, 0
+	b := &c.origin
+	if b.anchor < 0 {
+		r := q.BlockOf[b.u]
+		if !c.passes(&q.filters[r], b.from) {
+			return n, true
+		}
+		c.bind(q.Members[r], b.from)
+		c.mapped = 1 << r
+		return c.product(parts.split(q.Blocks &^ (1 << r))), true
+	}
+	if !q.isFirst[b.anchor] {
+		return n, false
+	}
+	u, v := q.BlockOf[b.u], q.BlockOf[b.v]
+	if q.index > 0 && (!c.passes(&q.filters[u], b.from) || !c.passes(&q.filters[v], b.to)) {
+		return n, true
+	}
+	c.bind(q.Members[u], b.from)
+	c.bind(q.Members[v], b.to)
+	c.mapped = 1<<u | 1<<v
+	beside := c.besideAnchorOf(q, b.anchor, u, v, b.to)
+	if beside.IsZero() {
+		return n, true
+	}
+	if n = c.product(parts.anchored(b.anchor)); beside != matcher.CountOf(1) {
+		n = n.Mul(beside)
+	}
+	return n, true
+}
+
+// either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for
+// those that a forest has.
+func (c *Counter) countFromAnchor(apart bool) (more, less matcher.Count) {
+	if apart {
+		more, _ = c.countQuotient(c.plan.injective, c.comps.injective)
+		return more, less
+	}
+	var none QuotientSet
+	for i, q := range c.plan.Quotients {
+		if c.terms != nil && c.terms[i].Elsewhere {
+			continue
+		}
+		if i > 0 && q.Finer.meets(&none) {
+			none.add(i)
+			continue
+		}
+		w := Weight{q.factor, q.negative}
+		if c.terms != nil {
+			w = c.terms[i].Weight
+		}
+		n, known := c.countQuotient(q, c.comps.quotients[i])
+		switch {
+		case !known:
+		case n.IsZero():
+			if i == 0 {
+				return more, less
+			}
+			none.add(i)
+		case w.Negative:
+			less = less.Add(n.Mul(w.Factor))
+		default:
+			more = more.Add(n.Mul(w.Factor))
+		}
+		if c.worker.Stopped {
+			break
+		}
+	}
+	return more, less
+}
+
+// others returns how often the edges of a quotient between the blocks of its anchor, but for the anchor, can be mapped.
+func (c *Counter) besideAnchorOf(q *Quotient, anchor, u, v int, w dyngraph.VertexID) matcher.Count {
+	n := matcher.CountOf(1)
+	for i := range q.Edges[v] {
+		e := &q.Edges[v][i]
+		switch {
+		case q.BlockOf[e.From] != u:
+		case e.Multi == nil:
+			if !e.patternEdges.has(anchor) && !c.isJoined(e, w) {
+				return matcher.Count{}
+			}
+		case e.patternEdges.has(anchor):
+			n = n.Mul(c.besideAnchor(e, w, anchor))
+		default:
+			n = n.Mul(c.edgeWays(e, w))
+		}
+	}
+	return n
+}

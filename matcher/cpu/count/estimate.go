@@ -1,0 +1,59 @@
+package count
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// fans estimate how many images are to be expected, from label statistics.
+type Estimator struct {
+	Graph    *dyngraph.Graph
+	Plan     *Plan
+	Quotient *Quotient
+}
+
+// fan returns the mean number of neighbours along the edge from block u to block v that an image of u has.
+func (f *Estimator) MeanDegree(u, v int) float64 {
+	x, y := f.Plan.Label(f.Quotient.Members[u]), f.Plan.Label(f.Quotient.Members[v])
+	e := f.Quotient.Edge(u, v)
+	from, to := x, y
+	if e.Dir == dyngraph.In {
+		from, to = to, from
+	}
+	n := 0
+	switch {
+	case e.Multi != nil:
+		n = f.matching(e, x, y)
+	case x == y && !f.Graph.Directed():
+		n = 2 * f.Graph.TripleCount(from, e.Label, to)
+	default:
+		n = f.Graph.TripleCount(from, e.Label, to)
+	}
+	return float64(n) / float64(max(1, f.Graph.VertexLabelCount(x)))
+}
+
+// wide counts the data edges that a wide edge takes between vertices with the labels of its ends, twice where either
+// end may be either.
+func (f *Estimator) matching(e *Edge, x, y dyngraph.LabelID) (n int) {
+	set, g := e.Multi.Sets[0], f.Graph
+	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
+		return matcher.LabelFits(x, from) && matcher.LabelFits(y, to) && slices.ContainsFunc(set, func(b MemberEdge) bool {
+			return matcher.LabelFits(b.label, t.Edge) && b.Dirs>>d&1 != 0
+		})
+	}
+	in := dyngraph.Out
+	if g.Directed() {
+		in = dyngraph.In
+	}
+	for _, t := range g.Triples() {
+		if takes(&t, dyngraph.Out, t.Src, t.Dst) {
+			n += t.Count
+		}
+		if takes(&t, in, t.Dst, t.Src) {
+			n += t.Count
+		}
+	}
+	return n
+}

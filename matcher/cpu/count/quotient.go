@@ -1,0 +1,173 @@
+package count
+
+import (
+	"math/bits"
+	"slices"
+
+	"motifd/matcher"
+)
+
+// maxQuotients bounds the quotients by which one pattern is counted; a pattern with more is counted with its vertices kept
+// apart one by one.
+const maxQuotients = 128
+
+// quotientSet is a set of quotients by index.
+type QuotientSet [maxQuotients / 64]uint64
+
+func (s *QuotientSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func (s *QuotientSet) Has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+func (s *QuotientSet) meets(t *QuotientSet) bool {
+	for i := range s {
+		if s[i]&t[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// partition divides pattern vertices into blocks, each named by its lowest vertex.
+type partition struct {
+	blockOf []int    // by vertex
+	members []uint32 // by block
+}
+
+// partitions returns every way to put vertices that may have the same image into one block, from fine to coarse;
+// none when there are more than maxQuotients. together[v] are the vertices that v may coincide with.
+func partitions(together []uint32) []partition {
+	n := len(together)
+	var all []partition
+	members := make([]uint32, n)
+	of := make([]int, n)
+	var place func(v int) bool
+	place = func(v int) bool {
+		if v == n {
+			if len(all) == maxQuotients {
+				return false
+			}
+			all = append(all, partition{append([]int(nil), of...), append([]uint32(nil), members...)})
+			return true
+		}
+		of[v], members[v] = v, 1<<v
+		if !place(v + 1) {
+			return false
+		}
+		members[v] = 0
+		for b := range v {
+			if members[b] != 0 && members[b]&^together[v] == 0 {
+				members[b] |= 1 << v
+				of[v] = b
+				if !place(v + 1) {
+					return false
+				}
+				members[b] &^= 1 << v
+			}
+		}
+		return true
+	}
+	if !place(0) {
+		return nil
+	}
+	return all
+}
+
+// refines reports whether every block of q lies in a block of p.
+func (q *Quotient) refines(p *partition) bool {
+	for v, x := range q.BlockOf {
+		if p.blockOf[v] != p.blockOf[x] {
+			return false
+		}
+	}
+	return true
+}
+
+// coefficient is what the maps of a pattern that are constant on the blocks count for in the number of injective ones: the
+// product of (-1)^(b-1) (b-1)! over blocks of b vertices (Möbius inversion in the lattice of partitions).
+func (a *partition) coefficient() (n matcher.Count, negative bool) {
+	n = matcher.CountOf(1)
+	for _, m := range a.members {
+		for k := 2; k <= bits.OnesCount32(m); k++ {
+			n = n.Mul(matcher.CountOf(uint64(k - 1)))
+			negative = !negative
+		}
+	}
+	return n, negative
+}
+
+// isTree reports whether the quotient has no cycles.
+func (q *Quotient) IsTree() bool { return q.size() == bits.OnesCount32(q.Blocks)-1 }
+
+// simple reports whether each data edge counts for one in each wide edge.
+func (q *Quotient) IsSimple() bool {
+	for _, edges := range q.Edges {
+		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil && !e.Multi.IsSimple() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWide reports whether some edge is wide.
+func (q *Quotient) HasMultiEdges() bool {
+	for _, edges := range q.Edges {
+		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil }) {
+			return true
+		}
+	}
+	return false
+}
+
+// size returns the number of edges.
+func (q *Quotient) size() (edges int) {
+	for _, first := range q.isFirst {
+		if first {
+			edges++
+		}
+	}
+	return edges
+}
+
+// isRing reports whether the quotient is three or more blocks in a ring.
+func (q *Quotient) IsCycle() bool {
+	n := bits.OnesCount32(q.Blocks)
+	for m := q.Blocks; m != 0; m &= m - 1 {
+		if bits.OnesCount32(q.Adj[bits.TrailingZeros32(m)]) != 2 {
+			return false
+		}
+	}
+	return n > 2 && q.size() == n
+}
+
+// ringsAt reports whether a quotient is trees and at least one ring that hang from a block, and not one ring alone.
+func (q *Quotient) CyclesAt(root int) bool {
+	rings, parts := 0, 0
+	for rest := q.Blocks &^ (1 << root); rest != 0; parts++ {
+		part, ends, longest := q.Component(rest&-rest, rest), 0, 0
+		for m := part; m != 0; m &= m - 1 {
+			v := bits.TrailingZeros32(m)
+			ends += len(q.Edges[v]) // both ends of an edge in the part, one of an edge to the root
+			longest = max(longest, len(q.Edges[v]))
+		}
+		joints, size := bits.OnesCount32(part&q.Adj[root]), bits.OnesCount32(part)
+		switch {
+		case joints == 1 && ends == 2*size-1:
+		case joints == 2 && ends == 2*size && longest == 2:
+			rings++
+		default:
+			return false
+		}
+		rest &^= part
+	}
+	return rings > 0 && parts > 1
+}
+
+// edge returns the only edge from block u to block v.
+func (q *Quotient) Edge(u, v int) *Edge {
+	for i := range q.Edges[v] {
+		if e := &q.Edges[v][i]; q.BlockOf[e.From] == u {
+			return e
+		}
+	}
+	return nil
+}
