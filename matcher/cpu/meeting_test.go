@@ -49,11 +49,11 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 				}
 				joints++
 				for k := range d {
-					s.M[k] = dyngraph.VertexID(rng.IntN(vertices))
+					s.Images[k] = dyngraph.VertexID(rng.IntN(vertices))
 				}
 				for range 60 {
 					if k := rng.IntN(d); rng.IntN(4) > 0 {
-						s.M[k] = dyngraph.VertexID(rng.IntN(vertices))
+						s.Images[k] = dyngraph.VertexID(rng.IntN(vertices))
 					}
 					sameCandidates(t, x, &s.Search, o, d)
 				}
@@ -72,9 +72,9 @@ func sameCandidates(t *testing.T, x *bench, s *backtrack.Search, o *program.Orde
 	want := map[dyngraph.VertexID][]dyngraph.Entry{}
 	for k := range st.Back {
 		b := &st.Back[k]
-		l := plainList(x, s.M[b.Step], b, st)
+		l := plainList(x, s.Images[b.Step], b, st)
 		for i, w := range l.Vertices {
-			if e := l.Entries[i]; len(want[w]) == k && (!e.Staged() || s.Visible(e)) {
+			if e := l.Entries[i]; len(want[w]) == k && (s.AdmitsEdge(e)) {
 				want[w] = append(want[w], e)
 			}
 		}

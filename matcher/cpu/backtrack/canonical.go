@@ -67,12 +67,12 @@ func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetE
 		return
 	}
 	first, second := &o.Steps[0], &o.Steps[1]
-	if !se.Candidate(first.Step, n.From) || !se.Candidate(second.Step, n.To) {
+	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) {
 		return
 	}
 	se.bind(0, n.From)
 	se.edges[o.Anchor] = uint32(n.Edge)
-	if c.step() && se.isFree(1, n.To) && c.isJoined(second, n.To, -1) {
+	if c.step() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
 		if c.bind(1, n.To) {
 			c.extend(2)
 		}
@@ -84,9 +84,9 @@ func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Wh
 	se := c.search
 	se.Sign, se.Which = 0, which
 	c.begin(o, most)
-	view := se.G.View(which)
-	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.G.IDBound()) && c.step() && !c.done; v++ {
-		if view.HasVertex(v) && se.Candidate(o.Steps[0].Step, v) {
+	view := se.graph.View(which)
+	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.graph.IDBound()) && c.step() && !c.done; v++ {
+		if view.HasVertex(v) && se.Passes(o.Steps[0].Step, v) {
 			se.bind(0, v)
 			c.extend(1)
 		}
@@ -133,17 +133,14 @@ func (c *CanonicalSearch) extend(d int) (reason uint32) {
 	}
 	from, to, cut := c.bounds(d, st, all)
 	reason |= cut
-next:
 	for i := from; i < to; i++ {
 		if !c.step() {
 			return 0
 		}
 		w := all[i]
-		for _, k := range st.MustDiffer {
-			if se.M[k] == w {
-				reason |= 1 << k
-				continue next
-			}
+		if k := se.Conflict(st.Step, w); k >= 0 {
+			reason |= 1 << k
+			continue
 		}
 		if !c.bind(d, w) {
 			return 0
@@ -170,10 +167,10 @@ func (c *CanonicalSearch) bounds(d int, st *program.CanonicalStep, all []dyngrap
 	var low, high uint32
 	for _, l := range st.Less {
 		if l.Greater {
-			if at := neighbors.Seek(all, 0, c.search.M[l.Step]+1); at > from {
+			if at := neighbors.Seek(all, 0, c.search.Images[l.Step]+1); at > from {
 				from, low = at, 1<<l.Step
 			}
-		} else if at := neighbors.Seek(all, 0, c.search.M[l.Step]); at < to {
+		} else if at := neighbors.Seek(all, 0, c.search.Images[l.Step]); at < to {
 			to, high = at, 1<<l.Step
 		}
 	}
@@ -189,7 +186,7 @@ func (c *CanonicalSearch) bounds(d int, st *program.CanonicalStep, all []dyngrap
 			if l.Greater || l.Step >= d {
 				continue
 			}
-			if at := neighbors.Seek(all, 0, c.search.M[l.Step]); at < most {
+			if at := neighbors.Seek(all, 0, c.search.Images[l.Step]); at < most {
 				most = at
 				by |= 1 << l.Step
 			}
@@ -210,7 +207,7 @@ func (c *CanonicalSearch) bounds(d int, st *program.CanonicalStep, all []dyngrap
 // candidates returns the vertices that step d may be mapped to, as far as the edges to earlier steps go, ascending;
 // false ends the search.
 func (c *CanonicalSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.VertexID, bool) {
-	f, m := &c.frames[d], &c.search.M
+	f, m := &c.frames[d], &c.search.Images
 	same := f.valid
 	for i, k := range st.Dependencies {
 		same = same && f.key[i] == m[k]
@@ -259,7 +256,7 @@ func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
 // followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
 // it comes by.
 func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
-	from := []dyngraph.VertexID{c.search.M[st.PathFrom]}
+	from := []dyngraph.VertexID{c.search.Images[st.PathFrom]}
 	for i := range st.Path {
 		h, to := &st.Path[i], ends
 		last := i+1 == len(st.Path)
@@ -299,7 +296,7 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge, te
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			for i, w := range nbrs {
-				if test.Of(se.Bits[int(w)*se.Words:]) && (!ents[i].Staged() || se.Visible(ents[i])) {
+				if test.Of(se.BitsOf(w)) && (se.AdmitsEdge(ents[i])) {
 					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
 					found = append(found, w)
 				}
@@ -323,9 +320,9 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge, te
 // rangeOf returns the adjacency of a vertex in one direction, of one edge label or of any.
 func (s *Search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
 	if label == matcher.AnyLabel {
-		return s.G.RangeAll(v, dir)
+		return s.graph.RangeAll(v, dir)
 	}
-	return s.G.Range(v, dir, label)
+	return s.graph.Range(v, dir, label)
 }
 
 // isJoined reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
@@ -363,7 +360,7 @@ func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 		all = append(all, uint32(e.Index()))
 		return true
 	})
-	view := c.search.G.View(dyngraph.New)
+	view := c.search.graph.View(dyngraph.New)
 	if len(all) > 1 {
 		slices.SortFunc(all, func(x, y uint32) int {
 			return view.CompareEdges(dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
@@ -376,19 +373,19 @@ func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 // answered true.
 func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
 	se := c.search
-	u := se.M[b.Step]
+	u := se.Images[b.Step]
 	var room [1]dyngraph.LabelID
 	for _, dir := range b.Dirs() {
 		labels := append(room[:0], b.Label)
 		if b.Label == matcher.AnyLabel {
-			labels = se.G.LabelsOf(u, dir, room[:0])
+			labels = se.graph.LabelsOf(u, dir, room[:0])
 		}
 		if !c.stepBy(len(labels)) {
 			return
 		}
 		for _, l := range labels {
-			r := se.G.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && (!e.Staged() || se.Visible(e)) && !hand(e) {
+			r := se.graph.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && (se.AdmitsEdge(e)) && !hand(e) {
 				return
 			}
 		}
@@ -458,7 +455,7 @@ func (c *CanonicalSearch) compatible(e int, among []int) bool {
 	if c.o.Plan.Query.Unit != matcher.Subgraphs {
 		return true
 	}
-	view := c.search.G.View(dyngraph.New)
+	view := c.search.graph.View(dyngraph.New)
 	for _, l := range c.o.Plan.EdgeLess {
 		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
 			view.CompareEdges(dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {

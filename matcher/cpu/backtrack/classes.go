@@ -13,7 +13,7 @@ func (s *Search) keepMembers(d int, w dyngraph.VertexID) bool {
 	if d > 0 {
 		left = s.members[d-1]
 	}
-	passed, words := uint64(0), s.Bits[int(w)*s.Words:]
+	passed, words := uint64(0), s.BitsOf(w)
 	for m := left; m != 0; m &= m - 1 {
 		k := bits.TrailingZeros64(m)
 		if members[k].Steps[d].Test.Of(words) {

@@ -13,9 +13,9 @@ func (s *Search) degree(b *program.BackEdge) int {
 	n := 0
 	for _, d := range b.Dirs() {
 		if b.Label == matcher.AnyLabel {
-			n += s.G.Degree(s.M[b.Step], d)
+			n += s.graph.Degree(s.Images[b.Step], d)
 		} else {
-			r := s.G.Range(s.M[b.Step], d, b.Label)
+			r := s.graph.Range(s.Images[b.Step], d, b.Label)
 			n += r.Len()
 		}
 	}
@@ -43,9 +43,9 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 	for _, dir := range b.Dirs() {
 		var r dyngraph.Range
 		if b.Label == matcher.AnyLabel {
-			r = s.G.RangeAll(s.M[b.Step], dir)
+			r = s.graph.RangeAll(s.Images[b.Step], dir)
 		} else {
-			r = s.G.Range(s.M[b.Step], dir, b.Label)
+			r = s.graph.Range(s.Images[b.Step], dir, b.Label)
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			if n := uint32(len(nbrs)); at+n <= lo {
@@ -64,8 +64,8 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 				if !s.Step() {
 					return false
 				}
-				if ents[i].Staged() && !s.Visible(ents[i]) ||
-					!s.Candidate(st, w) || !s.isFree(d, w) || s.order.Members != nil && !s.keepMembers(d, w) {
+				if !s.AdmitsEdge(ents[i]) ||
+					!s.Passes(st, w) || !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 					continue
 				}
 				if s.Asked(s.Steps) {
@@ -96,18 +96,18 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 		return s.extend(d + 1)
 	}
 	b := &st.Back[k]
-	u := s.M[b.Step]
+	u := s.Images[b.Step]
 	for _, dir := range b.Dirs() {
 		if b.Label != matcher.AnyLabel {
-			r := s.G.Range(u, dir, b.Label)
+			r := s.graph.Range(u, dir, b.Label)
 			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
 				return false
 			}
 			continue
 		}
-		labels := s.G.LabelsOf(u, dir, nil)
+		labels := s.graph.LabelsOf(u, dir, nil)
 		for _, l := range labels {
-			r := s.G.Range(u, dir, l)
+			r := s.graph.Range(u, dir, l)
 			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
 				return false
 			}
@@ -120,7 +120,7 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
 	st := &s.order.Steps[d]
 	b := &st.Back[k]
-	if e.Staged() && !s.Visible(e) || s.isImage(uint32(e.Index()), b.Parallel) ||
+	if !s.AdmitsEdge(e) || !b.Admits(uint32(e.Index()), s.edges) ||
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) && slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true
 	}
@@ -131,19 +131,9 @@ func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.En
 	return s.bindEdges(d, w, done, k+1)
 }
 
-// isImage reports whether a data edge is the image of one of the pattern edges.
-func (s *Search) isImage(e uint32, of []int) bool {
-	for _, other := range of {
-		if s.edges[other] == e {
-			return true
-		}
-	}
-	return false
-}
-
 // ascending checks that the images of parallel pattern edges ascend where symmetry demands it.
 func (s *Search) ascending(st *program.Step) bool {
-	view := s.G.View(dyngraph.New)
+	view := s.graph.View(dyngraph.New)
 	for _, l := range st.EdgeLess {
 		if view.CompareEdges(dyngraph.EdgeIndex(s.edges[l[0]]), dyngraph.EdgeIndex(s.edges[l[1]])) >= 0 {
 			return false

@@ -41,7 +41,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
 		for k := range st.Back {
-			if f.key[k] == s.M[st.Back[k].Step] {
+			if f.key[k] == s.Images[st.Back[k].Step] {
 				kept |= 1 << k
 			}
 		}
@@ -51,7 +51,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	f.key = f.key[:0]
 	for k := range st.Back {
-		f.key = append(f.key, s.M[st.Back[k].Step])
+		f.key = append(f.key, s.Images[st.Back[k].Step])
 	}
 	for len(f.ents) < len(st.Back) {
 		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
@@ -64,17 +64,17 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 		return s.intersect(st, f, kept, false)
 	}
 	b := &st.Back[0]
-	l := s.Lists.Of(s.M[b.Step], b, st)
+	l := s.Lists.Of(s.Images[b.Step], b, st)
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
-	if !l.Staged {
+	if !s.ChecksEdges(l.Staged) {
 		f.nbr, f.ent[0] = l.Vertices, l.Entries
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if !e.Staged() || s.Visible(e) {
+		if s.AdmitsEdge(e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 			j.List = before[k].List
 		} else {
 			b := &st.Back[k]
-			j.List, j.Range, j.Built = s.Lists.Peek(s.M[b.Step], b, st)
+			j.List, j.Range, j.Built = s.Lists.Peek(s.Images[b.Step], b, st)
 		}
 		if j.Size = len(j.List.Vertices); !j.Built {
 			j.Size = j.Range.AtMost()
@@ -144,7 +144,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 		}
 		f.ents[next], f.ent[next], j.Done = into, into, true
 	}
-	if staged && !all {
+	if !all && s.ChecksEdges(staged) {
 		s.onlyVisible(f, len(js))
 	}
 	return true
@@ -153,7 +153,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 // build makes a join's range a list.
 func (s *Search) build(j *neighbors.Source, b *program.BackEdge, st *program.Step) {
 	if !j.Built {
-		j.List, j.Built = s.Lists.Of(s.M[b.Step], b, st), true
+		j.List, j.Built = s.Lists.Of(s.Images[b.Step], b, st), true
 	}
 }
 
@@ -186,7 +186,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if e.Staged() && !s.Visible(e) {
+			if !s.AdmitsEdge(e) {
 				continue next
 			}
 			f.ents[k][n] = e
@@ -203,7 +203,7 @@ next:
 
 // intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
 func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
-	a, b, l := s.M[st.Back[0].Step], s.M[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
+	a, b, l := s.Images[st.Back[0].Step], s.Images[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
 	if p := s.Pairs.Find(kind, a, b, l); p != 0 {
 		return s.fillCommon(f, p)
 	}
@@ -211,7 +211,7 @@ func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame,
 		return false
 	}
 	staged := s.Pairs.Keep(kind, a, b, l, f.nbr, f.ents)
-	if f.none = len(f.nbr) == 0; staged {
+	if f.none = len(f.nbr) == 0; s.ChecksEdges(staged) {
 		s.onlyVisible(f, 2)
 	}
 	return true
@@ -228,7 +228,7 @@ func (s *Search) fillCommon(f *frame, p neighbors.Place) bool {
 		return true
 	}
 	staged := false
-	if f.nbr, f.ent[0], f.ent[1], staged = s.Pairs.At(p); staged {
+	if f.nbr, f.ent[0], f.ent[1], staged = s.Pairs.At(p); s.ChecksEdges(staged) {
 		s.onlyVisible(f, 2)
 	}
 	return true

@@ -20,7 +20,7 @@ func (s *Search) lastTwo(d int, f *frame) bool {
 				return false
 			}
 			w := f.nbr[i]
-			if !s.isFree(d, w) {
+			if !s.Admits(st, w) {
 				continue
 			}
 			s.bind(d, w)
@@ -52,11 +52,11 @@ func (s *Search) lastTwo(d int, f *frame) bool {
 // addList adds a row for each candidate in a list that may be taken and is visible, where the last step has one edge; false
 // reports an error.
 func (s *Search) addList(st *program.Step, l neighbors.List) bool {
-	apart := s.images(&s.apart[0], st.MustDiffer)
+	excluded := s.Excluded(0, st.MustDiffer)
 	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
 	x := s.beginRows(1)
 	for {
-		for len(nbr) > 0 && !(!anyOf(apart, uint32(nbr[0])) && (!l.Staged || !ent[0].Staged() || s.Visible(ent[0]))) {
+		for len(nbr) > 0 && (excluded.Has(uint32(nbr[0])) || !s.AdmitsEdge(ent[0])) {
 			nbr, ent = nbr[1:], ent[1:]
 		}
 		if len(nbr) == 0 {
@@ -67,18 +67,19 @@ func (s *Search) addList(st *program.Step, l neighbors.List) bool {
 			return false
 		}
 		n := min(len(nbr), (x.Room-len(x.Words))/2)
-		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], apart, l.Staged)
+		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], excluded, s.ChecksEdges(l.Staged))
 		nbr, ent = nbr[n:], ent[n:]
 	}
 }
 
 // appendList appends the suffixes of the candidates in a list that may be taken and are visible; there is room for all.
-func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, apart []uint32, staged bool) []uint32 {
+func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, excluded program.Excluded,
+	check bool) []uint32 {
 	at := len(to)
 	to = to[:at+2*len(nbr)]
 	for i, e := range ent[:len(nbr)] {
 		v := uint32(nbr[i])
-		if anyOf(apart, v) || staged && e.Staged() && !s.Visible(e) {
+		if excluded.Has(v) || check && !s.AdmitsEdge(e) {
 			continue
 		}
 		into := to[at:][:2]

@@ -16,23 +16,16 @@ func (s *Search) beginRows(steps int) rowsort.Suffixes {
 // addLast adds a row for each of the candidates from to before to of the last step that may be taken: what is mapped,
 // with the candidate and its edges. false reports an error.
 func (s *Search) addLast(st *program.Step, f *frame, from, to int) bool {
-	d := len(s.order.Steps) - 1
 	if len(st.Back) == 1 && len(st.Less) == 0 {
 		return s.addList(st, neighbors.List{Vertices: f.nbr[from:to], Entries: f.ent[0][from:to]})
 	}
-	apart := s.images(&s.apart[0], st.MustDiffer)
+	excluded := s.Excluded(0, st.MustDiffer)
 	nbr, ent := f.nbr[from:to], f.ent[0][from:to]
 	ent = ent[:len(nbr)]
 	each := 1 + len(st.Back)
 	x := s.beginRows(1)
-next:
 	for i, v := range nbr {
-		for _, c := range apart {
-			if c == uint32(v) {
-				continue next
-			}
-		}
-		if len(st.Less) > 0 && !s.isFree(d, v) {
+		if excluded.Has(uint32(v)) || len(st.Less) > 0 && !s.Admits(st, v) {
 			continue
 		}
 		if len(x.Words)+each > x.Room && !x.Full() {
@@ -52,9 +45,9 @@ next:
 
 // addImages is addLast for an order with images: for each candidate the match and its images.
 func (s *Search) addImages(st *program.Step, f *frame, from, to int) bool {
-	d, edges := len(s.order.Steps)-1, len(s.order.Plan.Query.Vertices)
+	edges := len(s.order.Plan.Query.Vertices)
 	for i := from; i < to; i++ {
-		if !s.isFree(d, f.nbr[i]) {
+		if !s.Admits(st, f.nbr[i]) {
 			continue
 		}
 		s.row[st.Vertex] = uint32(f.nbr[i])

@@ -34,13 +34,16 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			}
 		}
 		o.Suffix = &program.Suffix{S1: 2, Root: 1, MustDiffer: [2][]int{{0, 1}, {0}}}
-		s := &Search{order: o, Sign: dyngraph.Inserted, Anchor: uint32(rng.IntN(50))}
+		s := &Search{order: o}
+		s.Sign, s.Anchor = dyngraph.Inserted, uint32(rng.IntN(50))
+		var orders []uint32
 		for range 100 {
-			s.Orders = append(s.Orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
+			orders = append(orders, uint32(1+rng.IntN(50))|uint32(rng.IntN(2))<<31)
 		}
+		s.SetOrders(orders)
 		vertex := func() uint32 { return uint32(rng.IntN(30)) }
-		for i := range s.M {
-			s.M[i] = dyngraph.VertexID(vertex())
+		for i := range s.Images {
+			s.Images[i] = dyngraph.VertexID(vertex())
 		}
 		for i := range s.row {
 			s.row[i] = rng.Uint32N(1000)
@@ -65,7 +68,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		oneByOne := func(steps []int, images []uint32, apart [][]int, entries []dyngraph.Entry) {
 			for i, v := range images {
 				for _, k := range apart[i] {
-					if uint32(s.M[k]) == v {
+					if uint32(s.Images[k]) == v {
 						taken = true
 						return
 					}
@@ -75,7 +78,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			for i, d := range steps {
 				row[o.Steps[d].Vertex] = images[i]
 				for _, b := range o.Steps[d].Back {
-					if e := entries[0]; e.Staged() && !s.Visible(e) {
+					if e := entries[0]; !s.AdmitsEdge(e) {
 						hidden = true
 						return
 					}

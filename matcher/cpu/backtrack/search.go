@@ -16,30 +16,22 @@ const maxWidth = matcher.MaxVertices + matcher.MaxEdges
 // the place of a warp).
 type Search struct {
 	shared *Shared
-	G      *dyngraph.Graph
-	Orders []uint32 // side table of batch orders by edge index
-	Bits   []uint64
-	Words  int
+	graph  *dyngraph.Graph
 
-	// What is visible: sign and anchor of an incremental search (DESIGN A2), or a plain view.
-	Sign   dyngraph.Sign // 0 for a plain view
-	Which  dyngraph.Which
-	Anchor uint32
+	program.Admission
 
 	order       *program.Order
-	class       *program.Order                         // that o, a member, was come to from
-	members     [matcher.MaxVertices]uint64            // by step of a class's order: the members that are left
-	common      [maxWidth]uint32                       // row, as the class has it
-	M           [matcher.MaxVertices]dyngraph.VertexID // by step
-	row         [maxWidth]uint32                       // what is mapped: vertices in pattern order, then edges
-	edges       []uint32                               // row, from the edges on
-	frames      []frame                                // by slot
+	class       *program.Order              // that o, a member, was come to from
+	members     [matcher.MaxVertices]uint64 // by step of a class's order: the members that are left
+	common      [maxWidth]uint32            // row, as the class has it
+	row         [maxWidth]uint32            // what is mapped: vertices in pattern order, then edges
+	edges       []uint32                    // row, from the edges on
+	frames      []frame                     // by slot
 	previous    previous
 	Lists       neighbors.Lists
 	Pairs       neighbors.Pairs
 	suffixes    suffixes
 	Intersecter neighbors.Intersecter
-	apart       [2][matcher.MaxVertices]uint32 // what images are to be kept apart from
 
 	mode     matcher.Want
 	Found    uint64          // matches, when they are counted one by one
@@ -58,43 +50,6 @@ func (s *Search) NextRequest(mode matcher.Want) {
 	s.Worker.Begin()
 }
 
-// Visible reports whether a staged edge belongs to what is searched. In an incremental search the view is that of
-// the batch just before the anchor: for positives, edges inserted by a lower order; for negatives, edges
-// deleted by a higher one, so that every match is found from exactly one anchor. The anchor's own edge is mapped by
-// the anchor and by nothing else.
-func (s *Search) Visible(e dyngraph.Entry) bool {
-	o := s.Orders[e.Index()]
-	deleted, order := o>>31 != 0, o&(1<<31-1)-1
-	switch s.Sign {
-	case dyngraph.Inserted:
-		return !deleted && order < s.Anchor
-	case dyngraph.Deleted:
-		return deleted && order > s.Anchor
-	}
-	return deleted == (s.Which == dyngraph.Old)
-}
-
-// Candidate reports whether data vertex w passes the filter of a step.
-func (s *Search) Candidate(st *program.Step, w dyngraph.VertexID) bool {
-	return st.Passes(s.Bits[int(w)*s.Words:])
-}
-
-// isFree checks injectivity and symmetry for w as the image of step d.
-func (s *Search) isFree(d int, w dyngraph.VertexID) bool {
-	st := &s.order.Steps[d]
-	for _, k := range st.MustDiffer {
-		if s.M[k] == w {
-			return false
-		}
-	}
-	for _, l := range st.Less {
-		if (s.M[l.Step] < w) != l.Greater {
-			return false
-		}
-	}
-	return true
-}
-
 // Start makes the search ready for another anchor or root.
 func (s *Search) Start(o *program.Order) {
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
@@ -104,7 +59,7 @@ func (s *Search) Start(o *program.Order) {
 
 // bind maps step d to w.
 func (s *Search) bind(d int, w dyngraph.VertexID) {
-	s.M[d] = w
+	s.Images[d] = w
 	s.row[s.order.Steps[d].Vertex] = uint32(w)
 }
 
@@ -116,12 +71,12 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	if s.ends(o) {
 		return
 	}
-	if !s.Candidate(&o.Steps[0], n.From) || !s.Candidate(&o.Steps[1], n.To) {
+	if !s.Passes(&o.Steps[0], n.From) || !s.Passes(&o.Steps[1], n.To) {
 		return
 	}
 	s.bind(0, n.From)
 	s.edges[o.Anchor] = uint32(n.Edge)
-	if s.isFree(1, n.To) && (o.Members == nil || s.keepMembers(0, n.From) && s.keepMembers(1, n.To)) {
+	if s.Admits(&o.Steps[1], n.To) && (o.Members == nil || s.keepMembers(0, n.From) && s.keepMembers(1, n.To)) {
 		s.bindEdges(1, n.To, -1, 0)
 	}
 }
@@ -130,7 +85,7 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.Sign, s.Which, s.base = 0, which, 1
 	s.Start(o)
-	if !s.Candidate(&o.Steps[0], v) {
+	if !s.Passes(&o.Steps[0], v) {
 		return
 	}
 	s.bind(0, v)
@@ -200,7 +155,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 			return false
 		}
 		w := f.nbr[i]
-		if !s.isFree(d, w) || s.order.Members != nil && !s.keepMembers(d, w) {
+		if !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 			continue
 		}
 		s.bind(d, w)
@@ -238,7 +193,7 @@ func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
 		return true
 	}
 	for i := from; i < to; i++ {
-		if !s.isFree(d, f.nbr[i]) {
+		if !s.Admits(st, f.nbr[i]) {
 			continue
 		}
 		switch s.mode {

@@ -45,7 +45,8 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	}
 	s.Interrupted = s.CapReached
 	s.shared, s.Options, s.Stop = h, h.Work, stop
-	s.G, s.Orders, s.Bits, s.Words = h.Graph, h.Graph.OrderTable(), h.Filter.Bits(), h.Filter.Words()
+	s.graph = h.Graph
+	s.Admission.Attach(h.Graph, h.Filter)
 	s.previous = previous{}
 	s.NextRequest(mode)
 	s.Lists.Attach(h.Graph, h.Filter, h.Neighbors)

@@ -37,7 +37,7 @@ func (s *Search) share(d int) {
 			continue
 		}
 		mid := f.next + left/2
-		p := &Part{o: o, sign: s.Sign, which: s.Which, anchor: s.Anchor, level: l, hi: f.hi, m: s.M,
+		p := &Part{o: o, sign: s.Sign, which: s.Which, anchor: s.Anchor, level: l, hi: f.hi, m: s.Images,
 			row: slices.Clone(row[:o.Width()])}
 		f.end = mid
 		if p.lo = uint32(mid); !f.counted {
@@ -53,7 +53,7 @@ func (s *Search) share(d int) {
 func (s *Search) Resume(p *Part) {
 	s.Sign, s.Which, s.Anchor = p.sign, p.which, p.anchor
 	s.Start(p.o)
-	s.M = p.m
+	s.Images = p.m
 	copy(s.row[:], p.row)
 	for i := range p.level {
 		if p.o.Members != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"motifd/dyngraph"
-	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
 )
 
@@ -83,9 +82,9 @@ func (s *Search) replay(d int) (done, ok bool) {
 	if !x.worth(u) {
 		return false, true
 	}
-	words := x.lookUp(e.Number, s.M[e.Root])
+	words := x.lookUp(e.Number, s.Images[e.Root])
 	if words == nil {
-		x.begin(e.Number, s.M[e.Root])
+		x.begin(e.Number, s.Images[e.Root])
 		if !s.findSuffix(d) {
 			return true, false
 		}
@@ -118,31 +117,19 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 		return s.addSuffixPairs(words, staged)
 	}
 	e := s.order.Suffix
-	apart := s.images(&s.apart[0], e.MustDiffer[1])
+	excluded, excludedFar, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]), s.ChecksEdges(staged)
 	x := s.beginRows(2)
-near:
 	for len(words) > 0 {
 		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
 		images, entries := words[3:][:many], words[3+many:][:many]
 		words = words[3+2*many:]
-		for _, k := range e.MustDiffer[0] {
-			if uint32(s.M[k]) == near {
-				continue near
-			}
-		}
-		if by.Staged() && !s.Visible(by) {
+		if excluded.Has(near) || !s.AdmitsEdge(by) {
 			continue
 		}
 		edge := uint32(by.Index())
-	far:
 		for i, v := range images {
-			for _, c := range apart {
-				if c == v {
-					continue far
-				}
-			}
 			a := dyngraph.Entry(entries[i])
-			if staged && a.Staged() && !s.Visible(a) {
+			if excludedFar.Has(v) || check && !s.AdmitsEdge(a) {
 				continue
 			}
 			if len(x.Words)+4 > x.Room && !x.Full() {
@@ -156,14 +143,6 @@ near:
 	}
 	x.End()
 	return true
-}
-
-// images returns the images of some steps.
-func (s *Search) images(room *[matcher.MaxVertices]uint32, steps []int) []uint32 {
-	for i, k := range steps {
-		room[i&31] = uint32(s.M[k])
-	}
-	return room[:len(steps)]
 }
 
 // UseMemo has the search remember what suffixes find, together with other workers.

@@ -20,7 +20,7 @@ func (s *Search) findSuffix(d int) bool {
 	e, x := s.order.Suffix, &s.suffixes
 	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	forth := &far.Back[e.Link]
-	v, longest := s.M[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
+	v, longest := s.Images[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
 	from := s.Lists.Of(v, &near.Back[0], near)
 	var across neighbors.List
 	if len(far.Back) == 2 && len(from.Vertices) > 0 {

@@ -4,7 +4,7 @@ import "motifd/dyngraph"
 
 // extendSuffix maps the two steps from d on as they are remembered, and what comes after them.
 func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
-	e := s.order.Suffix
+	e, check := s.order.Suffix, s.ChecksEdges(staged)
 	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	two := len(far.Back) == 2
 	// What is left of the near step is there to be given away.
@@ -18,7 +18,6 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	f.nbr = f.nbrs
 	f.next, f.end, f.hi, f.counted = 0, len(f.nbr), unbounded, false
 	g.next, g.end = 0, 0
-near:
 	for f.next < f.end {
 		f.next++
 		if !s.Step() {
@@ -27,12 +26,7 @@ near:
 		var x images
 		x, words = imagesOf(words, two)
 		v, by := x.near, x.by
-		for _, k := range e.MustDiffer[0] {
-			if s.M[k] == v {
-				continue near
-			}
-		}
-		if by.Staged() && !s.Visible(by) {
+		if s.IsImage(e.MustDiffer[0], v) || !s.AdmitsEdge(by) {
 			continue
 		}
 		s.bind(d, v)
@@ -46,14 +40,12 @@ near:
 				return false
 			}
 			v := x.words[x.far+i*x.each]
-			for _, k := range e.MustDiffer[1] {
-				if uint32(s.M[k]) == v {
-					continue far
-				}
+			if s.IsImage(e.MustDiffer[1], dyngraph.VertexID(v)) {
+				continue
 			}
 			for k := range far.Back {
 				by := dyngraph.Entry(x.words[x.entry+i*x.each+k])
-				if staged && by.Staged() && !s.Visible(by) {
+				if check && !s.AdmitsEdge(by) {
 					continue far
 				}
 				s.edges[far.Back[k].Edge] = uint32(by.Index())

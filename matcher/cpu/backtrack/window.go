@@ -14,10 +14,10 @@ func (s *Search) fitsWindows(st *program.Step, nbr []dyngraph.VertexID) bool {
 		w := &st.Windows[i]
 		from, to := 0, len(nbr)
 		for _, k := range w.Above {
-			from = max(from, neighbors.Seek(nbr, from, s.M[k]+1))
+			from = max(from, neighbors.Seek(nbr, from, s.Images[k]+1))
 		}
 		for _, k := range w.Below {
-			at, _ := slices.BinarySearch(nbr, s.M[k])
+			at, _ := slices.BinarySearch(nbr, s.Images[k])
 			to = min(to, at)
 		}
 		if to-from < w.Need {
