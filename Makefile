@@ -72,6 +72,16 @@ bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated ca
 	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
 	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") $(BENCHFLAGS)
 
+OLD         ?=
+NEW         ?=
+PAIRS       ?= 10
+
+.PHONY: bench-pair
+bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor time on one thread, PAIRS (10) alternating pairs
+	@test -n "$(OLD)" && test -n "$(NEW)" || { echo "usage: make bench-pair OLD=path NEW=path [PAIRS=10]" >&2; exit 1; }
+	$(GO) run ./cmd/benchpair -old "$(OLD)" -new "$(NEW)" -pairs $(PAIRS) \
+		$(if $(wildcard ../shared/data),-data ../shared/data) $(BENCHFLAGS)
+
 # What .ci/run has no time for: more kills and restarts, a daemon that runs for DURATION, fuzzing beyond the seeds, the
 # emulator under MSan and TSan.
 .PHONY: ci-full

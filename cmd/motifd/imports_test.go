@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"stream/checkpoint":       {"stream", "matcher", "dyngraph"},
 	"config":                  {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec", "stream/file", "stream/kafka", "stream/checkpoint"},
 	"cmd/motifd":              nil, // all
+	"cmd/benchpair":           {},
 	"matcher/matchertest":     {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
 	"stream/streamtest":       {"stream", "matcher", "dyngraph"},
 	"stream/kafka/brokertest": {},
