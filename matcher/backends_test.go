@@ -13,11 +13,12 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // newCPU returns a cpu backend; with little set it keeps so few rows in memory that groups and queues spill and wait.
 func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
-	opt := cpu.Options{Threads: threads, SpillDir: t.TempDir()}
+	opt := cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())}
 	if little {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
@@ -27,7 +28,7 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.
 func newTicking(t testing.TB, threads int) matcher.Backend {
 	var now atomic.Int64
-	return cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), Clock: func() int64 { return now.Add(1000) }})
+	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), Clock: func() int64 { return now.Add(1000) }})
 }
 
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and

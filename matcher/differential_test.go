@@ -15,6 +15,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // randomModes draws what the queries of a case emit: every unit, mode and backfill, with caps and exact totals.
@@ -71,7 +72,7 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 	w := newWorld(t, true)
 	w.cpu = matchertest.NewDriver(t, true, cpu.New(cpu.Options{Threads: 2, GroupMemory: 256,
-		SpillDir: filepath.Join(t.TempDir(), "missing")}), plan.New())
+		TempFiles: tempfile.In(filepath.Join(t.TempDir(), "missing"))}), plan.New())
 	w.register(w.query("q", "MATCH (y)<--(x)-->(z) RETURN x, y, z"))
 	b := w.cpu.Prepare(star(30))
 	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }, nil); !errors.Is(err, os.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // keptPlans plans a query once, as the engine does as long as its labels are known.
@@ -52,7 +53,7 @@ func TestPlansWhoseEdgesComeLate(t *testing.T) {
 			}
 		}
 		filter := new(candidates.Filter)
-		ref, fast := reference.New(), cpu.New(cpu.Options{Threads: 1 + rng.IntN(4), SpillDir: t.TempDir(), Filter: filter})
+		ref, fast := reference.New(), cpu.New(cpu.Options{Threads: 1 + rng.IntN(4), TempFiles: tempfile.In(t.TempDir()), Filter: filter})
 		bench := matchertest.NewBench(t, shape.Directed, keptPlans{plan.New(), map[*matcher.Query]*matcher.Plan{}}, c.Queries, ref, fast)
 		for _, batch := range matchertest.Cut(rng, matchertest.RandomStream(rng, shape)) {
 			for range 1 + rng.IntN(2) {

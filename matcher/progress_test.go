@@ -11,6 +11,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // watched is what an engine tells of a step while it runs.
@@ -40,7 +41,7 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 				var e *matcher.Engine
 				var w *watched
 				ask := make(chan struct{}, 1) // one at a time
-				b := cpu.New(cpu.Options{Threads: threads, SpillDir: t.TempDir(), Clock: func() int64 {
+				b := cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), Clock: func() int64 {
 					ask <- struct{}{}
 					defer func() { <-ask }()
 					if w != nil {

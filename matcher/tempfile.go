@@ -1,20 +1,14 @@
 package matcher
 
-import (
-	"errors"
-	"os"
-)
+import "io"
 
-// TempFile opens a file for what does not fit in memory: matches to be sorted or merged, or an open transaction. It is in a directory ("": that of the
-// system) under no name, so that nothing is left behind however the process ends; kind is part of the name that it has for a moment. The caller
-// closes it.
-func TempFile(dir, kind string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "motifd-"+kind+"-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+// TempFile is a temporary file for matches that do not fit in memory. Close drops it with what it holds.
+type TempFile interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
 }
+
+// TempFiles opens temporary files. The caller of a backend gives it, since nothing below package matcher opens a file
+// itself. Several goroutines may call it at once.
+type TempFiles func() (TempFile, error)

@@ -27,6 +27,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
+	"motifd/tempfile"
 )
 
 var (
@@ -207,7 +208,7 @@ func TestAStopEndsEncodingAndWriting(t *testing.T) {
 			var sink *floodSink
 			var e *stoppingEncoder
 			stop := sync.OnceFunc(func() { p.Abort(enough) })
-			p, sink = floodPipeline(t, f, threads, cpu.Options{SpillDir: t.TempDir()}, func(o *stream.PipelineOptions) {
+			p, sink = floodPipeline(t, f, threads, cpu.Options{TempFiles: tempfile.In(t.TempDir())}, func(o *stream.PipelineOptions) {
 				e = &stoppingEncoder{Encoder: o.Encoder, stop: stop}
 				o.Encoder, o.PublishBytes = e, 1<<20
 				if writing {
@@ -229,7 +230,7 @@ func TestFloodInOrder(t *testing.T) {
 		t,
 		matchertest.NewFlood(60_000),
 		4,
-		cpu.Options{SpillDir: t.TempDir(), GroupMemory: 32 << 10, QueueMemory: 64 << 10},
+		cpu.Options{TempFiles: tempfile.In(t.TempDir()), GroupMemory: 32 << 10, QueueMemory: 64 << 10},
 	)
 	require.Greater(t, sink.bytes, 100*sink.records)
 }
@@ -242,7 +243,7 @@ func BenchmarkFlood(b *testing.B) {
 	f := matchertest.NewFlood(*floodMatches)
 	for b.Loop() {
 		at := time.Now()
-		sink := runFlood(b, f, *floodThreads, cpu.Options{SpillDir: b.TempDir()})
+		sink := runFlood(b, f, *floodThreads, cpu.Options{TempFiles: tempfile.In(b.TempDir())})
 		took := time.Since(at).Seconds()
 		b.ReportMetric(float64(sink.records)/1e6/took, "M-matches/s")
 		b.ReportMetric(float64(sink.bytes)/1e6/took, "MB/s")

@@ -22,6 +22,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
+	"motifd/tempfile"
 )
 
 // player is an engine that emits events of a test's choice in place of a search's.
@@ -252,7 +253,7 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
 					Planner: plan.New(),
 					Backend: cpu.New(
-						cpu.Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: 16 * memory},
+						cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory, QueueMemory: 16 * memory},
 					),
 				})
 				require.NoError(t, err)

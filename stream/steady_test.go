@@ -16,6 +16,7 @@ import (
 	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/tempfile"
 )
 
 // steady is an engine and an encoder over a graph that forgets: in each period accounts come, and payments between
@@ -37,7 +38,7 @@ func newSteady(t *testing.T, rng *rand.Rand) *steady {
 		Graph: dyngraph.NewGraph(
 			dyngraph.Options{Directed: true},
 		),
-		Backend: cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}),
+		Backend: cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
 		Planner: plan.New(),
 	})
 	require.NoError(t, err)

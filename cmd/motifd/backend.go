@@ -12,6 +12,7 @@ import (
 	"motifd/config"
 	"motifd/matcher/cpu"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // backends are the names of what this build can search with; auto chooses among them.
@@ -50,7 +51,7 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*ti
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, Lazy: lazy}, log: log, placement: config.Default().Engine.Placement, trace: trace,
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy}, log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {
 		return nil, refused{fmt.Errorf("--backend: %w", err)}

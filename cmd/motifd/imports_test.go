@@ -38,11 +38,12 @@ var arrows = map[string][]string{
 	"stream":                  {"matcher", "dyngraph"},
 	"stream/codec":            {"stream", "matcher", "dyngraph"},
 	"stream/file":             {"stream", "matcher", "dyngraph"},
-	"stream/kafka":            {"stream", "matcher", "dyngraph"},
+	"stream/kafka":            {"stream", "matcher", "dyngraph", "tempfile"},
 	"stream/checkpoint":       {"stream", "matcher", "dyngraph"},
 	"config":                  {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec", "stream/file", "stream/kafka", "stream/checkpoint"},
 	"cmd/motifd":              nil, // all
 	"cmd/benchpair":           {},
+	"tempfile":                {"matcher"},
 	"matcher/matchertest":     {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
 	"stream/streamtest":       {"stream", "matcher", "dyngraph"},
 	"stream/kafka/brokertest": {},

@@ -20,6 +20,7 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/file"
 	"motifd/stream/kafka"
+	"motifd/tempfile"
 )
 
 // errUnfinished: the daemon was stopped before it had recovered.
@@ -222,7 +223,7 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 	var err error
 	backend, err = newBackend(backendOptions{
 		name: c.Backend, device: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
-		cpu:  cpu.Options{Threads: c.Threads, SpillDir: c.SpillDir, GroupMemory: int(c.GroupMemory)},
+		cpu:  cpu.Options{Threads: c.Threads, TempFiles: tempfile.In(c.SpillDir), GroupMemory: int(c.GroupMemory)},
 		lost: func() { s.metrics.searches("cpu", backend.threads, "") },
 	})
 	if err != nil {

@@ -3,7 +3,6 @@
 package cpu
 
 import (
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,13 +23,14 @@ import (
 type Options struct {
 	// Threads is the number of workers. 0 is GOMAXPROCS.
 	Threads int
-	// SpillDir is where groups of matches that are too large to sort in memory are sorted. "" is os.TempDir().
-	SpillDir string
+	// TempFiles opens files in which groups of matches are sorted that are too large to sort in memory. nil: a search that
+	// has such a group fails.
+	TempFiles matcher.TempFiles
 	// GroupMemory bounds, in bytes, the rows of one group that a worker holds in memory while it searches and sorts;
-	// beyond it sorted runs go to SpillDir. 0 is 64 MiB.
+	// beyond it sorted runs go to TempFiles. 0 is 64 MiB.
 	GroupMemory int
 	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead waits,
-	// and parts of a group that is not the next go to SpillDir. 0 is 64 MiB. A search holds at most Threads times
+	// and parts of a group that is not the next go to TempFiles. 0 is 64 MiB. A search holds at most Threads times
 	// GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search
@@ -49,9 +49,6 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.SpillDir == "" {
-		o.SpillDir = os.TempDir()
 	}
 	if o.GroupMemory <= 0 {
 		o.GroupMemory = 64 << 20

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together put out what each puts out by
@@ -23,7 +24,7 @@ func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 	var images, members, rows int
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(8) / 7) })
-		alone, all := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 64<<rng.IntN(12))
+		alone, all := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 1+rng.IntN(3), 64<<rng.IntN(12))
 		alone.apart = true
 		var each matcher.Backend = alone
 		if rng.IntN(4) == 0 {
@@ -102,7 +103,7 @@ func TestA6FiltersAreTestedAfterPermuting(t *testing.T) {
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}} {
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("u", e[0], "u", e[1]), From: e[0], To: e[1], Either: true})
 	}
-	b := New(Options{Threads: 1, SpillDir: t.TempDir()})
+	b := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	x := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, b)
 	var ms []dyngraph.Message
 	labels := []string{"B", "B", "A", "C"}
@@ -169,7 +170,7 @@ func BenchmarkCoalesced(b *testing.B) {
 				var counts, members [2]uint64
 				for b.Loop() {
 					for i := range least {
-						x := newBench(b, p.graph, q, Options{Threads: 1, SpillDir: b.TempDir()})
+						x := newBench(b, p.graph, q, Options{Threads: 1, TempFiles: tempfile.In(b.TempDir())})
 						x.b.apart = i == 0
 						x.prepare(q)
 						done := x.stage(us)

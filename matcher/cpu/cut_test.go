@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestS11CappedRowsAreAPrefix: what a capped request gets from canonical searches is what an uncapped one gets first,
@@ -76,7 +77,7 @@ func TestS11CappedRowsAreAPrefix(t *testing.T) {
 func TestS11ASharedGroupIsCut(t *testing.T) {
 	const leaves = 60
 	graph, insert, q := hubCase(leaves)
-	x := newBench(t, graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
+	x := newBench(t, graph, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	rows := func(limit uint64) (data []uint32) {
 		defer x.stage(insert)()
 		request := matcher.Request{Plan: x.plan, Before: matcher.AllOrders, Limit: limit}
@@ -91,7 +92,7 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 	width := len(want) / (leaves * leaves * (leaves - 1))
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, limit := range []uint64{1, 10, 1000} {
-			little := Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: 1 << 14, QueueMemory: 1 << 14}
+			little := Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << 14, QueueMemory: 1 << 14}
 			x = newBench(t, graph, q, little)
 			x.b.work.ShareEvery = 1
 			if threads > 1 {
@@ -206,7 +207,7 @@ func TestS11ACapCostsWorkInProportion(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s, %d threads", f.name, threads), func(t *testing.T) {
 				g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
-				b := New(Options{Threads: threads, SpillDir: t.TempDir()})
+				b := New(Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())})
 				stage := func(updates ...dyngraph.Update) *dyngraph.Delta {
 					d, err := g.Stage(updates)
 					require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/rowsort"
+	"motifd/tempfile"
 )
 
 // userTime is the user CPU time that the process has taken.
@@ -38,7 +39,7 @@ func BenchmarkDeltas(b *testing.B) {
 }
 
 func benchDeltas(b *testing.B, graph []dyngraph.Update, batches [][]dyngraph.Update, q *matcher.Query) {
-	one, two := newBench(b, graph, q, Options{Threads: 1, SpillDir: b.TempDir()}), newBench(b, graph, q, Options{Threads: 2, SpillDir: b.TempDir()})
+	one, two := newBench(b, graph, q, Options{Threads: 1, TempFiles: tempfile.In(b.TempDir())}), newBench(b, graph, q, Options{Threads: 2, TempFiles: tempfile.In(b.TempDir())})
 	produced, ordered, wall1 := time.Hour, time.Hour, time.Hour
 	var passes, takes []float64 // by turn: time that passes with one thread by that with two, and user time of two threads by that of one
 	var total uint64

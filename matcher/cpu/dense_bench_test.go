@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/tempfile"
 )
 
 // BenchmarkDense measures how long it takes to find, and to count, the matches of patterns whose vertices are joined to several others, in CPU time of one
@@ -17,7 +18,7 @@ func BenchmarkDense(b *testing.B) {
 	for i := range denseShapes {
 		shape := &denseShapes[i]
 		b.Run(shape.name, func(b *testing.B) {
-			x := newBench(b, p.graph, shape.query(), Options{Threads: 1, SpillDir: b.TempDir()})
+			x := newBench(b, p.graph, shape.query(), Options{Threads: 1, TempFiles: tempfile.In(b.TempDir())})
 			defer x.stage(p.stream[:shape.updates])()
 			produced, counted := time.Hour, time.Hour
 			var matches, count uint64

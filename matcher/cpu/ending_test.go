@@ -11,6 +11,7 @@ import (
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of it, and whose tables start over
@@ -51,7 +52,7 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			}
 			queries = append(queries, q)
 		}
-		forgets, remembers := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 1+rng.IntN(3), 1<<20)
+		forgets, remembers := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 1+rng.IntN(3), 1<<20)
 		forgets.neighbors.Options.NoPairs, forgets.shared.Options.NoMemo = true, true
 		remembers.shared.Options.Memo = backtrack.MemoLimits{Words: 20 << rng.IntN(12), Longest: 20 << rng.IntN(8), Judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {

@@ -46,7 +46,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if cause := meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	file := rowsort.File{Dir: b.opt.SpillDir, Budget: budget}
+	file := rowsort.File{Open: b.opt.TempFiles, Budget: budget}
 	all := rowsort.Sorted{Layout: rowsort.NewLayout(view, p), File: &file}
 	keep, capped := limit, viewCut{b: b, c: c, which: which, layout: all.Layout, file: &file}
 	if limit > 0 {

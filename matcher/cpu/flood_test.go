@@ -20,6 +20,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/tempfile"
 )
 
 // floodMatches is how many matches BenchmarkFlood makes in one batch.
@@ -47,6 +48,8 @@ func (c *checkOrder) emit(g matcher.Group) error {
 // runFlood searches the batch, checks what comes out and, if asked, encodes it.
 func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (spilled bool) {
 	tb.Helper()
+	dir := tb.TempDir()
+	opt.TempFiles = tempfile.In(dir)
 	x := newBench(tb, f.Graph, f.Query, opt)
 	defer x.stage(f.Batch)()
 	c := checkOrder{tb: tb}
@@ -55,7 +58,7 @@ func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (sp
 	var records []stream.OutRecord
 	bytes := 0
 	res := x.rows(func(g matcher.Group) error {
-		spilled = spilled || temporaryFiles(tb, opt.SpillDir) > 0
+		spilled = spilled || temporaryFiles(tb, dir) > 0
 		ev.AnchorEdge, ev.Rows, ev.FirstIndex = &x.b.delta.Net[g.Order], g.Rows, c.rows
 		ev.Anchor = &f.Batch[ev.AnchorEdge.Place]
 		for i := 0; encode && i < g.Rows.Len(); i += 256 {
@@ -122,7 +125,7 @@ const floodChild = "MOTIFD_FLOOD_CHILD"
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
-		spilled := runFlood(t, matchertest.NewFlood(matches), Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
+		spilled := runFlood(t, matchertest.NewFlood(matches), Options{Threads: 2, GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
 		fmt.Printf("spilled %v peak %d MiB\n", spilled, peakMemory(t))
 		return
 	}
@@ -155,7 +158,7 @@ func BenchmarkFlood(b *testing.B) {
 	for b.Loop() {
 		at := time.Now()
 		user := userTime()
-		runFlood(b, f, Options{SpillDir: b.TempDir()}, false)
+		runFlood(b, f, Options{}, false)
 		b.ReportMetric(float64(f.Matches)/1e6/time.Since(at).Seconds(), "M-matches/s")
 		b.ReportMetric(float64(f.Matches)/1e6/(userTime()-user).Seconds(), "M-matches/s-of-CPU")
 	}

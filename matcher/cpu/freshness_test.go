@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // TestStampsThatStartOver: lists are what the graph holds although stamps start over, because ids came or because they were counted up very
@@ -21,7 +22,7 @@ func TestStampsThatStartOver(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 200
 		p := newPowerLaw(rng.Uint64(), vertices, 1500, 5, 600)
-		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		x.lists(t, rng, 1)
 		ids := vertices
 		i := 0
@@ -67,7 +68,7 @@ func TestListsOfPatternsWithFewLabels(t *testing.T) {
 				q.Vertices[i].Label = ""
 			}
 		}
-		x := newBench(t, p.graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, p.graph, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		present := slices.Clone(p.graph[vertices:])
 		for batch := range slices.Chunk(p.stream, 20) {
 			us := slices.Clone(batch)

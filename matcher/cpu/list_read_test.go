@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // TestListsOfOneLabelAmongMany: of a vertex whose neighbours have hundreds of labels, some of them alike in their lowest byte and on the same shelf
@@ -23,7 +24,7 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 		for v := range 3000 {
 			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", FromLabel: "H", To: fmt.Sprint(v), ToLabel: fmt.Sprint("M", v%labels)})
 		}
-		x := newBench(t, graph, manyLeaves(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, graph, manyLeaves(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		var leaves []int
 		for len(leaves) < 24 {
 			// Every other one is like the one before it but for what is above the lowest byte.

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their edges, are what all of their lists
@@ -23,7 +24,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 150
 		p := newPowerLaw(rng.Uint64(), vertices, 1500+rng.IntN(3000), 1+rng.IntN(2), 300)
-		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(), Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		x.b.neighbors.Options.NoPairs = rng.IntN(2) == 0
 		present := slices.Clone(p.graph[vertices:])
 		us := slices.Clone(p.stream)

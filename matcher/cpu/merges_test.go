@@ -9,6 +9,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestP4RangesOfOneSetOfVertices has a group beyond its memory of which very many rows have the same vertices and
@@ -32,7 +33,7 @@ func TestP4RangesOfOneSetOfVertices(t *testing.T) {
 		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "b", To: fmt.Sprint("c", i), Label: "on"})
 	}
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
-		one, many := New(Options{Threads: 1, SpillDir: t.TempDir()}), eager(t, 2+rng.IntN(3), 1<<20)
+		one, many := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 2+rng.IntN(3), 1<<20)
 		x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, one, many)
 		x.Stage([]dyngraph.Message{{Updates: graph[1:]}})
 		x.Commit()

@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/tempfile"
 )
 
 // BenchmarkHubEdge inserts one edge between two hubs, which one pattern edge fits in one direction: the time that passes with one thread by that with two, and
@@ -36,7 +37,7 @@ func BenchmarkHubEdge(b *testing.B) {
 			var of [2]*bench
 			for k := range of {
 				began := time.Now()
-				of[k] = newBench(b, c.graph, c.q, Options{Threads: k + 1, SpillDir: b.TempDir(), Clock: func() int64 { return int64(time.Since(began)) }})
+				of[k] = newBench(b, c.graph, c.q, Options{Threads: k + 1, TempFiles: tempfile.In(b.TempDir()), Clock: func() int64 { return int64(time.Since(began)) }})
 				defer of[k].stage(c.insert)()
 				c.search(of[k])
 			}

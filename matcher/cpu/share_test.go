@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // eager returns a backend whose workers give work away whenever they can, with little or much memory. With one processor none would wait for work
@@ -20,7 +21,7 @@ func eager(t *testing.T, threads int, memory int) *Backend {
 		runtime.GOMAXPROCS(2)
 		t.Cleanup(func() { runtime.GOMAXPROCS(n) })
 	}
-	b := New(Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
+	b := New(Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory, QueueMemory: memory})
 	b.work.ShareEvery = 1
 	return b
 }
@@ -130,7 +131,7 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 	var first []uint32
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, memory := range []int{1 << 14, 1 << 20, 1 << 30} {
-			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir(), GroupMemory: memory, QueueMemory: memory})
+			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory, QueueMemory: memory})
 			x.b.work.ShareEvery = 1
 			if threads > 1 {
 				x.b.work.Hold = untilSo

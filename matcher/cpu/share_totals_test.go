@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // drawHubs draws a graph in which some vertices have most others for neighbours, and a batch after it: one edge between
@@ -257,7 +258,7 @@ func (x *bench) total(want matcher.Want, budget uint64) matcher.Result {
 // takes to count them.
 func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 	graph, insert, q := hubClique(5, 40, "")
-	x := newBench(t, graph, q, Options{Threads: 1, SpillDir: t.TempDir()})
+	x := newBench(t, graph, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	defer x.stage(insert)()
 	counted, found := x.total(matcher.WantCount, 0), x.total(matcher.WantAny, 0)
 	require.Equal(t, matcher.CountOf(1), found.Count)
@@ -272,7 +273,7 @@ func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
 			graph, insert, q := hubClique(6, 30, label)
-			x := newBench(t, graph, q, Options{Threads: threads, SpillDir: t.TempDir()})
+			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())})
 			done := x.stage(insert)
 			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)
 			require.Greater(t, all.Steps, uint64(20*work.PollEvery))

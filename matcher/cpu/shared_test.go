@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // workers runs a function on several goroutines, each with a random source of its own, and returns the first thing that one of them complains of.
@@ -38,7 +39,7 @@ func workers(rng *rand.Rand, n int, work func(rng *rand.Rand) error) (err error)
 func TestSharedLists(t *testing.T) {
 	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
 		p := newPowerLaw(rng.Uint64(), 300, 3000, 5, 400)
-		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		x.b.neighbors.Options.ListEntries = 200 + rng.IntN(20_000)
 		x.b.neighbors.Options.ByLabel = rng.IntN(2) == 0
 		for batch := range slices.Chunk(p.stream, 100) {
@@ -123,7 +124,7 @@ func TestHubsFitIntoTheStore(t *testing.T) {
 			dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), To: fmt.Sprint((v + 1) % 200)})
 	}
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
-		x := newBench(t, graph, shapeQuery(0), Options{Threads: 1, SpillDir: t.TempDir()})
+		x := newBench(t, graph, shapeQuery(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		x.b.neighbors.Options.ListEntries = 2 * neighbours
 		x.lists(t, rng, 0.5)
 		x.lists(t, rng, 1)

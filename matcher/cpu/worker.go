@@ -164,7 +164,7 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 	}
 	w.spare = nil
 	g.rows, g.tripped = rowsort.Sorted{}, false
-	g.chunk, g.request, g.order, g.file.Dir, g.file.Budget = c, r, order, s.b.opt.SpillDir, s.reqs[r].Budget
+	g.chunk, g.request, g.order, g.file.Open, g.file.Budget = c, r, order, s.b.opt.TempFiles, s.reqs[r].Budget
 	if g.cut.Limit = 0; limit > 0 {
 		g.cut.Begin(&s.b.shared, limit, g)
 	}

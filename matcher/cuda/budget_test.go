@@ -18,6 +18,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // randomLimits draws limits that are reached, or never, and steps.
@@ -100,7 +101,7 @@ func TestS11LimitsOnTheDevice(t *testing.T) {
 	enough := func() bool { return min(groups, totals, alike) > 5 && stayed > 0 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
-		want, got := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), newBackend(t, rng)
+		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
 		bench.GoOn = true
 		for _, batch := range c.Batches {
@@ -219,8 +220,8 @@ func TestS11SnapshotsOnTheDevice(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 8, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		o := randomOptions(rng)
-		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, SpillDir: t.TempDir(), GroupMemory: 64 << rng.IntN(4)}
-		want, got := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), cuda.New(o)
+		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 64 << rng.IntN(4)}
+		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
 		for n := range min(len(c.Batches), 1+rng.IntN(3)) { // in the end all may be gone
@@ -285,7 +286,7 @@ func TestS11LostMidwayWithLimits(t *testing.T) {
 		dev := newFaulty(newDevice(t, rng), -1)
 		lost := false
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 1<<15
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15
 		o.Lost = func(error) { lost = true }
 		want, got := cpu.New(o.CPU), &interrupted{Backend: cuda.New(o), dev: dev, calls: rng.IntN(4), after: rng.IntN(500)}
 		defer got.Close()
@@ -350,7 +351,7 @@ func TestAnOpenBatchIsMetered(t *testing.T) {
 			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(),
 				Limits: matcher.Limits{Matches: 1 + rng.Uint64N(6)}, Suspend: suspend}
 		}
-		options := cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		options := cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		first := matchertest.NewDriverWith(t, opt(cpu.New(options)))
 		for _, q := range c.Queries {
 			first.Register(q)
@@ -405,7 +406,7 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 		defer cancel()
 		dev := &stopping{Device: newDevice(t, rng), give: cancel, left: -1}
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 1<<15, 3
+		o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15, 3
 		got := cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)
@@ -470,10 +471,12 @@ func TestS11DecisionsReplayed(t *testing.T) {
 		backends := []func() matcher.Backend{
 			func() matcher.Backend {
 				o := randomOptions(rng)
-				o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, SpillDir: t.TempDir()}
+				o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 				return cuda.New(o)
 			},
-			func() matcher.Backend { return cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir(), Clock: clock}) }}
+			func() matcher.Backend {
+				return cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), Clock: clock})
+			}}
 		for k := range backends {
 			opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
 				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestP2CoalescedSearch plays patterns of one label throughout, most of which have edges that are searched together: as images. The device gives what the CPU gives: rows, with caps, counts and existence.
@@ -31,7 +32,7 @@ func TestP2CoalescedSearch(t *testing.T) {
 			}
 			queries = append(queries, q)
 		}
-		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
+		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		o := randomOptions(rng)
 		o.Apart = false
 		got := newBackendWith(t, rng, o)

@@ -18,6 +18,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // dataFolder returns the folder of cases with known answers: MOTIFD_DATA, or where it lies beside a checkout.
@@ -94,7 +95,7 @@ func playData(t *testing.T, many bool, queries []*matcher.Query, graph, updates 
 	if many { // too much for launches of a few turns
 		options = cuda.Options{}
 	}
-	want, got := cpu.New(cpu.Options{SpillDir: t.TempDir()}), newBackendWith(t, rng, options)
+	want, got := cpu.New(cpu.Options{TempFiles: tempfile.In(t.TempDir())}), newBackendWith(t, rng, options)
 	bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 	bench.Stage(graph)
 	bench.Commit()

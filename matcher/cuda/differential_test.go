@@ -15,6 +15,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // Few names the environment variable that keeps cases small and few, for checkers that watch every access.
@@ -28,7 +29,7 @@ func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
 	t.Helper()
 	o.Device = newDevice(t, rng)
-	o.CPU = cpu.Options{Threads: 2, SpillDir: t.TempDir()}
+	o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 	if rng.IntN(2) == 0 {
 		o.CPU.GroupMemory = 128 << rng.IntN(10) // rows with the same vertices soon exceed it
 	}
@@ -132,7 +133,7 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 	var seen compared
 	matchertest.ForSeedsUntil(t, 1+rounds/4, seen.all, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
-		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
 		half := len(c.Batches) / 2
 		playOn(t, rng, &seen, bench, want, got, c.Batches[:half])
@@ -165,7 +166,7 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 			queries = append(queries, q)
 		}
 		stream := matchertest.RandomStream(rng, shape)
-		want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		labels := make([]string, sharing+4)
 		for i := range labels {
@@ -196,7 +197,7 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 // play runs a stream past both backends and counts what there was to find.
 func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	t.Helper()
-	want, got := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()}), newBackend(t, rng)
+	want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 	playOn(t, rng, seen, matchertest.NewBench(t, directed, plan.New(), queries, want, got), want, got, batches)
 }
 

@@ -26,7 +26,7 @@ type edgeTies struct {
 // edgeTies returns ties whose rows go on to take.
 func (b *Backend) edgeTies(ctx context.Context, take func(g rowGroup, rows []uint32) error) *edgeTies {
 	return &edgeTies{ctx: ctx, take: take, sorter: rowsort.Sorter{Memory: b.opt.CPU.GroupMemory},
-		file: rowsort.File{Dir: b.opt.CPU.SpillDir}}
+		file: rowsort.File{Open: b.opt.CPU.TempFiles}}
 }
 
 // rows takes rows of a group. It may change their order.

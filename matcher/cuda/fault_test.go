@@ -16,6 +16,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 var errFault = errors.New("fault")
@@ -124,7 +125,7 @@ func TestFaultsAreErrors(t *testing.T) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		dev := newFaulty(newDevice(t, rng), -1)
 		o := randomOptions(rng)
-		o.Device, o.CPU = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		o.Device, o.CPU = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		want, got := cpu.New(o.CPU), cuda.New(o)
 		defer got.Close()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
@@ -177,7 +178,7 @@ func TestP2LostDevice(t *testing.T) {
 		dev := newFaulty(newDevice(t, rng), rng.IntN(400))
 		o := randomOptions(rng)
 		lost := 0
-		o.Device, o.CPU = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+		o.Device, o.CPU = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		o.Lost = func(err error) {
 			if !errors.Is(err, errFault) || !kernels.OfDevice(err) {
 				t.Errorf("lost by %v", err)
@@ -260,7 +261,7 @@ func TestP2LostMidway(t *testing.T) {
 		dev := newFaulty(newDevice(t, rng), -1)
 		lost := 0
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 1<<15
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15
 		o.Lost = func(error) { lost++ }
 		want, got := cpu.New(o.CPU), &interrupted{Backend: cuda.New(o), dev: dev, calls: rng.IntN(4)}
 		defer got.Close()

@@ -16,6 +16,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by launches so short that they end in the middle of blocks: who
@@ -44,7 +45,7 @@ func TestS12BlocksOfMatches(t *testing.T) {
 			}
 			queries = append(queries, q)
 		}
-		want := cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
+		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)

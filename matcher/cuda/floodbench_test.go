@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 var floodMatches = flag.Int("motifd.flood", 500_000_000, "matches of BenchmarkFlood")
@@ -28,7 +29,7 @@ func BenchmarkFlood(b *testing.B) {
 		var gpu *cuda.Backend
 		seen := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
 		trace := &cuda.Trace{Clock: benchClock()}
-		options := cpu.Options{SpillDir: b.TempDir()}
+		options := cpu.Options{TempFiles: tempfile.In(b.TempDir())}
 		name := "cpu"
 		if be = cpu.New(options); memory > 0 {
 			o := cuda.Options{Device: newDevice(b, seen.rng), CPU: options, Trace: trace}

@@ -16,6 +16,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/tempfile"
 )
 
 // counting is a device that counts its searches.
@@ -101,11 +102,11 @@ func TestP2LooseEdges(t *testing.T) {
 		shape, queries, batches := looseCase(rng)
 		var want matcher.Backend = reference.New()
 		if rng.IntN(2) == 0 {
-			want = cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})
+			want = cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		}
 		dev := &counting{Device: newDevice(t, rng)}
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: t.TempDir()}, 0
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 0
 		if rng.IntN(2) == 0 {
 			o.CPU.GroupMemory = 64 << rng.IntN(8) // rows with the same vertices are sorted in pieces
 		}

@@ -15,6 +15,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // tight is a device with little memory.
@@ -77,8 +78,8 @@ func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
 		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
 	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
-	want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
-	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()
 	bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 	count := func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }
@@ -145,8 +146,8 @@ func countOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, most, shor
 		{Name: "triangle", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2), edge(0, 2)}},
 	}
 	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, most: most, withoutLimit: most == 0}
-	want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
-	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()
 	bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 	bench.Stage(stream)

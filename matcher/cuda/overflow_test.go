@@ -14,6 +14,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // starLayout is the layout of rows of a star with that many leaves.
@@ -45,7 +46,7 @@ func TestOverflow(t *testing.T) {
 				most[g] = rng.IntN(100)
 			}
 		}
-		o := overflow{memory: 1 << rng.IntN(18), file: rowsort.File{Dir: t.TempDir()}}
+		o := overflow{memory: 1 << rng.IntN(18), file: rowsort.File{Open: tempfile.In(t.TempDir())}}
 		defer o.close()
 		all := make([][][]uint32, len(groups))
 		for range 1 + rng.IntN(6) {
@@ -116,19 +117,19 @@ func TestOverflowFails(t *testing.T) {
 		o.end()
 		return err
 	}
-	gone := overflow{file: rowsort.File{Dir: filepath.Join(t.TempDir(), "gone")}}
+	gone := overflow{file: rowsort.File{Open: tempfile.In(filepath.Join(t.TempDir(), "gone"))}}
 	defer gone.close()
 	if err := fill(&gone); err == nil || !strings.Contains(err.Error(), "spilling matches") {
 		t.Error(err)
 	}
 	batch := matcher.NewBatchBudget(matcher.Limits{Spill: 1})
 	batch.Arm()
-	full := overflow{file: rowsort.File{Dir: t.TempDir(), Budget: matcher.NewBudget(matcher.Limits{Spill: 1}, 0, batch)}}
+	full := overflow{file: rowsort.File{Open: tempfile.In(t.TempDir()), Budget: matcher.NewBudget(matcher.Limits{Spill: 1}, 0, batch)}}
 	defer full.close()
 	if err := fill(&full); err != errOver {
 		t.Error(err)
 	}
-	o := overflow{file: rowsort.File{Dir: t.TempDir()}}
+	o := overflow{file: rowsort.File{Open: tempfile.In(t.TempDir())}}
 	defer o.close()
 	refused := errors.New("refused")
 	if err := fill(&o); err != nil {

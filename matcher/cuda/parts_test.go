@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestNoRowIsFoundTwice has batches give many times the rows that there is memory for, in waves and for single anchors: what comes out is what the CPU finds, and the device
@@ -28,8 +29,8 @@ func TestNoRowIsFoundTwice(t *testing.T) {
 		dev := &prompt{Device: newDevice(t, rng)}
 		dir := t.TempDir()
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, SpillDir: dir, GroupMemory: 1 << rng.IntN(20)}, 1
-		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
+		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(dir), GroupMemory: 1 << rng.IntN(20)}, 1
+		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		got := cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
@@ -71,8 +72,8 @@ func TestTiesBeyondMemory(t *testing.T) {
 			}
 		}
 		o := randomOptions(rng)
-		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 1, SpillDir: t.TempDir(), GroupMemory: 1 << rng.IntN(12)}
-		want, got := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), cuda.New(o)
+		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << rng.IntN(12)}
+		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, want, got)
 		bench.Stage(batch)

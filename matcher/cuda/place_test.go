@@ -11,6 +11,7 @@ import (
 	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestP2Placement plays a backend that changes sides at a whim, and gives searches up half-way, against the CPU backend: the same rows in
@@ -36,7 +37,7 @@ func TestP2Placement(t *testing.T) {
 				reasons[r]++
 			}})
 		got := newBackendWith(t, rng, o)
-		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
+		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
 		playOn(t, rng, &seen, bench, want, got, c.Batches)
 	})

@@ -14,13 +14,14 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestADeviceTellsItsAnchors: the engine tells how many anchors are handed out while the device searches.
 func TestADeviceTellsItsAnchors(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		b := cuda.New(
-			cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, RowMemory: 1 << 14},
+			cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
 		)
 		e, err := matcher.NewEngine(
 			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b, Planner: plan.New()},

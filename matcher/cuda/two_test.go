@@ -13,6 +13,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // lent is a device that two backends have: closing it is the test's.
@@ -27,7 +28,7 @@ func TestTwoBackendsOnOneGraph(t *testing.T) {
 	found := 0
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
-		all := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, SpillDir: t.TempDir()})}
+		all := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
 		dev := newDevice(t, rng)
 		t.Cleanup(func() {
 			if err := dev.Close(); err != nil {
@@ -37,7 +38,7 @@ func TestTwoBackendsOnOneGraph(t *testing.T) {
 		shared := rng.IntN(2) == 0
 		for range 2 {
 			o := randomOptions(rng)
-			o.CPU = cpu.Options{Threads: 1, SpillDir: t.TempDir()}
+			o.CPU = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 			if o.Device = kernels.Device(lent{dev}); !shared {
 				o.Device = newDevice(t, rng)
 			}

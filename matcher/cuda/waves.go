@@ -70,7 +70,7 @@ type wave struct {
 // waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
 func (b *Backend) waves(j *job, rate *float64) *waves {
 	w := &waves{run: &b.run, j: j, rate: rate, trace: b.opt.Trace}
-	w.overflow.file.Dir, w.overflow.memory = b.opt.CPU.SpillDir, b.opt.CPU.GroupMemory
+	w.overflow.file.Open, w.overflow.memory = b.opt.CPU.TempFiles, b.opt.CPU.GroupMemory
 	return w
 }
 

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // prompt is a device that is done with everything when it is looked at, as one is to who takes long to look. It counts launches.
@@ -79,8 +80,8 @@ func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		batch, q := paths(rng, 60, 400, "x", "y", "z")
 		dev := &prompt{Device: newDevice(t, rng)}
-		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
-		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
+		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 		bench.Stage(batch)

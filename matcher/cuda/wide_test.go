@@ -12,6 +12,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestCountsBeyond128Bits counts stars on a hub: a number beyond 128 bits, one that only its sum is, and small ones, all exact,
@@ -27,7 +28,7 @@ func TestCountsBeyond128Bits(t *testing.T) {
 			return q
 		}
 		queries := []*matcher.Query{star(29, "a", 0), star(31, "b", 0), star(31, "c", matcher.Subgraphs), star(3, "d", 0), star(27, "e", matcher.Subgraphs)}
-		want, got := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()}), newBackend(t, rng)
+		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 		var msgs []dyngraph.Message
 		add := func(u dyngraph.Update) {

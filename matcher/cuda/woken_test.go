@@ -13,6 +13,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/tempfile"
 )
 
 // TestWokenPlan has a plan be void until a batch brings the first edge of some labels, and nobody prepare anew: the device has the candidate bits of vertices that no batch touched
@@ -31,8 +32,8 @@ func TestWokenPlan(t *testing.T) {
 			return q
 		}
 		queries := []*matcher.Query{query("path", "A", "B", "C"), query("two", "C", "C")}
-		want := cpu.New(cpu.Options{Threads: 1, SpillDir: t.TempDir()})
-		got := cuda.New(cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, SpillDir: t.TempDir()}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+		got := cuda.New(cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 		defer func() { check(t, got.Close()) }()
 		all := []matcher.Backend{want, got}
 		stage := func(ends ...string) {

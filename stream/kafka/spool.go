@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"motifd/matcher"
+	"motifd/tempfile"
 )
 
 // spool keeps the finished batches of the open transaction until its end is known: in memory up to a limit, the others
@@ -33,7 +33,7 @@ func (s *spool) add(p pendingBatch) error {
 		return nil
 	}
 	if s.file == nil {
-		f, err := matcher.TempFile(s.dir, "transaction")
+		f, err := tempfile.Open(s.dir, "transaction")
 		if err != nil {
 			return fmt.Errorf("kafka: spool of the open transaction: %w", err)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"motifd/matcher"
@@ -12,25 +11,30 @@ import (
 
 // File is a temporary file for runs, created when it is first needed. Several sorters may write to it at once.
 type File struct {
-	// Dir is where the file is; "" is os.TempDir().
-	Dir string
+	// Open opens the file; nil: nothing can be spilled.
+	Open matcher.TempFiles
 	// Budget is what the bytes of the file count against; nil is no limit.
 	Budget *matcher.Budget
 
 	mu  sync.Mutex
-	f   *os.File
+	f   matcher.TempFile
 	end int64
 }
 
 // ErrSpill reports that the runs of a group are more than temporary files may hold.
 var ErrSpill = errors.New("temporary files have reached their limit")
 
+var errNoFiles = errors.New("spilling matches for sorting: the backend was given no temporary files")
+
 // reserve returns the file and where size bytes may be written.
-func (f *File) reserve(size int64) (*os.File, int64, error) {
+func (f *File) reserve(size int64) (matcher.TempFile, int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.f == nil {
-		file, err := matcher.TempFile(f.Dir, "sort")
+		if f.Open == nil {
+			return nil, 0, errNoFiles
+		}
+		file, err := f.Open()
 		if err != nil {
 			return nil, 0, fmt.Errorf("spilling matches for sorting: %w", err)
 		}

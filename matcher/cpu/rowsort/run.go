@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
+
+	"motifd/matcher"
 )
 
 // packedWords is the size of a packed block: 16 KiB.
@@ -29,7 +30,7 @@ type packed struct {
 	rows  int
 	n     int
 	words []uint32 // nil when in a file
-	file  *os.File
+	file  matcher.TempFile
 	off   int64
 }
 

@@ -5,11 +5,13 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
+	"motifd/tempfile"
 )
 
 // testOrder is the order of rows whose edges join each vertex to the one before.
@@ -38,7 +40,7 @@ func TestSorterAgainstSort(t *testing.T) {
 			limit = 1 + rng.Uint64N([]uint64{50, 3000}[rng.IntN(2)]) // less than a buffer holds, or more than a run
 		}
 		var all []uint32
-		file := File{Dir: t.TempDir()}
+		file := File{Open: tempfile.In(t.TempDir())}
 		result := Sorted{Layout: order, File: &file}
 		var out Writer
 		bits := 1 + rng.IntN(31)
@@ -174,7 +176,7 @@ func addSuffix(x *Suffixes, columns []uint16, row []uint32) bool {
 // TestSorterReportsDisk: a directory that cannot be written is an error, not lost rows.
 func TestSorterReportsDisk(t *testing.T) {
 	s := &Sorter{Memory: 16}
-	s.Begin(testOrder(2), 0, &File{Dir: t.TempDir() + "/gone"})
+	s.Begin(testOrder(2), 0, &File{Open: tempfile.In(t.TempDir() + "/gone")})
 	for i := range uint32(1000) {
 		s.Add([]uint32{i, i, i})
 	}
@@ -187,14 +189,14 @@ func TestSorterReportsDisk(t *testing.T) {
 // TestSorterReportsALostFile: what cannot be read back is an error, not lost rows.
 func TestSorterReportsALostFile(t *testing.T) {
 	s := &Sorter{Memory: 16}
-	file := File{Dir: t.TempDir()}
+	file := File{Open: tempfile.In(t.TempDir())}
 	s.Begin(testOrder(2), 0, &file)
 	for i := range uint32(1000) {
 		s.Add([]uint32{i, i, i})
 	}
 	r := s.Finish(nil)
 	r.File = &file
-	if err := file.f.Truncate(100); err != nil {
+	if err := file.f.(*os.File).Truncate(100); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Each(t.Context(), 0, func(matcher.Rows) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"motifd/matcher"
+	"motifd/tempfile"
 )
 
 // filledSorter returns a sorter that holds n rows, in many runs on disk.
 func filledSorter(t *testing.T, n uint32, stop *atomic.Bool) (*Sorter, *File) {
 	t.Helper()
-	file := &File{Dir: t.TempDir()}
+	file := &File{Open: tempfile.In(t.TempDir())}
 	s := &Sorter{Memory: 16, Stop: stop}
 	s.Begin(testOrder(2), 0, file)
 	t.Cleanup(func() { s.Drop(); file.Close() })

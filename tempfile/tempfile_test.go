@@ -1,4 +1,4 @@
-package matcher_test
+package tempfile_test
 
 import (
 	"io/fs"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd/matcher"
+	"motifd/tempfile"
 )
 
-func TestTempFile(t *testing.T) {
+func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	f, err := matcher.TempFile(dir, "sort")
+	f, err := tempfile.Open(dir, "sort")
 	require.NoError(t, err)
 	names, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestTempFile(t *testing.T) {
 	require.Equal(t, "\x00\x00\x00kept", string(got))
 	require.NoError(t, f.Close())
 
-	_, err = matcher.TempFile(filepath.Join(dir, "none"), "sort")
+	_, err = tempfile.Open(filepath.Join(dir, "none"), "sort")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, dir)
 }
