@@ -139,7 +139,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if many && f.how == byGroup && !f.forest && !a.b.anyFits(f, pairs) {
+			if many && f.how == byGroup && !f.hasViews && !a.b.anyFits(f, pairs) {
 				continue // without a look at the plan
 			}
 			if f.c.asked.round != a.round {
@@ -148,7 +148,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 			o := f.c.count[fits[k].Order]
 			for _, r := range f.c.asked.requests {
 				req := &a.reqs[r]
-				grown := a.b.grown(req, phase) != nil
+				grown := a.b.viewsAt(req, phase) != nil
 				ts, x, y := tasks[r], &o.Steps[0], &o.Steps[1]
 				for i, p := range pairs {
 					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) {

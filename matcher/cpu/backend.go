@@ -12,6 +12,7 @@ import (
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/count"
+	"motifd/matcher/cpu/ivm"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
@@ -84,16 +85,15 @@ type Backend struct {
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
 	phase, read uint64
-	branches    branches
+	counted     uint64 // the last batch in which something was counted
+	views       ivm.Views
 	apart       bool           // tests: every anchor is searched by itself
-	forests     bool           // tests: every pattern that can have a forest has one
 	strategy    count.Strategy // tests: how patterns are counted
-	room        int            // tests: what branches may take, if not 0
 	enumerates  bool           // tests: no pattern is made ready for counting
 	// adj is there since something was counted, as long as some plan is.
-	adj    *labeladj.Index
-	counts bool                // some plan is counted in every batch
-	wide   []labeladj.Wildcard // of the plans that are counted, or were once: the adjacency is to have them
+	index     *labeladj.Index
+	counts    bool                // some plan is counted in every batch
+	wildcards []labeladj.Wildcard // of the plans that are counted, or were once: the adjacency is to have them
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
@@ -126,13 +126,13 @@ type compiled struct {
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*program.Order
 	rowsAll, countAll *program.Order // static
-	shape             *count.Plan    // nil when counting must enumerate
+	countPlan         *count.Plan    // nil when counting must enumerate
 	layout            *rowsort.Layout
 	asked             asked
-	missing           *int32    // vertices that nothing fits; see candidates.Filter.Missing
-	noted             [2]uint64 // by side: the batch that was last said to concern it
-	forest            *forest   // nil when counts are better taken from the net edges alone
-	grown             uint64    // the phase that the forest was last brought to
+	missing           *int32       // vertices that nothing fits; see candidates.Filter.Missing
+	noted             [2]uint64    // by side: the batch that was last said to concern it
+	views             *ivm.ViewSet // nil when counts are better taken from the net edges alone
+	viewsPhase        uint64       // the phase that the forest was last brought to
 	canons            canons
 }
 
@@ -156,10 +156,11 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.shared.Graph, b.delta = g, g, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
-	b.adj, b.wide = nil, nil
+	b.index, b.wildcards = nil, nil
 	b.neighbors.Load(int(g.IDBound()))
 	b.forget()
-	b.nets, b.branches = program.NetEdges{}, branches{}
+	b.nets, b.counted = program.NetEdges{}, 0
+	b.views.Reset(g, &b.nets)
 	return nil
 }
 
@@ -184,22 +185,22 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates {
-			c.shape = count.NewPlan(p, b.filter)
+			c.countPlan = count.NewPlan(p, b.filter)
 		}
 		for i := range p.Anchored {
-			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.shape == nil))
+			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.countPlan == nil))
 		}
 		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
 		c.rowsAll = program.CompileStatic(p, b.filter, cols)
-		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.shape == nil)
+		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.countPlan == nil)
 		if p.Query.Emit == matcher.EmitCounts && !dormant {
-			c.forest = b.newForest(c.shape)
+			c.views = b.views.Compile(c.countPlan)
 		}
 		b.plans[p] = c
 		b.forget() // the caches refer to columns and shapes
 	}
-	b.keepBranches()
-	b.prepareWide()
+	b.retainViews()
+	b.prepareWildcards()
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) fitting { return newFitting(b.plans[live[i]], order) })
@@ -211,9 +212,9 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 	}
 	if b.counts && !b.opt.Lazy && !b.g.Changing() {
-		b.adjacency()
-		if b.branches.unbuilt {
-			b.buildAll(b.phase + 1)
+		b.labelIndex()
+		if b.views.Unbuilt {
+			b.buildStaleViews(b.phase + 1)
 		}
 	}
 	return nil
@@ -221,7 +222,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 
 // summed tells whether the plan is counted without enumeration.
 func (c *compiled) summed() bool {
-	return c.shape != nil && c.plan.Query.Emit == matcher.EmitCounts
+	return c.countPlan != nil && c.plan.Query.Emit == matcher.EmitCounts
 }
 
 // Stage implements matcher.Backend.
@@ -233,8 +234,8 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	}
 	b.delta = d
 	b.phase += 2
-	if b.adj != nil && !b.counts && len(d.Touched) > 0 {
-		b.adj = nil // of a graph that is no more
+	if b.index != nil && !b.counts && len(d.Touched) > 0 {
+		b.index = nil // of a graph that is no more
 	}
 	if b.counts && !b.opt.Lazy {
 		b.ready(nil)
@@ -273,10 +274,10 @@ func (b *Backend) Abort() error {
 // end outdates what was built while the batch was staged.
 func (b *Backend) end(committed bool) {
 	if b.delta != nil {
-		if b.adj != nil && !b.adj.End(b.delta, committed) {
-			b.adj = nil
+		if b.index != nil && !b.index.End(b.delta, committed) {
+			b.index = nil
 		}
-		b.endBranches(committed)
+		b.endViews(committed)
 		b.outdate()
 		b.delta = nil
 	}
@@ -295,8 +296,8 @@ func (b *Backend) Ready(reqs []matcher.Request) {
 }
 
 func (b *Backend) ready(reqs []matcher.Request) {
-	b.adjacency()
-	b.build(reqs)
+	b.labelIndex()
+	b.buildViews(reqs)
 }
 
 // sums reports whether some request needs what Ready makes.
@@ -312,16 +313,16 @@ func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if !b.sums(reqs) {
 		return 0, 0
 	}
-	if b.delta != nil && (b.adj == nil || !b.adj.HasStaged()) {
+	if b.delta != nil && (b.index == nil || !b.index.HasStaged()) {
 		own = 2 * uint64(len(b.delta.Net))
 	}
-	if b.adj == nil {
+	if b.index == nil {
 		all = own + 2*uint64(b.g.Edges())/perChange
 	} else {
-		all = own + uint64(b.adj.Pending())
+		all = own + uint64(b.index.Pending())
 	}
-	if b.branches.asked != b.phase {
-		all += uint64(b.stale(reqs)) * uint64(b.g.IDBound()) / perChange
+	if b.counted != b.phase {
+		all += uint64(b.staleViews(reqs)) * uint64(b.g.IDBound()) / perChange
 	}
 	return all, own
 }

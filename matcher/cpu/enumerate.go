@@ -36,9 +36,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	var stop atomic.Bool
 	defer work.StopWith(ctx, &stop)()
 	var adj *labeladj.Index
-	if want == matcher.WantCount && c.shape != nil {
-		b.widen(c.shape)
-		adj = b.adjacency()
+	if want == matcher.WantCount && c.countPlan != nil {
+		b.addWildcards(c.countPlan)
+		adj = b.labelIndex()
 	}
 	var mu sync.Mutex
 	var result matcher.Result
@@ -67,7 +67,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
-		shape := c.shape
+		shape := c.countPlan
 		if want != matcher.WantCount {
 			shape = nil
 		}

@@ -69,9 +69,9 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 		began := b.work.Now()
 		tasks := b.emptyTasks(len(reqs))
 		if how == bySums {
-			b.group()
+			b.groupNetEdges()
 			grouped := b.work.Now() - began
-			if err := b.advance(ctx, phase, reqs, results); err != nil { // which tells its own time
+			if err := b.advanceViews(ctx, phase, reqs, results); err != nil { // which tells its own time
 				return err
 			}
 			began = b.work.Now() - grouped
@@ -85,7 +85,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				continue
 			}
 			results[r].SearchNS += prepared
-			if len(tasks[r]) == 0 && b.grown(&reqs[r], phase) == nil {
+			if len(tasks[r]) == 0 && b.viewsAt(&reqs[r], phase) == nil {
 				continue
 			}
 			if err := t.total(&reqs[r], tasks[r], &results[r]); err != nil {
@@ -112,7 +112,7 @@ func (b *Backend) how(r matcher.Request) byHow {
 		return byRows
 	case r.Want == matcher.WantAny:
 		return byWitness
-	case b.plans[r.Plan].shape == nil:
+	case b.plans[r.Plan].countPlan == nil:
 		return byCounting
 	}
 	return bySums

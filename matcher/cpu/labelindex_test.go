@@ -20,15 +20,15 @@ func TestIndexIsMadeWhenSomethingCounts(t *testing.T) {
 		c := matchertest.RandomCase(rng, 1).With(func(q *matcher.Query) { q.Emit = matcher.EmitCounts })
 		b := New(Options{Threads: 1, Lazy: rng.IntN(2) == 0})
 		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, b)
-		require.Equal(t, b.opt.Lazy, b.adj == nil)
+		require.Equal(t, b.opt.Lazy, b.index == nil)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
 			if rng.IntN(2) == 0 {
 				x.Search(b, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) {
 					r.Want, r.Before = matcher.WantCount, matcher.AllOrders
 				}))
-				if b.plans[x.Plans()[0]].shape != nil {
-					require.NotNil(t, b.adj)
+				if b.plans[x.Plans()[0]].countPlan != nil {
+					require.NotNil(t, b.index)
 				}
 			}
 			x.Commit()
@@ -43,8 +43,8 @@ func BenchmarkReadIndex(b *testing.B) {
 		x := newBench(b, p.graph, shapeQuery(0), Options{Threads: threads})
 		b.Run(fmt.Sprint("threads=", threads), func(b *testing.B) {
 			for b.Loop() {
-				x.b.adj = nil
-				x.b.adjacency()
+				x.b.index = nil
+				x.b.labelIndex()
 			}
 		})
 	}

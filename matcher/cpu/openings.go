@@ -14,7 +14,7 @@ type fitting struct {
 	from, to uint32         // word and bit: the labels are known to be the right ones
 	third    program.StepKey
 	how      fittingHow
-	forest   bool // counts are kept from batch to batch, or were once: labels suffice
+	hasViews bool // counts are kept from batch to batch, or were once: labels suffice
 }
 
 type fittingHow uint8
@@ -34,7 +34,7 @@ func newFitting(c *compiled, order int) fitting {
 	}
 	switch {
 	case c.summed():
-		f.how, f.forest = byGroup, c.forest != nil
+		f.how, f.hasViews = byGroup, c.views != nil
 		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
 	case o == nil:
 		f.how = never
@@ -68,7 +68,7 @@ type openings struct {
 	batch uint64 // Backend.phase of it
 	list  []opening
 	end   []uint32 // by net edge: where its own end in the list
-	fits  [ahead]*matcher.Fits[fitting]
+	fits  [openedTogether]*matcher.Fits[fitting]
 	read  uint64 // what is read ahead comes together here, so that it is read
 }
 
@@ -105,7 +105,7 @@ func (b *Backend) openings() *openings {
 		open.list = nil
 	}
 	for nets := b.delta.Net; len(nets) > 0; {
-		n := min(ahead, len(nets))
+		n := min(openedTogether, len(nets))
 		b.openAhead(nets[:n])
 		for i := range nets[:n] {
 			b.openNet(&nets[i], open.fits[i])
@@ -132,6 +132,9 @@ func (b *Backend) openAhead(nets []dyngraph.NetEdge) {
 	}
 	open.read += read
 }
+
+// openedTogether is the number of net edges that openAhead reads together.
+const openedTogether = 64
 
 // openNet adds what a net edge opens of that which it fits.
 func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
@@ -181,18 +184,18 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 // concernGroups notes the plans that are counted without enumeration: one look at the labels of each group, and then at net edges until there is
 // one whose ends are candidates. Where counts are kept from batch to batch, labels suffice.
 func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
-	b.group()
+	b.groupNetEdges()
 	for _, g := range b.nets.Touched {
 		fits := b.anchors.Of(g.From, g.Edge, g.To).List
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if f.how != byGroup || many && !f.forest && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) || f.c.forest == nil && *f.c.missing > 0 {
+			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) || f.c.views == nil && *f.c.missing > 0 {
 				continue
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				s := program.SignIndex(sign)
-				if f.c.noted[s] != b.phase && (f.c.forest != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g.Pairs[s])) {
+				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g.Pairs[s])) {
 					note(f.c, sign)
 				}
 			}

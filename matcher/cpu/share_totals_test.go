@@ -133,7 +133,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 							})).Results[i]
 						}
 						kind := "sums"
-						if b.plans[x.Plans()[i]].shape == nil {
+						if b.plans[x.Plans()[i]].countPlan == nil {
 							kind = "one by one"
 						}
 						want := ask(ref, matcher.WantCount, 0)

@@ -8,6 +8,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/count"
+	"motifd/matcher/cpu/ivm"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/work"
 )
@@ -73,9 +74,9 @@ func (t *totals) done(s *searcher, own bool) {
 // total answers one request: what its forest has counted, and its tasks.
 func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Result) error {
 	var less matcher.Count
-	forest := t.b.grown(req, t.phase)
+	forest := t.b.viewsAt(req, t.phase)
 	if forest != nil {
-		result.Count, less = forest.sum(t.phase)
+		result.Count, less = forest.Sum(t.phase)
 	}
 	if len(tasks) > 0 {
 		less = less.Add(t.runTasks(req, forest, tasks, result))
@@ -99,19 +100,19 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
 // and returns what is to be taken away.
-func (t *totals) runTasks(req *matcher.Request, forest *forest, tasks []task, result *matcher.Result) (less matcher.Count) {
+func (t *totals) runTasks(req *matcher.Request, forest *ivm.ViewSet, tasks []task, result *matcher.Result) (less matcher.Count) {
 	t.begin()
 	r := t.run
-	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, forest: forest, result: result}
+	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, views: forest, result: result}
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
 	if req.Want != matcher.WantAny {
-		r.shape = t.b.plans[req.Plan].shape
+		r.countPlan = t.b.plans[req.Plan].countPlan
 	}
-	if r.shape != nil {
-		t.b.widen(r.shape)
-		r.adj = t.b.adjacency()
+	if r.countPlan != nil {
+		t.b.addWildcards(r.countPlan)
+		r.index = t.b.labelIndex()
 	}
 	r.pool = work.Pool{Options: &t.b.work, Stop: &t.stop}
 	t.b.progress.Begin(&r.come, len(tasks))
@@ -132,14 +133,14 @@ type tasksRun struct {
 
 // tasksOf are the tasks of a request.
 type tasksOf struct {
-	t      *totals
-	tasks  []task
-	want   matcher.Want
-	shape  *count.Plan // nil when counting must enumerate
-	adj    *labeladj.Index
-	forest *forest
-	result *matcher.Result
-	less   matcher.Count
+	t         *totals
+	tasks     []task
+	want      matcher.Want
+	countPlan *count.Plan // nil when counting must enumerate
+	index     *labeladj.Index
+	views     *ivm.ViewSet
+	result    *matcher.Result
+	less      matcher.Count
 }
 
 // worker is one worker at the tasks.
@@ -151,19 +152,19 @@ func (r *tasksRun) worker() {
 	r.pool.Join(&s.Worker)
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
-	if r.shape != nil {
-		s.counter.Start(r.shape, r.adj, r.forest.remainder())
+	if r.countPlan != nil {
+		s.counter.Start(r.countPlan, r.index, r.views.Terms())
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {
 			s.resumePart(given)
 		}
 		chunk := r.tasks[from:to]
-		if r.shape != nil {
-			s.counter.Touched += prefetchEnds(r.adj, chunk)
+		if r.countPlan != nil {
+			s.counter.Touched += prefetchEnds(r.index, chunk)
 		}
 		for _, x := range chunk {
-			if r.shape != nil {
+			if r.countPlan != nil {
 				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
 				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label)
 				more, fewer = more.Add(m), fewer.Add(l)
@@ -210,9 +211,9 @@ func prefetchEnds(a *labeladj.Index, tasks []task) (read uint64) {
 // counted, otherwise subgraphs.
 func (c *compiled) inUnits(n matcher.Count) matcher.Count {
 	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
-	case c.shape != nil && subgraphs:
+	case c.countPlan != nil && subgraphs:
 		return n.Quo(c.plan.Automorphisms)
-	case c.shape == nil && !subgraphs:
+	case c.countPlan == nil && !subgraphs:
 		return n.Mul(c.plan.Automorphisms)
 	}
 	return n

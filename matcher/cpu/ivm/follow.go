@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/bits"
@@ -11,14 +11,14 @@ import (
 )
 
 // circle is a quotient that is a ring and nothing else.
-type circle struct {
-	total
-	ring *ring
+type cycleSum struct {
+	termSum
+	cycle *cycle
 }
 
 // round is a net edge from a to b as a link of a ring: where the walks from its ends lead first, ahead from b and back from a, and what
 // came of it.
-type round struct {
+type closure struct {
 	a, b        dyngraph.VertexID
 	ahead, back labeladj.Slots
 	n           uint64 // closed walks
@@ -28,18 +28,18 @@ type round struct {
 
 // follow calls through with the net edges of a phase as each link of the ring that they can be: with the courses that begin at a, and some
 // rounds of each. It answers false if it has been stopped.
-func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []round)) bool {
-	r.find(k.adj)
-	k.over = false
-	c := course{ring: r, larger: whole(phase)}
-	for j := range r.links {
-		l := &r.links[j]
-		c.from, c.link = j, j
-		for pairs := l.own.In(phase); len(pairs) > 0; {
+func (r *cycle) follow(k *Maintainer, phase uint64, through func(c *traversal, rounds []closure)) bool {
+	r.find(k.index)
+	k.Overflow = false
+	c := traversal{cycle: r, larger: whole(phase)}
+	for j := range r.edges {
+		l := &r.edges[j]
+		c.from, c.edge = j, j
+		for pairs := l.edges.In(phase); len(pairs) > 0; {
 			if k.stopped() {
 				return false
 			}
-			some := pairs[:min(ahead/2, len(pairs))]
+			some := pairs[:min(prefetched/2, len(pairs))]
 			pairs = pairs[len(some):]
 			rounds := k.findRounds(&c, l, some)
 			through(&c, rounds)
@@ -49,12 +49,12 @@ func (r *ring) follow(k *keeper, phase uint64, through func(c *course, rounds []
 }
 
 // findRounds makes rounds of net edges, in either direction that they can have as a link of a ring, with which the course begins.
-func (k *keeper) findRounds(c *course, l *ringLink, pairs []program.NetPair) []round {
+func (k *Maintainer) findRounds(c *traversal, l *cycleEdge, pairs []program.NetPair) []closure {
 	next, _ := c.at(1)
-	last, _ := c.at(len(c.links) - 1)
+	last, _ := c.at(len(c.edges) - 1)
 	k.rounds, k.wanted = k.rounds[:0], k.wanted[:0]
 	add := func(a, b dyngraph.VertexID) {
-		k.rounds = append(k.rounds, round{a: a, b: b})
+		k.rounds = append(k.rounds, closure{a: a, b: b})
 		k.wanted = append(k.wanted, labeladj.Lookup{Vertex: b, Kind: next.kindAhead}, labeladj.Lookup{Vertex: a, Kind: last.kindBack})
 	}
 	for _, p := range pairs {
@@ -65,7 +65,7 @@ func (k *keeper) findRounds(c *course, l *ringLink, pairs []program.NetPair) []r
 			add(p.To, p.From)
 		}
 	}
-	k.ranges = k.find(k.ranges, k.wanted)
+	k.ranges = k.findAll(k.ranges, k.wanted)
 	for i := range k.rounds {
 		k.rounds[i].ahead, k.rounds[i].back = k.ranges[2*i], k.ranges[2*i+1]
 	}
@@ -74,13 +74,13 @@ func (k *keeper) findRounds(c *course, l *ringLink, pairs []program.NetPair) []r
 
 // change returns by how much a phase changes the number of closed walks; false if it has been stopped, or if a number left
 // 64 bits.
-func (r *ring) change(k *keeper, phase uint64) (sum matcher.Count, done bool) {
-	done = r.follow(k, phase, func(c *course, rounds []round) {
-		if len(c.links) == 4 {
+func (r *cycle) change(k *Maintainer, phase uint64) (sum matcher.Count, done bool) {
+	done = r.follow(k, phase, func(c *traversal, rounds []closure) {
+		if len(c.edges) == 4 {
 			k.square(c, rounds)
 		}
 		for i := range rounds {
-			if len(c.links) != 4 {
+			if len(c.edges) != 4 {
 				rounds[i].n = k.once(c, &rounds[i])
 			}
 			var carry uint64
@@ -88,15 +88,15 @@ func (r *ring) change(k *keeper, phase uint64) (sum matcher.Count, done bool) {
 			sum.Hi += carry
 		}
 	})
-	return sum, done && !k.over
+	return sum, done && !k.Overflow
 }
 
 // once returns the number of closed walks of a round.
-func (k *keeper) once(c *course, r *round) uint64 {
-	lo, hi := 2, len(c.links)
+func (k *Maintainer) once(c *traversal, r *closure) uint64 {
+	lo, hi := 2, len(c.edges)
 	_, s := c.at(1)
 	k.first(0, r.ahead, s)
-	k.walks[1] = append(k.walks[1][:0], count.Reached{Vertex: r.a, Ways: 1})
+	k.frontiers[1] = append(k.frontiers[1][:0], count.Reached{Vertex: r.a, Ways: 1})
 	if hi > 3 {
 		hi--
 		_, s = c.at(hi)
@@ -106,40 +106,40 @@ func (k *keeper) once(c *course, r *round) uint64 {
 }
 
 // first puts one of the walks where it leads first.
-func (k *keeper) first(side int, to labeladj.Slots, s sight) {
-	out := k.walks[side][:0]
+func (k *Maintainer) first(side int, to labeladj.Slots, s visibility) {
+	out := k.frontiers[side][:0]
 	for at := to.From; at < to.To; at++ {
-		if !to.Staged || k.sees(k.adj.Ent[at], s) {
-			out = append(out, count.Reached{Vertex: k.adj.Nbr[at], Ways: 1})
+		if !to.Staged || k.sees(k.index.Ent[at], s) {
+			out = append(out, count.Reached{Vertex: k.index.Nbr[at], Ways: 1})
 		}
 	}
-	k.walks[side] = out
+	k.frontiers[side] = out
 }
 
 // followRing is apply for a ring.
-func (br *branch) followRing(k *keeper, phase uint64) bool {
+func (br *treeView) followCycle(k *Maintainer, phase uint64) bool {
 	inserted := phase&1 != 0
-	done := br.ring.follow(k, phase, func(c *course, rounds []round) {
+	done := br.cycle.follow(k, phase, func(c *traversal, rounds []closure) {
 		for i := range rounds {
 			r := &rounds[i]
 			switch c.from {
 			case 0:
 				br.add(r.a, k.once(c, r), inserted)
-			case len(c.links) - 1:
+			case len(c.edges) - 1:
 				br.add(r.b, k.once(c, r), inserted)
 			default:
 				br.within(k, c, r, inserted)
 			}
 		}
 	})
-	br.over = br.over || k.over
-	return done && !br.over
+	br.overflow = br.overflow || k.Overflow
+	return done && !br.overflow
 }
 
 // within adds the closed walks of a round that touches place 0 of the ring at neither end. Both walks lead to that place, walks[0] from b
 // ahead and walks[1] from a back; the one that has the longer way stops a link before it.
-func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
-	n := len(c.links)
+func (br *treeView) within(k *Maintainer, c *traversal, r *closure, inserted bool) {
+	n := len(c.edges)
 	forth, back := n-1-c.from, c.from // links to place 0
 	whole := 0
 	if forth > back {
@@ -156,7 +156,7 @@ func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
 		} else {
 			k.walk(0, l.kindAhead, s)
 		}
-		if len(k.walks[0]) == 0 {
+		if len(k.frontiers[0]) == 0 {
 			return
 		}
 	}
@@ -167,7 +167,7 @@ func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
 		} else {
 			k.walk(1, l.kindBack, s)
 		}
-		if len(k.walks[1]) == 0 {
+		if len(k.frontiers[1]) == 0 {
 			return
 		}
 	}
@@ -178,7 +178,7 @@ func (br *branch) within(k *keeper, c *course, r *round, inserted bool) {
 		l, s = c.at(n - c.from - 1)
 		kind = l.kindBack
 	}
-	k.meet(whole, kind, s, func(v dyngraph.VertexID, ways uint64) {
+	k.joinFrontiers(whole, kind, s, func(v dyngraph.VertexID, ways uint64) {
 		br.add(v, ways, inserted)
 	})
 }

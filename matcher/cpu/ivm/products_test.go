@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/big"
@@ -18,13 +18,13 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 300, func() bool { return small > 0 && large > 0 }, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 8
 		phase := rng.Uint64()
-		var of []*branch
+		var of []*treeView
 		for len(of) < 6 && (len(of) == 0 || rng.IntN(4) > 0) {
 			if len(of) > 0 && rng.IntN(3) == 0 {
 				of = append(of, of[len(of)-1])
 				continue
 			}
-			br := &branch{built: true, phase: phase}
+			br := &treeView{built: true, phase: phase}
 			br.grow(vertices)
 			width := []int{2, 8, 30, 62}[rng.IntN(4)]
 			for v := range dyngraph.VertexID(vertices) {
@@ -37,7 +37,7 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 			}
 			of = append(of, br)
 		}
-		product := func(v dyngraph.VertexID, number func(*branch) uint64) *big.Int {
+		product := func(v dyngraph.VertexID, number func(*treeView) uint64) *big.Int {
 			n := big.NewInt(1)
 			for _, br := range of {
 				n.Mul(n, new(big.Int).SetUint64(number(br)))
@@ -46,14 +46,14 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 		}
 		want := new(big.Int)
 		for v := range dyngraph.VertexID(vertices) {
-			now := product(v, func(br *branch) uint64 { return br.cell(v).n })
-			was := product(v, func(br *branch) uint64 { return br.before(v, br.cell(v).n) })
+			now := product(v, func(br *treeView) uint64 { return br.cell(v).n })
+			was := product(v, func(br *treeView) uint64 { return br.before(v, br.cell(v).n) })
 			want.Add(want, now.Abs(now.Sub(now, was)))
 		}
-		k := keeper{scratch: &scratch{}}
-		got := (&tree{tops: of}).change(&k)
+		k := Maintainer{scratch: &scratch{}}
+		got := (&treeSum{views: of}).change(&k)
 		require.Equal(t, want.String(), got.String())
-		small, large = small+len(k.work), large+len(k.large)
+		small, large = small+len(k.deltas), large+len(k.large)
 	})
 }
 
@@ -61,16 +61,16 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 // than 64 bits hold.
 func TestS12ChangesLeave64Bits(t *testing.T) {
 	const half = uint64(1) << 63
-	br := &branch{ring: &ring{}, phase: 3, cells: []cell{{n: unknown}}}
+	br := &treeView{cycle: &cycle{}, phase: 3, cells: []cell{{n: unknown}}}
 	br.add(0, half, true)
-	require.False(t, br.over)
+	require.False(t, br.overflow)
 	br.add(0, half, true)
-	require.True(t, br.over)
+	require.True(t, br.overflow)
 
-	br = &branch{ring: &ring{}, phase: 2, cells: []cell{{n: unknown}}}
+	br = &treeView{cycle: &cycle{}, phase: 2, cells: []cell{{n: unknown}}}
 	br.add(0, half, false)
 	require.Equal(t, half+1, br.before(0, 1))
-	require.False(t, br.over)
+	require.False(t, br.overflow)
 	br.before(0, half)
-	require.True(t, br.over)
+	require.True(t, br.overflow)
 }

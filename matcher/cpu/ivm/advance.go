@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/bits"
@@ -9,29 +9,29 @@ import (
 
 // advance brings a phase of the staged batch, and the one before it, into the numbers. It answers false if the forest
 // cannot tell what the phase changes.
-func (f *forest) advance(k *keeper, phase uint64) bool {
-	for _, br := range f.all {
+func (f *ViewSet) Advance(k *Maintainer, phase uint64) bool {
+	for _, br := range f.views {
 		if !br.built || br.outdated() {
 			return false
 		}
-		br.grow(k.adj.Vertices())
+		br.grow(k.index.Vertices())
 	}
 	for p := phase &^ 1; p <= phase; p++ {
-		if !f.branches(k, p) {
+		if !f.advanceViews(k, p) {
 			return false
 		}
 	}
-	return f.totals(k, phase)
+	return f.advanceSums(k, phase)
 }
 
 // over reports whether a number that is kept has left 64 bits.
-func (f *forest) over() bool {
-	return slices.ContainsFunc(f.all, func(br *branch) bool { return br.over })
+func (f *ViewSet) Overflowed() bool {
+	return slices.ContainsFunc(f.views, func(br *treeView) bool { return br.overflow })
 }
 
 // branches brings one phase into the numbers of the branches.
-func (f *forest) branches(k *keeper, phase uint64) bool {
-	for _, br := range f.all {
+func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
+	for _, br := range f.views {
 		if br.phase >= phase {
 			continue
 		}
@@ -44,12 +44,12 @@ func (f *forest) branches(k *keeper, phase uint64) bool {
 
 // totals finds what a phase, which is the last that the branches have, changes of each quotient. The phase before it is asked for before it or
 // not at all.
-func (f *forest) totals(k *keeper, phase uint64) bool {
-	for _, c := range f.circles {
+func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
+	for _, c := range f.cycles {
 		if c.at[phase&1] == phase {
 			continue
 		}
-		n, done := c.ring.change(k, phase)
+		n, done := c.cycle.change(k, phase)
 		if !done {
 			return false
 		}
@@ -59,11 +59,11 @@ func (f *forest) totals(k *keeper, phase uint64) bool {
 		if t.at[phase&1] == phase {
 			continue
 		}
-		if !haveAll(t.tops, phase) {
+		if !haveAll(t.views, phase) {
 			return false
 		}
 		t.at[phase&1], t.by[phase&1] = phase, t.change(k)
-		if slices.ContainsFunc(t.tops, func(br *branch) bool { return br.over || !br.built }) {
+		if slices.ContainsFunc(t.views, func(br *treeView) bool { return br.overflow || !br.built }) {
 			return false
 		}
 	}
@@ -71,28 +71,28 @@ func (f *forest) totals(k *keeper, phase uint64) bool {
 }
 
 // haveAll reports whether the branches have a phase, and none after it.
-func haveAll(of []*branch, phase uint64) bool {
-	return !slices.ContainsFunc(of, func(br *branch) bool { return br.phase != phase })
+func haveAll(of []*treeView, phase uint64) bool {
+	return !slices.ContainsFunc(of, func(br *treeView) bool { return br.phase != phase })
 }
 
 // change returns by how much a phase, which the branches have, changes the number of homomorphisms: all terms have one sign.
-func (t *tree) change(k *keeper) matcher.Count {
-	k.products(t.tops)
+func (t *treeSum) change(k *Maintainer) matcher.Count {
+	k.products(t.views)
 	var sum, large matcher.Count
 	var carry uint64
-	for i := range k.work {
-		sum.Lo, carry = bits.Add64(sum.Lo, k.work[i].by, 0)
+	for i := range k.deltas {
+		sum.Lo, carry = bits.Add64(sum.Lo, k.deltas[i].by, 0)
 		sum.Hi += carry
 	}
 	for i := range k.large {
-		large = large.Add(k.large[i].count(k, t.tops))
+		large = large.Add(k.large[i].count(k, t.views))
 	}
 	return large.Add(sum)
 }
 
 // sum adds up the signed changes of the quotients in a phase.
-func (f *forest) sum(phase uint64) (more, less matcher.Count) {
-	add := func(t *total) {
+func (f *ViewSet) Sum(phase uint64) (more, less matcher.Count) {
+	add := func(t *termSum) {
 		n := t.by[phase&1].Mul(t.Factor)
 		if t.Negative {
 			less = less.Add(n)
@@ -101,10 +101,10 @@ func (f *forest) sum(phase uint64) (more, less matcher.Count) {
 		}
 	}
 	for _, t := range f.trees {
-		add(&t.total)
+		add(&t.termSum)
 	}
-	for _, c := range f.circles {
-		add(&c.total)
+	for _, c := range f.cycles {
+		add(&c.termSum)
 	}
 	return more, less
 }

@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/bits"
@@ -8,15 +8,15 @@ import (
 )
 
 // expected estimates how many images are to be expected, from label statistics, and so what is worth while.
-type expected struct{ count.Estimator }
+type estimator struct{ count.Estimator }
 
-func newExpected(g *dyngraph.Graph, s *count.Plan) *expected {
-	return &expected{count.Estimator{Graph: g, Plan: s, Quotient: s.Quotients[0]}}
+func newEstimator(g *dyngraph.Graph, s *count.Plan) *estimator {
+	return &estimator{count.Estimator{Graph: g, Plan: s, Quotient: s.Quotients[0]}}
 }
 
 // images returns how many images the blocks beyond u are expected to have in all, with u one image of a block and the
 // one that it was reached from.
-func (f *expected) images(u, from int) float64 {
+func (f *estimator) images(u, from int) float64 {
 	n := 0.0
 	for m := f.Quotient.Adj[u] &^ (1 << from); m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
@@ -27,7 +27,7 @@ func (f *expected) images(u, from int) float64 {
 
 // many reports whether so many images are expected about the image of an edge, in the mean, that it is cheaper to keep
 // numbers for all vertices: more than two for each of the other blocks.
-func (f *expected) many() bool {
+func (f *estimator) many() bool {
 	if f.Quotient.IsCycle() {
 		return f.manyAround()
 	}
@@ -41,7 +41,7 @@ func (f *expected) many() bool {
 
 // manyAround is many for a ring: whether an end of an edge is expected to have more than one neighbour along the next
 // one, in the mean.
-func (f *expected) manyAround() bool {
+func (f *estimator) manyAround() bool {
 	n, ends := 0.0, 0
 	for _, e := range f.Plan.Query.Query.Edges {
 		for _, v := range [2]int{e.From, e.To} {
@@ -53,7 +53,7 @@ func (f *expected) manyAround() bool {
 }
 
 // root returns the block of a tree from which branches are expected to change least.
-func (f *expected) root(q *count.Quotient) int {
+func (f *estimator) root(q *count.Quotient) int {
 	f.Quotient = q
 	best, least := 0, 0.0
 	for m := q.Blocks; m != 0; m &= m - 1 {
@@ -67,7 +67,7 @@ func (f *expected) root(q *count.Quotient) int {
 
 // changes estimates for how many images of a block its branches change, and the changes of all of them, when an
 // edge in a thousand changes.
-func (f *expected) changes(u, from int) (here, all float64) {
+func (f *estimator) changes(u, from int) (here, all float64) {
 	for m := f.Quotient.Adj[u]; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		if v == from {

@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/ivm"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
@@ -36,7 +37,7 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 			queries = append(queries, matchertest.RandomTree(rng, fmt.Sprint("q", i), 2+rng.IntN(6), shape.Directed, shape.Labels))
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
-		fast.forests = true
+		fast.views.Force = true
 		x := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
 		search := func(sign dyngraph.Sign, leave int) {
 			var reqs []matcher.Request
@@ -54,9 +55,9 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				counted += want[i].Count.Lo
 				switch phase := fast.phase + uint64(program.SignIndex(sign)); {
 				case fast.filter.Dormant(r.Plan): // nothing to count
-				case fast.grown(&r, phase) != nil:
+				case fast.viewsAt(&r, phase) != nil:
 					kept++
-				case fast.plans[r.Plan].shape != nil:
+				case fast.plans[r.Plan].countPlan != nil:
 					fell++
 				}
 			}
@@ -91,54 +92,24 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				search(first, leave)
 			}
 			x.Commit()
-			checkBranches(t, fast, &rings)
+			checkViews(t, fast, &rings)
 			if rng.IntN(6) == 0 { // some queries are removed and come again
 				stay := slices.DeleteFunc(slices.Clone(x.Plans()), func(*matcher.Plan) bool { return rng.IntN(2) == 0 })
 				require.NoError(t, fast.Prepare(stay))
 				require.NoError(t, fast.Prepare(x.Plans()))
-				require.True(t, fast.opt.Lazy || !fast.branches.unbuilt)
-				checkBranches(t, fast, &rings)
+				require.True(t, fast.opt.Lazy || !fast.views.Unbuilt)
+				checkViews(t, fast, &rings)
 			}
 		}
 	})
 }
 
 // checkBranches compares the numbers of all branches that are in force with those of branches that are built anew.
-func checkBranches(t *testing.T, b *Backend, rings *int) {
+func checkViews(t *testing.T, b *Backend, rings *int) {
 	t.Helper()
-	for _, br := range b.branches.all {
-		if !br.built || br.outdated() {
-			continue
-		}
-		k, anew := b.keeper(context.Background()), rebuilt(b, br)
-		for v := range dyngraph.VertexID(b.g.IDBound()) {
-			n := uint64(0)
-			if int(v) < len(br.cells) {
-				n = br.cell(v).n
-			}
-			if br.ring != nil {
-				if n == 0 || n == unknown {
-					continue
-				}
-				anew.at(&k, v)
-				*rings++
-			}
-			require.Equal(t, anew.cell(v).n, n, "branch %s, vertex %d", br.key, v)
-		}
-	}
-}
-
-// rebuilt returns a branch with its own branches, built from the graph.
-func rebuilt(b *Backend, br *branch) *branch {
-	anew := *br
-	anew.children = nil
-	for _, c := range br.children {
-		anew.children = append(anew.children, rebuilt(b, c))
-	}
-	anew.cells = nil
-	k := b.keeper(context.Background())
-	anew.build(&k, b.phase+1)
-	return &anew
+	n, err := b.views.Verify(b.labelIndex(), b.phase+1)
+	require.NoError(t, err)
+	*rings += n
 }
 
 // TestS12ForestsLeaveNumbersOfMoreThan64Bits counts a tree of two hubs with 12 leaves each: with 40 leaves of each
@@ -164,7 +135,7 @@ func TestS12ForestsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		}
 	}
 	b := New(Options{Threads: 1})
-	b.forests = true
+	b.views.Force = true
 	x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, b)
 	power := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(n), big.NewInt(24), nil) }
 	for i, c := range []struct {
@@ -180,7 +151,7 @@ func TestS12ForestsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 		n := x.Search(b, dyngraph.Inserted, reqs).Results[0].Count
 		require.Equal(t, c.want.String(), n.String(), "step %d", i)
-		require.Equal(t, c.kept, b.grown(&reqs[0], b.phase+1) != nil, "step %d", i)
+		require.Equal(t, c.kept, b.viewsAt(&reqs[0], b.phase+1) != nil, "step %d", i)
 		x.Commit()
 	}
 }
@@ -210,7 +181,7 @@ func TestForestsAreForManyImages(t *testing.T) {
 		x.Stage(msgs)
 		x.Commit()
 		require.NoError(t, b.Prepare(x.Plans()))
-		require.Equal(t, labels == 2, b.plans[x.Plans()[0]].forest != nil, "%d labels", labels)
+		require.Equal(t, labels == 2, b.plans[x.Plans()[0]].views != nil, "%d labels", labels)
 	}
 }
 
@@ -241,7 +212,7 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 			}
 		}
 		b := New(Options{Threads: 1})
-		b.forests = true
+		b.views.Force = true
 		x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, b)
 		var path, rest []dyngraph.Message // the path makes all labels known
 		for i, m := range msgs {
@@ -261,10 +232,10 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		total := new(big.Int).Sub(power(n), power(n-1)) // walks less those whose ends are one
 		x.Stage(rest)
 		reqs := requests()
-		require.NotNil(t, b.plans[reqs[0].Plan].forest)
+		require.NotNil(t, b.plans[reqs[0].Plan].views)
 		require.Equal(t, total.String(), x.Search(b, dyngraph.Inserted, reqs).Results[0].Count.String())
-		require.Nil(t, b.plans[reqs[0].Plan].forest)
-		require.Empty(t, b.branches.all)
+		require.Nil(t, b.plans[reqs[0].Plan].views)
+		require.Zero(t, b.views.Len())
 		x.Commit()
 	}
 }
@@ -288,24 +259,24 @@ func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 		return q
 	}
 	b := New(Options{Threads: 1})
-	b.forests = true
+	b.views.Force = true
 	x := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{path("large", "ABABAB"), path("small", "AB")}, b)
 	x.Stage(msgs)
 	x.Commit()
-	b.room = 20*cellBytes + 10*changeBytes // of one branch
+	b.views.Room = 20*ivm.CellBytes + 10*ivm.DeltaBytes // of one branch
 	require.NoError(t, b.Prepare(nil))
 	require.NoError(t, b.Prepare(x.Plans()))
 	large, small := b.plans[x.Plans()[0]], b.plans[x.Plans()[1]]
-	require.Nil(t, large.forest)
-	require.NotNil(t, small.forest)
-	require.Equal(t, len(small.forest.all), len(b.branches.all))
+	require.Nil(t, large.views)
+	require.NotNil(t, small.views)
+	require.Equal(t, small.views.Len(), b.views.Len())
 	count := func() string {
 		reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 		return x.Search(b, dyngraph.Deleted, reqs[1:]).Results[0].Count.String()
 	}
 	less := []dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.DeleteEdge, From: "a0", To: "b0"}}}}
 	vertices := 20
-	for ; vertices <= 2*b.room/cellBytes; vertices++ { // they come, without edges, until their numbers take twice the room
+	for ; vertices <= 2*b.views.Room/ivm.CellBytes; vertices++ { // they come, without edges, until their numbers take twice the room
 		x.Stage(append(less, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("c", vertices)}}}))
 		want := "0"
 		if vertices == 20 {
@@ -313,19 +284,19 @@ func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 		}
 		require.Equal(t, want, count())
 		x.Commit()
-		require.Equal(t, (vertices+1)*cellBytes+10*changeBytes <= 2*b.room, small.forest != nil, "%d vertices", vertices+1)
-		require.Equal(t, small.forest != nil, len(b.branches.all) > 0)
+		require.Equal(t, (vertices+1)*ivm.CellBytes+10*ivm.DeltaBytes <= 2*b.views.Room, small.views != nil, "%d vertices", vertices+1)
+		require.Equal(t, small.views != nil, b.views.Len() > 0)
 	}
 	less[0].Updates[0].To = "b1"
 	x.Stage(less)
 	require.Equal(t, "1", count())
 	x.Commit()
-	b.room = vertices*cellBytes + 10*changeBytes
+	b.views.Room = vertices*ivm.CellBytes + 10*ivm.DeltaBytes
 	require.NoError(t, b.Prepare(nil))
 	require.NoError(t, b.Prepare(x.Plans()))
-	require.NotNil(t, b.plans[x.Plans()[1]].forest)
-	b.room--
+	require.NotNil(t, b.plans[x.Plans()[1]].views)
+	b.views.Room--
 	require.NoError(t, b.Prepare(nil))
 	require.NoError(t, b.Prepare(x.Plans()))
-	require.Nil(t, b.plans[x.Plans()[1]].forest)
+	require.Nil(t, b.plans[x.Plans()[1]].views)
 }

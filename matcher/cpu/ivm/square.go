@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 type crossing struct {
 	few  int
 	many labeladj.Slots
-	sees sight
+	sees visibility
 }
 
 // What is found together at most, but for what one vertex has: ranges, and neighbours in one list.
@@ -23,7 +23,7 @@ const (
 
 // square counts the closed walks of some rounds of a ring of four links: the ways along one edge from the neighbours of the end that
 // has fewer of them to those of the other end. The neighbours of the former are found for many rounds together.
-func (k *keeper) square(c *course, rounds []round) {
+func (k *Maintainer) square(c *traversal, rounds []closure) {
 	for len(rounds) > 0 && !k.stopped() {
 		rounds = rounds[k.squares(c, rounds):]
 	}
@@ -36,7 +36,7 @@ func (k *keeper) square(c *course, rounds []round) {
 }
 
 // squares is square for the first of some rounds, and returns how many.
-func (k *keeper) squares(c *course, rounds []round) int {
+func (k *Maintainer) squares(c *traversal, rounds []closure) int {
 	across, s := c.at(2)
 	_, forth := c.at(1)
 	_, back := c.at(3)
@@ -52,13 +52,13 @@ func (k *keeper) squares(c *course, rounds []round) int {
 		}
 		from := len(k.wanted)
 		for at := few.From; at < few.To; at++ {
-			if !few.Staged || k.sees(k.adj.Ent[at], fewSee) {
-				k.wanted = append(k.wanted, labeladj.Lookup{Vertex: k.adj.Nbr[at], Kind: kind})
+			if !few.Staged || k.sees(k.index.Ent[at], fewSee) {
+				k.wanted = append(k.wanted, labeladj.Lookup{Vertex: k.index.Nbr[at], Kind: kind})
 			}
 		}
 		k.crossings = append(k.crossings, crossing{len(k.wanted) - from, many, manySee})
 	}
-	k.ranges = k.find(k.ranges, k.wanted)
+	k.ranges = k.findAll(k.ranges, k.wanted)
 	ends := k.ranges
 	for i := range k.crossings {
 		x := &k.crossings[i]
@@ -75,12 +75,12 @@ func (k *keeper) squares(c *course, rounds []round) int {
 // cross returns the number of ways along one edge from vertices, whose neighbours are given, to the many of a crossing. Lists are
 // short, and the processor cannot guess how long: they are put together first, by whole blocks. Few of their vertices are among the many: a
 // few bits of their ids, within some cache lines, rule most others out.
-func (k *keeper) cross(few []labeladj.Slots, s sight, x *crossing) (total uint64) {
-	many := k.adj.Nbr[x.many.From:x.many.To]
+func (k *Maintainer) cross(few []labeladj.Slots, s visibility, x *crossing) (total uint64) {
+	many := k.index.Nbr[x.many.From:x.many.To]
 	if x.many.Staged {
 		k.seen = k.seen[:0]
 		for i, w := range many {
-			if k.sees(k.adj.Ent[x.many.From+i], x.sees) {
+			if k.sees(k.index.Ent[x.many.From+i], x.sees) {
 				k.seen = append(k.seen, w)
 			}
 		}
@@ -117,9 +117,9 @@ func (k *keeper) cross(few []labeladj.Slots, s sight, x *crossing) (total uint64
 }
 
 // together returns what is seen of several ranges of neighbours, of some size in all, one after the other.
-func (k *keeper) together(of []labeladj.Slots, size int, s sight) []dyngraph.VertexID {
+func (k *Maintainer) together(of []labeladj.Slots, size int, s visibility) []dyngraph.VertexID {
 	const block = 8
-	nbr := k.adj.Nbr
+	nbr := k.index.Nbr
 	if size+block > len(k.flat) {
 		k.flat = make([]dyngraph.VertexID, 2*size+block)
 	}
@@ -129,7 +129,7 @@ func (k *keeper) together(of []labeladj.Slots, size int, s sight) []dyngraph.Ver
 		switch {
 		case r.Staged:
 			for at := r.From; at < r.To; at++ {
-				if k.sees(k.adj.Ent[at], s) {
+				if k.sees(k.index.Ent[at], s) {
 					flat[n] = nbr[at]
 					n++
 				}

@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/bits"
@@ -12,28 +12,28 @@ import (
 // ring is a part of a pattern that leads back to the vertex it hangs from: vertices in a row from which nothing else hangs. As a branch its
 // number for an image of that vertex is that of the closed walks there. It is counted from both ends at once when it is asked for, and
 // then kept: net edges are followed to the images whose numbers they change.
-type ring struct {
-	links []ringLink // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
-	of    uint64     // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
-	kinds int        // how many it had
+type cycle struct {
+	edges []cycleEdge // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
+	of    uint64      // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
+	kinds int         // how many it had
 }
 
 // ringLink is an edge of a ring.
-type ringLink struct {
+type cycleEdge struct {
 	ahead, back         uint64            // keys of the adjacency: from a place to the next one, and from that one to it
 	kindAhead, kindBack uint32            // the same, as kinds
-	own                 *program.NetGroup // of the edge
+	edges               *program.NetGroup // of the edge
 	along, against      bool              // the edge leads from the first of its ends to the second, or the other way round
 }
 
 // find finds the kinds of the links.
-func (r *ring) find(a *labeladj.Index) {
+func (r *cycle) find(a *labeladj.Index) {
 	if r.of == a.Number && r.kinds == a.Kinds() {
 		return
 	}
 	r.of, r.kinds = a.Number, a.Kinds()
-	for i := range r.links {
-		l := &r.links[i]
+	for i := range r.edges {
+		l := &r.edges[i]
 		l.kindAhead, l.kindBack = a.KindOf(l.ahead), a.KindOf(l.back)
 	}
 }
@@ -42,96 +42,96 @@ func (r *ring) find(a *labeladj.Index) {
 const unknown = ^uint64(0)
 
 // sight tells which entries of the adjacency a walk sees.
-type sight uint8
+type visibility uint8
 
 const (
-	common  sight = iota // those of both graphs
-	oldOnly              // and those that the batch deletes
-	newOnly              // and those that it inserts
+	bothGraphs   visibility = iota // those of both graphs
+	withDeleted                    // and those that the batch deletes
+	withInserted                   // and those that it inserts
 )
 
 // sees reports whether a walk follows an entry.
-func (k *keeper) sees(e dyngraph.Entry, s sight) bool {
+func (k *Maintainer) sees(e dyngraph.Entry, s visibility) bool {
 	if !e.Staged() {
 		return true
 	}
-	return s != common && (k.orders[e.Index()]>>31 != 0) == (s == oldOnly)
+	return s != bothGraphs && (k.orders[e.Index()]>>31 != 0) == (s == withDeleted)
 }
 
 // whole is what is seen of the larger graph of a phase.
-func whole(phase uint64) sight {
+func whole(phase uint64) visibility {
 	if phase&1 != 0 {
-		return newOnly
+		return withInserted
 	}
-	return oldOnly
+	return withDeleted
 }
 
 // after is what is seen after a phase.
-func after(phase uint64) sight {
+func after(phase uint64) visibility {
 	if phase&1 != 0 {
-		return newOnly
+		return withInserted
 	}
-	return common
+	return bothGraphs
 }
 
 // at returns the number of a vertex, after the last phase.
-func (br *branch) at(k *keeper, v dyngraph.VertexID) uint64 {
-	if n := br.cell(v).n; n != unknown || br.ring == nil {
+func (br *treeView) numberAt(k *Maintainer, v dyngraph.VertexID) uint64 {
+	if n := br.cell(v).n; n != unknown || br.cycle == nil {
 		return n
 	}
-	return br.ask(k, v)
+	return br.count(k, v)
 }
 
 // ask is at for the vertex of a ring that was never asked for.
-func (br *branch) ask(k *keeper, v dyngraph.VertexID) uint64 {
-	br.ring.find(k.adj)
-	k.over = false
-	n := k.closed(&course{ring: br.ring, larger: after(br.phase)}, v, v, 0, len(br.ring.links))
+func (br *treeView) count(k *Maintainer, v dyngraph.VertexID) uint64 {
+	br.cycle.find(k.index)
+	k.Overflow = false
+	n := k.closed(&traversal{cycle: br.cycle, larger: after(br.phase)}, v, v, 0, len(br.cycle.edges))
 	if k.stopped() {
 		br.built = false
 	}
-	br.over = br.over || k.over || n == unknown
+	br.overflow = br.overflow || k.Overflow || n == unknown
 	br.cell(v).n = n
 	return n
 }
 
 // course is a way round a ring from one of its places, where the links before one of the ring's see only what both graphs have.
-type course struct {
-	*ring
+type traversal struct {
+	*cycle
 	from   int
-	link   int
-	larger sight // of the other links
+	edge   int
+	larger visibility // of the other links
 }
 
 // at returns a link of the course, and what is seen of it.
-func (c *course) at(i int) (*ringLink, sight) {
-	if i += c.from; i >= len(c.links) {
-		i -= len(c.links)
+func (c *traversal) at(i int) (*cycleEdge, visibility) {
+	if i += c.from; i >= len(c.edges) {
+		i -= len(c.edges)
 	}
-	if i < c.link {
-		return &c.links[i], common
+	if i < c.edge {
+		return &c.edges[i], bothGraphs
 	}
-	return &c.links[i], c.larger
+	return &c.edges[i], c.larger
 }
 
 // closed returns the number of walks from a at place lo of a course to b at place hi.
-func (k *keeper) closed(c *course, a, b dyngraph.VertexID, lo, hi int) uint64 {
+func (k *Maintainer) closed(c *traversal, a, b dyngraph.VertexID, lo, hi int) uint64 {
 	k.begin(a, b)
 	return k.join(c, lo, hi)
 }
 
 // begin puts the walks where they start.
-func (k *keeper) begin(a, b dyngraph.VertexID) {
-	k.walks[0], k.walks[1] = append(k.walks[0][:0], count.Reached{Vertex: a, Ways: 1}), append(k.walks[1][:0], count.Reached{Vertex: b, Ways: 1})
+func (k *Maintainer) begin(a, b dyngraph.VertexID) {
+	k.frontiers[0], k.frontiers[1] = append(k.frontiers[0][:0], count.Reached{Vertex: a, Ways: 1}), append(k.frontiers[1][:0], count.Reached{Vertex: b, Ways: 1})
 }
 
 // join returns the number of walks from place lo of a course, where walks[0] stands, to place hi, where walks[1] does.
-func (k *keeper) join(c *course, lo, hi int) uint64 {
+func (k *Maintainer) join(c *traversal, lo, hi int) uint64 {
 	for hi-lo > 1 {
-		if len(k.walks[0]) == 0 || len(k.walks[1]) == 0 || k.stopped() {
+		if len(k.frontiers[0]) == 0 || len(k.frontiers[1]) == 0 || k.stopped() {
 			return 0
 		}
-		if len(k.walks[0]) <= len(k.walks[1]) {
+		if len(k.frontiers[0]) <= len(k.frontiers[1]) {
 			l, s := c.at(lo)
 			k.walk(0, l.kindAhead, s)
 			lo++
@@ -143,34 +143,34 @@ func (k *keeper) join(c *course, lo, hi int) uint64 {
 	}
 	l, s := c.at(lo)
 	few, kind := 0, l.kindAhead
-	if len(k.walks[1]) < len(k.walks[0]) {
+	if len(k.frontiers[1]) < len(k.frontiers[0]) {
 		few, kind = 1, l.kindBack
 	}
 	total, carry := uint64(0), uint64(0)
-	k.meet(few, kind, s, func(_ dyngraph.VertexID, n uint64) {
+	k.joinFrontiers(few, kind, s, func(_ dyngraph.VertexID, n uint64) {
 		total, carry = bits.Add64(total, n, 0)
-		k.over = k.over || carry != 0
+		k.Overflow = k.Overflow || carry != 0
 	})
 	return total
 }
 
 // walk moves one of the walks along edges of a kind.
-func (k *keeper) walk(side int, kind uint32, s sight) {
-	from, out := k.walks[side], k.walks[2][:0]
-	for i, at := range k.findAll(from, kind) {
+func (k *Maintainer) walk(side int, kind uint32, s visibility) {
+	from, out := k.frontiers[side], k.frontiers[2][:0]
+	for i, at := range k.neighborsOf(from, kind) {
 		n := from[i].Ways
 		for slot := at.From; slot < at.To; slot++ {
-			if at.Staged && !k.sees(k.adj.Ent[slot], s) {
+			if at.Staged && !k.sees(k.index.Ent[slot], s) {
 				continue
 			}
-			w := k.adj.Nbr[slot]
+			w := k.index.Nbr[slot]
 			ways := &k.ways[w]
 			if *ways == 0 {
 				out = append(out, count.Reached{Vertex: w})
 			}
 			sum, carry := bits.Add64(*ways, n, 0)
 			if carry != 0 {
-				k.over = true
+				k.Overflow = true
 				continue
 			}
 			*ways = sum
@@ -180,26 +180,26 @@ func (k *keeper) walk(side int, kind uint32, s sight) {
 		r := &out[i]
 		r.Ways, k.ways[r.Vertex] = k.ways[r.Vertex], 0
 	}
-	k.walks[side], k.walks[2] = out, from
+	k.frontiers[side], k.frontiers[2] = out, from
 }
 
 // meet calls f, for each vertex where one of the walks stands, with the number of walks from there to where the other one does along one
 // edge of a kind, times those to the vertex; not when there is none.
-func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID, n uint64)) {
-	others := k.walks[1-from]
+func (k *Maintainer) joinFrontiers(from int, kind uint32, s visibility, f func(v dyngraph.VertexID, n uint64)) {
+	others := k.frontiers[1-from]
 	if len(others) == 0 {
 		return
 	}
 	for _, r := range others {
 		sum, carry := bits.Add64(k.ways[r.Vertex], r.Ways, 0) // one that a walk leads to at once is there for each edge
-		k.ways[r.Vertex], k.over = sum, k.over || carry != 0
+		k.ways[r.Vertex], k.Overflow = sum, k.Overflow || carry != 0
 	}
-	for i, at := range k.findAll(k.walks[from], kind) {
-		r := &k.walks[from][i]
-		nbr := k.adj.Nbr[at.From:at.To]
+	for i, at := range k.neighborsOf(k.frontiers[from], kind) {
+		r := &k.frontiers[from][i]
+		nbr := k.index.Nbr[at.From:at.To]
 		sum, over := uint64(0), uint64(0)
 		if at.Staged {
-			sum, over = k.sumSeen(nbr, k.adj.Ent[at.From:at.To], s)
+			sum, over = k.sumSeen(nbr, k.index.Ent[at.From:at.To], s)
 		} else {
 			for _, w := range nbr {
 				var carry uint64
@@ -208,7 +208,7 @@ func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID
 			}
 		}
 		hi, lo := bits.Mul64(sum, r.Ways)
-		k.over = k.over || over|hi != 0
+		k.Overflow = k.Overflow || over|hi != 0
 		if lo != 0 {
 			f(r.Vertex, lo)
 		}
@@ -219,7 +219,7 @@ func (k *keeper) meet(from int, kind uint32, s sight, f func(v dyngraph.VertexID
 }
 
 // sumSeen adds up the ways to those neighbours that are seen.
-func (k *keeper) sumSeen(nbr []dyngraph.VertexID, ent []dyngraph.Entry, s sight) (sum, over uint64) {
+func (k *Maintainer) sumSeen(nbr []dyngraph.VertexID, ent []dyngraph.Entry, s visibility) (sum, over uint64) {
 	for i, w := range nbr {
 		if n := k.ways[w]; n != 0 && k.sees(ent[i], s) {
 			var carry uint64

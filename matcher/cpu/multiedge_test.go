@@ -57,12 +57,12 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 			}
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
-		fast.forests = rng.IntN(2) == 0
+		fast.views.Force = rng.IntN(2) == 0
 		x := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
 		search := func() {
 			reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want, r.Before = matcher.WantCount, matcher.AllOrders })
 			for _, p := range x.Plans() {
-				require.NotNil(t, fast.plans[p].shape)
+				require.NotNil(t, fast.plans[p].countPlan)
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				fast.strategy = []count.Strategy{count.Auto, count.ByQuotients, count.Injective}[rng.IntN(3)]
@@ -78,7 +78,7 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 						r.Plan.Query.Edges,
 					)
 					counted += want[i].Count.Lo
-					if fast.grown(&r, fast.phase+uint64(program.SignIndex(sign))) != nil &&
+					if fast.viewsAt(&r, fast.phase+uint64(program.SignIndex(sign))) != nil &&
 						!want[i].Count.IsZero() {
 						grown++
 					}

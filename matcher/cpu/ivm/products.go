@@ -1,4 +1,4 @@
-package cpu
+package ivm
 
 import (
 	"math/bits"
@@ -8,16 +8,16 @@ import (
 )
 
 // largeChange is a change that 64 bits do not hold: at a vertex, of the branches from one index on that are the same.
-type largeChange struct {
-	v    dyngraph.VertexID
-	from int
+type largeDelta struct {
+	vertex dyngraph.VertexID
+	from   int
 }
 
 // products lists by how much the last phase changed the product of the numbers that some branches have at a vertex, in work and
 // large; a vertex may be there several times. The change of a product is a sum over its factors: what is changed of this one, times what those
 // before it are and those after it were. All terms have one sign.
-func (k *keeper) products(of []*branch) {
-	k.work, k.large = k.work[:0], k.large[:0]
+func (k *Maintainer) products(of []*treeView) {
+	k.deltas, k.large = k.deltas[:0], k.large[:0]
 	for from := 0; from < len(of); {
 		to := copies(of, from)
 		k.factor(of, from, to)
@@ -26,7 +26,7 @@ func (k *keeper) products(of []*branch) {
 }
 
 // copies returns where the branches that are the same as one of them, and side by side with it, end.
-func copies(of []*branch, from int) int {
+func copies(of []*treeView, from int) int {
 	to := from + 1
 	for to < len(of) && of[to] == of[from] {
 		to++
@@ -35,23 +35,23 @@ func copies(of []*branch, from int) int {
 }
 
 // factor lists the terms of products for the branches from..to, which are the same.
-func (k *keeper) factor(of []*branch, from, to int) {
+func (k *Maintainer) factor(of []*treeView, from, to int) {
 	c, left, right := of[from], of[:from], of[to:]
 	if len(of) == 1 {
-		k.work = append(k.work, c.changed...)
+		k.deltas = append(k.deltas, c.deltas...)
 		return
 	}
-	for i := range c.changed {
-		if i%ahead == 0 {
-			k.readCells(of, c.changed[i:min(i+ahead, len(c.changed))])
+	for i := range c.deltas {
+		if i%prefetched == 0 {
+			k.readCells(of, c.deltas[i:min(i+prefetched, len(c.deltas))])
 		}
-		w, n, hi := c.changed[i].v, c.changed[i].by, uint64(0)
+		w, n, hi := c.deltas[i].vertex, c.deltas[i].by, uint64(0)
 		over := uint64(0)
 		if to-from > 1 {
 			n, over = c.power(k, w, to-from)
 		}
 		for _, b := range left {
-			x := b.at(k, w)
+			x := b.numberAt(k, w)
 			if hi, n = bits.Mul64(n, x); x == 0 {
 				over = 0
 				break
@@ -62,7 +62,7 @@ func (k *keeper) factor(of []*branch, from, to int) {
 			continue
 		}
 		for _, b := range right {
-			x := b.before(w, b.at(k, w))
+			x := b.before(w, b.numberAt(k, w))
 			if hi, n = bits.Mul64(n, x); x == 0 {
 				over = 0
 				break
@@ -71,17 +71,17 @@ func (k *keeper) factor(of []*branch, from, to int) {
 		}
 		switch {
 		case over != 0:
-			k.large = append(k.large, largeChange{w, from})
+			k.large = append(k.large, largeDelta{w, from})
 		case n != 0:
-			k.work = append(k.work, change{w, n})
+			k.deltas = append(k.deltas, delta{w, n})
 		}
 	}
 }
 
 // power returns by how much the last phase changed a power of the number of a vertex, modulo 2^64, and 0 unless one of the powers
 // leaves 64 bits.
-func (br *branch) power(k *keeper, v dyngraph.VertexID, exponent int) (by, over uint64) {
-	more := br.at(k, v)
+func (br *treeView) power(k *Maintainer, v dyngraph.VertexID, exponent int) (by, over uint64) {
+	more := br.numberAt(k, v)
 	less := br.before(v, more)
 	if more < less {
 		more, less = less, more
@@ -96,11 +96,11 @@ func (br *branch) power(k *keeper, v dyngraph.VertexID, exponent int) (by, over 
 }
 
 // count returns the change.
-func (c *largeChange) count(k *keeper, of []*branch) matcher.Count {
+func (c *largeDelta) count(k *Maintainer, of []*treeView) matcher.Count {
 	to := copies(of, c.from)
 	x := of[c.from]
-	more := x.at(k, c.v)
-	less := x.before(c.v, more)
+	more := x.numberAt(k, c.vertex)
+	less := x.before(c.vertex, more)
 	if more < less {
 		more, less = less, more
 	}
@@ -110,10 +110,10 @@ func (c *largeChange) count(k *keeper, of []*branch) matcher.Count {
 	}
 	n := m.Sub(l)
 	for _, b := range of[:c.from] {
-		n = n.Mul(matcher.CountOf(b.at(k, c.v)))
+		n = n.Mul(matcher.CountOf(b.numberAt(k, c.vertex)))
 	}
 	for _, b := range of[to:] {
-		n = n.Mul(matcher.CountOf(b.before(c.v, b.at(k, c.v))))
+		n = n.Mul(matcher.CountOf(b.before(c.vertex, b.numberAt(k, c.vertex))))
 	}
 	return n
 }

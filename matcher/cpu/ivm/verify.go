@@ -1,0 +1,49 @@
+package ivm
+
+import (
+	"context"
+	"fmt"
+
+	"motifd/dyngraph"
+	"motifd/matcher/cpu/labeladj"
+)
+
+// Verify compares the numbers that are in force with those of branches that are built from the graph, for tests. It
+// returns how many numbers of rings it has compared. Nothing is staged, and the last phase was the given one.
+func (b *Views) Verify(adj *labeladj.Index, phase uint64) (rings int, err error) {
+	for _, br := range b.all {
+		if !br.built || br.outdated() {
+			continue
+		}
+		k := b.Maintainer(context.Background(), adj)
+		anew := br.rebuilt(&k, phase)
+		for v := range dyngraph.VertexID(b.g.IDBound()) {
+			n := uint64(0)
+			if int(v) < len(br.cells) {
+				n = br.cell(v).n
+			}
+			if br.cycle != nil {
+				if n == 0 || n == unknown {
+					continue
+				}
+				anew.numberAt(&k, v)
+				rings++
+			}
+			if want := anew.cell(v).n; n != want {
+				return rings, fmt.Errorf("branch %s has %d at vertex %d, not %d", br.key, n, v, want)
+			}
+		}
+	}
+	return rings, nil
+}
+
+// rebuilt returns a copy of a branch and its own branches, built from the graph.
+func (br *treeView) rebuilt(k *Maintainer, phase uint64) *treeView {
+	anew := *br
+	anew.children, anew.cells = nil, nil
+	for _, c := range br.children {
+		anew.children = append(anew.children, c.rebuilt(k, phase))
+	}
+	anew.build(k, phase)
+	return &anew
+}
