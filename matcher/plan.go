@@ -11,6 +11,10 @@ type Plan struct {
 	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel or an id, by pattern vertex
 	EdgeLabels   []dyngraph.LabelID // likewise by pattern edge
 
+	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so that
+	// matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
+	MustDiffer []uint32
+
 	// Anchored holds one matching order for each oriented pattern edge that an update can be tried against
 	// (DESIGN A3, A4; GAMMA Algorithm 1).
 	Anchored []Order

@@ -177,7 +177,7 @@ func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	s := c.step(i)
 	s.Vertex, s.Word, s.Mask = uint32(from.Vertex), word, mask
 	for j := range i {
-		if mayMeet(c.p, c.o.Steps[j].Vertex, from.Vertex) {
+		if c.p.MustDiffer[from.Vertex]>>c.o.Steps[j].Vertex&1 != 0 {
 			s.Clash |= 1 << j
 		}
 	}
@@ -278,12 +278,6 @@ func (c *compiler) rule(edge int) uint32 {
 	return kernels.RuleAnyEdge
 }
 
-// mayMeet tells whether two pattern vertices could have one image, if that were not forbidden.
-func mayMeet(p *matcher.Plan, a, b int) bool {
-	x, y := p.VertexLabels[a], p.VertexLabels[b]
-	return x == y || x == matcher.AnyLabel || y == matcher.AnyLabel
-}
-
 // leaves finds the longest end of the order whose vertices have one neighbour each and, where two may meet, are alike: then
 // their numbers multiply (DESIGN S12). Alike ones choose from one set, in any order.
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
@@ -295,7 +289,7 @@ func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 		ok := true
 		for i := k.Leaves; i < k.Steps; i++ {
 			other := &k.Step[i]
-			ok = ok && (!mayMeet(p, int(s.Vertex), int(other.Vertex)) || alike(k, s, other))
+			ok = ok && (p.MustDiffer[s.Vertex]>>other.Vertex&1 == 0 || alike(k, s, other))
 		}
 		if !ok {
 			break

@@ -44,6 +44,8 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 		p.EdgeLabels[i] = l
 	}
 
+	p.MustDiffer = mustDiffer(p.VertexLabels)
+
 	o := newOrderer(p, st)
 	for e := range q.Edges {
 		p.Anchored = append(p.Anchored, o.anchored(e, false))
@@ -56,6 +58,19 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	o.coalesce()
 	p.Text = func() string { return explain(p) }
 	return p, nil
+}
+
+// mustDiffer returns Plan.MustDiffer: the pairs of vertices that their labels do not keep apart.
+func mustDiffer(labels []dyngraph.LabelID) []uint32 {
+	sets := make([]uint32, len(labels))
+	for v, x := range labels {
+		for w, y := range labels {
+			if v != w && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) {
+				sets[v] |= 1 << w
+			}
+		}
+	}
+	return sets
 }
 
 func resolve(g *dyngraph.Graph, name string) dyngraph.LabelID {

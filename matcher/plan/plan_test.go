@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
@@ -249,4 +251,12 @@ func automorphismsByTrying(q *matcher.Query) (all [][]int) {
 	}
 	try(nil)
 	return all
+}
+
+// TestMustDiffer covers which vertices a data vertex could fit both of: those of one label, and those of any.
+func TestMustDiffer(t *testing.T) {
+	a, b := dyngraph.LabelID(3), dyngraph.LabelID(4)
+	require.Equal(t, []uint32{0b10100, 0b11000, 0b10001, 0b10010, 0b01111},
+		mustDiffer([]dyngraph.LabelID{a, b, a, b, matcher.AnyLabel}))
+	require.Equal(t, []uint32{0b10, 0b01}, mustDiffer([]dyngraph.LabelID{matcher.UnknownLabel, matcher.UnknownLabel}))
 }

@@ -113,18 +113,10 @@ func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 		return nil
 	}
 	s := &Plan{Query: p, rank: make([]int, len(q.Edges))}
-	adj, clash := make([]uint32, n), make([]uint32, n)
+	adj := make([]uint32, n)
 	for _, e := range q.Edges {
 		adj[e.From] |= 1 << e.To
 		adj[e.To] |= 1 << e.From
-	}
-	for v := range n {
-		for w := range n {
-			x, y := p.VertexLabels[v], p.VertexLabels[w]
-			if v != w && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) {
-				clash[v] |= 1 << w
-			}
-		}
 	}
 	s.rankEdges(q)
 	if !s.groupMultiEdges() {
@@ -132,7 +124,7 @@ func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 	}
 	together := make([]uint32, n)
 	for v := range together {
-		together[v] = clash[v] &^ adj[v] // no edge leads from a vertex to itself
+		together[v] = p.MustDiffer[v] &^ adj[v] // no edge leads from a vertex to itself
 	}
 	free := make([]uint32, n)
 	for i, part := range partitions(together) {
@@ -148,7 +140,7 @@ func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 		for v := range n {
 			self.blockOf[v], self.members[v] = v, 1<<v
 		}
-		s.injective = s.quotient(0, &self, clash, f)
+		s.injective = s.quotient(0, &self, p.MustDiffer, f)
 	}
 	return s
 }

@@ -99,8 +99,7 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 			s.Back = append(s.Back, nb)
 		}
 		for k := range i {
-			x, y := p.VertexLabels[o.Steps[k].Vertex], p.VertexLabels[from.Vertex]
-			if x == y || x == matcher.AnyLabel || y == matcher.AnyLabel {
+			if p.MustDiffer[from.Vertex]>>o.Steps[k].Vertex&1 != 0 {
 				s.MustDiffer = append(s.MustDiffer, k)
 			}
 		}
