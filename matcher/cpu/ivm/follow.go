@@ -16,12 +16,10 @@ type cycleSum struct {
 	cycle *cycle
 }
 
-// round is a net edge from a to b as a link of a ring: where the walks from its ends lead first, ahead from b and back from a, and what
-// came of it.
+// round is a net edge from a to b as a link of a ring: where the walks from its ends lead first, ahead from b and back from a.
 type closure struct {
 	a, b        dyngraph.VertexID
 	ahead, back labeladj.Slots
-	n           uint64 // closed walks
 }
 
 // A closed walk that a phase makes or breaks belongs to the first link of the ring whose edge the phase changes.
@@ -76,15 +74,9 @@ func (k *Maintainer) findRounds(c *traversal, l *cycleEdge, pairs []program.NetP
 // 64 bits.
 func (r *cycle) change(k *Maintainer, phase uint64) (sum matcher.Count, done bool) {
 	done = r.follow(k, phase, func(c *traversal, rounds []closure) {
-		if len(c.edges) == 4 {
-			k.square(c, rounds)
-		}
 		for i := range rounds {
-			if len(c.edges) != 4 {
-				rounds[i].n = k.once(c, &rounds[i])
-			}
 			var carry uint64
-			sum.Lo, carry = bits.Add64(sum.Lo, rounds[i].n, 0)
+			sum.Lo, carry = bits.Add64(sum.Lo, k.once(c, &rounds[i]), 0)
 			sum.Hi += carry
 		}
 	})

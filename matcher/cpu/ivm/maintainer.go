@@ -25,16 +25,14 @@ func (k *Maintainer) stopped() bool { return k.ctx.Err() != nil }
 
 // scratch is kept between batches.
 type scratch struct {
-	deltas     []delta
-	large      []largeDelta
-	wanted     []labeladj.Lookup
-	ranges     []labeladj.Slots
-	frontiers  [3][]count.Reached // of rings: two, and scratch
-	ways       []uint64           // by vertex, 0 between uses
-	rounds     []closure
-	crossings  []crossing
-	flat, seen []dyngraph.VertexID
-	touched    uint64 // what was read ahead comes together here, so that it is read
+	deltas    []delta
+	large     []largeDelta
+	wanted    []labeladj.Lookup
+	ranges    []labeladj.Slots
+	frontiers [3][]count.Reached // of rings: two, and scratch
+	ways      []uint64           // by vertex, 0 between uses
+	rounds    []closure
+	touched   uint64 // what was read ahead comes together here, so that it is read
 }
 
 // spread adds the changes of the far ends of a branch to the numbers of their neighbours in the graph before the phase.
