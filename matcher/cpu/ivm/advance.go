@@ -7,7 +7,7 @@ import (
 	"motifd/matcher"
 )
 
-// advance brings a phase of the staged batch, and the one before it, into the numbers. It answers false if the forest
+// Advance brings a phase of the staged batch, and the one before it, into the numbers. It reports false if the set
 // cannot tell what the phase changes.
 func (f *ViewSet) Advance(k *Maintainer, phase uint64) bool {
 	for _, br := range f.views {
@@ -24,12 +24,12 @@ func (f *ViewSet) Advance(k *Maintainer, phase uint64) bool {
 	return f.advanceSums(k, phase)
 }
 
-// over reports whether a number that is kept has left 64 bits.
+// Overflowed reports whether a number exceeded 64 bits.
 func (f *ViewSet) Overflowed() bool {
 	return slices.ContainsFunc(f.views, func(br *treeView) bool { return br.overflow })
 }
 
-// branches brings one phase into the numbers of the branches.
+// advanceViews brings one phase into the numbers of the views.
 func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
 	for _, br := range f.views {
 		if br.phase >= phase {
@@ -42,8 +42,8 @@ func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
 	return true
 }
 
-// totals finds what a phase, which is the last that the branches have, changes of each quotient. The phase before it is asked for before it or
-// not at all.
+// advanceSums finds how much a phase, the last one of the views, changes each quotient. The phase before it is asked
+// for earlier or never.
 func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
 	for _, c := range f.cycles {
 		if c.at[phase&1] == phase {
@@ -70,12 +70,12 @@ func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
 	return true
 }
 
-// haveAll reports whether the branches have a phase, and none after it.
+// haveAll reports whether a phase is the last one of all views.
 func haveAll(of []*treeView, phase uint64) bool {
 	return !slices.ContainsFunc(of, func(br *treeView) bool { return br.phase != phase })
 }
 
-// change returns by how much a phase, which the branches have, changes the number of homomorphisms: all terms have one sign.
+// change returns how much a phase, which the views have, changes the number of homomorphisms. All terms have one sign.
 func (t *treeSum) change(k *Maintainer) matcher.Count {
 	k.products(t.views)
 	var sum, large matcher.Count
@@ -90,7 +90,7 @@ func (t *treeSum) change(k *Maintainer) matcher.Count {
 	return large.Add(sum)
 }
 
-// sum adds up the signed changes of the quotients in a phase.
+// Sum adds up the signed changes of the quotients in a phase. The count changes by more minus less.
 func (f *ViewSet) Sum(phase uint64) (more, less matcher.Count) {
 	add := func(t *termSum) {
 		n := t.by[phase&1].Mul(t.Factor)

@@ -12,16 +12,16 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// planting makes a forest. Nothing is kept for it until it takes root.
+// compiler makes a ViewSet. Views keeps nothing of it before register.
 type compiler struct {
 	of       *Views
 	plan     *count.Plan
 	estimate *estimator
 	set      *ViewSet
-	anew     []*treeView // those that no pattern has yet
+	anew     []*treeView // views that no other pattern has
 }
 
-// keep makes a quotient part of the forest; false when it is counted from net edges one by one.
+// add makes a quotient part of the set. It reports false when the quotient is left to be counted from net edges.
 func (p *compiler) add(q *count.Quotient, w count.Weight) bool {
 	if q.HasMultiEdges() && !(q.IsTree() && q.IsSimple()) {
 		return false
@@ -43,9 +43,9 @@ func (p *compiler) add(q *count.Quotient, w count.Weight) bool {
 	return root >= 0 && p.treeSum(q, root, w)
 }
 
-// tree adds a quotient that is trees and rings that hang from a block. It answers false when that is not worth while.
+// treeSum adds a quotient of trees and cycles that hang from a block. It reports false when that is not worthwhile.
 func (p *compiler) treeSum(q *count.Quotient, root int, w count.Weight) bool {
-	var rings []*treeView
+	var cycles []*treeView
 	var trees []int
 	anew := false
 	for rest := q.Blocks &^ (1 << root); rest != 0; {
@@ -55,12 +55,12 @@ func (p *compiler) treeSum(q *count.Quotient, root int, w count.Weight) bool {
 			trees = append(trees, at)
 		} else {
 			br := p.cycleView(q, p.walk(q, root, at))
-			rings = append(rings, br)
+			cycles = append(cycles, br)
 			anew = anew || !slices.ContainsFunc(p.set.views, func(x *treeView) bool { return x.key == br.key })
 		}
 		rest &^= part
 	}
-	// What is counted from the net edges and is finer rules out most of them; a ring would be kept for little.
+	// A finer quotient that is counted from net edges rules out most of its homomorphisms: a cycle view would not pay.
 	if anew && p.set.leavesAnyOf(&q.Finer) {
 		return false
 	}
@@ -68,7 +68,7 @@ func (p *compiler) treeSum(q *count.Quotient, root int, w count.Weight) bool {
 	for _, at := range trees {
 		t.views = append(t.views, p.treeView(q, at, root))
 	}
-	for _, br := range rings {
+	for _, br := range cycles {
 		t.views = append(t.views, p.enter(br))
 	}
 	slices.SortFunc(t.views, compareViews)
@@ -76,17 +76,22 @@ func (p *compiler) treeSum(q *count.Quotient, root int, w count.Weight) bool {
 	return true
 }
 
-// circle adds a quotient that is a ring.
+// cycleSum adds a quotient that is a single cycle.
 func (p *compiler) cycleSum(q *count.Quotient, w count.Weight) {
 	v := bits.TrailingZeros32(q.Blocks)
-	ring := p.cycleView(q, p.walk(q, v, bits.TrailingZeros32(q.Adj[v]))).cycle
-	p.set.cycles = append(p.set.cycles, &cycleSum{termSum: termSum{Weight: w}, cycle: ring})
+	cycle := p.cycleView(q, p.walk(q, v, bits.TrailingZeros32(q.Adj[v]))).cycle
+	p.set.cycles = append(p.set.cycles, &cycleSum{termSum: termSum{Weight: w}, cycle: cycle})
 }
 
-// branch returns the branch of a block that hangs from another one.
+// treeView returns the view of the subtree at a block that hangs from another block.
 func (p *compiler) treeView(q *count.Quotient, at, from int) *treeView {
 	e := q.Edge(from, at)
-	br := &treeView{dir: e.Dir, rootLabel: p.plan.Label(q.Members[from]), edgeLabel: e.Label, childLabel: p.plan.Label(q.Members[at])}
+	br := &treeView{
+		dir:        e.Dir,
+		rootLabel:  p.plan.Label(q.Members[from]),
+		edgeLabel:  e.Label,
+		childLabel: p.plan.Label(q.Members[at]),
+	}
 	if e.Multi != nil {
 		br.dirs = e.Multi.Sets[0][0].Dirs
 	}
@@ -95,7 +100,8 @@ func (p *compiler) treeView(q *count.Quotient, at, from int) *treeView {
 	}
 	slices.SortFunc(br.children, compareViews)
 	var key strings.Builder
-	for _, x := range [...]uint64{uint64(br.dirs)<<1 | uint64(br.dir), uint64(br.rootLabel), uint64(br.edgeLabel), uint64(br.childLabel)} {
+	dirs := uint64(br.dirs)<<1 | uint64(br.dir)
+	for _, x := range [...]uint64{dirs, uint64(br.rootLabel), uint64(br.edgeLabel), uint64(br.childLabel)} {
 		key.WriteString(strconv.FormatUint(x, 36))
 		key.WriteByte(' ')
 	}
@@ -106,7 +112,7 @@ func (p *compiler) treeView(q *count.Quotient, at, from int) *treeView {
 	return p.enter(br)
 }
 
-// row returns the blocks of a ring, from one of them and the next one on, and back to it: in the direction whose key is less.
+// walk returns the blocks of a cycle in order, the first one also last, in the direction with the smaller key.
 func (p *compiler) walk(q *count.Quotient, root, at int) []int {
 	row := []int{root, at}
 	for at != root {
@@ -121,11 +127,11 @@ func (p *compiler) walk(q *count.Quotient, root, at int) []int {
 	return row
 }
 
-// along makes a ring of the blocks in a row that ends where it begins.
+// cycleView returns the view of a cycle given as a closed walk of blocks.
 func (p *compiler) cycleView(q *count.Quotient, row []int) *treeView {
 	br := &treeView{rootLabel: p.plan.Label(q.Members[row[0]]), cycle: &cycle{}}
 	var key strings.Builder
-	key.WriteString("ring")
+	key.WriteString("cycle")
 	for i, v := range row[1:] {
 		e := q.Edge(row[i], v)
 		from, to := p.plan.Label(q.Members[row[i]]), p.plan.Label(q.Members[v])
@@ -140,10 +146,12 @@ func (p *compiler) cycleView(q *count.Quotient, row []int) *treeView {
 	return br
 }
 
-// ends returns the net edges that have the labels of an edge from one block to another, which sees it from a side;
-// whether it leads from the first of their ends to the second or the other way round; and the key of the adjacency that
-// leads back.
-func (b *Views) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *program.NetGroup, along, against bool, back uint64) {
+// ends returns the net edges that fit an edge between two blocks, given the direction in which the first block sees it;
+// whether it leads from the first of their ends to the second, or back; and the labeladj key of the way back.
+func (b *Views) ends(
+	dir dyngraph.Dir,
+	from, edge, to dyngraph.LabelID,
+) (own *program.NetGroup, along, against bool, back uint64) {
 	k := program.Triple{From: from, Edge: edge, To: to}
 	if b.g.Directed() {
 		along, against = dir == dyngraph.Out, dir == dyngraph.In
@@ -157,7 +165,7 @@ func (b *Views) ends(dir dyngraph.Dir, from, edge, to dyngraph.LabelID) (own *pr
 	return b.nets.Group(k), along, against, labeladj.Key(dir, edge, from)
 }
 
-// enter puts a branch into the forest, or the same one that it or some other pattern has already.
+// enter puts a view into the set, or the equal one of this or another pattern.
 func (p *compiler) enter(br *treeView) *treeView {
 	if at := slices.IndexFunc(p.set.views, func(x *treeView) bool { return x.key == br.key }); at >= 0 {
 		return p.set.views[at]
@@ -187,9 +195,10 @@ func (p *compiler) enter(br *treeView) *treeView {
 	return br
 }
 
-// hangWide finds what a branch needs that hangs by a wide edge.
+// attachMulti finds the net edges and the way back of a view that hangs by a multi-edge.
 func (p *compiler) attachMulti(br *treeView) {
-	br.edges, br.along = p.of.nets.WideGroup(program.Triple{From: br.rootLabel, Edge: br.edgeLabel, To: br.childLabel}, br.dirs), true
+	triple := program.Triple{From: br.rootLabel, Edge: br.edgeLabel, To: br.childLabel}
+	br.edges, br.along = p.of.nets.WideGroup(triple, br.dirs), true
 	up := labeladj.Wildcard{Dirs: br.dirs, Edge: br.edgeLabel, Nbr: br.rootLabel}
 	if p.of.g.Directed() {
 		up.Dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
@@ -198,14 +207,14 @@ func (p *compiler) attachMulti(br *treeView) {
 	br.addGroup(br.edges)
 }
 
-// need notes that net edges concern the branch.
+// addGroup notes that net edges concern the view.
 func (br *treeView) addGroup(g *program.NetGroup) {
 	if !slices.Contains(br.groups, g) {
 		br.groups = append(br.groups, g)
 	}
 }
 
-// root makes the forest's branches some that the backend keeps; false when there is no room for them.
+// register hands the set's views over to Views. It reports false when there is no room.
 func (p *compiler) register() bool {
 	bs := p.of
 	if bs.size(p.anew) > p.of.room() {
@@ -221,7 +230,7 @@ func (p *compiler) register() bool {
 	return true
 }
 
-// branchRoom is what branches may take, in bytes, when they are planted.
+// room is the number of bytes that views may take.
 func (b *Views) room() int {
 	if b.Room > 0 {
 		return b.Room
@@ -229,7 +238,7 @@ func (b *Views) room() int {
 	return maxKept + keptPerEdge*b.g.Edges()
 }
 
-// keepGroups marks the groups of net edges that the forest follows.
+// keepGroups marks the groups of net edges that the set follows.
 func (f *ViewSet) keepGroups() {
 	for _, br := range f.views {
 		for _, g := range br.groups {

@@ -9,24 +9,24 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// ring is a part of a pattern that leads back to the vertex it hangs from: vertices in a row from which nothing else hangs. As a branch its
-// number for an image of that vertex is that of the closed walks there. It is counted from both ends at once when it is asked for, and
-// then kept: net edges are followed to the images whose numbers they change.
+// cycle is a part of a pattern that leads back to the vertex it hangs from: a path of vertices without pendants. The
+// number of its view for an image of that vertex is the number of closed walks. It is counted from both ends at once
+// when it is asked for, and then maintained: net edges are followed to the images whose numbers they change.
 type cycle struct {
-	edges []cycleEdge // one more than there are vertices in the row; links[i] leads from place i to the next one, the last one back
-	of    uint64      // number of the adjacency that the links' kinds are of: a pointer would keep one that was dropped
-	kinds int         // how many it had
+	edges []cycleEdge // edges[i] leads from position i to the next one, the last one back to position 0
+	of    uint64      // Number of the index that the kinds refer to; a pointer would keep a dropped index alive
+	kinds int         // number of kinds that it had
 }
 
-// ringLink is an edge of a ring.
+// cycleEdge is an edge of a cycle.
 type cycleEdge struct {
-	ahead, back         uint64            // keys of the adjacency: from a place to the next one, and from that one to it
-	kindAhead, kindBack uint32            // the same, as kinds
-	edges               *program.NetGroup // of the edge
-	along, against      bool              // the edge leads from the first of its ends to the second, or the other way round
+	ahead, back         uint64            // keys of labeladj: from a position to the next one, and back
+	kindAhead, kindBack uint32            // their kinds
+	edges               *program.NetGroup // that fit the edge
+	along, against      bool              // the edge leads from the first end of such net edges to the second, or back
 }
 
-// find finds the kinds of the links.
+// find looks up the kinds of the edges in the index.
 func (r *cycle) find(a *labeladj.Index) {
 	if r.of == a.Number && r.kinds == a.Kinds() {
 		return
@@ -41,16 +41,16 @@ func (r *cycle) find(a *labeladj.Index) {
 // unknown is the number of a vertex that was never asked for.
 const unknown = ^uint64(0)
 
-// sight tells which entries of the adjacency a walk sees.
+// visibility tells which entries of the index a walk may use.
 type visibility uint8
 
 const (
-	bothGraphs   visibility = iota // those of both graphs
-	withDeleted                    // and those that the batch deletes
-	withInserted                   // and those that it inserts
+	bothGraphs   visibility = iota // entries of the old and the new graph
+	withDeleted                    // and entries that the batch deletes
+	withInserted                   // and entries that it inserts
 )
 
-// sees reports whether a walk follows an entry.
+// sees reports whether a walk may use an entry.
 func (k *Maintainer) sees(e dyngraph.Entry, s visibility) bool {
 	if !e.Staged() {
 		return true
@@ -58,7 +58,7 @@ func (k *Maintainer) sees(e dyngraph.Entry, s visibility) bool {
 	return s != bothGraphs && (k.orders[e.Index()]>>31 != 0) == (s == withDeleted)
 }
 
-// whole is what is seen of the larger graph of a phase.
+// whole is the visibility of the larger graph of a phase.
 func whole(phase uint64) visibility {
 	if phase&1 != 0 {
 		return withInserted
@@ -66,7 +66,7 @@ func whole(phase uint64) visibility {
 	return withDeleted
 }
 
-// after is what is seen after a phase.
+// after is the visibility of the graph after a phase.
 func after(phase uint64) visibility {
 	if phase&1 != 0 {
 		return withInserted
@@ -74,7 +74,7 @@ func after(phase uint64) visibility {
 	return bothGraphs
 }
 
-// at returns the number of a vertex, after the last phase.
+// numberAt returns the number of a vertex after the last phase.
 func (br *treeView) numberAt(k *Maintainer, v dyngraph.VertexID) uint64 {
 	if n := br.cell(v).n; n != unknown || br.cycle == nil {
 		return n
@@ -82,7 +82,7 @@ func (br *treeView) numberAt(k *Maintainer, v dyngraph.VertexID) uint64 {
 	return br.count(k, v)
 }
 
-// ask is at for the vertex of a ring that was never asked for.
+// count counts the closed walks at a vertex that was never asked for.
 func (br *treeView) count(k *Maintainer, v dyngraph.VertexID) uint64 {
 	br.cycle.find(k.index)
 	k.Overflow = false
@@ -95,15 +95,16 @@ func (br *treeView) count(k *Maintainer, v dyngraph.VertexID) uint64 {
 	return n
 }
 
-// course is a way round a ring from one of its places, where the links before one of the ring's see only what both graphs have.
+// traversal is a walk around a cycle that starts at one of its vertices. The edges before one of them see only entries
+// of both graphs.
 type traversal struct {
 	*cycle
 	from   int
 	edge   int
-	larger visibility // of the other links
+	larger visibility // of the other edges
 }
 
-// at returns a link of the course, and what is seen of it.
+// at returns an edge of the traversal and its visibility.
 func (c *traversal) at(i int) (*cycleEdge, visibility) {
 	if i += c.from; i >= len(c.edges) {
 		i -= len(c.edges)
@@ -114,18 +115,19 @@ func (c *traversal) at(i int) (*cycleEdge, visibility) {
 	return &c.edges[i], c.larger
 }
 
-// closed returns the number of walks from a at place lo of a course to b at place hi.
+// closed returns the number of walks from a, at position lo of a traversal, to b at position hi.
 func (k *Maintainer) closed(c *traversal, a, b dyngraph.VertexID, lo, hi int) uint64 {
 	k.begin(a, b)
 	return k.join(c, lo, hi)
 }
 
-// begin puts the walks where they start.
+// begin sets the frontiers to single vertices.
 func (k *Maintainer) begin(a, b dyngraph.VertexID) {
-	k.frontiers[0], k.frontiers[1] = append(k.frontiers[0][:0], count.Reached{Vertex: a, Ways: 1}), append(k.frontiers[1][:0], count.Reached{Vertex: b, Ways: 1})
+	k.frontiers[0] = append(k.frontiers[0][:0], count.Reached{Vertex: a, Ways: 1})
+	k.frontiers[1] = append(k.frontiers[1][:0], count.Reached{Vertex: b, Ways: 1})
 }
 
-// join returns the number of walks from place lo of a course, where walks[0] stands, to place hi, where walks[1] does.
+// join returns the number of walks from frontier 0, at position lo of a traversal, to frontier 1 at position hi.
 func (k *Maintainer) join(c *traversal, lo, hi int) uint64 {
 	for hi-lo > 1 {
 		if len(k.frontiers[0]) == 0 || len(k.frontiers[1]) == 0 || k.stopped() {
@@ -154,7 +156,7 @@ func (k *Maintainer) join(c *traversal, lo, hi int) uint64 {
 	return total
 }
 
-// walk moves one of the walks along edges of a kind.
+// walk moves a frontier along edges of a kind.
 func (k *Maintainer) walk(side int, kind uint32, s visibility) {
 	from, out := k.frontiers[side], k.frontiers[2][:0]
 	for i, at := range k.neighborsOf(from, kind) {
@@ -183,15 +185,15 @@ func (k *Maintainer) walk(side int, kind uint32, s visibility) {
 	k.frontiers[side], k.frontiers[2] = out, from
 }
 
-// meet calls f, for each vertex where one of the walks stands, with the number of walks from there to where the other one does along one
-// edge of a kind, times those to the vertex; not when there is none.
+// joinFrontiers calls f, for each vertex of a frontier from which an edge of a kind leads to the other frontier, with
+// the number of walks through the vertex.
 func (k *Maintainer) joinFrontiers(from int, kind uint32, s visibility, f func(v dyngraph.VertexID, n uint64)) {
 	others := k.frontiers[1-from]
 	if len(others) == 0 {
 		return
 	}
 	for _, r := range others {
-		sum, carry := bits.Add64(k.ways[r.Vertex], r.Ways, 0) // one that a walk leads to at once is there for each edge
+		sum, carry := bits.Add64(k.ways[r.Vertex], r.Ways, 0) // a frontier may list a vertex once per edge
 		k.ways[r.Vertex], k.Overflow = sum, k.Overflow || carry != 0
 	}
 	for i, at := range k.neighborsOf(k.frontiers[from], kind) {
@@ -218,7 +220,7 @@ func (k *Maintainer) joinFrontiers(from int, kind uint32, s visibility, f func(v
 	}
 }
 
-// sumSeen adds up the ways to those neighbours that are seen.
+// sumSeen adds up the ways to the visible neighbours.
 func (k *Maintainer) sumSeen(nbr []dyngraph.VertexID, ent []dyngraph.Entry, s visibility) (sum, over uint64) {
 	for i, w := range nbr {
 		if n := k.ways[w]; n != 0 && k.sees(ent[i], s) {

@@ -7,15 +7,16 @@ import (
 	"motifd/matcher/cpu/count"
 )
 
-// expected estimates how many images are to be expected, from label statistics, and so what is worth while.
+// estimator decides by label statistics whether views pay, and where their root is.
 type estimator struct{ count.Estimator }
 
+// newEstimator returns the estimator of a plan.
 func newEstimator(g *dyngraph.Graph, s *count.Plan) *estimator {
 	return &estimator{count.Estimator{Graph: g, Plan: s, Quotient: s.Quotients[0]}}
 }
 
-// images returns how many images the blocks beyond u are expected to have in all, with u one image of a block and the
-// one that it was reached from.
+// images returns the expected number of images of the blocks beyond u, all together, given one image of u and of the
+// block that it was reached from.
 func (f *estimator) images(u, from int) float64 {
 	n := 0.0
 	for m := f.Quotient.Adj[u] &^ (1 << from); m != 0; m &= m - 1 {
@@ -25,8 +26,8 @@ func (f *estimator) images(u, from int) float64 {
 	return n
 }
 
-// many reports whether so many images are expected about the image of an edge, in the mean, that it is cheaper to keep
-// numbers for all vertices: more than two for each of the other blocks.
+// many reports whether so many images are expected around the image of an edge, on average, that views pay: more than
+// two for each of the other blocks.
 func (f *estimator) many() bool {
 	if f.Quotient.IsCycle() {
 		return f.manyAround()
@@ -39,8 +40,8 @@ func (f *estimator) many() bool {
 	return n > 2*float64(edges)*float64(edges-1)
 }
 
-// manyAround is many for a ring: whether an end of an edge is expected to have more than one neighbour along the next
-// one, in the mean.
+// manyAround is many for a cycle: whether an end of an edge is expected to have more than one neighbour along the next
+// edge, on average.
 func (f *estimator) manyAround() bool {
 	n, ends := 0.0, 0
 	for _, e := range f.Plan.Query.Query.Edges {
@@ -52,7 +53,7 @@ func (f *estimator) manyAround() bool {
 	return n > float64(ends)
 }
 
-// root returns the block of a tree from which branches are expected to change least.
+// root returns the block of a tree from which views are expected to change least.
 func (f *estimator) root(q *count.Quotient) int {
 	f.Quotient = q
 	best, least := 0, 0.0
@@ -65,8 +66,8 @@ func (f *estimator) root(q *count.Quotient) int {
 	return best
 }
 
-// changes estimates for how many images of a block its branches change, and the changes of all of them, when an
-// edge in a thousand changes.
+// changes estimates, when one edge in a thousand changes, for how many images of a block its views change, and the
+// number of changes of all views.
 func (f *estimator) changes(u, from int) (here, all float64) {
 	for m := f.Quotient.Adj[u]; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)

@@ -6,11 +6,11 @@ import (
 	"motifd/matcher/cpu/count"
 )
 
-// ahead is how many vertices have their neighbours found together, or thereabouts: the batch that was staged has put most of the
-// adjacency out of the caches, and reads that do not wait for each other overlap.
+// prefetched is the number of vertices that are looked up together, so that cache misses overlap: staging the batch has
+// evicted most of the index.
 const prefetched = 64
 
-// find finds what is wanted, and reads the first and the last of the neighbours. What it returns lies in ranges.
+// findAll answers lookups, in the memory of ranges, and counts their slots as steps.
 func (k *Maintainer) findAll(ranges []labeladj.Slots, of []labeladj.Lookup) []labeladj.Slots {
 	found, entries, read := k.index.FindAll(ranges, of)
 	k.Steps += entries
@@ -18,7 +18,7 @@ func (k *Maintainer) findAll(ranges []labeladj.Slots, of []labeladj.Lookup) []la
 	return found
 }
 
-// findAll finds the neighbours, along edges of a kind, of all that a walk has reached.
+// neighborsOf finds the neighbours, along edges of a kind, of a frontier.
 func (k *Maintainer) neighborsOf(of []count.Reached, kind uint32) []labeladj.Slots {
 	k.wanted = k.wanted[:0]
 	for i := range of {

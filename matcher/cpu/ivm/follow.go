@@ -10,23 +10,23 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// circle is a quotient that is a ring and nothing else.
+// cycleSum is a quotient that is a single cycle.
 type cycleSum struct {
 	termSum
 	cycle *cycle
 }
 
-// round is a net edge from a to b as a link of a ring: where the walks from its ends lead first, ahead from b and back from a.
+// closure is a net edge from a to b as an edge of a cycle, with the neighbours by which walks go on from b and arrive
+// at a.
 type closure struct {
 	a, b        dyngraph.VertexID
 	ahead, back labeladj.Slots
 }
 
-// A closed walk that a phase makes or breaks belongs to the first link of the ring whose edge the phase changes.
-
-// follow calls through with the net edges of a phase as each link of the ring that they can be: with the courses that begin at a, and some
-// rounds of each. It answers false if it has been stopped.
-func (r *cycle) follow(k *Maintainer, phase uint64, through func(c *traversal, rounds []closure)) bool {
+// follow calls through with the net edges of a phase, as each edge of the cycle that they fit: a traversal that starts
+// with that edge, and some closures of it. A closed walk that a phase makes or breaks belongs to the first edge of the
+// cycle whose image the phase changes. It reports false if it was stopped.
+func (r *cycle) follow(k *Maintainer, phase uint64, through func(c *traversal, closings []closure)) bool {
 	r.find(k.index)
 	k.Overflow = false
 	c := traversal{cycle: r, larger: whole(phase)}
@@ -39,21 +39,23 @@ func (r *cycle) follow(k *Maintainer, phase uint64, through func(c *traversal, r
 			}
 			some := pairs[:min(prefetched/2, len(pairs))]
 			pairs = pairs[len(some):]
-			rounds := k.findRounds(&c, l, some)
-			through(&c, rounds)
+			closings := k.closures(&c, l, some)
+			through(&c, closings)
 		}
 	}
 	return !k.stopped()
 }
 
-// findRounds makes rounds of net edges, in either direction that they can have as a link of a ring, with which the course begins.
-func (k *Maintainer) findRounds(c *traversal, l *cycleEdge, pairs []program.NetPair) []closure {
+// closures makes closures of net edges, in each direction in which they fit an edge of a cycle.
+func (k *Maintainer) closures(c *traversal, l *cycleEdge, pairs []program.NetPair) []closure {
 	next, _ := c.at(1)
 	last, _ := c.at(len(c.edges) - 1)
-	k.rounds, k.wanted = k.rounds[:0], k.wanted[:0]
+	k.closings, k.wanted = k.closings[:0], k.wanted[:0]
 	add := func(a, b dyngraph.VertexID) {
-		k.rounds = append(k.rounds, closure{a: a, b: b})
-		k.wanted = append(k.wanted, labeladj.Lookup{Vertex: b, Kind: next.kindAhead}, labeladj.Lookup{Vertex: a, Kind: last.kindBack})
+		k.closings = append(k.closings, closure{a: a, b: b})
+		k.wanted = append(k.wanted,
+			labeladj.Lookup{Vertex: b, Kind: next.kindAhead},
+			labeladj.Lookup{Vertex: a, Kind: last.kindBack})
 	}
 	for _, p := range pairs {
 		if l.along {
@@ -64,26 +66,26 @@ func (k *Maintainer) findRounds(c *traversal, l *cycleEdge, pairs []program.NetP
 		}
 	}
 	k.ranges = k.findAll(k.ranges, k.wanted)
-	for i := range k.rounds {
-		k.rounds[i].ahead, k.rounds[i].back = k.ranges[2*i], k.ranges[2*i+1]
+	for i := range k.closings {
+		k.closings[i].ahead, k.closings[i].back = k.ranges[2*i], k.ranges[2*i+1]
 	}
-	return k.rounds
+	return k.closings
 }
 
-// change returns by how much a phase changes the number of closed walks; false if it has been stopped, or if a number left
-// 64 bits.
+// change returns how much a phase changes the number of closed walks. It reports false if it was stopped or a number
+// exceeded 64 bits.
 func (r *cycle) change(k *Maintainer, phase uint64) (sum matcher.Count, done bool) {
-	done = r.follow(k, phase, func(c *traversal, rounds []closure) {
-		for i := range rounds {
+	done = r.follow(k, phase, func(c *traversal, closings []closure) {
+		for i := range closings {
 			var carry uint64
-			sum.Lo, carry = bits.Add64(sum.Lo, k.once(c, &rounds[i]), 0)
+			sum.Lo, carry = bits.Add64(sum.Lo, k.once(c, &closings[i]), 0)
 			sum.Hi += carry
 		}
 	})
 	return sum, done && !k.Overflow
 }
 
-// once returns the number of closed walks of a round.
+// once returns the number of closed walks through a closure.
 func (k *Maintainer) once(c *traversal, r *closure) uint64 {
 	lo, hi := 2, len(c.edges)
 	_, s := c.at(1)
@@ -97,7 +99,7 @@ func (k *Maintainer) once(c *traversal, r *closure) uint64 {
 	return k.join(c, lo, hi)
 }
 
-// first puts one of the walks where it leads first.
+// first sets a frontier to the visible neighbours of a range.
 func (k *Maintainer) first(side int, to labeladj.Slots, s visibility) {
 	out := k.frontiers[side][:0]
 	for at := to.From; at < to.To; at++ {
@@ -108,12 +110,12 @@ func (k *Maintainer) first(side int, to labeladj.Slots, s visibility) {
 	k.frontiers[side] = out
 }
 
-// followRing is apply for a ring.
+// followCycle is apply for a cycle view.
 func (br *treeView) followCycle(k *Maintainer, phase uint64) bool {
 	inserted := phase&1 != 0
-	done := br.cycle.follow(k, phase, func(c *traversal, rounds []closure) {
-		for i := range rounds {
-			r := &rounds[i]
+	done := br.cycle.follow(k, phase, func(c *traversal, closings []closure) {
+		for i := range closings {
+			r := &closings[i]
 			switch c.from {
 			case 0:
 				br.add(r.a, k.once(c, r), inserted)
@@ -128,11 +130,11 @@ func (br *treeView) followCycle(k *Maintainer, phase uint64) bool {
 	return done && !br.overflow
 }
 
-// within adds the closed walks of a round that touches place 0 of the ring at neither end. Both walks lead to that place, walks[0] from b
-// ahead and walks[1] from a back; the one that has the longer way stops a link before it.
+// within adds the closed walks of a closure that touches position 0 of the cycle at neither end. Both frontiers move to
+// that position, 0 ahead from b and 1 back from a; the one with the longer way stops one edge before it.
 func (br *treeView) within(k *Maintainer, c *traversal, r *closure, inserted bool) {
 	n := len(c.edges)
-	forth, back := n-1-c.from, c.from // links to place 0
+	forth, back := n-1-c.from, c.from // edges to position 0
 	whole := 0
 	if forth > back {
 		whole = 1
@@ -163,7 +165,7 @@ func (br *treeView) within(k *Maintainer, c *traversal, r *closure, inserted boo
 			return
 		}
 	}
-	// What is left is the link that leads from place 0, or the one that leads to it.
+	// What is left is the edge from position 0, or the edge to it.
 	l, s := c.at(n - c.from)
 	kind := l.kindAhead
 	if whole == 1 {

@@ -9,36 +9,37 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// keeper is what branches need of the backend while a batch is staged.
+// Maintainer advances views while a batch is staged.
 type Maintainer struct {
 	g        *dyngraph.Graph
 	index    *labeladj.Index
 	orders   []uint32
-	ctx      context.Context // to end early
+	ctx      context.Context // ends the work early
 	Steps    uint64
-	Overflow bool // a number of walks left 64 bits
+	Overflow bool // a number of walks exceeded 64 bits
 	*scratch
 }
 
-// stopped reports whether it is to end early. The context is asked, not told to set a flag: in a small batch that took a tenth of the time.
+// stopped reports whether to end early. It asks the context, since a flag set by context.AfterFunc took a tenth of the
+// time of small batches.
 func (k *Maintainer) stopped() bool { return k.ctx.Err() != nil }
 
-// scratch is kept between batches.
+// scratch is memory kept between batches.
 type scratch struct {
 	deltas    []delta
 	large     []largeDelta
 	wanted    []labeladj.Lookup
 	ranges    []labeladj.Slots
-	frontiers [3][]count.Reached // of rings: two, and scratch
+	frontiers [3][]count.Reached // of walks: two, and a spare one
 	ways      []uint64           // by vertex, 0 between uses
-	rounds    []closure
-	touched   uint64 // what was read ahead comes together here, so that it is read
+	closings  []closure
+	touched   uint64 // sum of what was prefetched, so that the loads are made
 }
 
-// spread adds the changes of the far ends of a branch to the numbers of their neighbours in the graph before the phase.
+// spread adds the deltas of a view's children to the numbers of their neighbours in the graph before the phase.
 func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 	a, up := k.index, k.index.KindOf(br.up)
-	before := withDeleted // is what is seen of the graph before the phase
+	before := withDeleted // the visibility of the graph before the phase
 	if inserted {
 		before = bothGraphs
 	}
@@ -72,7 +73,7 @@ func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 	return !br.overflow
 }
 
-// readCells reads the numbers that branches have where one of them has changed.
+// readCells prefetches the numbers of views where one of them has changed.
 func (k *Maintainer) readCells(of []*treeView, changed []delta) {
 	read := uint64(0)
 	for _, br := range of {
@@ -83,7 +84,7 @@ func (k *Maintainer) readCells(of []*treeView, changed []delta) {
 	k.touched += read
 }
 
-// readEnds reads the numbers that a branch and those that hang from it have at the ends of edges.
+// readEnds prefetches the numbers of a view and its children at the ends of net edges.
 func (k *Maintainer) readEnds(br *treeView, pairs []program.NetPair) {
 	read := uint64(0)
 	if br.along {

@@ -7,15 +7,15 @@ import (
 	"motifd/matcher"
 )
 
-// largeChange is a change that 64 bits do not hold: at a vertex, of the branches from one index on that are the same.
+// largeDelta is a delta of more than 64 bits: at a vertex, of the equal views from one index on.
 type largeDelta struct {
 	vertex dyngraph.VertexID
 	from   int
 }
 
-// products lists by how much the last phase changed the product of the numbers that some branches have at a vertex, in work and
-// large; a vertex may be there several times. The change of a product is a sum over its factors: what is changed of this one, times what those
-// before it are and those after it were. All terms have one sign.
+// products lists, in deltas and large, how much the last phase changed the product of the numbers of views at a vertex;
+// a vertex may be listed several times. The change of a product is a sum over its factors: the delta of one factor,
+// times the new values of those before it and the old values of those after it. All terms have one sign.
 func (k *Maintainer) products(of []*treeView) {
 	k.deltas, k.large = k.deltas[:0], k.large[:0]
 	for from := 0; from < len(of); {
@@ -25,7 +25,7 @@ func (k *Maintainer) products(of []*treeView) {
 	}
 }
 
-// copies returns where the branches that are the same as one of them, and side by side with it, end.
+// copies returns the end of the run of equal views that starts at from.
 func copies(of []*treeView, from int) int {
 	to := from + 1
 	for to < len(of) && of[to] == of[from] {
@@ -34,7 +34,7 @@ func copies(of []*treeView, from int) int {
 	return to
 }
 
-// factor lists the terms of products for the branches from..to, which are the same.
+// factor lists the terms of products for the equal views from..to-1.
 func (k *Maintainer) factor(of []*treeView, from, to int) {
 	c, left, right := of[from], of[:from], of[to:]
 	if len(of) == 1 {
@@ -78,8 +78,8 @@ func (k *Maintainer) factor(of []*treeView, from, to int) {
 	}
 }
 
-// power returns by how much the last phase changed a power of the number of a vertex, modulo 2^64, and 0 unless one of the powers
-// leaves 64 bits.
+// power returns how much the last phase changed a power of the number of a vertex, modulo 2^64; over is not 0 if one of
+// the powers exceeds 64 bits.
 func (br *treeView) power(k *Maintainer, v dyngraph.VertexID, exponent int) (by, over uint64) {
 	more := br.numberAt(k, v)
 	less := br.before(v, more)

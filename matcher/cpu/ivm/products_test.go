@@ -11,11 +11,12 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestProductsChangeAsTheirFactorsDo changes the numbers of random branches, some of them several times in a row, and compares what is
-// listed of their product with the product itself.
+// TestProductsChangeAsTheirFactorsDo changes the numbers of random views, some of them several times in a row, and
+// compares what is listed of their product with the product itself.
 func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 	small, large := 0, 0
-	matchertest.ForSeedsUntil(t, 300, func() bool { return small > 0 && large > 0 }, func(t *testing.T, rng *rand.Rand) {
+	seen := func() bool { return small > 0 && large > 0 }
+	matchertest.ForSeedsUntil(t, 300, seen, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 8
 		phase := rng.Uint64()
 		var of []*treeView
@@ -57,8 +58,8 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 	})
 }
 
-// TestS12ChangesLeave64Bits: what a phase changes of a number that is not known, and what a number was before it took something away, may be more
-// than 64 bits hold.
+// TestS12ChangesLeave64Bits: what a phase changes of a number that is not known, and what a number was before it took
+// something away, may be more than 64 bits hold.
 func TestS12ChangesLeave64Bits(t *testing.T) {
 	const half = uint64(1) << 63
 	br := &treeView{cycle: &cycle{}, phase: 3, cells: []cell{{n: unknown}}}

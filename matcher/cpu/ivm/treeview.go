@@ -8,59 +8,54 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// branch is a part of a pattern, a tree, that hangs from one of its vertices by an edge, and for each image of that
-// vertex the number of homomorphisms of the rest: the sum over the neighbours along the edge of the product of the
-// numbers that its own branches have there. The numbers are kept from batch to batch: each batch costs work for the net
-// edges that fit, and for the neighbours of the vertices whose numbers they change (factorised incremental view
-// maintenance, as in F-IVM: Nikolic and Olteanu, SIGMOD 2018). Branches that are the same belong to all patterns that
-// have them.
-//
-// Numbers do not depend on candidate bits, but on labels alone.
+// treeView keeps, for each image of a vertex of a pattern, the number of homomorphisms of a subtree that hangs from
+// that vertex by an edge: the sum, over the neighbours along the edge, of the product of the numbers of the child views
+// there. A view with a cycle keeps closed walks instead.
 type treeView struct {
 	key        string
-	dir        dyngraph.Dir // from which the vertex that it hangs from sees the edge
-	dirs       uint8        // the same of a wide edge, as bits; 0 for one that is not
+	dir        dyngraph.Dir // of the edge, as the root sees it
+	dirs       uint8        // bits of dyngraph.Dir, if the edge is a multi-edge; otherwise 0
 	rootLabel  dyngraph.LabelID
 	edgeLabel  dyngraph.LabelID
 	childLabel dyngraph.LabelID
-	children   []*treeView // those that hang from the far end of the edge; the same ones are side by side
-	cycle      *cycle      // in place of the edge and what hangs from it
-	up         uint64      // key of the adjacency: from the far end to the vertices that the branch hangs from
+	children   []*treeView // views that hang from the far end of the edge; equal ones are adjacent
+	cycle      *cycle      // or nil; in place of the edge and the children
+	up         uint64      // key of labeladj: from the far end of the edge to its root
 
-	edges          *program.NetGroup   // of the branch's edge
-	along, against bool                // the branch hangs from the first, or the second, end of such edges
-	groups         []*program.NetGroup // of all its edges
+	edges          *program.NetGroup   // net edges that fit the edge
+	along, against bool                // the root is the first, or the second, end of such net edges
+	groups         []*program.NetGroup // net edges that fit any edge of the subtree
 
 	built    bool
-	overflow bool   // a number left 64 bits
-	phase    uint64 // the last that is in the numbers
+	overflow bool   // a number exceeded 64 bits
+	phase    uint64 // the last phase that is in the numbers
 	cells    []cell // by vertex
 	deltas   []delta
 }
 
-// cell is the number of a vertex, less than 2^64-1. When the last phase changed it, at is where changed has it and
-// phase the lower half of the phase.
+// cell is the number of a vertex, less than 2^64-1. If the last phase changed it, at is its index in deltas and phase
+// is the lower half of the phase.
 type cell struct {
 	n         uint64
 	at, phase uint32
 }
 
-// change is by how much a phase changed the number of a vertex: insertions add, deletions take away.
+// delta is how much a phase changed the number of a vertex: insertions add, deletions subtract.
 type delta struct {
 	vertex dyngraph.VertexID
 	by     uint64
 }
 
-// cell returns the number of a vertex.
+// cell returns the cell of a vertex.
 func (br *treeView) cell(v dyngraph.VertexID) *cell { return &br.cells[v] }
 
-// clear forgets all numbers, and makes room for some ids.
+// clear forgets all numbers and makes room for n ids.
 func (br *treeView) clear(n int) {
 	br.cells = br.cells[:0]
 	br.grow(n)
 }
 
-// by returns by how much the last phase changed the number of a vertex.
+// deltaOf returns how much the last phase changed the number of a vertex.
 func (br *treeView) deltaOf(v dyngraph.VertexID) uint64 {
 	if c := br.cell(v); br.isChanged(c, v) {
 		return br.deltas[c.at].by
@@ -68,13 +63,14 @@ func (br *treeView) deltaOf(v dyngraph.VertexID) uint64 {
 	return 0
 }
 
-// has reports whether the last phase changed the number of a vertex. Halves of phases come again.
+// isChanged reports whether the last phase changed the number of a vertex. Lower halves of phases recur, so deltas
+// decides.
 func (br *treeView) isChanged(c *cell, v dyngraph.VertexID) bool {
 	return c.phase == uint32(br.phase) && int(c.at) < len(br.deltas) && br.deltas[c.at].vertex == v
 }
 
-// before returns what the number of a vertex was before the last phase, given what it is. A ring's that is asked for
-// only now may have been beyond 64 bits.
+// before returns the number of a vertex before the last phase, given its number n. A cycle view that is asked for the
+// first time may have had more than 64 bits then.
 func (br *treeView) before(v dyngraph.VertexID, n uint64) uint64 {
 	if br.phase&1 != 0 {
 		return n - br.deltaOf(v)
@@ -84,7 +80,7 @@ func (br *treeView) before(v dyngraph.VertexID, n uint64) uint64 {
 	return was
 }
 
-// concerned reports whether the staged batch has edges of the branch in a phase.
+// concerned reports whether the staged batch has edges of the view in a phase.
 func (br *treeView) concerned(phase uint64) bool {
 	for _, g := range br.groups {
 		if len(g.In(phase)) > 0 {
@@ -94,7 +90,7 @@ func (br *treeView) concerned(phase uint64) bool {
 	return false
 }
 
-// outdated reports whether a batch was committed that the numbers do not have.
+// outdated reports whether a batch was committed that is not in the numbers.
 func (br *treeView) outdated() bool {
 	for _, g := range br.groups {
 		if g.LastChanged > br.phase {
@@ -104,7 +100,7 @@ func (br *treeView) outdated() bool {
 	return false
 }
 
-// product multiplies the numbers that branches have at a vertex. It answers false when the product leaves 64 bits.
+// product multiplies the numbers of views at a vertex. It reports false when the product exceeds 64 bits.
 func product(of []*treeView, w dyngraph.VertexID) (uint64, bool) {
 	n := uint64(1)
 	for i, c := range of {
@@ -117,7 +113,7 @@ func product(of []*treeView, w dyngraph.VertexID) (uint64, bool) {
 	return n, true
 }
 
-// build counts in the graph as it was before the staged batch. The children are built.
+// build counts in the graph before the staged batch. The children are built.
 func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	n := k.index.Vertices()
 	br.clear(n)
@@ -148,7 +144,7 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 		k.Steps += uint64(len(nbr))
 		for i, v := range nbr {
 			if staged && ent[i].Staged() && k.orders[ent[i].Index()]>>31 == 0 {
-				continue // the batch inserts it
+				continue // inserted by the staged batch
 			}
 			c := br.cell(v)
 			sum, carry := bits.Add64(c.n, t, 0)
@@ -166,9 +162,9 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	return true
 }
 
-// apply brings the staged batch's deletions, or insertions, into the numbers. The children have them already. What a
-// phase takes from, or adds to, the graph before it, is what the changed numbers of the children make over the edges of
-// that graph, and what the edges that it changes have at the children's new numbers.
+// apply brings the deletions or insertions of the staged batch into the numbers. The children have them already. A
+// phase changes the numbers by the deltas of the children over the edges of the graph before it, and by the edges that
+// it changes, with the new numbers of the children.
 func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	br.deltas, br.phase = br.deltas[:0], phase
 	if !br.concerned(phase) {
@@ -200,7 +196,7 @@ func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	return br.built
 }
 
-// addEdge adds what an edge that the phase changes makes.
+// addEdge adds what one changed edge contributes.
 func (br *treeView) addEdge(v, w dyngraph.VertexID, inserted bool) bool {
 	n, fits := product(br.children, w)
 	br.overflow = br.overflow || !fits
@@ -215,7 +211,7 @@ func (br *treeView) add(v dyngraph.VertexID, by uint64, inserted bool) {
 	}
 	c := br.cell(v)
 	if br.isChanged(c, v) {
-		x, carry := &br.deltas[c.at], uint64(0) // no more than the larger of the numbers before and after, if they are known
+		x, carry := &br.deltas[c.at], uint64(0) // at most the larger number of before and after, if they are known
 		x.by, carry = bits.Add64(x.by, by, 0)
 		br.overflow = br.overflow || carry != 0
 	} else {
@@ -223,7 +219,7 @@ func (br *treeView) add(v dyngraph.VertexID, by uint64, inserted bool) {
 		br.deltas = append(br.deltas, delta{v, by})
 	}
 	switch {
-	case c.n == unknown: // of a ring
+	case c.n == unknown: // of a cycle view
 	case !inserted:
 		c.n -= by
 	default:
@@ -232,7 +228,7 @@ func (br *treeView) add(v dyngraph.VertexID, by uint64, inserted bool) {
 	}
 }
 
-// grow makes room for all ids of the graph.
+// grow makes room for n ids.
 func (br *treeView) grow(n int) {
 	was := len(br.cells)
 	if n <= was {

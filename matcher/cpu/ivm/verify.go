@@ -8,9 +8,9 @@ import (
 	"motifd/matcher/cpu/labeladj"
 )
 
-// Verify compares the numbers that are in force with those of branches that are built from the graph, for tests. It
-// returns how many numbers of rings it has compared. Nothing is staged, and the last phase was the given one.
-func (b *Views) Verify(adj *labeladj.Index, phase uint64) (rings int, err error) {
+// Verify compares the numbers in force with those of views built from the graph; tests call it. No batch is staged, and
+// the last phase was the given one. It returns how many numbers of cycles it has compared.
+func (b *Views) Verify(adj *labeladj.Index, phase uint64) (cycles int, err error) {
 	for _, br := range b.all {
 		if !br.built || br.outdated() {
 			continue
@@ -27,17 +27,17 @@ func (b *Views) Verify(adj *labeladj.Index, phase uint64) (rings int, err error)
 					continue
 				}
 				anew.numberAt(&k, v)
-				rings++
+				cycles++
 			}
 			if want := anew.cell(v).n; n != want {
-				return rings, fmt.Errorf("branch %s has %d at vertex %d, not %d", br.key, n, v, want)
+				return cycles, fmt.Errorf("view %s has %d at vertex %d, not %d", br.key, n, v, want)
 			}
 		}
 	}
-	return rings, nil
+	return cycles, nil
 }
 
-// rebuilt returns a copy of a branch and its own branches, built from the graph.
+// rebuilt returns a copy of a view and its children, built from the graph.
 func (br *treeView) rebuilt(k *Maintainer, phase uint64) *treeView {
 	anew := *br
 	anew.children, anew.cells = nil, nil

@@ -12,21 +12,19 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// forest counts those quotients of a pattern that are trees, or trees and rings that hang from one vertex, from
-// branches: their homomorphisms are the sum over the images of one vertex of the product of the numbers that its
-// branches have there. What a phase changes is what it changes in that sum. Quotients that are one ring are counted
-// from net edges, all those of a phase together.
-//
-// Quotients that are the same but for the names of their blocks are counted once.
+// ViewSet maintains the quotients of one pattern that are trees, or trees and cycles that hang from one vertex: their
+// homomorphisms are the sum, over the images of that vertex, of the product of the numbers of its views. A phase
+// changes that sum. Quotients that are a single cycle are counted from net edges, all those of a phase together.
+// Isomorphic quotients are counted once.
 type ViewSet struct {
 	trees  []*treeSum
 	cycles []*cycleSum
 	terms  []count.Term // by quotient
 	views  []*treeView
-	Cyclic bool // some quotients are neither: they are counted from the net edges one by one, without regard to candidate bits
+	Cyclic bool // some quotients are left to be counted from net edges; see Terms
 }
 
-// remainder returns what the forest, if there is one, leaves to be counted from net edges.
+// Terms returns what is left to be counted from net edges one by one, by quotient; nil without a ViewSet.
 func (f *ViewSet) Terms() []count.Term {
 	if f == nil {
 		return nil
@@ -34,38 +32,37 @@ func (f *ViewSet) Terms() []count.Term {
 	return f.terms
 }
 
-// total is by how much the phases that were counted last changed a number: those of deletions and of insertions.
+// termSum is how much the last counted phases changed a number: a phase of deletions and one of insertions.
 type termSum struct {
 	count.Weight
 	at [2]uint64 // the phases
 	by [2]matcher.Count
 }
 
-// tree is a quotient that is a tree, but for rings that hang from its root.
+// treeSum is a quotient that is a tree, but for cycles that hang from its root.
 type treeSum struct {
 	termSum
-	views []*treeView // of its root
+	views []*treeView // that hang from its root
 }
 
-// branches are all that some pattern has, by key.
+// Views holds the views of all patterns, by key.
 type Views struct {
 	g       *dyngraph.Graph
 	nets    *program.NetEdges
-	Force   bool // tests: every pattern that can have a forest has one
-	Room    int  // tests: what branches may take in bytes, if not 0
+	Force   bool // for tests: Compile does not ask whether views pay
+	Room    int  // for tests: bytes that views may take, if not 0
 	all     map[string]*treeView
-	Unbuilt bool // some are to be built
+	Unbuilt bool // some views are to be built
 	scratch scratch
 }
 
-// newForest returns nil for a pattern that is counted from its net edges alone: one with cycles, if it is not a ring,
-// or with a vertex of any label, one of which few images are expected about an edge, and one for which there is no
-// room.
+// Compile returns the views of a plan; nil if it is counted from net edges alone: it has cycles and is not a single
+// cycle, has a vertex of any label, few images are expected around an edge, or there is no room.
 func (b *Views) Compile(s *count.Plan) *ViewSet {
 	if s == nil || s.Quotients == nil || slices.Contains(s.Query.VertexLabels, matcher.AnyLabel) {
 		return nil
 	}
-	if !s.Quotients[0].IsTree() && (!s.Quotients[0].IsCycle() || s.Quotients[0].HasMultiEdges()) || !s.Quotients[0].IsSimple() {
+	if q := s.Quotients[0]; !q.IsTree() && (!q.IsCycle() || q.HasMultiEdges()) || !q.IsSimple() {
 		return nil
 	}
 	fans := newEstimator(b.g, s)
@@ -87,7 +84,7 @@ func (b *Views) Compile(s *count.Plan) *ViewSet {
 	return p.set
 }
 
-// What branches may take, in bytes: as much as the adjacency, and what is little anyway.
+// Views may take maxKept bytes and keptPerEdge for each edge of the graph, about as much as the label index.
 const (
 	maxKept     = 64 << 20
 	keptPerEdge = 16
@@ -95,8 +92,8 @@ const (
 	DeltaBytes  = 16
 )
 
-// hasNo reports whether one of some quotients, all of them before the one that is being looked at, is counted from net
-// edges one by one.
+// leavesAnyOf reports whether one of some quotients, which come before the one at hand, is counted from net edges one
+// by one.
 func (f *ViewSet) leavesAnyOf(of *count.QuotientSet) bool {
 	for i := range f.terms {
 		if !f.terms[i].Elsewhere && of.Has(i) {
@@ -106,10 +103,11 @@ func (f *ViewSet) leavesAnyOf(of *count.QuotientSet) bool {
 	return false
 }
 
+// compareViews orders views by key.
 func compareViews(x, y *treeView) int { return strings.Compare(x.key, y.key) }
 
-// size returns what the branches take, and some more would take, in bytes: a number for each vertex, and a change for
-// each vertex that can have one.
+// size returns the bytes that the views take together with new ones: a number for each vertex, and a delta for each
+// vertex that can have one.
 func (b *Views) size(anew []*treeView) (bytes int) {
 	add := func(br *treeView) {
 		bytes += int(b.g.IDBound())*CellBytes + b.g.VertexLabelCount(br.rootLabel)*DeltaBytes
@@ -123,16 +121,16 @@ func (b *Views) size(anew []*treeView) (bytes int) {
 	return bytes
 }
 
-// reset makes branches of a graph, whose net edges are in nets. There are none at first.
+// Reset drops all views. Those to come are of graph g, whose net edges are in nets.
 func (b *Views) Reset(g *dyngraph.Graph, nets *program.NetEdges) {
 	*b = Views{g: g, nets: nets, Force: b.Force, Room: b.Room}
 }
 
-// retain drops the branches that none of some forests has.
-func (b *Views) Retain(forests []*ViewSet) {
+// Retain drops the views that none of the sets has.
+func (b *Views) Retain(sets []*ViewSet) {
 	b.all = map[string]*treeView{}
 	b.nets.Retain(func() {
-		for _, f := range forests {
+		for _, f := range sets {
 			f.keepGroups()
 			for _, br := range f.views {
 				b.all[br.key] = br
@@ -141,7 +139,7 @@ func (b *Views) Retain(forests []*ViewSet) {
 	})
 }
 
-// keeper returns what branches are kept with, until the staged batch ends or another one is staged.
+// Maintainer returns what advances views, until the staged batch ends or another one is staged.
 func (b *Views) Maintainer(ctx context.Context, adj *labeladj.Index) Maintainer {
 	s := &b.scratch
 	if n := int(b.g.IDBound()); n > len(s.ways) {
@@ -150,17 +148,17 @@ func (b *Views) Maintainer(ctx context.Context, adj *labeladj.Index) Maintainer 
 	return Maintainer{g: b.g, index: adj, orders: b.g.OrderTable(), ctx: ctx, scratch: s}
 }
 
-// overgrown reports whether the branches take more than twice what they may: vertices came without edges, of which many
+// Overgrown reports whether the views take more than twice their room. Vertices without edges cause that, of which many
 // would have plans made anew.
 func (b *Views) Overgrown() bool { return b.size(nil) > 2*b.room() }
 
-// count is the number of branches.
+// Len is the number of views.
 func (b *Views) Len() int { return len(b.all) }
 
-// size is the number of branches of a forest.
+// Len is the number of views of the set.
 func (f *ViewSet) Len() int { return len(f.views) }
 
-// abort drops the numbers that have a phase of the staged batch, whose first phase is given.
+// Abort drops the numbers that have a phase of the staged batch, whose first phase is given.
 func (b *Views) Abort(phase uint64) {
 	for _, br := range b.all {
 		if br.phase >= phase {
@@ -169,7 +167,7 @@ func (b *Views) Abort(phase uint64) {
 	}
 }
 
-// stale returns how many branches are to be built: those that are not, or did not follow a batch.
+// Stale returns the number of views that are not built, or missed a batch.
 func (f *ViewSet) Stale() (n int) {
 	for _, br := range f.views {
 		if !br.built || br.outdated() {
@@ -179,7 +177,7 @@ func (f *ViewSet) Stale() (n int) {
 	return n
 }
 
-// build builds the stale branches in the graph as it was after a phase. It answers false if their numbers are too large.
+// Build builds the stale views in the graph as it was after a phase. It reports false if a number exceeds 64 bits.
 func (f *ViewSet) Build(k *Maintainer, phase uint64) bool {
 	for _, br := range f.views {
 		if (!br.built || br.outdated()) && !br.build(k, phase) {
