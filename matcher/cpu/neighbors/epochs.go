@@ -9,54 +9,55 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// epochs says which neighbour lists still hold, for the caches of all workers: a list is outdated once one of its two stamps has
-// changed. The one of a vertex and a label of neighbours changes when an edge to such a neighbour does, or is marked by a batch; the one
-// of a vertex and a column when the candidate bits of a neighbour change that the column asks for. Stamps are found by hashing: where
-// two meet, lists are outdated for nothing; stamps that no list has are not counted up, so that fewer meet.
+// epochs tells which cached lists are valid. A list depends on two epochs of its vertex, and is outdated once either
+// has advanced: the label epoch advances when an edge to a neighbor of that label is inserted, deleted or staged; the
+// list epoch when a candidate bit changes that decides whether a neighbor is in the list. Epochs are counters found by
+// hashing. Where two collide, lists are outdated needlessly; epochs that no list depends on are not advanced, so that
+// collisions are few.
 //
-// A list that is not asked for may lie there for ever, under the stamp that it had; stamps that come round to it would make it good again. So
-// all counters start over before a sum of two of them can come round, and what was found under them is dropped then.
+// A cached list may be left untouched for ever. So that a counter never comes round to a value that it had, all
+// counters start over before the sum of two of them can, and the caches are dropped then.
 type epochs struct {
 	counters []uint32
 	shift    uint   // of a hash, to get an index
-	advances uint64 // how often stamps were counted up since they started over
-	// Room, for use within a batch.
+	advances uint64 // since the counters started over
+	// Scratch memory of outdate.
 	changed changedBits
 	readers []affectedReader
 }
 
-// perVertex is how many stamps there are at least for each vertex.
+// perVertex is the least number of counters for each vertex.
 const perVertex = 4
 
-func (f *epochs) at(v dyngraph.VertexID, lane uint32) *uint32 {
-	return &f.counters[(uint64(lane)<<32|uint64(v))*0x9e3779b97f4a7c15>>f.shift]
+func (f *epochs) at(v dyngraph.VertexID, key uint32) *uint32 {
+	return &f.counters[(uint64(key)<<32|uint64(v))*0x9e3779b97f4a7c15>>f.shift]
 }
 
-// of returns the stamp of a list of v.
+// of returns the sum of the two epochs of a list of v.
 func (f *epochs) of(v dyngraph.VertexID, l program.EpochKey) uint32 {
 	return *f.at(v, l.Label) + *f.at(v, l.List)
 }
 
-// maxAdvances is how often stamps are counted up before they start over: a list's two may be one and the same.
+// maxAdvances is how often counters are advanced before they start over. The two epochs of a list may be one counter.
 const maxAdvances = 1 << 31
 
-func (f *epochs) advance(v dyngraph.VertexID, lane uint32) {
-	*f.at(v, lane)++
+func (f *epochs) advance(v dyngraph.VertexID, key uint32) {
+	*f.at(v, key)++
 	f.advances++
 }
 
-// grow makes room for so many vertices. It tells whether the stamps started over: whatever was found under those before must be dropped.
-func (f *epochs) grow(vertices int) (over bool) {
-	if perVertex*vertices <= len(f.counters) && len(f.counters) > 0 {
+// grow makes room for n vertices. It reports whether the counters started over: then the caches must be dropped.
+func (f *epochs) grow(n int) (over bool) {
+	if perVertex*n <= len(f.counters) && len(f.counters) > 0 {
 		return false
 	}
-	n := bits.Len(uint(max(perVertex*vertices, 2) - 1))
-	f.counters, f.shift, f.advances = make([]uint32, 1<<n), uint(64-n), 0
+	width := bits.Len(uint(max(perVertex*n, 2) - 1))
+	f.counters, f.shift, f.advances = make([]uint32, 1<<width), uint(64-width), 0
 	return true
 }
 
-// outdate outdates the lists that a batch changes, and those that ask for bits that changed. It is called while the batch is staged, so
-// that edges of both graphs are found. It tells whether the stamps started over (see grow).
+// outdate advances the epochs that a staged batch changes. It is called while the batch is staged, so that the edges
+// of both views are found. It reports whether the counters started over (see grow).
 func (f *epochs) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, c *program.ListKeys,
 	most uint64) (over bool) {
 	over = f.grow(int(g.IDBound()))

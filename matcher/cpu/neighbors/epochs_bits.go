@@ -7,39 +7,40 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// The lists that changed candidate bits outdate are found by way of the vertices' heads, their entries, the labels of their neighbours, and the
-// stamps. Each lies somewhere else, and to wait for one after the other is most of what it costs. So it is done for many vertices at
-// a time, step by step: the reads of a step do not depend on each other, and the processor has many of them under way.
+// Which lists a changed candidate bit outdates is found by way of the vertex's head, its entries, its neighbors' labels
+// and their epochs: four cache misses in a row. So many vertices are handled at a time, step by step. The reads of one
+// step do not depend on each other, so that they overlap.
 
-// changedBits are vertices of which candidate bits changed, and what lists ask for these bits.
+// changedBits holds vertices whose candidate bits changed, and which lists these bits decide.
 type changedBits struct {
 	vertices []changedVertex
 	lists    []program.ListReader
-	warmth   int // what was read ahead, lest it be left out
+	sum      int // of what is prefetched, so that the compiler keeps the reads
 }
 
+// changedVertex is a vertex whose candidate bits changed.
 type changedVertex struct {
 	v        dyngraph.VertexID
-	from, to int32  // of kinds
-	labels   uint64 // of the readers, by their lowest bits: most neighbours have another one
+	from, to int32  // of changedBits.lists
+	labels   uint64 // set of the readers' labels modulo 64: most neighbors have another one
 }
 
-// affectedReader is a neighbour of a flipped vertex.
+// affectedReader is a neighbor of a changed vertex.
 type affectedReader struct {
 	v     dyngraph.VertexID
 	label uint8 // its lowest byte
-	of    int32 // index in flips.of
+	of    int32 // index in changedBits.vertices
 }
 
 const (
-	flipsAtOnce   = 64
-	readersAtOnce = 256 // and what a vertex has in one leaf
+	changesTogether = 64
+	readersTogether = 256 // and what a vertex has in one leaf
 )
 
-// take replaces what it holds by the next vertices of which bits changed, as far as lists ask for them, and returns the other changes.
+// take replaces what x holds by the next changed vertices that some list depends on, and returns the other changes.
 func (x *changedBits) take(changed []candidates.Change, g *dyngraph.Graph, c *program.ListKeys) []candidates.Change {
 	x.vertices, x.lists = x.vertices[:0], x.lists[:0]
-	for len(changed) > 0 && len(x.vertices) < flipsAtOnce {
+	for len(changed) > 0 && len(x.vertices) < changesTogether {
 		y := changedVertex{v: changed[0].Vertex, from: int32(len(x.lists))}
 		for ; len(changed) > 0 && changed[0].Vertex == y.v; changed = changed[1:] {
 			if class := int(changed[0].Class); class < len(c.Readers) {
@@ -55,13 +56,13 @@ func (x *changedBits) take(changed []candidates.Change, g *dyngraph.Graph, c *pr
 		}
 		if y.labels != 0 {
 			x.vertices = append(x.vertices, y)
-			x.warmth += g.Degree(y.v, dyngraph.Out)
+			x.sum += g.Degree(y.v, dyngraph.Out)
 		}
 	}
 	return changed
 }
 
-// advanceReaders outdates the lists of the flipped vertices' neighbours that ask for their bits.
+// advanceReaders advances the list epochs of the neighbors of the changed vertices.
 func (f *epochs) advanceReaders(g *dyngraph.Graph) {
 	for i := range f.changed.vertices {
 		for dir := dyngraph.Out; dir <= dyngraph.In; dir++ {
@@ -70,7 +71,7 @@ func (f *epochs) advanceReaders(g *dyngraph.Graph) {
 				for _, w := range nbrs {
 					f.readers = append(f.readers, affectedReader{v: w, of: int32(i)})
 				}
-				if len(f.readers) >= readersAtOnce {
+				if len(f.readers) >= readersTogether {
 					f.flushReaders(g)
 				}
 			}
@@ -79,6 +80,7 @@ func (f *epochs) advanceReaders(g *dyngraph.Graph) {
 	f.flushReaders(g)
 }
 
+// flushReaders advances the epochs of the neighbors collected so far.
 func (f *epochs) flushReaders(g *dyngraph.Graph) {
 	view, low := g.View(dyngraph.New), g.LowLabels()
 	for i := range f.readers {

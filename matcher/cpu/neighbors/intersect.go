@@ -2,28 +2,23 @@ package neighbors
 
 import "motifd/dyngraph"
 
-// Intersecter finds what two neighbour lists have in common (DESIGN A7), in the way that is measured to be the fastest for lists of such lengths
-// (BenchmarkIntersect):
-//
-//   - mergeBlocks reads both, the longer one by blocks. Which of a block's members are less is counted, not asked: a branch for each would be
-//     foreseen wrongly every second time, which costs more than all of a block.
-//   - gallop searches the longer one for each member of the shorter one, from where the last search ended.
-//
-// A third way, bits of the members of a list that is searched many times, serves where one list meets many others: endings.meet, keeper.cross.
-//
-// Neighbour lists ascend without repetitions.
+// Intersecter intersects neighbor lists, which ascend without repetition (DESIGN A7). The method depends on the
+// lengths, as measured by BenchmarkIntersect: mergeBlocks reads both lists, the longer one by blocks, and counts the
+// members of a block that are less instead of branching on each, since every second branch would be mispredicted;
+// gallop searches the longer list for each member of the shorter one, from where the last search ended. Its memory
+// belongs to one worker; results are valid until the next call.
 type Intersecter struct {
-	room [2][]uint32 // room for what is found: where in the shorter list, and where in the longer one
+	room [2][]uint32 // positions in the shorter list and in the longer one
 }
 
 const (
-	// galloping is the ratio of lengths from which on the longer list is searched, not read.
+	// galloping is the least ratio of lengths at which the longer list is searched instead of merged.
 	galloping = 512
-	// readBlock is the number of members that a merge looks at together.
+	// readBlock is the number of members of a block.
 	readBlock = 8
 )
 
-// grow makes room for n finds.
+// grow returns room for n positions in each list.
 func (m *Intersecter) grow(n int) (inA, inB []uint32) {
 	if n > len(m.room[0]) {
 		m.room[0], m.room[1] = make([]uint32, 2*n), make([]uint32, 2*n)
@@ -31,7 +26,7 @@ func (m *Intersecter) grow(n int) (inA, inB []uint32) {
 	return m.room[0][:n], m.room[1][:n]
 }
 
-// Of returns where in a and where in b the members of both are, ascending; a is mostly the shorter one. It is valid until the next call.
+// Of returns the positions in a and in b of their common members, ascending. a should be the shorter list.
 func (m *Intersecter) Of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
 	inA, inB = m.grow(len(a))
 	n := 0
@@ -46,7 +41,7 @@ func (m *Intersecter) Of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
 	return inA[:n], inB[:n]
 }
 
-// With returns where in some vertices those are that are in a join, too, and their entries in it.
+// With returns the positions of the members of a list that are in a source, too, and their entries there.
 func (m *Intersecter) With(j *Source, of []dyngraph.VertexID) (at, entries []uint32) {
 	if j.Built {
 		at, entries = m.Of(of, j.List.Vertices)
@@ -81,8 +76,8 @@ func gallop(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	return n
 }
 
-// mergeBlocks reads a, and b by blocks, of which b has at least one. All places are written, each over the one before unless that is one where both
-// meet.
+// mergeBlocks merges a with the blocks of b, which has at least one. Each position is written and is overwritten
+// unless the members agree.
 func mergeBlocks(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	j, last := 0, len(b)-readBlock
 	for i, w := range a {
@@ -109,7 +104,7 @@ func mergeBlocks(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 // isLess is 1 if x is less than w, else 0.
 func isLess(x, w dyngraph.VertexID) int { return int((uint64(x) - uint64(w)) >> 63) }
 
-// mergeFew is mergeBlocks where b is shorter than a block.
+// mergeFew is mergeBlocks for b shorter than a block.
 func mergeFew(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	j := 0
 	for i, w := range a {
@@ -129,11 +124,11 @@ func mergeFew(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	return n
 }
 
-// Source is one neighbour list, or range, that an intersection reads.
+// Source is a neighbor list, or the range of the graph that it would be built from, as an operand of an intersection.
 type Source struct {
 	List  List
-	Range dyngraph.Range // when not built
+	Range dyngraph.Range // if not Built
 	Built bool
-	Size  int  // of either, at most
-	Done  bool // what is found is in it
+	Size  int  // of either, an upper bound
+	Done  bool // the candidates so far are in it
 }

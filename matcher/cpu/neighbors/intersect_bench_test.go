@@ -83,9 +83,10 @@ func (k *marking) meet(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	return n
 }
 
-// BenchmarkIntersect measures the ways to find what two lists have in common, in CPU time for each member of the shorter one, by their lengths, the
-// ratio of these, and the share of the shorter one that is in both. Lists are random and so many that no branch is foreseen because it was
-// seen before; many pairs have their longer list in common. "marked" has the bits of a long list made once for all shorter ones, "marked-once" for each.
+// BenchmarkIntersect measures the ways to find what two lists have in common, in CPU time for each member of the
+// shorter one, by their lengths, the ratio of these, and the share of the shorter one that is in both. Lists are random
+// and so many that no branch is foreseen because it was seen before; many pairs have their longer list in common.
+// "marked" has the bits of a long list made once for all shorter ones, "marked-once" for each.
 func BenchmarkIntersect(b *testing.B) {
 	const universe = 1 << 20
 	for _, short := range []int{2, 8, 32, 128, 1024, 4096} {
@@ -113,7 +114,8 @@ func BenchmarkIntersect(b *testing.B) {
 					slices.Sort(shorter)
 					pairs = append(pairs, [2][]dyngraph.VertexID{slices.Compact(shorter), of})
 				}
-				b.Run(fmt.Sprintf("short=%d/ratio=%d/common=%d%%", short, ratio, percent), func(b *testing.B) { benchWays(b, pairs, short) })
+				name := fmt.Sprintf("short=%d/ratio=%d/common=%d%%", short, ratio, percent)
+				b.Run(name, func(b *testing.B) { benchWays(b, pairs, short) })
 			}
 		}
 	}

@@ -36,7 +36,8 @@ func TestMeetingAgainstEveryPair(t *testing.T) {
 		var m Intersecter
 		for range 10 {
 			bound := 1 + rng.IntN(2000>>rng.IntN(10))
-			a, b := randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound), randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound)
+			a := randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound)
+			b := randomList(rng, rng.IntN(1+bound>>rng.IntN(6)), bound)
 			if shift := dyngraph.VertexID(rng.Uint32()); rng.IntN(4) == 0 && shift < dyngraph.NoVertex-2000 {
 				for _, l := range [][]dyngraph.VertexID{a, b} {
 					for i := range l {

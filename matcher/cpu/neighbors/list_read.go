@@ -9,11 +9,11 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// manyLabels is so many labels that most neighbours have another one than is asked for, and a look at their labels first, which take less
-// memory than candidate bits, pays.
+// manyLabels is the number of pattern labels from which on most neighbors have another label than the one wanted. Then
+// their labels, which take less memory than candidate bits, are looked at first.
 const manyLabels = 12
 
-// read makes the list what passes the filter of a range.
+// read fills the list with what passes the test of a step in a range.
 func (l *List) read(c *Lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
 	*l = List{Vertices: l.Vertices[:0], Entries: l.Entries[:0]}
 	byLabel := (c.labels >= manyLabels || c.options.ByLabel) && b.NeighborLabel != matcher.AnyLabel
@@ -32,12 +32,13 @@ func (l *List) read(c *Lists, r dyngraph.Range, b *program.BackEdge, st *program
 	}
 }
 
-// labelsAtOnce is how many neighbours have their labels looked at before those that have the right one are.
+// labelsAtOnce is the number of neighbors whose labels are looked at in one loop.
 const labelsAtOnce = 64
 
-// addLabelled adds what passes where few neighbours have the label: these are told first, in a loop of its own, without a branch. One
-// byte of a label does, as the bits tell all of it.
-func (l *List) addLabelled(c *Lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge, st *program.Step) {
+// addLabelled adds what passes where few neighbors have the wanted label. These are found first, in a branch-free loop
+// over the lowest bytes of the labels; the candidate bits decide.
+func (l *List) addLabelled(c *Lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge,
+	st *program.Step) {
 	var some [labelsAtOnce]uint8
 	low := c.g.LowLabels()
 	for from := 0; from < len(nbrs); from += labelsAtOnce {
@@ -49,6 +50,8 @@ func (l *List) addLabelled(c *Lists, nbrs []dyngraph.VertexID, ents []dyngraph.E
 }
 
 // labelled finds which of at most labelsAtOnce vertices have a label, by its lowest byte, and returns how many.
+//
+// labelled finds the indexes of at most labelsAtOnce vertices whose label has a lowest byte, and returns how many.
 //
 //go:noinline
 func labelled(some *[labelsAtOnce]uint8, of []dyngraph.VertexID, low []uint8, label uint8) (n int) {
@@ -68,8 +71,8 @@ func (l *List) addIf(c *Lists, w dyngraph.VertexID, e dyngraph.Entry, st *progra
 	}
 }
 
-// add adds what passes a test. All neighbours are written, each over the one before if that does not pass: whether one does cannot be foreseen, and a
-// branch that is would have to wait for its bits, which mostly are in no near cache.
+// add adds what passes a test. Every neighbor is written and is overwritten unless it passes: the outcome is
+// unpredictable, and a branch would wait for candidate bits that are mostly not in a near cache.
 func (l *List) add(nbrs []dyngraph.VertexID, ents []dyngraph.Entry, bits []uint64, words int, test candidates.Test) {
 	n := len(l.Vertices)
 	nbr, ent := slices.Grow(l.Vertices, len(nbrs))[:n+len(nbrs)], slices.Grow(l.Entries, len(nbrs))[:n+len(nbrs)]

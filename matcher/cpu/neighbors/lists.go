@@ -10,68 +10,70 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// List holds the neighbours of one data vertex that pass the filter of one class, ascending, with their entries.
+// List holds the neighbors of one data vertex that pass a ListKey, ascending, with their entries. It is read-only.
 type List struct {
 	Vertices []dyngraph.VertexID
 	Entries  []dyngraph.Entry
-	Staged   bool // the batch inserts or deletes some of the entries
+	Staged   bool // some of the entries are staged: inserted or deleted by the batch
 }
 
-// sharedLists are the filtered neighbour lists that all workers of a backend share. Searches come by the same vertices again and again, so a
-// list is read from the packed memory array once and is then contiguous, without gaps and without neighbours that cannot match.
-// A list outlives the search: it holds as long as its vertex keeps the stamp that it was built under (see freshness).
+// sharedLists caches filtered neighbor lists for all workers of a backend. Searches visit the same vertices again and
+// again; a cached list is contiguous, without the gaps of the packed memory array and without neighbors that cannot
+// match. It outlives the search and is valid while its vertex keeps the epochs under which it was built.
 //
-// Nothing is locked but to replace the table. It is a cache: what a worker adds to a table that another one is just replacing is
-// found again by the next that needs it.
+// Only replacing the table takes a lock. What a worker adds to a table that is just being replaced is lost and built
+// again.
 type sharedLists struct {
 	now      atomic.Pointer[listTable]
 	mu       sync.Mutex // held to replace it
 	restarts atomic.Int64
 }
 
-// listTable is a hash table of the lists in a store.
+// listTable is a hash table, with open addressing, of the lists in a store.
 type listTable struct {
 	slots []listSlot
 	used  atomic.Int64
 	store *store
 }
 
-// listSlot is where a list is; all of it is read and written atomically. A key that is there stays there.
+// listSlot locates a list. Its words are read and written atomically; a key, once set, stays.
 type listSlot struct {
-	key uint64 // column and vertex, plus one; 0 in a free slot
-	// at is a stamp, above a place, or above emptyList, or above how often the list was asked for while it was not built.
+	key uint64 // list key and vertex, plus one; 0 in a free slot
+	// at is an epoch above a Place, or above emptyList, or above the number of requests since then for a list not
+	// built.
 	at uint64
 }
 
 const emptyList Place = firstPlace - 1
 
-// Lists is one worker's way to the shared lists.
+// Lists is one worker's access to the shared lists.
 type Lists struct {
 	g       *dyngraph.Graph
 	bits    []uint64
 	words   int
-	labels  int // that are asked for
+	labels  int // number of vertex labels in patterns
 	epochs  *epochs
 	options *Options
 	shared  *sharedLists
 	table   *listTable
 	room    room
-	long    List // room for a list whose length is not known before
+	long    List // scratch for a list of unknown length
 
-	unbuilt []dyngraph.VertexID  // room
-	known   [PrefetchSize]Cached // what was read ahead last
-	read    uint64               // what is read ahead comes together here, so that it is read
+	unbuilt []dyngraph.VertexID  // scratch
+	known   [PrefetchSize]Cached // result of Prefetch
+	read    uint64               // sum of what is prefetched, so that the compiler keeps the reads
 }
 
 const (
-	// maxListEntries bounds the entries that are cached, at 8 bytes each, outdated ones included; beyond it the cache starts over.
+	// maxListEntries is the number of cached entries, of 8 bytes each and including outdated ones, beyond which the
+	// cache starts over.
 	maxListEntries = 8 << 20
-	// maxListSlots bounds the slots, of 16 bytes.
+	// maxListSlots is the largest number of slots, of 16 bytes each.
 	maxListSlots = 4 << 20
 	listChunk    = 16 << 10
 )
 
-// Attach makes the cache read the present graph and bits.
+// Attach makes the worker read the graph, the candidate bits and the cache as they are now.
 func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
 	c.g, c.bits, c.words, c.labels, c.epochs = g, f.Bits(), f.Words(), f.Labels(), &of.epochs
 	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
@@ -79,12 +81,12 @@ func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
 		c.renew()
 	}
 	if c.room.of != c.table.store {
-		c.room = room{} // which would keep the other store
+		c.room = room{} // it would keep the other store in memory
 	}
 }
 
-// renew replaces the table, if no other worker has: by one with more slots, or by an empty one where there are very many or the store is
-// full. Lists that are in use stay valid, as their memory is not written again.
+// renew replaces the table, unless another worker has: by a larger one, or by an empty one when the table or the store
+// is full. Lists in use stay valid, as their memory is not written again.
 func (c *Lists) renew() {
 	s := c.shared
 	s.mu.Lock()
@@ -98,7 +100,8 @@ func (c *Lists) renew() {
 		s.restarts.Add(1)
 	}
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, cmp.Or(c.options.ListEntries, maxListEntries))}
+		most := cmp.Or(c.options.ListEntries, maxListEntries)
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, most)}
 	} else {
 		c.table = old.grown()
 	}
@@ -126,18 +129,18 @@ func (t *listTable) grown() *listTable {
 	return n
 }
 
-// listKey names the list of a vertex along a back edge.
+// listKey returns the key of the list of v along a back edge.
 func listKey(v dyngraph.VertexID, b *program.BackEdge) uint64 {
 	return (uint64(b.ListKey)<<32 | uint64(v)) + 1
 }
 
 func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
 
-// find returns the slot of a vertex's list along a back edge, taking a free one if there is none, and what it holds under
-// the present stamp.
-func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, stamp uint32, p Place) {
+// find returns the slot of the list of v along a back edge, and claims a free one if there is none; with it the
+// current epoch and what the slot holds for that epoch.
+func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, epoch uint32, p Place) {
 	key := listKey(v, b)
-	stamp = c.epochs.of(v, b.Epoch)
+	epoch = c.epochs.of(v, b.Epoch)
 	slots := c.table.slots
 	mask := uint64(len(slots) - 1)
 	for i := listHash(key) & mask; ; i = (i + 1) & mask {
@@ -145,20 +148,20 @@ func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, sta
 		switch k := atomic.LoadUint64(&s.key); {
 		case k == key:
 			at := atomic.LoadUint64(&s.at)
-			if uint32(at>>32) == stamp {
+			if uint32(at>>32) == epoch {
 				p = Place(at)
 			}
-			return s, stamp, p
+			return s, epoch, p
 		case k == 0:
 			if c.take(s, key) {
-				return s, stamp, 0
+				return s, epoch, 0
 			}
 			return c.find(v, b)
 		}
 	}
 }
 
-// take takes a free slot; false tells to look again, perhaps in another table.
+// take claims a free slot; false tells to look again, perhaps in another table.
 func (c *Lists) take(s *listSlot, key uint64) bool {
 	t := c.table
 	if now := c.shared.now.Load(); now != t {
@@ -177,7 +180,7 @@ func (c *Lists) take(s *listSlot, key uint64) bool {
 	return true
 }
 
-// at returns the list at a place: behind the number of its vertices.
+// at returns the list at a place, where its length precedes it.
 func (c *Lists) at(p Place) List {
 	if p == emptyList {
 		return List{}
@@ -189,17 +192,18 @@ func (c *Lists) at(p Place) List {
 	return List{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
 }
 
-// build reads a range into the slot.
-func (c *Lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge, st *program.Step) List {
+// build reads a range of the graph into a slot.
+func (c *Lists) build(s *listSlot, epoch uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge,
+	st *program.Step) List {
 	most := r.AtMost()
 	if most > c.table.store.size {
-		// How few of a hub's neighbours pass is not known: room for all of them would soon fill the store.
+		// Few neighbors of a hub may pass: reserving room for all of them would soon fill the store.
 		c.long.read(c, r, b, st)
-		return c.keep(s, stamp, v, b, c.long)
+		return c.keep(s, epoch, v, b, c.long)
 	}
 	if !c.room.reserve(c.table.store, most+1) {
 		c.renew()
-		s, stamp, _ = c.find(v, b)
+		s, epoch, _ = c.find(v, b)
 		if !c.room.reserve(c.table.store, most+1) {
 			var l List
 			l.read(c, r, b, st)
@@ -207,17 +211,17 @@ func (c *Lists) build(s *listSlot, stamp uint32, v dyngraph.VertexID, r dyngraph
 		}
 	}
 	into := c.room.begin()
-	into.nbr, into.ent[0] = into.nbr[:1], into.ent[0][:1] // for their number
+	into.nbr, into.ent[0] = into.nbr[:1], into.ent[0][:1] // for the length
 	l := List{Vertices: into.nbr[1:], Entries: into.ent[0][1:]}
 	l.read(c, r, b, st)
-	return c.publish(s, stamp, &c.room, into.nbr, l)
+	return c.publish(s, epoch, &c.room, into.nbr, l)
 }
 
-// keep copies a long list to the store, if there is room. Where it does not go there it is the caller's.
-func (c *Lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.BackEdge, l List) List {
+// keep copies a long list to the store if there is room; otherwise the list belongs to the caller.
+func (c *Lists) keep(s *listSlot, epoch uint32, v dyngraph.VertexID, b *program.BackEdge, l List) List {
 	n := len(l.Vertices)
 	if n == 0 {
-		return c.publish(s, stamp, nil, nil, l)
+		return c.publish(s, epoch, nil, nil, l)
 	}
 	into := &c.room
 	if n >= c.table.store.size {
@@ -226,7 +230,7 @@ func (c *Lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.
 	kept := n < longest
 	if kept && !into.reserve(c.table.store, n+1) {
 		c.renew()
-		s, stamp, _ = c.find(v, b)
+		s, epoch, _ = c.find(v, b)
 		kept = into.reserve(c.table.store, n+1)
 	}
 	if !kept {
@@ -235,11 +239,11 @@ func (c *Lists) keep(s *listSlot, stamp uint32, v dyngraph.VertexID, b *program.
 	}
 	to := into.begin()
 	to.nbr, to.ent[0] = append(to.nbr[:1], l.Vertices...), append(to.ent[0][:1], l.Entries...)
-	return c.publish(s, stamp, into, to.nbr, List{to.nbr[1:], to.ent[0][1:], l.Staged})
+	return c.publish(s, epoch, into, to.nbr, List{to.nbr[1:], to.ent[0][1:], l.Staged})
 }
 
-// publish makes a list known that was written, behind a word, to room for it.
-func (c *Lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.VertexID, l List) List {
+// publish makes a list that was written to the store, behind the word for its length, visible to all workers.
+func (c *Lists) publish(s *listSlot, epoch uint32, to *room, word []dyngraph.VertexID, l List) List {
 	p, n := emptyList, len(l.Vertices)
 	if n > 0 {
 		word[0] = dyngraph.VertexID(n)
@@ -248,39 +252,41 @@ func (c *Lists) publish(s *listSlot, stamp uint32, to *room, word []dyngraph.Ver
 		}
 		p = to.end(n + 1)
 	}
-	atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p))
+	atomic.StoreUint64(&s.at, uint64(epoch)<<32|uint64(p))
 	return List{l.Vertices[:n:n], l.Entries[:n:n], l.Staged}
 }
 
-// Of returns the list of vertex v along a back edge of step st.
+// Of returns the list of v along a back edge of a step, and builds it if needed.
 func (c *Lists) Of(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) List {
-	s, stamp, p := c.find(v, b)
+	s, epoch, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p)
 	}
-	return c.build(s, stamp, v, c.g.Range(v, b.Dir, b.Label), b, st)
+	return c.build(s, epoch, v, c.g.Range(v, b.Dir, b.Label), b, st)
 }
 
-// buildAfter is the number of times that a long range is searched in place before it is worth a list.
+// buildAfter is the number of searches of a long range in place after which a list is built.
 const buildAfter = 8
 
-// Peek returns the list if it is there or worth building at once, else the range to search in place.
-func (c *Lists) Peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l List, r dyngraph.Range, built bool) {
-	s, stamp, p := c.find(v, b)
+// Peek returns the list if it is cached or worth building at once; otherwise the range of the graph to search in
+// place.
+func (c *Lists) Peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step) (l List, r dyngraph.Range,
+	built bool) {
+	s, epoch, p := c.find(v, b)
 	if p >= emptyList {
 		return c.at(p), r, true
 	}
 	r = c.g.Range(v, b.Dir, b.Label)
 	if r.AtMost() <= 64 || p >= buildAfter && r.AtMost() < longest {
-		return c.build(s, stamp, v, r, b, st), r, true
+		return c.build(s, epoch, v, r, b, st), r, true
 	}
 	if p < buildAfter {
-		atomic.StoreUint64(&s.at, uint64(stamp)<<32|uint64(p+1))
+		atomic.StoreUint64(&s.at, uint64(epoch)<<32|uint64(p+1))
 	}
 	return l, r, false
 }
 
-// Seek returns the first index at or after from whose neighbour is at least w, by galloping.
+// Seek returns the first index at or after from whose vertex is at least w, by galloping.
 func Seek(nbr []dyngraph.VertexID, from int, w dyngraph.VertexID) int {
 	if from >= len(nbr) || nbr[from] >= w {
 		return from

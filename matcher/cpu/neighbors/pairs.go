@@ -9,19 +9,19 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// sharedPairs remembers what the neighbour lists of two vertices have in common, for the steps that are joined to two earlier vertices.
-// Where a cycle hangs from the rest of a pattern, a search comes by the same two vertices of it once for each way to get there; most
-// have nothing in common, and that is known at once then. What is remembered holds as long as both vertices keep the
-// stamps that it was found under (see freshness). All workers of a backend share it.
+// sharedPairs caches intersections: what the neighbor lists of two vertices have in common, for steps with two back
+// edges. Where a cycle hangs from the rest of a pattern, a search comes by the same two vertices once for each way to
+// reach it, and most pairs have nothing in common. An intersection is valid while both vertices keep the epochs under
+// which it was found. It is shared by all workers of a backend.
 //
-// Two pairs share a place in the table; a third one takes that of the one that was asked for longer ago. A kind of pairs that seldom
-// come again is not looked up for a while.
+// The table is two-way set associative and evicts the pair that was asked for longer ago. Kinds of pairs that seldom
+// recur are not looked up for a while.
 type sharedPairs struct {
 	now atomic.Pointer[pairTable]
 	mu  sync.Mutex // held to replace it
 }
 
-// pairTable is a hash table of what is in a store.
+// pairTable is a hash table of the intersections in a store.
 type pairTable struct {
 	sets  []pairSet
 	gen   uint32 // sets of other generations are empty
@@ -29,22 +29,22 @@ type pairTable struct {
 	store *store
 }
 
-// pairSet are two pairs, in a line of the cache. It is read and written word by word, atomically: whoever writes makes the version odd
-// meanwhile, and whoever reads and finds that the version is odd, or was another before, has read nothing.
+// pairSet holds two pairs, in one cache line, under a sequence lock: a writer makes the version odd meanwhile, and a
+// reader who finds it odd or changed has read nothing.
 type pairSet struct {
 	version uint64 // and the generation, below
-	recent  uint64 // which of the pairs was asked for last
+	recent  uint64 // index of the pair that was asked for last
 	pairs   [2]pairSlot
 }
 
 // pairSlot is one pair.
 type pairSlot struct {
 	key    uint64 // the vertices
-	kind   uint64 // and the place of what they have in common, below
-	stamps uint64 // of the vertices
+	kind   uint64 // above the place of the intersection
+	epochs uint64 // of the vertices
 }
 
-// Pairs is one worker's way to the shared pairs.
+// Pairs is one worker's access to the shared pairs.
 type Pairs struct {
 	epochs  *epochs
 	options *Options
@@ -52,29 +52,29 @@ type Pairs struct {
 	table   *pairTable
 	room    room
 
-	use [16]pairUse // of kinds by the lowest bits of their columns
+	use [16]pairUse // by kind, hashed
 }
 
-// pairUse says whether looking pairs up pays.
+// pairUse tells whether looking up a kind of pairs pays.
 type pairUse struct{ tries, hits, rest uint32 }
 
 const (
 	fewPairs  = 1 << 9 // sets of a new table
 	mostPairs = 1 << 15
-	// maxPairEntries bounds what is in common, of all pairs together; beyond it the table starts over.
+	// maxPairEntries is the number of cached vertices beyond which the table starts over.
 	maxPairEntries = 1 << 20
 	pairChunk      = 4 << 10
-	// Looking up pays when at least one of paysFrom tries is a hit; otherwise the next pairRest times pairTries intersections are made
-	// without.
+	// Looking up pays when at least one of paysFrom tries is a hit; otherwise the next pairRest times pairTries
+	// intersections are made without.
 	pairTries = 1 << 11
 	paysFrom  = 4
 	pairRest  = 16
 )
 
-// Nothing is the place of what pairs that have nothing in common have.
+// Nothing is the place of an empty intersection.
 const Nothing Place = 1
 
-// Attach makes a worker use the shared pairs.
+// At returns the intersection at a place, and whether some of its entries are staged.
 func (c *Pairs) Attach(of *Cache) {
 	c.epochs, c.options, c.shared, c.table = &of.epochs, &of.Options, &of.pairs, of.pairs.now.Load()
 	if c.table == nil {
@@ -85,7 +85,7 @@ func (c *Pairs) Attach(of *Cache) {
 	}
 }
 
-// renew replaces the table, if no other worker has: by an empty one where its store is full, else by a larger one.
+// renew replaces the table, unless another worker has: by an empty one if its store is full, else by a larger one.
 func (c *Pairs) renew() {
 	s := c.shared
 	s.mu.Lock()
@@ -135,13 +135,14 @@ func pairHash(key, kind uint64) uint64 {
 	return (h ^ h>>32) * 0xd6e8feb86659fd93 >> 40
 }
 
-// slot returns the pair of two vertices as it is in the table, without a place, and where that would be.
+// slot returns the set that a pair belongs to, and the pair without a place.
 func (c *Pairs) slot(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) (set *pairSet, s pairSlot) {
-	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, uint64(c.epochs.of(a, l[0]))<<32 | uint64(c.epochs.of(b, l[1]))}
+	epochs := uint64(c.epochs.of(a, l[0]))<<32 | uint64(c.epochs.of(b, l[1]))
+	s = pairSlot{uint64(a)<<32 | uint64(b), uint64(kind) << 32, epochs}
 	return &c.table.sets[pairHash(s.key, s.kind)&uint64(len(c.table.sets)-1)], s
 }
 
-// Find returns the place of what two vertices have in common, 0 if it is not known.
+// Find returns the place of the intersection of two vertices, 0 if it is unknown.
 func (c *Pairs) Find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey) Place {
 	set, pair := c.slot(kind, a, b, l)
 	version := atomic.LoadUint64(&set.version)
@@ -157,7 +158,7 @@ func (c *Pairs) Find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.
 		}
 	}
 	at := atomic.LoadUint64(&s.kind)
-	if at&^(1<<32-1) != pair.kind || atomic.LoadUint64(&s.stamps) != pair.stamps || version&pairWriting != 0 ||
+	if at&^(1<<32-1) != pair.kind || atomic.LoadUint64(&s.epochs) != pair.epochs || version&pairWriting != 0 ||
 		atomic.LoadUint64(&set.version) != version {
 		return 0
 	}
@@ -171,7 +172,7 @@ func (c *Pairs) Find(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.
 // pairWriting is the lowest bit of a version.
 const pairWriting = 1 << 32
 
-// put writes a pair with its place to its set, unless another worker is writing there: then somebody will find it again.
+// put writes a pair to its set, unless another worker is writing there.
 func (t *pairTable) put(set *pairSet, pair pairSlot) {
 	version := atomic.LoadUint64(&set.version)
 	if version&pairWriting != 0 || !atomic.CompareAndSwapUint64(&set.version, version, version+pairWriting) {
@@ -192,7 +193,7 @@ func (t *pairTable) put(set *pairSet, pair pairSlot) {
 	s := &set.pairs[i]
 	atomic.StoreUint64(&s.key, pair.key)
 	atomic.StoreUint64(&s.kind, pair.kind)
-	atomic.StoreUint64(&s.stamps, pair.stamps)
+	atomic.StoreUint64(&s.epochs, pair.epochs)
 	atomic.StoreUint64(&set.recent, i)
 	atomic.StoreUint64(&set.version, version+2*pairWriting)
 }
@@ -200,7 +201,7 @@ func (t *pairTable) put(set *pairSet, pair pairSlot) {
 // noPair is no pair's vertices.
 const noPair = ^uint64(0)
 
-// grown returns a table with room for twice as many pairs. What others write to the old one meanwhile is lost.
+// grown returns a table with twice as many sets. Concurrent writes to the old one are lost.
 func (t *pairTable) grown() *pairTable {
 	n := &pairTable{sets: make([]pairSet, 2*len(t.sets)), gen: t.gen, store: t.store}
 	for i := range t.sets {
@@ -212,7 +213,7 @@ func (t *pairTable) grown() *pairTable {
 		var pairs [2]pairSlot
 		for k := range pairs {
 			s := &set.pairs[k]
-			pairs[k] = pairSlot{atomic.LoadUint64(&s.key), atomic.LoadUint64(&s.kind), atomic.LoadUint64(&s.stamps)}
+			pairs[k] = pairSlot{atomic.LoadUint64(&s.key), atomic.LoadUint64(&s.kind), atomic.LoadUint64(&s.epochs)}
 		}
 		if atomic.LoadUint64(&set.version) != version {
 			continue
@@ -226,8 +227,9 @@ func (t *pairTable) grown() *pairTable {
 	return n
 }
 
-// Keep stores what the vertices of a pair have in common, whether it is visible or not, and tells whether some entries are staged.
-func (c *Pairs) Keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey, nbr []dyngraph.VertexID, ents [][]dyngraph.Entry) (staged bool) {
+// Keep stores the intersection of a pair, staged entries included, and reports whether there are any.
+func (c *Pairs) Keep(kind program.PairKey, a, b dyngraph.VertexID, l [2]program.EpochKey, nbr []dyngraph.VertexID,
+	ents [][]dyngraph.Entry) (staged bool) {
 	for k := range 2 {
 		for _, e := range ents[k][:len(nbr)] {
 			staged = staged || e.Staged()
@@ -277,7 +279,7 @@ func (c *Pairs) At(p Place) (nbr []dyngraph.VertexID, first, second []dyngraph.E
 	return k.nbr[from:to:to], k.ent[0][from:to:to], k.ent[1][from:to:to], n&stagedMark != 0
 }
 
-// Hits returns how many of the latest look-ups were hits.
+// Hits returns the number of hits among the latest look-ups.
 func (c *Pairs) Hits() (n int) {
 	for i := range c.use {
 		n += int(c.use[i].hits)

@@ -20,7 +20,8 @@ type pairCommon struct {
 	ent []dyngraph.Entry
 }
 
-// TestPairs plays the table against a map that never forgets: what it holds is what was kept last under the present stamps.
+// TestPairs plays the table against a map that never forgets: what it holds is what was kept last under the present
+// stamps.
 func TestPairs(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 300
@@ -97,7 +98,8 @@ func TestPairsThatDoNotComeAgain(t *testing.T) {
 	require.Greater(t, looked, pairTries)
 }
 
-// TestSharedPairs: what several workers remember of pairs at the same time, in a table that grows and starts over, is what was kept for them.
+// TestSharedPairs: what several workers remember of pairs at the same time, in a table that grows and starts over, is
+// what was kept for them.
 func TestSharedPairs(t *testing.T) {
 	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
 		const vertices, kinds = 200, 3
@@ -116,13 +118,15 @@ func TestSharedPairs(t *testing.T) {
 					kind := program.PairKey(rng.IntN(kinds))
 					a, b := dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(20))
 					l := program.EpochKey{Label: program.LabelEpoch(dyngraph.LabelID(kind)), List: program.ListEpoch(int(kind))}
-					// What they have in common follows from them and their stamps.
+					// What they have in common follows from them and their epochs.
 					h := (uint64(a)<<32 | uint64(b)<<16 | uint64(kind)) ^ uint64(f.of(a, l)+f.of(b, l))<<40
 					own := rand.New(rand.NewPCG(h, 1))
-					nbr, ents := make([]dyngraph.VertexID, own.IntN(6)), [][]dyngraph.Entry{make([]dyngraph.Entry, 6), make([]dyngraph.Entry, 6)}
+					nbr := make([]dyngraph.VertexID, own.IntN(6))
+					ents := [][]dyngraph.Entry{make([]dyngraph.Entry, 6), make([]dyngraph.Entry, 6)}
 					staged := false
 					for i := range nbr {
-						nbr[i], ents[0][i], ents[1][i] = dyngraph.VertexID(own.Uint32()), dyngraph.Entry(own.Uint32()), dyngraph.Entry(own.Uint32())
+						nbr[i] = dyngraph.VertexID(own.Uint32())
+						ents[0][i], ents[1][i] = dyngraph.Entry(own.Uint32()), dyngraph.Entry(own.Uint32())
 						staged = staged || ents[0][i].Staged() || ents[1][i].Staged()
 					}
 					common := c.Find(kind, a, b, [2]program.EpochKey{l, l})
@@ -141,7 +145,9 @@ func TestSharedPairs(t *testing.T) {
 					if common != Nothing {
 						got.nbr, first, got.ent, some = c.At(common)
 					}
-					if n := len(nbr); !slices.Equal(nbr, got.nbr) || !slices.Equal(ents[0][:n], first) || !slices.Equal(ents[1][:n], got.ent) || some != staged {
+					n := len(nbr)
+					if !slices.Equal(nbr, got.nbr) || !slices.Equal(ents[0][:n], first) || !slices.Equal(ents[1][:n], got.ent) ||
+						some != staged {
 						return fmt.Errorf("%v %v are remembered as %v %v", nbr, ents, got, first)
 					}
 				}
@@ -156,7 +162,8 @@ func TestSharedPairs(t *testing.T) {
 	})
 }
 
-// inParallel runs a function on several goroutines, each with a random source of its own, and returns the first thing that one of them complains of.
+// inParallel runs a function on several goroutines, each with a random source of its own, and returns the first thing
+// that one of them complains of.
 func inParallel(rng *rand.Rand, n int, work func(rng *rand.Rand) error) (err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -6,50 +6,51 @@ import (
 	"motifd/dyngraph"
 )
 
-// store is memory for what workers find and share: ascending vertices, with entries beside them. Each worker writes to chunks of its
-// own (see room), so that nothing is locked. What is written stays where it is and is never written again: its place, once another
-// worker has read it from an atomic word, is good for as long as there is the store. A store that is full is left to those who still
-// read it, and another one is begun.
+// store is append-only memory that workers share: ascending vertices, with entries beside them. Each worker writes to
+// chunks of its own (see room), so nothing is locked. What is written is never moved nor written again, so a Place
+// that another worker has read from an atomic word stays good as long as the store exists. A full store is left to
+// those who still read it, and another one is begun.
 type store struct {
-	entries int // columns of entries
-	size    int // vertices of a chunk, about
+	entries int // number of columns of entries
+	size    int // of a chunk, in vertices, about
 	most    int64
-	taken   atomic.Int64 // vertices that chunks have room for
+	taken   atomic.Int64 // vertices that the chunks have room for
 	next    atomic.Uint32
 	chunks  [mostChunks]chunk
 }
 
-// chunk is memory for vertices and their entries, as long as each other.
+// chunk is memory for vertices and for as many entries of each column.
 type chunk struct {
 	nbr []dyngraph.VertexID
 	ent [2][]dyngraph.Entry
 }
 
-// Place is where something is in a store: a chunk's number, from 1 on, and the index in it. Smaller numbers are free for other uses.
+// Place is a position in a store: a chunk number, from 1 on, above the index in the chunk. Values below firstPlace are
+// free for other uses.
 type Place uint32
 
 const (
 	placeBits  = 22
 	firstPlace = 1 << placeBits
 	mostChunks = 1<<(32-placeBits) - 1
-	// longest is the most vertices that are kept in one place.
+	// longest is the greatest number of vertices at one Place.
 	longest = 1 << placeBits
-	// stagedMark, in a number of vertices, tells that some of their entries are staged.
+	// stagedMark in a stored length tells that some of the entries are staged.
 	stagedMark = 1 << 31
 )
 
-// newStore returns a store for about most vertices.
+// newStore returns a store for about most vertices, in chunks of about size.
 func newStore(entries, size, most int) *store {
 	return &store{entries: entries, size: size, most: int64(most)}
 }
 
-// chunk makes a chunk with room for n vertices or more; nil when the store is full.
+// chunk returns a new chunk with room for n vertices or more; nil when the store is full.
 func (s *store) chunk(n int) (number uint32, c *chunk) {
 	i := s.next.Add(1)
 	if i > mostChunks {
 		return 0, nil
 	}
-	size := min(s.size, 1<<10<<min(i, 16)) // small graphs need little
+	size := min(s.size, 1<<10<<min(i, 16)) // small graphs need little memory
 	if size < n {
 		size = n
 	}
@@ -64,7 +65,7 @@ func (s *store) chunk(n int) (number uint32, c *chunk) {
 	return i, c
 }
 
-// full tells whether somebody was refused.
+// full reports whether a chunk was refused.
 func (s *store) full() bool { return s.taken.Load() > s.most || s.next.Load() > mostChunks }
 
 // at returns the chunk of a place, and the index in it.
@@ -72,7 +73,7 @@ func (s *store) at(p Place) (c *chunk, from int) {
 	return &s.chunks[p>>placeBits-1], int(p & (1<<placeBits - 1))
 }
 
-// room is where one worker writes: the part of a chunk that is not written yet.
+// room is the unwritten part of a chunk that one worker writes to.
 type room struct {
 	of     *store
 	number uint32
@@ -80,7 +81,7 @@ type room struct {
 	used   int
 }
 
-// reserve makes room for n vertices in a store; false if it is full.
+// reserve makes room for n vertices in a store; false if the store is full.
 func (r *room) reserve(of *store, n int) bool {
 	if r.of == of && r.used+n <= len(r.chunk.nbr) {
 		return true
@@ -93,7 +94,7 @@ func (r *room) reserve(of *store, n int) bool {
 	return true
 }
 
-// begin returns what reserved room is written to by appending: vertices and entries.
+// begin returns the reserved room as empty slices, to be appended to.
 func (r *room) begin() chunk {
 	c := chunk{nbr: r.chunk.nbr[r.used:r.used]}
 	for k := range r.of.entries {

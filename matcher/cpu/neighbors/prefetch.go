@@ -7,11 +7,12 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// Lists are mostly in no cache: the slot that says where one is, its stamps, and what lies there. A search that asks for one list after the other
-// waits for each. So they are read before, for the next candidates of a step together, as reads that do not wait for each other overlap.
+// Most lists are in no cache: neither the slot, nor the epochs, nor what they point to. A search that looks up one list
+// after the other waits for each. So they are prefetched for the next candidates of a step together, as independent
+// reads overlap.
 
-// Prefetch reads the lists of some vertices along a back edge, at most prefetch of them: first all slots and stamps, then what these say. It returns those
-// that are there, valid until the next call.
+// Prefetch looks up the lists of at most PrefetchSize vertices along a back edge: first all slots and epochs, then
+// what these point to. It returns the lists that are cached, valid until the next call.
 func (c *Lists) Prefetch(of []dyngraph.VertexID, b *program.BackEdge) []Cached {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
@@ -43,16 +44,16 @@ func (c *Lists) Prefetch(of []dyngraph.VertexID, b *program.BackEdge) []Cached {
 	return c.known[:len(of)]
 }
 
-// Cached is a list that is there already, or not.
+// Cached is the result of a look-up: a list, if it is Built.
 type Cached struct {
 	List  List
 	Built bool
 }
 
-// PrefetchSize is the number of lists that are read ahead together.
+// PrefetchSize is the number of lists that are prefetched together.
 const PrefetchSize = 64
 
-// LookUp finds those lists of some vertices along a back edge that are there, and leaves them in known: first all slots and epochs, then what these say.
+// LookUp is Prefetch without reading the lists and ranges themselves; the result goes to known.
 func (c *Lists) LookUp(of []dyngraph.VertexID, b *program.BackEdge, known *[PrefetchSize]Cached) {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
