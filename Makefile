@@ -178,6 +178,7 @@ test-gpu-sanitizers: ## run the kernels in the warp emulator with TSan and MSan
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
 	mkdir -p gpu-bundle && rm -f gpu-bundle/motifd-cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
+	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/mirror.test ./matcher/cuda/mirror
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
 	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/

@@ -44,8 +44,14 @@ few() {
 	seeds=$1
 	pattern=$2
 	shift 2
-	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" ./cuda.test -test.v -test.run "$pattern"
+	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" "./${TESTS:-cuda}.test" -test.v -test.run "$pattern"
 }
+
+# arrays SEEDS PATTERN COMMAND...: few for the tests of the device's array.
+arrays() { (
+	TESTS=mirror
+	few "$@"
+); }
 
 # agree ARGS...: the program itself, on either backend and by its own choice: the same bytes.
 agree() {
@@ -141,7 +147,8 @@ each() {
 	cut= bad= seed=${SEED:-7} limit=${LIMIT:-60}
 	last=$((seed + ${CHECKED:-20} - 1))
 	while [ "$seed" -le $last ]; do
-		SEED=$seed few 1 "$checked|$array" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9
+		SEED=$seed few 1 "$checked" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9 &&
+			SEED=$seed arrays 1 "$array" timeout -k 5 "$limit" compute-sanitizer --tool "$1" --error-exitcode 9
 		case $? in
 		0) ;;
 		124 | 137) cut="$cut $seed" ;;
@@ -174,7 +181,7 @@ races() {
 
 # arrayraces: racecheck of the array's tests, which may have no hazard at all.
 arrayraces() {
-	few "${ARRAYRACES:-2}" "$array" compute-sanitizer --tool racecheck --error-exitcode 9
+	arrays "${ARRAYRACES:-2}" "$array" compute-sanitizer --tool racecheck --error-exitcode 9
 }
 
 # race CASE: one case of races, a seed or the file of a stream.
@@ -202,7 +209,7 @@ table=$out/table
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
-check device-array few "${ARRAYS:-40}" TestA9DeviceArray
+check device-array arrays "${ARRAYS:-40}" TestA9DeviceArray
 check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
 check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
@@ -244,7 +251,7 @@ else
 	done
 fi
 check benchmark ./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.queries 10 -motifd.limit 10s
-check graph-update ./cuda.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
+check graph-update ./mirror.test -test.run XXX -test.bench 'GraphUpdate$' -test.benchtime 1x
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
 for level in plain block blocks whole flat; do
 	if command -v ncu >/dev/null; then

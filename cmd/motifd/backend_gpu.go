@@ -10,6 +10,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/device"
 	"motifd/matcher/cuda/placement"
 	"motifd/stream"
 )
@@ -25,7 +26,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	}
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock, Timeout: context.WithTimeout}
 	if t := o.trace; t != nil {
-		opt.Trace = &cuda.Trace{Clock: func() int64 { return int64(time.Since(t.start)) }, Each: func(s cuda.TraceSpan) bool {
+		opt.Trace = &device.Trace{Clock: func() int64 { return int64(time.Since(t.start)) }, Each: func(s device.TraceSpan) bool {
 			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
 		}}
 		t.device = opt.Trace.Err

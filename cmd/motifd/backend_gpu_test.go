@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher/cpu"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/device"
 	"motifd/matcher/matchertest"
 )
 
@@ -214,12 +214,12 @@ func gpuTimeline(t *testing.T, e *emulated) {
 			return b
 		})
 		for n := p.first; n <= p.last; n++ {
-			for _, s := range [][2]string{{cuda.LaneArray, "copy"}, {cuda.LaneArray, "update"}, {cuda.LaneArray, "bits"}, {cuda.LaneTotals, "search"},
-				{cuda.LaneRows, "search"}, {cuda.LaneRows, "order"}, {cuda.LaneCopies, "copy"}, {cuda.LaneHost, "emit"}} {
+			for _, s := range [][2]string{{device.LaneArray, "copy"}, {device.LaneArray, "update"}, {device.LaneArray, "bits"}, {device.LaneTotals, "search"},
+				{device.LaneRows, "search"}, {device.LaneRows, "order"}, {device.LaneCopies, "copy"}, {device.LaneHost, "emit"}} {
 				require.NotEmpty(t, p.of(s[0], s[1], n), "batch %d: %v", n, s)
 			}
 			if n > p.first { // the device is told of a batch at its beginning if it searched the one before
-				update, filter := p.of(cuda.LaneArray, "copy", n), p.of("step", "filter", n)
+				update, filter := p.of(device.LaneArray, "copy", n), p.of("step", "filter", n)
 				require.Less(t, update[0].begin, filter[0].end, "batch %d: %v, %v", n, update, filter)
 			}
 		}

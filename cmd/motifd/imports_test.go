@@ -21,7 +21,10 @@ var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},
 	"kernels":                 {},
-	"matcher/cuda":            {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu", "matcher/cpu/rowsort", "matcher/cuda/placement"}, // cpu: A11 has it search what would not fill the GPU
+	"matcher/cuda":            {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu", "matcher/cpu/rowsort", "matcher/cuda/device", "matcher/cuda/mirror", "matcher/cuda/placement"}, // cpu: A11 has it search what would not fill the GPU
+	"matcher/cuda/device":     {"kernels"},
+	"matcher/cuda/mirror":     {"dyngraph", "matcher/candidates", "kernels", "matcher/cuda/device"},
+	"matcher/cuda/cudatest":   {"kernels"},
 	"matcher/cuda/placement":  {"matcher", "dyngraph", "kernels"},
 	"matcher/pattern":         {"matcher", "dyngraph"},
 	"matcher/plan":            {"matcher", "dyngraph"},
@@ -51,7 +54,7 @@ var arrows = map[string][]string{
 }
 
 // testOnly packages are imported by tests alone.
-var testOnly = []string{"matcher/matchertest", "stream/streamtest", "stream/kafka/brokertest"}
+var testOnly = []string{"matcher/matchertest", "matcher/cuda/cudatest", "stream/streamtest", "stream/kafka/brokertest"}
 
 // listed is what go list tells of a package.
 type listed struct {

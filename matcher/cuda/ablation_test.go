@@ -12,6 +12,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/plan"
 )
 
@@ -95,7 +96,7 @@ func BenchmarkAblation(b *testing.B) {
 			continue
 		}
 		o := l.opt
-		o.Device = newDevice(b, rand.New(rand.NewPCG(1, 1)))
+		o.Device = cudatest.NewDevice(b, rand.New(rand.NewPCG(1, 1)))
 		be := cuda.New(o)
 		planner := plan.New()
 		for _, group := range groups {

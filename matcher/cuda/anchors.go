@@ -5,11 +5,11 @@ package cuda
 import (
 	"iter"
 	"slices"
-	"sync"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cuda/device"
 )
 
 // kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches of a batch on the
@@ -75,14 +75,11 @@ func signBit(s dyngraph.Sign) int {
 	return 0
 }
 
-// kindChunk is the least number of net edges that a thread of its own is worth.
-const kindChunk = 1 << 15
-
 // newKinds sorts on so many threads: every one takes a part of the batch and counts its kinds, so that it knows the places
 // of its edges before any are written.
 func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	n := len(d.Net)
-	threads = max(1, min(threads, n/kindChunk))
+	threads = max(1, min(threads, n/device.Chunk))
 	k := &kinds{of: make([]uint32, n), net: make([]uint32, n)}
 	counts := make([][]int, threads) // by part and kind: how many, then where the first one goes
 	part := func(t int) (from, to int) { return t * n / threads, (t + 1) * n / threads }
@@ -91,7 +88,7 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	k.side = side
 	if side <= 64 && 2*side*side*side <= 8192+8*n/threads {
 		view := g.View(dyngraph.New)
-		inParallel(threads, func(t int) {
+		device.InParallel(threads, func(t int) {
 			count := make([]int, 2*side*side*side)
 			from, to := part(t)
 			for i := from; i < to; i++ {
@@ -116,7 +113,7 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 		}
 	}
 	k.starts[len(k.labels)] = at
-	inParallel(threads, func(t int) {
+	device.InParallel(threads, func(t int) {
 		from, to := part(t)
 		for i := from; i < to; i++ {
 			next := &counts[t][k.of[i]]
@@ -148,7 +145,7 @@ func (k *kinds) compact(counts [][]int, threads int, part func(int) (int, int)) 
 		k.labels = append(k.labels, [3]dyngraph.LabelID{dyngraph.LabelID(l / side / side), dyngraph.LabelID(l / side % side), dyngraph.LabelID(l % side)})
 		k.signs = append(k.signs, []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[kind%2])
 	}
-	inParallel(threads, func(t int) {
+	device.InParallel(threads, func(t int) {
 		from, to := part(t)
 		for i := from; i < to; i++ {
 			k.of[i] = k.number[k.of[i]] - 1
@@ -173,19 +170,6 @@ func (k *kinds) hashed(g *dyngraph.Graph, d *dyngraph.Delta) (count []int) {
 		count[at]++
 	}
 	return count
-}
-
-// inParallel calls f with 0 to n-1 at once and waits.
-func inParallel(n int, f func(i int)) {
-	if n == 1 {
-		f(0)
-		return
-	}
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
 }
 
 // start is a program that the net edges of some kind fit.

@@ -10,6 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cuda/device"
 )
 
 // TestKindsOnThreads sorts batches on some threads: every edge is with those of its labels, in order, as a map puts it.
@@ -34,7 +35,7 @@ func TestKindsOnThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{0, 1, 1000, 2*kindChunk - 1, 3*kindChunk + rng.IntN(kindChunk)} {
+		for _, n := range []int{0, 1, 1000, 2*device.Chunk - 1, 3*device.Chunk + rng.IntN(device.Chunk)} {
 			d := &dyngraph.Delta{Net: make([]dyngraph.NetEdge, n)}
 			for i := range d.Net {
 				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(vertices))

@@ -12,6 +12,8 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu"
+	"motifd/matcher/cuda/device"
+	"motifd/matcher/cuda/mirror"
 	"motifd/matcher/cuda/placement"
 )
 
@@ -50,7 +52,7 @@ type Options struct {
 	// Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by themselves.
 	Timeout func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc)
 	// Trace takes note of what happens on the device, and when; nil does not.
-	Trace *Trace
+	Trace *device.Trace
 	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all
 	// later ones are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the
 	// error.
@@ -89,7 +91,7 @@ type Backend struct {
 	filter   *candidates.Filter // shared with cpu, which changes it
 	delta    *dyngraph.Delta
 	plans    map[*matcher.Plan]*compiled
-	mirror   *mirror
+	mirror   *mirror.Mirror
 	kinds    *kinds // of the staged batch, once the device is asked about it
 	fits     placement.Sizer
 	run      runner
@@ -103,7 +105,7 @@ func New(opt Options) *Backend {
 	opt.CPU.Lazy, opt.CPU.Filter = true, new(candidates.Filter)
 	b := &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU), filter: opt.CPU.Filter}
 	if opt.Trace != nil {
-		opt.Trace.dev = b.dev
+		opt.Trace.Dev = b.dev
 	}
 	return b
 }
@@ -132,8 +134,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 		return err
 	}
 	b.g, b.delta = g, nil
-	b.mirror = newMirror(b.dev, g, b.filter, b.opt.CPU.Threads)
-	b.mirror.edges.trace = b.opt.Trace
+	b.mirror = mirror.New(b.dev, g, b.filter, b.opt.CPU.Threads, b.opt.Trace)
 	b.run.init(b.dev, b.opt)
 	b.plans, b.fits = map[*matcher.Plan]*compiled{}, placement.Sizer{}
 	return nil
@@ -144,7 +145,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	if err := b.cpu.Prepare(plans); err != nil {
 		return err
 	}
-	b.mirror.bitsStale = true
+	b.mirror.BitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	t := &table{columns: map[column]uint32{}}
 	for _, p := range plans {
@@ -166,35 +167,35 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta, b.kinds = d, nil
 	if !b.lost {
 		began := b.clock()
-		b.mirror.stage(d)
-		b.mirror.early = b.clock() - began
+		b.mirror.Stage(d)
+		b.mirror.Early = b.clock() - began
 	}
 	woken := b.filter.Woken()
 	err := b.cpu.Stage(d) // finds candidates, while the device may be at the array
 	if b.filter.Woken() != woken {
-		b.mirror.bitsStale = true
+		b.mirror.BitsStale = true
 	}
 	return err
 }
 
 // Commit implements matcher.Backend.
 func (b *Backend) Commit() error {
-	b.end(committed)
+	b.end(mirror.Committed)
 	return b.cpu.Commit()
 }
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
-	b.end(aborted)
+	b.end(mirror.Aborted)
 	return b.cpu.Abort()
 }
 
-func (b *Backend) end(how ending) {
+func (b *Backend) end(how mirror.Ending) {
 	if b.opt.Placement != nil {
-		b.opt.Placement.End(how == committed)
+		b.opt.Placement.End(how == mirror.Committed)
 	}
 	if b.delta != nil && !b.lost {
-		b.mirror.ended(b.delta, how)
+		b.mirror.Ended(b.delta, how)
 	}
 	b.delta = nil
 	b.traced()
@@ -203,7 +204,7 @@ func (b *Backend) end(how ending) {
 // traced hands on what was traced. A device that failed has taken it along.
 func (b *Backend) traced() {
 	if !b.lost {
-		b.opt.Trace.flush()
+		b.opt.Trace.Flush()
 	}
 }
 
@@ -215,8 +216,8 @@ func (b *Backend) failed(err error) bool {
 	}
 	if !b.lost {
 		b.lost = true
-		_ = b.mirror.free() // a device that failed may keep its memory; what it frees is for others
-		_ = b.run.free()
+		_ = b.mirror.Free() // a device that failed may keep its memory; what it frees is for others
+		_ = b.run.Free()
 		b.opt.Lost(err)
 	}
 	return true
@@ -238,8 +239,8 @@ func (b *Backend) release() error {
 	if b.mirror == nil {
 		return nil
 	}
-	err := b.mirror.free()
-	if e := b.run.free(); err == nil {
+	err := b.mirror.Free()
+	if e := b.run.Free(); err == nil {
 		err = e
 	}
 	b.mirror = nil

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/device"
 )
 
 // onDevice returns the milliseconds from the first begin on the device to the last end there.
-func onDevice(spans []cuda.TraceSpan) float64 {
+func onDevice(spans []device.TraceSpan) float64 {
 	var first, last int64
 	for _, s := range spans {
-		if s.Lane == cuda.LaneHost {
+		if s.Lane == device.LaneHost {
 			continue
 		}
 		if last == 0 {
@@ -24,7 +25,7 @@ func onDevice(spans []cuda.TraceSpan) float64 {
 }
 
 // totals returns the milliseconds spent in each kind of work.
-func totals(spans []cuda.TraceSpan) map[string]float64 {
+func totals(spans []device.TraceSpan) map[string]float64 {
 	ms := map[string]float64{}
 	for _, s := range spans {
 		ms[s.What] += float64(s.End-s.Begin) / 1e6
@@ -33,7 +34,7 @@ func totals(spans []cuda.TraceSpan) map[string]float64 {
 }
 
 // printSpans prints a line for each span: what, which wave, from when to when in milliseconds.
-func printSpans(spans []cuda.TraceSpan) {
+func printSpans(spans []device.TraceSpan) {
 	for _, s := range spans {
 		fmt.Printf("wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6, float64(s.End-spans[0].Begin)/1e6)
 	}

@@ -16,6 +16,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -220,7 +221,7 @@ func TestS11SnapshotsOnTheDevice(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 8, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		o := randomOptions(rng)
-		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 64 << rng.IntN(4)}
+		o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 64 << rng.IntN(4)}
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
@@ -283,7 +284,7 @@ func TestS11LostMidwayWithLimits(t *testing.T) {
 		batch, q := paths(rng, 60, 300, "x", "y", "z")
 		other := *q
 		other.Name, other.Unit = "path of subgraphs", matcher.Subgraphs
-		dev := newFaulty(newDevice(t, rng), -1)
+		dev := newFaulty(cudatest.NewDevice(t, rng), -1)
 		lost := false
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15
@@ -404,7 +405,7 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 		batch, q := paths(rng, 60, 300, "x", "y", "z")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		dev := &stopping{Device: newDevice(t, rng), give: cancel, left: -1}
+		dev := &stopping{Device: cudatest.NewDevice(t, rng), give: cancel, left: -1}
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15, 3
 		got := cuda.New(o)
@@ -471,7 +472,7 @@ func TestS11DecisionsReplayed(t *testing.T) {
 		backends := []func() matcher.Backend{
 			func() matcher.Backend {
 				o := randomOptions(rng)
-				o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
+				o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 				return cuda.New(o)
 			},
 			func() matcher.Backend {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/cuda/placement"
 )
 
@@ -92,7 +93,7 @@ func (c *tallied) Write(dst kernels.Ptr, src []byte) error {
 
 // TestCalibrate measures a device: it keeps nothing of it, also when it fails on the way, and what it finds is positive.
 func TestCalibrate(t *testing.T) {
-	c := &tallied{Device: newDevice(t, rand.New(rand.NewPCG(1, 1)))}
+	c := &tallied{Device: cudatest.NewDevice(t, rand.New(rand.NewPCG(1, 1)))}
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
@@ -26,7 +27,7 @@ func TestS12ClosedFormsBesideADevice(t *testing.T) {
 				clock := func() int64 { return int64(time.Since(began)) }
 				return cuda.New(
 					cuda.Options{
-						Device:    newDevice(t, rand.New(rand.NewPCG(1, 2))),
+						Device:    cudatest.NewDevice(t, rand.New(rand.NewPCG(1, 2))),
 						CPU:       cpu.Options{Threads: 2, Clock: clock},
 						Clock:     clock,
 						Timeout:   context.WithTimeout,

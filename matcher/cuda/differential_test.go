@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -21,6 +22,8 @@ import (
 // Few names the environment variable that keeps cases small and few, for checkers that watch every access.
 const Few = "MOTIFD_TEST_FEW"
 
+const rounds = cudatest.Rounds
+
 func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 	t.Helper()
 	return newBackendWith(t, rng, randomOptions(rng))
@@ -28,7 +31,7 @@ func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 
 func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
 	t.Helper()
-	o.Device = newDevice(t, rng)
+	o.Device = cudatest.NewDevice(t, rng)
 	o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 	if rng.IntN(2) == 0 {
 		o.CPU.GroupMemory = 128 << rng.IntN(10) // rows with the same vertices soon exceed it
@@ -333,4 +336,11 @@ func describe(r *matcher.Request) string {
 	q := r.Plan.Query
 	return fmt.Sprintf("%s %+v %+v unit %d, want %d, limit %d, before %d", q.Name, q.Vertices, q.Edges, q.Unit,
 		r.Want, r.Limit, r.Before)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

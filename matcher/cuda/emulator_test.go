@@ -4,57 +4,16 @@ package cuda_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 )
-
-// EmulatorFlags names the environment variable with compiler flags for the emulator, such as
-// -fsanitize=address,undefined.
-const EmulatorFlags = "MOTIFD_EMULATOR_FLAGS"
-
-var build struct {
-	once    sync.Once
-	dir     string
-	program string
-	err     error
-	out     []byte
-}
 
 func TestMain(m *testing.M) {
 	cuda.SetLaneRoom(2 << 10) // some copies are too large for it
-	code := m.Run()
-	if build.dir != "" {
-		os.RemoveAll(build.dir)
-	}
-	os.Exit(code)
-}
-
-// newDevice starts an emulated device.
-func newDevice(t testing.TB, rng *rand.Rand) kernels.Device {
-	t.Helper()
-	build.once.Do(func() {
-		if build.dir, build.err = os.MkdirTemp("", "motifd-emulator-*"); build.err != nil {
-			return
-		}
-		build.program = filepath.Join(build.dir, "emulator")
-		args := append([]string{build.program}, strings.Fields(os.Getenv(EmulatorFlags))...)
-		build.out, build.err = exec.Command("../../kernels/emu/build.sh", args...).CombinedOutput()
-	})
-	if build.err != nil {
-		t.Fatalf("%v\n%s", build.err, build.out)
-	}
-	e, err := kernels.StartEmulator(build.program, rng.Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	cudatest.Main(m)
 }
 
 // randomOptions draws grids and buffers so small that everything runs full.
@@ -71,9 +30,6 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	}
 	return o
 }
-
-// rounds is the number of random cases of a test: lanes are emulated one after the other.
-const rounds = 6
 
 // large cases are left out.
 const large = false

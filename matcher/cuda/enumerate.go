@@ -35,12 +35,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return run(ctx, placement.GPU, emit)
 	}
 	w := placement.Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
-	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.behind(b.delta)
+	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.Behind(b.delta)
 	var r matcher.Result
 	out := receiver{b: b, emit: emit}
 	err := b.opt.Placement.Run(w, func(side placement.Side, limit int64) (placement.Cost, bool, error) {
 		out.begin()
-		b.mirror.took = 0
+		b.mirror.Took = 0
 		took, done, err := b.timed(ctx, limit, func(ctx context.Context) (err error) {
 			r, err = run(ctx, side, out.rows)
 			return err
@@ -48,7 +48,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if out.refused != nil {
 			return placement.Cost{}, true, out.refused
 		}
-		return placement.Cost{Search: max(0, took-out.took-b.mirror.took), CatchUp: b.mirror.took}, done, err
+		return placement.Cost{Search: max(0, took-out.took-b.mirror.Took), CatchUp: b.mirror.Took}, done, err
 	})
 	return r, err
 }
@@ -68,8 +68,8 @@ func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *match
 // view returns a job that searches a view for a plan with one of its programs, and measures it.
 func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Budget) *job {
 	j := &job{
-		graph:    b.mirror.graph(),
-		slots:    b.mirror.slots(),
+		graph:    b.mirror.Graph(),
+		slots:    b.mirror.Slots(),
 		sees:     kernels.SeeView,
 		old:      which == dyngraph.Old,
 		requests: 1,
@@ -90,8 +90,8 @@ func (b *Backend) total(
 	budget *matcher.Budget,
 ) (r matcher.Result, wide bool, err error) {
 	began := b.clock()
-	err = b.mirror.catchUp(ctx, b.delta)
-	b.mirror.took = b.clock() - began
+	err = b.mirror.CatchUp(ctx, b.delta)
+	b.mirror.Took = b.clock() - began
 	if err != nil {
 		return r, false, err
 	}
@@ -122,7 +122,7 @@ func (b *Backend) total(
 	var roots []uint32
 	flush := func() error {
 		b.run.kinds = nil
-		if err := b.run.lane.put(&b.run.net, kernels.Bytes(roots)); err != nil {
+		if err := b.run.lane.Put(&b.run.net, kernels.Bytes(roots)); err != nil {
 			return err
 		}
 		err := b.run.total(ctx, j, []kernels.Run{{Program: program}}, len(roots))

@@ -14,6 +14,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -123,7 +124,7 @@ func TestFaultsAreErrors(t *testing.T) {
 	enough := func() bool { return slices.Min(found[:]) >= 10 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
-		dev := newFaulty(newDevice(t, rng), -1)
+		dev := newFaulty(cudatest.NewDevice(t, rng), -1)
 		o := randomOptions(rng)
 		o.Device, o.CPU = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		want, got := cpu.New(o.CPU), cuda.New(o)
@@ -175,7 +176,7 @@ func TestP2LostDevice(t *testing.T) {
 	enough := func() bool { return min(snapshots, searches) > 0 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
-		dev := newFaulty(newDevice(t, rng), rng.IntN(400))
+		dev := newFaulty(cudatest.NewDevice(t, rng), rng.IntN(400))
 		o := randomOptions(rng)
 		lost := 0
 		o.Device, o.CPU = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
@@ -258,7 +259,7 @@ func TestP2LostMidway(t *testing.T) {
 			other.Name, other.Unit = "path of subgraphs", matcher.Subgraphs
 			queries = append(queries, &other)
 		}
-		dev := newFaulty(newDevice(t, rng), -1)
+		dev := newFaulty(cudatest.NewDevice(t, rng), -1)
 		lost := 0
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15

@@ -12,6 +12,8 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
+	"motifd/matcher/cuda/device"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -28,11 +30,11 @@ func BenchmarkFlood(b *testing.B) {
 		var be matcher.Backend
 		var gpu *cuda.Backend
 		seen := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
-		trace := &cuda.Trace{Clock: benchClock()}
+		trace := &device.Trace{Clock: benchClock()}
 		options := cpu.Options{TempFiles: tempfile.In(b.TempDir())}
 		name := "cpu"
 		if be = cpu.New(options); memory > 0 {
-			o := cuda.Options{Device: newDevice(b, seen.rng), CPU: options, Trace: trace}
+			o := cuda.Options{Device: cudatest.NewDevice(b, seen.rng), CPU: options, Trace: trace}
 			o.EnsureDefaults()
 			o.RowMemory /= memory
 			name = fmt.Sprintf("gpu, %d MiB for rows", o.RowMemory>>20)
@@ -72,7 +74,7 @@ func BenchmarkFlood(b *testing.B) {
 }
 
 // waves returns the number of waves.
-func waves(spans []cuda.TraceSpan) (n int) {
+func waves(spans []device.TraceSpan) (n int) {
 	for _, s := range spans {
 		n = max(n, s.Wave+1)
 	}

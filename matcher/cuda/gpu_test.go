@@ -5,21 +5,10 @@ package cuda_test
 import (
 	"math/rand/v2"
 	"os"
-	"testing"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda"
 )
-
-// newDevice opens the first GPU.
-func newDevice(t testing.TB, _ *rand.Rand) kernels.Device {
-	t.Helper()
-	g, err := kernels.OpenGPU(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
 
 // randomOptions draws grids and buffers: as they are in use, or so small that everything runs full.
 func randomOptions(rng *rand.Rand) cuda.Options {
@@ -42,9 +31,6 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	}
 	return o
 }
-
-// rounds is the number of random cases of a test.
-const rounds = 60
 
 // large cases are played.
 const large = true

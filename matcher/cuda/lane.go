@@ -2,7 +2,10 @@
 
 package cuda
 
-import "motifd/kernels"
+import (
+	"motifd/kernels"
+	"motifd/matcher/cuda/device"
+)
 
 // laneRoom is the size of a lane's memory on the host, in bytes. Tests make it small.
 var laneRoom = 1 << 20
@@ -75,7 +78,7 @@ func (l *lane) rest() {
 	l.used = 0
 }
 
-func (l *lane) free() error {
+func (l *lane) Free() error {
 	l.rest()
 	var err error
 	if l.host != nil {
@@ -137,11 +140,11 @@ func (l *lane) write(dst kernels.Ptr, data []byte) error {
 }
 
 // put reserves room for data in a buffer that nothing is under way in, and writes it.
-func (l *lane) put(b *buffer, data []byte) error {
-	if _, err := b.reserve(len(data)); err != nil || len(data) == 0 {
+func (l *lane) Put(b *device.Buffer, data []byte) error {
+	if _, err := b.Reserve(len(data)); err != nil || len(data) == 0 {
 		return err
 	}
-	return l.write(b.ptr, data)
+	return l.write(b.Ptr, data)
 }
 
 // fetch is a copy from the device.

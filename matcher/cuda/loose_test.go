@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -104,7 +105,7 @@ func TestP2LooseEdges(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			want = cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		}
-		dev := &counting{Device: newDevice(t, rng)}
+		dev := &counting{Device: cudatest.NewDevice(t, rng)}
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 0
 		if rng.IntN(2) == 0 {

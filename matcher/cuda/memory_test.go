@@ -13,6 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -77,7 +78,7 @@ func TestTightMemory(t *testing.T) {
 func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room int) (short, done bool) {
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
 		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
-	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
+	dev := &tight{Device: cudatest.NewDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
 	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()
@@ -145,7 +146,7 @@ func countOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, most, shor
 		{Name: "path", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2)}},
 		{Name: "triangle", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2), edge(0, 2)}},
 	}
-	dev := &tight{Device: newDevice(t, rng), sizes: map[kernels.Ptr]int{}, most: most, withoutLimit: most == 0}
+	dev := &tight{Device: cudatest.NewDevice(t, rng), sizes: map[kernels.Ptr]int{}, most: most, withoutLimit: most == 0}
 	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()

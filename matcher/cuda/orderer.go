@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"motifd/kernels"
+	"motifd/matcher/cuda/device"
 )
 
 // chunkBytes is the size of each of the two pieces of host memory that rows are copied to.
@@ -16,7 +17,7 @@ type orderer struct {
 	dev    kernels.Device
 	memory int
 
-	arena, work, bits, first, place buffer
+	arena, work, bits, first, place device.Buffer
 
 	lane     *lane // the runner's
 	down     kernels.Stream
@@ -31,15 +32,15 @@ type orderer struct {
 func (o *orderer) init(dev kernels.Device, memory int) {
 	*o = orderer{dev: dev, memory: memory}
 	for _, b := range o.buffers() {
-		b.dev = dev
+		b.Dev = dev
 	}
 }
 
-func (o *orderer) buffers() []*buffer {
-	return []*buffer{&o.arena, &o.work, &o.bits, &o.first, &o.place}
+func (o *orderer) buffers() []*device.Buffer {
+	return []*device.Buffer{&o.arena, &o.work, &o.bits, &o.first, &o.place}
 }
 
-func (o *orderer) free() error {
+func (o *orderer) Free() error {
 	var first error
 	note := func(err error) {
 		if first == nil {
@@ -47,7 +48,7 @@ func (o *orderer) free() error {
 		}
 	}
 	for _, b := range o.buffers() {
-		note(b.free())
+		note(b.Free())
 	}
 	for i := range o.chunk {
 		if o.chunk[i] != nil {
@@ -88,13 +89,13 @@ func (o *orderer) open() (err error) {
 			}
 		}
 	}
-	if _, err := o.work.reserve(kernels.SortWork(o.dev.Info())); err != nil {
+	if _, err := o.work.Reserve(kernels.SortWork(o.dev.Info())); err != nil {
 		return err
 	}
-	if _, err = o.bits.reserve(4 * kernels.MaxStride); err != nil {
+	if _, err = o.bits.Reserve(4 * kernels.MaxStride); err != nil {
 		return err
 	}
-	_, err = o.first.reserve(1 << 20) // growing waits for what runs
+	_, err = o.first.Reserve(1 << 20) // growing waits for what runs
 	return err
 }
 
@@ -121,12 +122,12 @@ func (o *orderer) begin(j *job, l *lane) error {
 	for i := range 2 {
 		keys[i], values[i], out[i] = take(8*rows), take(4*rows), take(4*(j.stride-1)*rows)
 	}
-	if _, err := o.arena.claim(total); err != nil {
+	if _, err := o.arena.Claim(total); err != nil {
 		return err
 	}
-	at := func(offset int) kernels.Ptr { return o.arena.ptr + kernels.Ptr(offset) }
+	at := func(offset int) kernels.Ptr { return o.arena.Ptr + kernels.Ptr(offset) }
 	j.ring = at(ring)
-	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.ptr, Sort: kernels.Sort{Work: o.work.ptr}}
+	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.Ptr, Sort: kernels.Sort{Work: o.work.Ptr}}
 	for i := range 2 {
 		o.rows.Sort.Keys[i], o.rows.Sort.Values[i], o.out[i] = at(keys[i]), at(values[i]), at(out[i])
 	}
@@ -161,7 +162,7 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	for i := range first {
 		first[i] = kernels.None
 	}
-	if err := o.lane.put(&o.first, kernels.Bytes(first)); err != nil { // now: where it is large, it waits for what was asked of the lane
+	if err := o.lane.Put(&o.first, kernels.Bytes(first)); err != nil { // now: where it is large, it waits for what was asked of the lane
 		return nil, err
 	}
 	if err := o.lane.begin(); err != nil {
@@ -171,7 +172,7 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	if err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowBounds(o.lane.q, r, order, o.first.ptr); err != nil {
+	if err := kernels.RunRowBounds(o.lane.q, r, order, o.first.Ptr); err != nil {
 		return nil, err
 	}
 	uniform := true
@@ -189,17 +190,17 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	if err := o.lane.read(fetch{kernels.Bytes(first), o.first.ptr}); err != nil {
+	if err := o.lane.read(fetch{kernels.Bytes(first), o.first.Ptr}); err != nil {
 		return nil, err
 	}
 	runs, places, err := runsOf(first, widths, n)
 	if err != nil || uniform {
 		return runs, err
 	}
-	if err := o.lane.put(&o.place, kernels.Bytes(places)); err != nil {
+	if err := o.lane.Put(&o.place, kernels.Bytes(places)); err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], 0, o.place.ptr); err != nil {
+	if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], 0, o.place.Ptr); err != nil {
 		return nil, err
 	}
 	return runs, wait()

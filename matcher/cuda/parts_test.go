@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -26,7 +27,7 @@ func TestNoRowIsFoundTwice(t *testing.T) {
 	}
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		batch, q := paths(rng, among, edges, "w", "x", "y", "z")
-		dev := &prompt{Device: newDevice(t, rng)}
+		dev := &prompt{Device: cudatest.NewDevice(t, rng)}
 		dir := t.TempDir()
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(dir), GroupMemory: 1 << rng.IntN(20)}, 1
@@ -72,7 +73,7 @@ func TestTiesBeyondMemory(t *testing.T) {
 			}
 		}
 		o := randomOptions(rng)
-		o.Device, o.CPU = newDevice(t, rng), cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << rng.IntN(12)}
+		o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << rng.IntN(12)}
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, want, got)

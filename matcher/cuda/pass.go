@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/device"
 )
 
 // pass is the search of the tasks in runner.task, in as many launches as output and patience need.
@@ -23,18 +24,18 @@ type pass struct {
 
 // pass begins the search of the first n tasks. Nothing is asked of the device but to forget what another pass has left.
 func (r *runner) pass(j *job, n int) (*pass, error) {
-	if err := r.lane.q.Clear(r.parked.ptr, r.parked.size); err != nil {
+	if err := r.lane.q.Clear(r.parked.Ptr, r.parked.Size); err != nil {
 		return nil, err
 	}
-	if err := r.lane.q.Clear(r.box.ptr, r.box.size); err != nil {
+	if err := r.lane.q.Clear(r.box.Ptr, r.box.Size); err != nil {
 		return nil, err
 	}
 	s := &pass{run: r, job: j, shape: j.shape}
-	s.p = kernels.Search{Graph: j.graph, Program: r.program.ptr, Owner: r.shared.ptr + kernels.Ptr(r.at.owner), Task: r.task.ptr, Net: j.net,
-		Tally: r.shared.ptr, Stop: r.shared.ptr + kernels.Ptr(r.at.stop), Control: r.control.ptr, Parked: r.parked.ptr, Box: r.box.ptr, Mail: r.mail.ptr, Ring: j.ring,
-		Column: r.shared.ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
+	s.p = kernels.Search{Graph: j.graph, Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner), Task: r.task.Ptr, Net: j.net,
+		Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Control: r.control.Ptr, Parked: r.parked.Ptr, Box: r.box.Ptr, Mail: r.mail.Ptr, Ring: j.ring,
+		Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
 		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
-		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.ptr}
+		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.Ptr}
 	p := &s.p
 	for _, turns := range []int{r.turns, j.meter.turns()} {
 		if turns > 0 {
@@ -45,7 +46,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		p.Old = 1
 	}
 	if j.memo {
-		p.Memo, p.Known = r.memo.ptr, r.known
+		p.Memo, p.Known = r.memo.Ptr, r.known
 	}
 	if !r.opt.NoSteal {
 		p.Steal = 1
@@ -67,17 +68,17 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 
 // blocks makes room for what counts in blocks of matches need beside the tasks.
 func (r *runner) blocks(s *pass) error {
-	if _, err := r.flatMail.claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
+	if _, err := r.flatMail.Claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
 		return err
 	}
-	if _, err := r.flatBox.claim(s.shape.Warps() * 4); err != nil {
+	if _, err := r.flatBox.Claim(s.shape.Warps() * 4); err != nil {
 		return err
 	}
-	if _, err := r.left.claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil { // the largest is last, as others go without when it fails
+	if _, err := r.left.Claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil { // the largest is last, as others go without when it fails
 		return err
 	}
-	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.ptr, r.flatBox.ptr, r.flatMail.ptr
-	return r.lane.q.Clear(r.flatBox.ptr, r.flatBox.size)
+	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
+	return r.lane.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 
 // launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their
@@ -94,7 +95,7 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 		c.Next = min(c.Next, c.Left) // more may be left now
 	}
 	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy} // busy: work in the mail
-	if err := r.lane.write(r.control.ptr, kernels.BytesOf(c)); err != nil {
+	if err := r.lane.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
 	if err := r.lane.begin(); err != nil {
@@ -119,7 +120,7 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 			return err
 		}
 	}
-	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.ptr}, fetch{kernels.Bytes(r.tally), r.shared.ptr}); err != nil {
+	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.Ptr}, fetch{kernels.Bytes(r.tally), r.shared.Ptr}); err != nil {
 		return err
 	}
 	var err error
@@ -185,12 +186,12 @@ func (s *pass) done() bool {
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	r.opt.Trace.begin(r.lane.q, LaneTotals, "search", 0)
+	r.opt.Trace.Begin(r.lane.q, device.LaneTotals, "search", 0)
 	err := r.spread(runs, n)
 	if err == nil {
 		err = r.search(ctx, j, n)
 	}
-	r.opt.Trace.end(r.lane.q, LaneTotals, "search", 0, n)
+	r.opt.Trace.End(r.lane.q, device.LaneTotals, "search", 0, n)
 	if err != nil {
 		r.lane.rest() // what it reads may change now
 	}

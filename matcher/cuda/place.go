@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cuda/placement"
 )
@@ -28,7 +27,7 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 			w.Size, w.More = s.b.fits.Size(s.b.g, s.b.delta, s.sign, s.reqs, of)
 		}
 		w.Behind[placement.CPU], w.Own[placement.CPU] = s.b.cpu.Behind(s.requests(of))
-		w.Behind[placement.GPU], w.Own[placement.GPU] = s.b.mirror.behind(s.b.delta)
+		w.Behind[placement.GPU], w.Own[placement.GPU] = s.b.mirror.Behind(s.b.delta)
 		if err := p.Search(w, s.runner(ctx, of)); err != nil {
 			return err
 		}
@@ -54,33 +53,6 @@ func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 		}
 	}
 	return some
-}
-
-// behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what
-// the array was asked for when that was staged counts, as what that took does (runner). It is asked for every batch,
-// also where nothing ever runs on the device, and so has nobody count or copy anything.
-func (m *mirror) behind(d *dyngraph.Delta) (all, own uint64) {
-	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its kernels.OpSize bytes
-	words := uint64(m.filter.NumberWords())
-	bits := uint64(m.g.IDBound()) * 8 * words
-	whole := uint64(m.g.Edges())*ofEdge + bits
-	if !m.loaded {
-		return whole, 0
-	}
-	begun := m.staged && m.edges.asked != nil
-	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
-	if m.bitsStale {
-		all += bits
-	}
-	if begun {
-		all += uint64(m.edges.asked.ops) * ofEdge
-	} else if d != nil && !m.staged {
-		all += uint64(len(d.Net)) * ofEdge
-	}
-	if d != nil && (!m.staged || begun) {
-		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
-	}
-	return all, min(own, all)
 }
 
 // receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins
@@ -149,7 +121,7 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side,
 		}
 		if took -= emitting; device {
 			took -= s.catchUp // which is a part of it there
-			s.catchUp, s.b.mirror.early = s.catchUp+s.b.mirror.early, 0
+			s.catchUp, s.b.mirror.Early = s.catchUp+s.b.mirror.Early, 0
 		}
 		return placement.Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/device"
 )
 
 // firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then
@@ -58,7 +59,7 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 // and returns how many that were. Where rows may turn out not to be wanted, several anchors that give more than that
 // are given up: the next wave is smaller.
 func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err error) {
-	if err := p.run.order.lane.put(&p.run.task, kernels.Bytes(tasks)); err != nil {
+	if err := p.run.order.lane.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
 	s, err := p.run.pass(p.j, len(tasks))
@@ -68,9 +69,9 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	s.p.Closing = uint32(p.j.room / 4 * 3)
 	found := 0
 	for more, part := true, 0; more; part++ {
-		p.trace.begin(p.run.lane.q, LaneRows, "search", p.number)
+		p.trace.Begin(p.run.lane.q, device.LaneRows, "search", p.number)
 		rows, err := s.part(p.ctx, p.wait, tasks)
-		p.trace.end(p.run.lane.q, LaneRows, "search", p.number, rows)
+		p.trace.End(p.run.lane.q, device.LaneRows, "search", p.number, rows)
 		end := tasks[s.p.Tasks-1].Net + 1
 		if err == errOver {
 			return 0, p.beyond(end)
@@ -101,7 +102,7 @@ func (p *producer) beyond(end uint32) error {
 // order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net
 // edge behind those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
-	if p.trace.drops(Searched) {
+	if p.trace.Drops(device.Searched) {
 		return nil
 	}
 	v := &wave{number: p.number, groups: groups, more: more, end: end, steps: p.j.meter.steps()}
@@ -115,13 +116,13 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		for i, g := range groups {
 			widths[i] = g.layout.Width()
 		}
-		p.trace.begin(p.run.lane.q, LaneRows, "order", p.number)
+		p.trace.Begin(p.run.lane.q, device.LaneRows, "order", p.number)
 		runs, err := p.run.order.sort(p.wait, rows, p.out, widths)
-		p.trace.end(p.run.lane.q, LaneRows, "order", p.number, rows)
+		p.trace.End(p.run.lane.q, device.LaneRows, "order", p.number, rows)
 		if err != nil {
 			return err
 		}
-		if p.trace.drops(Ordered) {
+		if p.trace.Drops(device.Ordered) {
 			return nil
 		}
 		took, err := p.run.lane.took()

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
@@ -21,7 +22,7 @@ import (
 func TestADeviceTellsItsAnchors(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		b := cuda.New(
-			cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
+			cuda.Options{Device: cudatest.NewDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
 		)
 		e, err := matcher.NewEngine(
 			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b, Planner: plan.New()},

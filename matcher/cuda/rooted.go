@@ -77,8 +77,8 @@ func (b *Backend) rowsOf(
 	emit func(matcher.Rows) error,
 ) (r matcher.Result, err error) {
 	began := b.clock()
-	err = b.mirror.catchUp(ctx, b.delta)
-	b.mirror.took = b.clock() - began
+	err = b.mirror.CatchUp(ctx, b.delta)
+	b.mirror.Took = b.clock() - began
 	if err != nil {
 		return r, err
 	}

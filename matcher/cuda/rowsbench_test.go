@@ -12,6 +12,7 @@ import (
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/device"
 	"motifd/matcher/plan"
 )
 
@@ -34,7 +35,7 @@ func BenchmarkRows(b *testing.B) {
 		len(w.batch), *benchLabels, dev.Info().Name, pinned)
 	origin := time.Now()
 	clock := func() int64 { return int64(time.Since(origin)) }
-	trace := &cuda.Trace{Clock: clock}
+	trace := &device.Trace{Clock: clock}
 	be := cuda.New(cuda.Options{Device: dev, Trace: trace})
 	defer be.Close()
 	var plans []*matcher.Plan
@@ -70,14 +71,14 @@ func BenchmarkRows(b *testing.B) {
 		}
 		width := len(p.Query.Vertices) + len(p.Query.Edges)
 		var took [3]float64
-		var spans []cuda.TraceSpan
-		for _, trace.Until = range []cuda.Stage{cuda.Emitted, cuda.Searched, cuda.Ordered, cuda.Emitted} { // the first warms up
+		var spans []device.TraceSpan
+		for _, trace.Until = range []device.Stage{device.Emitted, device.Searched, device.Ordered, device.Emitted} { // the first warms up
 			trace.Reset()
 			check := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
 			if _, _, ok = measure(b, be, p, matcher.WantRows, *benchLimit, check.group); !ok {
 				break
 			}
-			if check.failed != "" || trace.Until == cuda.Emitted && check.rows != r.Count.Lo {
+			if check.failed != "" || trace.Until == device.Emitted && check.rows != r.Count.Lo {
 				b.Fatalf("%s: %d rows of %s; %s", p.Query.Name, check.rows, r.Count, check.failed)
 			}
 			if spans, err = trace.Spans(); err != nil {
@@ -90,12 +91,12 @@ func BenchmarkRows(b *testing.B) {
 			continue
 		}
 		n := float64(r.Count.Lo)
-		rate := func(s cuda.Stage) float64 { return n / took[s] / 1e3 }
-		gigabytes := rate(cuda.Emitted) * float64(4*width) / 1e3
-		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, waves(spans), rate(cuda.Searched),
-			rate(cuda.Ordered), rate(cuda.Emitted), gigabytes, 100*gigabytes/pinned)
+		rate := func(s device.Stage) float64 { return n / took[s] / 1e3 }
+		gigabytes := rate(device.Emitted) * float64(4*width) / 1e3
+		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, waves(spans), rate(device.Searched),
+			rate(device.Ordered), rate(device.Emitted), gigabytes, 100*gigabytes/pinned)
 		ms := totals(spans)
-		fmt.Printf("          in all %.1f ms: search %.1f, order %.1f, copy %.1f, handed out within %.1f\n", took[cuda.Emitted], ms["search"], ms["order"], ms["copy"], ms["emit"])
+		fmt.Printf("          in all %.1f ms: search %.1f, order %.1f, copy %.1f, handed out within %.1f\n", took[device.Emitted], ms["search"], ms["order"], ms["copy"], ms["emit"])
 		if shown < 2 && waves(spans) > 2 {
 			shown++
 			printSpans(spans)

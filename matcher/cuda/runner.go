@@ -10,6 +10,7 @@ import (
 
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cuda/device"
 )
 
 // runner launches searches: it holds what they share on the device.
@@ -20,9 +21,9 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs
 
-	program, image, shared, task, run, net, control, parked, box, mail, ring, memo buffer
+	program, image, shared, task, run, net, control, parked, box, mail, ring, memo device.Buffer
 
-	left, flatBox, flatMail buffer // of counts in blocks of matches
+	left, flatBox, flatMail device.Buffer // of counts in blocks of matches
 
 	// In the memo is nothing above most; what is not above known is of searches before.
 	known, most uint32
@@ -56,22 +57,22 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 	*r = runner{dev: dev, lane: lane{dev: dev, timed: opt.Clock != nil}, opt: opt, table: &table{}}
 	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
-		b.dev = dev
+		b.Dev = dev
 	}
 }
 
-func (r *runner) buffers() []*buffer {
-	return []*buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
+func (r *runner) buffers() []*device.Buffer {
+	return []*device.Buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
 }
 
-func (r *runner) free() error {
-	first := r.lane.free() // nothing is under way in the others then
+func (r *runner) Free() error {
+	first := r.lane.Free() // nothing is under way in the others then
 	for _, b := range r.buffers() {
-		if err := b.free(); first == nil {
+		if err := b.Free(); first == nil {
 			first = err
 		}
 	}
-	if err := r.order.free(); first == nil {
+	if err := r.order.Free(); first == nil {
 		first = err
 	}
 	return first
@@ -122,15 +123,15 @@ func (r *runner) begin(j *job) error {
 	}
 	if !r.uploaded {
 		// A search that failed leaves nothing that the next one would not write again.
-		if err := r.program.put(kernels.Bytes(r.table.programs)); err != nil {
+		if err := r.program.Put(kernels.Bytes(r.table.programs)); err != nil {
 			return err
 		}
-		if err := r.image.put(kernels.Bytes(r.table.images)); err != nil {
+		if err := r.image.Put(kernels.Bytes(r.table.images)); err != nil {
 			return err
 		}
 		r.uploaded = true
 	}
-	if _, err := r.control.reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
+	if _, err := r.control.Reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
 		return err
 	}
 	matches := 1 // that a row is written for each of
@@ -151,20 +152,20 @@ func (r *runner) begin(j *job) error {
 	j.shape = r.shape(j.found == nil, behind*rowBytes(j.stride))
 	warps := j.shape.Warps()
 	j.behind = warps * behind
-	if _, err := r.parked.reserve(warps * kernels.ParkedSize); err != nil {
+	if _, err := r.parked.Reserve(warps * kernels.ParkedSize); err != nil {
 		return err
 	}
-	if _, err := r.box.reserve(warps * 4); err != nil {
+	if _, err := r.box.Reserve(warps * 4); err != nil {
 		return err
 	}
-	if _, err := r.mail.reserve(warps * kernels.StateSize); err != nil {
+	if _, err := r.mail.Reserve(warps * kernels.StateSize); err != nil {
 		return err
 	}
 	if j.found != nil {
-		if _, err := r.ring.reserve((minRows + j.behind) * 4 * j.stride); err != nil {
+		if _, err := r.ring.Reserve((minRows + j.behind) * 4 * j.stride); err != nil {
 			return err
 		}
-		j.ring, j.room = r.ring.ptr, minRows
+		j.ring, j.room = r.ring.Ptr, minRows
 	} else if err := r.order.begin(j, &r.lane); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (r *runner) begin(j *job) error {
 	shared := make([]byte, r.at.column+4*len(columns))
 	copy(shared[r.at.owner:], kernels.Bytes(j.owner))
 	copy(shared[r.at.column:], kernels.Bytes(columns))
-	if err := r.lane.put(&r.shared, shared); err != nil {
+	if err := r.lane.Put(&r.shared, shared); err != nil {
 		return err
 	}
 	return r.forget(j, used)
@@ -206,7 +207,7 @@ func (r *runner) forget(j *job, used int) error {
 	if !j.memo {
 		return nil
 	}
-	fresh, err := r.memo.reserve(size)
+	fresh, err := r.memo.Reserve(size)
 	var short *kernels.MemoryError
 	if errors.As(err, &short) { // the search does without
 		j.memo = false
@@ -219,7 +220,7 @@ func (r *runner) forget(j *job, used int) error {
 	if r.known = r.most; fresh || uint64(r.known)+above > math.MaxUint32 {
 		r.known = 0
 		if !fresh {
-			err = r.lane.q.Clear(r.memo.ptr, r.memo.size)
+			err = r.lane.q.Clear(r.memo.Ptr, r.memo.Size)
 		}
 	}
 	r.most = r.known + uint32(above)
@@ -231,13 +232,13 @@ func (r *runner) spread(runs []kernels.Run, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if err := r.lane.put(&r.run, kernels.Bytes(runs)); err != nil {
+	if err := r.lane.Put(&r.run, kernels.Bytes(runs)); err != nil {
 		return err
 	}
-	if _, err := r.task.claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+	if _, err := r.task.Claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
-	return kernels.RunTasks(r.lane.q, kernels.Runs{Run: r.run.ptr, Net: r.net.ptr, Task: r.task.ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
+	return kernels.RunTasks(r.lane.q, kernels.Runs{Run: r.run.Ptr, Net: r.net.Ptr, Task: r.task.Ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
 }
 
 func badOutput(format string, args ...any) error {

@@ -197,7 +197,7 @@ func (s *batchSearch) budget(i int) *matcher.Budget { return s.reqs[i].Budget }
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.graph(), slots: s.b.mirror.slots(), net: s.b.mirror.net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+	j := &job{graph: s.b.mirror.Graph(), slots: s.b.mirror.Slots(), net: s.b.mirror.Net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
@@ -225,7 +225,7 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 		}
 	}
 	began := s.b.clock()
-	err := s.b.mirror.catchUp(ctx, s.b.delta)
+	err := s.b.mirror.CatchUp(ctx, s.b.delta)
 	s.catchUp = s.b.clock() - began
 	if err == nil {
 		err = s.totals(ctx, totals)
@@ -381,7 +381,7 @@ func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	all := s.starts(of)
 	k := s.b.kinds
 	if run.kinds != k {
-		if err := run.lane.put(&run.net, kernels.Bytes(k.net)); err != nil {
+		if err := run.lane.Put(&run.net, kernels.Bytes(k.net)); err != nil {
 			return err
 		}
 		run.kinds = k

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -29,7 +30,7 @@ func TestTwoBackendsOnOneGraph(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		all := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
-		dev := newDevice(t, rng)
+		dev := cudatest.NewDevice(t, rng)
 		t.Cleanup(func() {
 			if err := dev.Close(); err != nil {
 				t.Error(err)
@@ -40,7 +41,7 @@ func TestTwoBackendsOnOneGraph(t *testing.T) {
 			o := randomOptions(rng)
 			o.CPU = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 			if o.Device = kernels.Device(lent{dev}); !shared {
-				o.Device = newDevice(t, rng)
+				o.Device = cudatest.NewDevice(t, rng)
 			}
 			be := cuda.New(o)
 			t.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 
 	"motifd/kernels"
 	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/cuda/device"
 )
 
 // waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the
@@ -47,7 +48,7 @@ type waves struct {
 	ended    bool
 	fault    error // of the producer, told once what it has yielded is handed out
 	overflow overflow
-	trace    *Trace
+	trace    *device.Trace
 }
 
 // rowGroup is what rows are of: an anchor and a request, and their layout.
@@ -234,11 +235,11 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 			err = o.down.Record(o.copied[i%2])
 		}
 		if i+1 == len(chunks) {
-			w.trace.end(o.down, LaneCopies, "copy", v.number, c.word+c.words)
+			w.trace.End(o.down, device.LaneCopies, "copy", v.number, c.word+c.words)
 		}
 		return err
 	}
-	w.trace.begin(o.down, LaneCopies, "copy", v.number)
+	w.trace.Begin(o.down, device.LaneCopies, "copy", v.number)
 	if err := copied(0); err != nil {
 		return err
 	}
@@ -255,13 +256,13 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 			w.busy[v.out] = false
 		}
 		if i == 0 {
-			w.trace.begin(nil, LaneHost, "emit", v.number)
+			w.trace.Begin(nil, device.LaneHost, "emit", v.number)
 		}
 		if err := w.hand(v.runs, c, kernels.WordsOf(o.chunk[i%2])[:c.words], take); err != nil {
 			return err
 		}
 	}
-	w.trace.end(nil, LaneHost, "emit", v.number, rowsIn(v.runs))
+	w.trace.End(nil, device.LaneHost, "emit", v.number, rowsIn(v.runs))
 	return nil
 }
 

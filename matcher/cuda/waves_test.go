@@ -12,6 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -79,7 +80,7 @@ func paths(rng *rand.Rand, among, edges int, vertices ...string) (batch []dyngra
 func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		batch, q := paths(rng, 60, 400, "x", "y", "z")
-		dev := &prompt{Device: newDevice(t, rng)}
+		dev := &prompt{Device: cudatest.NewDevice(t, rng)}
 		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
 		defer func() { check(t, got.Close()) }()

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/tempfile"
@@ -33,7 +34,7 @@ func TestWokenPlan(t *testing.T) {
 		}
 		queries := []*matcher.Query{query("path", "A", "B", "C"), query("two", "C", "C")}
 		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-		got := cuda.New(cuda.Options{Device: newDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+		got := cuda.New(cuda.Options{Device: cudatest.NewDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 		defer func() { check(t, got.Close()) }()
 		all := []matcher.Backend{want, got}
 		stage := func(ends ...string) {

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda_test
+package mirror_test
 
 import (
 	"cmp"
@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"motifd/kernels"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
+	"motifd/matcher/cuda/mirror"
 	"motifd/matcher/matchertest"
 )
 
@@ -23,14 +24,14 @@ type twin struct {
 	spread, wide, rewritten int // updates that spread windows, some in scratch, and that wrote the array anew
 	have                    map[[3]uint32]uint32
 	free                    []uint32
-	entries                 map[cuda.Entry]uint32 // by row and neighbour
+	entries                 map[mirror.Entry]uint32 // by row and neighbour
 	staged                  []kernels.Op
 	label                   []uint32 // by vertex
 	degree                  map[uint32]int
 }
 
 func newTwin(rng *rand.Rand, vertices, labels int) *twin {
-	w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: vertices, labels: labels, have: map[[3]uint32]uint32{}, entries: map[cuda.Entry]uint32{},
+	w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: vertices, labels: labels, have: map[[3]uint32]uint32{}, entries: map[mirror.Entry]uint32{},
 		degree: map[uint32]int{}}
 	w.relabel()
 	return w
@@ -70,7 +71,7 @@ func (w *twin) put(o kernels.Op) {
 		if end == 1 {
 			v, nbr, dir, kind = o.To, o.From, w.dirs-1, o.Back
 		}
-		k := cuda.Entry{Row: uint64(v)<<32 | uint64(dir)<<31 | uint64(kind), Nbr: nbr}
+		k := mirror.Entry{Row: uint64(v)<<32 | uint64(dir)<<31 | uint64(kind), Nbr: nbr}
 		if o.Kind&kernels.Out != 0 && o.Ent&kernels.Staged == 0 {
 			delete(w.entries, k)
 		} else {
@@ -143,8 +144,8 @@ func (w *twin) batch(n, m int) (ops []kernels.Op) {
 	return ops
 }
 
-func (w *twin) sorted() []cuda.Entry {
-	var all []cuda.Entry
+func (w *twin) sorted() []mirror.Entry {
+	var all []mirror.Entry
 	for k, ent := range w.entries {
 		k.Ent = ent
 		all = append(all, k)
@@ -153,11 +154,11 @@ func (w *twin) sorted() []cuda.Entry {
 	return all
 }
 
-func entryOrder(a, b cuda.Entry) int {
+func entryOrder(a, b mirror.Entry) int {
 	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Nbr, b.Nbr))
 }
 
-func (w *twin) load(t *testing.T, a cuda.Array) {
+func (w *twin) load(t *testing.T, a mirror.Array) {
 	t.Helper()
 	all, near := w.sorted(), kernels.NearBits(w.labels)
 	for i := range all {
@@ -183,7 +184,7 @@ func check(t testing.TB, err error) {
 }
 
 // compare compares all that the device holds.
-func (w *twin) compare(t *testing.T, a cuda.Array) {
+func (w *twin) compare(t *testing.T, a mirror.Array) {
 	t.Helper()
 	c, err := a.Read(len(w.staged))
 	check(t, err)
@@ -198,7 +199,7 @@ func (w *twin) compare(t *testing.T, a cuda.Array) {
 	if !slices.Equal(want, c.Entries) {
 		t.Fatalf("%d entries, not %d, or others: %x, not %x; %+v", len(c.Entries), len(want), c.Entries[:min(5, len(c.Entries))], want[:min(5, len(want))], a.Status())
 	}
-	spans, degrees := make([]cuda.Span, w.vertices*w.dirs), make([]uint32, w.vertices*w.dirs)
+	spans, degrees := make([]mirror.Span, w.vertices*w.dirs), make([]uint32, w.vertices*w.dirs)
 	for i, e := range want {
 		side := int(e.Row >> 32)
 		if w.dirs > 1 {
@@ -229,9 +230,9 @@ func (w *twin) compare(t *testing.T, a cuda.Array) {
 
 // play plays batches of some kind against the array.
 
-func (w *twin) play(t *testing.T, a cuda.Array, batches int, size func(i int) (inserted, deleted int)) {
+func (w *twin) play(t *testing.T, a mirror.Array, batches int, size func(i int) (inserted, deleted int)) {
 	t.Helper()
-	end := cuda.GoesOn
+	end := mirror.GoesOn
 	var ops []kernels.Op // of batches that the array has not seen
 	for i := range batches {
 		n, m := size(i)
@@ -245,13 +246,13 @@ func (w *twin) play(t *testing.T, a cuda.Array, batches int, size func(i int) (i
 			check(t, a.Update(slices.Concat(ops, batch), len(batch), end, w.vertices, w.labels, w.edges))
 			ops = nil
 			w.compare(t, a)
-			end = cuda.Committed
+			end = mirror.Committed
 		}
 		aborts := w.rng.IntN(6) == 0
 		w.settle(!aborts)
 		switch {
 		case seen && aborts:
-			end = cuda.Aborted
+			end = mirror.Aborted
 		case !seen && !aborts:
 			for _, o := range batch {
 				o.Ent &^= kernels.Staged
@@ -260,7 +261,7 @@ func (w *twin) play(t *testing.T, a cuda.Array, batches int, size func(i int) (i
 		}
 		if w.rng.IntN(4) == 0 {
 			check(t, a.Update(ops, 0, end, w.vertices, w.labels, w.edges))
-			end, ops = cuda.GoesOn, nil
+			end, ops = mirror.GoesOn, nil
 			w.compare(t, a)
 		}
 	}
@@ -268,16 +269,16 @@ func (w *twin) play(t *testing.T, a cuda.Array, batches int, size func(i int) (i
 	w.compare(t, a)
 }
 
-// TestA9DeviceArray plays random batches, of insertions and deletions, with ends good and bad and some that are missed, against a set
-// of entries: content, order, densities, fences, where vertices begin and end.
+// TestA9DeviceArray plays random batches, of insertions and deletions, with ends good and bad and some that are
+// missed, against a set of entries: content, order, densities, fences, where vertices begin and end.
 func TestA9DeviceArray(t *testing.T) {
-	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeeds(t, cudatest.Rounds, func(t *testing.T, rng *rand.Rand) {
 		w := newTwin(rng, 2+rng.IntN(400), []int{1, 2, 3, 4, 1 << 15, 1<<15 + 1, 1 << 20, 1 << 24}[rng.IntN(8)])
 		if rng.IntN(2) == 0 {
 			w.hubs = 1 + rng.IntN(min(3, w.vertices))
 		}
-		dev := newDevice(t, rng)
-		a := cuda.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)], []int{0, 1, 10, 300}[rng.IntN(4)])
+		dev := cudatest.NewDevice(t, rng)
+		a := mirror.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)], []int{0, 1, 10, 300}[rng.IntN(4)])
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		if rng.IntN(2) == 0 {
 			for _, o := range w.batch(rng.IntN(3000), 0) {
@@ -303,8 +304,8 @@ func TestA9DeviceArray(t *testing.T) {
 func TestA9DeviceArraySpreads(t *testing.T) {
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
 		w := newTwin(rng, 4000, 2)
-		dev := newDevice(t, rng)
-		a := cuda.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		dev := cudatest.NewDevice(t, rng)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		for _, o := range w.batch(14000, 0) {
 			o.Ent &^= kernels.Staged
@@ -319,7 +320,7 @@ func TestA9DeviceArraySpreads(t *testing.T) {
 				w.put(o)
 			}
 			w.staged = batch
-			check(t, a.Update(batch, len(batch), cuda.Committed, w.vertices, w.labels, w.edges))
+			check(t, a.Update(batch, len(batch), mirror.Committed, w.vertices, w.labels, w.edges))
 			w.compare(t, a)
 			w.settle(true)
 		}
@@ -330,13 +331,13 @@ func TestA9DeviceArraySpreads(t *testing.T) {
 	})
 }
 
-// TestA9DeviceArrayWithFewerLabels has an array that had very many labels loaded with few, when a batch that brought them was aborted, say: its keys need no more
-// than 64 bits.
+// TestA9DeviceArrayWithFewerLabels has an array that had very many labels loaded with few, when a batch that brought
+// them was aborted, say: its keys need no more than 64 bits.
 func TestA9DeviceArrayWithFewerLabels(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
-		dev := newDevice(t, rng)
+		dev := cudatest.NewDevice(t, rng)
 		w := newTwin(rng, 1<<19, 4)
-		a := cuda.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		check(t, a.Load(0, 1, 1<<30, 1, nil, nil))
 		for _, o := range w.batch(3000, 0) {

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda
+package mirror
 
 import (
 	"context"
@@ -10,14 +10,15 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher/candidates"
+	"motifd/matcher/cuda/device"
 )
 
-// mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches
+// Mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches
 // since then did to edges, and with the candidate bits of the vertices that were touched. The device keeps its packed
 // memory array itself; it is loaded from the host's at first, and again when it is far behind. While batch after batch
 // is searched on the device, the array is brought up to date when a batch is staged, and the host finds the candidates
 // meanwhile (GAMMA section IV-B).
-type mirror struct {
+type Mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
 	filter *candidates.Filter
@@ -25,52 +26,54 @@ type mirror struct {
 	threads int
 
 	edges *array
-	bits  buffer
-	label buffer // by vertex
-	data  buffer // on its way into these two
-	page  page   // likewise
+	bits  device.Buffer
+	label device.Buffer // by vertex
+	data  device.Buffer // on its way into these two
+	page  device.Page   // likewise
 
-	loaded   bool         // edges are there
+	Loaded   bool         // edges are there
 	staged   bool         // the device knows of the staged batch
 	searched bool         // the staged batch was searched on the device
 	follows  bool         // the last batch that changed edges was
-	end      ending       // what became of the last batch that the device knew of
+	end      Ending       // what became of the last batch that the device knew of
 	missed   []kernels.Op // of the batches since
 
-	bitsStale bool // all of them, and labels
+	BitsStale bool // all of them, and labels
 	touched   []dyngraph.VertexID
-	took      int64 // nanoseconds that catching up took last, when somebody measured
-	early     int64 // nanoseconds that the staged batch took when it was staged, until a search has been charged with them
+	Took      int64 // nanoseconds that catching up took last, when somebody measured
+	Early     int64 // nanoseconds that the staged batch took when it was staged, until a search has been charged with them
 }
 
-func newMirror(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int) *mirror {
-	m := &mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), bitsStale: true}
+// New returns a mirror of a graph without content; threads pack what is copied, and t notes what the device does.
+func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int, t *device.Trace) *Mirror {
+	m := &Mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), BitsStale: true}
 	for _, b := range m.buffers() {
-		b.dev = dev
+		b.Dev = dev
 	}
-	m.page.dev = dev
+	m.page.Dev, m.edges.trace = dev, t
 	return m
 }
 
-func (m *mirror) buffers() []*buffer { return []*buffer{&m.bits, &m.label, &m.data} }
+func (m *Mirror) buffers() []*device.Buffer { return []*device.Buffer{&m.bits, &m.label, &m.data} }
 
-func (m *mirror) free() error {
-	err := m.edges.free()
-	if e := freeAll(m.buffers()); err == nil {
+// Free gives all memory back.
+func (m *Mirror) Free() error {
+	err := m.edges.Free()
+	if e := device.FreeAll(m.buffers()); err == nil {
 		err = e
 	}
-	if e := m.page.free(); err == nil {
+	if e := m.page.Free(); err == nil {
 		err = e
 	}
 	return err
 }
 
-// stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if
+// Stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if
 // the batch before was searched there, and otherwise by the first search.
-func (m *mirror) stage(d *dyngraph.Delta) {
+func (m *Mirror) Stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
-	if !m.follows || !m.loaded || len(d.Net) == 0 || m.kindsDiffer() {
+	if !m.follows || !m.Loaded || len(d.Net) == 0 || m.kindsDiffer() {
 		return
 	}
 	if err := m.begin(d); err != nil {
@@ -78,17 +81,17 @@ func (m *mirror) stage(d *dyngraph.Delta) {
 	}
 }
 
-// ended notes that the staged batch ends; the delta is still there.
-func (m *mirror) ended(d *dyngraph.Delta, end ending) {
+// Ended notes that the staged batch ends; the delta is still there.
+func (m *Mirror) Ended(d *dyngraph.Delta, end Ending) {
 	m.touch(d)
 	if len(d.Net) > 0 {
 		m.follows = m.searched
 	}
 	switch {
-	case !m.loaded:
+	case !m.Loaded:
 	case m.staged:
 		m.end, m.staged = end, false
-	case end == committed:
+	case end == Committed:
 		for i := range d.Net {
 			o := m.opOf(&d.Net[i])
 			o.Ent &^= kernels.Staged
@@ -101,12 +104,12 @@ func (m *mirror) ended(d *dyngraph.Delta, end ending) {
 }
 
 // forget has the edges copied anew when the mirror is asked for.
-func (m *mirror) forget() {
-	m.loaded, m.staged, m.end, m.missed = false, false, goesOn, nil
+func (m *Mirror) forget() {
+	m.Loaded, m.staged, m.end, m.missed = false, false, GoesOn, nil
 }
 
 // opOf returns what a net edge does when its batch is staged.
-func (m *mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
+func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
 	view, near := m.g.View(dyngraph.New), m.edges.nearBits
 	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
 		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), near), Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), near)}
@@ -117,19 +120,19 @@ func (m *mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
 }
 
 // touch notes that the candidate bits and labels of a batch's vertices are or will be others.
-func (m *mirror) touch(d *dyngraph.Delta) {
-	if m.bitsStale {
+func (m *Mirror) touch(d *dyngraph.Delta) {
+	if m.BitsStale {
 		return
 	}
 	m.touched = append(m.touched, d.Touched...)
 	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
-		m.bitsStale, m.touched = true, m.touched[:0] // cheaper as a whole
+		m.BitsStale, m.touched = true, m.touched[:0] // cheaper as a whole
 	}
 }
 
-// catchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call
+// CatchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call
 // copies everything. ctx ends the copying of a whole graph.
-func (m *mirror) catchUp(ctx context.Context, d *dyngraph.Delta) error {
+func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
 	m.searched = true
 	err := m.follow(ctx, d)
 	if err != nil {
@@ -139,13 +142,13 @@ func (m *mirror) catchUp(ctx context.Context, d *dyngraph.Delta) error {
 }
 
 // again has everything copied anew when the mirror is asked for, after a failure.
-func (m *mirror) again() {
+func (m *Mirror) again() {
 	m.edges.rest() // copies under way may still read what is written next
 	m.forget()
-	m.bitsStale = true
+	m.BitsStale = true
 }
 
-func (m *mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
+func (m *Mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	if err := m.vertices(); err != nil {
 		return fmt.Errorf("copying candidates to the device: %w", err)
 	}
@@ -154,9 +157,9 @@ func (m *mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	}
 	err := m.loadAndUpdate(ctx, d)
 	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
-		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the host,
-		// into nothing, one will do.
-		if err = m.edges.free(); err == nil {
+		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the
+		// host, into nothing, one will do.
+		if err = m.edges.Free(); err == nil {
 			m.forget()
 			err = m.loadAndUpdate(ctx, d)
 		}
@@ -164,8 +167,8 @@ func (m *mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	return err
 }
 
-func (m *mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
-	if !m.loaded {
+func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
+	if !m.Loaded {
 		if err := m.load(ctx); err != nil {
 			return fmt.Errorf("copying the graph to the device: %w", err)
 		}
@@ -177,16 +180,16 @@ func (m *mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 }
 
 // kindsDiffer tells whether there are so many labels now that kinds are written otherwise.
-func (m *mirror) kindsDiffer() bool {
-	return m.loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels())
+func (m *Mirror) kindsDiffer() bool {
+	return m.Loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels())
 }
 
-func (m *mirror) bounds() bounds {
+func (m *Mirror) bounds() bounds {
 	return bounds{int(m.g.IDBound()), m.g.Labels(), int(m.g.EdgeBound())}
 }
 
 // load copies all entries. Those of the staged batch are among them; update tells the device the rest about it.
-func (m *mirror) load(ctx context.Context) error {
+func (m *Mirror) load(ctx context.Context) error {
 	m.forget()
 	asked, err := m.patch() // the order of entries goes by labels
 	if err == nil && asked {
@@ -199,7 +202,7 @@ func (m *mirror) load(ctx context.Context) error {
 	var rows []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
-	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
+	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.Ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -214,12 +217,12 @@ func (m *mirror) load(ctx context.Context) error {
 		}
 		return n, nil
 	})
-	m.loaded = err == nil
+	m.Loaded = err == nil
 	return err
 }
 
 // update tells the device what it does not know yet, and waits.
-func (m *mirror) update(d *dyngraph.Delta) error {
+func (m *Mirror) update(d *dyngraph.Delta) error {
 	if err := m.begin(d); err != nil {
 		return err
 	}
@@ -235,18 +238,18 @@ func (m *mirror) update(d *dyngraph.Delta) error {
 }
 
 // begin tells the device how the batch before ended, what batches did that it was not told of, and the staged one.
-func (m *mirror) begin(d *dyngraph.Delta) error {
+func (m *Mirror) begin(d *dyngraph.Delta) error {
 	var net []dyngraph.NetEdge
 	if d != nil && !m.staged {
 		net = d.Net
 	}
-	if len(net)+len(m.missed) > 0 || m.end != goesOn {
+	if len(net)+len(m.missed) > 0 || m.end != GoesOn {
 		ops, err := m.edges.room(len(m.missed) + len(net))
 		if err != nil {
 			return err
 		}
 		copy(ops, m.missed)
-		inParts(len(net), m.threads, func(from, to int) {
+		device.InParts(len(net), m.threads, func(from, to int) {
 			for i := from; i < to; i++ {
 				ops[len(m.missed)+i] = m.opOf(&net[i])
 			}
@@ -255,27 +258,48 @@ func (m *mirror) begin(d *dyngraph.Delta) error {
 			return err
 		}
 	}
-	m.staged, m.end, m.missed = d != nil, goesOn, m.missed[:0]
+	m.staged, m.end, m.missed = d != nil, GoesOn, m.missed[:0]
 	return nil
 }
 
-// inParts has up to so many threads do parts of the numbers below n.
-func inParts(n, threads int, f func(from, to int)) {
-	threads = max(1, min(threads, n/kindChunk))
-	inParallel(threads, func(t int) { f(t*n/threads, (t+1)*n/threads) })
-}
+// Net returns where the net edges of the staged batch are.
+func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 
-// net returns where the net edges of the staged batch are.
-func (m *mirror) net() kernels.Ptr { return m.edges.net.ptr }
-
-// graph returns what kernels are told of the mirror.
-func (m *mirror) graph() kernels.Graph {
+// Graph returns what kernels are told of the mirror.
+func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
-	return kernels.Graph{Row: a.row.ptr, Nbr: a.nbr.ptr, Ent: a.ent.ptr, Count: a.count.ptr, FenceRow: a.fenceRow.ptr, FenceNbr: a.fenceNbr.ptr, Span: m.edges.span.ptr,
-		Order: m.edges.order.ptr, Bits: m.bits.ptr, Label: m.label.ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs),
+	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr, FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
+		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs),
 		NearBits: uint32(m.edges.nearBits)}
 }
 
-// slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are
+// Slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are
 // counted.
-func (m *mirror) slots() int { return m.edges.now.leaves * kernels.LeafSlots }
+func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
+
+// Behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what
+// the array was asked for when that was staged counts, as what that took does (runner). It is asked for every batch,
+// also where nothing ever runs on the device, and so has nobody count or copy anything.
+func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
+	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its kernels.OpSize bytes
+	words := uint64(m.filter.NumberWords())
+	bits := uint64(m.g.IDBound()) * 8 * words
+	whole := uint64(m.g.Edges())*ofEdge + bits
+	if !m.Loaded {
+		return whole, 0
+	}
+	begun := m.staged && m.edges.asked != nil
+	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
+	if m.BitsStale {
+		all += bits
+	}
+	if begun {
+		all += uint64(m.edges.asked.ops) * ofEdge
+	} else if d != nil && !m.staged {
+		all += uint64(len(d.Net)) * ofEdge
+	}
+	if d != nil && (!m.staged || begun) {
+		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
+	}
+	return all, min(own, all)
+}

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda
+package device
 
 import (
 	"fmt"
@@ -38,16 +38,19 @@ const (
 // maxSpans is how many spans of a batch are kept; each that was timed by events holds two of the device's.
 const maxSpans = 1 << 14
 
-// Trace takes note of what a backend does on the device, and when. Device times are by events on the streams, brought to the host's clock
-// by an event that both saw: anew for each batch, as the clocks drift. Host times are by the clock. A nil Trace notes nothing.
+// Trace takes note of what a backend does on the device, and when. Device times are by events on the streams, brought
+// to the host's clock by an event that both saw: anew for each batch, as the clocks drift. Host times are by the
+// clock. A nil Trace notes nothing.
 type Trace struct {
 	Clock func() int64 // nanoseconds
+	// Dev is the device; the backend sets it.
+	Dev kernels.Device
 	// Until has rows dropped on the way, to measure the way until there.
 	Until Stage
-	// Each gets the spans of a batch or snapshot when it has ended, and tells whether to go on. nil: they are kept until Reset.
+	// Each gets the spans of a batch or snapshot when it has ended, and tells whether to go on. nil: they are kept
+	// until Reset.
 	Each func(TraceSpan) bool
 
-	dev    kernels.Device
 	origin kernels.Event
 	began  int64
 	spans  []traceSpan
@@ -62,8 +65,8 @@ type traceSpan struct {
 	open       bool
 }
 
-// Err returns why there are no more spans, if it is not that Each wanted none: the device failed, or spans were left out. What is traced goes
-// on without.
+// Err returns why there are no more spans, if it is not that Each wanted none: the device failed, or spans were left
+// out. What is traced goes on without.
 func (t *Trace) Err() error {
 	if t == nil {
 		return nil
@@ -103,7 +106,7 @@ func (t *Trace) event(on kernels.Stream) kernels.Event {
 	if t.err != nil {
 		return nil
 	}
-	e, err := t.dev.NewEvent()
+	e, err := t.Dev.NewEvent()
 	if err == nil {
 		err = on.Record(e)
 	}
@@ -117,8 +120,8 @@ func (t *Trace) close(e kernels.Event) {
 	}
 }
 
-// begin begins a span, on a stream or (nil) by the host's clock.
-func (t *Trace) begin(on kernels.Stream, lane, what string, wave int) {
+// Begin begins a span, on a stream or (nil) by the host's clock.
+func (t *Trace) Begin(on kernels.Stream, lane, what string, wave int) {
 	if t == nil || t.off || t.err != nil {
 		return
 	}
@@ -138,8 +141,8 @@ func (t *Trace) begin(on kernels.Stream, lane, what string, wave int) {
 	t.spans = append(t.spans, s)
 }
 
-// end ends the last open span of its kind; n is how much was done in it.
-func (t *Trace) end(on kernels.Stream, lane, what string, wave, n int) {
+// End ends the last open span of its kind; n is how much was done in it.
+func (t *Trace) End(on kernels.Stream, lane, what string, wave, n int) {
 	if t == nil {
 		return
 	}
@@ -158,8 +161,8 @@ func (t *Trace) end(on kernels.Stream, lane, what string, wave, n int) {
 	}
 }
 
-// flush hands the spans on, when nothing is under way on the device.
-func (t *Trace) flush() {
+// Flush hands the spans on, when nothing is under way on the device.
+func (t *Trace) Flush() {
 	if t == nil || t.Each == nil || t.off || len(t.spans) == 0 {
 		return
 	}
@@ -175,10 +178,11 @@ func (t *Trace) flush() {
 	t.Reset()
 }
 
-// drops tells whether rows go no further than a stage.
-func (t *Trace) drops(after Stage) bool { return t != nil && t.Until == after }
+// Drops tells whether rows go no further than a stage.
+func (t *Trace) Drops(after Stage) bool { return t != nil && t.Until == after }
 
-// Spans returns what was noted since Reset, in the order in which it began to be asked for. What a failure ended is not among it.
+// Spans returns what was noted since Reset, in the order in which it began to be asked for. What a failure ended is
+// not among it.
 func (t *Trace) Spans() ([]TraceSpan, error) {
 	var all []TraceSpan
 	for _, s := range t.spans {

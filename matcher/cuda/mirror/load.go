@@ -1,27 +1,30 @@
 //go:build cuda || emu
 
-package cuda
+package mirror
 
 import (
 	"math/bits"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/device"
 )
 
-// loadRun is the number of entries that are copied at a time when the array is loaded, unless one vertex has more of one label.
+// loadRun is the number of entries that are copied at a time when the array is loaded, unless one vertex has more of
+// one label.
 const loadRun = 1 << 20
 
 // leastRun is enough where there are few entries: memory may be short, and an update of as many takes as much.
 const leastRun = 1 << 12
 
-// load makes the array anew from that many entries in the host's order: by row, which has the edge's label alone, and neighbour. The device puts them
-// in its own, by the vertices' labels at the address given. next puts the first entries that it has not yet given into its
-// arguments, and returns how many, at least one; it is asked until all are there. b bounds what is in them.
+// load makes the array anew from that many entries in the host's order: by row, which has the edge's label alone, and
+// neighbour. The device puts them in its own, by the vertices' labels at the address given. next puts the first
+// entries that it has not yet given into its arguments, and returns how many, at least one; it is asked until all are
+// there. b bounds what is in them.
 func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
 	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
 	leaves := leavesFor(entries)
-	if err := a.now.reserve(a.dev, leaves); err != nil {
+	if err := a.now.Reserve(a.dev, leaves); err != nil {
 		return err
 	}
 	if err := a.reserveLeaves(leaves); err != nil {
@@ -31,18 +34,18 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
-	if _, err := a.sortWork.reserve(kernels.SortWork(a.dev.Info())); err != nil {
+	if _, err := a.sortWork.Reserve(kernels.SortWork(a.dev.Info())); err != nil {
 		return err
 	}
 	r := loading{size: min(a.run, max(entries/8, leastRun))}
 	if err := a.reserveRun(&r); err != nil {
 		return err
 	}
-	a.trace.begin(a.q, LaneArray, "load", 0)
-	defer func() { a.trace.end(a.q, LaneArray, "load", 0, entries) }()
+	a.trace.Begin(a.q, device.LaneArray, "load", 0)
+	defer func() { a.trace.End(a.q, device.LaneArray, "load", 0, entries) }()
 	for done := 0; done < entries; {
 		for r.n < min(r.size, entries-done) {
-			row, nbr, ent := r.columns(a.page.host, r.n, min(r.size, entries-done))
+			row, nbr, ent := r.columns(a.page.Host, r.n, min(r.size, entries-done))
 			n, err := next(row, nbr, ent)
 			if err != nil {
 				return err
@@ -51,7 +54,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 		}
 		n := r.n
 		if done+n < entries {
-			n = r.whole(a.page.host)
+			n = r.whole(a.page.Host)
 		}
 		if n == 0 {
 			if err := a.grow(&r); err != nil {
@@ -62,21 +65,21 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []u
 		if err := a.fill(&r, done, n, label); err != nil {
 			return err
 		}
-		r.keep(a.page.host, n)
+		r.keep(a.page.Host, n)
 		done += n
 	}
 	if entries == 0 {
-		for _, b := range []*buffer{&a.now.count, &a.now.will, &a.now.fenceRow, &a.now.fenceNbr} {
-			if err := a.q.Clear(b.ptr, b.size); err != nil {
+		for _, b := range []*device.Buffer{&a.now.count, &a.now.will, &a.now.fenceRow, &a.now.fenceNbr} {
+			if err := a.q.Clear(b.Ptr, b.Size); err != nil {
 				return err
 			}
 		}
 	}
 	*a.status() = kernels.UpdateStatus{Entries: uint32(entries)}
-	if err := a.q.Write(a.control.ptr, kernels.BytesOf(a.status())); err != nil {
+	if err := a.q.Write(a.control.Ptr, kernels.BytesOf(a.status())); err != nil {
 		return err
 	}
-	if err := a.q.Clear(a.ranges.ptr, a.ranges.size); err != nil {
+	if err := a.q.Clear(a.ranges.Ptr, a.ranges.Size); err != nil {
 		return err
 	}
 	if err := a.tables(true); err != nil {
@@ -117,10 +120,10 @@ func (a *array) reserveRun(r *loading) error {
 		return err
 	}
 	for _, b := range []struct {
-		b    *buffer
+		b    *device.Buffer
 		size int
 	}{{&a.scratchRow, 8}, {&a.scratchNbr, 4}, {&a.scratchEnt, 4}, {&a.key, 8}, {&a.key2, 8}, {&a.val, 4}, {&a.val2, 4}} {
-		if _, err := b.b.claim(b.size * r.size); err != nil {
+		if _, err := b.b.Claim(b.size * r.size); err != nil {
 			return err
 		}
 	}
@@ -129,13 +132,13 @@ func (a *array) reserveRun(r *loading) error {
 
 // grow makes a run twice as large, with what is in it.
 func (a *array) grow(r *loading) error {
-	row, nbr, ent := r.columns(a.page.host, 0, r.n)
+	row, nbr, ent := r.columns(a.page.Host, 0, r.n)
 	row, nbr, ent = append([]uint64(nil), row...), append([]uint32(nil), nbr...), append([]uint32(nil), ent...)
 	r.size *= 2
 	if err := a.reserveRun(r); err != nil {
 		return err
 	}
-	toRow, toNbr, toEnt := r.columns(a.page.host, 0, r.n)
+	toRow, toNbr, toEnt := r.columns(a.page.Host, 0, r.n)
 	copy(toRow, row)
 	copy(toNbr, nbr)
 	copy(toEnt, ent)
@@ -144,7 +147,7 @@ func (a *array) grow(r *loading) error {
 
 // fill has the device put the first n entries of a run where they belong, after done others, and waits.
 func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
-	row, nbr, ent := r.columns(a.page.host, 0, n)
+	row, nbr, ent := r.columns(a.page.Host, 0, n)
 	p := a.params()
 	p.From, p.To, p.First, p.Label = uint32(done), uint32(done+n), uint32(row[0]>>32), label
 	for _, c := range []struct {
@@ -158,7 +161,7 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	if err := kernels.RunUpdateKinds(a.q, p); err != nil {
 		return err
 	}
-	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.ptr, a.key2.ptr}, Values: [2]kernels.Ptr{a.val.ptr, a.val2.ptr}, Work: a.sortWork.ptr, N: n,
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr}, Work: a.sortWork.Ptr, N: n,
 		Bits: bits.Len32(uint32(row[n-1]>>32)-p.First) + a.dirs - 1 + int(p.LabelBits+p.NearUsed)}
 	at, err := kernels.RunSort(a.q, s)
 	if err != nil {
@@ -175,12 +178,12 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 func (a *array) tables(degrees bool) error {
 	p := a.params()
 	p.Whole = 1
-	if err := a.q.Clear(a.span.ptr, a.span.size); err != nil {
+	if err := a.q.Clear(a.span.Ptr, a.span.Size); err != nil {
 		return err
 	}
 	if degrees {
 		p.Whole = 2
-		if err := a.q.Clear(a.degree.ptr, a.degree.size); err != nil {
+		if err := a.q.Clear(a.degree.Ptr, a.degree.Size); err != nil {
 			return err
 		}
 	}

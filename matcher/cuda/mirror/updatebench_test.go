@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda_test
+package mirror_test
 
 import (
 	"flag"
@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"motifd/kernels"
-	"motifd/matcher/cuda"
+	"motifd/matcher/cuda/cudatest"
+	"motifd/matcher/cuda/mirror"
 )
 
 var (
@@ -171,8 +172,9 @@ func (u *updates) batch(n int) (ops []kernels.Op) {
 	return ops
 }
 
-// BenchmarkGraphUpdate brings batches of random updates into the device's array: each update ends the batch before and stages the next, in one
-// pass. It prints medians, the parts of them, and what writing the array anew takes, and compares the content in the end. Run it with
+// BenchmarkGraphUpdate brings batches of random updates into the device's array: each update ends the batch before and
+// stages the next, in one pass. It prints medians, the parts of them, and what writing the array anew takes, and
+// compares the content in the end. Run it with
 // -test.benchtime 1x.
 func BenchmarkGraphUpdate(b *testing.B) {
 	began := time.Now()
@@ -195,9 +197,9 @@ func BenchmarkGraphUpdate(b *testing.B) {
 		}
 	})
 	fmt.Printf("graph: %d vertices, %d edges (made in %.1f s)\n", u.vertices, u.base.entries()/2, time.Since(began).Seconds())
-	dev := newDevice(b, u.rng)
+	dev := cudatest.NewDevice(b, u.rng)
 	defer dev.Close()
-	a := cuda.NewArray(dev, false, false, kernels.RankMost, 0)
+	a := mirror.NewArray(dev, false, false, kernels.RankMost, 0)
 	defer func() { check(b, a.Free()) }()
 	room := len(u.from)
 	for _, s := range strings.Split(*updateBatches, ",") {
@@ -215,7 +217,7 @@ func BenchmarkGraphUpdate(b *testing.B) {
 		updateRound(b, a, u, n, room)
 	}
 	var rewrites []float64
-	check(b, a.Update(nil, 0, cuda.Committed, u.vertices, *updateLabels, room))
+	check(b, a.Update(nil, 0, mirror.Committed, u.vertices, *updateLabels, room))
 	for range 5 {
 		began := time.Now()
 		check(b, a.Rewrite())
@@ -229,7 +231,7 @@ func BenchmarkGraphUpdate(b *testing.B) {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // updateRound times batches of n updates.
-func updateRound(b *testing.B, a cuda.Array, u *updates, n, room int) {
+func updateRound(b *testing.B, a mirror.Array, u *updates, n, room int) {
 	var walls []float64
 	parts := map[string][]float64{}
 	var order []string
@@ -257,7 +259,7 @@ func updateRound(b *testing.B, a cuda.Array, u *updates, n, room int) {
 			})
 		}
 		began := time.Now()
-		check(b, a.Update(ops, len(ops), cuda.Committed, u.vertices, *updateLabels, room))
+		check(b, a.Update(ops, len(ops), mirror.Committed, u.vertices, *updateLabels, room))
 		took := ms(time.Since(began))
 		s := a.Status()
 		if s.Rebuild != 0 {
@@ -297,7 +299,7 @@ func updateRound(b *testing.B, a cuda.Array, u *updates, n, room int) {
 }
 
 // compareWith compares the array with the edges that are there.
-func compareWith(b *testing.B, a cuda.Array, u *updates) {
+func compareWith(b *testing.B, a mirror.Array, u *updates) {
 	began := time.Now()
 	c, err := a.Read(0)
 	check(b, err)
@@ -306,13 +308,13 @@ func compareWith(b *testing.B, a cuda.Array, u *updates) {
 		b.Fatalf("the array has %d entries, the graph %d", len(c.Entries), g.entries())
 	}
 	i := 0
-	var of []cuda.Entry
+	var of []mirror.Entry
 	for v := range u.vertices {
 		at := g.start[v]
 		of = of[:0]
 		for j := range uint64(g.n[v]) {
 			nbr := g.nbr[at+j]
-			of = append(of, cuda.Entry{Row: uint64(v)<<32 | uint64(u.label[nbr]), Nbr: nbr, Ent: g.ent[at+j]})
+			of = append(of, mirror.Entry{Row: uint64(v)<<32 | uint64(u.label[nbr]), Nbr: nbr, Ent: g.ent[at+j]})
 		}
 		slices.SortFunc(of, entryOrder)
 		for _, want := range of {
@@ -321,9 +323,9 @@ func compareWith(b *testing.B, a cuda.Array, u *updates) {
 			}
 			i++
 		}
-		want := cuda.Span{}
+		want := mirror.Span{}
 		if n := len(of); n > 0 {
-			want = cuda.Span{Begin: c.Slots[i-n], End: c.Slots[i-1] + 1, First: uint32(of[0].Row), Last: uint32(of[n-1].Row)}
+			want = mirror.Span{Begin: c.Slots[i-n], End: c.Slots[i-1] + 1, First: uint32(of[0].Row), Last: uint32(of[n-1].Row)}
 		}
 		if c.Span[v] != want || c.Degree[v] != g.n[v] {
 			b.Fatalf("vertex %d of degree %d: %+v, degree %d, not %+v", v, g.n[v], c.Span[v], c.Degree[v], want)

@@ -1,27 +1,28 @@
 //go:build cuda || emu
 
-package cuda
+package mirror
 
 import (
 	"errors"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/device"
 )
 
-// ending is what became of the batch that the array was last told of.
-type ending int
+// Ending is what became of the batch that the array was last told of.
+type Ending int
 
 const (
-	goesOn ending = iota // nothing: it is still staged, or there is none
-	committed
-	aborted
+	GoesOn Ending = iota // nothing: it is still staged, or there is none
+	Committed
+	Aborted
 )
 
 // ask is an update that was asked for.
 type ask struct {
 	p           *kernels.Update
 	ops, staged int
-	end         ending
+	end         Ending
 }
 
 // room returns page-locked memory for operations, which begin takes from there.
@@ -32,15 +33,15 @@ func (a *array) room(ops int) ([]kernels.Op, error) {
 	if err := a.open(kernels.OpSize * ops); err != nil {
 		return nil, err
 	}
-	return view[kernels.Op](a.page.host, ops), nil
+	return view[kernels.Op](a.page.Host, ops), nil
 }
 
-// begin asks for the end of the batch before, and for what room's first ops operations say, of which the last stage a batch. A later operation
-// on an edge replaces an earlier one; what the first ones do follows what the end of the batch before does. After begin comes finish; until
-// then, or until room, the array is not to be read.
-func (a *array) begin(ops, staged int, end ending, b bounds) error {
+// begin asks for the end of the batch before, and for what room's first ops operations say, of which the last stage a
+// batch. A later operation on an edge replaces an earlier one; what the first ones do follows what the end of the
+// batch before does. After begin comes finish; until then, or until room, the array is not to be read.
+func (a *array) begin(ops, staged int, end Ending, b bounds) error {
 	settle := 0
-	if end != goesOn {
+	if end != GoesOn {
 		settle = a.before
 	}
 	all := settle + ops
@@ -62,12 +63,12 @@ func (a *array) begin(ops, staged int, end ending, b bounds) error {
 	p := a.params()
 	if a.stamp++; a.stamp == 0 {
 		a.stamp = 1
-		if err := a.q.Clear(a.mark.ptr, a.mark.size); err != nil {
+		if err := a.q.Clear(a.mark.Ptr, a.mark.Size); err != nil {
 			return err
 		}
 	}
 	p.Ops, p.Settle, p.StagedFrom, p.Keys, p.Stamp = uint32(all), uint32(settle), uint32(all-staged), uint32(2*all), a.stamp
-	if end == aborted {
+	if end == Aborted {
 		p.Abort = 1
 	}
 	if 2*all > a.entries { // most of the array changes
@@ -76,27 +77,28 @@ func (a *array) begin(ops, staged int, end ending, b bounds) error {
 	if err := a.did("begin"); err != nil {
 		return err
 	}
-	a.trace.begin(a.q, LaneArray, "copy", 0)
-	if err := a.q.Write(p.Op+kernels.Ptr(kernels.OpSize*settle), a.page.host[:kernels.OpSize*ops]); err != nil {
+	a.trace.Begin(a.q, device.LaneArray, "copy", 0)
+	if err := a.q.Write(p.Op+kernels.Ptr(kernels.OpSize*settle), a.page.Host[:kernels.OpSize*ops]); err != nil {
 		return err
 	}
-	a.trace.end(a.q, LaneArray, "copy", 0, ops)
+	a.trace.End(a.q, device.LaneArray, "copy", 0, ops)
 	if err := a.did("copy"); err != nil {
 		return err
 	}
-	a.trace.begin(a.q, LaneArray, "update", 0)
+	a.trace.Begin(a.q, device.LaneArray, "update", 0)
 	if err := a.sort(p); err != nil {
 		return err
 	}
 	if err := a.merge(p); err != nil {
 		return err
 	}
-	a.trace.end(a.q, LaneArray, "update", 0, all)
+	a.trace.End(a.q, device.LaneArray, "update", 0, all)
 	a.asked = &ask{p, ops, staged, end}
 	return nil
 }
 
-// finish brings an update that was begun to its end, after waiting for all that the stream was asked: where the array is to have another size, it is written anew.
+// finish brings an update that was begun to its end, after waiting for all that the stream was asked: where the array
+// is to have another size, it is written anew.
 func (a *array) finish() error {
 	x := a.asked
 	if x == nil {
@@ -107,11 +109,11 @@ func (a *array) finish() error {
 		return err
 	}
 	if a.status().Rebuild != 0 {
-		a.trace.begin(a.q, LaneArray, "rewrite", 0)
+		a.trace.Begin(a.q, device.LaneArray, "rewrite", 0)
 		if err := a.rewrite(x.p); err != nil {
 			return err
 		}
-		a.trace.end(a.q, LaneArray, "rewrite", 0, a.entries)
+		a.trace.End(a.q, device.LaneArray, "rewrite", 0, a.entries)
 		if err := a.did("rewrite"); err != nil {
 			return err
 		}
@@ -119,7 +121,7 @@ func (a *array) finish() error {
 	if x.staged > 0 {
 		a.staged[0], a.staged[1] = a.staged[1], a.staged[0]
 		a.before = x.staged
-	} else if x.end != goesOn {
+	} else if x.end != GoesOn {
 		a.before = 0
 	}
 	return nil
@@ -127,7 +129,7 @@ func (a *array) finish() error {
 
 // sort makes the keys of the operations and sorts them.
 func (a *array) sort(p *kernels.Update) error {
-	p.SortedKey, p.SortedVal = a.key.ptr, a.val.ptr
+	p.SortedKey, p.SortedVal = a.key.Ptr, a.val.Ptr
 	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits+p.NearUsed)+a.dirs-1
 	if a.wide || idBits+rowBits > 64 {
 		p.Wide = 1
@@ -138,7 +140,7 @@ func (a *array) sort(p *kernels.Update) error {
 	if err := a.did("keys"); err != nil {
 		return err
 	}
-	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.ptr, a.key2.ptr}, Values: [2]kernels.Ptr{a.val.ptr, a.val2.ptr}, Work: a.sortWork.ptr, N: n}
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr}, Work: a.sortWork.Ptr, N: n}
 	by := func(bits int) error {
 		s.Bits = bits
 		at, err := kernels.RunSort(a.q, s)
@@ -159,7 +161,7 @@ func (a *array) sort(p *kernels.Update) error {
 			return err
 		}
 	case n <= a.rank:
-		p.SortedKey, p.SortedVal = a.key2.ptr, a.val2.ptr
+		p.SortedKey, p.SortedVal = a.key2.Ptr, a.val2.Ptr
 		if err := kernels.RunUpdateRank(a.q, p); err != nil {
 			return err
 		}
@@ -189,7 +191,7 @@ func (a *array) merge(p *kernels.Update) error {
 
 // look waits and reads the status.
 func (a *array) look() error {
-	if err := a.q.Read(kernels.BytesOf(a.status()), a.control.ptr); err != nil {
+	if err := a.q.Read(kernels.BytesOf(a.status()), a.control.Ptr); err != nil {
 		return err
 	}
 	if err := a.q.Sync(); err != nil {
@@ -204,11 +206,11 @@ func (a *array) rewrite(p *kernels.Update) error {
 	next := slots{}
 	if err := a.scatter(p, &next); err != nil {
 		a.rest()
-		return errors.Join(err, next.free())
+		return errors.Join(err, next.Free())
 	}
 	old := a.now
 	a.now = next
-	if err := old.free(); err != nil {
+	if err := old.Free(); err != nil {
 		return err
 	}
 	if err := a.reserveLeaves(next.leaves); err != nil {
@@ -222,7 +224,7 @@ func (a *array) rewrite(p *kernels.Update) error {
 
 // scatter writes the entries, as they are to be, to other slots, which it makes.
 func (a *array) scatter(p *kernels.Update, next *slots) error {
-	if err := next.reserve(a.dev, leavesFor(a.entries)); err != nil {
+	if err := next.Reserve(a.dev, leavesFor(a.entries)); err != nil {
 		return err
 	}
 	p.Again, p.B, p.Entries = 1, next.params(), uint32(a.entries)

@@ -1,6 +1,6 @@
 //go:build cuda || emu
 
-package cuda
+package mirror
 
 import (
 	"math/rand/v2"
@@ -16,7 +16,8 @@ func (roomy) Alloc(int) (kernels.Ptr, error) { return 256, nil }
 func (roomy) Free(kernels.Ptr) error         { return nil }
 func (roomy) Clear(kernels.Ptr, int) error   { return nil }
 
-// TestA9ScratchHoldsWhatItSays: whatever the number of leaves, what kernels are told of the room beside the slots is there in every column.
+// TestA9ScratchHoldsWhatItSays: whatever the number of leaves, what kernels are told of the room beside the slots is
+// there in every column.
 func TestA9ScratchHoldsWhatItSays(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -28,8 +29,8 @@ func TestA9ScratchHoldsWhatItSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := int(a.params().ScratchSize)
-		if n == 0 || 8*n > a.scratchRow.size || 4*n > a.scratchNbr.size || 4*n > a.scratchEnt.size {
-			t.Errorf("%d leaves: %d entries in %d, %d and %d bytes", a.now.leaves, n, a.scratchRow.size, a.scratchNbr.size, a.scratchEnt.size)
+		if n == 0 || 8*n > a.scratchRow.Size || 4*n > a.scratchNbr.Size || 4*n > a.scratchEnt.Size {
+			t.Errorf("%d leaves: %d entries in %d, %d and %d bytes", a.now.leaves, n, a.scratchRow.Size, a.scratchNbr.Size, a.scratchEnt.Size)
 		}
 	}
 }

@@ -1,0 +1,170 @@
+//go:build cuda || emu
+
+package mirror
+
+import (
+	"fmt"
+	"runtime"
+
+	"motifd/kernels"
+	"motifd/matcher/cuda/device"
+)
+
+// Array lets tests reach the device's packed memory array.
+type Array struct{ a *array }
+
+// NewArray returns an array; wide and rank choose how it sorts, run is how many entries it is loaded by, unless it is
+// 0.
+func NewArray(dev kernels.Device, directed, wide bool, rank, run int) Array {
+	a := newArray(dev, directed)
+	a.wide, a.rank = wide, rank
+	if run > 0 {
+		a.run = run
+	}
+	return Array{a}
+}
+
+// Load loads entries of vertices with these labels.
+func (a Array) Load(entries, vertices, labels, edges int, label []uint32, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
+	of := device.Buffer{Dev: a.a.dev}
+	if err := of.Put(kernels.Bytes(label)); err != nil {
+		return err
+	}
+	err := a.a.load(entries, bounds{vertices, labels, edges}, of.Ptr, next)
+	if e := of.Free(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Update does what the mirror does with a batch, which packs it on all cores.
+func (a Array) Update(ops []kernels.Op, staged int, end Ending, vertices, labels, edges int) error {
+	to, err := a.a.room(len(ops))
+	if err != nil {
+		return err
+	}
+	device.InParts(len(ops), runtime.GOMAXPROCS(0), func(i, j int) { copy(to[i:j], ops[i:]) })
+	if err := a.a.begin(len(ops), staged, end, bounds{vertices, labels, edges}); err != nil {
+		return err
+	}
+	return a.a.finish()
+}
+
+// Leaves returns the size of the array.
+func (a Array) Leaves() int { return a.a.now.leaves }
+
+// Status returns what the last update left.
+func (a Array) Status() kernels.UpdateStatus { return *a.a.status() }
+
+// Watch has f told of the stages of updates.
+func (a Array) Watch(f func(stage string) error) { a.a.watch = f }
+
+// Stream returns the array's stream.
+func (a Array) Stream() kernels.Stream { return a.a.q }
+
+// Device returns the device.
+func (a Array) Device() kernels.Device { return a.a.dev }
+
+// Rewrite writes the array anew, with nothing to merge, and waits.
+func (a Array) Rewrite() error {
+	p := a.a.params()
+	p.SortedKey, p.SortedVal = p.Key, p.Val
+	return a.a.rewrite(p)
+}
+
+func (a Array) Free() error { return a.a.Free() }
+
+// Entry is an entry of the array.
+type Entry struct {
+	Row      uint64
+	Nbr, Ent uint32
+}
+
+// Span is Span of graph.cuh.
+type Span struct{ Begin, End, First, Last uint32 }
+
+// Content is what the device holds.
+type Content struct {
+	Entries []Entry
+	Slots   []uint32 // of the entries
+	Span    []Span
+	Degree  []uint32
+	Order   []uint32
+	Net     []kernels.Net
+}
+
+// read copies memory of the device.
+func read[T any](a *array, b *device.Buffer, n int) ([]T, error) {
+	x := make([]T, n)
+	return x, a.dev.Read(kernels.Bytes(x), b.Ptr)
+}
+
+// Read returns the content and checks what holds of every array: order, density, fences.
+func (a Array) Read(net int) (c Content, err error) {
+	s := &a.a.now
+	row, err := read[uint64](a.a, &s.row, s.leaves*kernels.LeafSlots)
+	if err != nil {
+		return c, err
+	}
+	nbr, err := read[uint32](a.a, &s.nbr, len(row))
+	if err != nil {
+		return c, err
+	}
+	ent, err := read[uint32](a.a, &s.ent, len(row))
+	if err != nil {
+		return c, err
+	}
+	count, err := read[uint32](a.a, &s.count, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	will, err := read[uint32](a.a, &s.will, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	fenceRow, err := read[uint64](a.a, &s.fenceRow, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	fenceNbr, err := read[uint32](a.a, &s.fenceNbr, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	for leaf, n := range count {
+		if n != will[leaf] || s.leaves > 1 && (n < 5 || n > 59) {
+			return c, fmt.Errorf("leaf %d of %d has %d entries and was to have %d", leaf, s.leaves, n, will[leaf])
+		}
+		fence := Entry{Row: fenceRow[leaf], Nbr: fenceNbr[leaf]}
+		if last := len(c.Entries) - 1; leaf == 0 && fence != (Entry{}) || leaf > 0 && !c.Entries[last].before(fence) {
+			return c, fmt.Errorf("leaf %d has fence %x", leaf, fence)
+		}
+		for i := range int(n) {
+			at := leaf*kernels.LeafSlots + i
+			e := Entry{row[at], nbr[at], ent[at]}
+			if last := len(c.Entries) - 1; i == 0 && e.before(fence) || last >= 0 && !c.Entries[last].before(e) {
+				return c, fmt.Errorf("leaf %d, entry %d is out of order", leaf, i)
+			}
+			c.Entries = append(c.Entries, e)
+			c.Slots = append(c.Slots, uint32(at))
+		}
+	}
+	if n, all := float64(len(c.Entries)), float64(len(row)); n > rootHigh*all || s.leaves > 1 && n < rootLow*all || len(c.Entries) != a.a.entries {
+		return c, fmt.Errorf("%d entries, of which the status knows %d, in %d leaves", len(c.Entries), a.a.entries, s.leaves)
+	}
+	sides := a.a.bound.vertices * a.a.dirs
+	if c.Span, err = read[Span](a.a, &a.a.span, sides); err != nil {
+		return c, err
+	}
+	if c.Degree, err = read[uint32](a.a, &a.a.degree, sides); err != nil {
+		return c, err
+	}
+	if c.Order, err = read[uint32](a.a, &a.a.order, a.a.bound.edges); err != nil {
+		return c, err
+	}
+	if net > 0 {
+		c.Net, err = read[kernels.Net](a.a, &a.a.net, net)
+	}
+	return c, err
+}
+
+func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && e.Nbr < f.Nbr }
