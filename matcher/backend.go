@@ -81,6 +81,8 @@ type Group struct {
 type Backend interface {
 	// Name is what `--backend` calls it.
 	Name() string
+	// Capabilities returns what it can do beyond the rest of the methods.
+	Capabilities() Capabilities
 	// Load takes over the graph's present content; the graph is not staged.
 	Load(g *dyngraph.Graph) error
 	// Prepare sets the registered plans: what later Stages keep filters for and later Searches ask for. It is called
@@ -104,12 +106,19 @@ type Backend interface {
 	Close() error
 }
 
-// Concerner is a Backend that knows better than the labels of net edges which queries a staged batch concerns.
-type Concerner interface {
-	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign.
-	// The others have no match that the batch makes or breaks, and no budget that an attempt would use. It is called
-	// between Stage and Search.
-	Concern(note func(plan int, sign dyngraph.Sign))
+// Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps another
+// has that one's, unless it returns its own.
+type Capabilities struct {
+	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign:
+	// the backend knows it better than the labels of net edges. The other plans have no match that the batch makes or
+	// breaks, and no budget that an attempt would use. It is called between Stage and Search.
+	Concern func(note func(plan int, sign dyngraph.Sign))
+	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what they
+	// took. Nothing is emitted. more tells whether another such batch, or one of four times as many updates, would tell it
+	// more. It is nil where there is no choice to make, or no time left for rehearsals.
+	Rehearse func(ctx context.Context, reqs []Request) (more bool, err error)
+	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is searched.
+	TellProgress func(*Progress)
 }
 
 // Planner makes plans; package plan implements it. Statistics are read from the graph.

@@ -49,10 +49,11 @@ const (
 // backend (DESIGN S7, P2).
 type Engine struct {
 	opt     EngineOptions
+	can     Capabilities // of the backend
 	g       *dyngraph.Graph
 	queries map[string]*registered
 	active  []*registered        // searched ones, by name
-	anchors Anchors[*registered] // empty where the backend is a Concerner
+	anchors Anchors[*registered] // empty where the backend tells what a batch concerns
 	// witnesses are the exists queries whose witness has an edge.
 	witnesses map[dyngraph.EdgeIndex][]*registered
 	round     uint64 // of Step
@@ -119,6 +120,7 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{
 		opt:       opt,
+		can:       opt.Backend.Capabilities(),
 		g:         opt.Graph,
 		queries:   map[string]*registered{},
 		witnesses: map[dyngraph.EdgeIndex][]*registered{},
@@ -127,8 +129,8 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 	for _, name := range opt.Suspend {
 		e.asked[name] = true
 	}
-	if b, ok := opt.Backend.(ProgressTeller); ok {
-		b.TellProgress(&e.progress)
+	if e.can.TellProgress != nil {
+		e.can.TellProgress(&e.progress)
 	}
 	if err := e.prepare(); err != nil {
 		return nil, err
@@ -211,7 +213,7 @@ func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 	return nil
 }
 
-// Rehearse has a backend that is a Rehearser measure its ways of searching for what the queries emit; see the function
+// Rehearse has a backend with that capability measure its ways of searching for what the queries emit; see the function
 // of that name. It is for the time before the first Step that somebody waits for. Queries for existence are searched
 // too seldom.
 func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
@@ -263,7 +265,7 @@ func (e *Engine) prepare() error {
 		r.at, plans[i] = i, r.plan
 	}
 	e.concerned = make([]concern, len(plans))
-	if _, knows := e.opt.Backend.(Concerner); !knows {
+	if e.can.Concern == nil {
 		e.anchors.Set(plans, func(i, _ int) *registered { return e.active[i] })
 	}
 	if err := e.opt.Backend.Prepare(plans); err != nil {

@@ -19,12 +19,6 @@ type SearchProgress struct {
 	done atomic.Int64
 }
 
-// ProgressTeller is a Backend that tells how far its searches have come.
-type ProgressTeller interface {
-	// TellProgress sets whom it tells. It is called before anything is searched.
-	TellProgress(*Progress)
-}
-
 // Begin takes note of a search from so many anchors, of which none is done. s must not be in use.
 func (p *Progress) Begin(s *SearchProgress, anchors int) {
 	s.all = anchors

@@ -9,16 +9,6 @@ import (
 	"motifd/dyngraph"
 )
 
-// Rehearser is a Backend that chooses how to search by what searches took before, and can find out before a batch is searched that
-// somebody waits for.
-type Rehearser interface {
-	// Rehearses tells whether there is a choice to make, and time for rehearsals: a backend that is set up without is not asked to.
-	Rehearses() bool
-	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what they took. Nothing is emitted. more
-	// tells whether another such batch, or one of four times as many updates, would tell it more.
-	Rehearse(ctx context.Context, reqs []Request) (more bool, err error)
-}
-
 // Batches of a rehearsal, in updates: from leastRehearsed on by fours, rehearsals of each size. None is more than a quarter of the graph.
 const (
 	leastRehearsed = 8
@@ -26,18 +16,17 @@ const (
 	rehearsals     = 3
 )
 
-// Rehearse has a backend that is a Rehearser measure its ways of searching for the requests, of both signs alike: on batches that delete some of the graph's
+// Rehearse has a backend with that capability measure its ways of searching for the requests, of both signs alike: on batches that delete some of the graph's
 // edges and insert others between vertices of the same labels. Each is staged and aborted: whatever is searched later, its results are
 // the same. It returns the number of batches, 0 for a backend that has no use for them or a graph that is small. No batch may be staged.
 func Rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, reqs []Request) (batches int, err error) {
-	r, ok := be.(Rehearser)
-	if !ok || !r.Rehearses() || len(reqs) == 0 || g.Edges() < 4*leastRehearsed {
+	if be.Capabilities().Rehearse == nil || len(reqs) == 0 || g.Edges() < 4*leastRehearsed {
 		return 0, nil
 	}
 	s := newSampler(g)
 	for size := leastRehearsed; size <= min(mostRehearsed, g.Edges()/4); size *= 4 {
 		for range rehearsals {
-			more, err := rehearse(ctx, g, be, r, s.batch(size), reqs)
+			more, err := rehearse(ctx, g, be, s.batch(size), reqs)
 			if err != nil {
 				return batches, fmt.Errorf("rehearsing a batch of %d updates: %w", size, err)
 			}
@@ -50,7 +39,7 @@ func Rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, reqs []Request
 }
 
 // rehearse rehearses one batch.
-func rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, r Rehearser, updates []dyngraph.Update, reqs []Request) (more bool, err error) {
+func rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, updates []dyngraph.Update, reqs []Request) (more bool, err error) {
 	d, err := g.Stage(updates)
 	if err != nil {
 		return false, fmt.Errorf("staging: %w", err)
@@ -59,7 +48,9 @@ func rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, r Rehearser, u
 	if err := be.Stage(d); err != nil {
 		return false, fmt.Errorf("staging in backend %s: %w", be.Name(), err)
 	}
-	more, err = r.Rehearse(ctx, reqs)
+	if r := be.Capabilities().Rehearse; r != nil {
+		more, err = r(ctx, reqs)
+	}
 	return more, errors.Join(err, be.Abort())
 }
 

@@ -23,11 +23,14 @@ type rehearsing struct {
 
 var errRehearsal = errors.New("no rehearsal")
 
-// Rehearses implements matcher.Rehearser.
-func (b *rehearsing) Rehearses() bool { return true }
+// Capabilities implements matcher.Backend.
+func (b *rehearsing) Capabilities() matcher.Capabilities {
+	can := b.Backend.Capabilities()
+	can.Rehearse = b.rehearse
+	return can
+}
 
-// Rehearse implements matcher.Rehearser.
-func (b *rehearsing) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
+func (b *rehearsing) rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 		if b.rng.IntN(4) == 0 {
 			continue
@@ -158,11 +161,15 @@ func (b *sizes) Stage(d *dyngraph.Delta) error {
 	return b.Backend.Stage(d)
 }
 
-// Rehearses implements matcher.Rehearser.
-func (b *sizes) Rehearses() bool { return b.most > 0 }
+// Capabilities implements matcher.Backend.
+func (b *sizes) Capabilities() (can matcher.Capabilities) {
+	if b.most > 0 {
+		can.Rehearse = b.rehearse
+	}
+	return can
+}
 
-// Rehearse implements matcher.Rehearser.
-func (b *sizes) Rehearse(context.Context, []matcher.Request) (more bool, err error) {
+func (b *sizes) rehearse(context.Context, []matcher.Request) (more bool, err error) {
 	b.rehearsed = append(b.rehearsed, [2]int{b.staged.Deleted(), b.staged.Inserted()})
 	return len(b.rehearsed) < b.most, nil
 }

@@ -252,9 +252,9 @@ func (s *stepper) collect() {
 		}
 		e.concerned[at] |= c | noted
 	}
-	concerner, knows := e.opt.Backend.(Concerner)
+	knows := e.can.Concern != nil
 	if knows && len(s.d.Net) > 0 {
-		concerner.Concern(func(plan int, sign dyngraph.Sign) { note(plan, 1<<sideOf(sign)) })
+		e.can.Concern(func(plan int, sign dyngraph.Sign) { note(plan, 1<<sideOf(sign)) })
 	}
 	view := e.g.View(dyngraph.New)
 	for i := range s.d.Net {
@@ -312,7 +312,7 @@ func (s *stepper) collect() {
 }
 
 // touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
-// anew then: a Concerner, which knows better than labels what a batch changes, does not know what was left undecided.
+// anew then: a backend that knows better than labels what a batch changes does not know what was left undecided.
 func (s *stepper) touches(r *registered) bool {
 	view := s.e.g.View(dyngraph.New)
 	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })

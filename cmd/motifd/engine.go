@@ -29,11 +29,18 @@ type timedBackend struct {
 	phase func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
 
-// TellProgress implements matcher.ProgressTeller. A backend that does not tell how far it has come tells nothing.
-func (t *timedBackend) TellProgress(p *matcher.Progress) {
-	if b, ok := t.Backend.(matcher.ProgressTeller); ok {
-		b.TellProgress(p)
+// Capabilities implements matcher.Backend. To find what a batch concerns is part of the search: it is not looked for again.
+// What is rehearsed is no search of the stream's.
+func (t *timedBackend) Capabilities() matcher.Capabilities {
+	can := t.Backend.Capabilities()
+	if concern := can.Concern; concern != nil {
+		can.Concern = func(note func(plan int, sign dyngraph.Sign)) {
+			begin := time.Now()
+			concern(note)
+			t.search += time.Since(begin)
+		}
 	}
+	return can
 }
 
 // Search implements matcher.Backend.
@@ -73,36 +80,6 @@ func (t *timedBackend) took(begin time.Time, receiver time.Duration) {
 	}
 }
 
-// timedConcerner is a timedBackend whose backend is a matcher.Concerner, which the engine can only tell from its methods.
-type timedConcerner struct {
-	*timedBackend
-	concerner matcher.Concerner
-}
-
-// Concern implements matcher.Concerner. It is part of the search: what it finds is not looked for again.
-func (t *timedConcerner) Concern(note func(plan int, sign dyngraph.Sign)) {
-	begin := time.Now()
-	t.concerner.Concern(note)
-	t.search += time.Since(begin)
-}
-
-// timedRehearser is a timedBackend whose backend is a matcher.Rehearser. What is rehearsed is no search of the stream's.
-type timedRehearser struct {
-	*timedBackend
-	matcher.Rehearser
-}
-
-// forEngine returns the backend with all that it can do.
-func (t *timedBackend) forEngine() matcher.Backend {
-	switch b := t.Backend.(type) {
-	case matcher.Concerner:
-		return &timedConcerner{t, b}
-	case matcher.Rehearser:
-		return &timedRehearser{t, b}
-	}
-	return t
-}
-
 // rehearsal returns what is done before the first batch: a backend that chooses between CPU and GPU compares them.
 func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -121,7 +98,7 @@ func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) erro
 
 // newEngine returns an engine over a graph. Of the options, the caller gives those that differ between commands.
 func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*matcher.Engine, error) {
-	opt.Graph, opt.Backend, opt.Planner, opt.Phase, opt.Sampled = g, b.forEngine(), plan.New(), b.phase, codec.Sampled
+	opt.Graph, opt.Backend, opt.Planner, opt.Phase, opt.Sampled = g, b, plan.New(), b.phase, codec.Sampled
 	e, err := matcher.NewEngine(opt)
 	if err != nil {
 		return nil, fmt.Errorf("starting the engine: %w", err)

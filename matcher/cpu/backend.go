@@ -103,7 +103,12 @@ type Backend struct {
 	idle []*searcher // workers between searches, with their caches
 }
 
-// TellProgress implements matcher.ProgressTeller.
+// Capabilities implements matcher.Backend.
+func (b *Backend) Capabilities() matcher.Capabilities {
+	return matcher.Capabilities{Concern: b.Concern, TellProgress: b.TellProgress}
+}
+
+// TellProgress sets whom searches tell how far they have come.
 func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 
 // forget drops all caches.

@@ -159,7 +159,7 @@ func (b *Backend) openNet(n *dyngraph.NetEdge, fit *matcher.Fits[fitting]) {
 	open.end = append(open.end, uint32(len(open.list)))
 }
 
-// Concern implements matcher.Concerner.
+// Concern tells which plans a staged batch concerns; see matcher.Capabilities.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	noteOnce := func(c *compiled, sign dyngraph.Sign) {
 		if noted := &c.noted[program.SignIndex(sign)]; *noted != b.phase {

@@ -110,7 +110,16 @@ func New(opt Options) *Backend {
 	return b
 }
 
-// TellProgress implements matcher.ProgressTeller. Of rows that the device finds it tells which anchors are handed out.
+// Capabilities implements matcher.Backend.
+func (b *Backend) Capabilities() matcher.Capabilities {
+	can := matcher.Capabilities{TellProgress: b.TellProgress}
+	if b.rehearses() {
+		can.Rehearse = b.Rehearse
+	}
+	return can
+}
+
+// TellProgress sets whom searches tell how far they have come. Of rows that the device finds it tells which anchors are handed out.
 func (b *Backend) TellProgress(p *matcher.Progress) {
 	b.progress = p
 	b.cpu.TellProgress(p)

@@ -207,10 +207,10 @@ func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries [
 func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
 	t.Helper()
 	for _, batch := range batches {
-		if r, ok := got.(matcher.Rehearser); ok && rng.IntN(8) == 0 {
+		if rehearse := got.Capabilities().Rehearse; rehearse != nil && rng.IntN(8) == 0 {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-			if _, err := r.Rehearse(t.Context(), requests); err != nil {
+			if _, err := rehearse(t.Context(), requests); err != nil {
 				t.Fatal(err)
 			}
 			bench.Abort()

@@ -11,15 +11,15 @@ import (
 	"motifd/matcher/cuda/placement"
 )
 
-// Rehearses implements matcher.Rehearser.
-func (b *Backend) Rehearses() bool {
+// rehearses reports whether there is a choice between CPU and GPU, and time left for rehearsals.
+func (b *Backend) rehearses() bool {
 	return b.opt.Placement != nil && !b.lost && b.opt.Placement.RehearsalLeft() > 0
 }
 
-// Rehearse implements matcher.Rehearser: both sides search the staged batch, each kind of request by itself, for as
+// Rehearse is that of matcher.Capabilities: both sides search the staged batch, each kind of request by itself, for as
 // long as the Placement lets them. The graph's way to the device is no part of that time, nor is the CPU's index.
 func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
-	if !b.Rehearses() {
+	if !b.rehearses() {
 		return false, nil
 	}
 	p := b.opt.Placement

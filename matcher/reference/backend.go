@@ -27,6 +27,9 @@ var _ matcher.Backend = (*Backend)(nil)
 func New() *Backend { return &Backend{} }
 
 // Name returns "reference".
+// Capabilities implements matcher.Backend: there are none.
+func (b *Backend) Capabilities() matcher.Capabilities { return matcher.Capabilities{} }
+
 func (b *Backend) Name() string { return "reference" }
 
 // Load takes over the graph.

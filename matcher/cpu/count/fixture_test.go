@@ -25,6 +25,8 @@ type fixture struct {
 	plans  map[*matcher.Plan]*Plan
 }
 
+func (b *fixture) Capabilities() matcher.Capabilities { return matcher.Capabilities{} }
+
 func (b *fixture) Name() string { return "fixture" }
 
 func (b *fixture) Load(g *dyngraph.Graph) error {
