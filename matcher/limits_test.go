@@ -126,7 +126,11 @@ func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 			d.Register(q)
 		}
 		for _, batch := range c.Batches {
-			decided += len(d.Batch(batch).Decided)
+			out := d.Batch(batch)
+			decided += len(out.Decided)
+			if rng.IntN(3) == 0 { // the process starts anew
+				require.NoError(t, d.Engine.Restore(t.Context(), out.Queries))
+			}
 		}
 		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1, false)} {
 			require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(other, matcher.Limits{})).Transcript()), other.Name())
