@@ -187,6 +187,11 @@ func (s *stepper) begin(added *registered) error {
 		}
 		s.e.setWitness(added, w.existed.exists, w.existed.witness)
 		s.announce(added, w.existed.unsure)
+		if x := w.totalDecision(dyngraph.Inserted); x != nil {
+			if err := s.put(w, s.totalNotice(w, x)); err != nil {
+				return err
+			}
+		}
 	}
 	if added.state.Query.Backfill == BackfillFull && (w.suspended == nil || w.suspended.Snapshot) {
 		if err := s.snapshot(w, dyngraph.Inserted); err != nil {

@@ -138,6 +138,37 @@ func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 	})
 }
 
+// TestS11ALimitAtRegistrationIsTold registers a query for existence whose first search is beyond its budget: the output
+// says so, with a backfill and without.
+func TestS11ALimitAtRegistrationIsTold(t *testing.T) {
+	for _, over := range []matcher.OverBudget{matcher.SkipGroup, matcher.SuspendQuery} {
+		for _, backfill := range []matcher.Backfill{matcher.BackfillNone, matcher.BackfillFull} {
+			w := newWorld(t, true)
+			d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
+			var msgs []dyngraph.Message
+			for u := range 8 { // bipartite: no triangle
+				for v := range 8 {
+					msgs = append(msgs, link(dyngraph.InsertEdge, u, 100+v), link(dyngraph.InsertEdge, 100+v, u))
+				}
+			}
+			d.Batch(msgs)
+			out := d.Register(w.query("ring", "MATCH (a)-->(b)-->(c)-->(a)", exists, func(q *matcher.Query) {
+				q.WorkBudget, q.OverBudget, q.Backfill = 1, over, backfill
+			}))
+			require.Len(t, out.Records, 1)
+			want := matcher.Notice{Reason: matcher.ReasonSkipped, Cause: matcher.CauseSteps}
+			if over == matcher.SuspendQuery {
+				want.Reason = matcher.ReasonSuspended
+			}
+			require.Equal(t, matcher.EventNotice, out.Records[0].Kind)
+			require.Equal(t, want, out.Records[0].Notice)
+			again := matchertest.Replay(t, d.Log, matcher.EngineOptions{
+				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: reference.New(), Planner: plan.New()})
+			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
+		}
+	}
+}
+
 // checkRecovery steps over a log as a daemon does that finds the last batch's intent: with the decisions that were made
 // before some record was published, and limits that are measured from that record on. What was published is put out
 // again, and a replay of its log puts out the same as it.

@@ -57,11 +57,7 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			continue
 		}
 		if x := w.totalDecision(sign); x != nil {
-			ev.Kind, ev.Notice = EventNotice, Notice{Reason: ReasonSkipped, Cause: x.Cause}
-			if x.Action == Suspend {
-				ev.Notice.Reason = ReasonSuspended
-			}
-			if err := s.put(w, &ev); err != nil {
+			if err := s.put(w, s.totalNotice(w, x)); err != nil {
 				return err
 			}
 			continue
@@ -94,6 +90,15 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 		}
 	}
 	return nil
+}
+
+// totalNotice returns the event that takes the place of a count or a transition which a decision leaves out.
+func (s *stepper) totalNotice(w *work, x *Decision) *Event {
+	n := Notice{Reason: ReasonSkipped, Cause: x.Cause}
+	if x.Action == Suspend {
+		n.Reason = ReasonSuspended
+	}
+	return &Event{Kind: EventNotice, Query: w.state.Query, Sign: x.Sign, View: s.e.g.View(dyngraph.New), Notice: n}
 }
 
 // totalDecision returns the decision that takes the place of a count or a transition, or nil.
