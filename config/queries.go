@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -29,6 +30,10 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 		}
 		q.Origin = "config"
 		if err := matcher.CheckNewName(q.Name); err != nil {
+			if _, gone := os.Stat(c.Checkpoint.Dir); errors.Is(gone, fs.ErrNotExist) {
+				v.fail(path, "%v", err)
+				return
+			}
 			v.warn(path, "%v; the query is refused unless the checkpoint holds one of this name", err)
 		}
 		taken[q.Name] = from

@@ -91,7 +91,7 @@ func (s *service) run(ctx context.Context) (err error) {
 			stopped = p.Status().Batch < last
 		}
 		if n := store.InHand(); n > 0 && ctx.Err() != nil && stopped {
-			err = fmt.Errorf("%w: %d batches in hand; the next start finishes them", errUnfinished, n)
+			err = fmt.Errorf("%w: batches in hand: %d; the next start finishes them", errUnfinished, n)
 		}
 	}()
 	for _, name := range s.suspend {
@@ -130,7 +130,12 @@ func (s *service) run(ctx context.Context) (err error) {
 	var watchers sync.WaitGroup
 	watchers.Go(func() { watchSteps(watching, p.Step, s.log) })
 	watchers.Go(func() { watchDisk(watching, store.DiskUse, s.log) })
+	quiet := context.AfterFunc(ctx, func() {
+		s.log.Info().Stringer("stop_timeout", s.cfg.StopTimeout.Std()).
+			Msg("stopping: the batch in hand is finished first")
+	})
 	err = p.Run(ctx)
+	quiet()
 	stopWatching()
 	watchers.Wait()
 	st := p.Status()

@@ -97,6 +97,7 @@ func TestAStopInAFloodOfRecovery(t *testing.T) {
 			"--set=queries_dir=" + dir, "--set=checkpoint.dir=" + filepath.Join(dir, "state"), "--set=admin.listen=",
 			"--set=stop_timeout=1ms",
 		}, strings.NewReader(""), io.Discard, &stderr, nil), stderr.String())
+		require.Contains(t, stderr.String(), "stopping: the batch in hand is finished first")
 		require.NoError(t, out.Close())
 		require.ErrorIs(t, <-read, os.ErrClosed)
 		cancel()
