@@ -8,8 +8,8 @@ import (
 	"motifd/matcher"
 )
 
-// Open opens a temporary file in a directory, or in that of the system if dir is empty. The file has no name any more when
-// Open returns; kind is part of the name that it has for a moment. The caller closes it.
+// Open opens a temporary file in a directory, or in that of the system if dir is empty. The file has no name any more
+// when Open returns; kind is part of the name that it has for a moment. The caller closes it.
 func Open(dir, kind string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "motifd-"+kind+"-*")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command benchpair compares two builds of motifd: it runs fixed benchmarks by both, in pairs, on one thread, and prints
-// the ratios of the processor time that they take. `make bench-pair OLD=path NEW=path` runs it.
+// Command benchpair compares two builds of motifd: it runs fixed benchmarks by both, in pairs, on one thread, and
+// prints the ratios of the processor time that they take. `make bench-pair OLD=path NEW=path` runs it.
 package main
 
 import (

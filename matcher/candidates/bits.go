@@ -7,8 +7,8 @@ import (
 	"motifd/matcher"
 )
 
-// Test tells how a class's candidate bit is read: a vertex has it if its word of that number, under the mask, is Want. A class that
-// nothing fits has the Test that nothing passes.
+// Test tells how the candidate bit of a class is read: a vertex has the bit if its word number Word, under Mask, equals
+// Want. A class that no vertex can fit has a Test that nothing passes.
 type Test struct {
 	Word       int
 	Mask, Want uint64
@@ -26,25 +26,25 @@ func (t Test) Bit() (uint32, bool) {
 // noneTest is passed by nothing.
 var noneTest = Test{Want: 1}
 
-// candidates holds the candidate bits of all vertices. A vertex can fit only classes of its own label and of any label, so that it
-// needs bits for those alone: each label's classes are numbered by themselves, on a shelf. Since others' bits then lie in the same
-// places, a word says whose it is: its uppermost byte is the tag of the shelf, and a look at one word tells both. Labels that
-// are more than the tags share shelves.
+// candidates holds the candidate bits of all vertices. A vertex can fit only classes of its own label and of any label,
+// so it has bits for those alone: each label has its own numbering of classes. Bits of several numberings share a
+// place, so the top byte of a word is the tag of its numbering, and one word tells both. If there are more labels than
+// tags, labels share a numbering.
 type candidates struct {
 	words int // of a vertex, with room for more classes
 	used  int
 	bits  []uint64
 
-	shelves   []shelf // by tag
-	tags      map[dyngraph.LabelID]uint8
-	any       []int   // the words of shelf 0, of the classes of any label
-	labelled  []int   // the words that the other shelves share
-	nth       []int32 // by word: which one of its shelf it is
-	numbered  int     // classes
-	perVertex int     // words for a bit for each class, with room for more
+	numberings []numbering // by tag
+	tags       map[dyngraph.LabelID]uint8
+	any        []int   // the words of numbering 0, of the classes of any label
+	labelled   []int   // the words that the other numberings share
+	nth        []int32 // by word: which one of its numbering it is
+	numbered   int     // classes
+	perVertex  int     // words for a bit for each class, with room for more
 }
 
-type shelf []int32 // the classes, by place
+type numbering []int32 // the classes, by place
 
 const (
 	tagShift = 56
@@ -54,7 +54,7 @@ const (
 // put gives the next class, of a label, its bit.
 func (c *candidates) put(l dyngraph.LabelID) Test {
 	tag := c.tag(l)
-	s, words := &c.shelves[tag], &c.labelled
+	s, words := &c.numberings[tag], &c.labelled
 	if tag == 0 {
 		words = &c.any
 	}
@@ -77,23 +77,23 @@ func (c *candidates) pass() Test {
 	return noneTest
 }
 
-// tag returns the tag of a label's shelf.
+// tag returns the tag of a label's numbering.
 func (c *candidates) tag(l dyngraph.LabelID) uint8 {
-	if c.shelves == nil {
-		c.shelves, c.tags = make([]shelf, 1), map[dyngraph.LabelID]uint8{}
+	if c.numberings == nil {
+		c.numberings, c.tags = make([]numbering, 1), map[dyngraph.LabelID]uint8{}
 	}
 	if l == matcher.AnyLabel {
 		return 0
 	}
 	tag, ok := c.tags[l]
 	if !ok {
-		if n := len(c.shelves); n <= 255 {
-			c.shelves = append(c.shelves, nil)
+		if n := len(c.numberings); n <= 255 {
+			c.numberings = append(c.numberings, nil)
 			tag = uint8(n)
 		} else {
 			tag = 1
-			for t := range c.shelves[1:] {
-				if len(c.shelves[1+t]) < len(c.shelves[tag]) {
+			for t := range c.numberings[1:] {
+				if len(c.numberings[1+t]) < len(c.numberings[tag]) {
 					tag = uint8(1 + t)
 				}
 			}
@@ -130,7 +130,7 @@ func (c *candidates) has(v dyngraph.VertexID, t *Test) bool {
 	return t.Of(c.bits[int(v)*c.words:])
 }
 
-// set sets a bit. What was left of a vertex of another label that had the id goes.
+// set sets a bit. It drops the bits of a former vertex of another label that had the same id.
 func (c *candidates) set(v dyngraph.VertexID, t *Test) {
 	w := &c.bits[int(v)*c.words+t.Word]
 	*w = *w&^t.Mask | t.Want
@@ -148,7 +148,7 @@ func (c *candidates) byNumber(v int, row []uint64) {
 		if x&^tagMask == 0 {
 			continue
 		}
-		s := c.shelves[x>>tagShift][nth*tagShift:]
+		s := c.numberings[x>>tagShift][nth*tagShift:]
 		for x &^= tagMask; x != 0; x &= x - 1 {
 			class := s[bits.TrailingZeros64(x)]
 			row[class>>6] |= 1 << (class & 63)

@@ -72,8 +72,10 @@ func TestCandidatesAgainstSets(t *testing.T) {
 		for v := range vertices {
 			c.byNumber(v, row)
 			for i, x := range classes {
-				if got, numbered := c.has(dyngraph.VertexID(v), &x.test), row[i/64]>>(i%64)&1 == 1; got != x.has[v] || numbered != x.has[v] {
-					t.Fatalf("class %d of label %d, vertex %d of label %d: %t, by number %t, want %t", i, x.label, v, label[v], got, numbered, x.has[v])
+				got, numbered := c.has(dyngraph.VertexID(v), &x.test), row[i/64]>>(i%64)&1 == 1
+				if got != x.has[v] || numbered != x.has[v] {
+					t.Fatalf("class %d of label %d, vertex %d of label %d: %t, by number %t, want %t",
+						i, x.label, v, label[v], got, numbered, x.has[v])
 				}
 			}
 		}

@@ -30,7 +30,8 @@ func (f *Filter) isDormant(p *matcher.Plan) bool {
 func (f *Filter) Dormant(p *matcher.Plan) bool { return f.plans[p].dormant }
 
 // Wake begins to maintain the classes of the dormant plans that the staged batch wakes, and returns these plans. Stage
-// calls it too; a backend that keeps other state per plan calls it before Stage when the batch brings a new label triple.
+// calls it too; a backend that keeps other state per plan calls it before Stage when the batch brings a new label
+// triple.
 func (f *Filter) Wake() (woken []*matcher.Plan) {
 	f.dormant = slices.DeleteFunc(f.dormant, func(p *matcher.Plan) bool {
 		known := f.plans[p]
@@ -44,7 +45,8 @@ func (f *Filter) Wake() (woken []*matcher.Plan) {
 	return woken
 }
 
-// Woken returns the number of plans that Wake has woken so far. When it has changed, copies of the bits are out of date.
+// Woken returns the number of plans that Wake has woken so far. When it has changed, copies of the bits are out of
+// date.
 func (f *Filter) Woken() uint64 { return f.woken }
 
 // keep begins to count for the classes of plans, and sets their bits.
@@ -58,22 +60,22 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 			}
 		}
 	}
-	counted := map[*group]int{} // columns that were there before
-	var order []*group
+	counted := map[*table]int{} // columns that were there before
+	var order []*table
 	for _, i := range kept {
 		c := &f.classes[i]
-		c.group = f.groupOf(c.Label)
-		if _, ok := counted[c.group]; !ok {
-			counted[c.group] = len(c.group.columns)
-			order = append(order, c.group)
+		c.table = f.tableOf(c.Label)
+		if _, ok := counted[c.table]; !ok {
+			counted[c.table] = len(c.table.columns)
+			order = append(order, c.table)
 		}
 		for _, n := range c.Needs {
-			col, known := c.group.column(n.Column)
+			col, known := c.table.column(n.Column)
 			if !known {
-				f.meetings = meetings{}
+				f.triples = triples{}
 			}
-			c.asks = append(c.asks, ask{int32(col), n.Count})
-			c.group.note(col, n.Count, i)
+			c.asks = append(c.asks, columnNeed{int32(col), n.Count})
+			c.table.note(col, n.Count, i)
 		}
 	}
 	for _, g := range order {
@@ -84,8 +86,8 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 	}
 	for _, i := range kept {
 		c := &f.classes[i]
-		for at, v := range c.group.members {
-			if v != dyngraph.NoVertex && c.group.satisfied(uint32(at), c.asks) {
+		for at, v := range c.table.members {
+			if v != dyngraph.NoVertex && c.table.satisfied(uint32(at), c.asks) {
 				f.set(v, c)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 )
 
 // Filter keeps, for every data vertex, exact counts of its adjacency in the columns that registered queries need of
-// vertices of its label, and one candidate bit per class (GAMMA section IV-B; DESIGN A5). Counts are exact, not saturated,
-// because a saturated count cannot be decremented. While a batch is staged a bit is the old one OR the new one, so that
-// it holds for the searches of both phases.
+// vertices of its label, and one candidate bit per class (GAMMA section IV-B; DESIGN A5). Counts are exact, not
+// saturated, because a saturated count cannot be decremented. While a batch is staged a bit is the old one OR the new
+// one, so that it holds for the searches of both phases.
 //
 // A batch costs work for the counts that it changes and the classes for which a changed count matters, whatever
 // the number of classes; a class costs work for the vertices of its label.
@@ -30,29 +30,29 @@ type Filter struct {
 	generation int // changes when classes are numbered anew
 	candidates candidates
 
-	indexed bool     // whether groups holds the vertices
-	groups  []*group // by label
-	any     *group   // of all vertices, for classes of any label; its places are ids
-	place   []uint32 // of each vertex in its label's group
+	indexed bool     // whether tables holds the vertices
+	tables  []*table // by label
+	any     *table   // of all vertices, for classes of any label; its places are ids
+	place   []uint32 // row of each vertex in its label's table
 
-	delta    *dyngraph.Delta
-	pending  []pending // bits that the staged batch may change
-	flips    []flip    // bits that it changes
-	changed  []Change
-	todo     []tally
-	meetings meetings
-	warmth   uint32 // what was read ahead, lest it be left out
+	delta      *dyngraph.Delta
+	pending    []pending // bits that the staged batch may change
+	flips      []flip    // bits that it changes
+	changed    []Change
+	todo       []tally
+	triples    triples
+	prefetched uint32 // sum of what was prefetched, so that the compiler keeps the reads
 }
 
 // class is a requirement with its columns.
 type class struct {
 	plan.Requirement
 	test  Test
-	kept  bool       // bits and counts are
-	group *group     // nil when they are not
-	asks  []ask      // the needs, by column of the group
-	plans []*planned // that have it, for each vertex that has
-	fit   int        // data vertices that have the bit
+	kept  bool         // bits and counts are
+	table *table       // nil when they are not
+	asks  []columnNeed // the needs, by column of the table
+	plans []*planned   // that have it, for each vertex that has
+	fit   int          // data vertices that have the bit
 }
 
 // planned is what the filter knows of a plan.
@@ -78,17 +78,17 @@ func (f *Filter) Load(g *dyngraph.Graph) {
 
 func (f *Filter) reset() {
 	f.classes, f.index, f.plans, f.unused, f.dormant = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0, nil
-	f.candidates, f.any, f.meetings = candidates{}, nil, meetings{}
-	for _, g := range f.groups {
+	f.candidates, f.any, f.triples = candidates{}, nil, triples{}
+	for _, g := range f.tables {
 		if g != nil {
 			g.forget()
 		}
 	}
 }
 
-// Prepare makes the filter serve the plans, and no others. It counts in the old view, so a staged batch must be handed to
-// Stage afterwards. Plans that it served before cost nothing. Classes that no plan has any more are kept, since the next
-// query may have them, until they are the most.
+// Prepare makes the filter serve the plans, and no others. It counts in the old view, so a staged batch must be handed
+// to Stage afterwards. Plans that it served before cost nothing. Classes without a plan are kept for later queries,
+// until they outnumber the others.
 func (f *Filter) Prepare(plans []*matcher.Plan) {
 	f.round++
 	var added []*matcher.Plan
@@ -174,7 +174,7 @@ func (f *Filter) add(plans []*matcher.Plan) {
 	f.keep(kept)
 }
 
-// set sets the candidate bit of a vertex that has it not.
+// set sets the candidate bit of a vertex; the bit is not set yet.
 func (f *Filter) set(v dyngraph.VertexID, c *class) {
 	f.candidates.set(v, &c.test)
 	if c.fit++; c.fit == 1 {
@@ -184,7 +184,7 @@ func (f *Filter) set(v dyngraph.VertexID, c *class) {
 	}
 }
 
-// clear clears the candidate bit of a vertex that has it.
+// clear clears the candidate bit of a vertex; the bit is set.
 func (f *Filter) clear(v dyngraph.VertexID, c *class) {
 	f.candidates.clear(v, &c.test)
 	if c.fit--; c.fit == 0 {
@@ -205,12 +205,12 @@ func (f *Filter) locate() {
 	}
 }
 
-// groupOf returns the group of a label.
-func (f *Filter) groupOf(l dyngraph.LabelID) *group {
+// tableOf returns the table of a label.
+func (f *Filter) tableOf(l dyngraph.LabelID) *table {
 	if l == matcher.AnyLabel {
 		if f.any == nil {
-			f.any = &group{}
-			for _, g := range f.groups {
+			f.any = &table{}
+			for _, g := range f.tables {
 				if g == nil {
 					continue
 				}
@@ -223,36 +223,36 @@ func (f *Filter) groupOf(l dyngraph.LabelID) *group {
 		}
 		return f.any
 	}
-	if int(l) >= len(f.groups) {
-		f.groups = append(f.groups, make([]*group, int(l)+1-len(f.groups))...)
+	if int(l) >= len(f.tables) {
+		f.tables = append(f.tables, make([]*table, int(l)+1-len(f.tables))...)
 	}
-	if f.groups[l] == nil {
-		f.groups[l] = &group{}
+	if f.tables[l] == nil {
+		f.tables[l] = &table{}
 	}
-	return f.groups[l]
+	return f.tables[l]
 }
 
-// enter makes a vertex a member of its groups.
+// enter makes a vertex a member of its tables.
 func (f *Filter) enter(v dyngraph.VertexID) {
 	if int(v) >= len(f.place) {
 		f.place = append(f.place, make([]uint32, int(f.g.IDBound())-len(f.place))...)
 	}
-	f.place[v] = f.groupOf(f.g.View(dyngraph.New).Label(v)).enter(v)
+	f.place[v] = f.tableOf(f.g.View(dyngraph.New).Label(v)).enter(v)
 	if f.any != nil {
 		f.any.put(v, int(v))
 	}
 }
 
-// leave makes a vertex without edges a member no more.
+// leave removes a vertex without edges from its tables.
 func (f *Filter) leave(v dyngraph.VertexID) {
-	f.groupOf(f.g.View(dyngraph.New).Label(v)).leave(f.place[v])
+	f.tableOf(f.g.View(dyngraph.New).Label(v)).leave(f.place[v])
 	if f.any != nil {
 		f.any.members[v] = dyngraph.NoVertex
 	}
 }
 
-// at returns the place of a vertex in one of its groups.
-func (f *Filter) at(g *group, v dyngraph.VertexID) uint32 {
+// at returns the place of a vertex in one of its tables.
+func (f *Filter) at(g *table, v dyngraph.VertexID) uint32 {
 	if g == f.any {
 		return uint32(v)
 	}
@@ -276,7 +276,7 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.count(d, 1)
 	for i := range f.pending {
 		if i%ahead == 0 {
-			f.warm(f.pending[i:min(i+ahead, len(f.pending))])
+			f.prefetch(f.pending[i:min(i+ahead, len(f.pending))])
 		}
 		p := &f.pending[i]
 		on := f.satisfied(p.g, p.place, p.w)
@@ -323,7 +323,7 @@ func (f *Filter) Abort() {
 	f.end(f.delta.Created)
 }
 
-// end forgets the batch, and vertices that are in the graph no more.
+// end forgets the batch, and removes vertices that have left the graph.
 func (f *Filter) end(gone []dyngraph.VertexID) {
 	if f.indexed {
 		for _, v := range gone {
@@ -336,9 +336,9 @@ func (f *Filter) end(gone []dyngraph.VertexID) {
 // Class returns the number of the class of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v] }
 
-// Missing returns where the number of a plan's vertices is kept that no data vertex fits: while it is not 0, no match is in the graph, nor
-// in that of the staged batch. The plan must have been given to Prepare; the number is kept until a Prepare without it, or another
-// Generation.
+// Missing points to the number of pattern vertices of a plan that no data vertex fits. While it is not 0, neither view
+// has a match. The plan must have been given to Prepare; the number is maintained until a Prepare without the plan, or
+// another Generation.
 func (f *Filter) Missing(p *matcher.Plan) *int32 { return &f.plans[p].missing }
 
 // Change is a candidate bit that has changed.
@@ -368,8 +368,8 @@ func (f *Filter) Labels() int { return len(f.candidates.tags) }
 // Vertices returns the bound of the ids that there are candidate bits for.
 func (f *Filter) Vertices() int { return len(f.candidates.bits) / max(1, f.candidates.words) }
 
-// ByNumber fills row with the candidate bits of a vertex below Vertices by the numbers of the classes: bit c%64 of word c/64 is that of class
-// c. A row has NumberWords words.
+// ByNumber fills row with the candidate bits of a vertex below Vertices, by class number: bit c%64 of word c/64 is that
+// of class c. A row has NumberWords words.
 func (f *Filter) ByNumber(v dyngraph.VertexID, row []uint64) { f.candidates.byNumber(int(v), row) }
 
 // NumberWords returns the number of words of a row of bits by number, which may be more than there are classes.

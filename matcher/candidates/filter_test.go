@@ -128,8 +128,8 @@ func randomMessages(rng *rand.Rand) []dyngraph.Message {
 	return ms
 }
 
-// checkFilter compares the bits with the view: exactly, or as an upper bound. The bits of classes that only dormant plans
-// have need not be there.
+// checkFilter compares the bits with the view: exactly, or as an upper bound. The bits of classes that only dormant
+// plans have need not be there.
 func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Plan, which dyngraph.Which, exact bool) {
 	t.Helper()
 	view := g.View(which)
@@ -179,7 +179,8 @@ func hasAllEdges(g *dyngraph.Graph, view dyngraph.View, p *matcher.Plan) bool {
 		for e := range view.EdgesSeq() {
 			from, to, label := view.Edge(e)
 			fits := func(a, b dyngraph.VertexID) bool {
-				return matcher.LabelFits(p.VertexLabels[q.From], view.Label(a)) && matcher.LabelFits(p.VertexLabels[q.To], view.Label(b)) && matcher.LabelFits(p.EdgeLabels[i], label)
+				return matcher.LabelFits(p.VertexLabels[q.From], view.Label(a)) &&
+					matcher.LabelFits(p.VertexLabels[q.To], view.Label(b)) && matcher.LabelFits(p.EdgeLabels[i], label)
 			}
 			some = some || fits(from, to) || (q.Either || !g.Directed()) && fits(to, from)
 		}
@@ -201,10 +202,12 @@ func satisfies(g *dyngraph.Graph, view dyngraph.View, v dyngraph.VertexID, r pla
 			if !matcher.LabelFits(n.Column.Edge, label) {
 				continue
 			}
-			if from == v && (n.Column.Both || n.Column.Dir == dyngraph.Out) && matcher.LabelFits(n.Column.Nbr, view.Label(to)) {
+			col := n.Column
+			if from == v && (col.Both || col.Dir == dyngraph.Out) && matcher.LabelFits(col.Nbr, view.Label(to)) {
 				have++
 			}
-			if to == v && (!g.Directed() || n.Column.Both || n.Column.Dir == dyngraph.In) && matcher.LabelFits(n.Column.Nbr, view.Label(from)) {
+			if to == v && (!g.Directed() || col.Both || col.Dir == dyngraph.In) &&
+				matcher.LabelFits(col.Nbr, view.Label(from)) {
 				have++
 			}
 		}

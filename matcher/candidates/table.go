@@ -6,30 +6,31 @@ import (
 	"motifd/matcher/plan"
 )
 
-// group is what a Filter keeps for the vertices of one label: those that the classes of other labels ask about never cost
-// them anything. Classes of any label have a group of all vertices.
-type group struct {
+// table is the encoding table of the vertices of one label (GSI): a row for each vertex, a column for each kind of
+// adjacency that classes of this label need. Classes of other labels cost these vertices nothing. Classes of any label
+// have a table of all vertices.
+type table struct {
 	members []dyngraph.VertexID // by place; NoVertex where there is none
 	free    []uint32            // places without a member
 
 	columns []plan.Column
 	index   map[plan.Column]int
-	// counts are rows of stride counts by place, as a batch asks for several of one vertex. The row has room for more columns. Nothing asks
-	// for more than a pattern's edges, so that a byte does: from manyCount on a count is in many, by place and column.
+	// counts are rows of stride counts by place, with room for more columns. No class needs more than the edges of a
+	// pattern, so a byte is enough: from manyCount on, a count is in many, by place and column.
 	counts []uint8
 	stride int
 	many   map[uint64]uint32
-	watches
+	thresholds
 }
 
 // forget drops the columns; the members stay.
-func (g *group) forget() {
+func (g *table) forget() {
 	g.columns, g.counts, g.many, g.stride = nil, nil, nil, 0
-	g.index, g.watches = nil, watches{}
+	g.index, g.thresholds = nil, thresholds{}
 }
 
 // enter gives a vertex the first free place, with counts of 0.
-func (g *group) enter(v dyngraph.VertexID) uint32 {
+func (g *table) enter(v dyngraph.VertexID) uint32 {
 	if n := len(g.free); n > 0 {
 		at := g.free[n-1]
 		g.free = g.free[:n-1]
@@ -42,14 +43,14 @@ func (g *group) enter(v dyngraph.VertexID) uint32 {
 }
 
 // room makes the counts reach to the last member.
-func (g *group) room() {
+func (g *table) room() {
 	if need := len(g.members) * g.stride; need > len(g.counts) {
 		g.counts = append(g.counts, make([]uint8, need-len(g.counts))...)
 	}
 }
 
 // put gives a vertex a place of its choice.
-func (g *group) put(v dyngraph.VertexID, at int) {
+func (g *table) put(v dyngraph.VertexID, at int) {
 	for len(g.members) <= at {
 		g.members = append(g.members, dyngraph.NoVertex)
 	}
@@ -58,13 +59,13 @@ func (g *group) put(v dyngraph.VertexID, at int) {
 }
 
 // leave frees the place of a vertex whose edges are gone: its counts are 0.
-func (g *group) leave(at uint32) {
+func (g *table) leave(at uint32) {
 	g.members[at] = dyngraph.NoVertex
 	g.free = append(g.free, at)
 }
 
 // column returns the number of a column, and whether it was there; a new one is not counted yet.
-func (g *group) column(c plan.Column) (at int, known bool) {
+func (g *table) column(c plan.Column) (at int, known bool) {
 	at, known = g.index[c]
 	if !known {
 		if g.index == nil {
@@ -79,7 +80,7 @@ func (g *group) column(c plan.Column) (at int, known bool) {
 }
 
 // widen makes room for n columns in every row.
-func (g *group) widen(n int) {
+func (g *table) widen(n int) {
 	if n <= g.stride {
 		return
 	}
@@ -91,8 +92,8 @@ func (g *group) widen(n int) {
 	g.counts, g.stride = counts, stride
 }
 
-// fit returns the columns in which an edge counts that a member sees in a direction, by its label and the neighbour's.
-func (g *group) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32) {
+// fit returns the columns that count an edge of a member, by its direction, its label and the neighbour's label.
+func (g *table) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32) {
 	for i, c := range g.columns {
 		if (c.Both || c.Dir == dir) && matcher.LabelFits(c.Edge, edge) && matcher.LabelFits(c.Nbr, nbr) {
 			cols = append(cols, int32(i))
@@ -104,8 +105,8 @@ func (g *group) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32)
 // manyCount is more than any class asks for.
 const manyCount = 255
 
-// add adds step, 1 or the negative of it, to the count at an index of counts, and returns what it was and is, at most manyCount.
-func (g *group) add(at int, step uint32) (was, is uint8) {
+// add adds step, 1 or -1, to the count at an index of counts. It returns the count before and after, at most manyCount.
+func (g *table) add(at int, step uint32) (was, is uint8) {
 	was = g.counts[at]
 	if was >= manyCount-1 {
 		return was, g.addMany(at, step)
@@ -115,8 +116,8 @@ func (g *group) add(at int, step uint32) (was, is uint8) {
 	return was, is
 }
 
-// addMany is add for counts of so many.
-func (g *group) addMany(at int, step uint32) uint8 {
+// addMany is add for counts from manyCount on.
+func (g *table) addMany(at int, step uint32) uint8 {
 	key := uint64(at/g.stride)<<32 | uint64(at%g.stride)
 	n := uint32(g.counts[at])
 	if n == manyCount {
@@ -136,7 +137,7 @@ func (g *group) addMany(at int, step uint32) uint8 {
 
 // countFrom counts the columns from first on in a view. It reads the members' edges of the labels that the columns ask
 // for, and no others.
-func (g *group) countFrom(first int, view dyngraph.View) {
+func (g *table) countFrom(first int, view dyngraph.View) {
 	type side struct {
 		dir  dyngraph.Dir
 		edge dyngraph.LabelID
@@ -185,14 +186,14 @@ func (g *group) countFrom(first int, view dyngraph.View) {
 	}
 }
 
-// ask is a Need by the number of its column.
-type ask struct {
+// columnNeed is a plan.Need by the number of its column.
+type columnNeed struct {
 	column int32
 	count  uint32
 }
 
-// satisfied reports whether the member at a place has what is asked for.
-func (g *group) satisfied(at uint32, asks []ask) bool {
+// satisfied reports whether the member at a place meets the needs.
+func (g *table) satisfied(at uint32, asks []columnNeed) bool {
 	row := g.counts[int(at)*g.stride:][:g.stride]
 	for _, x := range asks {
 		if uint32(row[x.column]) < x.count {

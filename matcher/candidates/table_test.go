@@ -9,16 +9,16 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestGroupCounts plays a group's counts against plain numbers that pass the bound of a byte in both directions, while columns and
-// members are added.
-func TestGroupCounts(t *testing.T) {
+// TestTableCounts plays a group's counts against plain numbers that pass the bound of a byte in both directions, while
+// columns and members are added.
+func TestTableCounts(t *testing.T) {
 	passed := 0
-	matchertest.ForSeedsUntil(t, 3, func() bool { return passed > 0 }, func(t *testing.T, rng *rand.Rand) { passed += playGroup(t, rng) })
+	matchertest.ForSeedsUntil(t, 3, func() bool { return passed > 0 }, func(t *testing.T, rng *rand.Rand) { passed += playTable(t, rng) })
 }
 
-// playGroup returns how many counts are large in the end.
-func playGroup(t *testing.T, rng *rand.Rand) (passed int) {
-	var g group
+// playTable returns how many counts are large in the end.
+func playTable(t *testing.T, rng *rand.Rand) (passed int) {
+	var g table
 	var want [][]uint32 // by place and column
 	for round := range 12 {
 		for range 1 + rng.IntN(3) {
@@ -45,10 +45,10 @@ func playGroup(t *testing.T, rng *rand.Rand) (passed int) {
 		for at := range want {
 			for col := range g.columns {
 				n := want[at][col]
-				if ok := g.satisfied(uint32(at), []ask{{int32(col), min(n, 64)}}); !ok {
+				if ok := g.satisfied(uint32(at), []columnNeed{{int32(col), min(n, 64)}}); !ok {
 					t.Fatalf("a count of %d is not %d", n, min(n, 64))
 				}
-				if n < 64 && g.satisfied(uint32(at), []ask{{int32(col), n + 1}}) {
+				if n < 64 && g.satisfied(uint32(at), []columnNeed{{int32(col), n + 1}}) {
 					t.Fatalf("a count of %d is %d", n, n+1)
 				}
 			}

@@ -2,9 +2,9 @@ package candidates
 
 import "motifd/dyngraph"
 
-// tally is a count that a net edge changes, and where.
+// tally is one count that a net edge changes.
 type tally struct {
-	g      *group
+	g      *table
 	v      dyngraph.VertexID
 	place  uint32
 	column uint32
@@ -13,13 +13,13 @@ type tally struct {
 
 // pending is a class that a vertex may have begun or ceased to fit.
 type pending struct {
-	g     *group
-	w     *watcher
+	g     *table
+	w     *check
 	v     dyngraph.VertexID
 	place uint32
 }
 
-// ahead is the number of net edges whose counts are read ahead: most of what one costs is to wait for memory.
+// ahead is the number of net edges whose counts are prefetched together: most of their cost is waiting for memory.
 const ahead = 32
 
 // count adds the net edges' counts times their sign times by; with by > 0 it notes which bits that may change.
@@ -30,7 +30,7 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 		for i := from; i < min(from+ahead, len(d.Net)); i++ {
 			n := &d.Net[i]
 			step := uint32(int32(n.Sign) * by)
-			for _, e := range f.meeting(view.Label(n.From), n.Label, view.Label(n.To)) {
+			for _, e := range f.countsOf(view.Label(n.From), n.Label, view.Label(n.To)) {
 				v := n.From
 				if e.to {
 					v = n.To
@@ -40,7 +40,7 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 		}
 		for i := range todo {
 			t := &todo[i]
-			f.warmth += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) + t.g.spans[t.column*t.g.width].from
+			f.prefetched += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) + t.g.spans[t.column*t.g.width].from
 		}
 		for i := range todo {
 			f.tally(&todo[i], by > 0)
@@ -49,15 +49,15 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 	}
 }
 
-// warm reads ahead the counts and the bits of vertices.
-func (f *Filter) warm(some []pending) {
+// prefetch reads the counts and the bits of vertices, so that they are in the cache.
+func (f *Filter) prefetch(some []pending) {
 	for i := range some {
 		p := &some[i]
-		f.warmth += uint32(p.g.counts[int(p.place)*p.g.stride]) + p.w.word
+		f.prefetched += uint32(p.g.counts[int(p.place)*p.g.stride]) + p.w.word
 	}
 	for i := range some {
 		p := &some[i]
-		f.warmth += uint32(f.candidates.bits[int(p.v)*f.candidates.words+int(p.w.word)])
+		f.prefetched += uint32(f.candidates.bits[int(p.v)*f.candidates.words+int(p.w.word)])
 	}
 }
 
@@ -67,7 +67,7 @@ func (f *Filter) tally(t *tally, note bool) {
 	if !note {
 		return
 	}
-	some := g.watches.of(t.column, max(was, is))
+	some := g.thresholds.of(t.column, max(was, is))
 	for i := range some {
 		f.pending = append(f.pending, pending{g, &some[i], t.v, t.place})
 	}

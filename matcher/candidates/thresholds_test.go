@@ -8,12 +8,12 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestWatches plays the watches of a group against a look at all that was noted, while classes and columns come.
-func TestWatches(t *testing.T) {
+// TestThresholds plays the thresholds of a group against a look at all that was noted, while classes and columns come.
+func TestThresholds(t *testing.T) {
 	short, long := 0, 0
 	matchertest.ForSeedsUntil(t, 10, func() bool { return short > 0 && long > 0 }, func(t *testing.T, rng *rand.Rand) {
 		var c candidates
-		var w watches
+		var w thresholds
 		var classes []class
 		columns := 0
 		for range 8 {
@@ -21,7 +21,7 @@ func TestWatches(t *testing.T) {
 			for range rng.IntN(12) {
 				x := class{test: c.put(1)}
 				for _, col := range rng.Perm(columns)[:min(columns, 1+rng.IntN(mostShort+2))] {
-					x.asks = append(x.asks, ask{int32(col), uint32(1 + rng.IntN(4))})
+					x.asks = append(x.asks, columnNeed{int32(col), uint32(1 + rng.IntN(4))})
 					w.note(col, x.asks[len(x.asks)-1].count, len(classes))
 				}
 				classes = append(classes, x)
@@ -31,7 +31,7 @@ func TestWatches(t *testing.T) {
 				for n := range 8 {
 					var want, got []int32
 					for i, x := range classes {
-						if slices.Contains(x.asks, ask{int32(col), uint32(n)}) {
+						if slices.Contains(x.asks, columnNeed{int32(col), uint32(n)}) {
 							want = append(want, int32(i))
 						}
 					}
