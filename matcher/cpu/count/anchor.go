@@ -6,11 +6,11 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// anchor is an oriented pattern edge: its first vertex is mapped to the first end of a net edge.
+// Anchor is an oriented pattern edge: vertex From is mapped to the first end of a net edge, To to the second.
 type Anchor struct{ Edge, From, To int }
 
-// fromAnchor counts the matches whose first changed edge, by rank, is the image of the anchor: the net edge of a sign
-// between two data vertices, of a label. The count is what there is more than less.
+// FromAnchor counts the matches whose first changed edge, by rank, is the anchor's, mapped to the net edge n of a sign
+// with a label. The count is more minus less.
 func (c *Counter) FromAnchor(
 	a Anchor,
 	sign dyngraph.Sign,
@@ -26,7 +26,7 @@ func (c *Counter) FromAnchor(
 	return c.countFromAnchor(c.terms == nil && c.countsInjectively(a.Edge))
 }
 
-// fromRoot counts the matches in a view whose vertex u is mapped to v.
+// FromRoot counts the matches in a view of the graph in which pattern vertex u is mapped to v.
 func (c *Counter) FromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) matcher.Count {
 	c.rank, c.sign = -1, dyngraph.Inserted
 	if which == dyngraph.Old {
@@ -40,7 +40,7 @@ func (c *Counter) FromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	return more.Sub(less)
 }
 
-// beginning is what is mapped first: the ends of an anchor, or a root.
+// origin is what is mapped first: the ends of an anchor, or a root.
 type origin struct {
 	anchor   int // pattern edge, or -1
 	u, v     int
@@ -48,8 +48,8 @@ type origin struct {
 	label    dyngraph.LabelID // of the net edge
 }
 
-// one counts a quotient from the beginning. It answers false if nothing is known of it: when the anchor is the same
-// edge as one of a lower rank.
+// countQuotient counts a quotient from the origin. known is false when the quotient identifies the anchor with an edge
+// of a lower rank.
 func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n matcher.Count, known bool) {
 	c.q, c.part, c.depth = q, parts, 0
 	b := &c.origin
@@ -82,8 +82,8 @@ func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n match
 	return n, true
 }
 
-// either counts the pattern with its vertices kept apart, or sums the counts of its quotients by their signs, but for
-// those that a forest has.
+// countFromAnchor counts the pattern from the origin: with its vertices kept apart, or as the signed sum of its
+// quotients, without those that are counted elsewhere.
 func (c *Counter) countFromAnchor(apart bool) (more, less matcher.Count) {
 	if apart {
 		more, _ = c.countQuotient(c.plan.injective, c.comps.injective)
@@ -122,7 +122,8 @@ func (c *Counter) countFromAnchor(apart bool) (more, less matcher.Count) {
 	return more, less
 }
 
-// others returns how often the edges of a quotient between the blocks of its anchor, but for the anchor, can be mapped.
+// besideAnchorOf returns how often the edges of a quotient between the ends of its anchor, without the anchor, can be
+// mapped.
 func (c *Counter) besideAnchorOf(q *Quotient, anchor, u, v int, w dyngraph.VertexID) matcher.Count {
 	n := matcher.CountOf(1)
 	for i := range q.Edges[v] {

@@ -13,22 +13,21 @@ import (
 // same candidates and weights are a class; candidates that have the same weight for each class are a group, of which
 // only the size matters. The number of ways to choose different candidates for all leaves is the sum, over the ways to
 // divide the leaves of each class among the groups, of the product over the groups of the weights and of a falling
-// factorial of the size. Groups are gone through one after the other: what the remaining ones make of the leaves that
-// are left is the same however they came to be left.
+// factorial of the size. It is a dynamic program over the groups, by how many leaves of each class are left.
 
-// class is leaves that have the same candidates and weights.
+// leafClass is leaves that have the same candidates and weights.
 type leafClass struct {
-	first  int // one of them
+	first  int // one of the leaves
 	leaves int
 }
 
-// choiceGroup is candidates that have the same weight for each class.
+// candidateGroup is candidates that have the same weight for each class.
 type candidateGroup struct {
 	size uint64
 	ways []matcher.Count // by class
 }
 
-// chooser is scratch for counting leaves by classes and groups.
+// classCounter is scratch memory for counting leaves by classes and groups.
 type classCounter struct {
 	classes []leafClass
 	lists   []weighted // by class
@@ -38,12 +37,13 @@ type classCounter struct {
 	key     []byte
 	radix   []int
 	left    []int           // leaves of each class
-	later   []uint64        // by group: the classes that a group behind it has candidates for
+	later   []uint64        // by group: the classes that later groups have candidates for
 	known   []matcher.Count // by group and leaves left
 	isKnown []bool
 }
 
-// maxChoices bounds the states in which leaves of several classes can be left; beyond it leaves are mapped one by one.
+// maxClassStates bounds the states in which leaves of several classes can be left. Beyond it leaves are mapped one by
+// one.
 const maxClassStates = 1 << 14
 
 // countClasses counts leaves that may meet.
@@ -78,7 +78,7 @@ func (c *Counter) countClasses(leaves []int) matcher.Count {
 	return x.count(c.step)
 }
 
-// mapLeaf counts leaves of very many classes: by mapping that with the fewest candidates in every way.
+// mapLeaf counts leaves of very many classes: it maps the leaf with the fewest candidates in every way.
 func (c *Counter) mapLeaf(leaves []int) (total matcher.Count) {
 	x := &c.classes
 	best := 0
@@ -103,7 +103,7 @@ func (c *Counter) mapLeaf(leaves []int) (total matcher.Count) {
 	return total
 }
 
-// sameChoice reports whether two leaves have the same candidates, and the same weights for them.
+// sameChoice reports whether two leaves have the same candidates, with the same weights.
 func (c *Counter) sameChoice(u, v int) bool {
 	if !c.q.filters[u].same(&c.q.filters[v]) || len(c.q.Edges[u]) != len(c.q.Edges[v]) {
 		return false
@@ -124,7 +124,7 @@ func (t *filter) same(o *filter) bool {
 	return t.test == o.test && slices.Equal(t.moreTests, o.moreTests)
 }
 
-// seeAlike reports whether two edges that ask for the same see the same of what the batch changes.
+// seeAlike reports whether two edges of the same kind see the same of what the batch changes.
 func (c *Counter) seeAlike(a, b *Edge) bool {
 	if a.Multi == nil {
 		return (a.rank < c.rank) == (b.rank < c.rank)
@@ -139,7 +139,7 @@ func (c *Counter) seeAlike(a, b *Edge) bool {
 	return true
 }
 
-// group makes groups of the candidates of all classes.
+// group groups the candidates of all classes.
 func (x *classCounter) group() {
 	n := len(x.classes)
 	x.heads = append(x.heads[:0], make([]int, n)...)
@@ -215,7 +215,7 @@ func (x *classCounter) count(step func() bool) matcher.Count {
 	return x.from(0, states, step)
 }
 
-// from returns how the leaves that are left can be mapped to candidates of the groups from one on.
+// from returns the number of ways to map the remaining leaves to candidates of the groups from one on.
 func (x *classCounter) from(group, states int, step func() bool) matcher.Count {
 	at := 0
 	for i, n := range x.left {
@@ -239,8 +239,8 @@ func (x *classCounter) from(group, states int, step func() bool) matcher.Count {
 	return n
 }
 
-// divide counts the ways to map the leaves that are left to this group and later ones. Classes before `of` have mapped
-// `given` leaves to the group, in `ways` ways; divide tries each number of leaves for class `of`, then goes on.
+// divide counts the ways to map the remaining leaves to this group and later ones. Classes before of have mapped given
+// leaves to the group, in ways ways; divide tries each number of leaves for class of, then goes on.
 func (x *classCounter) divide(
 	group, states, of int,
 	given uint64,
@@ -256,7 +256,7 @@ func (x *classCounter) divide(
 	if !g.ways[of].IsZero() {
 		most = min(left, int(min(g.size-given, uint64(left))))
 	}
-	if x.later[group]>>of&1 == 0 { // there is no other group for them
+	if x.later[group]>>of&1 == 0 { // no later group has candidates for them
 		least = left
 	}
 	for n := range most + 1 {

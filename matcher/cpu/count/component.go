@@ -10,29 +10,28 @@ import (
 	"motifd/dyngraph"
 )
 
-// piece is a set of blocks that are counted together, given the images of its boundary.
+// component is a set of blocks that are counted together, given the images of its separator.
 type component struct {
 	key          *componentKey
 	mask         uint32
-	separator    []int  // the boundary: a pattern vertex of each block outside that it is joined to
-	separatorSet uint32 // as bits
+	separator    []int  // a pattern vertex of each block outside that it is joined to
+	separatorSet uint32 // the same as bits
 	conflicts    uint32 // the blocks outside that its images must be kept apart from
 	ranks        []int  // of the edges at its blocks, ascending
 
-	// A piece of one block, or of several leaves, is counted at once; a chain from both of its ends, a joint along all its
-	// chains; any other, and a chain when a number leaves 64 bits, by mapping next first.
+	// Several leaves are counted together (countLeaves). Other components have a method or are eliminated: next is
+	// mapped first.
 	leaves  []int
-	path    *path
-	spider  *spider
+	method  method // or nil
 	next    int
 	members uint32       // of next
 	to      *filter      // of next
-	from    []Edge       // from the boundary to next
+	from    []Edge       // from the separator to next
 	rest    []*component // what remains without next
-	leaf    *component   // rest, if it is one leaf and nothing must be kept apart
+	leaf    *component   // rest, if it is one leaf without conflicts
 }
 
-// pieces makes the pieces of one shape; each worker has its own. Quotients share a piece that is the same in them.
+// components makes the components of one plan; each worker has its own. Quotients share equal components.
 type components struct {
 	g          *dyngraph.Graph
 	plan       *Plan
@@ -43,19 +42,32 @@ type components struct {
 	strategies []Strategy // by anchor edge, after the one for whole graphs
 }
 
-// quotientPieces are the pieces of one quotient.
+// quotientComponents makes the components of one quotient.
 type quotientComponents struct {
 	of   *components
 	q    *Quotient
 	all  map[uint32]*component
 	list map[uint32][]*component
-	tops [][]*component // by anchor edge: what remains when it is mapped
+	tops [][]*component // by anchor edge; see anchored
 }
 
+// newComponents returns the components of a plan, which are made when they are asked for.
 func newComponents(g *dyngraph.Graph, s *Plan, names *componentKeys) *components {
-	ps := &components{g: g, plan: s, keys: names, byKey: map[string]*component{}, strategies: make([]Strategy, len(s.rank)+1)}
+	ps := &components{
+		g:          g,
+		plan:       s,
+		keys:       names,
+		byKey:      map[string]*component{},
+		strategies: make([]Strategy, len(s.rank)+1),
+	}
 	of := func(q *Quotient) *quotientComponents {
-		return &quotientComponents{of: ps, q: q, all: map[uint32]*component{}, list: map[uint32][]*component{}, tops: make([][]*component, len(s.rank))}
+		return &quotientComponents{
+			of:   ps,
+			q:    q,
+			all:  map[uint32]*component{},
+			list: map[uint32][]*component{},
+			tops: make([][]*component, len(s.rank)),
+		}
 	}
 	for _, q := range s.Quotients {
 		ps.quotients = append(ps.quotients, of(q))
@@ -66,7 +78,7 @@ func newComponents(g *dyngraph.Graph, s *Plan, names *componentKeys) *components
 	return ps
 }
 
-// strategy is how matches are counted from an anchor.
+// Strategy is how matches are counted from an anchor.
 type Strategy uint8
 
 const (
@@ -75,7 +87,8 @@ const (
 	Injective
 )
 
-// isApart reports whether to count with the vertices kept apart from an anchor edge, or (-1) in a whole graph.
+// countsInjectively reports whether to keep the vertices of the pattern apart, counting from an anchor edge, or (-1) in
+// a whole graph.
 func (c *Counter) countsInjectively(anchor int) bool {
 	switch {
 	case c.Strategy == ByQuotients && c.plan.Quotients != nil:
@@ -86,9 +99,9 @@ func (c *Counter) countsInjectively(anchor int) bool {
 	return c.comps.strategy(anchor) == Injective
 }
 
-// strategy returns the better strategy. To keep the vertices apart is better where only leaves remain and, by a factor
-// of about two, for patterns with several cycles, as long as no two parts must be enumerated together only because they
-// might meet, where it can be worse by any factor.
+// strategy returns the better strategy. Injective is better where only leaves remain and, by a factor of about two, for
+// patterns with several cycles. It can be worse by any factor where components must be eliminated together only because
+// they may meet.
 func (ps *components) strategy(anchor int) Strategy {
 	w := &ps.strategies[anchor+1]
 	if *w == Auto {
@@ -114,17 +127,18 @@ func (ps *components) strategy(anchor int) Strategy {
 	return *w
 }
 
-// anchored returns the pieces of all but the blocks of a pattern edge.
+// anchored returns the components of all blocks but the ends of a pattern edge.
 func (ps *quotientComponents) anchored(edge int) []*component {
 	if ps.tops[edge] == nil {
-		e := ps.of.plan.Query.Query.Edges[edge]
-		ps.tops[edge] = append([]*component{}, ps.split(ps.q.Blocks&^(1<<ps.q.BlockOf[e.From]|1<<ps.q.BlockOf[e.To]))...)
+		e := ps.of.plan.Pattern.Query.Edges[edge]
+		ends := uint32(1)<<ps.q.BlockOf[e.From] | 1<<ps.q.BlockOf[e.To]
+		ps.tops[edge] = append([]*component{}, ps.split(ps.q.Blocks&^ends)...)
 	}
 	return ps.tops[edge]
 }
 
-// split divides a set of unmapped blocks into pieces: connected parts, and parts that must be kept apart together.
-// Counts of different pieces multiply; the simplest come first.
+// split divides a set of unmapped blocks into components: connected parts, joined where they conflict. Counts of
+// components multiply; the simplest come first.
 func (ps *quotientComponents) split(mask uint32) []*component {
 	if l, ok := ps.list[mask]; ok {
 		return l
@@ -147,12 +161,16 @@ func (ps *quotientComponents) split(mask uint32) []*component {
 		left &^= part
 	}
 	slices.SortStableFunc(l, func(a, b *component) int {
-		return cmp.Or(cmp.Compare(bits.OnesCount32(a.mask), bits.OnesCount32(b.mask)), cmp.Compare(len(a.from), len(b.from)))
+		return cmp.Or(
+			cmp.Compare(bits.OnesCount32(a.mask), bits.OnesCount32(b.mask)),
+			cmp.Compare(len(a.from), len(b.from)),
+		)
 	})
 	ps.list[mask] = l
 	return l
 }
 
+// component returns the component of a set of blocks.
 func (ps *quotientComponents) component(mask uint32) *component {
 	if p, ok := ps.all[mask]; ok {
 		return p
@@ -194,21 +212,17 @@ func (ps *quotientComponents) component(mask uint32) *component {
 		for m := mask; m != 0; m &= m - 1 {
 			p.leaves = append(p.leaves, bits.TrailingZeros32(m))
 		}
-		p.next = p.leaves[0]
+		p.method, p.next = leaf{}, p.leaves[0]
 		p.members, p.to, p.from = q.Members[p.next], &q.filters[p.next], q.Edges[p.next]
 		return p
 	}
-	if p.path = ps.asPath(p); p.path == nil {
-		p.spider = ps.asSpider(p)
-	}
-	if p.path == nil && p.spider == nil {
+	if p.method = ps.newMethod(p); p.method == nil {
 		ps.chooseNext(p)
 	}
 	return p
 }
 
-// appendRanks appends the ranks of the edge's pattern edges, but of those that are one edge of a quotient only the
-// lowest.
+// appendRanks appends the ranks of the edge's pattern edges; of identified ones only the lowest.
 func (e *Edge) appendRanks(to []int) []int {
 	if e.Multi == nil {
 		return append(to, e.rank)
@@ -221,11 +235,11 @@ func (e *Edge) appendRanks(to []int) []int {
 	return to
 }
 
-// choose decides which block of a piece is mapped first.
+// chooseNext decides which block of a component is eliminated first.
 //
-// Parts that might meet are taken apart by enumerating the cheapest; the others are then pieces of their own. Inside a
-// part, the block with the most edges to the boundary is mapped first, then the one that leaves pieces with the
-// smallest boundaries, since counts by one or two images come up again, then the one with the most edges.
+// Connected parts that may meet are separated by eliminating the cheapest; the others are then components of their own.
+// Within a part, the block with the most edges to the separator comes first, then the one that leaves components with
+// the smallest separators, since counts by one or two images recur, then the one with the most edges.
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestComponent(mask)
@@ -256,8 +270,8 @@ func (ps *quotientComponents) chooseNext(p *component) {
 	}
 }
 
-// key tells whether pieces of different quotients are the same: the same blocks with the same edges, which end in the
-// same vertices outside.
+// textOf identifies equal components of different quotients: the same blocks with the same edges, which end in the same
+// vertices outside.
 func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string {
 	var b strings.Builder
 	var edges edgeSet
@@ -277,7 +291,7 @@ func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string 
 	return b.String()
 }
 
-// part returns what is connected with some blocks within a set.
+// Component returns what is connected with some blocks within a set.
 func (q *Quotient) Component(of, set uint32) uint32 {
 	for {
 		grown := of
@@ -291,7 +305,7 @@ func (q *Quotient) Component(of, set uint32) uint32 {
 	}
 }
 
-// widest returns the size of the largest boundary that a connected part of a set has.
+// widestSeparator returns the size of the largest separator of a connected part of a set.
 func (q *Quotient) widestSeparator(set uint32) int {
 	most := 0
 	for set != 0 {
@@ -305,12 +319,13 @@ func (q *Quotient) widestSeparator(set uint32) int {
 	return most
 }
 
+// connected reports whether a set of blocks is connected.
 func (q *Quotient) connected(set uint32) bool { return q.Component(set&-set, set) == set }
 
-// cheapestPart returns the connected part of a set that promises the fewest mappings: each block multiplies them, each
-// edge beyond the one that leads to a block divides them by far more. Single blocks that may meet each other come last:
-// all that are left are counted together. One that may only meet larger parts is not kept back: most often it is the
-// cheapest.
+// cheapestComponent returns the connected part of a set that promises the fewest mappings: each block multiplies them,
+// each edge beyond the one that leads to a block divides them by far more. Single blocks that may meet each other come
+// last, since all that are left are counted together. A single block that may only meet larger parts is not kept back:
+// most often it is the cheapest.
 func (q *Quotient) cheapestComponent(mask uint32) uint32 {
 	best, least := mask, 0
 	if others := mask &^ q.conflicting(q.isolated(mask)); others != 0 {
@@ -333,7 +348,7 @@ func (q *Quotient) cheapestComponent(mask uint32) uint32 {
 	return best
 }
 
-// alone returns the blocks of a set that are joined to no other of it.
+// isolated returns the blocks of a set that are joined to no other of it.
 func (q *Quotient) isolated(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
 		if v := bits.TrailingZeros32(m); q.Adj[v]&set == 0 {
@@ -343,7 +358,7 @@ func (q *Quotient) isolated(set uint32) (blocks uint32) {
 	return blocks
 }
 
-// meeting returns the blocks of a set that may have the same image as another of it.
+// conflicting returns the blocks of a set that may have the same image as another of it.
 func (q *Quotient) conflicting(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
 		if v := bits.TrailingZeros32(m); q.conflicts[v]&set != 0 {

@@ -87,14 +87,14 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 	return n
 }
 
-// TestPiecesCountAsEnumerationDoes counts pieces of random patterns with joints for random images of what is mapped, of
-// every quotient and with the vertices kept apart, and compares with trying every vertex; chains and joints, too, as
-// they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves nothing that the next
-// one could stumble over.
-func TestPiecesCountAsEnumerationDoes(t *testing.T) {
-	joints, chains, positive := 0, 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return joints > 0 && positive > 0 && chains > 0 }, func(t *testing.T, rng *rand.Rand) {
-		b, x, q, delta := drawPieces(t, rng)
+// TestComponentsCountAsEnumerationDoes counts components of random patterns with spiders for random images of what is
+// mapped, of every quotient and with the vertices kept apart, and compares with trying every vertex; paths and spiders,
+// too, as they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves nothing that the
+// next one could stumble over.
+func TestComponentsCountAsEnumerationDoes(t *testing.T) {
+	spiders, paths, positive := 0, 0, 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return spiders > 0 && positive > 0 && paths > 0 }, func(t *testing.T, rng *rand.Rand) {
+		b, x, q, delta := drawComponents(t, rng)
 		p := x.Plans()[0]
 		var stop atomic.Bool
 		c := b.counter(&stop)
@@ -126,31 +126,31 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 				}
 			}
 			c.q, c.part = parts.q, parts
-			for _, piece := range pieceList(parts) {
+			for _, component := range componentList(parts) {
 				for range 5 {
 					c.memo.reset()
 					c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
 					c.origin = origin{anchor: -1}
-					if !mapAround(c, rng, piece) {
+					if !mapAround(c, rng, component) {
 						continue
 					}
-					want := plainly(c, piece.mask, b.g.IDBound())
+					want := plainly(c, component.mask, b.g.IDBound())
 					mapped := c.mapped
-					require.Equal(t, fmt.Sprint(want), c.count(piece).String())
+					require.Equal(t, fmt.Sprint(want), c.count(component).String())
 					require.Equal(t, mapped, c.mapped)
 					c.memo.reset()
-					require.Equal(t, fmt.Sprint(want), c.eliminateAgain(piece).String())
-					if piece.path != nil {
-						n, ok := c.countPath(piece.path)
+					require.Equal(t, fmt.Sprint(want), c.eliminateAgain(component).String())
+					if path, ok := component.method.(*path); ok {
+						n, ok := c.countPath(path)
 						require.True(t, ok)
 						require.Equal(t, want, n.Lo)
-						chains++
+						paths++
 					}
-					if piece.spider != nil {
-						n, ok := c.countSpider(piece.spider)
+					if spider, ok := component.method.(*spider); ok {
+						n, ok := c.countSpider(spider)
 						require.True(t, ok)
 						require.Equal(t, want, n.Lo)
-						joints++
+						spiders++
 						if want > 0 {
 							positive++
 						}
@@ -158,13 +158,13 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 					c.memo.reset()
 					stop.Store(true)
 					c.worker.Steps = work.PollEvery - 1 - uint64(rng.IntN(20))
-					c.count(piece)
+					c.count(component)
 					stop.Store(false)
 					c.worker.Stopped = false
 					for _, n := range c.paths.ways {
 						require.Zero(t, n)
 					}
-					require.Equal(t, fmt.Sprint(want), c.count(piece).String(), "after a search that was stopped")
+					require.Equal(t, fmt.Sprint(want), c.count(component).String(), "after a search that was stopped")
 				}
 			}
 		}
@@ -172,9 +172,9 @@ func TestPiecesCountAsEnumerationDoes(t *testing.T) {
 	})
 }
 
-// drawPieces draws a pattern that is counted piece by piece, and a graph with a staged batch in which that is not much
+// drawPieces draws a pattern that is counted by components, and a graph with a staged batch in which that is not much
 // work.
-func drawPieces(t *testing.T, rng *rand.Rand) (*fixture, *matchertest.Bench, *matcher.Query, *dyngraph.Delta) {
+func drawComponents(t *testing.T, rng *rand.Rand) (*fixture, *matchertest.Bench, *matcher.Query, *dyngraph.Delta) {
 	for {
 		directed, labels, shape, msgs := matchertest.SpiderStream(rng, 120)
 		q := matchertest.RandomSpider(rng, "q", directed, labels)
@@ -198,8 +198,8 @@ func (ps *components) self(w Strategy) *quotientComponents {
 	return ps.quotients[0]
 }
 
-// pieceList returns the pieces made so far, in an order that is the same each time.
-func pieceList(ps *quotientComponents) (l []*component) {
+// pieceList returns the components made so far, in an order that is the same each time.
+func componentList(ps *quotientComponents) (l []*component) {
 	for mask := range uint32(1 << 12) {
 		if p := ps.all[mask]; p != nil {
 			l = append(l, p)
@@ -208,7 +208,7 @@ func pieceList(ps *quotientComponents) (l []*component) {
 	return l
 }
 
-// enumerateAgain counts a piece by mapping one of its blocks first, if it has more than one.
+// eliminateAgain counts a component by mapping one of its blocks first, if it has more than one.
 func (c *Counter) eliminateAgain(p *component) matcher.Count {
 	if p.leaves != nil {
 		return c.count(p)
@@ -216,8 +216,8 @@ func (c *Counter) eliminateAgain(p *component) matcher.Count {
 	return c.eliminate(p)
 }
 
-// mapAround maps the boundary of a piece, and some of what it must be kept apart from, to random vertices that fit and
-// are free.
+// mapAround maps the separator of a component, and some of what it must be kept apart from, to random vertices that fit
+// and are free.
 func mapAround(c *Counter, rng *rand.Rand, p *component) bool {
 	c.mapped = 0
 	blocks := uint32(0)

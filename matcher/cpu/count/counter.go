@@ -11,41 +11,40 @@ import (
 	"motifd/matcher/cpu/work"
 )
 
-// counter counts the matches of a shape without enumerating them.
+// Counter counts the matches of plans without enumerating them. Each worker has one.
 //
-// What remains of a quotient, once some blocks are mapped, falls apart into pieces whose counts multiply. The count
-// of a piece depends on the images of its boundary, and is kept for the next time the same images come up.
+// What remains of a quotient, once some blocks are mapped, falls apart into components whose counts multiply. The count
+// of a component depends on the images of its separator, and is memoized by them.
 //
-// The other way is to count the pattern itself with its vertices kept apart. That others mapped before must not be hit
-// again is then put right afterwards, by inclusion and exclusion over which vertices of the piece would hit them; this
-// is exact, and mostly nothing, as few vertices are joined to the right neighbours.
+// When the vertices of the pattern are kept apart instead, the count of a component is corrected by inclusion and
+// exclusion over the ways in which its vertices meet vertices mapped before. Mostly there are none, as few vertices are
+// joined to the right neighbours.
 type Counter struct {
 	worker   *work.Worker
-	Strategy Strategy    // tests: forces one, as far as a pattern can be counted so
+	Strategy Strategy    // for tests: Auto, or a strategy that is used wherever it can be
 	step     func() bool // counts a step; false once the worker is stopped
 	g        *dyngraph.Graph
 	orders   []uint32 // batch order of each edge, by edge index
-	bits     []uint64 // candidate bits, words of them by vertex
+	bits     []uint64 // candidate bits, words for each vertex
 	words    int
 
 	index *labeladj.Index
 	plan  *Plan
 	comps *components
-	cache map[*Plan]*components // of this worker
-	keys  componentKeys         // of all of them
-	kinds []uint32              // of the adjacency, as the shape numbers them
+	cache map[*Plan]*components // of all plans
+	keys  componentKeys         // of all components
+	kinds []uint32              // of the index, by Plan.kinds
 
 	binding
-	sums []openSum // the outermost first, if they are shared
-	// rest is not nil when some of the quotients are counted elsewhere, without regard to candidate bits. Then these do not
-	// matter for the others either: terms would not cancel out.
+	sums []openSum // under way and shared, the outermost first
+	// terms is nil or tells which quotients are counted elsewhere; see Start.
 	terms   []Term
-	Touched uint64 // what was read ahead comes together here, so that it is read
+	Touched uint64 // sum of what was prefetched, so that the loads are made
 
 	memo      memo
 	intersect neighbors.Intersecter
 	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
-	ways      [matcher.MaxVertices + 1][]matcher.Count     // beside them
+	ways      [matcher.MaxVertices + 1][]matcher.Count     // parallel to common
 	depth     int
 	injective injectiveCounter
 	classes   classCounter
@@ -55,7 +54,7 @@ type Counter struct {
 	paths     pathCounter
 }
 
-// attach makes the counter read a graph with its candidate bits. The worker is the counter's from then on.
+// Attach makes the counter read a graph with its candidate bits, on behalf of a worker.
 func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter) {
 	if c.worker != w {
 		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
@@ -64,10 +63,12 @@ func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter
 	c.memo.reset()
 }
 
-// detach drops what the next search may not have any more.
+// Detach drops what may not outlive the search.
 func (c *Counter) Detach() { c.index, c.terms = nil, nil }
 
-// start makes the counter ready for anchored or rooted counts over s.
+// Start makes the counter ready to count a plan with an index that has the plan's wildcards. terms is nil, or tells
+// which quotients are counted elsewhere, without regard to candidate bits; these are then ignored in all terms, which
+// would not cancel out otherwise.
 func (c *Counter) Start(s *Plan, adj *labeladj.Index, rest []Term) {
 	if c.cache == nil || c.keys.next > maxComponentKeys {
 		c.cache, c.keys = map[*Plan]*components{}, componentKeys{}
@@ -85,20 +86,20 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, rest []Term) {
 	}
 }
 
-// term is what becomes of a quotient when some quotients are counted elsewhere.
+// Term tells what becomes of a quotient when some quotients are counted elsewhere.
 type Term struct {
 	Weight
-	Elsewhere bool // there is nothing to count from net edges one by one
+	Elsewhere bool // nothing of it is counted here
 }
 
-// isJoined reports whether an edge that is not wide joins data vertex w to the image of the edge's other end.
+// isJoined reports whether an edge, not a multi-edge, joins data vertex w to the image of its other end.
 func (c *Counter) isJoined(e *Edge, w dyngraph.VertexID) bool {
 	nbr, ent, staged := c.neighbors(c.image[e.From], e)
 	at := neighbors.Seek(nbr, 0, w)
 	return at < len(nbr) && nbr[at] == w && (!staged || c.isVisible(ent[at], e.rank))
 }
 
-// put maps the members of a block.
+// bind maps the members of a block.
 func (c *Counter) bind(members uint32, w dyngraph.VertexID) {
 	for m := members; m != 0; m &= m - 1 {
 		c.image[bits.TrailingZeros32(m)] = w
@@ -110,16 +111,16 @@ func (c *Counter) passes(t *filter, w dyngraph.VertexID) bool {
 	return c.terms != nil || t.passes(c.bits, c.words, w)
 }
 
-// implied tells that every vertex that is reached along a block's only edge fits it.
+// implied reports whether each data vertex at the end of a block's only edge fits the block.
 func (c *Counter) implied(t *filter) bool { return t.implied || c.terms != nil }
 
-// around returns the neighbours of a data vertex along an edge, ascending, and whether some might be staged. Not all
-// need fit the target.
+// neighbors returns the neighbours of a data vertex along an edge, ascending, and whether some entries may be staged.
+// Not all need fit the block.
 func (c *Counter) neighbors(v dyngraph.VertexID, e *Edge) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
 	return c.index.Of(v, c.kinds[e.kind])
 }
 
-// sees reports whether an edge of the given rank may have a staged data edge as its image.
+// isVisible reports whether a data edge may be the image of an edge of a rank.
 func (c *Counter) isVisible(e dyngraph.Entry, rank int) bool {
 	if !e.Staged() {
 		return true
@@ -130,6 +131,7 @@ func (c *Counter) isVisible(e dyngraph.Entry, rank int) bool {
 	return (c.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
 }
 
+// product multiplies the counts of components.
 func (c *Counter) product(ps []*component) matcher.Count {
 	total := matcher.CountOf(1)
 	for _, p := range ps {
@@ -142,14 +144,14 @@ func (c *Counter) product(ps []*component) matcher.Count {
 	return total
 }
 
-// maxOthers bounds the vertices whose images are kept apart by inclusion and exclusion; with more, the piece is
-// enumerated.
+// maxConflicts bounds the mapped vertices that a component is kept apart from by inclusion and exclusion. With more it
+// is eliminated.
 const maxConflicts = 2
 
-// maxHits bounds the ways for one vertex of a piece to hit one of the others.
+// maxHits bounds the vertices of a component that may meet one of those.
 const maxHits = 12
 
-// manyHits reports whether it takes very many counts of parts of a piece to tell which mappings hit one of the others.
+// manyHits reports whether inclusion and exclusion over the conflicts of a component takes very many counts.
 func (c *Counter) manyHits(p *component, others uint32) bool {
 	n := 0
 	for m := others; m != 0; m &= m - 1 {
@@ -158,9 +160,9 @@ func (c *Counter) manyHits(p *component, others uint32) bool {
 	return n > maxHits
 }
 
-// count returns the number of ways to map a piece, apart from all that it must be kept apart from.
+// count returns the number of ways to map a component, apart from all conflicting vertices that are mapped.
 func (c *Counter) count(p *component) matcher.Count {
-	if c.worker.Stopped { // whatever is under way comes to its end at once
+	if c.worker.Stopped { // all that is under way ends at once
 		return matcher.Count{}
 	}
 	if p.leaves != nil {
@@ -169,7 +171,7 @@ func (c *Counter) count(p *component) matcher.Count {
 	if len(p.separator) > 2 {
 		return c.compute(p)
 	}
-	// Between the ends of an anchor, only other quotients and other patterns can ask again.
+	// The count between the ends of an anchor comes up again only in other quotients and patterns.
 	if len(p.separator) == 2 && !p.key.shared && bits.OnesCount32(c.mapped) == 2 && c.origin.anchor >= 0 {
 		return c.compute(p)
 	}
@@ -191,7 +193,7 @@ func (c *Counter) count(p *component) matcher.Count {
 	return total.Sub(less)
 }
 
-// remember returns the count of a piece apart from its boundary only.
+// memoized returns the count of a component apart from its separator only.
 func (c *Counter) memoized(p *component) matcher.Count {
 	key := memoKey{component: p.key.first + c.version(p), a: c.image[p.separator[0]], b: dyngraph.NoVertex}
 	if len(p.separator) > 1 {
@@ -210,25 +212,18 @@ func (c *Counter) memoized(p *component) matcher.Count {
 	return n
 }
 
-// anew counts a piece apart from all that is mapped.
+// compute counts a component apart from all that is mapped.
 func (c *Counter) compute(p *component) matcher.Count {
-	switch {
-	case p.leaves != nil:
-		return c.countLeaf(p.next, p.to, &p.from[0])
-	case p.path != nil:
-		if n, ok := c.countPath(p.path); ok {
-			return n
-		}
-	case p.spider != nil:
-		if n, ok := c.countSpider(p.spider); ok {
+	if p.method != nil {
+		if n, ok := p.method.count(c, p); ok {
 			return n
 		}
 	}
 	return c.eliminate(p)
 }
 
-// version tells apart what a piece's edges see: those of a lower rank than the anchor's only what both graphs have, the
-// others all. Where branches are counted, candidate bits do not matter.
+// version numbers what the edges of a component see: those of a lower rank than the anchor's only what both graphs
+// have, the others all. Counts that ignore candidate bits have versions of their own.
 func (c *Counter) version(p *component) uint32 {
 	n := 0
 	for n < len(p.ranks) && p.ranks[n] < c.rank {
@@ -240,8 +235,8 @@ func (c *Counter) version(p *component) uint32 {
 	return uint32(n)
 }
 
-// hits counts the mappings of a piece, apart from its boundary, that use the image of at least one of the others: the
-// sum over the ways S to let vertices of the piece hit some of them of (-1)^(|S|+1) times the mappings that contain S.
+// countHits counts the mappings of a component, apart from its separator, that use the image of at least one of the
+// others: the sum, over the sets S of its vertices that meet others, of (-1)^(|S|+1) times the mappings that contain S.
 func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.Count {
 	if others == 0 {
 		return matcher.Count{}
@@ -265,7 +260,7 @@ func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.C
 	return total
 }
 
-// fits returns how often data vertex w can be the image of u beside what is mapped.
+// waysToFit returns how often data vertex w can be the image of u beside what is mapped.
 func (c *Counter) waysToFit(u int, w dyngraph.VertexID) matcher.Count {
 	if !c.worker.Step() || !c.passes(&c.q.filters[u], w) {
 		return matcher.Count{}
@@ -285,11 +280,11 @@ func (c *Counter) waysToFit(u int, w dyngraph.VertexID) matcher.Count {
 	return n
 }
 
-// enumerate maps the piece's next block in every way, apart from all that is mapped, and counts what remains.
+// eliminate maps the component's next block in every way, apart from all that is mapped, and counts what remains.
 func (c *Counter) eliminate(p *component) matcher.Count {
 	var total matcher.Count
-	if p.spider != nil {
-		if n, ok := c.eachImage(p); ok {
+	if s, ok := p.method.(*spider); ok {
+		if n, ok := c.eachImage(p, s); ok {
 			return n
 		}
 	}
@@ -313,7 +308,8 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 			if !c.worker.Step() {
 				return matcher.Count{}
 			}
-			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], e.rank)) && c.isInjective(p.next, w) {
+			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], e.rank)) &&
+				c.isInjective(p.next, w) {
 				total = total.Add(c.countWith(p, w))
 			}
 		}
@@ -339,12 +335,13 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	return total
 }
 
-// images returns which of the neighbours along a piece's only edge are images of its next block. Those that are not are
+// images returns the images of a component's next block among the neighbours along its only edge. The others are
 // counted as search steps.
 func (c *Counter) images(p *component, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) []dyngraph.VertexID {
 	images, rank := c.common[c.depth][:0], p.from[0].rank
 	for i, w := range nbr {
-		if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], rank)) && c.isInjective(p.next, w) {
+		if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], rank)) &&
+			c.isInjective(p.next, w) {
 			images = append(images, w)
 		}
 	}
@@ -353,7 +350,7 @@ func (c *Counter) images(p *component, nbr []dyngraph.VertexID, ent []dyngraph.E
 	return images
 }
 
-// with counts what remains of a piece when its next block is mapped to w.
+// countWith counts what remains of a component when its next block is mapped to w.
 func (c *Counter) countWith(p *component, w dyngraph.VertexID) matcher.Count {
 	mapped := c.mapped
 	c.bind(p.members, w)
@@ -363,8 +360,13 @@ func (c *Counter) countWith(p *component, w dyngraph.VertexID) matcher.Count {
 	return n
 }
 
-// withLeaf counts a piece of a block with one leaf and no other edges, neither to be kept apart from anything.
-func (c *Counter) eliminateBeforeLeaf(p *component, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
+// eliminateBeforeLeaf counts a component of a block with one leaf and no conflicts.
+func (c *Counter) eliminateBeforeLeaf(
+	p *component,
+	nbr []dyngraph.VertexID,
+	ent []dyngraph.Entry,
+	staged bool,
+) matcher.Count {
 	var total matcher.Count
 	if !c.worker.StepBy(len(nbr)) {
 		return total
@@ -378,7 +380,7 @@ func (c *Counter) eliminateBeforeLeaf(p *component, nbr []dyngraph.VertexID, ent
 	return matcher.CountOf(n)
 }
 
-// free reports whether no mapped vertex that u must be kept apart from has the image w.
+// isInjective reports whether no conflicting mapped vertex of u has the image w.
 func (c *Counter) isInjective(u int, w dyngraph.VertexID) bool {
 	for m := c.q.conflicts[u] & c.mapped; m != 0; m &= m - 1 {
 		if c.image[bits.TrailingZeros32(m)] == w {

@@ -63,9 +63,9 @@ func TestBothStrategiesAgree(t *testing.T) {
 	require.Positive(t, counted.Load(), "no case had a match to count")
 }
 
-// TestChainsCountAsEnumerationDoes counts chains and rings from both ends and link by link.
-func TestChainsCountAsEnumerationDoes(t *testing.T) {
-	chains := 0
+// TestPathsCountAsEnumerationDoes counts paths and cycles from both ends and block by block.
+func TestPathsCountAsEnumerationDoes(t *testing.T) {
+	paths := 0
 	matchertest.ForSeeds(t, 30, func(t *testing.T, rng *rand.Rand) {
 		n := 4 + rng.IntN(4)
 		q := &matcher.Query{Name: "ring", Version: 1, Emit: matcher.EmitCounts}
@@ -104,31 +104,32 @@ func TestChainsCountAsEnumerationDoes(t *testing.T) {
 		}
 		c.sign = dyngraph.Inserted
 		for _, parts := range c.comps.quotients {
-			for _, piece := range parts.all {
-				if piece.path == nil {
+			for _, component := range parts.all {
+				path, ok := component.method.(*path)
+				if !ok {
 					continue
 				}
 				c.q, c.part = parts.q, parts
 				for range 20 {
-					for _, v := range piece.separator {
+					for _, v := range component.separator {
 						c.bind(parts.q.Members[parts.q.BlockOf[v]], dyngraph.VertexID(rng.IntN(24)))
 					}
 					c.rank = rng.IntN(len(q.Edges))
 					c.memo.reset()
 					c.mapped = 0
-					for _, v := range piece.separator {
+					for _, v := range component.separator {
 						c.mapped |= 1 << parts.q.BlockOf[v]
 					}
-					fast, ok := c.countPath(piece.path)
+					fast, ok := c.countPath(path)
 					require.True(t, ok)
-					require.Equal(t, plainly(c, piece.mask, b.g.IDBound()), fast.Lo)
-					chains++
+					require.Equal(t, plainly(c, component.mask, b.g.IDBound()), fast.Lo)
+					paths++
 				}
 			}
 		}
 		x.Commit()
 	})
-	require.Positive(t, chains)
+	require.Positive(t, paths)
 }
 
 // TestSingleBlocksAreKeptBackForEachOther takes a pattern apart at a leaf that may meet a path, and at the path when

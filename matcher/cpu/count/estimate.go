@@ -7,14 +7,14 @@ import (
 	"motifd/matcher"
 )
 
-// fans estimate how many images are to be expected, from label statistics.
+// Estimator estimates numbers of images from label statistics.
 type Estimator struct {
 	Graph    *dyngraph.Graph
 	Plan     *Plan
 	Quotient *Quotient
 }
 
-// fan returns the mean number of neighbours along the edge from block u to block v that an image of u has.
+// MeanDegree returns the mean number of neighbours that an image of block u has along the edge to block v.
 func (f *Estimator) MeanDegree(u, v int) float64 {
 	x, y := f.Plan.Label(f.Quotient.Members[u]), f.Plan.Label(f.Quotient.Members[v])
 	e := f.Quotient.Edge(u, v)
@@ -34,12 +34,13 @@ func (f *Estimator) MeanDegree(u, v int) float64 {
 	return float64(n) / float64(max(1, f.Graph.VertexLabelCount(x)))
 }
 
-// wide counts the data edges that a wide edge takes between vertices with the labels of its ends, twice where either
-// end may be either.
+// matching counts the data edges that a multi-edge takes between vertices with the labels of its ends, twice where
+// either end may be either.
 func (f *Estimator) matching(e *Edge, x, y dyngraph.LabelID) (n int) {
 	set, g := e.Multi.Sets[0], f.Graph
 	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
-		return matcher.LabelFits(x, from) && matcher.LabelFits(y, to) && slices.ContainsFunc(set, func(b MemberEdge) bool {
+		fit := matcher.LabelFits(x, from) && matcher.LabelFits(y, to)
+		return fit && slices.ContainsFunc(set, func(b MemberEdge) bool {
 			return matcher.LabelFits(b.label, t.Edge) && b.Dirs>>d&1 != 0
 		})
 	}

@@ -8,20 +8,20 @@ import (
 	"motifd/matcher"
 )
 
-// maxTogether bounds the leaves that are counted together by inclusion and exclusion: the number of partitions of 6
-// leaves is 203, of 12 it is over 4 million. Beyond it one leaf is enumerated and the rest counted.
+// maxTogether bounds the leaves that are counted together by inclusion and exclusion: 6 leaves have 203 partitions, 12
+// have over 4 million. Beyond it one leaf is mapped and the rest counted.
 const maxTogether = 6
 
-// leafCounter is scratch for counting leaves that may meet, reused between calls.
+// injectiveCounter is scratch memory for counting leaves that may meet.
 type injectiveCounter struct {
 	sets  [matcher.MaxVertices][]dyngraph.VertexID
 	inter [1 << maxTogether][]dyngraph.VertexID
 }
 
-// injective counts the ways to choose distinct members, one of each set: the sum over all partitions of the sets into
-// blocks of the product, over the blocks, of (-1)^(b-1) (b-1)! times the size of the block's intersection. Partial
-// sums may be negative; modulo 2^128 that does not matter, unless the sizes have more than 120 bits together, which is
-// slower. step is called now and then and ends the count when it returns false.
+// count counts the ways to choose distinct members, one of each set: the sum, over all partitions of the sets, of the
+// product over the blocks of (-1)^(b-1) (b-1)! times the size of the block's intersection. Partial sums may be
+// negative, which does not matter modulo 2^128; if the sizes have more than 120 bits together, slower exact numbers are
+// used. step is called now and then and ends the count when it returns false.
 func (c *injectiveCounter) count(sets [][]dyngraph.VertexID, step func() bool) matcher.Count {
 	if len(sets) > maxTogether {
 		var sum matcher.Count

@@ -13,9 +13,9 @@ type edgeList struct {
 	rank   int
 }
 
-// inCommon returns the data vertices that are joined to the images of all neighbours of a piece's next block, that fit
-// it and are free, ascending (DESIGN A7), and how often each counts, nil for once. They are valid until the next call
-// at the same depth.
+// inCommon returns the data vertices that are joined to the images of all neighbours of a component's next block, fit
+// it and are injective, ascending (DESIGN A7), and how often each counts, nil if once. They are valid until the next
+// call at the same depth.
 func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) {
 	var room [4]edgeList
 	ls := room[:0]

@@ -7,7 +7,7 @@ import (
 	"motifd/matcher"
 )
 
-// weight is what a number of homomorphisms counts for in a sum with signs.
+// Weight is the signed factor of a number of homomorphisms in a sum.
 type Weight struct {
 	Factor   matcher.Count
 	Negative bool
@@ -26,8 +26,8 @@ func (w Weight) add(x Weight) Weight {
 	return w
 }
 
-// weights adds up, by quotient, the weights of those that are the same but for the names of their blocks: they have as
-// many homomorphisms. The first of them has the sum, which may be 0, and the others 0.
+// Weights adds up, by quotient, the weights of isomorphic quotients, which have as many homomorphisms. The first of
+// them has the sum, which may be 0, and the others 0.
 func Weights(s *Plan) []Weight {
 	sums := make([]Weight, len(s.Quotients))
 	type class struct {
@@ -37,7 +37,9 @@ func Weights(s *Plan) []Weight {
 	var classes []class
 	for i, q := range s.Quotients {
 		x := class{i, q.colours(s)}
-		of := slices.IndexFunc(classes, func(c class) bool { return isomorphic(s, s.Quotients[c.first], q, c.colours, x.colours) })
+		of := slices.IndexFunc(classes, func(c class) bool {
+			return isomorphic(s, s.Quotients[c.first], q, c.colours, x.colours)
+		})
 		if of < 0 {
 			of, classes = len(classes), append(classes, x)
 		}
@@ -47,8 +49,8 @@ func Weights(s *Plan) []Weight {
 	return sums
 }
 
-// colours returns, by block, a number that is the same for blocks that any isomorphism can bring together, and tells
-// apart most others: of its label, and of its edges and the colours of the blocks that they lead to.
+// colours returns, by block, a number that is equal for blocks that some isomorphism maps to each other, and mostly
+// differs for others (colour refinement): of its label, its edges and the colours at their other ends.
 func (q *Quotient) colours(s *Plan) []uint64 {
 	colours, next := make([]uint64, len(q.BlockOf)), make([]uint64, len(q.BlockOf))
 	for v := range colours {
@@ -77,8 +79,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// isomorphic reports whether the blocks of two quotients, whose colours are given, can be matched so that labels and
-// edges agree.
+// isomorphic reports whether two quotients, whose colours are given, are isomorphic.
 func isomorphic(s *Plan, a, b *Quotient, colourA, colourB []uint64) bool {
 	if !slices.Equal(sortedColours(a, colourA), sortedColours(b, colourB)) {
 		return false

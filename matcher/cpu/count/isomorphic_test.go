@@ -13,8 +13,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestIsomorphicQuotientsAreWeighedTogether compares the weights of quotients of random trees and rings with those that come of trying
-// every way to match blocks.
+// TestIsomorphicQuotientsAreWeighedTogether compares the weights of quotients of random trees and rings with those that
+// come of trying every way to match blocks.
 func TestIsomorphicQuotientsAreWeighedTogether(t *testing.T) {
 	merged := 0
 	matchertest.ForSeedsUntil(t, 60, func() bool { return merged > 0 }, func(t *testing.T, rng *rand.Rand) {

@@ -8,24 +8,24 @@ import (
 	"motifd/matcher/candidates"
 )
 
-// pieceName is what pieces are remembered by: those of the same name, of whatever patterns, have as many mappings for
-// the same images of their boundaries, as long as as many of their edges, by rank, see all of the graph.
+// componentKey is what components are memoized by. Components of equal key, of whatever patterns, have as many mappings
+// for the same images of their separators, as long as equally many of their edges, by rank, see the whole graph.
 type componentKey struct {
-	first  uint32 // number of the first version; see counter.version
-	shared bool   // by several pieces, or quotients
+	first  uint32 // number of the first version; see Counter.version
+	shared bool   // by several components, or quotients
 }
 
-// pieceNames are the names of one worker's pieces, by all that their counts depend on.
+// componentKeys are the keys of one worker's components, by all that their counts depend on.
 type componentKeys struct {
 	by   map[string]*componentKey
 	next uint32
 	text []byte
 }
 
-// mostPieceNames is so many numbers that a counter forgets all pieces and begins again.
+// maxComponentKeys is the number of versions beyond which a counter forgets all components.
 const maxComponentKeys = 1 << 31
 
-// of returns the name of a piece.
+// of returns the key of a component.
 func (n *componentKeys) of(ps *quotientComponents, p *component) *componentKey {
 	n.text = ps.describe(n.text[:0], p)
 	if name := n.by[string(n.text)]; name != nil {
@@ -41,8 +41,8 @@ func (n *componentKeys) of(ps *quotientComponents, p *component) *componentKey {
 	return name
 }
 
-// describe appends what the count of a piece depends on, beside images, with blocks by number: those of the boundary in
-// its order, then its own.
+// describe appends what the count of a component depends on, beside images. Blocks are numbered: those of the separator
+// in its order, then its own.
 func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 	q := ps.q
 	number := make([]int, len(q.BlockOf))
@@ -83,7 +83,7 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 	return to
 }
 
-// describe appends what a bundle, if there is one, asks for, and the ranks of its edges, by place.
+// describe appends what a multi-edge, if there is one, asks for, and the ranks of its edges, by index.
 func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
 	if b == nil {
 		return to

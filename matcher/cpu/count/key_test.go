@@ -35,16 +35,16 @@ func variant(rng *rand.Rand, q *matcher.Query, name string, labels []string) *ma
 	return &v
 }
 
-// named is a piece of some pattern.
-type keyed struct {
+// named is a component of some pattern.
+type sameKey struct {
 	s     *Plan
 	parts *quotientComponents
 	p     *component
 }
 
-// TestPiecesOfOneNameCountAlike counts pieces that have the same name, of different patterns, for the same random
+// TestComponentsOfOneKeyCountAlike counts components that have the same key, of different patterns, for the same random
 // images and with as many edges that see all of the graph.
-func TestPiecesOfOneNameCountAlike(t *testing.T) {
+func TestComponentsOfOneKeyCountAlike(t *testing.T) {
 	alike, positive := 0, 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 }, func(t *testing.T, rng *rand.Rand) {
 		directed, queries, msgs, edges := matchertest.RandomSpiders(rng)
@@ -61,7 +61,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 		x.Stage(msgs[edges:])
 		var stop atomic.Bool
 		c := b.counter(&stop)
-		by := map[*componentKey][]keyed{}
+		by := map[*componentKey][]sameKey{}
 		var names []*componentKey
 		for _, p := range x.Plans() {
 			s := b.plans[p]
@@ -77,11 +77,11 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 				for e := range p.Query.Edges {
 					parts.anchored(e)
 				}
-				for _, p := range pieceList(parts) {
+				for _, p := range componentList(parts) {
 					if len(by[p.key]) == 0 {
 						names = append(names, p.key)
 					}
-					by[p.key] = append(by[p.key], keyed{s, parts, p})
+					by[p.key] = append(by[p.key], sameKey{s, parts, p})
 				}
 			}
 		}
@@ -115,7 +115,7 @@ func TestPiecesOfOneNameCountAlike(t *testing.T) {
 					}
 					c.memo.reset()
 					c.mapped = other.p.separatorSet
-					require.Equal(t, want, c.compute(other.p), "%s and %s", first.s.Query.Query.Name, other.s.Query.Query.Name)
+					require.Equal(t, want, c.compute(other.p), "%s and %s", first.s.Pattern.Query.Name, other.s.Pattern.Query.Name)
 					alike++
 					if !want.IsZero() {
 						positive++

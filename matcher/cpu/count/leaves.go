@@ -8,7 +8,7 @@ import (
 	"motifd/matcher"
 )
 
-// countLeaves counts a piece of one vertex, or of leaves that may meet.
+// countLeaves counts a component of one block, or of leaves that may meet.
 func (c *Counter) countLeaves(p *component) matcher.Count {
 	if len(p.leaves) == 1 {
 		if len(p.from) > 1 {
@@ -55,7 +55,7 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 	return c.injective.count(sets, c.step)
 }
 
-// long is the number of candidates from which on their count is remembered.
+// long is the number of candidates from which on their count is memoized.
 const long = 64
 
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
@@ -64,15 +64,15 @@ func (c *Counter) isLong(v dyngraph.VertexID, e *Edge, to *filter) bool {
 	return len(nbr) >= long && (staged || !c.implied(to))
 }
 
-// sameLeaf reports whether two leaves, of one edge that is not wide, have the same candidates, but for what the ranks
-// of their edges let them see.
+// sameLeaf reports whether two leaves, of one edge each that is no multi-edge, have the same candidates, up to what the
+// ranks of their edges let them see.
 func (c *Counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.Edges[u][0], &c.q.Edges[v][0]
 	return a.From == b.From && a.kind == b.kind && c.q.filters[u].same(&c.q.filters[v])
 }
 
 // countAlike counts leaves of one kind. Those whose edges see only what both graphs have choose from a subset of what
-// the others choose from: each choice, the narrow ones first, takes one candidate from all that follow.
+// the others choose from. They choose first; each choice takes one candidate from all that follow.
 func (c *Counter) countAlike(leaves []int) matcher.Count {
 	total, taken := matcher.CountOf(1), uint64(0)
 	for _, narrow := range []bool{true, false} {
@@ -117,7 +117,7 @@ func (c *Counter) countLeaf(u int, to *filter, e *Edge) matcher.Count {
 	return n
 }
 
-// countPlain is countLeaf for an edge that is not wide.
+// countPlain is countLeaf for an edge that is no multi-edge.
 func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 	if !c.worker.Step() {
 		return 0
@@ -134,8 +134,8 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 	return n
 }
 
-// leavesOf counts the candidates of a leaf that are joined to data vertex v; at once, where neither the batch changes
-// edges of v nor the filter tells more than the edge does.
+// leavesOf counts the candidates of a leaf that are joined to data vertex v; in constant time, where the batch changes
+// no edge of v and the edge implies the filter.
 func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 	nbr, ent, staged := c.neighbors(v, e)
 	if !staged && c.implied(to) {

@@ -5,22 +5,22 @@ import (
 	"motifd/matcher"
 )
 
-// memo keeps counts of pieces by the images of their boundary. It is a hash table that is emptied by counting up its
+// memo keeps counts of components by the images of their separators. It is a hash table that is emptied by a new
 // generation, since small batches must not pay for what a large one left.
 type memo struct {
 	gen   uint32
 	used  int
 	slots []memoSlot
-	wide  []matcher.Count // those of more than 128 bits
+	wide  []matcher.Count // counts of more than 128 bits
 }
 
 type memoKey struct {
-	component uint32 // id and version
+	component uint32 // of componentKey, with its version
 	a, b      dyngraph.VertexID
 }
 
-// memoSlot holds no pointer, so that the table costs the garbage collector nothing: a count that has one is in wide, at lo, and hi
-// is inWide.
+// memoSlot holds no pointer, so the table costs the garbage collector nothing. A count beyond 128 bits is in wide, at
+// index lo; hi is then inWide.
 type memoSlot struct {
 	key    memoKey
 	gen    uint32
@@ -29,7 +29,7 @@ type memoSlot struct {
 
 const inWide = ^uint64(0)
 
-// maxMemo bounds the counts kept by one worker, at 32 bytes and a free slot each; beyond it they are forgotten.
+// maxMemo bounds the counts kept by one worker, at 32 bytes and a free slot each. Beyond it they are forgotten.
 const maxMemo = 1 << 20
 
 func (m *memo) reset() {

@@ -13,38 +13,38 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// A pattern edge is wide if it may have several images between two data vertices, since it takes any edge label or
-// either direction, or if a parallel pattern edge may take the same image. Wide edges are counted in sets: those of a
-// set lie between the same two pattern vertices and compete for data edges, those of different sets never do. In what a
-// set counts for, a pair of data vertices has a weight: the number of ways to map the set's edges to different data
-// edges between them.
+// A pattern edge is part of a multi-edge if it may have several images between two data vertices, since it takes any
+// label or either direction, or if a parallel pattern edge may take the same image. Such edges are counted in sets:
+// those of a set lie between the same two pattern vertices and compete for data edges, those of different sets never
+// do. The multiplicity of a set for two data vertices is the number of ways to map its edges to different data edges
+// between them.
 
-// bundle is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
-// weights multiply, since a homomorphism maps each pattern edge by itself, whatever others do; only parallel edges of
-// the pattern differ in every match.
+// MultiEdge is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
+// multiplicities multiply, since homomorphisms map each pattern edge independently; only parallel edges of the pattern
+// must differ.
 type MultiEdge struct {
-	kinds int            // index into the shape's kinds of bundles: what a set asks for
-	exact bool           // a set is one edge, which takes every data edge of the kind that the adjacency lists
-	Sets  [][]MemberEdge // each by label, directions and rank
+	kinds int            // index into Plan.multiKinds
+	exact bool           // a set is one edge, which takes every entry of the kind
+	Sets  [][]MemberEdge // each sorted by label, directions and rank
 }
 
-// bundled is a pattern edge of a set.
+// MemberEdge is a pattern edge of a set.
 type MemberEdge struct {
 	edge, rank int
 	label      dyngraph.LabelID
-	Dirs       uint8 // in which the other block may see it: bits of dyngraph.Dir
+	Dirs       uint8 // bits of dyngraph.Dir: directions in which the other block may see it
 }
 
-// simple reports whether each visible data edge of the adjacency's kind counts for one.
+// IsSimple reports whether each visible data edge of the kind counts for one.
 func (b *MultiEdge) IsSimple() bool { return b.exact && len(b.Sets) == 1 }
 
-// maxAssignments bounds the states by which the weight of a set is found: the product, over kinds of its edges, of one
-// more than there are of the kind. A pattern with a larger set is counted by enumeration.
+// maxAssignments bounds the states by which the multiplicity of a set is found: the product, over kinds of its edges,
+// of their number plus one. A pattern with a larger set is counted by enumeration.
 const maxAssignments = 1 << 12
 
-// bundleEdges finds the sets of wide edges. It answers false when one is too large.
+// groupMultiEdges finds the sets of competing edges. It reports false when one is too large.
 func (s *Plan) groupMultiEdges() bool {
-	q := s.Query.Query
+	q := s.Pattern.Query
 	s.setOf = make([]int, len(q.Edges))
 	for i := range s.setOf {
 		s.setOf[i] = -1
@@ -61,7 +61,7 @@ func (s *Plan) groupMultiEdges() bool {
 				}
 			}
 		}
-		if len(set) == 1 && s.Query.EdgeLabels[i] != matcher.AnyLabel && !(s.Query.Directed && e.Either) {
+		if len(set) == 1 && s.Pattern.EdgeLabels[i] != matcher.AnyLabel && !(s.Pattern.Directed && e.Either) {
 			continue
 		}
 		for _, k := range set {
@@ -83,15 +83,15 @@ func (s *Plan) groupMultiEdges() bool {
 
 // compete reports whether two pattern edges may have the same image.
 func (s *Plan) compete(i, k int) bool {
-	x, y := s.Query.EdgeLabels[i], s.Query.EdgeLabels[k]
-	return program.Parallel(s.Query.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
-		s.dirs(i, s.Query.Query.Edges[i].From)&s.dirs(k, s.Query.Query.Edges[i].From) != 0
+	x, y := s.Pattern.EdgeLabels[i], s.Pattern.EdgeLabels[k]
+	return program.Parallel(s.Pattern.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
+		s.dirs(i, s.Pattern.Query.Edges[i].From)&s.dirs(k, s.Pattern.Query.Edges[i].From) != 0
 }
 
 // dirs returns the directions in which one end of a pattern edge may see it.
 func (s *Plan) dirs(i, from int) uint8 {
-	switch e := &s.Query.Query.Edges[i]; {
-	case !s.Query.Directed:
+	switch e := &s.Pattern.Query.Edges[i]; {
+	case !s.Pattern.Directed:
 		return 1 << dyngraph.Out
 	case e.Either:
 		return 1<<dyngraph.Out | 1<<dyngraph.In
@@ -101,11 +101,11 @@ func (s *Plan) dirs(i, from int) uint8 {
 	return 1 << dyngraph.In
 }
 
-// seen returns a set as one of its ends sees it.
+// members returns a set as one of its ends sees it.
 func (s *Plan) members(set []int, from int) []MemberEdge {
 	var bs []MemberEdge
 	for _, i := range set {
-		bs = append(bs, MemberEdge{i, s.rank[i], s.Query.EdgeLabels[i], s.dirs(i, from)})
+		bs = append(bs, MemberEdge{i, s.rank[i], s.Pattern.EdgeLabels[i], s.dirs(i, from)})
 	}
 	slices.SortFunc(bs, func(a, b MemberEdge) int {
 		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.Dirs, b.Dirs), cmp.Compare(a.rank, b.rank))
@@ -113,10 +113,10 @@ func (s *Plan) members(set []int, from int) []MemberEdge {
 	return bs
 }
 
-// alike reports whether two edges of a set take the same data edges.
+// isAlike reports whether two edges of a set take the same data edges.
 func (b *MemberEdge) isAlike(o *MemberEdge) bool { return b.label == o.label && b.Dirs == o.Dirs }
 
-// bundleKind returns the index of what a set asks for.
+// multiKind returns the index of what a set asks for.
 func (s *Plan) multiKind(set []MemberEdge) int {
 	var key []byte
 	for _, b := range set {
@@ -130,17 +130,17 @@ func (s *Plan) multiKind(set []MemberEdge) int {
 	return at
 }
 
-// addBundles adds the edges of a quotient that are wide.
+// addMultiEdges adds the multi-edges of a quotient.
 func (s *Plan) addMultiEdges(q *Quotient, b *partition) {
 	for _, set := range s.sets {
-		e := &s.Query.Query.Edges[set[0]]
+		e := &s.Pattern.Query.Edges[set[0]]
 		for _, v := range [2]int{e.From, e.To} {
 			s.addMultiEdge(q, b, set, v, e.From+e.To-v)
 		}
 	}
 }
 
-// addBundle adds what leads along a set to pattern vertex v.
+// addMultiEdge adds a set as seen from pattern vertex v.
 func (s *Plan) addMultiEdge(q *Quotient, b *partition, set []int, v, other int) {
 	x, seen := b.blockOf[v], s.members(set, other)
 	kinds := s.multiKind(seen)
@@ -172,7 +172,7 @@ func (s *Plan) addMultiEdge(q *Quotient, b *partition, set []int, v, other int) 
 	}
 }
 
-// code tells what edges of a quotient ask for, beside their ends.
+// code identifies what edges of a quotient ask for, beside their ends.
 func (e *Edge) code() uint64 {
 	if e.Multi != nil {
 		return 1<<63 | uint64(e.Multi.kinds)<<8 | uint64(len(e.Multi.Sets))
@@ -180,8 +180,8 @@ func (e *Edge) code() uint64 {
 	return uint64(e.Label)<<1 | uint64(e.Dir)
 }
 
-// weight returns the weight of a pair of data vertices for a bundle: entries are those of its kind that lead from x to
-// the other one.
+// multiplicity returns the number of ways to map a multi-edge between two data vertices, given the entries of its kind
+// that lead from x to the other one.
 func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
 	staged = staged && slices.ContainsFunc(ent, dyngraph.Entry.Staged)
 	total := matcher.CountOf(1)
@@ -201,7 +201,7 @@ func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph
 	return total
 }
 
-// seenOf counts the entries that an edge of a rank sees.
+// visibleOf counts the entries that an edge of a rank sees.
 func (c *Counter) visibleOf(ent []dyngraph.Entry, rank int) (n uint64) {
 	for _, e := range ent {
 		if c.isVisible(e, rank) {
@@ -214,7 +214,7 @@ func (c *Counter) visibleOf(ent []dyngraph.Entry, rank int) (n uint64) {
 // noAnchor is no pattern edge.
 const noAnchor = -1
 
-// assignment is scratch for assign.
+// assignment is scratch memory for assign.
 type assignment struct {
 	kinds []assigned
 	ways  []matcher.Count // by state: how many edges of each kind are mapped
@@ -227,8 +227,8 @@ type assigned struct {
 	radix int
 }
 
-// assign returns the number of ways to map the edges of a set, but for an anchor's, to different ones of some entries
-// that lead from x, but for the anchor's image.
+// assign returns the number of ways to map the edges of a set to different entries that lead from x. With an anchor,
+// its edge and its image are left out.
 func (c *Counter) assign(
 	set []MemberEdge,
 	x dyngraph.VertexID,
@@ -264,7 +264,7 @@ func (c *Counter) assign(
 			continue
 		}
 		dir := uint8(1 << dyngraph.Out)
-		if c.plan.Query.Directed && from != x {
+		if c.plan.Pattern.Directed && from != x {
 			dir = 1 << dyngraph.In
 		}
 		for state := states - 1; state > 0; state-- {
@@ -284,13 +284,15 @@ func (c *Counter) assign(
 	return a.ways[states-1]
 }
 
-// isAnchor reports whether a data edge is the one that the count is anchored at.
+// isAnchor reports whether a data edge is the image of the anchor.
 func (c *Counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
 	b := &c.origin
-	return label == b.label && (from == b.from && to == b.to || !c.plan.Query.Directed && from == b.to && to == b.from)
+	isReversed := !c.plan.Pattern.Directed && from == b.to && to == b.from
+	return label == b.label && (from == b.from && to == b.to || isReversed)
 }
 
-// besideAnchor returns the weight of the anchor's ends for a bundle that the anchor belongs to, without the anchor.
+// besideAnchor returns the multiplicity of the multi-edge that the anchor belongs to, between the ends of the anchor
+// and without it.
 func (c *Counter) besideAnchor(e *Edge, w dyngraph.VertexID, anchor int) matcher.Count {
 	x := c.image[e.From]
 	ent, staged := c.entriesTo(x, e, w)
@@ -307,7 +309,7 @@ func (c *Counter) besideAnchor(e *Edge, w dyngraph.VertexID, anchor int) matcher
 	return total
 }
 
-// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some might be
+// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some may be
 // staged.
 func (c *Counter) entriesTo(x dyngraph.VertexID, e *Edge, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
 	nbr, ent, staged := c.neighbors(x, e)
@@ -319,7 +321,7 @@ func (c *Counter) entriesTo(x dyngraph.VertexID, e *Edge, w dyngraph.VertexID) (
 	return ent[from:end], staged
 }
 
-// joins returns how often an edge joins data vertex w to the image of the edge's other end.
+// edgeWays returns how often an edge joins data vertex w to the image of its other end.
 func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
 	x := c.image[e.From]
 	ent, staged := c.entriesTo(x, e, w)
@@ -344,8 +346,8 @@ func (l *weighted) add(w dyngraph.VertexID, n matcher.Count) {
 	l.nbr, l.ways = append(l.nbr, w), append(l.ways, n)
 }
 
-// gather makes a list the data vertices that fit a block, are free, and are joined to the images of all its neighbours
-// that some edges lead from; each counts as often as these edges join it, together.
+// gather lists the data vertices that fit a block, are injective, and are joined along some edges to the images of
+// their other ends; each counts as often as these edges join it.
 func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 	l.nbr, l.ways = l.nbr[:0], l.ways[:0]
 	lead := 0
@@ -388,7 +390,7 @@ func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 	}
 }
 
-// sumOf adds up the weights of the data vertices that fit a block and are joined to data vertex v by a wide edge.
+// sumWays adds up the multiplicities of the data vertices that fit a block and are joined to v by a multi-edge.
 func (c *Counter) sumWays(v dyngraph.VertexID, to *filter, e *Edge) (total matcher.Count) {
 	nbr, ent, staged := c.neighbors(v, e)
 	if !staged && c.implied(to) && e.Multi.IsSimple() {

@@ -8,26 +8,25 @@ import (
 	"motifd/matcher/cpu/labeladj"
 )
 
-// chain is a piece between two mapped vertices, or a ring from one back to it, without branches but such as hang from
-// one of its blocks. It is counted from both ends at once: the images of a block are found level by level with the
-// number of ways to each, and where the two ends meet the numbers multiply. That takes the square root of what there is
-// to enumerate.
+// path is a component between two mapped vertices, or a cycle through one, without branches but pendants. It is counted
+// from both ends at once: the images of a block are found level by level with the number of ways to each, and where the
+// ends meet the numbers multiply. That takes the square root of the steps of enumeration.
 type path struct {
-	ends  [2]int // the boundary: pattern vertices
+	ends  [2]int // the separator: pattern vertices
 	steps []pathStep
 }
 
-// link is a block of a chain.
+// pathStep is a block of a path.
 type pathStep struct {
 	at        int    // the block
-	conflicts uint32 // the blocks outside that its images must be kept apart from
+	conflicts uint32 // blocks outside that its image must differ from
 	members   uint32
 	to        *filter
-	from      [2]*Edge     // from the block before and from the one after; where they are wide, each data edge counts for one
-	pendants  []*component // what hangs from the block
+	from      [2]*Edge     // from the block before and from the one after; each data edge counts for one
+	pendants  []*component // components that hang from the block
 }
 
-// asChain returns the piece as a chain, nil if it is none.
+// asPath returns the component as a path, nil if it is none.
 func (ps *quotientComponents) asPath(p *component) *path {
 	q := ps.q
 	if len(p.separator) > 2 || q.conflictsWithin(p.mask) {
@@ -75,12 +74,12 @@ func (ps *quotientComponents) asPath(p *component) *path {
 	}
 }
 
-// link returns a block as a link.
+// step returns a block as a step.
 func (ps *quotientComponents) step(at int) pathStep {
 	return pathStep{at: at, conflicts: ps.q.conflicts[at], members: ps.q.Members[at], to: &ps.q.filters[at]}
 }
 
-// meets reports whether blocks of a set must be kept apart from each other.
+// conflictsWithin reports whether blocks of a set conflict with each other.
 func (q *Quotient) conflictsWithin(set uint32) bool {
 	for m := set; m != 0; m &= m - 1 {
 		if q.conflicts[bits.TrailingZeros32(m)]&set != 0 {
@@ -90,7 +89,7 @@ func (q *Quotient) conflictsWithin(set uint32) bool {
 	return false
 }
 
-// core returns a set without what hangs from one of its blocks.
+// core returns a set without the pendants of its blocks.
 func (q *Quotient) core(set uint32) uint32 {
 	core := set
 	for again := true; again; {
@@ -106,22 +105,22 @@ func (q *Quotient) core(set uint32) uint32 {
 	return core
 }
 
-// reached is a vertex with the number of ways to it.
+// Reached is a data vertex with the number of ways to it.
 type Reached struct {
 	Vertex dyngraph.VertexID
 	Ways   uint64
 }
 
-// chainCounter is scratch for counting chains.
+// pathCounter is scratch memory for counting paths and spiders.
 type pathCounter struct {
 	ways     []uint64 // by vertex, 0 between uses
 	frontier [2][]Reached
 	other    []Reached
-	arms     []armSize // of joints
+	arms     []armSize // of spiders
 	sums     []uint64
-	busy     bool   // with a chain or a joint: what hangs from it may not use this scratch meanwhile
-	overflow bool   // a number left 64 bits
-	touched  uint64 // what was read ahead comes together here, so that it is read
+	busy     bool   // with a path or spider, whose pendants may not use it meanwhile
+	overflow bool   // a number exceeded 64 bits
+	touched  uint64 // sum of what was prefetched, so that the loads are made
 }
 
 // ready makes room for the ways to n vertices.
@@ -131,7 +130,7 @@ func (x *pathCounter) ready(n int) {
 	}
 }
 
-// prefetchBlocks reads where the blocks of some vertices begin, likewise.
+// prefetch loads where the blocks of some vertices begin, so that cache misses overlap.
 func prefetch(a *labeladj.Index, of []Reached) (read uint64) {
 	for i := range of {
 		read += a.TouchHead(of[i].Vertex)
@@ -142,7 +141,7 @@ func prefetch(a *labeladj.Index, of []Reached) (read uint64) {
 	return read
 }
 
-// begin takes the scratch, with room for the ways to n vertices. It answers false when it is taken.
+// begin takes the scratch memory, with room for the ways to n vertices. It reports false when it is in use.
 func (x *pathCounter) begin(n int) bool {
 	if x.busy {
 		return false
@@ -152,8 +151,8 @@ func (x *pathCounter) begin(n int) bool {
 	return true
 }
 
-// countChain counts a chain. It answers false when a number leaves 64 bits, and for what hangs from a chain or a joint:
-// where it clashes with what is mapped, a part of it may lie between two mapped vertices.
+// countPath counts a path. It reports false when a number exceeds 64 bits, and for pendants of a path or spider, as
+// their scratch memory is in use.
 func (c *Counter) countPath(ch *path) (matcher.Count, bool) {
 	if !c.paths.begin(c.index.Vertices()) {
 		return matcher.Count{}, false
@@ -163,7 +162,7 @@ func (c *Counter) countPath(ch *path) (matcher.Count, bool) {
 	return n, ok
 }
 
-// alongChain counts a chain from both its ends.
+// fromBothEnds counts a path from both its ends.
 func (c *Counter) fromBothEnds(ch *path) (matcher.Count, bool) {
 	x := &c.paths
 	lo, hi := 0, len(ch.steps)-1
@@ -175,7 +174,7 @@ func (c *Counter) fromBothEnds(ch *path) (matcher.Count, bool) {
 	return c.between(ch, lo, hi)
 }
 
-// between counts what is between the two sides of a chain, which stand on links lo and hi.
+// between counts what is between the two frontiers of a path, which are at steps lo and hi.
 func (c *Counter) between(ch *path, lo, hi int) (matcher.Count, bool) {
 	x := &c.paths
 	for hi-lo > 1 && len(x.frontier[0]) > 0 && len(x.frontier[1]) > 0 {
@@ -195,18 +194,19 @@ func (c *Counter) between(ch *path, lo, hi int) (matcher.Count, bool) {
 	return c.joinFrontiers(ch, lo, hi)
 }
 
-// expand fills a side with the images of a link that are joined to some vertices, from the link before (0) or after
+// expand sets a frontier to the images of a step that are joined to some vertices, from the step before (0) or after
 // (1).
 func (c *Counter) expand(l *pathStep, from int, of []Reached, side int) {
 	x := &c.paths
 	out := x.frontier[side][:0]
 	e := l.from[from]
-	kept := l.conflicts&c.mapped != 0   // apart from something
+	kept := l.conflicts&c.mapped != 0   // conflicts with something
 	if len(of) == 1 && e.Multi == nil { // no image is reached twice
 		nbr, ent, staged := c.neighbors(of[0].Vertex, e)
 		c.worker.StepBy(len(nbr))
 		for i, w := range nbr {
-			if (!staged || c.isVisible(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) && (!kept || c.isInjective(l.at, w)) {
+			if (!staged || c.isVisible(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) &&
+				(!kept || c.isInjective(l.at, w)) {
 				out = append(out, Reached{w, of[0].Ways})
 			}
 		}
@@ -245,7 +245,7 @@ func (c *Counter) expand(l *pathStep, from int, of []Reached, side int) {
 	x.frontier[side] = c.weigh(l, out)
 }
 
-// weigh multiplies the ways to each image of a link by those to map what hangs from it, and drops those with none.
+// weigh multiplies the ways to each image of a step by those to map its pendants, and drops images without any.
 func (c *Counter) weigh(l *pathStep, images []Reached) []Reached {
 	if len(l.pendants) == 0 {
 		return images
@@ -258,7 +258,7 @@ func (c *Counter) weigh(l *pathStep, images []Reached) []Reached {
 		over, product := bits.Mul64(n, r.Ways)
 		if !fits || over != 0 {
 			c.paths.overflow = true
-			product = r.Ways // any number but 0: it is an image
+			product = r.Ways // any number but 0, since it is an image
 		}
 		if product != 0 {
 			kept = append(kept, Reached{r.Vertex, product})
@@ -268,7 +268,7 @@ func (c *Counter) weigh(l *pathStep, images []Reached) []Reached {
 	return kept
 }
 
-// meet sums the products over the edges between the two sides, which stand on links lo and hi.
+// joinFrontiers sums the products over the edges between the two frontiers, which are at steps lo and hi.
 func (c *Counter) joinFrontiers(ch *path, lo, hi int) (matcher.Count, bool) {
 	x := &c.paths
 	few, many := 0, 1 // few is expanded into many

@@ -10,57 +10,55 @@ import (
 	"motifd/matcher/cpu/labeladj"
 )
 
-// shape is a pattern made ready for counting: its edges ranked so that the edges of a connected part tend to be
-// consecutive, and the quotients whose homomorphisms are counted.
+// Plan is a pattern compiled for counting: the ranks of its edges, and the quotients whose homomorphisms are counted.
 //
-// Matches map vertices to different images. It is simpler to count homomorphisms, which need not, since parts of the
-// pattern that are joined by nothing are then independent. The matches are the homomorphisms less those that are
-// constant on some blocks of vertices, by Möbius inversion: one signed term for each quotient of the pattern. Few
-// vertices can coincide, as labels and edges keep them apart, so there are few terms. The other way is to count the
-// pattern itself and to keep its vertices apart, for which clash tells those that could coincide.
+// Matches are injective, homomorphisms need not be, so components of the pattern that nothing joins are then
+// independent. By Moebius inversion the matches are a signed sum of the homomorphisms of the quotients. Labels and
+// edges keep most vertices apart, so there are few terms. The other strategy counts the pattern itself and keeps its
+// vertices apart; conflicts then lists which could coincide.
 //
-// Counting does not need the order of anchors (DESIGN A2), so it tells the matches of a batch apart in another
-// way, under which the same sub-problem means the same for all anchors: a match belongs to the first of its pattern
-// edges, by rank, whose data edge the batch changes. Anchored at the edge of rank j, edges of lower rank see only what
-// both graphs have, those of higher rank the whole graph of the phase (delta rule of a join, one term a relation).
+// Counting does not need the order of anchors (DESIGN A2). It assigns a match of a batch to the first of its pattern
+// edges, by rank, whose data edge the batch changes, so that a component means the same for all anchors. Anchored at
+// the edge of rank j, edges of lower rank see only what both graphs have, those of higher rank the whole graph of the
+// phase (delta rule of a join, one term per relation).
 type Plan struct {
-	Query     *matcher.Plan
-	rank      []int               // of each pattern edge
+	Pattern   *matcher.Plan
+	rank      []int               // by pattern edge
 	Quotients []*Quotient         // from fine to coarse, the first is the pattern itself; nil if there are too many
-	injective *Quotient           // the pattern itself with its vertices kept apart; nil if nothing else keeps them together
-	kinds     []uint64            // keys of the adjacency
-	Wildcards []labeladj.Wildcard // those of them that are of wide edges
+	injective *Quotient           // the pattern itself with conflicts; nil if no two vertices can coincide
+	kinds     []uint64            // labeladj keys of all Edges
+	Wildcards []labeladj.Wildcard // those of the keys that are wildcards
 
-	sets       [][]int  // of wide edges: see bundle
-	setOf      []int    // by pattern edge: the set that it belongs to; -1 for an edge that is not wide
-	multiKinds []string // what sets ask for
+	sets       [][]int  // of competing pattern edges; see MultiEdge
+	setOf      []int    // by pattern edge: its set, or -1
+	multiKinds []string // descriptions of what sets ask for
 }
 
-// quotient is a pattern some of whose vertices are one: its vertices are blocks, named by their lowest member.
+// Quotient is a pattern some of whose vertices are identified: its vertices are blocks, named by their lowest member.
 type Quotient struct {
 	index     int
 	factor    matcher.Count
 	negative  bool
-	Finer     QuotientSet // when one of them counts nothing, nor does this
-	isFirst   []bool      // by pattern edge: no edge of a lower rank is the same edge of the quotient
-	Members   []uint32    // by block
-	BlockOf   []int       // block by pattern vertex
+	Finer     QuotientSet // quotients that refine this one: when one of them counts 0, so does this one
+	isFirst   []bool      // by pattern edge: the quotient identifies it with no edge of a lower rank
+	Members   []uint32    // by block: its pattern vertices
+	BlockOf   []int       // by pattern vertex: its block
 	Blocks    uint32      // the blocks
-	Adj       []uint32    // blocks joined to a block
-	conflicts []uint32    // blocks whose images could coincide with a block's but must not
+	Adj       []uint32    // by block: the blocks joined to it
+	conflicts []uint32    // by block: blocks whose images could coincide with its own but must not
 	filters   []filter    // by block
 	Edges     [][]Edge    // by block
 }
 
-// target is a block as the end of an edge: a data vertex fits it if it passes the filters of all its members.
+// filter tests whether a data vertex fits a block: it passes the tests of all members.
 type filter struct {
 	test      candidates.Test // of the lowest member
 	moreTests []candidates.Test
-	// implied tells that every vertex that is reached along the block's only edge fits it; see counter.implied.
+	// implied tells that each data vertex at the end of the block's only edge fits it; see Counter.implied.
 	implied bool
 }
 
-// passes reports whether a data vertex fits the block.
+// passes reports whether a data vertex, given the candidate bits, fits the block.
 func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	at := int(w) * words
 	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
@@ -74,17 +72,17 @@ func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	return true
 }
 
-// edgeTo leads from another block to a target. Pattern edges that are one edge of the quotient are one edgeTo, of the
-// lowest rank among them.
+// Edge leads from another block to a block. Pattern edges that the quotient identifies are one Edge, of their lowest
+// rank.
 type Edge struct {
 	From         int    // a pattern vertex of the other block
-	fromAll      uint32 // all of them that have such an edge
+	fromAll      uint32 // all pattern vertices of the other block that have such an edge
 	rank         int
 	patternEdges edgeSet      // the pattern edges
-	kind         int          // index into the shape's kinds
+	kind         int          // index into Plan.kinds
 	Dir          dyngraph.Dir // as the other block sees it
 	Label        dyngraph.LabelID
-	Multi        *MultiEdge // of a wide edge; nil for one that has one image between two data vertices at most
+	Multi        *MultiEdge // nil if the edge has one image between two data vertices at most
 }
 
 // edgeSet is a set of pattern edges.
@@ -100,19 +98,19 @@ func (s *edgeSet) join(t *edgeSet) {
 	}
 }
 
-// mostCounted bounds the edges of patterns that are counted without enumeration. Larger ones are dense: there is little
-// to multiply, while enumeration takes one match of those that a symmetry makes alike.
+// maxEdges bounds the edges of patterns that are counted without enumeration. Larger ones are dense: little factorises,
+// while enumeration finds one match of each orbit of a symmetry.
 const maxEdges = 64
 
-// newShape returns nil for a pattern that is counted by enumeration: it has more edges than mostCounted, or more
-// parallel edges of different kinds than maxAssignments lets it have.
+// NewPlan returns nil for a pattern that is counted by enumeration: it has more than maxEdges edges, or parallel edges
+// beyond maxAssignments.
 func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > maxEdges {
 		return nil
 	}
-	s := &Plan{Query: p, rank: make([]int, len(q.Edges))}
+	s := &Plan{Pattern: p, rank: make([]int, len(q.Edges))}
 	adj := make([]uint32, n)
 	for _, e := range q.Edges {
 		adj[e.From] |= 1 << e.To
@@ -145,7 +143,7 @@ func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 	return s
 }
 
-// self returns the pattern itself.
+// identity returns the pattern itself.
 func (s *Plan) identity() *Quotient {
 	if s.Quotients == nil {
 		return s.injective
@@ -153,7 +151,8 @@ func (s *Plan) identity() *Quotient {
 	return s.Quotients[0]
 }
 
-// number ranks the edges in the order in which a depth-first walk of the pattern meets them.
+// rankEdges ranks the edges in the order in which a depth-first traversal meets them, so that the edges of a component
+// tend to be consecutive.
 func (s *Plan) rankEdges(q *matcher.Query) {
 	next := 0
 	done := make([]bool, len(q.Edges))
@@ -173,10 +172,18 @@ func (s *Plan) rankEdges(q *matcher.Query) {
 
 // quotient makes the quotient of a partition.
 func (s *Plan) quotient(index int, b *partition, clash []uint32, f *candidates.Filter) *Quotient {
-	p := s.Query
+	p := s.Pattern
 	n := len(b.blockOf)
-	q := &Quotient{index: index, isFirst: make([]bool, len(s.rank)), Members: b.members, BlockOf: b.blockOf, Adj: make([]uint32, n),
-		conflicts: clash, filters: make([]filter, n), Edges: make([][]Edge, n)}
+	q := &Quotient{
+		index:     index,
+		isFirst:   make([]bool, len(s.rank)),
+		Members:   b.members,
+		BlockOf:   b.blockOf,
+		Adj:       make([]uint32, n),
+		conflicts: clash,
+		filters:   make([]filter, n),
+		Edges:     make([][]Edge, n),
+	}
 	q.factor, q.negative = b.coefficient()
 	for v, m := range b.members {
 		if m != 0 {
@@ -228,7 +235,7 @@ func (s *Plan) quotient(index int, b *partition, clash []uint32, f *candidates.F
 	return q
 }
 
-// kind returns the index of a key, which it adds if need be.
+// kind returns the index of a labeladj key, which it adds if need be.
 func (s *Plan) kind(key uint64) int {
 	at := slices.Index(s.kinds, key)
 	if at < 0 {
@@ -246,39 +253,40 @@ func (s *Plan) wildcard(w labeladj.Wildcard) int {
 	return s.kind(w.Key())
 }
 
-// same reports whether two pattern edges are one edge of the quotient.
+// isSameEdge reports whether the quotient identifies two pattern edges.
 func (s *Plan) isSameEdge(b *partition, i, k int, e, d matcher.QueryEdge) bool {
-	if s.Query.EdgeLabels[i] != s.Query.EdgeLabels[k] {
+	if s.Pattern.EdgeLabels[i] != s.Pattern.EdgeLabels[k] {
 		return false
 	}
 	if b.blockOf[e.From] == b.blockOf[d.From] && b.blockOf[e.To] == b.blockOf[d.To] {
 		return true
 	}
-	return !s.Query.Directed && b.blockOf[e.From] == b.blockOf[d.To] && b.blockOf[e.To] == b.blockOf[d.From]
+	return !s.Pattern.Directed && b.blockOf[e.From] == b.blockOf[d.To] && b.blockOf[e.To] == b.blockOf[d.From]
 }
 
-// label returns the label of the vertices that fit all members of a block, AnyLabel if none has one.
+// Label returns the label of the data vertices that fit all members of a block, AnyLabel if no member has one.
 func (s *Plan) Label(members uint32) dyngraph.LabelID {
 	for m := members; m != 0; m &= m - 1 {
-		if l := s.Query.VertexLabels[bits.TrailingZeros32(m)]; l != matcher.AnyLabel {
+		if l := s.Pattern.VertexLabels[bits.TrailingZeros32(m)]; l != matcher.AnyLabel {
 			return l
 		}
 	}
 	return matcher.AnyLabel
 }
 
+// filterOf returns the filter of a block with these members.
 func (s *Plan) filterOf(members uint32, f *candidates.Filter) filter {
 	t := filter{implied: true}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
 		edges := 0
-		for _, e := range s.Query.Query.Edges {
+		for _, e := range s.Pattern.Query.Edges {
 			if e.From == u || e.To == u {
 				edges++
 			}
 		}
 		t.implied = t.implied && edges == 1
-		if test := f.Test(s.Query, u); m == members {
+		if test := f.Test(s.Pattern, u); m == members {
 			t.test = test
 		} else if t.test != test {
 			t.moreTests = append(t.moreTests, test)

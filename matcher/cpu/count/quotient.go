@@ -7,11 +7,11 @@ import (
 	"motifd/matcher"
 )
 
-// maxQuotients bounds the quotients by which one pattern is counted; a pattern with more is counted with its vertices kept
-// apart one by one.
+// maxQuotients bounds the quotients by which a pattern is counted. A pattern with more is counted with its vertices
+// kept apart.
 const maxQuotients = 128
 
-// quotientSet is a set of quotients by index.
+// QuotientSet is a set of quotients by index.
 type QuotientSet [maxQuotients / 64]uint64
 
 func (s *QuotientSet) add(i int) { s[i/64] |= 1 << (i % 64) }
@@ -33,8 +33,8 @@ type partition struct {
 	members []uint32 // by block
 }
 
-// partitions returns every way to put vertices that may have the same image into one block, from fine to coarse;
-// none when there are more than maxQuotients. together[v] are the vertices that v may coincide with.
+// partitions returns all ways to put vertices that may have the same image into blocks, from fine to coarse; none if
+// there are more than maxQuotients. together[v] are the vertices that v may coincide with.
 func partitions(together []uint32) []partition {
 	n := len(together)
 	var all []partition
@@ -82,8 +82,8 @@ func (q *Quotient) refines(p *partition) bool {
 	return true
 }
 
-// coefficient is what the maps of a pattern that are constant on the blocks count for in the number of injective ones: the
-// product of (-1)^(b-1) (b-1)! over blocks of b vertices (Möbius inversion in the lattice of partitions).
+// coefficient is the Moebius coefficient of a partition, the product of (-1)^(b-1) (b-1)! over blocks of b vertices:
+// what maps that are constant on the blocks contribute to the number of injective maps.
 func (a *partition) coefficient() (n matcher.Count, negative bool) {
 	n = matcher.CountOf(1)
 	for _, m := range a.members {
@@ -95,10 +95,10 @@ func (a *partition) coefficient() (n matcher.Count, negative bool) {
 	return n, negative
 }
 
-// isTree reports whether the quotient has no cycles.
+// IsTree reports whether the quotient has no cycles.
 func (q *Quotient) IsTree() bool { return q.size() == bits.OnesCount32(q.Blocks)-1 }
 
-// simple reports whether each data edge counts for one in each wide edge.
+// IsSimple reports whether each data edge counts for one in each multi-edge.
 func (q *Quotient) IsSimple() bool {
 	for _, edges := range q.Edges {
 		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil && !e.Multi.IsSimple() }) {
@@ -108,7 +108,7 @@ func (q *Quotient) IsSimple() bool {
 	return true
 }
 
-// hasWide reports whether some edge is wide.
+// HasMultiEdges reports whether some edge is a multi-edge.
 func (q *Quotient) HasMultiEdges() bool {
 	for _, edges := range q.Edges {
 		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil }) {
@@ -128,7 +128,7 @@ func (q *Quotient) size() (edges int) {
 	return edges
 }
 
-// isRing reports whether the quotient is three or more blocks in a ring.
+// IsCycle reports whether the quotient is a single cycle of three or more blocks.
 func (q *Quotient) IsCycle() bool {
 	n := bits.OnesCount32(q.Blocks)
 	for m := q.Blocks; m != 0; m &= m - 1 {
@@ -139,7 +139,7 @@ func (q *Quotient) IsCycle() bool {
 	return n > 2 && q.size() == n
 }
 
-// ringsAt reports whether a quotient is trees and at least one ring that hang from a block, and not one ring alone.
+// CyclesAt reports whether the quotient is trees and at least one cycle that hang from a block, and not a single cycle.
 func (q *Quotient) CyclesAt(root int) bool {
 	rings, parts := 0, 0
 	for rest := q.Blocks &^ (1 << root); rest != 0; parts++ {
@@ -162,7 +162,7 @@ func (q *Quotient) CyclesAt(root int) bool {
 	return rings > 0 && parts > 1
 }
 
-// edge returns the only edge from block u to block v.
+// Edge returns the only edge from block u to block v.
 func (q *Quotient) Edge(u, v int) *Edge {
 	for i := range q.Edges[v] {
 		if e := &q.Edges[v][i]; q.BlockOf[e.From] == u {

@@ -6,10 +6,10 @@ import (
 	"motifd/matcher/cpu/work"
 )
 
-// scene is what the count of a piece depends on, beside the piece.
+// binding is what the count of a component depends on, beside the component.
 type binding struct {
-	q      *Quotient           // that is counted
-	part   *quotientComponents // its pieces
+	q      *Quotient           // at hand
+	part   *quotientComponents // its components
 	rank   int                 // of the anchor's edge; -1 for a whole graph
 	sign   dyngraph.Sign       // of the phase: Deleted sees the old graph, Inserted the new one
 	image  [matcher.MaxVertices]dyngraph.VertexID
@@ -17,32 +17,32 @@ type binding struct {
 	origin origin
 }
 
-// openSum is a sum under way: over the images of a piece's next block, of what remains of the piece.
+// openSum is a sum under way, over the images of a component's next block, of what remains of the component.
 type openSum struct {
 	rest   uint32 // blocks that remain
 	next   int
 	mapped uint32
 	images []dyngraph.VertexID
-	ways   []matcher.Count // how often each image counts; nil for once
-	at     int             // images before it are done, or under way
+	ways   []matcher.Count // how often each image counts; nil if once
+	at     int             // images before it are done or under way
 	given  []*portion
 }
 
-// portion is some of the images of a sum, given away. Whoever gave it away waits for it where its own images are
-// through, since a sum may be a factor of another, or be remembered.
+// portion is some images of a sum, given away. The worker that gave it away waits for it once its own images are done,
+// since a sum may be a factor of another, or be memoized.
 type portion struct {
 	scene  binding
 	of     openSum
 	sum    matcher.Count
-	halted bool // the search was stopped: sum is void
+	halted bool // the worker was stopped: sum is void
 	done   bool // guarded by the pool
 }
 
-// shares reports whether sums are shared with other workers. What hangs from a chain or a joint is not, as the scratch
-// of these is taken meanwhile.
+// shares reports whether sums are shared with other workers. Pendants of a path or spider are not, as its scratch
+// memory is in use.
 func (c *Counter) shares() bool { return c.worker.Hungry != nil && !c.paths.busy }
 
-// over is the sum over images of a piece's next block.
+// sumOver is the sum over images of a component's next block.
 func (c *Counter) sumOver(p *component, images []dyngraph.VertexID, ways []matcher.Count) openSum {
 	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images, ways: ways}
 }
@@ -55,7 +55,7 @@ func (s *openSum) times(n matcher.Count, i int) matcher.Count {
 	return n.Mul(s.ways[i])
 }
 
-// add adds up a sum, some of whose images may be given away. rest are the pieces of what remains.
+// addUp adds up a sum, some of whose images may be given away. rest are the components that remain.
 func (c *Counter) addUp(of openSum, rest []*component) (total matcher.Count) {
 	k := len(c.sums)
 	c.sums = append(c.sums, of)
@@ -84,7 +84,7 @@ func (c *Counter) addUp(of openSum, rest []*component) (total matcher.Count) {
 	return total
 }
 
-// share gives away half of the images that are left of the outermost sum that has any, if they are wanted.
+// share gives away half of the remaining images of the outermost sum that has any, if they are wanted.
 func (c *Counter) share() {
 	if !c.worker.Splits() {
 		return
@@ -107,18 +107,19 @@ func (c *Counter) share() {
 	}
 }
 
-// resume resumes what another worker gave away.
+// Resume resumes what another worker gave away.
 func (c *Counter) Resume(p *work.Part) { c.addPortion(p.Work.(*portion)) }
 
-// portion adds up a portion. The counter may be waiting for one of another sum, with which it goes on afterwards.
+// addPortion adds up a portion. The counter may be waiting for a portion of another sum, with which it goes on
+// afterwards.
 func (c *Counter) addPortion(p *portion) {
 	scene, sums, common, ways, depth := c.binding, c.sums, c.common, c.ways, c.depth
 	c.binding, c.sums, c.depth = p.scene, sums[len(sums):], 0
-	if depth > 0 { // there lie images that others may be adding up
+	if depth > 0 { // others may be adding up the images in these
 		c.common = [len(common)][]dyngraph.VertexID{}
 		c.ways = [len(ways)][]matcher.Count{}
 	}
-	c.part = c.comps.injective // the pieces are this worker's
+	c.part = c.comps.injective // components are the worker's own
 	if c.q != c.plan.injective {
 		c.part = c.comps.quotients[c.q.index]
 	}

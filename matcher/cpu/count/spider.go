@@ -8,26 +8,23 @@ import (
 	"motifd/matcher"
 )
 
-// joint is a piece of one block that three or more chains lead to, each from a mapped vertex. Given an image of the
-// block the chains depend on each other no more: the piece's count is the sum, over those images, of the product of the
-// numbers of ways along each chain. These are found for all images at once, chain by chain: the first tells what images
-// there are, and how many ways lead to each, the others multiply what is left of them, and the longest is counted from
-// both ends as a chain between two mapped vertices is. To map the block first would mean to look at each of its images
-// for itself, or at each pair of an image and a neighbour that it shares with a mapped vertex, of which hubs have very
-// many.
+// spider is a component of one block, its body, to which three or more paths lead, each from a mapped vertex. Given an
+// image of the body the arms are independent: the count is the sum, over those images, of the product of the ways along
+// each arm. These are found for all images at once, arm by arm: the first arm finds the images and the ways to each,
+// the others multiply and narrow them, and the longest is counted from both ends as a path is. Mapping the body first
+// would look at each of its images separately, of which hubs have very many.
 type spider struct {
-	pathStep       // the block
-	arms     []arm // the shortest first: only that may be an edge
+	pathStep       // the body
+	arms     []arm // the shortest first; only that one may be a single edge
 }
 
-// leg is a chain from a mapped vertex to the block of a joint, which is its last link. What hangs from the block is not
-// in it.
+// arm is a path from a mapped vertex to the body of a spider, its last step. Pendants of the body are not in it.
 type arm struct {
 	path
-	ahead, back float64 // mean numbers of neighbours: along the edge into the joint, and back
+	ahead, back float64 // mean numbers of neighbours along the edge into the body, and back
 }
 
-// asJoint returns the piece as a joint, nil if it is none.
+// asSpider returns the component as a spider, nil if it is none.
 func (ps *quotientComponents) asSpider(p *component) *spider {
 	q := ps.q
 	if q.conflictsWithin(p.mask) {
@@ -71,7 +68,7 @@ func (ps *quotientComponents) asSpider(p *component) *spider {
 	return j
 }
 
-// hangs returns the pieces that hang from a block of the core of a set.
+// pendants returns the components that hang from a block of the core of a set.
 func (ps *quotientComponents) pendants(at int, set, core uint32) []*component {
 	if hang := ps.q.Component(ps.q.Adj[at]&set&^core, set&^core); hang != 0 {
 		return ps.split(hang)
@@ -79,8 +76,8 @@ func (ps *quotientComponents) pendants(at int, set, core uint32) []*component {
 	return nil
 }
 
-// leg returns the chain that leads from a mapped vertex to block to, whose last block before is next, and the blocks
-// between; nil if there is none. The core of a set is what is left of it without what hangs.
+// arm returns the path that leads from a mapped vertex to block to, whose last block before is next, and the blocks
+// between; nil if there is none. The core of a set is what is left of it without pendants.
 func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *arm, passed uint32) {
 	q := ps.q
 	l = &arm{}
@@ -111,7 +108,7 @@ func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *arm, passe
 	return l, passed
 }
 
-// only returns the edge from block u to block v if there is exactly one, of which each data edge counts for one.
+// only returns the edge from block u to block v if there is exactly one, and each data edge counts for one.
 func (q *Quotient) only(u, v int) (only *Edge) {
 	for i := range q.Edges[v] {
 		if e := &q.Edges[v][i]; q.BlockOf[e.From] == u {
@@ -124,7 +121,7 @@ func (q *Quotient) only(u, v int) (only *Edge) {
 	return only
 }
 
-// countJoint counts a joint. It answers false when countChain would.
+// countSpider counts a spider. It reports false when countPath would.
 func (c *Counter) countSpider(j *spider) (matcher.Count, bool) {
 	if !c.paths.begin(c.index.Vertices()) {
 		return matcher.Count{}, false
@@ -134,7 +131,7 @@ func (c *Counter) countSpider(j *spider) (matcher.Count, bool) {
 	return n, ok
 }
 
-// alongLegs counts a joint leg by leg.
+// alongArms counts a spider arm by arm.
 func (c *Counter) alongArms(j *spider) (matcher.Count, bool) {
 	x := &c.paths
 	x.arms = x.arms[:0]
@@ -169,7 +166,7 @@ func (c *Counter) alongArms(j *spider) (matcher.Count, bool) {
 	return c.between(&l.path, 0, len(l.steps)-1)
 }
 
-// legSize is a leg and how many neighbours its mapped vertex has along it.
+// armSize is an arm with the number of neighbours that its mapped vertex has along it.
 type armSize struct {
 	arm *arm
 	n   int
@@ -182,7 +179,7 @@ func (a *armSize) less(b *armSize) bool {
 	return a.n < b.n
 }
 
-// approach fills side 0 with the images of the link before the last one of a leg, and returns the last one's index.
+// approach sets frontier 0 to the images of the step before the last one of an arm, and returns the last one's index.
 func (c *Counter) approach(l *arm) (last int) {
 	x := &c.paths
 	last = len(l.steps) - 1
@@ -194,8 +191,8 @@ func (c *Counter) approach(l *arm) (last int) {
 	return last
 }
 
-// narrow multiplies the ways to the images of a joint on side 1 by those along one more leg, where side 0 stands before
-// the joint, and drops those with none.
+// narrow multiplies the ways to the images of the body in frontier 1 by those along one more arm, whose frontier 0 is
+// before the body, and drops those without any.
 func (c *Counter) narrow(l *arm) {
 	x := &c.paths
 	few, many := x.frontier[1], x.frontier[0]
@@ -216,7 +213,7 @@ func (c *Counter) narrow(l *arm) {
 	x.frontier[1] = kept
 }
 
-// pull sums, for each image of a joint, the ways to its neighbours among the images of the link before.
+// pull sums, for each image of the body, the ways to its neighbours among the images of the step before.
 func (c *Counter) pull(before *pathStep, of, images []Reached) {
 	x := &c.paths
 	for _, r := range images {
@@ -246,8 +243,8 @@ func (c *Counter) pull(before *pathStep, of, images []Reached) {
 	}
 }
 
-// push adds the ways to each image of the link before a joint to the sums of those of its neighbours that are images of
-// the joint.
+// push adds the ways to each image of the step before the body to the sums of its neighbours among the images of the
+// body.
 func (c *Counter) push(last *pathStep, to, images []Reached) {
 	x := &c.paths
 	for i, r := range to {
@@ -274,25 +271,26 @@ func (c *Counter) push(last *pathStep, to, images []Reached) {
 	}
 }
 
-// eachImage counts a joint image by image, for numbers that leave 64 bits. It answers false when the scratch is taken.
-func (c *Counter) eachImage(p *component) (total matcher.Count, ok bool) {
-	x, l := &c.paths, &p.spider.arms[0]
+// eachImage counts a spider image by image, for numbers beyond 64 bits. It reports false when the scratch memory is in
+// use.
+func (c *Counter) eachImage(p *component, s *spider) (total matcher.Count, ok bool) {
+	x, l := &c.paths, &s.arms[0]
 	if !x.begin(c.index.Vertices()) {
 		return total, false
 	}
 	last := c.approach(l)
-	c.expand(&l.steps[last], 0, x.frontier[0], 1) // what the legs' numbers are does not matter here, but for an edge's
+	c.expand(&l.steps[last], 0, x.frontier[0], 1) // only the numbers of an arm of one edge matter here
 	images := slices.Clone(x.frontier[1])
 	x.busy = false
-	mapped, rest := c.mapped, c.part.split(p.mask&^(1<<p.spider.at))
+	mapped, rest := c.mapped, c.part.split(p.mask&^(1<<s.at))
 	for _, r := range images {
 		if !c.worker.Step() {
 			break
 		}
-		c.bind(p.spider.members, r.Vertex)
-		c.mapped = mapped | 1<<p.spider.at
+		c.bind(s.members, r.Vertex)
+		c.mapped = mapped | 1<<s.at
 		n := c.product(rest)
-		if last == 0 { // nothing of the leg is left: it is an edge
+		if last == 0 { // the arm was a single edge
 			n = n.Mul(matcher.CountOf(r.Ways))
 		}
 		total = total.Add(n)

@@ -33,7 +33,7 @@ func (f *estimator) many() bool {
 		return f.manyAround()
 	}
 	n, edges := 0.0, 0
-	for _, e := range f.Plan.Query.Query.Edges {
+	for _, e := range f.Plan.Pattern.Query.Edges {
 		n += f.images(e.From, e.To) + f.images(e.To, e.From)
 		edges++
 	}
@@ -44,7 +44,7 @@ func (f *estimator) many() bool {
 // edge, on average.
 func (f *estimator) manyAround() bool {
 	n, ends := 0.0, 0
-	for _, e := range f.Plan.Query.Query.Edges {
+	for _, e := range f.Plan.Pattern.Query.Edges {
 		for _, v := range [2]int{e.From, e.To} {
 			n += f.MeanDegree(v, bits.TrailingZeros32(f.Quotient.Adj[v]&^(1<<(e.From+e.To-v))))
 			ends++

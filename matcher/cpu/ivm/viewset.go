@@ -59,7 +59,7 @@ type Views struct {
 // Compile returns the views of a plan; nil if it is counted from net edges alone: it has cycles and is not a single
 // cycle, has a vertex of any label, few images are expected around an edge, or there is no room.
 func (b *Views) Compile(s *count.Plan) *ViewSet {
-	if s == nil || s.Quotients == nil || slices.Contains(s.Query.VertexLabels, matcher.AnyLabel) {
+	if s == nil || s.Quotients == nil || slices.Contains(s.Pattern.VertexLabels, matcher.AnyLabel) {
 		return nil
 	}
 	if q := s.Quotients[0]; !q.IsTree() && (!q.IsCycle() || q.HasMultiEdges()) || !q.IsSimple() {
