@@ -11,34 +11,33 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// CanonicalSearch finds the first rows, in canonical order, of one anchor or of a view, and does not look at others.
-// Vertices are mapped in the order of a canon, candidates ascending; when all are mapped, edges in pattern order,
-// ascending by identity.
+// CanonicalSearch finds the first rows, in canonical order, of one anchor or of a view, and looks at no others. It
+// maps vertices along a program.CanonicalOrder with ascending candidates; when all are mapped, it maps edges in
+// pattern order, ascending by identity.
 //
-// The order leaves no choice where dead ends are found late. Where nothing comes of a step, the search therefore goes
-// back to the last step that had a part in that, not to the one before (conflict-directed backjumping; Prosser, 1993):
-// branches of the pattern that have nothing to do with each other do not multiply.
+// The order cannot be chosen so that dead ends show early. So where a step yields nothing, the search goes back to the
+// last step that contributed to that, not to the one before (conflict-directed backjumping; Prosser, 1993):
+// independent branches of the pattern do not multiply.
 type CanonicalSearch struct {
-	search *Search // what is visible, what is mapped, and what is spent
+	search *Search // holds the admission, the images and the step count
 	out    *rowsort.Sorter
 	o      *program.CanonicalOrder
-	most   uint64 // steps; beyond it the search is given up
-	left   uint64 // rows that the order at hand may still find
-	rows   uint64 // that it found
-	// done ends the search along an order, over the whole search.
+	most   uint64 // steps after which the search is given up
+	left   uint64 // rows still wanted from the order at hand
+	rows   uint64 // found along the order at hand
+	// done ends the search along an order, Over the whole search.
 	done, Over bool
 
 	frames  []canonFrame
-	domains [][]dyngraph.VertexID // by vertex: where routes come by
+	domains [][]dyngraph.VertexID // by vertex: what a path passes
 	options [][]uint32            // by pattern edge: data edges, ascending by identity
 	upper   []int
-	// known are neighbours as they were found, by what they were asked for: steps of one pattern ask for the same ones
-	// often.
+	// known caches adjacencies: the steps of one pattern often read the same ones.
 	known map[adjacencyKey][]dyngraph.VertexID
 	held  int // vertices in known
 }
 
-// canonFrame is the candidates of a step, and the images that they are for.
+// canonFrame holds the candidates of a step, and the images that they depend on.
 type canonFrame struct {
 	valid bool
 	key   [matcher.MaxVertices]dyngraph.VertexID
@@ -46,6 +45,7 @@ type canonFrame struct {
 	room  []dyngraph.VertexID
 }
 
+// adjacencyKey determines a filtered adjacency.
 type adjacencyKey struct {
 	of     dyngraph.VertexID
 	label  dyngraph.LabelID
@@ -54,7 +54,7 @@ type adjacencyKey struct {
 	test   candidates.Test
 }
 
-// mostKnown bounds what is known, in vertices: 16 MiB.
+// mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
 const mostKnown = 4 << 20
 
 // FromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
@@ -253,8 +253,8 @@ func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
 	return found
 }
 
-// followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains what
-// it comes by.
+// followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains
+// what it comes by.
 func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
 	from := []dyngraph.VertexID{c.search.Images[st.PathFrom]}
 	for i := range st.Path {
@@ -281,7 +281,8 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 }
 
 // neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
-func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge, test candidates.Test) []dyngraph.VertexID {
+func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
+	test candidates.Test) []dyngraph.VertexID {
 	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test}
 	if found, ok := c.known[key]; ok {
 		return found

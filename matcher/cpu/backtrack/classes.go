@@ -6,7 +6,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// keepMembers notes which members are left when step d of a class's order is mapped to w, and tells whether there are any.
+// keepMembers notes which members of a class are left when step d is mapped to w, and reports whether there are any.
 func (s *Search) keepMembers(d int, w dyngraph.VertexID) bool {
 	members := s.order.Members
 	left := ^uint64(0) >> (64 - len(members))
@@ -24,8 +24,8 @@ func (s *Search) keepMembers(d int, w dyngraph.VertexID) bool {
 	return passed != 0
 }
 
-// extendMembers goes on with each member that is left of a class whose shared steps are mapped: the mapping is the member's
-// but for the columns that it has in the row.
+// extendMembers goes on with each member left of a class whose shared steps are mapped: the member's row is the
+// class's with other columns.
 func (s *Search) extendMembers() bool {
 	class := s.order
 	d := len(class.Steps)

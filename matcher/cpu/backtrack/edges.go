@@ -22,9 +22,9 @@ func (s *Search) degree(b *program.BackEdge) int {
 	return n
 }
 
-// extendEdges maps step d where some back edge may have several images between two given vertices: each combination of
-// images is a match of its own (DESIGN S4). The images of the back edge that is read are numbered as they come; those
-// from lo to before hi are tried.
+// extendEdges maps step d where a back edge may have several images between two given vertices: each combination of
+// images is a match of its own (DESIGN S4). Candidates are numbered in the order of the shortest adjacency; those from
+// lo to before hi are tried.
 func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 	st := &s.order.Steps[d]
 	best, size := 0, 0
@@ -81,8 +81,8 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 	return true
 }
 
-// bindEdges maps the back edges k.. of step d, whose vertex is to be w, but the one that is mapped already; then w, and
-// what comes after.
+// bindEdges maps the back edges of step d from index k on, except done, which is mapped already; then the vertex, to
+// w, and the steps after it.
 func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 	st := &s.order.Steps[d]
 	if k == done {

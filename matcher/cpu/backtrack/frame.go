@@ -11,22 +11,23 @@ import (
 // unbounded is the end of a range that ends with its last candidate.
 const unbounded = ^uint32(0)
 
-// frame is one step of a search: its candidates, and which of them are left. Candidates of a plain step are data vertices,
-// ascending; a range of them is named by vertex ids, so that it means the same to every worker. Those of any other step are data
-// edges as extendJoined reads them; a range of them is named by their numbers in that order.
+// frame is one step of a search: its candidates, and which of them are left. The candidates of a simple step are
+// ascending data vertices; a range of them is named by vertex ids, so that it means the same to every worker. The
+// candidates of any other step are data edges as extendEdges reads them; a range of them is named by their numbers in
+// that order.
 type frame struct {
 	nbr []dyngraph.VertexID
 	ent [][]dyngraph.Entry // by back edge
-	// none tells that there are no candidates, whatever nbr and ent hold: most pairs have none, and pointers that are not written
-	// cost nothing while garbage is collected.
+	// none tells that there are no candidates, whatever nbr and ent hold: most pairs have none, and pointers that are
+	// not written cost nothing while garbage is collected.
 	none bool
 
-	next, end int    // what is left: indexes of nbr, or numbers
+	next, end int    // the rest: indexes of nbr, or numbers
 	hi        uint32 // the bound that end stands for
 	counted   bool   // next and end are numbers
 
-	// The candidates depend on the images of the back edges' steps alone: while these are the same, for all that is mapped in
-	// between, the candidates are too.
+	// The candidates depend on the images of the back edges' steps alone: while these are the same, for all that is
+	// mapped in between, the candidates are too.
 	valid bool
 	key   []dyngraph.VertexID // by back edge
 
@@ -36,7 +37,7 @@ type frame struct {
 	joins []neighbors.Source
 }
 
-// fill makes f hold the visible candidates of plain step d; false ends the search.
+// fill makes f hold the admitted candidates of a simple step; false ends the search.
 func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
@@ -64,7 +65,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 		return s.intersect(st, f, kept, false)
 	}
 	b := &st.Back[0]
-	l := s.Lists.Of(s.Images[b.Step], b, st)
+	l := s.lists.Of(s.Images[b.Step], b, st)
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
@@ -83,11 +84,13 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	return true
 }
 
-// buildFrom bounds the ranges that are read, and made lists, for one intersection: to so many entries for each vertex that would be searched in them.
+// buildFrom is the largest number of entries, for each vertex that would be searched in it, of a range that is made a
+// list for one intersection.
 const buildFrom = 16
 
-// intersect fills the frame of a step that is joined to several earlier vertices: what the two shortest lists have in common is looked for in the
-// others, one after the other (GAMMA's Gen_candidates; DESIGN A7). With all, candidates are not asked to be visible.
+// intersect fills the frame of a step with several back edges: the intersection of the two shortest lists, then of
+// that and the others, one by one (GAMMA's Gen_candidates; DESIGN A7). With all, edges that are not admitted are kept,
+// too.
 func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bool {
 	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
@@ -98,7 +101,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 			j.List = before[k].List
 		} else {
 			b := &st.Back[k]
-			j.List, j.Range, j.Built = s.Lists.Peek(s.Images[b.Step], b, st)
+			j.List, j.Range, j.Built = s.lists.Peek(s.Images[b.Step], b, st)
 		}
 		if j.Size = len(j.List.Vertices); !j.Built {
 			j.Size = j.Range.AtMost()
@@ -135,7 +138,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 		if !j.Built && j.Size <= buildFrom*len(f.nbr) {
 			s.build(j, &st.Back[next], st)
 		}
-		at, found := s.Intersecter.With(j, f.nbr)
+		at, found := s.intersecter.With(j, f.nbr)
 		f.narrow(js, at)
 		into := slices.Grow(f.ents[next][:0], len(found))[:len(found)]
 		for i, e := range found {
@@ -150,14 +153,14 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 	return true
 }
 
-// build makes a join's range a list.
+// build makes a source's range a list.
 func (s *Search) build(j *neighbors.Source, b *program.BackEdge, st *program.Step) {
 	if !j.Built {
-		j.List, j.Built = s.Lists.Of(s.Images[b.Step], b, st), true
+		j.List, j.Built = s.lists.Of(s.Images[b.Step], b, st), true
 	}
 }
 
-// narrow keeps the candidates at some places, with their entries in the lists that they were found in.
+// narrow keeps the candidates at some positions, with their entries in the sources that are done.
 func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 	n := len(at)
 	nbrs := slices.Grow(f.nbrs[:0], n)[:n]
@@ -176,7 +179,7 @@ func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 	}
 }
 
-// onlyVisible keeps the candidates that are visible along all edges.
+// onlyVisible keeps the candidates whose edges are all admitted.
 func (s *Search) onlyVisible(f *frame, back int) {
 	nbrs, n := slices.Grow(f.nbrs[:0], len(f.nbr))[:len(f.nbr)], 0
 	for k := range back {
@@ -201,9 +204,10 @@ next:
 	}
 }
 
-// intersectPair is intersect for a step that is joined to two earlier vertices: it looks for what they have in common where it is kept.
+// intersectPair is intersect for a step with two back edges, whose intersections are cached.
 func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
-	a, b, l := s.Images[st.Back[0].Step], s.Images[st.Back[1].Step], [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
+	a, b := s.Images[st.Back[0].Step], s.Images[st.Back[1].Step]
+	l := [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
 	if p := s.Pairs.Find(kind, a, b, l); p != 0 {
 		return s.fillCommon(f, p)
 	}
@@ -217,7 +221,7 @@ func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame,
 	return true
 }
 
-// fillCommon fills the frame of a step with what is known to be common to the two vertices that it is joined to.
+// fillCommon fills the frame of a step from a cached intersection.
 func (s *Search) fillCommon(f *frame, p neighbors.Place) bool {
 	f.joins = f.joins[:0]
 	if !s.Step() {
@@ -234,8 +238,8 @@ func (s *Search) fillCommon(f *frame, p neighbors.Place) bool {
 	return true
 }
 
-// CandidatesOf returns the visible candidates of a simple step for the images at hand, and their entries by back edge; false if the search has
-// been stopped.
+// CandidatesOf returns the admitted candidates of a simple step for the images at hand, with their entries by back
+// edge; false if the search was stopped. It is for tests.
 func (s *Search) CandidatesOf(d int) ([]dyngraph.VertexID, [][]dyngraph.Entry, bool) {
 	st := &s.order.Steps[d]
 	f := &s.frames[st.Slot]

@@ -8,40 +8,43 @@ import (
 	"motifd/dyngraph"
 )
 
-// Memo is what the workers of one search remember together of what endings find: each finds what others come by, too. Nothing is
-// locked but to begin or to replace the table. What two find at once, or a worker in a table that another one has just replaced, is found twice.
+// Memo holds the pairs that suffixes find, for one search of any number of workers: each finds what the others visit,
+// too. Only beginning or replacing the table takes a lock. An entry that two workers make at once, or one makes in a
+// table that is just being replaced, is made twice.
 type Memo struct {
 	Shared *Shared
 	now    atomic.Pointer[memoTable]
 	mu     sync.Mutex // held to replace it
 }
 
-// memoTable is a hash table of what endings found for one search. Each worker writes to chunks of its own. What is written stays as it is: its
-// place, once another worker has read it from a slot, is good until the search ends. The memory goes from search to search.
+// memoTable is a direct-mapped hash table of entries of one search. Each worker writes to chunks of its own. What is
+// written is never moved nor written again, so a place that another worker has read from a slot is good until the
+// search ends. The memory is kept for the next search.
 type memoTable struct {
 	search uint32            // number of the search, from 1 on
-	slots  [memoSlots]uint64 // the search, above a place; read and written atomically
+	slots  [memoSlots]uint64 // search above place; read and written atomically
 	most   int64             // words
-	taken  atomic.Int64      // words that chunks have room for
+	taken  atomic.Int64      // words that the chunks have room for
 	next   atomic.Uint32
 	chunks [memoChunks][]uint32
 }
 
 const (
 	memoSlots = 1 << 13
-	// maxMemoWords bounds the words, about, and half of it for each further worker: then all is forgotten.
+	// maxMemoWords is about the number of words, and half as many for each further worker, beyond which the table
+	// starts over.
 	maxMemoWords = 1 << 20
-	// memoChunk is how many words a worker has room for at a time, at most if no more are asked for.
+	// memoChunk is the size of a chunk, in words, unless an entry is longer.
 	memoChunk = 1 << 16
 
-	// Before what an ending found are the image of its root, its kind with two bits, and how many words there are.
+	// The head of an entry is the image of the root, the suffix number above two flags, and the number of words.
 	memoHead   = 3
-	memoStaged = 1 // some entries are staged, perhaps
-	memoLong   = 2 // it is not there: it takes too much room
+	memoStaged = 1 // some entries may be staged
+	memoLong   = 2 // the words are not kept: there are too many
 	memoFlags  = 2
 )
 
-// table returns the present table.
+// table returns the table in use.
 func (s *Memo) table() *memoTable {
 	if t := s.now.Load(); t != nil {
 		return t
@@ -50,7 +53,7 @@ func (s *Memo) table() *memoTable {
 	return s.now.Load()
 }
 
-// replace replaces a table that is full, or begins with one that another search has left, if no other worker has.
+// replace replaces a full table, or takes the first one, unless another worker has.
 func (s *Memo) replace(full *memoTable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +70,7 @@ func (s *Memo) replace(full *memoTable) {
 	s.now.Store(t)
 }
 
-// Release leaves the table's memory to the next search. No worker uses it any more.
+// Release leaves the table to the next search. No worker uses it any more.
 func (s *Memo) Release() {
 	if t := s.now.Swap(nil); t != nil {
 		s.Shared.mu.Lock()
@@ -89,7 +92,7 @@ func (h *Shared) memoTable() *memoTable {
 	return t
 }
 
-// begin makes a table ready for a search, with nothing in it.
+// begin empties a table for another search.
 func (t *memoTable) begin(most int) {
 	t.most = int64(most)
 	t.taken.Store(0)
@@ -117,12 +120,12 @@ func (t *memoTable) chunk(n int) ([]uint32, memoPlace) {
 	return *c, memoPlace(i << memoBits)
 }
 
-// slot returns the place for what an ending finds from v.
+// slot returns the slot of an entry.
 func (t *memoTable) slot(kind uint32, v dyngraph.VertexID) *uint64 {
 	return &t.slots[(uint64(kind)<<32|uint64(v))*0x9e3779b97f4a7c15>>32%memoSlots]
 }
 
-// lookUp returns what an ending found from v, with its head, nil if it is to be found yet.
+// lookUp returns an entry with its head, nil if there is none.
 func (x *suffixes) lookUp(kind uint32, v dyngraph.VertexID) []uint32 {
 	t := x.table
 	if t == nil {
@@ -141,13 +144,13 @@ func (x *suffixes) lookUp(kind uint32, v dyngraph.VertexID) []uint32 {
 	return words[: memoHead+words[2] : memoHead+words[2]]
 }
 
-// begin begins what an ending finds from v. It is written where it will stay, if there is room enough.
+// begin begins an entry, in its final place if the room suffices.
 func (x *suffixes) begin(kind uint32, v dyngraph.VertexID) {
 	x.words = append(x.room[:0], uint32(v), kind<<memoFlags, 0)
 	x.staged, x.long = false, false
 }
 
-// keep remembers what was found, and returns it, with its head.
+// keep completes the entry that was begun, and returns it with its head.
 func (x *suffixes) keep() []uint32 {
 	if x.long {
 		x.words = x.words[:memoHead]
@@ -174,7 +177,7 @@ func (x *suffixes) keep() []uint32 {
 	return words
 }
 
-// place is where words are in a table: a chunk's number, from 1 on, above the index in it.
+// memoPlace is a position in a table: a chunk number, from 1 on, above the index in the chunk.
 type memoPlace uint32
 
 const (
@@ -182,8 +185,8 @@ const (
 	memoChunks = 1<<(32-memoBits) - 1
 )
 
-// EachRemembered calls f for what is in the tables that are not in use: the suffix's number, whether it found anything, whether some of that
-// may be staged, and whether it was too much to keep.
+// EachRemembered calls f for each entry of the tables that are not in use: the suffix number, whether it has words,
+// whether some entries may be staged, and whether it was too long to keep. It is for tests.
 func (h *Shared) EachRemembered(f func(number uint32, some, staged, long bool)) {
 	for _, table := range h.memos {
 		for _, at := range table.slots {

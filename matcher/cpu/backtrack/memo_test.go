@@ -15,8 +15,9 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestEndingsAreSharedByWorkers: what one worker found of an ending the others know, as it was, however small the table is, from search to search.
-func TestEndingsAreSharedByWorkers(t *testing.T) {
+// TestMemoIsSharedByWorkers: what one worker found of a suffix the others know, as it was, however small the table
+// is, from search to search.
+func TestMemoIsSharedByWorkers(t *testing.T) {
 	var replaced bool
 	var outgrew atomic.Bool // what it was begun in
 	seen := func() bool { return replaced && outgrew.Load() }
@@ -24,7 +25,7 @@ func TestEndingsAreSharedByWorkers(t *testing.T) {
 		b := &Shared{Work: &work.Options{Threads: 3}}
 		b.Options.Memo.Words = 100 << rng.IntN(12)
 		longest := 1 + rng.IntN(1000)
-		// What is found hangs on the ending, the vertex and the search alone.
+		// What is found depends on the suffix, the vertex and the search alone.
 		found := func(search, kind uint32, v dyngraph.VertexID) (words []uint32, staged, long bool) {
 			r := rand.New(rand.NewPCG(uint64(search)<<32|uint64(kind), uint64(v)))
 			for range r.IntN(longest) {

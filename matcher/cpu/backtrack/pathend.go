@@ -6,13 +6,13 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// lastTwo maps the last two steps, of which the first is d, to what is left in its frame: the last one is joined to nothing else (see order.endsInPath).
-// The lists that it reads are taken as they are found ahead, and go out without a frame.
+// lastTwo maps the last two steps of an order that ends in a path (Order.PathEnd), from step d on: lists of the last
+// step go out as they are prefetched, without a frame.
 func (s *Search) lastTwo(d int, f *frame) bool {
 	st, last := &s.order.Steps[d], &s.order.Steps[d+1]
 	for f.next < f.end {
 		from := f.next
-		known := s.Lists.Prefetch(f.nbr[from:min(from+neighbors.PrefetchSize, f.end)], &last.Back[0])
+		known := s.lists.Prefetch(f.nbr[from:min(from+neighbors.PrefetchSize, f.end)], &last.Back[0])
 		for to := from + len(known); f.next < min(to, f.end); {
 			i := f.next
 			f.next++
@@ -32,7 +32,7 @@ func (s *Search) lastTwo(d int, f *frame) bool {
 			}
 			at := &known[i-from]
 			if !at.Built {
-				at.List = s.Lists.Of(w, &last.Back[0], last)
+				at.List = s.lists.Of(w, &last.Back[0], last)
 			}
 			if len(at.List.Vertices) == 0 {
 				continue
@@ -49,8 +49,8 @@ func (s *Search) lastTwo(d int, f *frame) bool {
 	return true
 }
 
-// addList adds a row for each candidate in a list that may be taken and is visible, where the last step has one edge; false
-// reports an error.
+// addList adds a row for each admitted member of a list of the last step, which has one back edge; false reports an
+// error.
 func (s *Search) addList(st *program.Step, l neighbors.List) bool {
 	excluded := s.Excluded(0, st.MustDiffer)
 	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
@@ -72,7 +72,7 @@ func (s *Search) addList(st *program.Step, l neighbors.List) bool {
 	}
 }
 
-// appendList appends the suffixes of the candidates in a list that may be taken and are visible; there is room for all.
+// appendList appends the admitted members of a list; there is room for all.
 func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, excluded program.Excluded,
 	check bool) []uint32 {
 	at := len(to)

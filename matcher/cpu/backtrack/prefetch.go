@@ -5,7 +5,8 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// readAhead reads what the next step asks for of the images that step d is about to get, at most ahead of them, if that is a list of each.
+// readAhead prefetches what the next step reads for the images that step d is about to get, at most PrefetchSize of
+// them, if that is one list for each.
 func (s *Search) readAhead(d int, of []dyngraph.VertexID) {
 	if d+1 == len(s.order.Steps) {
 		return
@@ -21,16 +22,16 @@ func (s *Search) readAhead(d int, of []dyngraph.VertexID) {
 	if len(of) < 2 {
 		return
 	}
-	s.Lists.Prefetch(of, &next.Back[0])
+	s.lists.Prefetch(of, &next.Back[0])
 	if e == nil || e.S1 != d+1 {
 		return
 	}
 	if far := &s.order.Steps[d+2]; len(far.Back) == 2 {
-		s.Lists.Prefetch(of, &far.Back[1-e.Link])
+		s.lists.Prefetch(of, &far.Back[1-e.Link])
 	}
 }
 
-// unknown returns those of some images of an ending's root for which it is not remembered what the ending finds.
+// unknown returns the images of a suffix's root, among some, that have no entry in the memo.
 func (x *suffixes) unknown(e *program.Suffix, of []dyngraph.VertexID) []dyngraph.VertexID {
 	if x.table == nil {
 		return of

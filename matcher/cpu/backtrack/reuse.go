@@ -5,16 +5,16 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// previous says what the frames of a search were filled for.
+// previous tells what the frames of a search were last filled for.
 type previous struct {
 	order  *program.Order
 	sign   dyngraph.Sign
 	anchor uint32
 }
 
-// reuseFrames makes the frames ready for order o and the anchor at hand. Where o begins like the order before it, of whatever
-// query, and the anchor is the same, candidates hold on: queries whose plans agree share what the steps find that they have
-// in common. A frame's key tells whether its candidates are those of the present images.
+// reuseFrames makes the frames ready for order o and the anchor at hand. Where o begins like the order before it, of
+// whatever query, and the anchor is the same, frames keep their candidates: queries whose orders agree share the work
+// of their common steps. A frame's key tells whether its candidates are those of the present images.
 func (s *Search) reuseFrames(o *program.Order) {
 	last, now := s.previous, previous{o, s.Sign, s.Anchor}
 	same := last.order != nil && now.sign != 0 && last.sign == now.sign && last.anchor == now.anchor
@@ -28,18 +28,19 @@ func (s *Search) reuseFrames(o *program.Order) {
 	s.previous = now
 }
 
-// HasNoThird tells that a step of a kind, the third of an order, is known to have no candidates beside a net edge, from the search before. Then
-// the order need not be looked at, which is in no cache where many patterns are registered.
+// HasNoThird reports whether the third step of an order is known, by its key, to have no candidates beside a net edge.
+// Then the order itself need not be read, which is in no cache where many patterns are registered.
 func (s *Search) HasNoThird(k program.StepKey, net uint32) bool {
 	last := &s.previous
-	if k == program.NoStepKey || last.order == nil || last.anchor != net || len(last.order.StepKeys) < 3 || last.order.StepKeys[2] != k {
+	if k == program.NoStepKey || last.order == nil || last.anchor != net || len(last.order.StepKeys) < 3 ||
+		last.order.StepKeys[2] != k {
 		return false
 	}
 	f := &s.frames[2]
 	return f.valid && (f.none || len(f.nbr) == 0)
 }
 
-// ends tells that the first step after the anchor's ends, which depends on them alone, is known to have no candidates.
+// ends reports whether the third step of an order is known to have no candidates beside the anchor.
 func (s *Search) ends(o *program.Order) bool {
 	if o.Members != nil || len(o.StepKeys) < 3 {
 		return false

@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestS7TailsGoOutAsOneByOne: what an ending found, and a list of a last step's candidates, goes out as it does one by
+// TestS7TailsGoOutAsOneByOne: what a suffix found, and a list of a last step's candidates, goes out as it does one by
 // one, whatever of it is mapped already or not visible, and wherever the buffer is full.
 func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 	var full, hidden, taken bool
@@ -22,7 +22,8 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 100, seen, func(t *testing.T, rng *rand.Rand) {
 		two := rng.IntN(2) == 0
 		// A path of three vertices from an anchor's second one, and perhaps an edge back to that.
-		o := &program.Order{Steps: []program.Step{{Vertex: 1}, {Vertex: 3}, {Vertex: 0, Back: []program.BackEdge{{Edge: 2, Step: 1}}},
+		o := &program.Order{Steps: []program.Step{{Vertex: 1}, {Vertex: 3},
+			{Vertex: 0, Back: []program.BackEdge{{Edge: 2, Step: 1}}},
 			{Vertex: 2, Back: []program.BackEdge{{Edge: 1, Step: 2}}, MustDiffer: []int{0, 1, 2}}},
 			LastColumns: [2][]uint16{{2, 5}, {0, 2, 6, 5}}}
 		rows := &rowsort.Layout{Vertices: 4, Edges: 3, Determined: true}

@@ -28,10 +28,10 @@ type Search struct {
 	edges       []uint32                    // row, from the edges on
 	frames      []frame                     // by slot
 	previous    previous
-	Lists       neighbors.Lists
+	lists       neighbors.Lists
 	Pairs       neighbors.Pairs
 	suffixes    suffixes
-	Intersecter neighbors.Intersecter
+	intersecter neighbors.Intersecter
 
 	mode     matcher.Want
 	Found    uint64          // matches, when they are counted one by one

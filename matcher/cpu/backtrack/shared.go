@@ -49,7 +49,7 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.Admission.Attach(h.Graph, h.Filter)
 	s.previous = previous{}
 	s.NextRequest(mode)
-	s.Lists.Attach(h.Graph, h.Filter, h.Neighbors)
+	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
 	s.Pairs.Attach(h.Neighbors)
 	s.suffixes.attach(h)
 }

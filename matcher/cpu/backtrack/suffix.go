@@ -7,55 +7,57 @@ import (
 	"motifd/matcher/cpu/neighbors"
 )
 
-// suffixes is one worker's way to what the workers of a search remember of what endings find, by the image of their root.
+// suffixes is one worker's access to the memo of a search: the pairs of images that a program.Suffix finds, by the
+// image of its root.
 //
-// That lies in words, behind a head, in the order of the steps. Where the far step has one edge: for each image of the near step that image, the entry of its edge
-// and a number; then so many images of the far step, and as many entries. Where it has two, which few images of the far step have: for each pair of
-// images these, and the entries of the near step's edge and of the far step's, pairWords in all, as they go out. All of it is there, whether the
-// anchor at hand sees it or not.
+// A memo entry is a sequence of words behind a head. Where s2 has one back edge, the words are, for each image of s1:
+// the image, the entry of its edge, a number n, n images of s2 and n entries. Where s2 has two back edges, which few
+// images of s2 satisfy, they are, for each pair of images: both images, the entry of s1's edge and those of s2's
+// edges, pairWords in all, in the order of a row's last columns. All of it is kept, whether the anchor at hand sees it
+// or not.
 type suffixes struct {
-	shared *Memo       // nil: nothing is remembered
-	table  *memoTable  // nil before it is asked for
-	room   []uint32    // of a chunk of its own: what is not written yet
+	shared *Memo       // nil: there is no memo
+	table  *memoTable  // nil before its first use
+	room   []uint32    // unwritten part of this worker's chunk
 	at     memoPlace   // of the room
-	use    [16]memoUse // of kinds by their lowest bits
+	use    [16]memoUse // by suffix number, hashed
 	limits MemoLimits
-	// For what is just being found.
-	words  []uint32 // its head, and what is behind it
-	staged bool     // some entries are, perhaps
-	long   bool     // it takes too much room
+	// Scratch memory for the entry that is being made.
+	words  []uint32 // head and words
+	staged bool     // some entries may be staged
+	long   bool     // there are too many words to keep
 	marks  [64]uint64
-	roots  []dyngraph.VertexID // of which something is read ahead
+	roots  []dyngraph.VertexID // scratch of the prefetch
 	joined []joinedImage
 	next   [neighbors.PrefetchSize]neighbors.Cached
 }
 
-// memoUse says whether remembering pays: how many endings were looked for since it was last judged, and the words that were found, and
-// found again.
+// memoUse tells whether the memo pays: look-ups since it was last judged, words made, words found again, and look-ups
+// to go without it.
 type memoUse struct{ tries, made, again, rest uint32 }
 
-// MemoLimits are for tests; 0 is what is said below.
+// MemoLimits are for tests; 0 is the constant below.
 type MemoLimits struct{ Words, Longest, Judged int }
 
 const (
-	// maxSuffixWords bounds those of one root: the search of what hangs from a hub is rather shared.
+	// maxSuffixWords is the longest entry. The search below a hub is better shared between workers.
 	maxSuffixWords = 1 << 16
-	// Remembering pays when as many words are found again as were made. It is judged after some words; if it does not pay, nothing is remembered
-	// for endingRest times as long.
+	// The memo pays for a suffix when as many words are found again as were made. After memoJudged words this is
+	// judged; if it does not pay, memoRest times as many look-ups go without the memo.
 	memoJudged = 1 << 18
 	memoRest   = 16
 )
 
-// attach makes a worker remember nothing, until it shares what others do.
+// attach makes a worker use no memo until share is called.
 func (x *suffixes) attach(h *Shared) {
 	x.limits = h.Options.Memo
 	x.share(nil)
 }
 
-// share makes a worker remember together with others.
+// share makes a worker use a memo; nil for none.
 func (x *suffixes) share(with *Memo) { x.shared, x.table, x.room = with, nil, nil }
 
-// worth reports whether endings of a kind are to be remembered.
+// worth reports whether a suffix is to be looked up in the memo.
 func (x *suffixes) worth(u *memoUse) bool {
 	if x.shared == nil || x.shared.Shared.Options.NoMemo {
 		return false
@@ -74,8 +76,8 @@ func (x *suffixes) worth(u *memoUse) bool {
 	return true
 }
 
-// replay maps the two steps of the ending, from d on, and what comes after them, as they are remembered; done tells that it did, ok whether the
-// search goes on.
+// replay maps the suffix, from step d on, and the steps after it by way of the memo. done tells that it did, ok
+// whether the search goes on.
 func (s *Search) replay(d int) (done, ok bool) {
 	e, x := s.order.Suffix, &s.suffixes
 	u := &x.use[e.Number%uint32(len(x.use))]
@@ -111,7 +113,7 @@ func (s *Search) replay(d int) (done, ok bool) {
 	return true, true
 }
 
-// addSuffixes adds a row for each of what an ending found that is free and visible; false tells of an error.
+// addSuffixes adds a row for each admitted pair of an entry; false reports an error.
 func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	if len(s.order.Steps[d+1].Back) == 2 {
 		return s.addSuffixPairs(words, staged)
@@ -145,10 +147,10 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	return true
 }
 
-// UseMemo has the search remember what suffixes find, together with other workers.
+// UseMemo makes the search use a memo, together with other workers.
 func (s *Search) UseMemo(m *Memo) { s.suffixes.share(m) }
 
-// MemoUse reports whether something remembered was found again, and whether remembering has been judged not to pay.
+// MemoUse reports whether something was found again in the memo, and whether a suffix goes without it.
 func (s *Search) MemoUse() (again, rest bool) {
 	for _, u := range s.suffixes.use {
 		again, rest = again || u.again > 0, rest || u.rest > 0

@@ -9,22 +9,22 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// joinedImage is an image of a far step that is joined to the near one's and to the root's.
+// joinedImage is an image of s2 that is joined to those of s1 and of the root.
 type joinedImage struct {
 	v  dyngraph.VertexID
 	by [2]dyngraph.Entry // from the near one's and from the root's
 }
 
-// findSuffix appends what the ending finds to the words; false ends the search.
+// findSuffix appends what the suffix finds to the entry that was begun; false ends the search.
 func (s *Search) findSuffix(d int) bool {
 	e, x := s.order.Suffix, &s.suffixes
 	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	forth := &far.Back[e.Link]
 	v, longest := s.Images[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
-	from := s.Lists.Of(v, &near.Back[0], near)
+	from := s.lists.Of(v, &near.Back[0], near)
 	var across neighbors.List
 	if len(far.Back) == 2 && len(from.Vertices) > 0 {
-		if across = s.Lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
+		if across = s.lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
 			return true
 		}
 		x.mark(across.Vertices)
@@ -35,7 +35,7 @@ func (s *Search) findSuffix(d int) bool {
 	x.staged = from.Staged || across.Staged
 	for i, w := range from.Vertices {
 		if i%neighbors.PrefetchSize == 0 {
-			s.Lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
+			s.lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
 		}
 		there := &x.next[i%neighbors.PrefetchSize]
 		if !s.Step() {
@@ -45,7 +45,7 @@ func (s *Search) findSuffix(d int) bool {
 			at := len(x.words)
 			x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
 			if !there.Built {
-				there.List = s.Lists.Of(w, forth, far)
+				there.List = s.lists.Of(w, forth, far)
 			}
 			to := there.List
 			if x.long = at-memoHead+2*len(to.Vertices) > longest; x.long {
@@ -60,11 +60,11 @@ func (s *Search) findSuffix(d int) bool {
 		} else {
 			var r dyngraph.Range
 			if !there.Built {
-				there.List, r, there.Built = s.Lists.Peek(w, forth, far)
+				there.List, r, there.Built = s.lists.Peek(w, forth, far)
 			}
 			if there.Built {
 				x.staged = x.staged || there.List.Staged
-				x.join(&s.Intersecter, there.List, across)
+				x.join(&s.intersecter, there.List, across)
 			} else {
 				x.staged = true // perhaps
 				x.joinRange(r, across)
@@ -78,7 +78,7 @@ func (s *Search) findSuffix(d int) bool {
 	return true
 }
 
-// keepList appends a list of images of the far step, but for the root's where that may not be.
+// keepList appends a list of images of s2, without the root's image where they must differ.
 func (x *suffixes) keepList(e *program.Suffix, l neighbors.List, root dyngraph.VertexID) {
 	at, n := len(x.words), len(l.Vertices)
 	x.words = slices.Grow(x.words, 2*n)
@@ -97,7 +97,7 @@ func (x *suffixes) keepList(e *program.Suffix, l neighbors.List, root dyngraph.V
 	}
 }
 
-// keepJoined appends what was met, with the image of the near step and the entry of its edge.
+// keepJoined appends the joined images, with the image of s1 and the entry of its edge.
 func (x *suffixes) keepJoined(e *program.Suffix, near dyngraph.VertexID, by dyngraph.Entry) {
 	for i := range x.joined {
 		m := &x.joined[i]
@@ -105,7 +105,7 @@ func (x *suffixes) keepJoined(e *program.Suffix, near dyngraph.VertexID, by dyng
 	}
 }
 
-// mark prepares to look for vertices in a list: a few bits of their ids, within some lines of the cache, rule most others out.
+// mark sets a bit for each vertex of a list, by its id modulo 4096: most other vertices are ruled out by their bit.
 func (x *suffixes) mark(of []dyngraph.VertexID) {
 	x.marks = [64]uint64{}
 	for _, w := range of {
@@ -113,10 +113,11 @@ func (x *suffixes) mark(of []dyngraph.VertexID) {
 	}
 }
 
-// sifted is how many times as long as the list that was sifted another one is at most that is read, and not looked for in it.
+// sifted is how many times as long as the list that was sifted another one is at most that is read, and not looked for
+// in it.
 const sifted = 4
 
-// join finds what a list has in common with the one that was sifted.
+// join intersects a list with the one that was marked.
 func (x *suffixes) join(m *neighbors.Intersecter, l, across neighbors.List) {
 	x.joined = x.joined[:0]
 	if len(l.Vertices) > sifted*len(across.Vertices) {
@@ -140,7 +141,7 @@ func (x *suffixes) join(m *neighbors.Intersecter, l, across neighbors.List) {
 	}
 }
 
-// joinRange is meet for what is not worth a list yet.
+// joinRange is join for a range that is not worth a list yet.
 func (x *suffixes) joinRange(r dyngraph.Range, across neighbors.List) {
 	x.joined = x.joined[:0]
 	for i, y := range across.Vertices {

@@ -5,12 +5,12 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// pairWords is how many words a pair of images of an ending takes: these, the entry of the near step's edge, and those of the far step's two.
+// pairWords is the number of words of a pair of images: both images, the entry of the edge of s1 and those of s2.
 const pairWords = 5
 
 type pairOfWords = [pairWords]uint32
 
-// addSuffixPairs is addEnding where the far step has two edges: what it found is laid out as it goes out.
+// addSuffixPairs is addSuffixes where s2 has two back edges: words are laid out as they go out.
 func (s *Search) addSuffixPairs(words []uint32, staged bool) bool {
 	near := s.Excluded(0, s.order.Suffix.MustDiffer[0])
 	far := s.Excluded(1, s.order.Suffix.MustDiffer[1])
@@ -32,12 +32,12 @@ func (s *Search) addSuffixPairs(words []uint32, staged bool) bool {
 	}
 }
 
-// goesOut tells whether a pair is free, as its images are none of those given, and visible.
+// goesOut reports whether a pair is admitted.
 func (s *Search) goesOut(p *pairOfWords, near, far program.Excluded, check bool) bool {
 	return !near.Has(p[0]) && !far.Has(p[1]) && (!check || s.sees((*[3]uint32)(p[2:])))
 }
 
-// sees tells whether some entries are visible.
+// sees reports whether all entries of a pair are admitted.
 func (s *Search) sees(entries *[3]uint32) bool {
 	for _, w := range entries {
 		if e := dyngraph.Entry(w); !s.AdmitsEdge(e) {
@@ -47,7 +47,7 @@ func (s *Search) sees(entries *[3]uint32) bool {
 	return true
 }
 
-// appendPairs appends the suffixes of the pairs that go out; there is room for all.
+// appendPairs appends the admitted pairs; there is room for all.
 func (s *Search) appendPairs(to, words []uint32, near, far program.Excluded, check bool) []uint32 {
 	at := len(to)
 	to = to[:at+len(words)]

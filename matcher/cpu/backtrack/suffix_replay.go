@@ -2,12 +2,12 @@ package backtrack
 
 import "motifd/dyngraph"
 
-// extendSuffix maps the two steps from d on as they are remembered, and what comes after them.
+// extendSuffix maps the steps d and d+1 as an entry says, and the steps after them.
 func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	e, check := s.order.Suffix, s.ChecksEdges(staged)
 	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
 	two := len(far.Back) == 2
-	// What is left of the near step is there to be given away.
+	// The frame of s1 is filled so that its rest can be given away.
 	f, g := &s.frames[near.Slot], &s.frames[far.Slot]
 	f.valid, f.nbrs = false, f.nbrs[:0]
 	for rest := words; len(rest) > 0; {
@@ -59,17 +59,18 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	return true
 }
 
-// images are those of the far step that an ending found for one of the near step.
+// images holds the images of s2 in an entry that go with one image of s1.
 type images struct {
 	near  dyngraph.VertexID
 	by    dyngraph.Entry
 	words []uint32
 	n     int
-	// far and entry say where the first image and its entries are in the words; those of the next are each words behind.
+	// far and entry are the indexes of the first image and of its entries in words; each is the distance to the next.
 	far, entry, each int
 }
 
-// imagesOf returns the images for the first of the near step in some words, and what is behind them. two tells that the far step has two edges.
+// imagesOf returns the images that go with the first image of s1 in some words, and the words behind them. two tells
+// that s2 has two back edges.
 func imagesOf(words []uint32, two bool) (x images, rest []uint32) {
 	x.near = dyngraph.VertexID(words[0])
 	if !two {

@@ -8,7 +8,7 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// fitsWindows reports whether the candidates of a step have room for all that share its windows.
+// fitsWindows reports whether the candidates of a step leave room for all steps that share its windows.
 func (s *Search) fitsWindows(st *program.Step, nbr []dyngraph.VertexID) bool {
 	for i := range st.Windows {
 		w := &st.Windows[i]

@@ -109,7 +109,7 @@ type Sharing struct {
 	Hungry *atomic.Int32  // number of workers that have nothing to do; a hint
 	Wanted func() bool    // reports whether a part is wanted, by a worker or for the scheduler's stock
 	Give   func(work any) // hands over work
-	Whole  func() bool    // gives away searches that are not begun, and reports whether there were any; nil if there never are
+	Whole  func() bool    // gives away searches that are not begun, and reports whether there were any; may be nil
 	Pool   *Pool          // that Hungry, Wanted and Give belong to, where order does not matter
 	Every  uint64         // least steps between two parts
 	Next   uint64         // steps before which nothing is given away
