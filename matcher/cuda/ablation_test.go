@@ -24,9 +24,9 @@ var (
 	ablatePasses  = flag.Int("motifd.repeat", 3, "times that BenchmarkAblation searches every query, by turns; medians count")
 )
 
-// levels are the mechanisms of GAMMA section VI-D, one on top of the other: the search without any, stealing in the block, between
-// blocks, and coalesced search for edges alike in the whole pattern; then counts in blocks of matches, or, in place of these, coalesced search also for
-// edges alike in parts of the pattern.
+// levels are the mechanisms of GAMMA section VI-D, one on top of the other: the search without any, stealing in the
+// block, between blocks, and coalesced search for edges alike in the whole pattern; then counts in blocks of matches,
+// or, in place of these, coalesced search also for edges alike in parts of the pattern.
 var levels = []struct {
 	name string
 	opt  cuda.Options
@@ -52,7 +52,8 @@ var alikeShapes = []struct {
 	{"ring4-triangle", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 0}, {3, 4}, {4, 5}, {5, 3}}},
 }
 
-// ablationQueries are the ordinary queries of every class, those shapes with one label, and with another one at the last vertex.
+// ablationQueries are the ordinary queries of every class, those shapes with one label, and with another one at the
+// last vertex.
 func ablationQueries(w *world) (groups []string, queries map[string][]*matcher.Query) {
 	queries = map[string][]*matcher.Query{}
 	for _, c := range classes {
@@ -78,9 +79,9 @@ func ablationQueries(w *world) (groups []string, queries map[string][]*matcher.Q
 	return groups, queries
 }
 
-// BenchmarkAblation inserts a tenth of a generated graph in one batch, and prints how long counts and rows of groups of queries take at
-// every level, summed over the queries, and how much faster that is than without any mechanism. All levels must agree. Run it
-// with -test.benchtime 1x.
+// BenchmarkAblation inserts a tenth of a generated graph in one batch, and prints how long counts and rows of groups
+// of queries take at every level, summed over the queries, and how much faster that is than without any mechanism. All
+// levels must agree. Run it with -test.benchtime 1x.
 func BenchmarkAblation(b *testing.B) {
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, *ablateQueries, 10)
 	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels\n", w.graph.Vertices(), w.graph.Edges(), len(w.batch), *benchLabels)

@@ -12,8 +12,9 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches of a batch on the
-// device: what fits one edge of a kind fits all (DESIGN A3), and the edges themselves are not looked at again.
+// kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches
+// of a batch on the device: what fits one edge of a kind fits all (DESIGN A3), and the edges themselves are not looked
+// at again.
 type kinds struct {
 	of     []uint32 // by net edge: kind
 	starts []int    // by kind, and one more: where its net edges are in net
@@ -75,15 +76,16 @@ func signBit(s dyngraph.Sign) int {
 	return 0
 }
 
-// newKinds sorts on so many threads: every one takes a part of the batch and counts its kinds, so that it knows the places
-// of its edges before any are written.
+// newKinds sorts on so many threads: every one takes a part of the batch and counts its kinds, so that it knows the
+// places of its edges before any are written.
 func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	n := len(d.Net)
 	threads = max(1, min(threads, n/device.Chunk))
 	k := &kinds{of: make([]uint32, n), net: make([]uint32, n)}
 	counts := make([][]int, threads) // by part and kind: how many, then where the first one goes
 	part := func(t int) (from, to int) { return t * n / threads, (t + 1) * n / threads }
-	// Few labels are the rule: a number made of them then is the kind. All kinds that may be are as many as a part has edges at most.
+	// Few labels are the rule: a number made of them then is the kind. All kinds that may be are as many as a part has
+	// edges at most.
 	side := int(g.Labels()) + 1
 	k.side = side
 	if side <= 64 && 2*side*side*side <= 8192+8*n/threads {
@@ -178,7 +180,8 @@ type start struct {
 	program uint32
 }
 
-// starts returns, by kind, the programs of some requests that fit, in the order of the requests: none for edges of the other sign.
+// starts returns, by kind, the programs of some requests that fit, in the order of the requests: none for edges of the
+// other sign.
 func (s *batchSearch) starts(of []int) [][]start {
 	b := s.b
 	if b.kinds == nil {

@@ -32,13 +32,13 @@ type Options struct {
 	// that gives more is put in order in parts, which are merged. 0 is a sixteenth of what the device has, and 8 GiB at
 	// most.
 	RowMemory int
-	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be mapped
-	// to. 0 is 4 GiB, negative keeps nothing.
+	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be
+	// mapped to. 0 is 4 GiB, negative keeps nothing.
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
-	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is room
-	// for as many that blocks of matches leave. 0 is 1<<24. Those of a wave of rows may be more.
+	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is
+	// room for as many that blocks of matches leave. 0 is 1<<24. Those of a wave of rows may be more.
 	Tasks int
 	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
 	NoSteal, NoMail bool
@@ -48,14 +48,15 @@ type Options struct {
 	Apart bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
-	// Timeout returns a context that ends with context.DeadlineExceeded after a time, as context.WithTimeout does. With it
-	// Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by themselves.
+	// Timeout returns a context that ends with context.DeadlineExceeded after a time, as context.WithTimeout does.
+	// With it Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by
+	// themselves.
 	Timeout func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc)
 	// Trace takes note of what happens on the device, and when; nil does not.
 	Trace *device.Trace
-	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and all
-	// later ones are then the CPU backend's; what was emitted is not emitted again. Without Lost the search returns the
-	// error.
+	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and
+	// all later ones are then the CPU backend's; what was emitted is not emitted again. Without Lost the search
+	// returns the error.
 	Lost func(error)
 }
 
@@ -119,7 +120,8 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 	return can
 }
 
-// TellProgress sets whom searches tell how far they have come. Of rows that the device finds it tells which anchors are handed out.
+// TellProgress sets whom searches tell how far they have come. Of rows that the device finds it tells which anchors
+// are handed out.
 func (b *Backend) TellProgress(p *matcher.Progress) {
 	b.progress = p
 	b.cpu.TellProgress(p)

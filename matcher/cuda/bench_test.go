@@ -33,8 +33,8 @@ type world struct {
 // classes are the query classes of GAMMA section VI.
 var classes = []string{"dense", "sparse", "tree"}
 
-// generate makes an undirected graph by preferential attachment with triangle closure (Holme and Kim 2002), per edges for each
-// vertex, with uniformly drawn labels; one of so many edges, drawn at random, is in the batch.
+// generate makes an undirected graph by preferential attachment with triangle closure (Holme and Kim 2002), per edges
+// for each vertex, with uniformly drawn labels; one of so many edges, drawn at random, is in the batch.
 func generate(tb testing.TB, vertices, per, labels, perClass, oneOf int) *world {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -169,8 +169,8 @@ func joins(adj [][]uint32, chosen []uint32, w uint32) (n int) {
 	return n
 }
 
-// measure searches the staged batch for one query and returns the result and the seconds it took; no seconds when it did not
-// end within the limit.
+// measure searches the staged batch for one query and returns the result and the seconds it took; no seconds when it
+// did not end within the limit.
 func measure(tb testing.TB, b matcher.Backend, p *matcher.Plan, want matcher.Want, limit time.Duration, emit func(matcher.Group) error) (matcher.Result, float64, bool) {
 	tb.Helper()
 	r, s, ok := measureAll(tb, b, []*matcher.Plan{p}, want, limit, emit)

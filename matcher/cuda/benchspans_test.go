@@ -5,7 +5,6 @@ package cuda_test
 import (
 	"fmt"
 
-	"motifd/matcher/cuda"
 	"motifd/matcher/cuda/device"
 )
 

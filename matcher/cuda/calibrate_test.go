@@ -91,7 +91,8 @@ func (c *tallied) Write(dst kernels.Ptr, src []byte) error {
 	return c.Device.Write(dst, src)
 }
 
-// TestCalibrate measures a device: it keeps nothing of it, also when it fails on the way, and what it finds is positive.
+// TestCalibrate measures a device: it keeps nothing of it, also when it fails on the way, and what it finds is
+// positive.
 func TestCalibrate(t *testing.T) {
 	c := &tallied{Device: cudatest.NewDevice(t, rand.New(rand.NewPCG(1, 1)))}
 	t.Cleanup(func() {

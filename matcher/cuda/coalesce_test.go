@@ -14,7 +14,8 @@ import (
 	"motifd/tempfile"
 )
 
-// TestP2CoalescedSearch plays patterns of one label throughout, most of which have edges that are searched together: as images. The device gives what the CPU gives: rows, with caps, counts and existence.
+// TestP2CoalescedSearch plays patterns of one label throughout, most of which have edges that are searched together:
+// as images. The device gives what the CPU gives: rows, with caps, counts and existence.
 func TestP2CoalescedSearch(t *testing.T) {
 	images := 0
 	matchertest.ForSeedsUntil(t, 2*rounds, func() bool { return images > 0 }, func(t *testing.T, rng *rand.Rand) {

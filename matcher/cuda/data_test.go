@@ -54,8 +54,9 @@ func messages(t *testing.T, path string) (msgs []dyngraph.Message) {
 	return msgs
 }
 
-// TestDataBackendsAgree plays both backends on the incremental cases with known answers, in batches of several sizes: all numbers, and
-// rows up to a cap, of which each case has some. Batches of one update, of which there are most, are left out with what is large.
+// TestDataBackendsAgree plays both backends on the incremental cases with known answers, in batches of several sizes:
+// all numbers, and rows up to a cap, of which each case has some. Batches of one update, of which there are most, are
+// left out with what is large.
 func TestDataBackendsAgree(t *testing.T) {
 	type dataCase struct {
 		folder string
@@ -87,8 +88,8 @@ func TestDataBackendsAgree(t *testing.T) {
 	}
 }
 
-// playData plays both backends on a graph and its stream in batches of a size. Of many matches, which a stream has hundreds of millions of, rows are compared up to
-// a cap alone.
+// playData plays both backends on a graph and its stream in batches of a size. Of many matches, which a stream has
+// hundreds of millions of, rows are compared up to a cap alone.
 func playData(t *testing.T, many bool, queries []*matcher.Query, graph, updates []dyngraph.Message, size int) {
 	rng := rand.New(rand.NewPCG(1, uint64(size)))
 	options := randomOptions(rng)

@@ -45,7 +45,8 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 	return b
 }
 
-// withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something to do.
+// withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something
+// to do.
 func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 	return c.With(func(q *matcher.Query) {
 		q.Unit = matcher.Unit(rng.IntN(2))
@@ -87,13 +88,14 @@ func (c *compared) add(requests []matcher.Request, a *matchertest.Answer) {
 	}
 }
 
-// all tells whether there was each of these, also rows of whole graphs; where checkers watch, which take their time, that is not waited for.
+// all tells whether there was each of these, also rows of whole graphs; where checkers watch, which take their time,
+// that is not waited for.
 func (c *compared) all() bool {
 	return os.Getenv(Few) != "" || min(c.rows, c.capped, c.counts, c.witnesses, c.whole) > 0
 }
 
-// TestP2BackendsAgree stages random batches and has cpu and cuda answer the same requests: rows with caps and totals, obeyed
-// suspensions, numbers, and whether there is any.
+// TestP2BackendsAgree stages random batches and has cpu and cuda answer the same requests: rows with caps and totals,
+// obeyed suspensions, numbers, and whether there is any.
 func TestP2BackendsAgree(t *testing.T) {
 	var seen compared
 	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
@@ -130,8 +132,8 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 	})
 }
 
-// TestP2BackendsAgreeOnManyLabels has the graph get more labels than a kind of neighbours has bits for, so that some share one, and lose them again
-// when a batch is aborted.
+// TestP2BackendsAgreeOnManyLabels has the graph get more labels than a kind of neighbours has bits for, so that some
+// share one, and lose them again when a batch is aborted.
 func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 	var seen compared
 	matchertest.ForSeedsUntil(t, 1+rounds/4, seen.all, func(t *testing.T, rng *rand.Rand) {
@@ -154,8 +156,8 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 	})
 }
 
-// TestP2BackendsAgreeWhereLabelsShareAKind has vertices with labels of which two share a number in kinds of neighbours, and edges whose labels are high
-// numbers.
+// TestP2BackendsAgreeWhereLabelsShareAKind has vertices with labels of which two share a number in kinds of
+// neighbours, and edges whose labels are high numbers.
 func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 	const sharing = 1 << 15 // where there are more labels, but not twice as many, these share a kind by so many
 	var seen compared

@@ -17,8 +17,8 @@ type emitter struct {
 	emitted []uint64
 	closed  []bool // by request: nothing of it is wanted any more
 
-	// Of the anchor net, all groups of requests before request are done with, and begun rows of the group of request are
-	// out; whole: all there are. Nothing of later anchors is out.
+	// Of the anchor net, all groups of requests before request are done with, and begun rows of the group of request
+	// are out; whole: all there are. Nothing of later anchors is out.
 	net     uint32
 	request int
 	begun   int

@@ -7,8 +7,9 @@ import "math"
 // SetLaneRoom sets the size of the memory that small copies go through.
 func SetLaneRoom(bytes int) { laneRoom = bytes }
 
-// Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often one was kept for the next launch, and how many
-// tasks were not for them, and were left when those left before were done.
+// Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often
+// one was kept for the next launch, and how many tasks were not for them, and were left when those left before were
+// done.
 func (b *Backend) Blocks() (given, kept, left uint64) {
 	return b.run.given, b.run.kept, b.run.leftLater
 }

@@ -115,9 +115,10 @@ func (f faultyStream) Record(e kernels.Event) error {
 
 func (f faultyStream) Close() error { return f.stream.Close() }
 
-// TestFaultsAreErrors has calls of the device fail, anywhere in a search or in what staging asks of the device. The error of a search comes out of it; what
-// failed in staging, the search does anew. The next search, of the same batch or of the batch after an abort, finds what the CPU backend does. It goes on until
-// that found something after several of each of these.
+// TestFaultsAreErrors has calls of the device fail, anywhere in a search or in what staging asks of the device. The
+// error of a search comes out of it; what failed in staging, the search does anew. The next search, of the same batch
+// or of the batch after an abort, finds what the CPU backend does. It goes on until that found something after several
+// of each of these.
 func TestFaultsAreErrors(t *testing.T) {
 	const searched, aborted, staged = 0, 1, 2
 	var found [3]int // searches after a failure, of those with matches
@@ -169,8 +170,9 @@ func TestFaultsAreErrors(t *testing.T) {
 	})
 }
 
-// TestP2LostDevice has a device fail for good, anywhere in a stream, with a backend that may go on without it: every batch gives what
-// the CPU backend gives, in its order, and the loss is told once. It goes on until devices were lost in snapshots and in searches that find something.
+// TestP2LostDevice has a device fail for good, anywhere in a stream, with a backend that may go on without it: every
+// batch gives what the CPU backend gives, in its order, and the loss is told once. It goes on until devices were lost
+// in snapshots and in searches that find something.
 func TestP2LostDevice(t *testing.T) {
 	snapshots, searches := 0, 0 // that lost it, and found something
 	enough := func() bool { return min(snapshots, searches) > 0 }
@@ -213,7 +215,8 @@ func TestP2LostDevice(t *testing.T) {
 	})
 }
 
-// interrupted is a backend whose device is to fail, calls later, once more rows than after of a search or snapshot are out.
+// interrupted is a backend whose device is to fail, calls later, once more rows than after of a search or snapshot are
+// out.
 type interrupted struct {
 	matcher.Backend
 	dev          *faulty
@@ -246,8 +249,8 @@ func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *ma
 	})
 }
 
-// TestP2LostMidway has a device fail for good when rows are out, of a search or of a snapshot: what the CPU backend goes on with is the next row, so that none
-// is missing and none comes twice.
+// TestP2LostMidway has a device fail for good when rows are out, of a search or of a snapshot: what the CPU backend
+// goes on with is the next row, so that none is missing and none comes twice.
 func TestP2LostMidway(t *testing.T) {
 	searches, snapshots := 0, 0 // that lost it
 	enough := func() bool { return min(searches, snapshots) > 0 }

@@ -19,9 +19,10 @@ import (
 	"motifd/tempfile"
 )
 
-// TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by launches so short that they end in the middle of blocks: who
-// counts what, and in which launch, must make no difference. It goes on until some of blocks went to other warps, blocks were kept for the next launch, and tasks
-// were left when those left before were done; not where checkers watch it, which take their time.
+// TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by launches so
+// short that they end in the middle of blocks: who counts what, and in which launch, must make no difference. It goes
+// on until some of blocks went to other warps, blocks were kept for the next launch, and tasks were left when those
+// left before were done; not where checkers watch it, which take their time.
 func TestS12BlocksOfMatches(t *testing.T) {
 	var given, kept, left uint64
 	enough := func() bool { return os.Getenv(Few) != "" || given >= 15 && kept >= 50 && left >= 5 }
@@ -65,7 +66,8 @@ func TestS12BlocksOfMatches(t *testing.T) {
 	})
 }
 
-// ringOf returns a pattern without leaves, a ring with some chords: matches are many, and steps choose between several lists.
+// ringOf returns a pattern without leaves, a ring with some chords: matches are many, and steps choose between several
+// lists.
 func ringOf(rng *rand.Rand, name string, n int) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1}
 	for i := range n {

@@ -21,9 +21,10 @@ import (
 
 var floodMatches = flag.Int("motifd.flood", 500_000_000, "matches of BenchmarkFlood")
 
-// BenchmarkFlood has one batch with 500 million matches, over 50 million of them in one group, put in order: by the CPU backend, and by the device with the memory for
-// rows that it takes by itself, a sixteenth and a 64th of that, so that waves and groups come in parts. It prints the time, the parts and how many rows were found. Run it
-// with -test.benchtime 1x.
+// BenchmarkFlood has one batch with 500 million matches, over 50 million of them in one group, put in order: by the
+// CPU backend, and by the device with the memory for rows that it takes by itself, a sixteenth and a 64th of that, so
+// that waves and groups come in parts. It prints the time, the parts and how many rows were found. Run it with
+// -test.benchtime 1x.
 func BenchmarkFlood(b *testing.B) {
 	f := matchertest.NewFlood(*floodMatches)
 	for _, memory := range []int{0, 1, 16, 64} {

@@ -26,8 +26,8 @@ var (
 )
 
 // BenchmarkBatch inserts a tenth of a generated graph in one batch and prints a table: counts of every query by both
-// backends and by the choice between them, which must agree, and the ablation of stealing; totals are means of the passes.
-// Run it with -test.benchtime 1x.
+// backends and by the choice between them, which must agree, and the ablation of stealing; totals are means of the
+// passes. Run it with -test.benchtime 1x.
 func BenchmarkBatch(b *testing.B) {
 	began := time.Now()
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, *benchQueries, 10)

@@ -29,8 +29,9 @@ func (absent) Info() kernels.Info {
 // Close implements kernels.Device.
 func (absent) Close() error { return nil }
 
-// BenchmarkIdleGPU plays streams past the CPU backend, past another one (what differs between those is noise), and past a choice that never
-// takes its GPU, by turns, and reports how much longer the last two take: what the choice costs by itself. Run it with -test.benchtime 1x.
+// BenchmarkIdleGPU plays streams past the CPU backend, past another one (what differs between those is noise), and
+// past a choice that never takes its GPU, by turns, and reports how much longer the last two take: what the choice
+// costs by itself. Run it with -test.benchtime 1x.
 func BenchmarkIdleGPU(b *testing.B) {
 	for i := range benchStreams[:4] {
 		s := &benchStreams[i]

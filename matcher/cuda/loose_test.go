@@ -50,8 +50,8 @@ func (s countingStream) Launch(kernel string, blocks, threads int, params []byte
 	return s.Stream.Launch(kernel, blocks, threads, params)
 }
 
-// loosePattern draws a pattern most of whose edges may have several images between two vertices, or compete for them: wildcards, edges that
-// match either way, parallel and opposite ones.
+// loosePattern draws a pattern most of whose edges may have several images between two vertices, or compete for them:
+// wildcards, edges that match either way, parallel and opposite ones.
 func loosePattern(rng *rand.Rand, name string, shape matchertest.Shape) *matcher.Query {
 	q := matchertest.RandomQueryOf(rng, 2+rng.IntN(3), name, shape.Directed, shape.Labels)
 	q.Unit = matcher.Unit(rng.IntN(2))
@@ -74,7 +74,8 @@ func loosePattern(rng *rand.Rand, name string, shape matchertest.Shape) *matcher
 	return q
 }
 
-// looseCase draws a small graph with many parallel edges, some of them told apart by nothing but an id, and patterns for it.
+// looseCase draws a small graph with many parallel edges, some of them told apart by nothing but an id, and patterns
+// for it.
 func looseCase(rng *rand.Rand) (shape matchertest.Shape, queries []*matcher.Query, batches [][]dyngraph.Message) {
 	shape = matchertest.Shape{Directed: rng.IntN(3) > 0, Vertices: 3 + rng.IntN(6), Edges: 8 + rng.IntN(12), Messages: 12 + rng.IntN(24),
 		Full: rng.IntN(2) == 0, Labels: matchertest.Labels{Vertex: []string{"L0", ""}, Edge: []string{"a", "b", "c", ""}[rng.IntN(3):]}}
@@ -95,8 +96,8 @@ func looseCase(rng *rand.Rand) (shape matchertest.Shape, queries []*matcher.Quer
 	return shape, queries, matchertest.Cut(rng, messages)
 }
 
-// TestP2LooseEdges plays patterns with wildcards, parallel and opposite edges and edges that match either way, on graphs with parallel
-// edges: the device gives what the reference, or the CPU, gives, and it is the device that does.
+// TestP2LooseEdges plays patterns with wildcards, parallel and opposite edges and edges that match either way, on
+// graphs with parallel edges: the device gives what the reference, or the CPU, gives, and it is the device that does.
 func TestP2LooseEdges(t *testing.T) {
 	seen := compared{capped: 1} // nothing is
 	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {

@@ -49,9 +49,10 @@ func (d *tight) Free(p kernels.Ptr) error {
 	return d.Device.Free(p)
 }
 
-// TestTightMemory has the graph grow on devices with little memory beside what they have used: less than they have, which is an error;
-// too little to write the array anew beside itself, or for the batch's operations beside it, so that it is loaded from the host; and enough. The large batch is staged
-// before there is less memory, or after, when the device was told of the batch before or not.
+// TestTightMemory has the graph grow on devices with little memory beside what they have used: less than they have,
+// which is an error; too little to write the array anew beside itself, or for the batch's operations beside it, so
+// that it is loaded from the host; and enough. The large batch is staged before there is less memory, or after, when
+// the device was told of the batch before or not.
 func TestTightMemory(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		var stream []dyngraph.Message
@@ -73,8 +74,8 @@ func TestTightMemory(t *testing.T) {
 	})
 }
 
-// growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short on the
-// way, and whether it was done.
+// growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short
+// on the way, and whether it was done.
 func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room int) (short, done bool) {
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
 		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
@@ -115,8 +116,9 @@ func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room
 	return dev.short > 0, true
 }
 
-// TestTightMemoryForBlocks has counts on devices that have just enough memory, or a byte too little for the last buffer, one of the two for what blocks of
-// matches leave, or for both: then tasks are searched one by one, and later searches, with more memory, have blocks again.
+// TestTightMemoryForBlocks has counts on devices that have just enough memory, or a byte too little for the last
+// buffer, one of the two for what blocks of matches leave, or for both: then tasks are searched one by one, and later
+// searches, with more memory, have blocks again.
 func TestTightMemoryForBlocks(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		var stream []dyngraph.Message
@@ -135,8 +137,8 @@ func TestTightMemoryForBlocks(t *testing.T) {
 	})
 }
 
-// countOn counts two patterns on a device that has so much memory, unless it is 0, in which so many allocations fail, and again without a limit. It returns
-// how much it uses then, and the size of what was allocated last.
+// countOn counts two patterns on a device that has so much memory, unless it is 0, in which so many allocations fail,
+// and again without a limit. It returns how much it uses then, and the size of what was allocated last.
 func countOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, most, short int) (used, last int) {
 	edge := func(from, to int) matcher.QueryEdge {
 		return matcher.QueryEdge{Name: fmt.Sprint("e", from, to), From: from, To: to, Label: "e", Either: true}

@@ -20,10 +20,11 @@ import (
 
 var streamSkip = flag.Int("motifd.skip", 0, "the first N streams of a benchmark of streams are left out")
 
-// BenchmarkMixedStream plays streams of insertions and deletions past the CPU, the GPU, the choice between them, and a GPU
-// that is never chosen, and prints what a batch took: staging, searching and committing in the backend. The backends take
-// turns batch by batch, in another order every time; every round begins with nothing loaded or measured, but for the choice, which rehearses before. Half of the graph's
-// edges are there at the beginning. The last column is the choice by the better side, in total. Run it with
+// BenchmarkMixedStream plays streams of insertions and deletions past the CPU, the GPU, the choice between them, and a
+// GPU that is never chosen, and prints what a batch took: staging, searching and committing in the backend. The
+// backends take turns batch by batch, in another order every time; every round begins with nothing loaded or measured,
+// but for the choice, which rehearses before. Half of the graph's edges are there at the beginning. The last column is
+// the choice by the better side, in total. Run it with
 // -test.benchtime 1x.
 func BenchmarkMixedStream(b *testing.B) {
 	var devices []kernels.Device // one for each backend that has one
@@ -105,7 +106,8 @@ type kept struct{ kernels.Device }
 // Close implements kernels.Device.
 func (kept) Close() error { return nil }
 
-// BenchmarkDevice prints what a device takes for what every search does: small copies, a small kernel, and copies of some size.
+// BenchmarkDevice prints what a device takes for what every search does: small copies, a small kernel, and copies of
+// some size.
 func BenchmarkDevice(b *testing.B) {
 	g, err := kernels.OpenGPU(0)
 	if err != nil {

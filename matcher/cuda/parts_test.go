@@ -18,8 +18,9 @@ import (
 	"motifd/tempfile"
 )
 
-// TestNoRowIsFoundTwice has batches give many times the rows that there is memory for, in waves and for single anchors: what comes out is what the CPU finds, and the device
-// finds no row more than once. Where rows are capped it may find more than are wanted.
+// TestNoRowIsFoundTwice has batches give many times the rows that there is memory for, in waves and for single
+// anchors: what comes out is what the CPU finds, and the device finds no row more than once. Where rows are capped it
+// may find more than are wanted.
 func TestNoRowIsFoundTwice(t *testing.T) {
 	among, edges, least, parts := 16, 70, 10, 0
 	if os.Getenv(Few) != "" {
@@ -55,7 +56,8 @@ func TestNoRowIsFoundTwice(t *testing.T) {
 	}
 }
 
-// TestTiesBeyondMemory has groups of rows that differ in nothing but their edges, many times what may be held in memory: they come in the order of the CPU's.
+// TestTiesBeyondMemory has groups of rows that differ in nothing but their edges, many times what may be held in
+// memory: they come in the order of the CPU's.
 func TestTiesBeyondMemory(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		var batch []dyngraph.Message

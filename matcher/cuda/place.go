@@ -135,9 +135,9 @@ func (b *Backend) timed(ctx context.Context, limit int64, f func(context.Context
 		var cancel context.CancelFunc
 		bounded, cancel = b.opt.Timeout(ctx, time.Duration(limit))
 		defer cancel()
-		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as long,
-		// as there are two kernels in a launch for counts, and work that goes from warp to warp finds turns to make with
-		// each.
+		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as
+		// long, as there are two kernels in a launch for counts, and work that goes from warp to warp finds turns to
+		// make with each.
 		b.run.turns = int(max(leastTurns, min(limit/1000, int64(b.opt.Slice))))
 		defer func() { b.run.turns = 0 }()
 	}

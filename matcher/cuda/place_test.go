@@ -14,8 +14,8 @@ import (
 	"motifd/tempfile"
 )
 
-// TestP2Placement plays a backend that changes sides at a whim, and gives searches up half-way, against the CPU backend: the same rows in
-// the same order, none missing and none twice.
+// TestP2Placement plays a backend that changes sides at a whim, and gives searches up half-way, against the CPU
+// backend: the same rows in the same order, none missing and none twice.
 func TestP2Placement(t *testing.T) {
 	var seen compared
 	sides, reasons := map[placement.Side]int{}, map[placement.Reason]int{}

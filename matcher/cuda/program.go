@@ -16,8 +16,8 @@ import (
 // compiled is one plan as programs: indexes into the table of all.
 type compiled struct {
 	layout *rowsort.Layout // of rows
-	// By order of Plan.Anchored: kernels.None where another's program finds its matches, too. The last one is the static order. Counts
-	// ignore symmetry constraints, rows observe them.
+	// By order of Plan.Anchored: kernels.None where another's program finds its matches, too. The last one is the
+	// static order. Counts ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
 	rooted           uint32 // rows of a whole graph, from the first pattern vertex on
 }
@@ -78,8 +78,8 @@ type cause int
 const (
 	// byOrder finds it from the update that completes or breaks it: the cause of a row.
 	byOrder cause = iota
-	// ranked finds it from the first pattern edge whose image the batch changed: what a vertex offers to a leaf then does not depend
-	// on the update, and is kept.
+	// ranked finds it from the first pattern edge whose image the batch changed: what a vertex offers to a leaf then
+	// does not depend on the update, and is kept.
 	ranked
 	inView // the search has no anchor
 )
@@ -116,7 +116,8 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 	return *k
 }
 
-// flat tells whether a count can be made by blocks of matches: up to the leaves, steps map a vertex each with edges that have no choice, and are few.
+// flat tells whether a count can be made by blocks of matches: up to the leaves, steps map a vertex each with edges
+// that have no choice, and are few.
 func flat(k *kernels.Program) bool {
 	levels := k.Leaves - k.Start
 	if k.Groups == 0 && levels > 0 {
@@ -278,8 +279,8 @@ func (c *compiler) rule(edge int) uint32 {
 	return kernels.RuleAnyEdge
 }
 
-// leaves finds the longest end of the order whose vertices have one neighbour each and, where two may meet, are alike: then
-// their numbers multiply (DESIGN S12). Alike ones choose from one set, in any order.
+// leaves finds the longest end of the order whose vertices have one neighbour each and, where two may meet, are alike:
+// then their numbers multiply (DESIGN S12). Alike ones choose from one set, in any order.
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 	for k.Leaves > k.Start {
 		s := &k.Step[k.Leaves-1]

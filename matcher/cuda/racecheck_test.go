@@ -16,18 +16,19 @@ import (
 	"motifd/kernels"
 )
 
-// RaceLog names the environment variable with the files, between colons, that compute-sanitizer's racecheck wrote of runs of these tests, as
-// `--racecheck-report hazard` without an end (--print-limit). SharedBase names that with the shared memory, in bytes, which the
-// system has before ours: 1,024 from compute capability 8.0 on.
+// RaceLog names the environment variable with the files, between colons, that compute-sanitizer's racecheck wrote of
+// runs of these tests, as `--racecheck-report hazard` without an end (--print-limit). SharedBase names that with the
+// shared memory, in bytes, which the system has before ours: 1,024 from compute capability 8.0 on.
 const (
 	RaceLog    = "MOTIFD_RACECHECK_LOG"
 	SharedBase = "MOTIFD_SHARED_BASE"
 )
 
-// stateFields are the fields of State (state.cuh) in order, with what warps other than its own may do to them. Racecheck knows barriers
-// and no locks, so that it takes for races what the warps of a block do to a State under its lock: a thief reads it all, and takes
-// its share by writing the end and the mask of a frame. Anything else is a race, between lanes of one warp whatever they do.
-// That thieves do hold the lock, and that what they read was posted, is what ThreadSanitizer checks in the emulator.
+// stateFields are the fields of State (state.cuh) in order, with what warps other than its own may do to them.
+// Racecheck knows barriers and no locks, so that it takes for races what the warps of a block do to a State under its
+// lock: a thief reads it all, and takes its share by writing the end and the mask of a frame. Anything else is a race,
+// between lanes of one warp whatever they do. That thieves do hold the lock, and that what they read was posted, is
+// what ThreadSanitizer checks in the emulator.
 var stateFields = []struct {
 	name         string
 	bytes        int
@@ -109,8 +110,8 @@ var (
 	summaryLine = regexp.MustCompile(`RACECHECK SUMMARY: (\d+) hazards? displayed`)
 )
 
-// judgeRaces reads a log of racecheck's. It returns how many hazards there are of each kind, and of those that are no stealing's the bytes, by the instructions;
-// an error if the log is not whole.
+// judgeRaces reads a log of racecheck's. It returns how many hazards there are of each kind, and of those that are no
+// stealing's the bytes, by the instructions; an error if the log is not whole.
 func judgeRaces(log io.Reader, base int) (kinds map[string]int, races map[string][]int, err error) {
 	kinds, races = map[string]int{}, map[string][]int{}
 	read, groups, said := 0, 0, -1 // racecheck may also list its hazards in groups, and counts these too

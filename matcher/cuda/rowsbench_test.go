@@ -21,9 +21,9 @@ var (
 	benchMost   = flag.Uint64("motifd.most", 400_000_000, "matches that it has at most")
 )
 
-// BenchmarkRows inserts a tenth of a generated graph in one batch and prints, for queries with many matches, at what rate rows are found,
-// found and put in order, and brought to host memory in order, by events of the device; and when each wave of one query was
-// searched, put in order, copied and handed out. Run it with -test.benchtime 1x.
+// BenchmarkRows inserts a tenth of a generated graph in one batch and prints, for queries with many matches, at what
+// rate rows are found, found and put in order, and brought to host memory in order, by events of the device; and when
+// each wave of one query was searched, put in order, copied and handed out. Run it with -test.benchtime 1x.
 func BenchmarkRows(b *testing.B) {
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, *benchQueries, 10)
 	dev, err := kernels.OpenGPU(0)

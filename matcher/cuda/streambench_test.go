@@ -83,7 +83,8 @@ func mixedSizes(at int) int {
 	return 100
 }
 
-// playStream plays a stream past backends, which it closes; what rehearses does so before. It ends early when there is nothing left to insert.
+// playStream plays a stream past backends, which it closes; what rehearses does so before. It ends early when there is
+// nothing left to insert.
 func playStream(b *testing.B, s *benchStream, seed uint64, backends []*follower) {
 	var pool []dyngraph.Update
 	for _, f := range backends {

@@ -23,8 +23,8 @@ type lent struct{ kernels.Device }
 // Close implements kernels.Device.
 func (lent) Close() error { return nil }
 
-// TestTwoBackendsOnOneGraph has two backends follow one graph, each on a device of its own or both on one, and both give what the CPU backend does, whatever
-// the order in which they are asked.
+// TestTwoBackendsOnOneGraph has two backends follow one graph, each on a device of its own or both on one, and both
+// give what the CPU backend does, whatever the order in which they are asked.
 func TestTwoBackendsOnOneGraph(t *testing.T) {
 	found := 0
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {

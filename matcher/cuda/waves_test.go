@@ -18,7 +18,8 @@ import (
 	"motifd/tempfile"
 )
 
-// prompt is a device that is done with everything when it is looked at, as one is to who takes long to look. It counts launches.
+// prompt is a device that is done with everything when it is looked at, as one is to who takes long to look. It counts
+// launches.
 type prompt struct {
 	kernels.Device
 	launches, waves int
@@ -75,8 +76,8 @@ func paths(rng *rand.Rand, among, edges int, vertices ...string) (batch []dyngra
 	return batch, q
 }
 
-// TestWavesGoOnWhileRowsAreTaken has rows of several waves taken from a device whose copies have always arrived: while the rows of a wave are handed out, the
-// next ones are searched all the same.
+// TestWavesGoOnWhileRowsAreTaken has rows of several waves taken from a device whose copies have always arrived: while
+// the rows of a wave are handed out, the next ones are searched all the same.
 func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		batch, q := paths(rng, 60, 400, "x", "y", "z")

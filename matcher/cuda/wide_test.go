@@ -15,8 +15,8 @@ import (
 	"motifd/tempfile"
 )
 
-// TestCountsBeyond128Bits counts stars on a hub: a number beyond 128 bits, one that only its sum is, and small ones, all exact,
-// of a batch and of a whole graph.
+// TestCountsBeyond128Bits counts stars on a hub: a number beyond 128 bits, one that only its sum is, and small ones,
+// all exact, of a batch and of a whole graph.
 func TestCountsBeyond128Bits(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		star := func(leaves int, name string, unit matcher.Unit) *matcher.Query {

@@ -17,8 +17,8 @@ import (
 	"motifd/tempfile"
 )
 
-// TestWokenPlan has a plan be void until a batch brings the first edge of some labels, and nobody prepare anew: the device has the candidate bits of vertices that no batch touched
-// since then.
+// TestWokenPlan has a plan be void until a batch brings the first edge of some labels, and nobody prepare anew: the
+// device has the candidate bits of vertices that no batch touched since then.
 func TestWokenPlan(t *testing.T) {
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
 		g := dyngraph.NewGraph(dyngraph.Options{})
