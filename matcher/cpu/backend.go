@@ -24,22 +24,22 @@ import (
 type Options struct {
 	// Threads is the number of workers. 0 is GOMAXPROCS.
 	Threads int
-	// TempFiles opens files in which groups of matches are sorted that are too large to sort in memory. nil: a search that
-	// has such a group fails.
+	// TempFiles opens files in which groups of matches are sorted that are too large to sort in memory. nil: a search
+	// that has such a group fails.
 	TempFiles matcher.TempFiles
 	// GroupMemory bounds, in bytes, the rows of one group that a worker holds in memory while it searches and sorts;
 	// beyond it sorted runs go to TempFiles. 0 is 64 MiB.
 	GroupMemory int
-	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead waits,
-	// and parts of a group that is not the next go to TempFiles. 0 is 64 MiB. A search holds at most Threads times
-	// GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
+	// QueueMemory bounds, in bytes, the sorted rows that wait for their turn to be emitted; a worker that is ahead
+	// waits, and parts of a group that is not the next go to TempFiles. 0 is 64 MiB. A search holds at most Threads
+	// times GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
-	// Lazy leaves what counting needs of the whole graph, an index and numbers of branches, to Ready or the first search
-	// that counts, since another backend may answer all, or no batch may come. Otherwise it is made when the first query
-	// that asks for counts is prepared.
+	// Lazy leaves what counting needs of the whole graph, an index and maintained views, to Ready or the first search
+	// that counts, since another backend may answer all, or no batch may come. Otherwise it is made when the first
+	// query that asks for counts is prepared.
 	Lazy bool
-	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort; another
-	// backend over the same graph may read it in between. nil is one of its own.
+	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort;
+	// another backend over the same graph may read it in between. nil is one of its own.
 	Filter *candidates.Filter
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
@@ -93,7 +93,7 @@ type Backend struct {
 	// adj is there since something was counted, as long as some plan is.
 	index     *labeladj.Index
 	counts    bool                // some plan is counted in every batch
-	wildcards []labeladj.Wildcard // of the plans that are counted, or were once: the adjacency is to have them
+	wildcards []labeladj.Wildcard // of plans that are counted, or were once; index has them
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
@@ -137,7 +137,7 @@ type compiled struct {
 	missing           *int32       // vertices that nothing fits; see candidates.Filter.Missing
 	noted             [2]uint64    // by side: the batch that was last said to concern it
 	views             *ivm.ViewSet // nil when counts are better taken from the net edges alone
-	viewsPhase        uint64       // the phase that the forest was last brought to
+	viewsPhase        uint64       // the last phase that views has
 	canons            canons
 }
 
@@ -202,7 +202,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.views = b.views.Compile(c.countPlan)
 		}
 		b.plans[p] = c
-		b.forget() // the caches refer to columns and shapes
+		b.forget() // the caches refer to list keys and count plans
 	}
 	b.retainViews()
 	b.prepareWildcards()
@@ -292,7 +292,7 @@ func (b *Backend) end(committed bool) {
 func (b *Backend) Close() error { return nil }
 
 // Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of
-// the graph, which follows it when it is asked for, and the numbers of branches. Search does so itself; a caller that
+// the graph, which follows it when it is asked for, and the maintained views. Search does so itself; a caller that
 // measures searches calls Ready before.
 func (b *Backend) Ready(reqs []matcher.Request) {
 	if b.sums(reqs) {

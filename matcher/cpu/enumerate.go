@@ -67,12 +67,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
-		shape := c.countPlan
+		countPlan := c.countPlan
 		if want != matcher.WantCount {
-			shape = nil
+			countPlan = nil
 		}
-		if shape != nil {
-			s.counter.Start(shape, adj, nil)
+		if countPlan != nil {
+			s.counter.Start(countPlan, adj, nil)
 		}
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
 		st.Begin(all.Layout, keep, &file)
@@ -94,7 +94,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			for v := from; v < to && !stop.Load() && !s.Tripped && !capped.cut.IsDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
-				case shape != nil:
+				case countPlan != nil:
 					total = total.Add(s.counter.FromRoot(which, o.Steps[0].Vertex, id))
 				default:
 					s.FromRoot(o, which, id)

@@ -8,7 +8,8 @@ import (
 	"motifd/matcher/cpu/work"
 )
 
-// adjacency returns the adjacency for counting as the graph is, and makes it when it is not there.
+// labelIndex returns the index by label of the graph with the staged batch. It makes the index if there is none, or
+// none with the wildcards.
 func (b *Backend) labelIndex() *labeladj.Index {
 	if b.index == nil || !b.index.HasWildcards(b.wildcards) {
 		b.index = labeladj.New(b.g, b.wildcards, b.delta != nil, func(do func()) { work.Parallel(b.opt.Threads, do) })
@@ -17,7 +18,7 @@ func (b *Backend) labelIndex() *labeladj.Index {
 	return b.index
 }
 
-// widen makes the adjacency have the wide kinds of a shape, from when it is asked for next.
+// addWildcards adds the wildcards of a plan to the next index.
 func (b *Backend) addWildcards(s *count.Plan) {
 	for _, w := range s.Wildcards {
 		if !slices.Contains(b.wildcards, w) {
@@ -26,8 +27,7 @@ func (b *Backend) addWildcards(s *count.Plan) {
 	}
 }
 
-// prepareWide drops the wide kinds that no plan has any more, and adds those of the plans that are counted in every
-// batch.
+// prepareWildcards drops the wildcards that no plan has, and adds those of the plans that are counted in every batch.
 func (b *Backend) prepareWildcards() {
 	var all []labeladj.Wildcard
 	for _, c := range b.plans {

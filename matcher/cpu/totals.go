@@ -71,15 +71,15 @@ func (t *totals) done(s *searcher, own bool) {
 	}
 }
 
-// total answers one request: what its forest has counted, and its tasks.
+// total answers one request: what its views have counted, and its tasks.
 func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Result) error {
 	var less matcher.Count
-	forest := t.b.viewsAt(req, t.phase)
-	if forest != nil {
-		result.Count, less = forest.Sum(t.phase)
+	views := t.b.viewsAt(req, t.phase)
+	if views != nil {
+		result.Count, less = views.Sum(t.phase)
 	}
 	if len(tasks) > 0 {
-		less = less.Add(t.runTasks(req, forest, tasks, result))
+		less = less.Add(t.runTasks(req, views, tasks, result))
 	}
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -100,10 +100,10 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
 // and returns what is to be taken away.
-func (t *totals) runTasks(req *matcher.Request, forest *ivm.ViewSet, tasks []task, result *matcher.Result) (less matcher.Count) {
+func (t *totals) runTasks(req *matcher.Request, views *ivm.ViewSet, tasks []task, result *matcher.Result) (less matcher.Count) {
 	t.begin()
 	r := t.run
-	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, views: forest, result: result}
+	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, views: views, result: result}
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}

@@ -7,7 +7,7 @@ import (
 	"motifd/matcher/cpu/ivm"
 )
 
-// group reads the net edges of the staged batch by their labels, once.
+// groupNetEdges groups the net edges of the staged batch by label triple, once.
 func (b *Backend) groupNetEdges() {
 	if b.read != b.phase {
 		b.read = b.phase
@@ -15,18 +15,18 @@ func (b *Backend) groupNetEdges() {
 	}
 }
 
-// keepBranches drops the branches that no plan has any more.
+// retainViews drops the views that no plan has.
 func (b *Backend) retainViews() {
-	var forests []*ivm.ViewSet
+	var sets []*ivm.ViewSet
 	for _, c := range b.plans {
 		if c.views != nil {
-			forests = append(forests, c.views)
+			sets = append(sets, c.views)
 		}
 	}
-	b.views.Retain(forests)
+	b.views.Retain(sets)
 }
 
-// dropForests has everything counted from net edges, for plans as they are.
+// dropViews drops all views: plans as they are are counted from net edges.
 func (b *Backend) dropViews() {
 	for _, c := range b.plans {
 		c.views = nil
@@ -34,7 +34,7 @@ func (b *Backend) dropViews() {
 	b.retainViews()
 }
 
-// stale returns how many branches of what is requested are to be built.
+// staleViews returns the number of requested views that are to be built.
 func (b *Backend) staleViews(reqs []matcher.Request) (n int) {
 	for i := range reqs {
 		if c := b.plans[reqs[i].Plan]; c != nil && c.views != nil && reqs[i].Want == matcher.WantCount {
@@ -44,8 +44,8 @@ func (b *Backend) staleViews(reqs []matcher.Request) (n int) {
 	return n
 }
 
-// build builds the branches that are to be built in the graph before the staged batch, as long as no other branch has
-// it: where one was missed, or what is requested has such.
+// buildViews builds views in the graph before the staged batch, once a batch, if one missed a batch or a requested one
+// is stale.
 func (b *Backend) buildViews(reqs []matcher.Request) {
 	if b.counted == b.phase {
 		return
@@ -59,7 +59,7 @@ func (b *Backend) buildViews(reqs []matcher.Request) {
 	}
 }
 
-// buildAll builds the branches that are not built, or outdated, in the graph as it was after a phase.
+// buildStaleViews builds the views that are not built, or missed a batch, in the graph as it was after a phase.
 func (b *Backend) buildStaleViews(phase uint64) {
 	b.views.Unbuilt = false
 	k, dropped := b.views.Maintainer(context.Background(), b.labelIndex()), false
@@ -73,7 +73,7 @@ func (b *Backend) buildStaleViews(phase uint64) {
 	}
 }
 
-// advance brings a phase into the forests of what is requested.
+// advanceViews brings a phase into the views of what is requested.
 func (b *Backend) advanceViews(ctx context.Context, phase uint64, reqs []matcher.Request, results []matcher.Result) error {
 	ready := false
 	var k ivm.Maintainer
@@ -106,8 +106,8 @@ func (b *Backend) advanceViews(ctx context.Context, phase uint64, reqs []matcher
 	return nil
 }
 
-// oneByOne reports whether a request asks for a sum of which some is counted from net edges one by one, once the
-// forests have the phase.
+// oneByOne reports whether a request asks for a sum that is counted from net edges, in part or whole, once the views
+// have the phase.
 func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 	if b.how(*req) != bySums || req.Before == 0 {
 		return false
@@ -116,7 +116,7 @@ func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 	return f == nil || f.Cyclic
 }
 
-// grown returns the forest that answers a request in a phase, nil if none does.
+// viewsAt returns the views that answer a request in a phase, nil if none do.
 func (b *Backend) viewsAt(req *matcher.Request, phase uint64) *ivm.ViewSet {
 	if c := b.plans[req.Plan]; c.viewsPhase == phase && req.Want == matcher.WantCount && req.Before > 0 {
 		return c.views
@@ -124,7 +124,7 @@ func (b *Backend) viewsAt(req *matcher.Request, phase uint64) *ivm.ViewSet {
 	return nil
 }
 
-// endBranches ends the staged batch for the branches.
+// endViews ends the staged batch for the views.
 func (b *Backend) endViews(committed bool) {
 	switch {
 	case b.views.Len() == 0:
