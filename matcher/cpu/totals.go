@@ -100,7 +100,12 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
 // and returns what is to be taken away.
-func (t *totals) runTasks(req *matcher.Request, views *ivm.ViewSet, tasks []task, result *matcher.Result) (less matcher.Count) {
+func (t *totals) runTasks(
+	req *matcher.Request,
+	views *ivm.ViewSet,
+	tasks []task,
+	result *matcher.Result,
+) (less matcher.Count) {
 	t.begin()
 	r := t.run
 	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, views: views, result: result}

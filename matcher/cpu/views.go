@@ -74,7 +74,12 @@ func (b *Backend) buildStaleViews(phase uint64) {
 }
 
 // advanceViews brings a phase into the views of what is requested.
-func (b *Backend) advanceViews(ctx context.Context, phase uint64, reqs []matcher.Request, results []matcher.Result) error {
+func (b *Backend) advanceViews(
+	ctx context.Context,
+	phase uint64,
+	reqs []matcher.Request,
+	results []matcher.Result,
+) error {
 	ready := false
 	var k ivm.Maintainer
 	for r := range reqs {
