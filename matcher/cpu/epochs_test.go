@@ -15,9 +15,9 @@ import (
 	"motifd/tempfile"
 )
 
-// TestStampsThatStartOver: lists are what the graph holds although stamps start over, because ids came or because they were counted up very
-// often, and come to what they were when older lists were built.
-func TestStampsThatStartOver(t *testing.T) {
+// TestEpochsThatStartOver: lists are what the graph holds although epochs start over, because ids came or because they
+// were advanced very often, and come to what they were when older lists were built.
+func TestEpochsThatStartOver(t *testing.T) {
 	grew, ran := 0, 0
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 200
@@ -53,8 +53,8 @@ func TestStampsThatStartOver(t *testing.T) {
 	require.Positive(t, ran)
 }
 
-// TestListsOfPatternsWithFewLabels: lists are what the graph holds after batches of insertions and deletions, though only those net edges outdate
-// lists that have labels, or none, that lists are of.
+// TestListsOfPatternsWithFewLabels: lists are what the graph holds after batches of insertions and deletions, though
+// only those net edges outdate lists that have labels, or none, that lists are of.
 func TestListsOfPatternsWithFewLabels(t *testing.T) {
 	all, some := false, false // of the ends of a batch's net edges are counted
 	matchertest.ForSeedsUntil(t, 20, func() bool { return all && some }, func(t *testing.T, rng *rand.Rand) {
