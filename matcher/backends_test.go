@@ -13,7 +13,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // newCPU returns a cpu backend; with little set it keeps so few rows in memory that groups and queues spill and wait.

@@ -15,7 +15,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // randomModes draws what the queries of a case emit: every unit, mode and backfill, with caps and exact totals.

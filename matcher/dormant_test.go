@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // keptPlans plans a query once, as the engine does as long as its labels are known.

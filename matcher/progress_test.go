@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // watched is what an engine tells of a step while it runs.

@@ -27,7 +27,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 var (

@@ -22,7 +22,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // player is an engine that emits events of a test's choice in place of a search's.

@@ -16,7 +16,7 @@ import (
 	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // steady is an engine and an encoder over a graph that forgets: in each period accounts come, and payments between

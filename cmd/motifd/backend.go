@@ -12,7 +12,7 @@ import (
 	"motifd/config"
 	"motifd/matcher/cpu"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // backends are the names of what this build can search with; auto chooses among them.

@@ -20,7 +20,7 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/file"
 	"motifd/stream/kafka"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // errUnfinished: the daemon was stopped before it had recovered.

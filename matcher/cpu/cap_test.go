@@ -13,7 +13,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestS11CappedRowsAreAPrefix: what a capped request gets from canonical searches is what an uncapped one gets first,

@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together put out what each puts out by

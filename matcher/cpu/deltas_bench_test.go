@@ -14,7 +14,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/rowsort"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // userTime is the user CPU time that the process has taken.

@@ -8,7 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // BenchmarkDense measures how long it takes to find, and to count, the matches of patterns whose vertices are joined to several others, in CPU time of one

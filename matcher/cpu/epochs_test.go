@@ -12,7 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestEpochsThatStartOver: lists are what the graph holds although epochs start over, because ids came or because they

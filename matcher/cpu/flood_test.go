@@ -20,7 +20,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // floodMatches is how many matches BenchmarkFlood makes in one batch.

@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their edges, are what all of their lists

@@ -12,7 +12,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestListsOfOneLabelAmongMany: of a vertex whose neighbours have hundreds of labels, some of them alike in their lowest byte and on the same shelf

@@ -9,7 +9,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestP4RangesOfOneSetOfVertices has a group beyond its memory of which very many rows have the same vertices and

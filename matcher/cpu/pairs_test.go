@@ -7,7 +7,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestS7RememberedPairsPutOutTheSame: a search that remembers what two vertices have in common, over many batches, puts out what one does

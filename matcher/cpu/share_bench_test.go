@@ -9,7 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // BenchmarkHubEdge inserts one edge between two hubs, which one pattern edge fits in one direction: the time that passes with one thread by that with two, and

@@ -11,7 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // eager returns a backend whose workers give work away whenever they can, with little or much memory. With one processor none would wait for work

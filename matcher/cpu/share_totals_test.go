@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // drawHubs draws a graph in which some vertices have most others for neighbours, and a batch after it: one edge between

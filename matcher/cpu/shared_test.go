@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // workers runs a function on several goroutines, each with a random source of its own, and returns the first thing that one of them complains of.

@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cpu/backtrack"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of it, and whose tables start over

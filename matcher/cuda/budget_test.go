@@ -19,7 +19,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // randomLimits draws limits that are reached, or never, and steps.

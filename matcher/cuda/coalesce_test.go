@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestP2CoalescedSearch plays patterns of one label throughout, most of which have edges that are searched together:

@@ -18,7 +18,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // dataFolder returns the folder of cases with known answers: MOTIFD_DATA, or where it lies beside a checkout.

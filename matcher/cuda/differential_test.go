@@ -16,7 +16,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // Few names the environment variable that keeps cases small and few, for checkers that watch every access.

@@ -16,7 +16,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestS12BlocksOfMatches has counts made by blocks of matches where vertices have many neighbours, and by launches so

@@ -16,7 +16,7 @@ import (
 	"motifd/matcher/cuda/device"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 var floodMatches = flag.Int("motifd.flood", 500_000_000, "matches of BenchmarkFlood")

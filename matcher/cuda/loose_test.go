@@ -17,7 +17,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // counting is a device that counts its searches.

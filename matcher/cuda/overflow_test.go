@@ -14,7 +14,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // starLayout is the layout of rows of a star with that many leaves.

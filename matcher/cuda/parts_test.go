@@ -15,7 +15,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestNoRowIsFoundTwice has batches give many times the rows that there is memory for, in waves and for single

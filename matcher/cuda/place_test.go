@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cuda/placement"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestP2Placement plays a backend that changes sides at a whim, and gives searches up half-way, against the CPU

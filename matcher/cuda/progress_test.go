@@ -15,7 +15,7 @@ import (
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestADeviceTellsItsAnchors: the engine tells how many anchors are handed out while the device searches.

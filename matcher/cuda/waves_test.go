@@ -15,7 +15,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // prompt is a device that is done with everything when it is looked at, as one is to who takes long to look. It counts

@@ -12,7 +12,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestCountsBeyond128Bits counts stars on a hub: a number beyond 128 bits, one that only its sum is, and small ones,

@@ -14,7 +14,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // TestWokenPlan has a plan be void until a batch brings the first edge of some labels, and nobody prepare anew: the

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // spool keeps the finished batches of the open transaction until its end is known: in memory up to a limit, the others

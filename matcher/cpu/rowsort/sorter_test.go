@@ -11,7 +11,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // testOrder is the order of rows whose edges join each vertex to the one before.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"motifd/matcher"
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 // filledSorter returns a sorter that holds n rows, in many runs on disk.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd/tempfile"
+	"motifd/stream/tempfile"
 )
 
 func TestOpen(t *testing.T) {
