@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Columns grow by an eighth. The copy is the smaller part of the cost: the operating system provides memory page by page,
-// when a page is first written, and on a virtual machine a hundred megabytes may take a tenth of a second, for which a
-// batch would wait. So the memory that a large column needs next is made, and its pages written, in the background
-// (Options.Background) while the column still has room.
+// Columns grow by an eighth. The copy is the smaller part of the cost: the operating system provides memory page by
+// page, when a page is first written, and on a virtual machine a hundred megabytes may take a tenth of a second, for
+// which a batch would wait. So the memory that a large column needs next is made, and its pages written, in the
+// background (Options.Background) while the column still has room.
 
 // background runs work beside the caller; nil: there is no background, and memory is made when it is needed.
 type background func(work func())
@@ -37,8 +37,8 @@ const (
 	yieldPages = 16
 )
 
-// making is held while memory is made: several goroutines that do so at once would take the processors from those that a
-// batch waits for.
+// making is held while memory is made: several goroutines that do so at once would take the processors from those
+// that a batch waits for.
 var making sync.Mutex
 
 // spare is the memory that a column will grow into. A spare that is not used goes with its column.
@@ -85,7 +85,8 @@ func (s *spare[T]) prepare(bg background, n int) {
 	})
 }
 
-// take returns n elements that are zero, with room for about as many as asked for. It waits for memory that is being made.
+// take returns n elements that are zero, with room for about as many as asked for. It waits for memory that is being
+// made.
 func (s *spare[T]) take(n, room int) []T {
 	room = max(n, room)
 	if s.made != nil {

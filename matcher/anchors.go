@@ -6,8 +6,8 @@ import (
 	"motifd/dyngraph"
 )
 
-// Anchors is the index of oriented pattern edges by the labels that an update must have (DESIGN A3): an update meets only
-// those that it fits, whatever the number of plans. T is what the owner of the index keeps for each.
+// Anchors is the index of oriented pattern edges by the labels that an update must have (DESIGN A3): an update meets
+// only those that it fits, whatever the number of plans. T is what the owner of the index keeps for each.
 type Anchors[T any] struct {
 	plans map[*Plan]*indexed[T]
 	round uint64
@@ -15,8 +15,9 @@ type Anchors[T any] struct {
 	// in the same places, so that only such combinations are looked up as there are.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	// found is what was looked up since the plans changed, by labels: open addressing, at most half full. Label combinations that
-	// meet the same keys of byLabels share their fits, so that a label that no plan names costs a slot and no list.
+	// found is what was looked up since the plans changed, by labels: open addressing, at most half full. Label
+	// combinations that meet the same keys of byLabels share their fits, so that a label that no plan names costs a slot
+	// and no list.
 	found  []slot[T]
 	n      int
 	shared map[matchedKeys]*Fits[T]
@@ -50,7 +51,8 @@ type Fits[T any] struct {
 	Note int
 }
 
-// What is looked up is forgotten, and looked up again, beyond these bounds: label combinations in the table, and fits in all lists.
+// What is looked up is forgotten, and looked up again, beyond these bounds: label combinations in the table, and fits
+// in all lists.
 const (
 	maxCombinations = 1 << 16
 	maxKept         = 1 << 20
@@ -70,8 +72,8 @@ type indexed[T any] struct {
 	round uint64
 }
 
-// Set makes the index hold these plans, and no others. Plans that it held before cost next to nothing and keep their Ts;
-// of makes those of the others, for each order of the plan of index i.
+// Set makes the index hold these plans, and no others. Plans that it held before cost next to nothing and keep their
+// Ts; of makes those of the others, for each order of the plan of index i.
 func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 	if a.plans == nil {
 		a.plans, a.byLabels = map[*Plan]*indexed[T]{}, map[labelTriple][]anchor[T]{}

@@ -74,8 +74,8 @@ func TestAnchorsAgainstAll(t *testing.T) {
 	}
 }
 
-// wildcardCycle returns a plan of a cycle without labels, each edge in both directions, with nothing but what the index of
-// anchors looks at. The vertices of named have labels.
+// wildcardCycle returns a plan of a cycle without labels, each edge in both directions, with nothing but what the
+// index of anchors looks at. The vertices of named have labels.
 func wildcardCycle(n int, named map[int]dyngraph.LabelID) *Plan {
 	p := &Plan{}
 	for u := range n {

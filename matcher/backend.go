@@ -106,8 +106,8 @@ type Backend interface {
 	Close() error
 }
 
-// Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps another
-// has that one's, unless it returns its own.
+// Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps
+// another has that one's, unless it returns its own.
 type Capabilities struct {
 	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign:
 	// the backend knows it better than the labels of net edges. The other plans have no match that the batch makes or

@@ -132,8 +132,8 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 	}
 }
 
-// TestBackendsAgreeOnLargerGraphs does the same on graphs of some hundred vertices in large batches, where work is cut into
-// pieces and threads overtake each other.
+// TestBackendsAgreeOnLargerGraphs does the same on graphs of some hundred vertices in large batches, where work is
+// cut into pieces and threads overtake each other.
 func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 350, Edges: 900, Messages: 500, Full: true,
@@ -175,7 +175,8 @@ func bearable(t *testing.T, rng *rand.Rand, shape matchertest.Shape, graph []dyn
 	return queries
 }
 
-// TestBackendsAgreeOnHubs has a few vertices of high degree, and cyclic patterns, where neighbour lists are intersected.
+// TestBackendsAgreeOnHubs has a few vertices of high degree, and cyclic patterns, where neighbour lists are
+// intersected.
 func TestBackendsAgreeOnHubs(t *testing.T) {
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: true, Vertices: 300, Edges: 900, Messages: 500, Full: true, Hubs: 2 + rng.IntN(2),

@@ -145,7 +145,7 @@ func (b *Budget) Patience() time.Duration {
 // sampleNS is what the id of a match costs, in nanoseconds: about a SHA-256 and the reading of keys.
 const sampleNS = 1000
 
-// sampled charges the budget for the ids of so many matches, which a sample goes by.
+// sampled charges the budget for hashing the ids of matches, by which a sample decides.
 func (b *Budget) sampled(matches int) {
 	if b == nil || !b.armed() {
 		return

@@ -9,8 +9,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestS11OneHubLeavesTimeToOthers: a hub with thousands of groups that never end takes twice the time of its query, little
-// more, however many there are. A small group of the same query is still found, and so is the next query.
+// TestS11OneHubLeavesTimeToOthers: a hub with thousands of groups that never end takes twice the time of its query,
+// little more, however many there are. A small group of the same query is still found, and so is the next query.
 func TestS11OneHubLeavesTimeToOthers(t *testing.T) {
 	limits := matcher.Limits{QueryTime: time.Minute, BatchTime: 5 * time.Minute}
 	batch := matcher.NewBatchBudget(limits)

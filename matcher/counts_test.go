@@ -114,8 +114,8 @@ func TestS12LeavesAreCountedWithoutEnumeration(t *testing.T) {
 	})
 }
 
-// TestS12CountsAreExactBeyond128Bits counts 31 of 60 leaves in order, which are 170 bits, and as sets, which are 57 bits, by
-// a stream and by enumeration; and takes a leaf away again.
+// TestS12CountsAreExactBeyond128Bits counts 31 of 60 leaves in order, which are 170 bits, and as sets, which are 57
+// bits, by a stream and by enumeration; and takes a leaf away again.
 func TestS12CountsAreExactBeyond128Bits(t *testing.T) {
 	for _, unit := range []matcher.Unit{matcher.Embeddings, matcher.Subgraphs} {
 		of := func(n int64) *big.Int {

@@ -13,8 +13,9 @@ import (
 	"motifd/matcher/plan"
 )
 
-// blowUp is a pattern of which hardly two vertices have the same label, and a graph that has some vertices of each label, joined as the pattern
-// joins the labels: the numbers of matches are of up to 140 bits, and can be found by eliminating one vertex of the pattern after the other.
+// blowUp is a pattern of which hardly two vertices have the same label, and a graph that has some vertices of each
+// label, joined as the pattern joins the labels: the numbers of matches are of up to 140 bits, and can be found by
+// eliminating one vertex of the pattern after the other.
 type blowUp struct {
 	q     *matcher.Query
 	label []int // by vertex of the pattern
@@ -102,8 +103,8 @@ func (x *blowUp) update(op dyngraph.Op, e [2]int) dyngraph.Update {
 	return u
 }
 
-// count returns how many matches the pattern has in a graph of some edges: by inclusion and exclusion over the pairs of vertices with one
-// label that fall together.
+// count returns how many matches the pattern has in a graph of some edges: by inclusion and exclusion over the pairs
+// of vertices with one label that fall together.
 func (x *blowUp) count(has func(e [2]int) bool) *big.Int {
 	var pairs [][2]int
 	for v, l := range x.label {
@@ -228,8 +229,8 @@ func (x *blowUp) without(v int, scope []int, factors *[]factor) factor {
 	return out
 }
 
-// TestS12LargeCountsAreExact counts patterns of up to 32 vertices, trees and others, whose numbers leave 64 and 128 bits at some places and not at
-// others, while edges come and go, and compares with what eliminating vertices finds.
+// TestS12LargeCountsAreExact counts patterns of up to 32 vertices, trees and others, whose numbers leave 64 and 128
+// bits at some places and not at others, while edges come and go, and compares with what eliminating vertices finds.
 func TestS12LargeCountsAreExact(t *testing.T) {
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		x := newBlowUp(rng)

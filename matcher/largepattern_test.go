@@ -52,8 +52,8 @@ func factorial(n, k int) string {
 }
 
 // TestS11CompletePatternOf496Edges registers K32, the largest pattern there is, on a graph that holds K33 less one
-// edge, amid noise. The graph has 2 matches. A batch that inserts the missing edge adds 31, one that deletes another edge
-// takes 31 away. Each match is 32! embeddings.
+// edge, amid noise. The graph has 2 matches. A batch that inserts the missing edge adds 31, one that deletes another
+// edge takes 31 away. Each match is 32! embeddings.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
 	t.Parallel()
 	k := matcher.MaxVertices

@@ -427,8 +427,8 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
 }
 
-// TestS11QueriesOfAHubLeaveOthersTheirShare: once queries that a hub keeps busy have spent the time of the batch, a query
-// that has taken little goes on.
+// TestS11QueriesOfAHubLeaveOthersTheirShare: once queries that a hub keeps busy have spent the time of the batch, a
+// query that has taken little goes on.
 func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 	const batchTime = 3 * time.Millisecond
 	opt := func(l matcher.Limits) matcher.EngineOptions {
@@ -460,7 +460,8 @@ func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 	require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(matcher.Limits{})).Transcript()))
 }
 
-// TestS11SamplingIsBounded: the ids of matches that a sample looks at count as search time, also of those that it drops.
+// TestS11SamplingIsBounded: the ids of matches that a sample looks at count as search time, also of those that it
+// drops.
 func TestS11SamplingIsBounded(t *testing.T) {
 	opt := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(),
 		Limits:  matcher.Limits{QueryTime: 4 * time.Millisecond},

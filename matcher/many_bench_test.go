@@ -88,8 +88,8 @@ func (g *manyGraph) load() []dyngraph.Message {
 // stillLabel is what a label is called in the part of the graph that no update touches.
 func stillLabel(l string) string { return "S" + l }
 
-// unmet draws patterns of which the first five are like those of patterns, and no update fits the others: they have their matches in
-// the part of the graph that no update touches.
+// unmet draws patterns of which the first five are like those of patterns, and no update fits the others: they have
+// their matches in the part of the graph that no update touches.
 func (g *manyGraph) unmet(b *testing.B, n int) []*matcher.Query {
 	qs := g.patterns(b, n)
 	for _, q := range qs[5:] {
@@ -100,8 +100,8 @@ func (g *manyGraph) unmet(b *testing.B, n int) []*matcher.Query {
 	return qs
 }
 
-// barren draws patterns of which the first five are like those of patterns, and the others never match, though updates fit
-// their edges: each asks for one neighbour more that no vertex has.
+// barren draws patterns of which the first five are like those of patterns, and the others never match, though
+// updates fit their edges: each asks for one neighbour more that no vertex has.
 func (g *manyGraph) barren(b *testing.B, n int) []*matcher.Query {
 	qs := g.patterns(b, n)
 	for _, q := range qs[5:] {
@@ -183,7 +183,8 @@ func (g *manyGraph) selective(b *testing.B, n int, most uint64, draw func() *mat
 	return qs
 }
 
-// family draws distinct patterns that begin alike: the path L0-L1-L2-L0, and one or two vertices joined to its last one.
+// family draws distinct patterns that begin alike: the path L0-L1-L2-L0, and one or two vertices joined to its last
+// one.
 func (g *manyGraph) family(_ *testing.B, n int) []*matcher.Query {
 	return g.distinct(n, func() *matcher.Query {
 		q := &matcher.Query{}
@@ -313,8 +314,9 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// BenchmarkManyQueries steps an engine with 5 registered patterns and one with 500, which have these 5 among them, over the same
-// updates by turns, and reports the processor time for an update of either and the ratio: medians over blocks of 2,000.
+// BenchmarkManyQueries steps an engine with 5 registered patterns and one with 500, which have these 5 among them,
+// over the same updates by turns, and reports the processor time for an update of either and the ratio: medians over
+// blocks of 2,000.
 func BenchmarkManyQueries(b *testing.B) {
 	for _, c := range []struct {
 		name    string

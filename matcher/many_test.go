@@ -43,9 +43,9 @@ func withoutLeaf(q *matcher.Query) *matcher.Query {
 	return nil
 }
 
-// TestManyQueriesMatchAsEachAlone registers many queries, with families that begin alike and go on as they like, in one engine, and each of
-// them in an engine of its own. Queries come and go. What is put out for a query is the same, in the same order, and so is
-// what the summaries tell.
+// TestManyQueriesMatchAsEachAlone registers many queries, with families that begin alike and go on as they like, in
+// one engine, and each of them in an engine of its own. Queries come and go. What is put out for a query is the same,
+// in the same order, and so is what the summaries tell.
 func TestManyQueriesMatchAsEachAlone(t *testing.T) {
 	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6)

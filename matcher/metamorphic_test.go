@@ -14,8 +14,8 @@ import (
 )
 
 // TestS5RecutStreamsHaveTheSameSum cuts one stream, without its end, in different ways: the deltas sum to the same
-// matches, and those are what there is in the end. Of subgraphs the orbits are compared, since representatives depend on
-// when a key got its id.
+// matches, and those are what there is in the end. Of subgraphs the orbits are compared, since representatives depend
+// on when a key got its id.
 func TestS5RecutStreamsHaveTheSameSum(t *testing.T) {
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
@@ -77,8 +77,8 @@ func TestS5InsertAllDeleteAll(t *testing.T) {
 	})
 }
 
-// TestS7KeysAndThreadsDoNotMatter gives the vertices other keys, and the backend other numbers of threads: ids, order and
-// anchors stay.
+// TestS7KeysAndThreadsDoNotMatter gives the vertices other keys, and the backend other numbers of threads: ids, order
+// and anchors stay.
 func TestS7KeysAndThreadsDoNotMatter(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })

@@ -9,16 +9,18 @@ import (
 	"motifd/dyngraph"
 )
 
-// Batches of a rehearsal, in updates: from leastRehearsed on by fours, rehearsals of each size. None is more than a quarter of the graph.
+// Batches of a rehearsal, in updates: from leastRehearsed on by fours, rehearsals of each size. None is more than a
+// quarter of the graph.
 const (
 	leastRehearsed = 8
 	mostRehearsed  = 1 << 15
 	rehearsals     = 3
 )
 
-// Rehearse has a backend with that capability measure its ways of searching for the requests, of both signs alike: on batches that delete some of the graph's
-// edges and insert others between vertices of the same labels. Each is staged and aborted: whatever is searched later, its results are
-// the same. It returns the number of batches, 0 for a backend that has no use for them or a graph that is small. No batch may be staged.
+// Rehearse has a backend with that capability measure its ways of searching for the requests, of both signs alike: on
+// batches that delete some of the graph's edges and insert others between vertices of the same labels. Each is staged
+// and aborted: whatever is searched later, its results are the same. It returns the number of batches, 0 for a
+// backend that has no use for them or a graph that is small. No batch may be staged.
 func Rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, reqs []Request) (batches int, err error) {
 	if be.Capabilities().Rehearse == nil || len(reqs) == 0 || g.Edges() < 4*leastRehearsed {
 		return 0, nil
@@ -83,8 +85,8 @@ func (s *sampler) triple(e dyngraph.EdgeIndex) labelTriple {
 	return labelTriple{s.view.Label(from), label, s.view.Label(to)}
 }
 
-// batch returns so many updates: deletions, and as many insertions of edges that lead from where the deleted ones do to where others of the same
-// labels do. Some may cancel.
+// batch returns so many updates: deletions, and as many insertions of edges that lead from where the deleted ones do
+// to where others of the same labels do. Some may cancel.
 func (s *sampler) batch(size int) []dyngraph.Update {
 	updates := make([]dyngraph.Update, 0, size)
 	for len(updates) < size-1 {

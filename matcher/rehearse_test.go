@@ -46,8 +46,8 @@ func (b *rehearsing) rehearse(ctx context.Context, reqs []matcher.Request) (more
 	return b.rng.IntN(6) > 0, nil
 }
 
-// TestS7RehearsalsPutOutTheSame drives two engines through the same batches, one of which rehearses now and then between them, also when that fails: what
-// they put out is the same, ids and all.
+// TestS7RehearsalsPutOutTheSame drives two engines through the same batches, one of which rehearses now and then
+// between them, also when that fails: what they put out is the same, ids and all.
 func TestS7RehearsalsPutOutTheSame(t *testing.T) {
 	matchertest.ForSeeds(t, 15, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })
@@ -106,8 +106,9 @@ func ring(rng *rand.Rand, l matchertest.Labels) (msgs []dyngraph.Message) {
 	return msgs
 }
 
-// TestRehearsalsGrow: the batches of a rehearsal are of growing sizes, up to a quarter of the graph, and end when the backend has seen enough. A backend that cannot rehearse is
-// not asked, and nor is one about a graph that is too small.
+// TestRehearsalsGrow: the batches of a rehearsal are of growing sizes, up to a quarter of the graph, and end when the
+// backend has seen enough. A backend that cannot rehearse is not asked, and nor is one about a graph that is too
+// small.
 func TestRehearsalsGrow(t *testing.T) {
 	w := newWorld(t, true)
 	q := w.query("q", "MATCH (a:A)-[:T]->(b:B)")

@@ -4,9 +4,9 @@ import (
 	"motifd/dyngraph"
 )
 
-// replan makes plans anew where the staged batch made them wrong (labels that were not known, wildcards that were narrowed to
-// another label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what restores the present
-// plans.
+// replan makes plans anew where the staged batch made them wrong (labels that were not known, wildcards that were
+// narrowed to another label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what
+// restores the present plans.
 func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
 	drift := e.g.Edges() > 2*e.plannedAt+1024 || 2*e.g.Edges()+1024 < e.plannedAt
 	if !d.NewTriples && !drift {

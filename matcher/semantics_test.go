@@ -198,7 +198,8 @@ func TestS7OrderOfNetEdges(t *testing.T) {
 	w.batch("- a b; - c d; - a b; - e f; + c d; - c d", "-e a b", "-e e f", "-e c d")
 }
 
-// TestS7IDs gives dense ids in order of first appearance, the lowest free one first, and one freed by batch n from n+2 on.
+// TestS7IDs gives dense ids in order of first appearance, the lowest free one first, and one freed by batch n from
+// n+2 on.
 func TestS7IDs(t *testing.T) {
 	w := newWorld(t, true)
 	w.batch("- x y; -v z; + a b, + c c; + d e; +v f; + e g")
@@ -230,8 +231,8 @@ func TestA6PrioritisedEdgeCounterexample(t *testing.T) {
 	w.batch("- v0 v2", "-all v1 v0 v2 v3", "-one v1 v0 v2 v3")
 }
 
-// TestA6StabiliserCounterexample has an edge that automorphisms of the pattern leave in place: applying all of them would
-// report matches twice.
+// TestA6StabiliserCounterexample has an edge that automorphisms of the pattern leave in place: applying all of them
+// would report matches twice.
 func TestA6StabiliserCounterexample(t *testing.T) {
 	w := newWorld(t, false)
 	cypher := "MATCH (x)--(y), (y)--(z), (z)--(x) RETURN x, y, z"

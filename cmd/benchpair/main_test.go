@@ -20,7 +20,8 @@ func program(t *testing.T, answers string) string {
 	return path
 }
 
-// TestPairsAnswersMustAgree: pairs of programs that find the same are compared, of programs that differ they are refused.
+// TestPairsAnswersMustAgree: pairs of programs that find the same are compared, of programs that differ they are
+// refused.
 func TestPairsAnswersMustAgree(t *testing.T) {
 	one := program(t, `{"queries":[{"name":"q","positive":7,"negative":2,"match_s":0.5}]}`)
 	two := program(t, `{"queries":[{"name":"q","positive":7,"negative":2,"match_s":0.9}]}`)

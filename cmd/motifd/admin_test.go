@@ -228,8 +228,8 @@ func TestClientSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestQueryListTellsAll holds that the list on the terminal tells of pending changes, of what a query leaves out, and why
-// one cannot match.
+// TestQueryListTellsAll holds that the list on the terminal tells of pending changes, of what a query leaves out, and
+// why one cannot match.
 func TestQueryListTellsAll(t *testing.T) {
 	state := func(name string, edit func(*matcher.QueryState)) knownQuery {
 		s := matcher.QueryState{Query: &matcher.Query{Name: name, Version: 1, Origin: "api"}}

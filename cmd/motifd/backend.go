@@ -45,7 +45,8 @@ func (f *backendFlags) check() error {
 	return nil
 }
 
-// make returns the backend; lazy: a CPU backend that makes nothing for batches to come (cpu.Options.Lazy). What it does is noted in a timeline, which may be nil.
+// make returns the backend; lazy: a CPU backend that makes nothing for batches to come (cpu.Options.Lazy). What it
+// does is noted in a timeline, which may be nil.
 func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*timedBackend, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ type backendOptions struct {
 	lost func()
 }
 
-// newBackend returns a backend that the configuration or check let pass. A GPU that cannot be opened is an error for cuda; auto logs why and takes the CPU.
+// newBackend returns a backend that the configuration or check let pass. A GPU that cannot be opened is an error for
+// cuda; auto logs why and takes the CPU.
 func newBackend(o backendOptions) (*timedBackend, error) {
 	o.cpu.Clock = clock()
 	o.cpu.EnsureDefaults()

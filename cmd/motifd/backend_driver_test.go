@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoDriver replays a stream with motifd-cuda where the driver's library is none: auto searches on the CPU, as the default build
-// does, and cuda is refused.
+// TestNoDriver replays a stream with motifd-cuda where the driver's library is none: auto searches on the CPU, as the
+// default build does, and cuda is refused.
 func TestNoDriver(t *testing.T) {
 	dir := write(t, map[string]string{
 		"libcuda.so.1": "found before a driver that this machine may have",

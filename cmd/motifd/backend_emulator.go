@@ -9,8 +9,8 @@ import (
 	"motifd/kernels"
 )
 
-// emulatorProgram names the variable with the path of the emulator's program, as kernels/emu/build.sh makes it. The build tag
-// emu is for tests. Variables that begin with MOTIFD_ are fields of the configuration.
+// emulatorProgram names the variable with the path of the emulator's program, as kernels/emu/build.sh makes it. The
+// build tag emu is for tests. Variables that begin with MOTIFD_ are fields of the configuration.
 const emulatorProgram = "GPU_EMULATOR"
 
 func openDevice(number int) (kernels.Device, error) {

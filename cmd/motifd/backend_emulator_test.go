@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGPUNumber holds that every way to name a GPU's number opens the GPU of that number: the emulator is number 0, and no other.
+// TestGPUNumber holds that every way to name a GPU's number opens the GPU of that number: the emulator is number 0,
+// and no other.
 func TestGPUNumber(t *testing.T) {
 	dir := write(t, map[string]string{
 		"u.txt": "v 0 0\nv 1 1\ne 0 1\n", "q.txt": "v 0 0\nv 1 1\ne 0 1\n", "g.txt": "v 0 0\nv 1 1\ne 0 1\n",

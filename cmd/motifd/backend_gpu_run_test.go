@@ -28,7 +28,8 @@ queries:
   - {name: ring, file: ring.txt, emit: exists, backfill: full}
 `
 
-// daemon runs the daemon with backfillConfig to the end of its input, on its state of that name if there is one, and returns all that it has written.
+// daemon runs the daemon with backfillConfig to the end of its input, on its state of that name if there is one, and
+// returns all that it has written.
 func (e *emulated) daemon(t *testing.T, name, emulator string, set ...string) (records string, r result) {
 	t.Helper()
 	out := name + ".jsonl"
@@ -46,7 +47,8 @@ func (e *emulated) daemon(t *testing.T, name, emulator string, set ...string) (r
 	return withoutStream(string(text)), r
 }
 
-// gpuBackfill has queries registered over a graph: their snapshots, and what comes after, are the same bytes whatever searches.
+// gpuBackfill has queries registered over a graph: their snapshots, and what comes after, are the same bytes whatever
+// searches.
 func gpuBackfill(t *testing.T, e *emulated) {
 	want, r := e.daemon(t, "backfill-cpu", "", "engine.backend=cpu")
 	require.Equal(t, exitOK, r.code, r.stderr)
@@ -90,8 +92,9 @@ func gpuMatch(t *testing.T, e *emulated) {
 	}
 }
 
-// gpuRestart runs the daemon on a GPU, asked for by name, that fails on the way: it ends with an error and whole batches. Started again
-// on one that does not fail, it does the failed batch again, and what was written in the end is what the CPU writes undisturbed.
+// gpuRestart runs the daemon on a GPU, asked for by name, that fails on the way: it ends with an error and whole
+// batches. Started again on one that does not fail, it does the failed batch again, and what was written in the end
+// is what the CPU writes undisturbed.
 func gpuRestart(t *testing.T, e *emulated) {
 	want, r := e.daemon(t, "restart-cpu", "", "engine.backend=cpu")
 	require.Equal(t, exitOK, r.code, r.stderr)

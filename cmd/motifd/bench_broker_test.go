@@ -34,12 +34,12 @@ queries:
 // brokerRuns numbers the runs on one broker, for the names of topics.
 var brokerRuns int
 
-// brokerRounds is how often a run with transactions and one without follow each other. Other work on the machine changes
-// both; what is compared is the medians, and each run with its neighbour.
+// brokerRounds is how often a run with transactions and one without follow each other. Other work on the machine
+// changes both; what is compared is the medians, and each run with its neighbour.
 const brokerRounds = 5
 
-// startBrokerRun starts a daemon with an output of its own. If the benchmark fails, what the daemon and the broker have to
-// say is shown.
+// startBrokerRun starts a daemon with an output of its own. If the benchmark fails, what the daemon and the broker
+// have to say is shown.
 func startBrokerRun(b *testing.B, broker *brokertest.Broker, input, mode, linger string) (p *process, output string) {
 	b.Helper()
 	brokerRuns++
@@ -72,8 +72,8 @@ func brokerInput(b *testing.B, broker *brokertest.Broker) (topic string, cl *kgo
 	return topic, cl
 }
 
-// demoMessages returns the next messages of a generator, stamped with the time. watched of their updates make a match by
-// themselves, if they are insertions.
+// demoMessages returns the next messages of a generator, stamped with the time. watched of their updates make a match
+// by themselves, if they are insertions.
 func demoMessages(b *testing.B, gen *demoGen, messages, updates, watched int) (out []*kgo.Record) {
 	for range messages {
 		list := make([]demoUpdate, updates)
@@ -148,8 +148,8 @@ func valueAt(values []float64, q float64) float64 {
 }
 
 // BenchmarkBrokerLatency: from the production of an update to the moment at which a consumer under read_committed has
-// the match that it made, at 5,000 updates a second and a linger of 10 ms, with transactions and without, in turn. Every
-// match of an update that was produced after the first two seconds of a run is a sample, however late it comes.
+// the match that it made, at 5,000 updates a second and a linger of 10 ms, with transactions and without, in turn.
+// Every match of an update that was produced after the first two seconds of a run is a sample, however late it comes.
 func BenchmarkBrokerLatency(b *testing.B) {
 	broker := brokertest.Start(b, nil)
 	for b.Loop() {

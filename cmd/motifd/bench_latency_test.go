@@ -108,9 +108,9 @@ type matchSample struct {
 
 func (s *matchSample) latency() time.Duration { return s.there.Sub(s.due) }
 
-// explain tells where the time of a match went, in ms: until its message was in the log, until the first message of its batch
-// was read (negative when another one had been read before), until the batch was cut and accepted, stage by stage until it was published, and until
-// the consumer had it.
+// explain tells where the time of a match went, in ms: until its message was in the log, until the first message of
+// its batch was read (negative when another one had been read before), until the batch was cut and accepted, stage by
+// stage until it was published, and until the consumer had it.
 func (t *tracer) explain(s *matchSample) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
 	b := t.batches[s.batch]
@@ -120,10 +120,10 @@ func (t *tracer) explain(s *matchSample) string {
 		ms(b.step.Slot), ms(b.step.Intent), ms(b.step.Step), ms(published.Sub(b.stepped)), ms(b.commit.Intent), ms(b.commit.Publish), ms(s.there.Sub(published)), ms(b.commit.Commit))
 }
 
-// BenchmarkEndToEndLatency measures from the production of a payment to the moment at which a consumer has the match that
-// it completed: 20,000 payments a second, 100 to a message, batches of 5 ms, the graph and the patterns of
-// BenchmarkEndToEnd. Every match of a payment that was due after the first three seconds is a sample, however late it comes,
-// and its time begins when its message was due, even when the log or this process was late to take it.
+// BenchmarkEndToEndLatency measures from the production of a payment to the moment at which a consumer has the match
+// that it completed: 20,000 payments a second, 100 to a message, batches of 5 ms, the graph and the patterns of
+// BenchmarkEndToEnd. Every match of a payment that was due after the first three seconds is a sample, however late it
+// comes, and its time begins when its message was due, even when the log or this process was late to take it.
 func BenchmarkEndToEndLatency(b *testing.B) {
 	const rate, warm = 20_000, 3 * time.Second
 	long := *e2eLong

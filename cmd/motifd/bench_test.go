@@ -155,9 +155,10 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkEndToEnd measures the daemon through the embedded log: updates that lie in the input topic, 100 to a message,
-// are decoded, searched for 20 selective patterns in a graph of 1,000,000 payments, and their deltas published and
-// committed to a checkpoint on disk. It begins with the first committed batch; making the updates is not measured.
+// BenchmarkEndToEnd measures the daemon through the embedded log: updates that lie in the input topic, 100 to a
+// message, are decoded, searched for 20 selective patterns in a graph of 1,000,000 payments, and their deltas
+// published and committed to a checkpoint on disk. It begins with the first committed batch; making the updates is
+// not measured.
 func BenchmarkEndToEnd(b *testing.B) {
 	const messages = 10_000
 	var rates, costs []float64

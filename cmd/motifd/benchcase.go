@@ -81,8 +81,8 @@ type benchPattern struct {
 	vertices, edges   int
 }
 
-// openBenchCase reads what a directory holds. The class of a pattern is told by its edges; patterns are ordered by class,
-// size and name.
+// openBenchCase reads what a directory holds. The class of a pattern is told by its edges; patterns are ordered by
+// class, size and name.
 func openBenchCase(dir, stream string) (*benchInput, error) {
 	in := &benchInput{graph: filepath.Join(dir, "graph.txt"), stream: filepath.Join(dir, stream+".txt")}
 	for _, path := range []string{in.graph, in.stream} {

@@ -167,7 +167,8 @@ func says(seconds, matches, more string) string {
 	return fmt.Sprintf("echo 'Query time (seconds): %s'; echo 'Result count: %s'; %s", seconds, matches, more)
 }
 
-// TestBenchPeer compares with a peer that agrees (and is very slow, so that its ratio is never the least), one that counts otherwise, one that runs out of time and one that fails.
+// TestBenchPeer compares with a peer that agrees (and is very slow, so that its ratio is never the least), one that
+// counts otherwise, one that runs out of time and one that fails.
 func TestBenchPeer(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)

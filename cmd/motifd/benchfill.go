@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// fill returns the case that exists is measured on. With the case's own stream nothing would be: its queries have a match
-// from the beginning on, and only a match that goes makes work. Here the graph begins with the vertices
-// alone, and the stream inserts its edges and then deletes them, in the order of the file: until a query's first match is there
-// every edge is searched, and whenever the match that is known loses an edge another is sought, until there is none.
+// fill returns the case that exists is measured on. With the case's own stream nothing would be: its queries have a
+// match from the beginning on, and only a match that goes makes work. Here the graph begins with the vertices alone,
+// and the stream inserts its edges and then deletes them, in the order of the file: until a query's first match is
+// there every edge is searched, and whenever the match that is known loses an edge another is sought, until there is
+// none.
 func (in *benchInput) fill(dir string) (_ *benchInput, err error) {
 	fail := func(err error) (*benchInput, error) { return nil, fmt.Errorf("a case for exists: %w", err) }
 	f, err := os.Open(in.graph)

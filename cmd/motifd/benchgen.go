@@ -84,9 +84,9 @@ func (s *benchSizes) inserts() int {
 	return s.Updates
 }
 
-// generate makes the case. The graph is of the Chung-Lu kind: the ends of an edge are drawn with weights that follow the
-// power law, so that the degrees do; no edge twice, no self-loop. Labels are uniform, and the stream is a random part of
-// the edges.
+// generate makes the case. The graph is of the Chung-Lu kind: the ends of an edge are drawn with weights that follow
+// the power law, so that the degrees do; no edge twice, no self-loop. Labels are uniform, and the stream is a random
+// part of the edges.
 func (s *benchSizes) generate() (*benchCase, error) {
 	if err := s.check(); err != nil {
 		return nil, refused{err}
@@ -138,8 +138,8 @@ func (s *benchSizes) edges(rng *rand.Rand) []benchEdge {
 	return edges
 }
 
-// stream makes the updates: insertions of absent edges and, when it is mixed, deletions of present ones, so that each of
-// them changes the graph.
+// stream makes the updates: insertions of absent edges and, when it is mixed, deletions of present ones, so that each
+// of them changes the graph.
 func (s *benchSizes) stream(rng *rand.Rand, graph, inserts []benchEdge) []benchOp {
 	out := make([]benchOp, 0, s.Updates)
 	present := slices.Clone(graph)

@@ -74,8 +74,8 @@ func TestBenchGenKeepsCase(t *testing.T) {
 
 const benchDigest = "129f4c402ac852f9"
 
-// TestBenchGenGraph holds the sizes, that no edge is twice there, and the skew: the largest degrees follow the power law
-// of the exponent, as Hill's estimate has it.
+// TestBenchGenGraph holds the sizes, that no edge is twice there, and the skew: the largest degrees follow the power
+// law of the exponent, as Hill's estimate has it.
 func TestBenchGenGraph(t *testing.T) {
 	t.Parallel()
 	for _, preset := range []string{"synth", "github"} {

@@ -19,9 +19,9 @@ import (
 
 // benchPeerRow is a query's medians beside the peer's.
 //
-// The ratio is of RapidFlow's "Query time" by match_s. The former begins when its views of the initial graph are made, with the stream in
-// memory as numbers, and holds what each update costs in its copy of the graph (the edges that fit the query) and its index of
-// candidates; what these cost motifd is in apply_s, which is shown beside it.
+// The ratio is of RapidFlow's "Query time" by match_s. The former begins when its views of the initial graph are
+// made, with the stream in memory as numbers, and holds what each update costs in its copy of the graph (the edges
+// that fit the query) and its index of candidates; what these cost motifd is in apply_s, which is shown beside it.
 type benchPeerRow struct {
 	Query    string    `json:"query"`
 	Class    string    `json:"class"`

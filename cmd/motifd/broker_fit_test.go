@@ -44,8 +44,8 @@ queries: [{name: edge, cypher: "MATCH (a)-[:T]->(b)"}]
 `
 
 // mixedInput: a daemon takes from several partitions what a topic can hold: every codec, tombstones, headers, aborted
-// transactions, and records that it refuses, each of which is a dead letter. The batch log knows the order in which it took
-// them: the replay writes what it wrote.
+// transactions, and records that it refuses, each of which is a dead letter. The batch log knows the order in which
+// it took them: the replay writes what it wrote.
 func mixedInput(t *testing.T, addr string) {
 	client := kafka.Client{Brokers: []string{addr}}
 	require.NoError(t, kafka.EnsureTopics(t.Context(), client,

@@ -12,8 +12,8 @@ import (
 	"motifd/stream/kafka/brokertest"
 )
 
-// committed reads what a reader under read_committed sees of a topic, up to its present end, with franz-go: partition by
-// partition. It waits for the end of transactions that are open.
+// committed reads what a reader under read_committed sees of a topic, up to its present end, with franz-go: partition
+// by partition. It waits for the end of transactions that are open.
 func committed(t testing.TB, addr, topic string) []*kgo.Record {
 	t.Helper()
 	asker, err := brokertest.NewClient(addr)

@@ -9,11 +9,12 @@ import (
 
 // The demo's payments. Accounts pay one another (TRANSFER), top up wallets (TOP_UP) and are paid from wallets
 // (WITHDRAWAL). Among a background of random payments the generator plants what a bank looks for: rings of transfers,
-// many accounts that top up one wallet (fan-in), and a wallet that is emptied to many accounts (fan-out). The background
-// forgets: a payment is deleted when enough later ones have been made, so that the graph stays of one size for ever.
+// many accounts that top up one wallet (fan-in), and a wallet that is emptied to many accounts (fan-out). The
+// background forgets: a payment is deleted when enough later ones have been made, so that the graph stays of one size
+// for ever.
 //
-// Labels keep fans from exploding: n top-ups of one wallet hold n choose demoFan fan-ins, but by chance a wallet has few
-// at a time. A wallet that a plant uses gets no background payments until the plant's own are gone.
+// Labels keep fans from exploding: n top-ups of one wallet hold n choose demoFan fan-ins, but by chance a wallet has
+// few at a time. A wallet that a plant uses gets no background payments until the plant's own are gone.
 
 const (
 	// demoFan is the number of payments in a planted fan.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP3DiskFullOfTmpfs is TestP3DiskFull on a real file system that is full, and is then enlarged. It needs the right to
-// mount one; without it, TestP3DiskFull alone tells.
+// TestP3DiskFullOfTmpfs is TestP3DiskFull on a real file system that is full, and is then enlarged. It needs the
+// right to mount one; without it, TestP3DiskFull alone tells.
 func TestP3DiskFullOfTmpfs(t *testing.T) {
 	t.Parallel()
 	d := newOnDisk(t, testLog(t), "tmpfs")

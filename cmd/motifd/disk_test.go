@@ -94,7 +94,8 @@ func (d *onDisk) failed(p *process, why ...string) {
 	}
 }
 
-// goesOn starts a daemon that has what it needs, and holds that the output is the replay's in the end: each record once.
+// goesOn starts a daemon that has what it needs, and holds that the output is the replay's in the end: each record
+// once.
 func (d *onDisk) goesOn() {
 	d.t.Helper()
 	p := start(d.t, d.dir)

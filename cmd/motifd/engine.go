@@ -29,8 +29,8 @@ type timedBackend struct {
 	phase func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
 
-// Capabilities implements matcher.Backend. To find what a batch concerns is part of the search: it is not looked for again.
-// What is rehearsed is no search of the stream's.
+// Capabilities implements matcher.Backend. To find what a batch concerns is part of the search: it is not looked for
+// again. What is rehearsed is no search of the stream's.
 func (t *timedBackend) Capabilities() matcher.Capabilities {
 	can := t.Backend.Capabilities()
 	if concern := can.Concern; concern != nil {

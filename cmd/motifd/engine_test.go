@@ -15,7 +15,8 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestTimedBackendHidesNothing: the engine finds out what a backend can do beyond matcher.Backend, although it is timed.
+// TestTimedBackendHidesNothing: the engine finds out what a backend can do beyond matcher.Backend, although it is
+// timed.
 func TestTimedBackendHidesNothing(t *testing.T) {
 	for _, b := range []matcher.Backend{cpu.New(cpu.Options{Threads: 1}), reference.New()} {
 		seen := (&timedBackend{Backend: b}).Capabilities()
@@ -67,7 +68,8 @@ func (slowBackend) Enumerate(_ context.Context, _ dyngraph.Which, _ *matcher.Pla
 	return matcher.Result{}, emit(matcher.Rows{})
 }
 
-// TestTimedBackend: what the receiver takes is no search, unless it is to be counted with it. The clock is that of a bubble, which waits for nothing.
+// TestTimedBackend: what the receiver takes is no search, unless it is to be counted with it. The clock is that of a
+// bubble, which waits for nothing.
 func TestTimedBackend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, x := range []struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of ours. Tests may
-// import more, but for the parents of what they test.
+// arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of
+// ours. Tests may import more, but for the parents of what they test.
 var arrows = map[string][]string{
 	"dyngraph":                {},
 	"matcher":                 {"dyngraph"},

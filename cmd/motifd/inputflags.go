@@ -162,8 +162,8 @@ func lineAt(ctx context.Context, path string, offset int64) (line int, err error
 	}
 }
 
-// loader applies records in chunks. The updates of a chunk lie in blocks, so that none is copied as they become more; later chunks use
-// the blocks again.
+// loader applies records in chunks. The updates of a chunk lie in blocks, so that none is copied as they become more;
+// later chunks use the blocks again.
 type loader struct {
 	ctx      context.Context
 	g        *dyngraph.Graph
@@ -201,7 +201,8 @@ func (l *loader) record(rec stream.Record, dec stream.Decoder) error {
 	return nil
 }
 
-// block returns the block that takes the next record, which has room for one update at least: a record of more may make it grow.
+// block returns the block that takes the next record, which has room for one update at least: a record of more may
+// make it grow.
 func (l *loader) block() *[]dyngraph.Update {
 	if l.filling < len(l.blocks) && len(l.blocks[l.filling]) == cap(l.blocks[l.filling]) {
 		l.filling++

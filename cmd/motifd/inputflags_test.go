@@ -13,8 +13,8 @@ import (
 	"motifd/dyngraph"
 )
 
-// TestLoadGraphTakesEveryUpdate loads records of one update up to more than a block holds, in more than one chunk. What was loaded is
-// compared with a map.
+// TestLoadGraphTakesEveryUpdate loads records of one update up to more than a block holds, in more than one chunk.
+// What was loaded is compared with a map.
 func TestLoadGraphTakesEveryUpdate(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

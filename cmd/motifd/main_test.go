@@ -130,8 +130,8 @@ func golden(t *testing.T, file, got string) {
 	require.Equal(t, readFile(t, file), got)
 }
 
-// freePort returns a TCP port for a process of the test. It is below those that systems give to connections, and the test's
-// until its end: the UDP port of that number is held, which tells other tests, of other processes too.
+// freePort returns a TCP port for a process of the test. It is below those that systems give to connections, and the
+// test's until its end: the UDP port of that number is held, which tells other tests, of other processes too.
 func freePort(t testing.TB) int {
 	t.Helper()
 	const first, many = 10_000, 6_000

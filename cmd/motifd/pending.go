@@ -162,7 +162,8 @@ func (c *pendingChange) wait(ctx context.Context, p *pending) (changed, error) {
 	}
 }
 
-// patience returns how long a change is waited for beyond the first wait, for what comes of its count; 0 when it is not.
+// patience returns how long a change is waited for beyond the first wait, for what comes of its count; 0 when it is
+// not.
 func (p *pending) patience(c *pendingChange) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// peakRSS returns the most memory that the process has held at a time, in MiB. Where the system does not tell, it is what
-// the Go runtime obtained from the system. (getrusage is no help on Linux: a child inherits its parent's peak.)
+// peakRSS returns the most memory that the process has held at a time, in MiB. Where the system does not tell, it is
+// what the Go runtime obtained from the system. (getrusage is no help on Linux: a child inherits its parent's peak.)
 func peakRSS() float64 {
 	if f, err := os.Open("/proc/self/status"); err == nil {
 		defer f.Close() // opened for reading: closing it can lose nothing

@@ -41,8 +41,8 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-// TestReplayStopsInAFlood: a hub of 60 edges has 7.5 x 10^10 stars of ten leaves, all in one batch. The test ends because the
-// replay does.
+// TestReplayStopsInAFlood: a hub of 60 edges has 7.5 x 10^10 stars of ten leaves, all in one batch. The test ends
+// because the replay does.
 func TestReplayStopsInAFlood(t *testing.T) {
 	dir := t.TempDir()
 	var updates, q strings.Builder
@@ -69,8 +69,8 @@ func TestReplayStopsInAFlood(t *testing.T) {
 	require.Contains(t, stderr.String(), "stopping took too long")
 }
 
-// TestAStopInAFloodOfRecovery: a stop abandons the batch in hand, and one of the next start, which does that batch again,
-// says with its status that it is still not finished.
+// TestAStopInAFloodOfRecovery: a stop abandons the batch in hand, and one of the next start, which does that batch
+// again, says with its status that it is still not finished.
 func TestAStopInAFloodOfRecovery(t *testing.T) {
 	var hub strings.Builder
 	for i := range 60 {

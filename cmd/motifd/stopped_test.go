@@ -15,8 +15,8 @@ import (
 	"motifd/stream/checkpoint"
 )
 
-// TestStoppedDuringRecovery: a stop before the batch in hand is done has a status of its own, and an old copy of a checkpoint with file
-// output is refused with what to do.
+// TestStoppedDuringRecovery: a stop before the batch in hand is done has a status of its own, and an old copy of a
+// checkpoint with file output is refused with what to do.
 func TestStoppedDuringRecovery(t *testing.T) {
 	dir := write(t, map[string]string{
 		"in.jsonl":  "{\"op\":\"+\",\"from\":\"a\",\"to\":\"b\",\"label\":\"T\"}\n",

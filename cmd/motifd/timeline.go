@@ -18,8 +18,9 @@ const maxTimeline = 1 << 18
 // laneStep is the lane of the phases of a step, within the engine's.
 const laneStep stream.Lane = "step"
 
-// timeline notes when what was done to the first batches of a stream, all by one clock: what the pipeline, the engine and the backend
-// tell. When the last of them is committed it writes its file and notes nothing more. A nil timeline notes nothing.
+// timeline notes when what was done to the first batches of a stream, all by one clock: what the pipeline, the engine
+// and the backend tell. When the last of them is committed it writes its file and notes nothing more. A nil timeline
+// notes nothing.
 type timeline struct {
 	file *os.File
 	most int // batches of updates
@@ -31,7 +32,8 @@ type timeline struct {
 	spans []timelineSpan
 	reads []timelineSpan // of the reader, of batches that are not cut yet
 	phase timelineSpan   // of the engine's step that is under way
-	// batches of updates were searched, committed is the last number committed, last that of the last batch to note, 0 when it is not known.
+	// batches of updates were searched, committed is the last number committed, last that of the last batch to note, 0
+	// when it is not known.
 	batches         int
 	committed, last uint64
 	closed          bool
@@ -108,7 +110,8 @@ func (t *timeline) Device(lane stream.Lane, what string, wave, n int, begin, end
 	return !t.closed && (t.last == 0 || b <= t.last)
 }
 
-// Step is stream.Observer's. What the reader did is given to the batch, and to later ones that have messages of the same read.
+// Step is stream.Observer's. What the reader did is given to the batch, and to later ones that have messages of the
+// same read.
 func (t *timeline) Step(s stream.StepStats) {
 	if t == nil {
 		return

@@ -25,8 +25,8 @@ import (
 	"motifd/stream/streamtest"
 )
 
-// meetings have the search of a batch, the decoding of the next and the publication of the one before wait for one another: a pipeline
-// that does not overlap them stands still.
+// meetings have the search of a batch, the decoding of the next and the publication of the one before wait for one
+// another: a pipeline that does not overlap them stands still.
 type meetings struct {
 	first, last uint64 // batches of updates
 	searched    uint64 // that was met for
@@ -241,7 +241,8 @@ func (p *played) of(lane, what string, batch uint64) (all []shown) {
 // rounding is what times in the file may be off, in microseconds.
 const rounding = 0.002
 
-// check holds what is so of every timeline: spans of a lane follow each other, and every batch has its spans, in their order.
+// check holds what is so of every timeline: spans of a lane follow each other, and every batch has its spans, in
+// their order.
 func (p *played) check(t *testing.T, last uint64) {
 	t.Helper()
 	by := map[string][]shown{}
@@ -284,8 +285,8 @@ func (p *played) check(t *testing.T, last uint64) {
 
 func (s shown) within(o shown) bool { return o.begin <= s.begin+rounding && s.end <= o.end+rounding }
 
-// checkTimeline plays random streams with a backend and holds DESIGN A12 by what their timelines show: while n is searched, n+1 is decoded
-// and n-1 published.
+// checkTimeline plays random streams with a backend and holds DESIGN A12 by what their timelines show: while n is
+// searched, n+1 is decoded and n-1 published.
 func checkTimeline(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend) *played {
 	t.Helper()
 	batches := 5 + rng.IntN(4)
@@ -313,12 +314,14 @@ func cpuBackend(threads int) func(*timeline) *timedBackend {
 	}
 }
 
-// TestA12Timeline holds that decoding of n+1, search of n and publication of n-1 are under way at once, and that the timeline says so.
+// TestA12Timeline holds that decoding of n+1, search of n and publication of n-1 are under way at once, and that the
+// timeline says so.
 func TestA12Timeline(t *testing.T) {
 	matchertest.ForSeeds(t, 5, func(t *testing.T, rng *rand.Rand) { checkTimeline(t, rng, cpuBackend(1+rng.IntN(3))) })
 }
 
-// TestTimelineIsBounded ends timelines after some batches, and at some spans: what is there of the batches before is whole.
+// TestTimelineIsBounded ends timelines after some batches, and at some spans: what is there of the batches before is
+// whole.
 func TestTimelineIsBounded(t *testing.T) {
 	matchertest.ForSeeds(t, 5, func(t *testing.T, rng *rand.Rand) {
 		most := 1 + rng.IntN(5)

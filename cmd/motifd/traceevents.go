@@ -12,7 +12,8 @@ import (
 	"motifd/stream"
 )
 
-// traceEvent is an event of the Trace Event Format, which chrome://tracing and Perfetto open. Times are in microseconds.
+// traceEvent is an event of the Trace Event Format, which chrome://tracing and Perfetto open. Times are in
+// microseconds.
 type traceEvent struct {
 	Name     string         `json:"name"`
 	Category string         `json:"cat,omitempty"`
@@ -24,7 +25,8 @@ type traceEvent struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// lanesInOrder are the lanes from the top, as far as they are known here; others, a device's, come before the publisher.
+// lanesInOrder are the lanes from the top, as far as they are known here; others, a device's, come before the
+// publisher.
 var lanesInOrder = []stream.Lane{stream.LaneReader, stream.LaneEngine, laneStep, stream.LaneEncoder}
 
 // laneOrder returns the lanes of spans from the top.
@@ -50,8 +52,8 @@ func laneOrder(spans []timelineSpan) []stream.Lane {
 	return found
 }
 
-// writeTraceEvents writes spans, a line each, as threads of one process. A span is called by what it is and its batch; its category is what it
-// is.
+// writeTraceEvents writes spans, a line each, as threads of one process. A span is called by what it is and its
+// batch; its category is what it is.
 func writeTraceEvents(w io.Writer, spans []timelineSpan) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	lanes := laneOrder(spans)

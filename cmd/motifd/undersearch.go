@@ -20,8 +20,8 @@ type timelineSummary struct {
 	Stages  []timelineStage `json:"stages"`
 }
 
-// timelineStage is how long something took in all, and how much of that was while batches were searched: other ones, which
-// is what the pipeline overlaps (DESIGN A12), and the same one.
+// timelineStage is how long something took in all, and how much of that was while batches were searched: other ones,
+// which is what the pipeline overlaps (DESIGN A12), and the same one.
 type timelineStage struct {
 	Lane         stream.Lane `json:"lane"`
 	What         string      `json:"what"`

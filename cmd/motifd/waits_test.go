@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWaitsNameWhatThereIs holds that the reason names the topic and the partition that an operation is about, and neither
-// where it is about none.
+// TestWaitsNameWhatThereIs holds that the reason names the topic and the partition that an operation is about, and
+// neither where it is about none.
 func TestWaitsNameWhatThereIs(t *testing.T) {
 	for what, op := range map[string]operation{
 		`api versions: x`:                   {"api versions", "", -1},

@@ -17,9 +17,10 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together put out what each puts out by
-// itself, or what the reference does: with caps, totals and obeyed suspensions, by several threads that share work at every
-// opportunity, whatever goes to disk. With a budget it is that up to the group where the budget ended, and existence is the same.
+// TestS7CoalescedSearchPutsOutTheSame: anchors that are searched together put out what each puts out by itself, or
+// what the reference does: with caps, totals and obeyed suspensions, by several threads that share work at every
+// opportunity, whatever goes to disk. With a budget it is that up to the group where the budget ended, and existence
+// is the same.
 func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 	var images, members, rows int
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
@@ -64,8 +65,9 @@ func withBudget(requests []matcher.Request, budget uint64) []matcher.Request {
 	return requests
 }
 
-// sameUpTo compares an answer with budgets, but without caps, with one without budgets: each request has the rows of the anchors before that of
-// its suspension. Of a request that is capped without them, they are compared as far as the cap goes.
+// sameUpTo compares an answer with budgets, but without caps, with one without budgets: each request has the rows of
+// the anchors before that of its suspension. Of a request that is capped without them, they are compared as far as
+// the cap goes.
 func sameUpTo(t *testing.T, want, got *matchertest.Answer) {
 	t.Helper()
 	for i := range want.Results {
@@ -92,9 +94,9 @@ func sameUpTo(t *testing.T, want, got *matchertest.Answer) {
 	}
 }
 
-// TestA6FiltersAreTestedAfterPermuting inserts v0v2 into the triangle v0:B, v1:B, v2:A with v3:C on v1, and looks for the triangle
-// u0:B, u1:B, u2:A with u3:C on u0. The edges u0u2 and u1u2 are searched together as those of the triangle; the update
-// maps to u1u2 alone, as only v1 has a neighbour C.
+// TestA6FiltersAreTestedAfterPermuting inserts v0v2 into the triangle v0:B, v1:B, v2:A with v3:C on v1, and looks for
+// the triangle u0:B, u1:B, u2:A with u3:C on u0. The edges u0u2 and u1u2 are searched together as those of the
+// triangle; the update maps to u1u2 alone, as only v1 has a neighbour C.
 func TestA6FiltersAreTestedAfterPermuting(t *testing.T) {
 	q := &matcher.Query{Name: "q", Version: 1}
 	for i, l := range []string{"B", "B", "A", "C"} {
@@ -130,7 +132,8 @@ func TestA6FiltersAreTestedAfterPermuting(t *testing.T) {
 	require.Contains(t, got.Rows[0].Line, " 1 0 2 3 |") // the ids of v1, v0, v2, v3
 }
 
-// ways are patterns for BenchmarkCoalesced: shapes without labels, that automorphisms of a part of them map to themselves.
+// ways are patterns for BenchmarkCoalesced: shapes without labels, that automorphisms of a part of them map to
+// themselves.
 var ways = []struct {
 	name    string
 	edges   [][2]int
@@ -147,7 +150,8 @@ var ways = []struct {
 	{"path of 5", [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 10},
 }
 
-// BenchmarkCoalesced reports how much faster the rows of patterns come when anchors that are alike are searched together.
+// BenchmarkCoalesced reports how much faster the rows of patterns come when anchors that are alike are searched
+// together.
 func BenchmarkCoalesced(b *testing.B) {
 	for _, labels := range []int{1, 3} {
 		p := newPowerLaw(1, 20_000, 100_000, labels, 2000)

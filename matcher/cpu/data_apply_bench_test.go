@@ -17,8 +17,9 @@ import (
 	"motifd/matcher/plan"
 )
 
-// BenchmarkDataApply replays the stream in batches of 1,000 through one thread and reports what an update costs outside the search, by phase of a
-// step, the first batch apart: nanoseconds an update, medians over batches of the least of all rounds.
+// BenchmarkDataApply replays the stream in batches of 1,000 through one thread and reports what an update costs
+// outside the search, by phase of a step, the first batch apart: nanoseconds an update, medians over batches of the
+// least of all rounds.
 func BenchmarkDataApply(b *testing.B) {
 	var batches [][]dyngraph.Message
 	for _, us := range synthStream(b, 1000) {

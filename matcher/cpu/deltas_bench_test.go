@@ -26,10 +26,11 @@ func userTime() time.Duration {
 	return time.Duration(u.Utime.Nano())
 }
 
-// BenchmarkDeltas measures how fast the matches of patterns of 6 vertices are produced by one thread, before they are put in order, and how
-// fast they come in canonical order, in user CPU time; then how much less time passes with two threads, and how much more user CPU time they take.
-// The graph has 20,000 vertices, 150,000 edges and 5 labels; edges are inserted in batches of up to 1,000, several times. The least time
-// counts, but of what one thread takes and two take, by turns, the median of their ratios: either may be lucky or not.
+// BenchmarkDeltas measures how fast the matches of patterns of 6 vertices are produced by one thread, before they are
+// put in order, and how fast they come in canonical order, in user CPU time; then how much less time passes with two
+// threads, and how much more user CPU time they take. The graph has 20,000 vertices, 150,000 edges and 5 labels;
+// edges are inserted in batches of up to 1,000, several times. The least time counts, but of what one thread takes
+// and two take, by turns, the median of their ratios: either may be lucky or not.
 func BenchmarkDeltas(b *testing.B) {
 	p := newPowerLaw(1, 20_000, 150_000, 5, 4000)
 	for i := range shapes {

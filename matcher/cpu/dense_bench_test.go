@@ -11,8 +11,9 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// BenchmarkDense measures how long it takes to find, and to count, the matches of patterns whose vertices are joined to several others, in CPU time of one
-// thread: edges are inserted into a graph of 4,000 vertices, 300,000 edges and 3 labels. The least time counts.
+// BenchmarkDense measures how long it takes to find, and to count, the matches of patterns whose vertices are joined
+// to several others, in CPU time of one thread: edges are inserted into a graph of 4,000 vertices, 300,000 edges and
+// 3 labels. The least time counts.
 func BenchmarkDense(b *testing.B) {
 	p := newPowerLaw(1, 4000, 300_000, 3, 2000)
 	for i := range denseShapes {

@@ -151,8 +151,8 @@ func TestP4AFloodStaysWithinMemory(t *testing.T) {
 }
 
 // BenchmarkFlood streams one batch with 500 million matches, over 50 million of them in one group, through a check of
-// their order, with the memory limits that are the default; the process must stay within 2 GiB. The benchmark of that name in
-// package stream encodes them as well.
+// their order, with the memory limits that are the default; the process must stay within 2 GiB. The benchmark of that
+// name in package stream encodes them as well.
 func BenchmarkFlood(b *testing.B) {
 	f := matchertest.NewFlood(*floodMatches)
 	for b.Loop() {

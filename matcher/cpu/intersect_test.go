@@ -17,8 +17,9 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their edges, are what all of their lists
-// have in common and can be seen, whichever lists are built, remembered, or those of the call before.
+// TestIntersectAgainstPlainLists: the candidates of a step that is joined to several earlier vertices, and their
+// edges, are what all of their lists have in common and can be seen, whichever lists are built, remembered, or those
+// of the call before.
 func TestIntersectAgainstPlainLists(t *testing.T) {
 	joints := 0
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {

@@ -15,8 +15,8 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestListsOfOneLabelAmongMany: of a vertex whose neighbours have hundreds of labels, some of them alike in their lowest byte and on the same shelf
-// of the filter, a list has those of its label, and no others.
+// TestListsOfOneLabelAmongMany: of a vertex whose neighbours have hundreds of labels, some of them alike in their
+// lowest byte and on the same shelf of the filter, a list has those of its label, and no others.
 func TestListsOfOneLabelAmongMany(t *testing.T) {
 	matchertest.ForSeeds(t, 5, func(t *testing.T, rng *rand.Rand) {
 		const labels = 600

@@ -6,8 +6,8 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// fitting is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have: whether a net edge
-// that has its labels is worth more is seen without a look at the plan.
+// fitting is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have:
+// whether a net edge that has its labels is worth more is seen without a look at the plan.
 type fitting struct {
 	c        *compiled
 	o        *program.Order // of rows; may be nil
@@ -62,8 +62,8 @@ func bitOf(s *program.Step) uint32 {
 // has tells whether a vertex with these candidate bits has one.
 func has(bits []uint64, bit uint32) bool { return bits[bit>>6]>>(bit&63)&1 != 0 }
 
-// openings are the oriented pattern edges of all plans that the net edges of a batch open: that have their labels and, where that is
-// worth a look, candidates at both ends. They are found once a batch.
+// openings are the oriented pattern edges of all plans that the net edges of a batch open: that have their labels
+// and, where that is worth a look, candidates at both ends. They are found once a batch.
 type openings struct {
 	batch uint64 // Backend.phase of it
 	list  []opening
@@ -78,7 +78,8 @@ type opening struct {
 	third program.StepKey
 }
 
-// admits tells whether the ends of a net edge are candidates for the first two steps of an order of rows, which may be nil.
+// admits tells whether the ends of a net edge are candidates for the first two steps of an order of rows, which may
+// be nil.
 func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
 	bits, words := b.filter.Bits(), b.filter.Words()
 	return o != nil && o.Steps[0].Passes(bits[int(n.From)*words:]) && o.Steps[1].Passes(bits[int(n.To)*words:])
@@ -115,8 +116,8 @@ func (b *Backend) openings() *openings {
 	return open
 }
 
-// openAhead finds what net edges fit by their labels, and reads it and the bits of their ends ahead: where many patterns are registered, most of what
-// opening one costs is to wait for these.
+// openAhead finds what net edges fit by their labels, and reads it and the bits of their ends ahead: where many
+// patterns are registered, most of what opening one costs is to wait for these.
 func (b *Backend) openAhead(nets []dyngraph.NetEdge) {
 	open, view, read := &b.open, b.g.View(dyngraph.New), uint64(0)
 	bits, words := b.filter.Bits(), b.filter.Words()
@@ -181,8 +182,9 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	}
 }
 
-// concernGroups notes the plans that are counted without enumeration: one look at the labels of each group, and then at net edges until there is
-// one whose ends are candidates. Where counts are kept from batch to batch, labels suffice.
+// concernGroups notes the plans that are counted without enumeration: one look at the labels of each group, and then
+// at net edges until there is one whose ends are candidates. Where counts are kept from batch to batch, labels
+// suffice.
 func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	b.groupNetEdges()
 	for _, g := range b.nets.Touched {
@@ -203,7 +205,8 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	}
 }
 
-// manyFits is of how many plans that net edges fit by their labels the candidate bits are looked at before the plans, which are in no cache then.
+// manyFits is of how many plans that net edges fit by their labels the candidate bits are looked at before the plans,
+// which are in no cache then.
 const manyFits = 16
 
 // anyFits tells whether the ends of some net edge have the candidate bits.

@@ -3,8 +3,9 @@ package cpu
 // ordersAhead is how many orders are read ahead together: they take some ten lines of the cache each.
 const ordersAhead = 32
 
-// readAhead reads the orders of starts from one net edge. Where many patterns are registered they are in no cache, and each begins with reads that
-// wait for each other; those of several orders overlap. Orders that end with the anchor are not looked at.
+// readAhead reads the orders of starts from one net edge. Where many patterns are registered they are in no cache,
+// and each begins with reads that wait for each other; those of several orders overlap. Orders that end with the
+// anchor are not looked at.
 func (w *worker) readAhead(starts []start, net uint32) {
 	read, live := 0, w.live[:0]
 	for i := range starts {

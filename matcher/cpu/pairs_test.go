@@ -10,8 +10,8 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestS7RememberedPairsPutOutTheSame: a search that remembers what two vertices have in common, over many batches, puts out what one does
-// that finds it each time.
+// TestS7RememberedPairsPutOutTheSame: a search that remembers what two vertices have in common, over many batches,
+// puts out what one does that finds it each time.
 func TestS7RememberedPairsPutOutTheSame(t *testing.T) {
 	remembered := 0
 	matchertest.ForSeedsUntil(t, 60, func() bool { return remembered > 0 }, func(t *testing.T, rng *rand.Rand) {

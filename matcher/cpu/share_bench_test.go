@@ -12,9 +12,10 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// BenchmarkHubEdge inserts one edge between two hubs, which one pattern edge fits in one direction: the time that passes with one thread by that with two, and
-// the processor time of two by that of one, by turns, medians; and which part of their time two threads search, whatever else the machine does: 0.5
-// is one thread at a time. Putting rows in order is not searching.
+// BenchmarkHubEdge inserts one edge between two hubs, which one pattern edge fits in one direction: the time that
+// passes with one thread by that with two, and the processor time of two by that of one, by turns, medians; and which
+// part of their time two threads search, whatever else the machine does: 0.5 is one thread at a time. Putting rows in
+// order is not searching.
 func BenchmarkHubEdge(b *testing.B) {
 	rowsGraph, rowsInsert, path := hubCase(100)
 	cliques, insert, clique := hubClique(6, 120, "E")

@@ -14,8 +14,8 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// eager returns a backend whose workers give work away whenever they can, with little or much memory. With one processor none would wait for work
-// while another has some.
+// eager returns a backend whose workers give work away whenever they can, with little or much memory. With one
+// processor none would wait for work while another has some.
 func eager(t *testing.T, threads int, memory int) *Backend {
 	if n := runtime.GOMAXPROCS(0); n == 1 {
 		runtime.GOMAXPROCS(2)
@@ -96,7 +96,8 @@ func TestChunksEndSmall(t *testing.T) {
 	}
 }
 
-// hubCase is a graph of two hubs and the edge between them, whose insertion makes all matches of a pattern of 6 vertices.
+// hubCase is a graph of two hubs and the edge between them, whose insertion makes all matches of a pattern of 6
+// vertices.
 func hubCase(leaves int) (graph, insert []dyngraph.Update, q *matcher.Query) {
 	edge := func(a, b string) dyngraph.Update {
 		return dyngraph.Update{Op: dyngraph.InsertEdge, From: a, To: b}
@@ -123,8 +124,8 @@ func hubCase(leaves int) (graph, insert []dyngraph.Update, q *matcher.Query) {
 	return graph, []dyngraph.Update{edge("x", "y")}, q
 }
 
-// TestS7OneHubEdgeIsShared: the search of one anchor is shared by all workers, and the rows are as one worker puts them out. The worker that has it waits
-// until another one asks, and then until what it gives away is taken.
+// TestS7OneHubEdgeIsShared: the search of one anchor is shared by all workers, and the rows are as one worker puts
+// them out. The worker that has it waits until another one asks, and then until what it gives away is taken.
 func TestS7OneHubEdgeIsShared(t *testing.T) {
 	graph, insert, q := hubCase(40)
 	want := ^uint64(0)

@@ -17,7 +17,8 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// workers runs a function on several goroutines, each with a random source of its own, and returns the first thing that one of them complains of.
+// workers runs a function on several goroutines, each with a random source of its own, and returns the first thing
+// that one of them complains of.
 func workers(rng *rand.Rand, n int, work func(rng *rand.Rand) error) (err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -35,7 +36,8 @@ func workers(rng *rand.Rand, n int, work func(rng *rand.Rand) error) (err error)
 	return err
 }
 
-// TestSharedLists: lists that several workers look up, build and start over at the same time are what the graph holds, batch after batch.
+// TestSharedLists: lists that several workers look up, build and start over at the same time are what the graph
+// holds, batch after batch.
 func TestSharedLists(t *testing.T) {
 	matchertest.ForSeeds(t, 6, func(t *testing.T, rng *rand.Rand) {
 		p := newPowerLaw(rng.Uint64(), 300, 3000, 5, 400)
@@ -97,8 +99,8 @@ func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.S
 	return l
 }
 
-// TestHubsFitIntoTheStore: what few of a hub's very many neighbours pass takes the room that it needs, and no list is dropped for it; and
-// lists that fit nowhere are right.
+// TestHubsFitIntoTheStore: what few of a hub's very many neighbours pass takes the room that it needs, and no list is
+// dropped for it; and lists that fit nowhere are right.
 func TestHubsFitIntoTheStore(t *testing.T) {
 	const hubs, neighbours = 3, 16<<10 + 1000
 	var graph []dyngraph.Update

@@ -57,8 +57,8 @@ func (c *Case) mostMatches(q *matcher.Query) (most int, ok bool) {
 	return most, true
 }
 
-// Graft returns a pattern that begins like q and has one edge more, to a new vertex or between two that are there; nil if it has too
-// many matches.
+// Graft returns a pattern that begins like q and has one edge more, to a new vertex or between two that are there;
+// nil if it has too many matches.
 func (c *Case) Graft(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 	more := *q
 	more.Vertices, more.Edges = slices.Clone(q.Vertices), slices.Clone(q.Edges)

@@ -156,8 +156,8 @@ func times(of ...*big.Int) *big.Int {
 }
 
 // pathOfLayers has a path of 8 vertex labels for a pattern. The graph has 8 layers of 15 vertices, one layer for each
-// label. Each vertex is joined to all of the next layer; the edges have the given number of labels. One edge is parallel
-// to another.
+// label. Each vertex is joined to all of the next layer; the edges have the given number of labels. One edge is
+// parallel to another.
 func pathOfLayers(labels int) *ClosedForm {
 	f := newClosedForm(true, "path, %d labels", labels)
 	const n = 15

@@ -8,7 +8,8 @@ import (
 	"motifd/matcher"
 )
 
-// keptEvents are events of a step with a row of each, which are looked at again when the step settles: until then they mean what they meant.
+// keptEvents are events of a step with a row of each, which are looked at again when the step settles: until then
+// they mean what they meant.
 type keptEvents struct {
 	events []matcher.Event
 	rows   [][]uint32

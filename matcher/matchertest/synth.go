@@ -11,8 +11,9 @@ import (
 	"motifd/matcher/pattern"
 )
 
-// Synth is the folder of the synth case of the known data, which lies beside the repository: an undirected graph in the papers' text, graph.txt, a stream that
-// inserts edges, insert.txt, and queries. Edges have one label; labels of vertices are numbers, here behind a v.
+// Synth is the folder of the synth case of the known data, which lies beside the repository: an undirected graph in
+// the papers' text, graph.txt, a stream that inserts edges, insert.txt, and queries. Edges have one label; labels of
+// vertices are numbers, here behind a v.
 type Synth string
 
 func (s Synth) read(t testing.TB, name string) string {

@@ -10,19 +10,20 @@ import (
 const (
 	// maxMembers bounds the members of a class: a backend keeps a set of them in one word.
 	maxMembers = 64
-	// maxRemoved and maxSubsets bound the search for subgraphs: that many vertices are removed at most, and as many as leave no
-	// more subsets than that to look at.
+	// maxRemoved and maxSubsets bound the search for subgraphs: that many vertices are removed at most, and as many as
+	// leave no more subsets than that to look at.
 	maxRemoved, maxSubsets = 3, 1000
 	// worthwhile is the part of its members' work that a class must save: what it saves is estimated roughly.
 	worthwhile = 0.1
 )
 
-// coalesce divides the anchored orders into classes (GAMMA section V-B; DESIGN A6). Those that automorphisms of the whole
-// pattern map to one another, anchors with their orientation, are images of one of them, which costs nothing. Of the
-// others, those that automorphisms of the pattern less some vertices map to one another become members of a class, the class that
-// promises to save most first, as long as it is worthwhile. Exactly one automorphism is kept for each: which of them does not matter,
-// as the matches of the subgraph that begin with an update are closed under those that fix the anchor. All that holds for
-// embeddings, not where symmetry constraints single out one match of an orbit.
+// coalesce divides the anchored orders into classes (GAMMA section V-B; DESIGN A6). Those that automorphisms of the
+// whole pattern map to one another, anchors with their orientation, are images of one of them, which costs nothing.
+// Of the others, those that automorphisms of the pattern less some vertices map to one another become members of a
+// class, the class that promises to save most first, as long as it is worthwhile. Exactly one automorphism is kept
+// for each: which of them does not matter, as the matches of the subgraph that begin with an update are closed under
+// those that fix the anchor. All that holds for embeddings, not where symmetry constraints single out one match of an
+// orbit.
 func (o *orderer) coalesce() {
 	p := o.p
 	if p.Query.Unit != matcher.Embeddings {
@@ -73,7 +74,8 @@ func (o *orderer) alone(m matcher.Member) matcher.Class {
 	return matcher.Class{Shared: len(m.Order.Steps), Members: []matcher.Member{m}}
 }
 
-// representatives returns one anchored order of each class under the automorphisms of the whole pattern, with the others as its images.
+// representatives returns one anchored order of each class under the automorphisms of the whole pattern, with the
+// others as its images.
 func (o *orderer) representatives(m *mapper) (pool []matcher.Member) {
 	all := uint32(1)<<(m.n-1)<<1 - 1
 	colour := m.colours(all)
@@ -110,7 +112,8 @@ func (g *orbit) remove(taken []int) {
 	}
 }
 
-// groups finds the orbits, of more than one order, under the automorphisms of connected subgraphs: the largest subgraphs first.
+// groups finds the orbits, of more than one order, under the automorphisms of connected subgraphs: the largest
+// subgraphs first.
 func (m *mapper) groups(pool []matcher.Member) (found []orbit) {
 	subsets, count := 0, 1
 	for k := 1; k <= maxRemoved && m.n-k >= 3 && len(pool) > 1; k++ {
@@ -196,15 +199,15 @@ func (o *orderer) build(m *mapper, g *orbit, pool []matcher.Member) {
 		r.Order.Steps = b.steps
 		g.class.Members = append(g.class.Members, r)
 	}
-	// An order that is tested later than the order alone may have far more partial matches than edges drawn at random would make:
-	// data is clustered, and the filter is not in the estimate.
+	// An order that is tested later than the order alone may have far more partial matches than edges drawn at random
+	// would make: data is clustered, and the filter is not in the estimate.
 	if g.saved = apart - together; later || g.saved < worthwhile*apart {
 		g.saved = 0
 	}
 }
 
-// joinsLater tells whether an order has, after some step, mapped fewer edges of the pattern than another one of the same anchor, or vertices of
-// fewer edges, which the filter asks less of.
+// joinsLater tells whether an order has, after some step, mapped fewer edges of the pattern than another one of the
+// same anchor, or vertices of fewer edges, which the filter asks less of.
 func (o *orderer) joinsLater(a, b []matcher.Step) bool {
 	edges, degrees := 0, 0
 	for i := range a {
@@ -220,8 +223,8 @@ func (o *orderer) joinsLater(a, b []matcher.Step) bool {
 // switchWork is the work of going on with a member, in units of a candidate that is tried.
 const switchWork = 3
 
-// work estimates what it takes, for one update, to map the steps from one on, in candidates read and tried, and how many partial matches
-// come of it: as if edges were drawn at random.
+// work estimates what it takes, for one update, to map the steps from one on, in candidates read and tried, and how
+// many partial matches come of it: as if edges were drawn at random.
 func (o *orderer) work(steps []matcher.Step, from int) (work, matches float64) {
 	n := make([]float64, len(steps))
 	n[0], n[1] = 1, 1

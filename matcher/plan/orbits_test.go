@@ -13,8 +13,8 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// TestFind compares the orbits of oriented edges in subgraphs of random patterns with those that all automorphisms of the
-// subgraph make, one by one.
+// TestFind compares the orbits of oriented edges in subgraphs of random patterns with those that all automorphisms of
+// the subgraph make, one by one.
 func TestFind(t *testing.T) {
 	alike := 0
 	matchertest.ForSeeds(t, 200, func(t *testing.T, rng *rand.Rand) {

@@ -111,8 +111,8 @@ func (b *builder) add(v int) {
 // everything is the set of all vertices of any pattern.
 const everything = ^uint32(0)
 
-// grow adds the remaining vertices of a set: connected, vertices of one neighbour last, then most backward edges, then the
-// smallest expected fan-out, then the highest degree (DESIGN A4).
+// grow adds the remaining vertices of a set: connected, vertices of one neighbour last, then most backward edges,
+// then the smallest expected fan-out, then the highest degree (DESIGN A4).
 func (b *builder) grow(within uint32) {
 	for {
 		best := -1

@@ -1,6 +1,6 @@
 // Package plan makes plans: one matching order per oriented pattern edge, a static order, the symmetry of the pattern
-// and what a data vertex must satisfy to be a candidate of each pattern vertex. Planning happens offline, when a query is registered or label statistics change, never
-// inside a search (GAMMA section IV-C).
+// and what a data vertex must satisfy to be a candidate of each pattern vertex. Planning happens offline, when a
+// query is registered or label statistics change, never inside a search (GAMMA section IV-C).
 package plan
 
 import (

@@ -7,8 +7,8 @@ import (
 	"motifd/matcher"
 )
 
-// statistics are the label statistics that orders are chosen by (DESIGN A4). What was read of a graph is kept for the next
-// plan, as long as the graph's statistics stay what they are.
+// statistics are the label statistics that orders are chosen by (DESIGN A4). What was read of a graph is kept for the
+// next plan, as long as the graph's statistics stay what they are.
 type statistics struct {
 	g       *dyngraph.Graph
 	version uint64

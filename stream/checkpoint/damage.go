@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// complete tells whether a directory holds a database. One that holds tables or a log, but not the marker that says which
-// of its manifests counts, is damaged: Pebble would take it for an empty one, begin a new database in it and remove the
-// tables.
+// complete tells whether a directory holds a database. One that holds tables or a log, but not the marker that says
+// which of its manifests counts, is damaged: Pebble would take it for an empty one, begin a new database in it and
+// remove the tables.
 func complete(fs vfs.FS, dir string) (bool, error) {
 	names, err := fs.List(dir)
 	if errors.Is(err, iofs.ErrNotExist) {

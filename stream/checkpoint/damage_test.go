@@ -47,10 +47,10 @@ func replace(t *testing.T, fs vfs.FS, path string, text []byte) {
 	require.NoError(t, f.Close())
 }
 
-// TestDamagedFiles flips bytes of each file in turn, cuts it, and removes it. The checkpoint is then refused as damaged,
-// or recovers to a state that it had once: damage to the end of the write-ahead log looks as if the log had been cut by
-// a crash, and what the output has tells that it was not. It never recovers to anything else, and a refusal leaves the
-// tables alone.
+// TestDamagedFiles flips bytes of each file in turn, cuts it, and removes it. The checkpoint is then refused as
+// damaged, or recovers to a state that it had once: damage to the end of the write-ahead log looks as if the log had
+// been cut by a crash, and what the output has tells that it was not. It never recovers to anything else, and a
+// refusal leaves the tables alone.
 func TestDamagedFiles(t *testing.T) {
 	h := newHistory(newRand(21), 6, true)
 	sound := vfs.NewMem()

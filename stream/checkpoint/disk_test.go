@@ -250,8 +250,8 @@ func TestP4SlowMerges(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestP4DiskIsBounded writes many times what retention keeps, over a graph of constant size, with tables as large as a daemon's: those that
-// retention has emptied do not wait in the topmost level until there are hundreds of them.
+// TestP4DiskIsBounded writes many times what retention keeps, over a graph of constant size, with tables as large as
+// a daemon's: those that retention has emptied do not wait in the topmost level until there are hundreds of them.
 func TestP4DiskIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes some hundred MiB")

@@ -11,8 +11,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestP3StartedIntents crashes at every write while intents and suspensions are written in the background: what is there is
-// the intents up to one, and a suspension never without its intent; and what was waited for is there.
+// TestP3StartedIntents crashes at every write while intents and suspensions are written in the background: what is
+// there is the intents up to one, and a suspension never without its intent; and what was waited for is there.
 func TestP3StartedIntents(t *testing.T) {
 	rng := newRand(31)
 	h := newHistory(rng, 4, true)
@@ -51,8 +51,8 @@ func TestP3StartedIntents(t *testing.T) {
 	}
 }
 
-// TestStartedIntentThatFails: who waits is told, and so is who begins the next batch all the same; Close waits for what is
-// on its way.
+// TestStartedIntentThatFails: who waits is told, and so is who begins the next batch all the same; Close waits for
+// what is on its way.
 func TestStartedIntentThatFails(t *testing.T) {
 	h := newHistory(newRand(5), 3, true)
 	var on errorfs.Toggle

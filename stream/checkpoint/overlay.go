@@ -13,9 +13,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// overlay is the content of a checkpoint before the batches of its log: the changes of the log, sorted by key in a database of their own,
-// and merged with the content when that is read. So both are read in order, nothing is looked up, and undoing a long log needs
-// no more memory than a short one. The checkpoint itself never sees it.
+// overlay is the content of a checkpoint before the batches of its log: the changes of the log, sorted by key in a
+// database of their own, and merged with the content when that is read. So both are read in order, nothing is looked
+// up, and undoing a long log needs no more memory than a short one. The checkpoint itself never sees it.
 type overlay struct {
 	db      *database
 	over    *pebble.DB
@@ -65,7 +65,8 @@ func (o *overlay) remove() error {
 	return os.RemoveAll(o.tmp)
 }
 
-// add takes note of the change number n of a batch; nil stands for no record. Changes of one key are added in any order.
+// add takes note of the change number n of a batch; nil stands for no record. Changes of one key are added in any
+// order.
 func (o *overlay) add(batch uint64, n uint32, key, before, after []byte) error {
 	o.key = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(append(o.key[:0], key...), batch), n)
 	o.value = appendSide(appendSide(o.value[:0], before), after)
@@ -169,8 +170,8 @@ func (o *overlay) unexpected(c *changedKey, found []byte) error {
 		damaged("record %s is %s instead of %s", keyName(c.key), valueName(found), valueName(c.now))))
 }
 
-// scan merges the checkpoint and the changes in key order, and passes what was there before them. Every value that it meets must be
-// the one that the log expects.
+// scan merges the checkpoint and the changes in key order, and passes what was there before them. Every value that it
+// meets must be the one that the log expects.
 func (o *overlay) scan(ctx context.Context, s byte, f func(key, value []byte) error) (err error) {
 	lower, upper := space(s)
 	it, err := o.over.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: lower, UpperBound: upper})

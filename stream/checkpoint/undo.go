@@ -22,8 +22,8 @@ func (t *timeline) problem(err error) error {
 	return t.report(err)
 }
 
-// undo takes the last committed batch back. Its changes go to the overlay, which compares the values when it is read; the digests follow
-// from the changes alone.
+// undo takes the last committed batch back. Its changes go to the overlay, which compares the values when it is read;
+// the digests follow from the changes alone.
 func (t *timeline) undo(batch uint64, o *done) error {
 	note := func(err error) error { return t.problem(fmt.Errorf("undoing batch %d: %w", batch, err)) }
 	older, newer, err := t.state.before(&o.effect)

@@ -29,10 +29,11 @@ type Verification struct {
 const MaxProblems = 1000
 
 // Verify reads everything in a checkpoint and checks that it fits together: that every record can be decoded; that
-// labels and keys are unique and every edge's ends and labels exist; that pending ids are not in use; that the log has
-// no gap; that every logged change found what the one before had left, the last of each record the present; and that undoing the
-// logged batches leads to a base that loads. It reads the graph twice and the log three times, in order, and looks up nothing but the
-// parts of each batch. fs nil is the operating system's file system; progress may be nil.
+// labels and keys are unique and every edge's ends and labels exist; that pending ids are not in use; that the log
+// has no gap; that every logged change found what the one before had left, the last of each record the present; and
+// that undoing the logged batches leads to a base that loads. It reads the graph twice and the log three times, in
+// order, and looks up nothing but the parts of each batch. fs nil is the operating system's file system; progress may
+// be nil.
 //
 // What is wrong inside the checkpoint is in the Verification; the error tells that it could not be opened or read.
 func Verify(ctx context.Context, dir string, fs vfs.FS, progress func(Progress)) (*Verification, error) {
@@ -236,8 +237,8 @@ func (v *verifier) log() error {
 	return nil
 }
 
-// past undoes the log and loads the base. That doing the log again leads to the present follows: undoing compares every value
-// with the one that the log left.
+// past undoes the log and loads the base. That doing the log again leads to the present follows: undoing compares
+// every value with the one that the log left.
 func (v *verifier) past() error {
 	total := uint64(len(v.c.log.committed))
 	t, err := undoLog(v.ctx, v.db, v.c, v.note)

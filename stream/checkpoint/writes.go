@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// writes are records on their way to a batch. They go there in the order of their keys: Pebble enters them in a skip list, and finds the
-// place of a key fast from that of the key before, if they are neighbours. Sorted and not, a batch of edges takes the same place
-// in the log and the tables.
+// writes are records on their way to a batch. They go there in the order of their keys: Pebble enters them in a skip
+// list, and finds the place of a key fast from that of the key before, if they are neighbours. Sorted and not, a
+// batch of edges takes the same place in the log and the tables.
 type writes struct {
 	buf []byte // keys and values
 	at  []write

@@ -57,7 +57,7 @@ type adjacencyKey struct {
 // mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
 const mostKnown = 4 << 20
 
-// FromAnchor finds the first rows of one matching order, at most so many. The anchor is net edge n, whose order in its
+// FromAnchor finds the first rows of one matching order: at most `most`. The anchor is net edge n, whose order in its
 // batch is i.
 func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
 	se := c.search
@@ -79,7 +79,7 @@ func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetE
 	}
 }
 
-// FromRoots finds the first rows of a view, at most so many.
+// FromRoots finds the first rows of a view: at most `most`.
 func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Which, most uint64) {
 	se := c.search
 	se.Sign, se.Which = 0, which

@@ -26,7 +26,7 @@ func (f *estimator) images(u, from int) float64 {
 	return n
 }
 
-// many reports whether so many images are expected around the image of an edge, on average, that views pay: more than
+// many reports whether views pay: whether the expected number of images around the image of an edge is more than
 // two for each of the other blocks.
 func (f *estimator) many() bool {
 	if f.Quotient.IsCycle() {

@@ -38,7 +38,7 @@ func (a *Index) CatchUp(d *dyngraph.Delta) {
 
 // End ends the staged batch d, before the graph does. A batch that is in the index loses its marks, and the entries
 // that it removed or that were not committed are removed. The changes of a committed batch that is not in the index
-// become pending. End reports false when so many changes are pending that reading the graph again is faster; the caller
+// become pending. End reports false when reading the graph again is faster than the pending changes; the caller
 // then drops the index.
 func (a *Index) End(d *dyngraph.Delta, committed bool) bool {
 	switch {

@@ -24,7 +24,7 @@ type Cache struct {
 	pairs   sharedPairs
 }
 
-// Load makes the cache ready for another graph, with so many vertex ids.
+// Load makes the cache ready for another graph. vertices is the number of its vertex ids.
 func (c *Cache) Load(vertices int) {
 	c.epochs = epochs{}
 	c.epochs.grow(vertices)

@@ -6,12 +6,12 @@ import (
 	"motifd/matcher/candidates"
 )
 
-// Admission decides whether a data vertex or a data edge may extend the partial match at hand. Every search asks it, so
-// that a further condition is added here once, whatever finds the candidates:
+// Admission decides whether a data vertex or a data edge may extend the partial match at hand. Every search asks it,
+// so that a further condition is added here once, whatever finds the candidates:
 //
-//   - Passes: conditions on a vertex alone (label, neighbourhood; a vertex predicate). Neighbor lists hold only vertices
-//     that pass, as their ListKey names the condition, so searches ask this for anchors and roots and where they read no
-//     list.
+//   - Passes: conditions on a vertex alone (label, neighbourhood; a vertex predicate). Neighbor lists hold only
+//     vertices that pass, as their ListKey names the condition, so searches ask this for anchors and roots and where
+//     they read no list.
 //   - Admits, Conflict, IsImage, Excluded: conditions between a vertex and the images of earlier steps (injectivity,
 //     symmetry).
 //   - AdmitsEdge, ChecksEdges: conditions on an edge (the order of net edges, DESIGN A2; a time window).

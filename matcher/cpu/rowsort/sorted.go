@@ -30,8 +30,8 @@ func (s *Sorted) Join(o Sorted) {
 	}
 }
 
-// Append adds the rows of a writer, as a run, and ends it. Runs whose rows are in order of the vertices alone give rows in
-// that order.
+// Append adds the rows of a writer, as a run, and ends it. Runs whose rows are in order of the vertices alone give
+// rows in that order.
 func (s *Sorted) Append(w *RunWriter) {
 	s.Count += w.p.run.rows
 	s.runs = append(s.runs, w.p.finish())

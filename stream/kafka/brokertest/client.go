@@ -11,8 +11,8 @@ import (
 // again after a time-out may have been done.
 const Patience = 10 * 60 * 1000
 
-// NewClient is a client of franz-go that waits for a broker on a busy machine: until it shows a topic that was created a
-// moment ago, until it answers again, and until a transaction has ended. The options go before its own.
+// NewClient is a client of franz-go that waits for a broker on a busy machine: until it shows a topic that was
+// created a moment ago, until it answers again, and until a transaction has ended. The options go before its own.
 func NewClient(addr string, opts ...kgo.Opt) (*kgo.Client, error) {
 	const patience = Patience * time.Millisecond
 	return kgo.NewClient(

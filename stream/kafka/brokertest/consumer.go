@@ -25,8 +25,9 @@ const Null = "<null>"
 // Consume reads a topic from its beginning with Java's console consumer under read_committed: a reader that shares no
 // code with this repository. Keys, values and headers must be text without control characters.
 //
-// The console consumer knows no end: it gives up when nothing came for a while, which on a busy machine may be before its first record. So
-// whole tells whether this is all; if not, it is asked again to wait for twice as long, from three seconds to a minute and a half.
+// The console consumer knows no end: it gives up when nothing came for a while, which on a busy machine may be before
+// its first record. So whole tells whether this is all; if not, it is asked again to wait for twice as long, from
+// three seconds to a minute and a half.
 func (b *Broker) Consume(t testing.TB, topic string, whole func([]Record) bool) []Record {
 	t.Helper()
 	for wait := 3 * time.Second; ; wait *= 2 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The ports from which brokers get theirs. Systems hand out those from 32768 on to whoever asks for any port: one of these,
-// found free, may be gone by the time that a broker listens, or comes back after it was killed.
+// The ports from which brokers get theirs. Systems hand out those from 32768 on to whoever asks for any port: one of
+// these, found free, may be gone by the time that a broker listens, or comes back after it was killed.
 const firstPort, lastPort = 16_000, 32_000
 
 // FreePorts returns ports that are the test's until its end: the UDP ports of these numbers are held, which tells other
