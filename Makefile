@@ -39,7 +39,7 @@ SEQUENTIAL = config dyngraph kernels matcher/candidates matcher/pattern matcher/
 # A program under the race detector waits for a second before it ends unless told otherwise; tests start some hundred.
 .PHONY: race
 race: ## run the tests of packages with goroutines under the race detector; needs cgo and a C compiler
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -timeout 30m \
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -short -timeout 30m \
 		$$($(GO) list ./... | grep -v -x -F $(SEQUENTIAL:%=-e motifd/%))
 
 .PHONY: test-data
