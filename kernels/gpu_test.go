@@ -4,20 +4,10 @@ package kernels_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"motifd/kernels"
 )
-
-// newDevice opens the first GPU.
-func newDevice(t testing.TB, _ *rand.Rand) kernels.Device {
-	t.Helper()
-	g, err := kernels.OpenGPU(0)
-	must(t, err)
-	t.Cleanup(func() { must(t, g.Close()) })
-	return g
-}
 
 // BenchmarkSort prints how long sorts take on the device, by its own events.
 func BenchmarkSort(b *testing.B) {

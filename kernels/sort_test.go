@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"motifd/kernels"
+	"motifd/matcher/cuda/cudatest"
 )
 
 // seeded returns a generator; MOTIFD_TEST_SEED repeats one.
@@ -34,6 +35,13 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func newDevice(t testing.TB, rng *rand.Rand) kernels.Device {
+	t.Helper()
+	d := cudatest.NewDevice(t, rng)
+	t.Cleanup(func() { must(t, d.Close()) })
+	return d
 }
 
 func alloc(t testing.TB, d kernels.Device, bytes int) kernels.Ptr {
@@ -169,6 +177,9 @@ func TestStreamsKeepOrder(t *testing.T) {
 	check(1)
 	must(t, up.Sync())
 	must(t, down.Sync())
+	for _, p := range []kernels.Ptr{a, b, where} {
+		must(t, d.Free(p))
+	}
 	if ms, err := read[1].Since(read[0]); err != nil || ms < 0 {
 		t.Errorf("%f ms, %v", ms, err)
 	}

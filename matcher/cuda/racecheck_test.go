@@ -36,10 +36,9 @@ var stateFields = []struct {
 }{
 	{"lock", 4, false, false}, // by atomic operations
 	{"live", 4, true, false}, {"program", 4, true, false}, {"net", 4, true, false}, {"request", 4, true, false},
-	{"floor", 4, true, false}, {"depth", 4, true, false}, {"group", 4, true, false}, {"member", 4, true, false},
+	{"floor", 4, true, false}, {"depth", 4, true, false}, {"group", 4, true, false},
 	{"skip", 4, false, false}, // a warp sets its own, also when it takes what another has
 	{"m", 4 * kernels.MaxVertices, true, false},
-	{"left", 4 * kernels.MaxVertices, true, false},
 	{"edge", 4 * kernels.MaxBacks, true, false},
 	{"range", 8 * kernels.MaxBacks, true, false},
 	{"frame", 16 * kernels.MaxSteps, true, true},
