@@ -40,8 +40,8 @@ func (f *fakeDaemon) Mode() string          { return "changelog" }
 func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (changed, error) {
 	return changed{Batch: 1, Version: 1}, f.err
 }
-func (f *fakeDaemon) Pending() []pendingChange             { return f.pending }
-func (f *fakeDaemon) Cancel(context.Context, string) error { return errNotPending }
+func (f *fakeDaemon) Pending() []pendingChange                     { return f.pending }
+func (f *fakeDaemon) Cancel(context.Context, string) (bool, error) { return false, nil }
 
 func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -27,9 +27,9 @@ type daemon interface {
 	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
 	// Pending returns the changes that wait or are being made.
 	Pending() []pendingChange
-	// Cancel withdraws the pending change of a query, or cuts a registration short that is being made: the query is
-	// suspended then. errNotPending when there is none, errBegun when it cannot be cut any more.
-	Cancel(ctx context.Context, name string) error
+	// Cancel withdraws the registration of a query that waits, and reports whether there was one. One that is being made
+	// is ended: what it has emitted stays, and the query is suspended.
+	Cancel(ctx context.Context, name string) (withdrawn bool, err error)
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
 	Mode() string
@@ -50,7 +50,7 @@ type changed struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// Unchanged: the query is registered just like that already; Batch is not told.
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Cancelled: a pending change was withdrawn instead.
+	// Cancelled: a registration that waited was withdrawn; nothing else was changed.
 	Cancelled bool `json:"cancelled,omitempty"`
 }
 
@@ -203,21 +203,18 @@ func dryRun(r *http.Request) (dry bool, err error) {
 	return dry, nil
 }
 
+// remove withdraws the registration of a query that waits, or else removes the query. The engine tells whether there
+// is one: a registration that it has just begun is not listed yet.
 func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	switch err := a.d.Cancel(r.Context(), name); {
-	case err == nil:
+	switch withdrawn, err := a.d.Cancel(r.Context(), name); {
+	case err != nil:
+		writeError(w, http.StatusServiceUnavailable, err)
+	case withdrawn:
 		writeJSON(w, http.StatusAccepted, changed{Cancelled: true})
-		return
-	case !errors.Is(err, errNotPending):
-		writeError(w, http.StatusConflict, err)
-		return
+	default:
+		a.change(w, r, &matcher.QueryChange{Remove: name}, false)
 	}
-	if a.find(name) == nil {
-		writeError(w, http.StatusNotFound, fmt.Errorf("there is no query %q", name))
-		return
-	}
-	a.change(w, r, &matcher.QueryChange{Remove: name}, false)
 }
 
 // resume registers a suspended query as a new version (DESIGN S11).
@@ -257,7 +254,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryCh
 		writeError(w, http.StatusBadRequest, err)
 	case errors.As(err, &same):
 		writeJSON(w, http.StatusOK, changed{Version: same.Version, Unchanged: true})
-	case errors.Is(err, errPending), errors.Is(err, errTooMany), errors.Is(err, errBackfill), errors.Is(err, errCancelled):
+	case errors.Is(err, errPending), errors.Is(err, errRemoval), errors.Is(err, errTooMany), errors.Is(err, errBackfill), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)

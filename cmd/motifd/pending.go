@@ -22,13 +22,12 @@ const dryWait = time.Minute
 
 // Errors of changes.
 var (
-	errPending    = errors.New("a change of this query is pending; DELETE withdraws it")
-	errNotPending = errors.New("no change of this query is pending")
-	errCancelled  = errors.New("the change was withdrawn")
-	errBegun      = errors.New("the change is being made")
-	errTooMany    = errors.New("too many queries")
-	errBackfill   = errors.New("too many matches")
-	errDryRun     = errors.New("nothing was to be changed") // the end of a dry run
+	errPending   = errors.New("a change of this query is pending; DELETE withdraws it")
+	errRemoval   = errors.New("a removal of this query is pending")
+	errCancelled = errors.New("the change was withdrawn")
+	errTooMany   = errors.New("too many queries")
+	errBackfill  = errors.New("too many matches")
+	errDryRun    = errors.New("nothing was to be changed") // the end of a dry run
 )
 
 // pendingChange is a query change that is not in effect yet.
@@ -92,8 +91,11 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 	p.mu.Lock()
 	if other := p.find(c.Query); other != nil {
 		p.mu.Unlock()
-		if ch.Add != nil && other.add != nil && dry == other.dry && definition(ch.Add) == definition(other.add) {
-			return other.wait(ctx, p) // the same request again
+		switch {
+		case other.same(ch, dry):
+			return other.wait(ctx, p)
+		case other.add == nil:
+			return changed{}, fmt.Errorf("query %q: %w", c.Query, errRemoval)
 		}
 		return changed{}, fmt.Errorf("query %q: %w", c.Query, errPending)
 	}
@@ -126,6 +128,14 @@ func (p *pending) change(ctx context.Context, ch *matcher.QueryChange, dry bool,
 		close(c.done)
 	}()
 	return c.wait(ctx, p)
+}
+
+// same tells whether a request asks for what c does.
+func (c *pendingChange) same(ch *matcher.QueryChange, dry bool) bool {
+	if ch.Add == nil || c.add == nil {
+		return ch.Add == nil && c.add == nil
+	}
+	return dry == c.dry && definition(ch.Add) == definition(c.add)
 }
 
 // wait waits for the change: for changeWait, while its matches are counted, which is bounded, and for changeWait after
@@ -248,23 +258,20 @@ func (p *pending) list() (out []pendingChange) {
 	return out
 }
 
-// cancel withdraws the pending change of a query.
-func (p *pending) cancel(ctx context.Context, name string) error {
+// withdraw withdraws the registration of a query that is pending. It reports whether there was one that the engine had
+// not begun.
+func (p *pending) withdraw(ctx context.Context, name string) (bool, error) {
 	p.mu.Lock()
 	c := p.find(name)
 	p.mu.Unlock()
-	if c == nil {
-		return fmt.Errorf("query %q: %w", name, errNotPending)
+	if c == nil || c.add == nil {
+		return false, nil
 	}
 	c.cancel(errCancelled)
 	select {
 	case <-c.done:
-		if errors.Is(c.err, errCancelled) {
-			return nil
-		}
-	case <-time.After(changeWait):
+		return errors.Is(c.err, errCancelled), nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
-	return fmt.Errorf("query %q: %w", name, errBegun)
 }

@@ -203,6 +203,7 @@ type queryRemoveCmd struct {
 
 func (queryRemoveCmd) Help() string {
 	return `A query of the configuration comes back with the next start unless it is removed there too.
+A registration that still waits for the engine is withdrawn instead; one that is being made ends first.
 
 Example:
   motifd query remove ring`
@@ -331,7 +332,7 @@ func (d *changed) print(w io.Writer, name, when string) error {
 	case d.DryRun:
 		what = fmt.Sprintf("nothing was changed, matches in the graph: %s", d.Backfill)
 	case d.Pending:
-		what = "the change is pending: the engine is busy; motifd query list tells what becomes of it, motifd query remove withdraws it"
+		what = "the change is pending: the engine is busy; motifd query list tells what becomes of it"
 	case d.Unchanged:
 		what = fmt.Sprintf("version %d, is registered like this already", d.Version)
 	case d.Cancelled:

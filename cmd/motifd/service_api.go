@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -166,21 +165,19 @@ func (s *service) Pending() []pendingChange {
 }
 
 // Cancel implements daemon.
-func (s *service) Cancel(ctx context.Context, name string) error {
-	err := s.pending.cancel(ctx, name)
-	if !errors.Is(err, errNotPending) {
-		return err
+func (s *service) Cancel(ctx context.Context, name string) (withdrawn bool, err error) {
+	if withdrawn, err = s.pending.withdraw(ctx, name); withdrawn || err != nil {
+		return withdrawn, err
 	}
 	for _, c := range s.Pending() {
-		if c.Query == name {
-			if e := s.core.Load(); c.Op != "remove" && e != nil && e.Interrupt(name) {
-				s.log.Warn().Str("query", name).Uint64("batch", c.Batch).Msg("the registration is cut short on request; the query is suspended")
-				return nil
-			}
-			return fmt.Errorf("%w: %s of query %q, in batch %d", errBegun, c.Op, name, c.Batch)
+		if c.Query != name || c.State != "running" || c.Op == "remove" {
+			continue
+		}
+		if e := s.core.Load(); e != nil && e.Interrupt(name) {
+			s.log.Warn().Str("query", name).Uint64("batch", c.Batch).Msg("the registration is ended on request")
 		}
 	}
-	return err
+	return false, nil
 }
 
 // room returns nil, or which bound keeps a query from being registered. Pending changes count.
