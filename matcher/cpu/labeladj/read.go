@@ -73,6 +73,7 @@ type reader struct {
 	a      *Index
 	view   dyngraph.View
 	labels []dyngraph.LabelID
+	runs   []run        // of the vertex
 	recent []recentKind // as in Index
 	// of has the kind of each entry of the vertex; kinds has each of these once. count is, by kind, the number of
 	// entries, then the index of the next one to write. It is 0 between vertices.
@@ -90,17 +91,23 @@ func newReader(a *Index) *reader {
 	}
 }
 
-// ranges calls f with the entries of a vertex, by direction and edge label.
-func (r *reader) ranges(
-	v dyngraph.VertexID,
-	f func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry),
-) {
+// run is a piece of a vertex's entries that have one direction and edge label, by neighbour.
+type run struct {
+	dir  dyngraph.Dir
+	edge dyngraph.LabelID
+	nbr  []dyngraph.VertexID
+	ent  []dyngraph.Entry
+}
+
+// load makes runs the entries of a vertex, by direction and edge label.
+func (r *reader) load(v dyngraph.VertexID) {
+	r.runs = r.runs[:0]
 	for d := dyngraph.Out; d <= dyngraph.In; d++ {
 		r.labels = r.a.g.LabelsOf(v, d, r.labels[:0])
 		for _, l := range r.labels {
 			of := r.a.g.Range(v, d, l)
 			for nbr, ent, ok := of.Next(); ok; nbr, ent, ok = of.Next() {
-				f(d, l, nbr, ent)
+				r.runs = append(r.runs, run{d, l, nbr, ent})
 			}
 		}
 	}
@@ -119,17 +126,19 @@ func (r *reader) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
 // read counts the entries of a vertex by kind and returns their number.
 func (r *reader) read(v dyngraph.VertexID) int {
 	r.of, r.kinds = r.of[:0], r.kinds[:0]
-	r.ranges(v, func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, _ []dyngraph.Entry) {
-		for _, w := range nbr {
-			k := r.kind(d, edge, r.view.Label(w))
+	r.load(v)
+	for i := range r.runs {
+		x := &r.runs[i]
+		for _, w := range x.nbr {
+			k := r.kind(x.dir, x.edge, r.view.Label(w))
 			if r.count[k] == 0 {
 				r.kinds = append(r.kinds, k)
 			}
 			r.count[k]++
 			r.of = append(r.of, k)
 		}
-	})
-	return len(r.of) + r.countWildcards(v)
+	}
+	return len(r.of) + r.countWildcards()
 }
 
 // measure sets the size of a vertex's block.
@@ -160,8 +169,9 @@ func (r *reader) fill(v dyngraph.VertexID) {
 	}
 	nbrs, ents := r.a.Nbr[base:base+int(h.n)], r.a.Ent[base:base+int(h.n)]
 	of := r.of
-	r.ranges(v, func(_ dyngraph.Dir, _ dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry) {
-		for i, w := range nbr {
+	for x := range r.runs {
+		ent := r.runs[x].ent
+		for i, w := range r.runs[x].nbr {
 			at := r.count[of[i]]
 			r.count[of[i]]++
 			nbrs[at], ents[at] = w, ent[i]
@@ -170,9 +180,9 @@ func (r *reader) fill(v dyngraph.VertexID) {
 				pairs[2*pair+1] |= stagedEnd
 			}
 		}
-		of = of[len(nbr):]
-	})
-	r.fillWildcards(v, pairs, nbrs, ents)
+		of = of[len(ent):]
+	}
+	r.fillWildcards(pairs, nbrs, ents)
 	for _, k := range r.kinds {
 		r.count[k] = 0
 	}

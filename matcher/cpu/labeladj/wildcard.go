@@ -54,71 +54,61 @@ func (a *Index) numberWildcards() {
 	}
 }
 
-// wildcardRanges calls f, by wildcard, direction and edge label, with the entries of a vertex whose edges the wildcard
-// covers. Not all of the neighbours need be covered.
-func (r *reader) wildcardRanges(
-	v dyngraph.VertexID,
-	f func(w *Wildcard, kind uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry),
-) {
+// countWildcards counts the entries of the vertex by wildcard and returns their number.
+func (r *reader) countWildcards() (n int) {
 	for i := range r.a.wildcards {
-		w, kind := &r.a.wildcards[i], r.a.wildcardKinds[i]
-		r.ranges(v, func(d dyngraph.Dir, edge dyngraph.LabelID, nbr []dyngraph.VertexID, ent []dyngraph.Entry) {
-			if w.takes(d, edge) {
-				f(w, kind, nbr, ent)
+		w, kind, before := &r.a.wildcards[i], r.a.wildcardKinds[i], n
+		for x := range r.runs {
+			switch of := &r.runs[x]; {
+			case !w.takes(of.dir, of.edge):
+			case w.Nbr == matcher.AnyLabel:
+				n += len(of.nbr)
+			default:
+				for _, u := range of.nbr {
+					if r.view.Label(u) == w.Nbr {
+						n++
+					}
+				}
 			}
-		})
-	}
-}
-
-// countWildcards counts the entries of a vertex by wildcard and returns their number.
-func (r *reader) countWildcards(v dyngraph.VertexID) (n int) {
-	r.wildcardRanges(v, func(w *Wildcard, kind uint32, nbr []dyngraph.VertexID, _ []dyngraph.Entry) {
-		for _, u := range nbr {
-			if !w.admits(r.view.Label(u)) {
-				continue
-			}
-			if r.count[kind] == 0 {
-				r.kinds = append(r.kinds, kind)
-			}
-			r.count[kind]++
-			n++
 		}
-	})
+		if n > before {
+			r.kinds = append(r.kinds, kind)
+			r.count[kind] = uint32(n - before)
+		}
+	}
 	return n
 }
 
-// fillWildcards writes the entries of a vertex by wildcard, at the indexes in count, and sorts them by neighbour.
-func (r *reader) fillWildcards(v dyngraph.VertexID, pairs, nbrs []dyngraph.VertexID, ents []dyngraph.Entry) {
-	r.wildcardRanges(v, func(w *Wildcard, kind uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry) {
-		for i, u := range nbr {
-			if !w.admits(r.view.Label(u)) {
-				continue
-			}
-			at := r.count[kind]
-			r.count[kind]++
-			nbrs[at], ents[at] = u, ent[i]
-			if ent[i].Staged() {
-				pair, _ := slices.BinarySearch(r.kinds, kind)
-				pairs[2*pair+1] |= stagedEnd
-			}
-		}
-	})
-	for _, kind := range r.a.wildcardKinds {
+// fillWildcards writes the entries of the vertex by wildcard, at the indexes in count, sorted by neighbour.
+func (r *reader) fillWildcards(pairs, nbrs []dyngraph.VertexID, ents []dyngraph.Entry) {
+	for i := range r.a.wildcards {
+		w, kind := &r.a.wildcards[i], r.a.wildcardKinds[i]
 		pair, ok := slices.BinarySearch(r.kinds, kind)
 		if !ok {
 			continue
 		}
-		from, to := 0, endOf(pairs[2*pair+1])
-		if pair > 0 {
-			from = endOf(pairs[2*pair-1])
-		}
 		r.scratch = r.scratch[:0]
-		for i := from; i < to; i++ {
-			r.scratch = append(r.scratch, entry{kind, nbrs[i], ents[i]})
+		for x := range r.runs {
+			of := &r.runs[x]
+			if !w.takes(of.dir, of.edge) {
+				continue
+			}
+			for i, u := range of.nbr {
+				if w.admits(r.view.Label(u)) {
+					r.scratch = append(r.scratch, entry{kind, u, of.ent[i]})
+				}
+			}
 		}
-		slices.SortStableFunc(r.scratch, func(a, b entry) int { return cmp.Compare(a.nbr, b.nbr) })
+		byNeighbor := func(a, b entry) int { return cmp.Compare(a.nbr, b.nbr) }
+		if !slices.IsSortedFunc(r.scratch, byNeighbor) { // as what one label and direction have is
+			slices.SortStableFunc(r.scratch, byNeighbor)
+		}
+		at := r.count[kind]
 		for i, e := range r.scratch {
-			nbrs[from+i], ents[from+i] = e.nbr, e.ent
+			nbrs[int(at)+i], ents[int(at)+i] = e.nbr, e.ent
+			if e.ent.Staged() {
+				pairs[2*pair+1] |= stagedEnd
+			}
 		}
 	}
 }
