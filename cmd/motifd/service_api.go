@@ -174,7 +174,7 @@ func (s *service) Cancel(ctx context.Context, name string) (withdrawn bool, err 
 			continue
 		}
 		if e := s.core.Load(); e != nil && e.Interrupt(name) {
-			s.log.Warn().Str("query", name).Uint64("batch", c.Batch).Msg("the registration is ended on request")
+			s.log.Info().Str("query", name).Uint64("batch", c.Batch).Msg("the registration is ended on request")
 		}
 	}
 	return false, nil

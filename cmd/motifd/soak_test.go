@@ -131,7 +131,10 @@ func (s *soak) run(duration time.Duration) {
 	require.NoError(t, feed.Close()) // the input ends, and with it the daemon
 	<-p.done
 	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.stderr.String())
-	require.Empty(t, p.stderr.String())
+	for line := range strings.Lines(p.stderr.String()) { // change removes queries, maybe in the middle of a registration
+		require.Contains(t, line, `"query":"passing"`)
+		require.Contains(t, line, `"limit":"operator"`)
+	}
 	require.NoError(t, <-followed)
 	require.NoError(t, read.Close())
 }
