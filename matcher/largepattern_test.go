@@ -55,6 +55,9 @@ func factorial(n, k int) string {
 // edge, amid noise. The graph has 2 matches. A batch that inserts the missing edge adds 31, one that deletes another
 // edge takes 31 away. Each match is 32! embeddings.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	k := matcher.MaxVertices
 	if matchertest.Slow {
@@ -138,6 +141,9 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 // TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference
 // follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0
 	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 }, func(t *testing.T, rng *rand.Rand) {

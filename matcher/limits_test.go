@@ -356,6 +356,9 @@ func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 // steps are spent none begins, or with the policy to skip, once twice as many are; one decision leaves the rest out. A
 // replay puts out the same.
 func TestS11StepsOvershootByOneGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	const budget, poll = 100_000, 4096
 	w := newWorld(t, false)
 	var insert, remove string
@@ -401,6 +404,9 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 // limits is one record for each edge, that voids what was announced with it, and a replay of the log puts out the same
 // without measuring.
 func TestS11DeletingAHubIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	const degree, most = 20_000, 500
 	opt := func(l matcher.Limits) matcher.EngineOptions {
 		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
@@ -430,6 +436,9 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 // TestS11QueriesOfAHubLeaveOthersTheirShare: once queries that a hub keeps busy have spent the time of the batch, a
 // query that has taken little goes on.
 func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	const batchTime = 3 * time.Millisecond
 	opt := func(l matcher.Limits) matcher.EngineOptions {
 		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}

@@ -20,6 +20,9 @@ func smallCase(more ...string) []string {
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
 // is left out is told.
 func TestBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--stream=mixed", "--emit=static,counts,deltas,exists"}

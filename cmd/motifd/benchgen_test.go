@@ -77,6 +77,9 @@ const benchDigest = "129f4c402ac852f9"
 // TestBenchGenGraph holds the sizes, that no edge is twice there, and the skew: the largest degrees follow the power
 // law of the exponent, as Hill's estimate has it.
 func TestBenchGenGraph(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	for _, preset := range []string{"synth", "github"} {
 		s := benchPresets[preset].benchSizes
@@ -155,6 +158,9 @@ func TestBenchGenStream(t *testing.T) {
 // TestBenchGenQueries holds that the patterns are of the classes that they are called, counted anew here, and that the
 // graph which has had every edge of the stream holds a match of each, as the oracle says.
 func TestBenchGenQueries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	s := smallBench(rand.Uint64())
 	s.Vertices, s.Edges, s.Labels, s.Updates = 300, 1500, 2, 100
@@ -233,6 +239,9 @@ func TestBenchGenWritesCase(t *testing.T) {
 
 // TestBenchGenRefuses holds that sizes which cannot be are refused by the name of their flag, and soon.
 func TestBenchGenRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	for want, change := range map[string]func(*benchSizes){
 		"--vertices: 1 is out of range":   func(s *benchSizes) { s.Vertices = 1 },

@@ -27,6 +27,9 @@ func TestDemoGenDeterminism(t *testing.T) {
 // TestDemoGenPlants follows the stream in a map: an insertion is of an absent edge, a deletion of a present one, a
 // plant is there from its completion until it is broken, and the graph stays of one size.
 func TestDemoGenPlants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	for seed, accounts := range map[uint64]int{1: 0, 2: 500, 3: 5000} {
 		g := newDemoGen(seed, accounts)

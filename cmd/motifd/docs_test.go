@@ -29,6 +29,9 @@ func anchorsOf(text string) map[string]bool {
 
 // TestDocsLinks holds that each relative link of the pages leads to a file that is there, and to a heading in it.
 func TestDocsLinks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	root := filepath.Join("..", "..")
 	var pages []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*/*.md"} {

@@ -14,6 +14,9 @@ import (
 // the API and kept through a restart; what it finds is in the output, and in a replay of the batch log, with all of its
 // edges.
 func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	dir, port := logDir(t)
 	var paths []string

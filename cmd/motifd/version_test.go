@@ -32,6 +32,9 @@ func TestVersion(t *testing.T) {
 
 // TestVersionIsLinked holds that what the Makefile and the Dockerfile give the linker is what the program says.
 func TestVersionIsLinked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	const flag = "-X main.linked="
 	for _, file := range []string{"Makefile", ".docker/Dockerfile"} {

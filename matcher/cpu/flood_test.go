@@ -123,6 +123,9 @@ const floodChild = "MOTIFD_FLOOD_CHILD"
 // TestP4AFloodStaysWithinMemory runs itself in a child process: one batch with a million matches, of which one group
 // takes more than 20 times what it may hold in memory, is encoded in order within little memory.
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
 		spilled := runFlood(t, matchertest.NewFlood(matches), Options{Threads: 2, GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)

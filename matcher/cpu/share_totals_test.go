@@ -91,6 +91,9 @@ func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.La
 // workers that give away what they can of single searches, are what the reference finds; and all these searches are
 // shared.
 func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	labels := matchertest.Labels{Vertex: []string{"A", "A", "B"}, Edge: []string{"E", "E", "E", "F"}}
 	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph", "existence in a graph"}
 	shared, suspended, exact := map[string]int64{}, 0, 0

@@ -171,6 +171,9 @@ func untilWaiting(s *Store) {
 // TestP4WritesWaitForMerges holds the merges of a store: its writes come to wait, below the bound, for as long as
 // nothing is merged, and give up when they are told to. Released, the store goes on from there.
 func TestP4WritesWaitForMerges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	held, fs := newHeldMerges()
 	s := openSmall(t, fs)
 	f := newFiller(t, s, 2000, 500)
@@ -238,6 +241,9 @@ func TestCloseGivesUpMerges(t *testing.T) {
 
 // TestP4SlowMerges has merges take far longer than what they merge took to write: the bound holds all the same.
 func TestP4SlowMerges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	slow := func() { time.Sleep(time.Millisecond) }
 	s := openSmall(t, &mergeFS{FS: vfs.NewMem(), create: func() {}, write: slow})
 	f := newFiller(t, s, 2000, 500)

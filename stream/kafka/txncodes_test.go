@@ -15,6 +15,9 @@ import (
 // TestTxnErrorCodes: each code that a broker can answer with, once to each call that a sink makes while it opens and
 // while it publishes. Whether the sink goes on or gives up, every record is there once in the end.
 func TestTxnErrorCodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	log := openLog(t)
 	e := &ends{addr: log.Addr(), topic: func(t testing.TB, name string, partitions int, config map[string]string) string {
 		require.NoError(t, EnsureTopics(t.Context(), fast(log), Topic{Name: name, Partitions: partitions, Config: config}))
