@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -226,4 +229,41 @@ func TestS12CountsOfDenseGraphs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestS12AHubThatGrowsCostsWhatABatchChanges has edges come to one vertex, batch after batch, and go again. Two, three
+// and ten of them are counted, and the steps that this takes are proportional to the hub's edges for each batch, not
+// for each edge of it.
+func TestS12AHubThatGrowsCostsWhatABatchChanges(t *testing.T) {
+	const batches, size = 6, 300
+	w := newWorld(t, true)
+	for _, k := range []int{2, 3, 10} {
+		var cypher []string
+		for i := range k {
+			cypher = append(cypher, fmt.Sprintf("(a%d)-[:T]->(h)", i))
+		}
+		d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
+		d.Register(w.query("fan", "MATCH "+strings.Join(cypher, ", ")+" RETURN h", counts))
+		falling := func(n int) *big.Int { return new(big.Int).MulRange(int64(n-k+1), int64(n)) }
+		for b := range 2 * batches {
+			sign, from, to := "+", b*size, (b+1)*size
+			if b >= batches {
+				sign, from, to = "-", (2*batches-b)*size, (2*batches-1-b)*size
+			}
+			var text strings.Builder
+			for i := min(from, to); i < max(from, to); i++ {
+				fmt.Fprintf(&text, "%s a%d h T; ", sign, i)
+			}
+			sum := d.Batch(w.messages(text.String())).Summary.Queries[0]
+			want, got := new(big.Int).Sub(falling(max(from, to)), falling(max(k, min(from, to)))), sum.Positive
+			if min(from, to) < k {
+				want = falling(max(from, to))
+			}
+			if sign == "-" {
+				got = sum.Negative
+			}
+			require.Equal(t, want.String(), got.String(), "%d leaves, batch %d", k, b)
+			require.Less(t, sum.Steps, uint64(20*k*(max(from, to)+size)), "%d leaves, batch %d", k, b)
+		}
+	}
 }

@@ -22,10 +22,11 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 			}
 			return total
 		}
-		if e := &p.from[0]; p.conflicts == 0 && c.isLong(c.image[e.From], e, p.to) {
-			return c.memoized(p)
+		e := &p.from[0]
+		if c.isLong(c.image[e.From], e, p.to) {
+			return c.apart(c.memoized(p), p.to, e, p.conflicts&c.mapped&^p.separatorSet)
 		}
-		return c.countLeaf(p.next, p.to, &p.from[0])
+		return c.countLeaf(p.next, p.to, e)
 	}
 	first := p.leaves[0]
 	alike, plain := true, true
@@ -54,6 +55,10 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 	}
 	return c.injective.count(sets, c.step)
 }
+
+// leafKeys are the keys of the memo that number no component but a kind of edge, and whether only what both graphs have
+// is visible.
+const leafKeys = maxComponentKeys
 
 // long is the number of candidates from which on their count is memoized.
 const long = 64
@@ -105,13 +110,19 @@ func (c *Counter) countLeaf(u int, to *filter, e *Edge) matcher.Count {
 	if !c.worker.Step() {
 		return matcher.Count{}
 	}
-	n := c.sumWays(c.image[e.From], to, e)
-	if n.IsZero() {
-		return n
-	}
-	for m := c.q.conflicts[u] & c.mapped; m != 0; m &= m - 1 {
-		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) {
+	return c.apart(c.sumWays(c.image[e.From], to, e), to, e, c.q.conflicts[u]&c.mapped)
+}
+
+// apart returns what is left of the candidates of a leaf, n, without the images of some mapped vertices.
+func (c *Counter) apart(n matcher.Count, to *filter, e *Edge, conflicts uint32) matcher.Count {
+	for m := conflicts; m != 0 && !n.IsZero(); m &= m - 1 {
+		w := c.image[bits.TrailingZeros32(m)]
+		switch {
+		case !c.passes(to, w):
+		case e.Multi != nil:
 			n = n.Sub(c.edgeWays(e, w))
+		case c.isJoined(e, w):
+			n = n.Sub(matcher.CountOf(1))
 		}
 	}
 	return n
@@ -135,18 +146,32 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 }
 
 // leavesOf counts the candidates of a leaf that are joined to data vertex v; in constant time, where the batch changes
-// no edge of v and the edge implies the filter.
+// no edge of v and the edge implies the filter. What a batch changes at a hub is counted once, not once an anchor.
 func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 	nbr, ent, staged := c.neighbors(v, e)
-	if !staged && c.implied(to) {
+	implied := c.implied(to)
+	if !staged && implied {
 		return uint64(len(nbr))
+	}
+	keeps := implied && len(nbr) >= long
+	key := memoKey{component: leafKeys | c.kinds[e.kind]<<1, a: v, b: dyngraph.NoVertex}
+	if keeps {
+		if e.rank < c.rank {
+			key.component++
+		}
+		if n, ok := c.memo.get(key); ok {
+			return n.Lo
+		}
 	}
 	c.worker.StepBy(len(nbr))
 	n := uint64(0)
 	for i, w := range nbr {
-		if (!staged || c.isVisible(ent[i], e.rank)) && (c.implied(to) || c.passes(to, w)) {
+		if (!staged || c.isVisible(ent[i], e.rank)) && (implied || c.passes(to, w)) {
 			n++
 		}
+	}
+	if keeps && !c.worker.Stopped {
+		c.memo.put(key, matcher.CountOf(n))
 	}
 	return n
 }
