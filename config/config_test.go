@@ -110,12 +110,16 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	require.NoError(t, err)
 	documented := make(map[string]bool)
 	for line := range strings.Lines(string(text)) {
-		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") {
-			documented[cell] = true
+		if item, ok := strings.CutPrefix(line, "- `"); ok {
+			field, _, _ := strings.Cut(item, "`")
+			documented[field] = true
 		}
 	}
 	known := Fields()
-	for _, f := range []string{"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget", "over_budget", "sample", "mode"} {
+	for _, f := range []string{
+		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget",
+		"over_budget", "sample", "mode",
+	} {
 		known = append(known, "queries[]."+f)
 	}
 	for _, path := range known {

@@ -156,10 +156,10 @@ func TestAPIAnswers(t *testing.T) {
 	}
 }
 
-// TestP5MetricsAreDocumented holds that docs/operations.md tells of every metric, and of no other.
+// TestP5MetricsAreDocumented holds that docs/metrics.md tells of every metric, and of no other.
 func TestP5MetricsAreDocumented(t *testing.T) {
 	documented := map[string]bool{}
-	for line := range strings.Lines(readFile(t, filepath.Join("..", "..", "docs", "operations.md"))) {
+	for line := range strings.Lines(readFile(t, filepath.Join("..", "..", "docs", "metrics.md"))) {
 		if m := regexp.MustCompile("^\\| `(motifd_[a-z_]+)").FindStringSubmatch(line); m != nil {
 			documented[m[1]] = true
 		}

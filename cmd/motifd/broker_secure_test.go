@@ -103,7 +103,7 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	}
 }
 
-// permissions: what docs/kafka.md lists is enough, and that something is missing is told.
+// permissions: what docs/howto/deploy.md lists is enough, and that something is missing is told.
 func permissions(t *testing.T, b *brokertest.Secured) {
 	u := b.Users[1]
 	principal := "User:" + u.Name

@@ -44,7 +44,7 @@ so that the copy is made at once and takes room only as the daemon's own tables 
 
 To restore a backup, stop the daemon, put the directory in the place of checkpoint.dir, and start. A backup is good for the output
 as it was then: where the output goes on beyond it, the start is refused, since other records would be published under numbers that are
-taken. docs/operations.md tells how to go on.
+taken. docs/howto/backup.md tells how to go on.
 
 Examples:
   motifd checkpoint backup /var/lib/motifd /backup/motifd-monday

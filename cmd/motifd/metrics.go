@@ -17,7 +17,7 @@ import (
 	"motifd/stream/kafka"
 )
 
-// metrics are the daemon's Prometheus metrics; docs/operations.md describes each. It is the pipeline's Observer.
+// metrics are the daemon's Prometheus metrics; docs/metrics.md describes each. It is the pipeline's Observer.
 type metrics struct {
 	registry *prometheus.Registry
 	pipeline atomic.Pointer[stream.Pipeline] // nil until there is one

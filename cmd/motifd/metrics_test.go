@@ -65,12 +65,12 @@ func (m moved) has(name string) bool {
 	return false
 }
 
-// TestP5MetricsMove holds that every metric that docs/operations.md names exists and moves, and that there is none that
+// TestP5MetricsMove holds that every metric that docs/metrics.md names exists and moves, and that there is none that
 // it does not name.
 func TestP5MetricsMove(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(motifd_\\w+)` \\|").FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "docs", "operations.md")), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(motifd_\\w+)` \\|").FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "docs", "metrics.md")), -1) {
 		named[row[1]] = true
 	}
 	require.Greater(t, len(named), 35)
@@ -149,7 +149,7 @@ func TestP5MetricsMove(t *testing.T) {
 		require.True(t, m.has(name), "%s does not move", name)
 	}
 	for name := range m {
-		require.True(t, named[name], "docs/operations.md does not name %s", name)
+		require.True(t, named[name], "docs/metrics.md does not name %s", name)
 	}
 	for _, name := range []string{"motifd_input_lag", "motifd_graph_edges", "motifd_batch"} {
 		require.Greater(t, len(m[name]), 1, name)
@@ -158,7 +158,7 @@ func TestP5MetricsMove(t *testing.T) {
 
 // TestDashboard holds that the dashboard asks for metrics that there are.
 func TestDashboard(t *testing.T) {
-	docs := readFile(t, filepath.Join("..", "..", "docs", "operations.md"))
+	docs := readFile(t, filepath.Join("..", "..", "docs", "metrics.md"))
 	text := readFile(t, filepath.Join("..", "..", ".docker", "grafana", "dashboards", "motifd.json"))
 	require.True(t, json.Valid([]byte(text)))
 	asked := regexp.MustCompile(`motifd_\w+`).FindAllString(text, -1)

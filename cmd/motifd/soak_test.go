@@ -319,7 +319,7 @@ func (s *soak) checkFlat(duration time.Duration) {
 	require.True(s.t, flat, "something grows")
 }
 
-// checkDisk holds the bound of docs/operations.md on the checkpoint's directory, at each sample: twice the graph and
+// checkDisk holds the bound of docs/howto/size.md on the checkpoint's directory, at each sample: twice the graph and
 // the log, 256 MiB of tables and 64 MiB of write-ahead log.
 func (s *soak) checkDisk() {
 	const record, fixed = 200, 320 << 20
