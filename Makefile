@@ -53,7 +53,7 @@ RESTARTS    ?= 5
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 60m ./stream/kafka/...
+	$(GO) test -tags kafka -timeout 60m -run 'Broker|Settle' ./stream/kafka/...
 	$(GO) test -tags kafka -timeout 60m -run 'P3Torture|Broker' -v ./cmd/motifd
 
 .PHONY: torture
