@@ -131,14 +131,12 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		Stringer("took", time.Since(begin).Round(time.Millisecond)).
 		Msg("matches in the graph were counted")
 	if known && fills && bound > 0 && !capped && n.Cmp(matcher.CountOf(bound)) > 0 {
-		return fmt.Errorf(
-			"%w: query %q has %s matches in the graph, and backfill: full would put out all of them; admin.max_backfill "+
-				"is %d: register it without backfill, with max_matches_per_batch, or raise the bound",
-			errBackfill,
-			q.Name,
-			text,
-			bound,
-		), nil
+		advice := "register it without backfill, with max_matches_per_batch, or raise the bound"
+		if s.cfg.Output.Mode == "upsert" { // which takes neither
+			advice = "raise the bound, or narrow the pattern"
+		}
+		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would put out all of them; "+
+			"admin.max_backfill is %d: %s", errBackfill, q.Name, text, bound, advice), nil
 	}
 	if dry {
 		return errDryRun, nil
