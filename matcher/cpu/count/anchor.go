@@ -19,7 +19,7 @@ func (c *Counter) FromAnchor(
 ) (more, less matcher.Count) {
 	c.rank, c.sign = c.plan.rank[a.Edge], sign
 	self := c.plan.identity()
-	if !c.worker.Step() || !c.passes(&self.filters[a.From], n.From) || !c.passes(&self.filters[a.To], n.To) {
+	if !c.worker.Step() || !c.fits(&self.filters[a.From], n.From) || !c.fits(&self.filters[a.To], n.To) {
 		return more, less
 	}
 	c.origin = origin{a.Edge, a.From, a.To, n.From, n.To, label}
@@ -32,7 +32,7 @@ func (c *Counter) FromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	if which == dyngraph.Old {
 		c.sign = dyngraph.Deleted
 	}
-	if !c.passes(&c.plan.identity().filters[u], v) || !c.worker.Step() {
+	if !c.fits(&c.plan.identity().filters[u], v) || !c.worker.Step() {
 		return matcher.Count{}
 	}
 	c.origin = origin{anchor: -1, u: u, from: v}
@@ -55,7 +55,7 @@ func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n match
 	b := &c.origin
 	if b.anchor < 0 {
 		r := q.BlockOf[b.u]
-		if !c.passes(&q.filters[r], b.from) {
+		if !c.fits(&q.filters[r], b.from) {
 			return n, true
 		}
 		c.bind(q.Members[r], b.from)
@@ -66,7 +66,7 @@ func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n match
 		return n, false
 	}
 	u, v := q.BlockOf[b.u], q.BlockOf[b.v]
-	if q.index > 0 && (!c.passes(&q.filters[u], b.from) || !c.passes(&q.filters[v], b.to)) {
+	if q.index > 0 && (!c.fits(&q.filters[u], b.from) || !c.fits(&q.filters[v], b.to)) {
 		return n, true
 	}
 	c.bind(q.Members[u], b.from)

@@ -29,7 +29,7 @@ func plainly(c *Counter, mask uint32, vertices uint32) (n uint64) {
 		}
 		mapped := c.mapped
 		for w := range dyngraph.VertexID(vertices) {
-			if !c.passes(&c.q.filters[u], w) || !c.isInjective(u, w) {
+			if !c.admits(admission{&c.q.filters[u], c.q.conflicts[u] & c.mapped}, w) {
 				continue
 			}
 			if often := plainWeight(c, u, w); often > 0 {
@@ -60,7 +60,7 @@ func plainWeight(c *Counter, u int, w dyngraph.VertexID) uint64 {
 			continue
 		}
 		of := c.g.Range(c.image[e.From], e.Dir, e.Label)
-		if at, ok := of.Find(w); !ok || !c.isVisible(at, e.rank) {
+		if at, ok := of.Find(w); !ok || !c.admitsEdge(at, e.rank) {
 			return 0
 		}
 	}
@@ -76,7 +76,7 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 		for _, l := range c.g.LabelsOf(x, d, nil) {
 			of := c.g.Range(x, d, l)
 			e, ok := of.Find(w)
-			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.isVisible(e, set[0].rank) || used[e.Index()] {
+			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.admitsEdge(e, set[0].rank) || used[e.Index()] {
 				continue
 			}
 			used[e.Index()] = true
@@ -229,7 +229,7 @@ func mapAround(c *Counter, rng *rand.Rand, p *component) bool {
 		u := bits.TrailingZeros32(m)
 		var fit []dyngraph.VertexID
 		for w := range dyngraph.VertexID(c.g.IDBound()) {
-			if c.passes(&c.q.filters[u], w) && c.isInjective(u, w) {
+			if c.admits(admission{&c.q.filters[u], c.q.conflicts[u] & c.mapped}, w) {
 				fit = append(fit, w)
 			}
 		}

@@ -44,7 +44,8 @@ type Counter struct {
 	memo      memo
 	intersect neighbors.Intersecter
 	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
-	ways      [matcher.MaxVertices + 1][]matcher.Count     // parallel to common
+	leaves    []dyngraph.VertexID
+	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
 	depth     int
 	injective injectiveCounter
 	classes   classCounter
@@ -92,43 +93,11 @@ type Term struct {
 	Elsewhere bool // nothing of it is counted here
 }
 
-// isJoined reports whether an edge, not a multi-edge, joins data vertex w to the image of its other end.
-func (c *Counter) isJoined(e *Edge, w dyngraph.VertexID) bool {
-	nbr, ent, staged := c.neighbors(c.image[e.From], e)
-	at := neighbors.Seek(nbr, 0, w)
-	return at < len(nbr) && nbr[at] == w && (!staged || c.isVisible(ent[at], e.rank))
-}
-
 // bind maps the members of a block.
 func (c *Counter) bind(members uint32, w dyngraph.VertexID) {
 	for m := members; m != 0; m &= m - 1 {
 		c.image[bits.TrailingZeros32(m)] = w
 	}
-}
-
-// passes reports whether a data vertex fits a block.
-func (c *Counter) passes(t *filter, w dyngraph.VertexID) bool {
-	return c.terms != nil || t.passes(c.bits, c.words, w)
-}
-
-// implied reports whether each data vertex at the end of a block's only edge fits the block.
-func (c *Counter) implied(t *filter) bool { return t.implied || c.terms != nil }
-
-// neighbors returns the neighbours of a data vertex along an edge, ascending, and whether some entries may be staged.
-// Not all need fit the block.
-func (c *Counter) neighbors(v dyngraph.VertexID, e *Edge) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
-	return c.index.Of(v, c.kinds[e.kind])
-}
-
-// isVisible reports whether a data edge may be the image of an edge of a rank.
-func (c *Counter) isVisible(e dyngraph.Entry, rank int) bool {
-	if !e.Staged() {
-		return true
-	}
-	if rank < c.rank {
-		return false
-	}
-	return (c.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
 }
 
 // product multiplies the counts of components.
@@ -262,7 +231,7 @@ func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.C
 
 // waysToFit returns how often data vertex w can be the image of u beside what is mapped.
 func (c *Counter) waysToFit(u int, w dyngraph.VertexID) matcher.Count {
-	if !c.worker.Step() || !c.passes(&c.q.filters[u], w) {
+	if !c.worker.Step() || !c.fits(&c.q.filters[u], w) {
 		return matcher.Count{}
 	}
 	n := matcher.CountOf(1)
@@ -291,31 +260,18 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	if p.rest == nil {
 		c.part.chooseNext(p)
 	}
-	if len(p.from) == 1 && p.from[0].Multi == nil {
-		e := &p.from[0]
-		nbr, ent, staged := c.neighbors(c.image[e.From], e)
+	var found []dyngraph.VertexID
+	var ways []matcher.Count // how often each counts; nil if once
+	if e := &p.from[0]; len(p.from) == 1 && e.Multi == nil {
 		if p.leaf != nil {
-			return c.eliminateBeforeLeaf(p, nbr, ent, staged)
+			return c.eliminateBeforeLeaf(p)
 		}
-		if c.shares() {
-			images := c.images(p, nbr, ent, staged)
-			c.depth++
-			total = c.addUp(c.sumOver(p, images, nil), p.rest)
-			c.depth--
-			return total
-		}
-		for i, w := range nbr {
-			if !c.worker.Step() {
-				return matcher.Count{}
-			}
-			if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], e.rank)) &&
-				c.isInjective(p.next, w) {
-				total = total.Add(c.countWith(p, w))
-			}
-		}
-		return total
+		l := c.list(c.image[e.From], e)
+		found = c.candidates(&c.common[c.depth], &l, c.admission(p.next, p.to))
+		c.worker.StepBy(len(l.nbr) - len(found))
+	} else {
+		found, ways = c.inCommon(p)
 	}
-	found, ways := c.inCommon(p)
 	c.depth++
 	if c.shares() {
 		total = c.addUp(c.sumOver(p, found, ways), p.rest)
@@ -335,21 +291,6 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	return total
 }
 
-// images returns the images of a component's next block among the neighbours along its only edge. The others are
-// counted as search steps.
-func (c *Counter) images(p *component, nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) []dyngraph.VertexID {
-	images, rank := c.common[c.depth][:0], p.from[0].rank
-	for i, w := range nbr {
-		if (c.implied(p.to) || c.passes(p.to, w)) && (!staged || c.isVisible(ent[i], rank)) &&
-			c.isInjective(p.next, w) {
-			images = append(images, w)
-		}
-	}
-	c.common[c.depth] = images
-	c.worker.StepBy(len(nbr) - len(images))
-	return images
-}
-
 // countWith counts what remains of a component when its next block is mapped to w.
 func (c *Counter) countWith(p *component, w dyngraph.VertexID) matcher.Count {
 	mapped := c.mapped
@@ -361,31 +302,15 @@ func (c *Counter) countWith(p *component, w dyngraph.VertexID) matcher.Count {
 }
 
 // eliminateBeforeLeaf counts a component of a block with one leaf and no conflicts.
-func (c *Counter) eliminateBeforeLeaf(
-	p *component,
-	nbr []dyngraph.VertexID,
-	ent []dyngraph.Entry,
-	staged bool,
-) matcher.Count {
-	var total matcher.Count
-	if !c.worker.StepBy(len(nbr)) {
-		return total
+func (c *Counter) eliminateBeforeLeaf(p *component) matcher.Count {
+	e := &p.from[0]
+	l := c.list(c.image[e.From], e)
+	if !c.worker.StepBy(len(l.nbr)) {
+		return matcher.Count{}
 	}
-	rank, n := p.from[0].rank, uint64(0)
-	for i, w := range nbr {
-		if c.passes(p.to, w) && (!staged || c.isVisible(ent[i], rank)) {
-			n += c.leavesOf(w, p.leaf.to, &p.leaf.from[0])
-		}
+	n := uint64(0)
+	for _, w := range c.candidates(&c.common[c.depth], &l, c.admission(p.next, p.to)) {
+		n += c.leavesOf(w, p.leaf.to, &p.leaf.from[0])
 	}
 	return matcher.CountOf(n)
-}
-
-// isInjective reports whether no conflicting mapped vertex of u has the image w.
-func (c *Counter) isInjective(u int, w dyngraph.VertexID) bool {
-	for m := c.q.conflicts[u] & c.mapped; m != 0; m &= m - 1 {
-		if c.image[bits.TrailingZeros32(m)] == w {
-			return false
-		}
-	}
-	return true
 }

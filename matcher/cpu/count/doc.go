@@ -14,6 +14,7 @@
 // algebra.
 //
 // Where the next capability goes: a counting method is one more kind of component: a type with the method count, chosen
-// in newMethod. A vertex predicate joins filter; a time window, or any other condition on a data edge, joins isVisible
-// and MultiEdge; parallel edges are counted by MultiEdge.
+// in newMethod. Whether a vertex or an edge may extend what is mapped is decided in admission.go alone: a vertex
+// predicate joins filter.passes, a time window or any other condition on one data edge joins admitsEdge. Parallel edges
+// are counted by MultiEdge.
 package count

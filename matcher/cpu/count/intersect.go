@@ -5,14 +5,6 @@ import (
 	"motifd/matcher"
 )
 
-// edgeList is the neighbours along one edge.
-type edgeList struct {
-	nbr    []dyngraph.VertexID
-	ent    []dyngraph.Entry
-	staged bool // some might be
-	rank   int
-}
-
 // inCommon returns the data vertices that are joined to the images of all neighbours of a component's next block, fit
 // it and are injective, ascending (DESIGN A7), and how often each counts, nil if once. They are valid until the next
 // call at the same depth.
@@ -27,8 +19,7 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 			c.common[c.depth], c.ways[c.depth] = l.nbr, l.ways
 			return l.nbr, l.ways
 		}
-		l := edgeList{rank: e.rank}
-		l.nbr, l.ent, l.staged = c.neighbors(c.image[e.From], e)
+		l := c.list(c.image[e.From], e)
 		if len(l.nbr) == 0 {
 			return nil, nil
 		}
@@ -45,21 +36,12 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 		at, in := c.intersect.Of(few, l.nbr)
 		kept := found[:0]
 		for i, p := range at {
-			if c.seesAt(l, int(in[i])) && (k > 1 || c.seesAt(&ls[0], int(p))) {
+			if c.admitsAt(l, int(in[i])) && (k > 1 || c.admitsAt(&ls[0], int(p))) {
 				kept = append(kept, few[p])
 			}
 		}
 		found, few = kept, kept
 	}
-	kept := found[:0]
-	for _, w := range found {
-		if c.passes(p.to, w) && c.isInjective(p.next, w) {
-			kept = append(kept, w)
-		}
-	}
-	c.common[c.depth] = kept
-	return kept, nil
+	c.common[c.depth] = found
+	return c.candidates(&c.common[c.depth], &edgeList{nbr: found}, c.admission(p.next, p.to)), nil
 }
-
-// seesAt reports whether the edge to the i-th neighbour of a list is visible.
-func (c *Counter) seesAt(l *edgeList, i int) bool { return !l.staged || c.isVisible(l.ent[i], l.rank) }

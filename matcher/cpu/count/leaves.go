@@ -43,12 +43,12 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 	sets := make([][]dyngraph.VertexID, len(p.leaves))
 	for k, u := range p.leaves {
 		if len(c.q.Edges[u]) == 1 {
-			c.injective.sets[u] = c.leafSet(u, c.injective.sets[u][:0])
+			sets[k] = c.leafSet(u)
 		} else {
 			c.gather(&c.gathered, u, &c.q.filters[u], c.q.Edges[u])
 			c.injective.sets[u] = append(c.injective.sets[u][:0], c.gathered.nbr...)
+			sets[k] = c.injective.sets[u]
 		}
-		sets[k] = c.injective.sets[u]
 		if len(sets[k]) == 0 {
 			return matcher.Count{}
 		}
@@ -65,8 +65,8 @@ const long = 64
 
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
 func (c *Counter) isLong(v dyngraph.VertexID, e *Edge, to *filter) bool {
-	nbr, _, staged := c.neighbors(v, e)
-	return len(nbr) >= long && (staged || !c.implied(to))
+	nbr, _, check := c.neighbors(v, e)
+	return len(nbr) >= long && (check || c.unlessImplied(to) != nil)
 }
 
 // sameLeaf reports whether two leaves, of one edge each that is no multi-edge, have the same candidates, up to what the
@@ -84,7 +84,7 @@ func (c *Counter) countAlike(leaves []int) matcher.Count {
 		n := uint64(0)
 		for _, u := range leaves {
 			e := &c.q.Edges[u][0]
-			if (e.rank < c.rank) != narrow {
+			if c.isNarrow(e.rank) != narrow {
 				continue
 			}
 			if n == 0 {
@@ -118,7 +118,7 @@ func (c *Counter) apart(n matcher.Count, to *filter, e *Edge, conflicts uint32) 
 	for m := conflicts; m != 0 && !n.IsZero(); m &= m - 1 {
 		w := c.image[bits.TrailingZeros32(m)]
 		switch {
-		case !c.passes(to, w):
+		case !c.fits(to, w):
 		case e.Multi != nil:
 			n = n.Sub(c.edgeWays(e, w))
 		case c.isJoined(e, w):
@@ -138,7 +138,7 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 		return 0
 	}
 	for m := c.q.conflicts[u] & c.mapped; m != 0; m &= m - 1 {
-		if w := c.image[bits.TrailingZeros32(m)]; c.passes(to, w) && c.isJoined(e, w) {
+		if w := c.image[bits.TrailingZeros32(m)]; c.fits(to, w) && c.isJoined(e, w) {
 			n--
 		}
 	}
@@ -148,43 +148,32 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 // leavesOf counts the candidates of a leaf that are joined to data vertex v; in constant time, where the batch changes
 // no edge of v and the edge implies the filter. What a batch changes at a hub is counted once, not once an anchor.
 func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
-	nbr, ent, staged := c.neighbors(v, e)
-	implied := c.implied(to)
-	if !staged && implied {
-		return uint64(len(nbr))
+	l, a := c.list(v, e), admission{to: c.unlessImplied(to)}
+	if !l.check && a.isEmpty() {
+		return uint64(len(l.nbr))
 	}
-	keeps := implied && len(nbr) >= long
+	keeps := a.isEmpty() && len(l.nbr) >= long
 	key := memoKey{component: leafKeys | c.kinds[e.kind]<<1, a: v, b: dyngraph.NoVertex}
 	if keeps {
-		if e.rank < c.rank {
+		if c.isNarrow(e.rank) {
 			key.component++
 		}
 		if n, ok := c.memo.get(key); ok {
 			return n.Lo
 		}
 	}
-	c.worker.StepBy(len(nbr))
-	n := uint64(0)
-	for i, w := range nbr {
-		if (!staged || c.isVisible(ent[i], e.rank)) && (implied || c.passes(to, w)) {
-			n++
-		}
-	}
+	c.worker.StepBy(len(l.nbr))
+	n := uint64(len(c.candidates(&c.leaves, &l, a)))
 	if keeps && !c.worker.Stopped {
 		c.memo.put(key, matcher.CountOf(n))
 	}
 	return n
 }
 
-// leafSet appends a leaf's candidates apart from what is mapped, ascending.
-func (c *Counter) leafSet(u int, dst []dyngraph.VertexID) []dyngraph.VertexID {
+// leafSet returns a leaf's candidates apart from what is mapped, ascending.
+func (c *Counter) leafSet(u int) []dyngraph.VertexID {
 	e := &c.q.Edges[u][0]
-	nbr, ent, staged := c.neighbors(c.image[e.From], e)
-	c.worker.StepBy(len(nbr))
-	for i, w := range nbr {
-		if (!staged || c.isVisible(ent[i], e.rank)) && c.passes(&c.q.filters[u], w) && c.isInjective(u, w) {
-			dst = append(dst, w)
-		}
-	}
-	return dst
+	l := c.list(c.image[e.From], e)
+	c.worker.StepBy(len(l.nbr))
+	return c.candidates(&c.injective.sets[u], &l, c.admission(u, &c.q.filters[u]))
 }

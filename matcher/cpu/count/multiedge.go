@@ -182,15 +182,15 @@ func (e *Edge) code() uint64 {
 
 // multiplicity returns the number of ways to map a multi-edge between two data vertices, given the entries of its kind
 // that lead from x to the other one.
-func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph.Entry, staged bool) matcher.Count {
-	staged = staged && slices.ContainsFunc(ent, dyngraph.Entry.Staged)
+func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph.Entry, check bool) matcher.Count {
+	check = check && refusesSome(ent)
 	total := matcher.CountOf(1)
 	for _, set := range b.Sets {
 		n := matcher.CountOf(uint64(len(ent)))
 		switch {
 		case !b.exact:
-			n = c.assign(set, x, ent, staged, noAnchor)
-		case staged:
+			n = c.assign(set, x, ent, check, noAnchor)
+		case check:
 			n = matcher.CountOf(c.visibleOf(ent, set[0].rank))
 		}
 		if n.IsZero() {
@@ -204,7 +204,7 @@ func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph
 // visibleOf counts the entries that an edge of a rank sees.
 func (c *Counter) visibleOf(ent []dyngraph.Entry, rank int) (n uint64) {
 	for _, e := range ent {
-		if c.isVisible(e, rank) {
+		if c.admitsEdge(e, rank) {
 			n++
 		}
 	}
@@ -233,7 +233,7 @@ func (c *Counter) assign(
 	set []MemberEdge,
 	x dyngraph.VertexID,
 	ent []dyngraph.Entry,
-	staged bool,
+	check bool,
 	anchor int,
 ) matcher.Count {
 	a := &c.assigning
@@ -244,7 +244,7 @@ func (c *Counter) assign(
 			continue
 		}
 		if n := len(a.kinds) - 1; n >= 0 && a.kinds[n].isAlike(d) &&
-			(!staged || (a.kinds[n].rank < c.rank) == (d.rank < c.rank)) {
+			(!check || c.isNarrow(a.kinds[n].rank) == c.isNarrow(d.rank)) {
 			a.kinds[n].n++
 			continue
 		}
@@ -272,7 +272,7 @@ func (c *Counter) assign(
 				k := &a.kinds[i]
 				mapped := state / k.radix % (k.n + 1)
 				if mapped == 0 || k.Dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label ||
-					staged && !c.isVisible(e, k.rank) {
+					check && !c.admitsEdge(e, k.rank) {
 					continue
 				}
 				if n := a.ways[state-k.radix]; !n.IsZero() {
@@ -295,42 +295,42 @@ func (c *Counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) b
 // and without it.
 func (c *Counter) besideAnchor(e *Edge, w dyngraph.VertexID, anchor int) matcher.Count {
 	x := c.image[e.From]
-	ent, staged := c.entriesTo(x, e, w)
+	ent, check := c.entriesTo(x, e, w)
 	total := matcher.CountOf(1)
 	for _, set := range e.Multi.Sets {
 		switch i := slices.IndexFunc(set, func(d MemberEdge) bool { return d.edge == anchor }); {
 		case i >= 0 && len(set) == 1:
 		case i >= 0:
-			total = total.Mul(c.assign(set, x, ent, staged, anchor))
+			total = total.Mul(c.assign(set, x, ent, check, anchor))
 		default:
-			total = total.Mul(c.assign(set, x, ent, staged, noAnchor))
+			total = total.Mul(c.assign(set, x, ent, check, noAnchor))
 		}
 	}
 	return total
 }
 
-// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether some may be
-// staged.
+// entriesTo returns the entries that lead from a data vertex along an edge to another one, and whether admitsEdge may
+// refuse some of them.
 func (c *Counter) entriesTo(x dyngraph.VertexID, e *Edge, w dyngraph.VertexID) ([]dyngraph.Entry, bool) {
-	nbr, ent, staged := c.neighbors(x, e)
+	nbr, ent, check := c.neighbors(x, e)
 	from := neighbors.Seek(nbr, 0, w)
 	end := from
 	for end < len(nbr) && nbr[end] == w {
 		end++
 	}
-	return ent[from:end], staged
+	return ent[from:end], check
 }
 
 // edgeWays returns how often an edge joins data vertex w to the image of its other end.
 func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
 	x := c.image[e.From]
-	ent, staged := c.entriesTo(x, e, w)
+	ent, check := c.entriesTo(x, e, w)
 	switch {
 	case len(ent) == 0:
 		return matcher.Count{}
 	case e.Multi != nil:
-		return c.multiplicity(e.Multi, x, ent, staged)
-	case staged && !c.isVisible(ent[0], e.rank):
+		return c.multiplicity(e.Multi, x, ent, check)
+	case check && !c.admitsEdge(ent[0], e.rank):
 		return matcher.Count{}
 	}
 	return matcher.CountOf(1)
@@ -359,7 +359,8 @@ func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 	}
 	c.worker.StepBy(least * len(from))
 	x := c.image[from[lead].From]
-	nbr, ent, staged := c.neighbors(x, &from[lead])
+	nbr, ent, check := c.neighbors(x, &from[lead])
+	a := c.admission(u, to)
 	for i := 0; i < len(nbr); {
 		w, end := nbr[i], i+1
 		for end < len(nbr) && nbr[end] == w {
@@ -367,13 +368,13 @@ func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 		}
 		run := ent[i:end]
 		i = end
-		if !c.implied(to) && !c.passes(to, w) || !c.isInjective(u, w) {
+		if !c.admits(a, w) {
 			continue
 		}
 		n := matcher.CountOf(1)
 		if e := &from[lead]; e.Multi != nil {
-			n = c.multiplicity(e.Multi, x, run, staged)
-		} else if staged && !c.isVisible(run[0], e.rank) {
+			n = c.multiplicity(e.Multi, x, run, check)
+		} else if check && !c.admitsEdge(run[0], e.rank) {
 			continue
 		}
 		for k := range from {
@@ -392,8 +393,9 @@ func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 
 // sumWays adds up the multiplicities of the data vertices that fit a block and are joined to v by a multi-edge.
 func (c *Counter) sumWays(v dyngraph.VertexID, to *filter, e *Edge) (total matcher.Count) {
-	nbr, ent, staged := c.neighbors(v, e)
-	if !staged && c.implied(to) && e.Multi.IsSimple() {
+	nbr, ent, check := c.neighbors(v, e)
+	a := admission{to: c.unlessImplied(to)}
+	if !check && a.isEmpty() && e.Multi.IsSimple() {
 		return matcher.CountOf(uint64(len(nbr)))
 	}
 	c.worker.StepBy(len(nbr))
@@ -402,8 +404,8 @@ func (c *Counter) sumWays(v dyngraph.VertexID, to *filter, e *Edge) (total match
 		for end < len(nbr) && nbr[end] == w {
 			end++
 		}
-		if c.implied(to) || c.passes(to, w) {
-			total = total.Add(c.multiplicity(e.Multi, v, ent[i:end], staged))
+		if c.admits(a, w) {
+			total = total.Add(c.multiplicity(e.Multi, v, ent[i:end], check))
 		}
 		i = end
 	}

@@ -18,12 +18,11 @@ type path struct {
 
 // pathStep is a block of a path.
 type pathStep struct {
-	at        int    // the block
-	conflicts uint32 // blocks outside that its image must differ from
-	members   uint32
-	to        *filter
-	from      [2]*Edge     // from the block before and from the one after; each data edge counts for one
-	pendants  []*component // components that hang from the block
+	at       int // the block
+	members  uint32
+	to       *filter
+	from     [2]*Edge     // from the block before and from the one after; each data edge counts for one
+	pendants []*component // components that hang from the block
 }
 
 // asPath returns the component as a path, nil if it is none.
@@ -76,7 +75,7 @@ func (ps *quotientComponents) asPath(p *component) *path {
 
 // step returns a block as a step.
 func (ps *quotientComponents) step(at int) pathStep {
-	return pathStep{at: at, conflicts: ps.q.conflicts[at], members: ps.q.Members[at], to: &ps.q.filters[at]}
+	return pathStep{at: at, members: ps.q.Members[at], to: &ps.q.filters[at]}
 }
 
 // conflictsWithin reports whether blocks of a set conflict with each other.
@@ -116,7 +115,8 @@ type pathCounter struct {
 	ways     []uint64 // by vertex, 0 between uses
 	frontier [2][]Reached
 	other    []Reached
-	arms     []armSize // of spiders
+	images   []dyngraph.VertexID // of one list
+	arms     []armSize           // of spiders
 	sums     []uint64
 	busy     bool   // with a path or spider, whose pendants may not use it meanwhile
 	overflow bool   // a number exceeded 64 bits
@@ -200,31 +200,29 @@ func (c *Counter) expand(l *pathStep, from int, of []Reached, side int) {
 	x := &c.paths
 	out := x.frontier[side][:0]
 	e := l.from[from]
-	kept := l.conflicts&c.mapped != 0   // conflicts with something
+	a := c.admission(l.at, l.to)
 	if len(of) == 1 && e.Multi == nil { // no image is reached twice
-		nbr, ent, staged := c.neighbors(of[0].Vertex, e)
-		c.worker.StepBy(len(nbr))
-		for i, w := range nbr {
-			if (!staged || c.isVisible(ent[i], e.rank)) && (c.implied(l.to) || c.passes(l.to, w)) &&
-				(!kept || c.isInjective(l.at, w)) {
-				out = append(out, Reached{w, of[0].Ways})
-			}
+		from := c.list(of[0].Vertex, e)
+		c.worker.StepBy(len(from.nbr))
+		for _, w := range c.candidates(&x.images, &from, a) {
+			out = append(out, Reached{w, of[0].Ways})
 		}
 		x.frontier[side] = c.weigh(l, out)
 		return
 	}
 	x.touched += prefetch(c.index, of)
+	every := a.isEmpty()
 	for _, r := range of {
-		nbr, ent, staged := c.neighbors(r.Vertex, e)
+		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for i, w := range nbr {
-			if staged && !c.isVisible(ent[i], e.rank) {
+			if check && !c.admitsEdge(ent[i], e.rank) {
 				continue
 			}
 			if x.ways[w] == 0 {
-				if !c.implied(l.to) && !c.passes(l.to, w) || kept && !c.isInjective(l.at, w) {
+				if !every && !c.admits(a, w) {
 					continue
 				}
 				out = append(out, Reached{Vertex: w})
@@ -284,13 +282,13 @@ func (c *Counter) joinFrontiers(ch *path, lo, hi int) (matcher.Count, bool) {
 	var total matcher.Count
 	var sumHi, sumLo uint64
 	for _, r := range x.frontier[few] {
-		nbr, ent, staged := c.neighbors(r.Vertex, e)
+		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for i, w := range nbr {
 			n := x.ways[w]
-			if n == 0 || staged && !c.isVisible(ent[i], e.rank) {
+			if n == 0 || check && !c.admitsEdge(ent[i], e.rank) {
 				continue
 			}
 			h, l := bits.Mul64(n, r.Ways)

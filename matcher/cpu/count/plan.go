@@ -54,22 +54,8 @@ type Quotient struct {
 type filter struct {
 	test      candidates.Test // of the lowest member
 	moreTests []candidates.Test
-	// implied tells that each data vertex at the end of the block's only edge fits it; see Counter.implied.
+	// implied tells that each data vertex at the end of the block's only edge fits it; see Counter.unlessImplied.
 	implied bool
-}
-
-// passes reports whether a data vertex, given the candidate bits, fits the block.
-func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
-	at := int(w) * words
-	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
-		return false
-	}
-	for i := range t.moreTests {
-		if !t.moreTests[i].Of(cand[at:]) {
-			return false
-		}
-	}
-	return true
 }
 
 // Edge leads from another block to a block. Pattern edges that the quotient identifies are one Edge, of their lowest

@@ -222,14 +222,14 @@ func (c *Counter) pull(before *pathStep, of, images []Reached) {
 	x.touched += prefetch(c.index, of)
 	e := before.from[1]
 	for i, r := range of {
-		nbr, ent, staged := c.neighbors(r.Vertex, e)
+		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		sum, over := uint64(0), uint64(0)
 		for k, w := range nbr {
 			n := x.ways[w]
-			if n == 0 || staged && !c.isVisible(ent[k], e.rank) {
+			if n == 0 || check && !c.admitsEdge(ent[k], e.rank) {
 				continue
 			}
 			var carry uint64
@@ -253,13 +253,13 @@ func (c *Counter) push(last *pathStep, to, images []Reached) {
 	x.touched += prefetch(c.index, images)
 	e := last.from[0]
 	for _, r := range images {
-		nbr, ent, staged := c.neighbors(r.Vertex, e)
+		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for k, w := range nbr {
 			i := x.ways[w]
-			if i == 0 || staged && !c.isVisible(ent[k], e.rank) {
+			if i == 0 || check && !c.admitsEdge(ent[k], e.rank) {
 				continue
 			}
 			sum, carry := bits.Add64(x.sums[i-1], r.Ways, 0)
