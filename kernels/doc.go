@@ -3,8 +3,9 @@
 // Package kernels holds the GPU code of motifd and what it takes to run it.
 //
 //	device.cuh  the little of CUDA that is used, for clang, nvcc and the emulator
-//	warp.cuh    layers, each on the one before: warps; search.cuh: binary searches in the packed memory array; setops.cuh:
-//	            candidates by intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,
+//	warp.cuh    layers, each on the one before: warps; search.cuh: binary searches in the packed memory array;
+//	            admission.cuh: whether a vertex or an edge may extend a partial match; setops.cuh: candidates by
+//	            intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,
 //	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch;
 //	            flatcount.cuh: counts of 32 tasks at a time, which flatmail.cuh shares
 //	sort.cuh    a radix sort; rows.cuh: rows put in order with it

@@ -34,7 +34,7 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
             Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b) : Range{0, 0};
             for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
                 u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
-                if (candidate(p.g, st, taken)) n -= joins(p, s.net, b, r, taken);
+                if (passes(p.g, st, taken)) n -= joins(p, s.net, b, r, taken);
             }
             if (n < l.size) total = 0;
             for (u32 k = 0; total != 0 && k < l.size; k++) total = times(total, n - k);
@@ -136,7 +136,7 @@ FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows,
             } else if (ofEdge) {
                 const Back& b = q.back[st.back];
                 s.frame[d].best = piece;
-                s.frame[d].next = nextVisible(p, s.net, b, piece + kWarp, f.end, s.m[b.to]);
+                s.frame[d].next = nextAdmitted(p, s.net, b, piece + kWarp, f.end, s.m[b.to]);
             } else {
                 s.frame[d].next = piece + kWarp;
             }

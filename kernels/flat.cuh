@@ -121,13 +121,14 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
         if (hit) {
             x = p.g.nbr[at];
             entry = p.g.ent[at];
-            hit = candidate(p.g, last, x) && fits(s, last, x, st.place, f.w[of]) && visible(p, s.net, entry, q.back[last.back + best].rule);
+            auto image = [&](u32 place) { return place == st.place ? f.w[of] : s.m[place]; };
+            hit = admitsAlong(p, s.net, last, x, entry, q.back[last.back + best].rule, image);
         }
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
             found[k] = k == best ? entry : find(p.g, f.range[k][of], x, q.back[last.back + k]);
-            hit = found[k] != kNone && (k == best || visible(p, s.net, found[k], q.back[last.back + k].rule));
+            hit = found[k] != kNone && (k == best || admitsEdge(p, s.net, found[k], q.back[last.back + k].rule));
         }
         u32 hits = vote(hit);
         work.turns++;

@@ -56,12 +56,12 @@ FN u128 leavesOf(const Params& p, const Program& q, const Flats& f, u32 l) {
         u32 v = placed(f, q, l, lane, b.from), n = recall(p, p.column[leaf.column], v) - 1;
         for (u32 k = st.clash; k != 0; k &= k - 1) {
             u32 taken = placed(f, q, l, lane, lowestBit(k));
-            if (!candidate(p.g, st, taken)) continue;
+            if (!passes(p.g, st, taken)) continue;
             if (loose(b)) {
                 n -= joins(p, kNone, b, reach(p.g, v, b), taken);
             } else {
                 u32 e = entryTo(p.g, v, b, taken);
-                n -= e != kNone && visible(p, kNone, e, b.rule);
+                n -= e != kNone && admitsEdge(p, kNone, e, b.rule);
             }
         }
         if (n < leaf.size) total = 0;
@@ -115,17 +115,15 @@ FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 n, u32 al
 // best led there, by an entry.
 FN bool isCandidate(const Params& p, const Program& q, const Flats& f, u32 l, u32 lane, u32 best, u32 entry, u32 w) {
     const Step& st = q.step[q.start + l];
-    if (!candidate(p.g, st, w)) return false;
     u32 net = kNone;  // rows' rule alone asks for it
     if (q.back[best].rule == kByOrder) net = netOf(f, l, lane);
-    if (!visible(p, net, entry, q.back[best].rule)) return false;
-    for (u32 k = st.clash; k != 0; k &= k - 1)
-        if (placed(f, q, l, lane, lowestBit(k)) == w) return false;
+    auto image = [&](u32 place) { return placed(f, q, l, lane, place); };
+    if (!admitsAlong(p, net, st, w, entry, q.back[best].rule, image)) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Back& b = q.back[k];
         u32 e = entryTo(p.g, placed(f, q, l, lane, b.from), b, w);
-        if (e == kNone || !visible(p, net, e, b.rule)) return false;
+        if (e == kNone || !admitsEdge(p, net, e, b.rule)) return false;
     }
     return true;
 }

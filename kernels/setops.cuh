@@ -1,19 +1,14 @@
 // Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time: the shortest of the neighbour ranges is streamed, the
 // others are searched by every lane for its own candidate, ballots compact (DESIGN A7).
 #pragma once
-#include "state.cuh"
+#include "admission.cuh"
 
 FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; }
 
-// hasLabel tells whether a slot that a back edge reaches has its label.
-FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
-    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
-}
-
-// nextVisible returns the first slot from at on, before end, that joins w along a back edge and belongs to what is
+// nextAdmitted returns the first slot from at on, before end, that joins w along a back edge and belongs to what is
 // searched; or end.
-FN u32 nextVisible(const Params& p, u32 net, const Back& b, u32 at, u32 end, u32 w) {
-    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !visible(p, net, p.g.ent[at], b.rule)) at++;
+FN u32 nextAdmitted(const Params& p, u32 net, const Back& b, u32 at, u32 end, u32 w) {
+    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !admitsEdge(p, net, p.g.ent[at], b.rule)) at++;
     return at;
 }
 
@@ -30,9 +25,9 @@ FN void openFrame(State& s, u32 d, Frame f) {
 // openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
 FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
     Range r = reach(p.g, s.m[b.from], b);
-    u32 w = s.m[b.to], first = nextVisible(p, s.net, b, r.begin, r.end, w);
+    u32 w = s.m[b.to], first = nextAdmitted(p, s.net, b, r.begin, r.end, w);
     if (first == r.end) return false;
-    bool only = nextVisible(p, s.net, b, first + 1, r.end, w) == r.end;
+    bool only = nextAdmitted(p, s.net, b, first + 1, r.end, w) == r.end;
     openFrame(s, d, Frame{first, only ? first + 1 : r.end, 0, st.back});
     return true;
 }
@@ -69,47 +64,19 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
     return true;
 }
 
-// rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
-FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
-    u64 row = g.row[slot];
-    return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
-}
-
-// rankOfEdge is the rank of an edge that joins two vertices.
-FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
-    Range r = reach(g, u, Back{0, 0, kAnyLabel, g.dirs > 1 ? kEither : 0, 0, 0, kAnyLabel});
-    u32 at = r.begin;
-    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
-    return rankOf(g, u, w, at);
-}
-
-// mayBe tells whether the entry in a slot can be the image of an edge step: what parallel edges are mapped to is
-// others', and symmetry may ask for an order.
-FN bool mayBe(const Params& p, const State& s, const Step& st, const Back& b, u32 slot) {
-    u32 e = p.g.ent[slot] & ~kStaged;
-    for (u64 k = st.apart; k != 0; k &= k - 1) {
-        u32 low = (u32)k;
-        if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;
-    }
-    if (st.after == kNone && st.before == kNone) return true;
-    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(p.g, u, w, slot);
-    return (st.after == kNone || rankOfEdge(p.g, u, w, s.edge[st.after]) < rank) &&
-           (st.before == kNone || rankOfEdge(p.g, u, w, s.edge[st.before]) > rank);
-}
-
 // joined tells whether w, from a slot that back edge best reaches, is joined along all back edges of a step.
 FN bool joined(const Params& p, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
     const Back& b = q.back[best];
-    if (!hasLabel(p.g, b, slot) || !visible(p, s.net, p.g.ent[slot], b.rule)) return false;
+    if (!admitsSlot(p, s.net, b, slot)) return false;
     // Of several slots with w the first stands for it, unless each is to be chosen.
-    if (st.own == 0 && nextVisible(p, s.net, b, s.range[best].begin, slot, w) < slot) return false;
+    if (st.own == 0 && nextAdmitted(p, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Range& r = s.range[k];
         if (k < st.back + st.own) {
             u32 e = find(p.g, r, w, q.back[k]);
-            if (e == kNone || !visible(p, s.net, e, q.back[k].rule)) return false;
-        } else if (nextVisible(p, s.net, q.back[k], r.begin, r.end, w) == r.end) {
+            if (e == kNone || !admitsEdge(p, s.net, e, q.back[k].rule)) return false;
+        } else if (nextAdmitted(p, s.net, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
         }
     }
@@ -126,9 +93,9 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 
         u32 w = p.g.nbr[slot];
         if (st.vertex == kNone) {
             const Back& b = q.back[st.back];
-            ok = w == s.m[b.to] && hasLabel(p.g, b, slot) && visible(p, s.net, p.g.ent[slot], b.rule) && mayBe(p, s, st, b, slot);
+            ok = w == s.m[b.to] && admitsSlot(p, s.net, b, slot) && admitsImage(p, s, st, b, slot);
         } else {
-            ok = candidate(p.g, st, w) && fits(s, st, w) && joined(p, s, q, st, best, slot, w);
+            ok = admits(p.g, st, w, [&](u32 place) { return s.m[place]; }) && joined(p, s, q, st, best, slot, w);
         }
     }
     warpSync();
@@ -160,7 +127,7 @@ FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, 
         u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
         bool ok = t < total && slot % kLeaf < p.g.count[slot / kLeaf];
         steps += popcount(vote(ok));
-        u32 hits = vote(ok && candidate(p.g, st, p.g.nbr[slot]) && hasLabel(p.g, b, slot) && visible(p, net, p.g.ent[slot], b.rule));
+        u32 hits = vote(ok && passes(p.g, st, p.g.nbr[slot]) && admitsSlot(p, net, b, slot));
         // This lane's vertex has the places from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
@@ -186,9 +153,9 @@ FN u32 offers(const Params& p, u32 net, const Step& st, const Back& b, u32 v, bo
 FN u32 joins(const Params& p, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
         u32 e = find(p.g, r, w, b);
-        return e != kNone && visible(p, net, e, b.rule);
+        return e != kNone && admitsEdge(p, net, e, b.rule);
     }
     u32 n = 0;
-    for (u32 at = r.begin; (at = nextVisible(p, net, b, at, r.end, w)) < r.end; at++) n++;
+    for (u32 at = r.begin; (at = nextAdmitted(p, net, b, at, r.end, w)) < r.end; at++) n++;
     return n;
 }

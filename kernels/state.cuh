@@ -105,18 +105,6 @@ struct Params {
     const u32* image;  // by image and column: the column of the match's own row that it has there
 };
 
-// visible tells whether an entry belongs to what is searched from a net edge.
-FN bool visible(const Params& p, u32 net, u32 entry, u32 rule) {
-    if (!(entry & kStaged)) return true;
-    if (rule == kUnchanged) return false;
-    u32 o = p.g.order[entry & ~kStaged];
-    bool deleted = o & kDeleted;
-    u32 order = (o & ~kDeleted) - 1;
-    if (rule == kInView) return deleted == (p.old != 0);
-    if (deleted != (p.sign == kRemoved)) return false;
-    return rule == kAnyEdge || (deleted ? order > net : order < net);
-}
-
 // recall returns 1 plus what a vertex offers to a leaf, by the memo; or 0 when the search has not noted it.
 FN u32 recall(const Params& p, u32 column, u32 v) {
     u32 x = peek(p.memo + (u64)column * p.vertices + v);
@@ -125,19 +113,3 @@ FN u32 recall(const Params& p, u32 column, u32 v) {
 
 // note has the memo know what recall is to return.
 FN void note(const Params& p, u32 column, u32 v, u32 x) { post(p.memo + (u64)column * p.vertices + v, p.known + x); }
-
-FN bool candidate(const Graph& g, const Step& st, u32 w) {
-    return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0;
-}
-
-// fits checks injectivity and the constraints of symmetry of w against the places in a step's sets. The vertex of one
-// of them is given.
-FN bool fits(const State& s, const Step& st, u32 w, u32 place, u32 given) {
-    for (u32 k = st.clash | st.above | st.below; k != 0; k &= k - 1) {
-        u32 i = lowestBit(k), m = i == place ? given : s.m[i];
-        if ((m == w ? st.clash | st.above | st.below : m > w ? st.above : st.below) >> i & 1) return false;
-    }
-    return true;
-}
-
-FN bool fits(const State& s, const Step& st, u32 w) { return fits(s, st, w, kNone, 0); }

@@ -26,12 +26,10 @@ FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 ta
         Task t = task[i];
         const Program& q = p.program[t.program];
         if (q.anchor == kNone) {
-            ok = candidate(p.g, q.step[0], t.net);
+            ok = passes(p.g, q.step[0], t.net);
         } else {
             Net n = p.net[t.net];
-            const Step& b = q.step[1];
-            ok = candidate(p.g, q.step[0], n.from) && candidate(p.g, b, n.to) && (!(b.clash & 1) || n.from != n.to) &&
-                 (!(b.above & 1) || n.from < n.to) && (!(b.below & 1) || n.from > n.to);
+            ok = passes(p.g, q.step[0], n.from) && admits(p.g, q.step[1], n.to, [&](u32) { return n.from; });
         }
     }
     return vote(ok);

@@ -1,0 +1,87 @@
+// Admission: whether a data vertex or a data edge may extend a partial match. All kernels decide it here, whatever
+// finds the candidates, so that a further condition is added once:
+//
+//   - passes: conditions on a vertex alone (label and neighbourhood; a vertex predicate).
+//   - admits: these, and conditions between a vertex and the images of earlier steps (injectivity, symmetry).
+//   - admitsEdge: conditions on an edge (whether the search sees it; a time window); admitsSlot: these, and its label.
+//   - admitsImage: conditions between the image of an edge and the images of others (parallel edges, symmetry).
+#pragma once
+#include "state.cuh"
+
+// passes tells whether w may be the image of a step whatever is mapped.
+FN bool passes(const Graph& g, const Step& st, u32 w) { return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0; }
+
+// besideImages tells whether w differs from the images that a step's own must differ from, and is on the side of others
+// that symmetry asks for. image returns the vertex that is mapped at a place.
+template <class Image>
+FN bool besideImages(const Step& st, u32 w, Image image) {
+    for (u32 k = st.clash | st.above | st.below; k != 0; k &= k - 1) {
+        u32 i = lowestBit(k), m = image(i);
+        if ((m == w ? st.clash | st.above | st.below : m > w ? st.above : st.below) >> i & 1) return false;
+    }
+    return true;
+}
+
+// admits tells whether w may be the image of a step beside what is mapped.
+template <class Image>
+FN bool admits(const Graph& g, const Step& st, u32 w, Image image) {
+    return passes(g, st, w) && besideImages(st, w, image);
+}
+
+// admitsEdge tells whether the data edge of an entry may be the image of a back edge with a rule, in a search from a
+// net edge.
+FN bool admitsEdge(const Params& p, u32 net, u32 entry, u32 rule) {
+    if (!(entry & kStaged)) return true;
+    if (rule == kUnchanged) return false;
+    u32 o = p.g.order[entry & ~kStaged];
+    bool deleted = o & kDeleted;
+    u32 order = (o & ~kDeleted) - 1;
+    if (rule == kInView) return deleted == (p.old != 0);
+    if (deleted != (p.sign == kRemoved)) return false;
+    return rule == kAnyEdge || (deleted ? order > net : order < net);
+}
+
+// admitsAlong tells whether w may be the image of a step, and the data edge of an entry that of the back edge that led
+// to w.
+template <class Image>
+FN bool admitsAlong(const Params& p, u32 net, const Step& st, u32 w, u32 entry, u32 rule, Image image) {
+    return passes(p.g, st, w) && admitsEdge(p, net, entry, rule) && besideImages(st, w, image);
+}
+
+// hasLabel tells whether a slot that a back edge reaches has its label.
+FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
+    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
+}
+
+// admitsSlot tells whether the data edge in a slot that a back edge reaches may be its image.
+FN bool admitsSlot(const Params& p, u32 net, const Back& b, u32 slot) {
+    return hasLabel(p.g, b, slot) && admitsEdge(p, net, p.g.ent[slot], b.rule);
+}
+
+// rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
+FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
+    u64 row = g.row[slot];
+    return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
+}
+
+// rankOfEdge is the rank of an edge that joins two vertices.
+FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
+    Range r = reach(g, u, Back{0, 0, kAnyLabel, g.dirs > 1 ? kEither : 0, 0, 0, kAnyLabel});
+    u32 at = r.begin;
+    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
+    return rankOf(g, u, w, at);
+}
+
+// admitsImage tells whether the entry in a slot can be the image of an edge step beside those of other edges: what
+// parallel edges are mapped to is others', and symmetry may ask for an order.
+FN bool admitsImage(const Params& p, const State& s, const Step& st, const Back& b, u32 slot) {
+    u32 e = p.g.ent[slot] & ~kStaged;
+    for (u64 k = st.apart; k != 0; k &= k - 1) {
+        u32 low = (u32)k;
+        if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;
+    }
+    if (st.after == kNone && st.before == kNone) return true;
+    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(p.g, u, w, slot);
+    return (st.after == kNone || rankOfEdge(p.g, u, w, s.edge[st.after]) < rank) &&
+           (st.before == kNone || rankOfEdge(p.g, u, w, s.edge[st.before]) > rank);
+}
