@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"motifd/stream/file"
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/publish"
 )
 
 // Config is the whole configuration. docs/configuration.md describes every field with its default and unit.
@@ -356,7 +356,7 @@ func (k *KafkaInput) setDefaults() {
 }
 
 func (k *KafkaOutput) setDefaults() {
-	k.Compression, k.Transactions, k.OnPartitionChange = "none", kafka.TransactionsOn, kafka.PartitionsStop
+	k.Compression, k.Transactions, k.OnPartitionChange = "none", publish.TransactionsOn, publish.PartitionsStop
 	k.MaxTransactionRecords, k.TransactionTimeout, k.TransactionMemory = 100_000, Duration(time.Minute), 64<<20
 }
 

@@ -341,7 +341,7 @@ checkpoint: {dir: d}
 	require.NoError(t, err)
 	check := func(want *x509.Certificate, secret string) {
 		t.Helper()
-		for _, client := range []kafka.Client{source.Client, sink.Client} {
+		for _, client := range []kafka.ClientOptions{source.ClientOptions, sink.ClientOptions} {
 			require.True(t, client.TLS().RootCAs.Equal(pool(want)))
 			require.Equal(t, secret, client.SASL.Password())
 		}

@@ -14,6 +14,8 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/file"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/publish"
+	"motifd/stream/kafka/source"
 )
 
 // GraphOptions returns the options of an empty graph.
@@ -52,8 +54,8 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 
 // client maps a connection, whose section is at path. Certificates and password of a new connection are what the files
 // hold then.
-func (c *Connection) client(src *sources, path string) (kafka.Client, error) {
-	out := kafka.Client{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
+func (c *Connection) client(src *sources, path string) (kafka.ClientOptions, error) {
+	out := kafka.ClientOptions{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
 	if t := c.TLS; t != nil {
 		fresh, err := t.config(src, path+".tls")
 		if err != nil {
@@ -68,11 +70,11 @@ func (c *Connection) client(src *sources, path string) (kafka.Client, error) {
 }
 
 // SourceOptions returns the options of a Kafka source.
-func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
+func (c *Config) SourceOptions() (source.Options, error) {
 	k, l := c.Input.Kafka, &c.Input.Limits
 	client, err := k.client(c.src, "input.kafka")
-	return kafka.SourceOptions{
-		Client: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation, Merge: k.Merge,
+	return source.Options{
+		ClientOptions: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation, Merge: k.Merge,
 		AllowDataLoss:  k.OnDataLoss == "continue",
 		MaxRecordBytes: int(l.MaxMessageBytes), MaxBatchBytes: int(l.MaxExpandedBytes),
 	}, err
@@ -80,12 +82,12 @@ func (c *Config) SourceOptions() (kafka.SourceOptions, error) {
 
 // SinkOptions returns the options of a Kafka output; output.kafka.transactions tells whether the part that is about
 // transactions counts.
-func (c *Config) SinkOptions() (kafka.TxnSinkOptions, error) {
+func (c *Config) SinkOptions() (publish.TxnSinkOptions, error) {
 	k := c.Output.Kafka
 	client, err := k.client(c.src, "output.kafka")
-	o := kafka.TxnSinkOptions{
-		SinkOptions: kafka.SinkOptions{
-			Client: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
+	o := publish.TxnSinkOptions{
+		SinkOptions: publish.SinkOptions{
+			ClientOptions: client, Topic: k.Topic, DeadLetters: k.DeadLetter, Control: k.Control,
 			AllowExisting: c.Output.AllowExisting, OnPartitions: k.OnPartitionChange, Compression: k.Compression,
 		},
 		Progress: k.Progress(), TransactionTimeout: k.TransactionTimeout.Std(),

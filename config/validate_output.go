@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/publish"
 )
 
 func (v *validator) output() {
@@ -38,18 +38,18 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 	v.oneOf(
 		"output.kafka.transactions",
 		k.Transactions,
-		kafka.TransactionsAuto,
-		kafka.TransactionsOn,
-		kafka.TransactionsOff,
+		publish.TransactionsAuto,
+		publish.TransactionsOn,
+		publish.TransactionsOff,
 	)
 	v.oneOf(
 		"output.kafka.on_partition_change",
 		k.OnPartitionChange,
-		kafka.PartitionsStop,
-		kafka.PartitionsKeep,
-		kafka.PartitionsSpread,
+		publish.PartitionsStop,
+		publish.PartitionsKeep,
+		publish.PartitionsSpread,
 	)
-	if k.OnPartitionChange == kafka.PartitionsSpread && v.c.Output.Mode == "upsert" {
+	if k.OnPartitionChange == publish.PartitionsSpread && v.c.Output.Mode == "upsert" {
 		v.fail(
 			"output.kafka.on_partition_change",
 			"is spread, and output.mode is upsert: the tombstone of a match could go to another "+
@@ -70,7 +70,7 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 		{"output.kafka.dead_letter", k.DeadLetter},
 		{"output.kafka.control", k.Control},
 	}
-	if k.Transactions != kafka.TransactionsOff && k.Topic != "" {
+	if k.Transactions != publish.TransactionsOff && k.Topic != "" {
 		names = append(names, pathName{"output.kafka.progress_topic", k.Progress()})
 	}
 	if in := v.c.Input.Kafka; in != nil {

@@ -35,8 +35,8 @@ const (
 	adminStopTimeout   = 3 * time.Second
 )
 
-// admin is the HTTP interface (DESIGN P7), or the part of it at admin.metrics_listen.
-type admin struct {
+// adminServer is the HTTP interface (DESIGN P7), or the part of it at admin.metrics_listen.
+type adminServer struct {
 	field  string // of the address
 	listen string // address
 	tls    *tls.Config
@@ -48,7 +48,7 @@ type admin struct {
 }
 
 // newAdmin returns the interface to a daemon.
-func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) (*admin, error) {
+func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) (*adminServer, error) {
 	a := newProbes("admin.listen", cfg.Listen, cfg.Hosts, d, metrics, log)
 	var err error
 	if a.tls, err = cfg.ServerTLS(); err != nil {
@@ -70,8 +70,8 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 }
 
 // newProbes returns what only reads and tells nothing of the graph: metrics and probes, without TLS and token.
-func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *admin {
-	a := &admin{field: field, listen: listen, log: log, mux: http.NewServeMux()}
+func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *adminServer {
+	a := &adminServer{field: field, listen: listen, log: log, mux: http.NewServeMux()}
 	if config.IsLoopback(listen) || len(hosts) > 0 {
 		host, _, _ := net.SplitHostPort(listen) // the configuration was validated
 		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, hosts...)
@@ -96,7 +96,7 @@ func newProbes(field, listen string, hosts []string, d daemon, metrics prometheu
 }
 
 // open opens the address, so that a taken one is an error at start.
-func (a *admin) open() (net.Listener, error) {
+func (a *adminServer) open() (net.Listener, error) {
 	l, err := net.Listen("tcp", a.listen)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.field, err)
@@ -105,7 +105,7 @@ func (a *admin) open() (net.Listener, error) {
 }
 
 // serve answers requests until ctx is done.
-func (a *admin) serve(ctx context.Context, l net.Listener) error {
+func (a *adminServer) serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:           a,
 		ReadHeaderTimeout: adminHeaderTimeout,
@@ -150,7 +150,7 @@ func (l serverLog) Write(line []byte) (int, error) {
 }
 
 // ServeHTTP checks a request and hands it on.
-func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *adminServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
@@ -180,7 +180,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // hostAllowed keeps web pages from reaching a loopback daemon by a name of their own that resolves to it.
-func (a *admin) hostAllowed(host string) bool {
+func (a *adminServer) hostAllowed(host string) bool {
 	if a.hosts == nil {
 		return true // beyond loopback each request carries a token
 	}
@@ -190,7 +190,7 @@ func (a *admin) hostAllowed(host string) bool {
 	return slices.Contains(a.hosts, strings.ToLower(strings.Trim(host, "[]")))
 }
 
-func (a *admin) authorized(r *http.Request) bool {
+func (a *adminServer) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.token.Reveal()))
 	return ok && subtle.ConstantTimeCompare(got[:], want[:]) == 1

@@ -9,6 +9,8 @@ import (
 	"motifd/stream/checkpoint"
 	"motifd/stream/file"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/publish"
+	"motifd/stream/kafka/source"
 )
 
 // diskAdvice says what an operator can do about the disk under the checkpoint and the temporary files.
@@ -45,7 +47,7 @@ var advice = []struct {
 		"the output and its progress topic anew, empty, and start once with --reset-progress"},
 	{stream.ErrMismatch, "restore the checkpoint that belongs to the output, give this one a new output topic, or start once with " +
 		"--reset-progress to go on behind the checkpoint: records of the batch in hand may appear twice"},
-	{kafka.ErrProgressTopic, "name another one with output.kafka.progress_topic, which motifd topics create makes with one partition; if this one " +
+	{publish.ErrProgressTopic, "name another one with output.kafka.progress_topic, which motifd topics create makes with one partition; if this one " +
 		"was in use, start once with --reset-progress: records of the batch in hand may appear twice"},
 	{kafka.ErrPartitions, "a match and its cancellation share a partition only while the count stays: create the topic again with the former count, " +
 		"or give a new checkpoint a new output topic; if partitions were added, output.kafka.on_partition_change: keep goes on with the former " +
@@ -53,15 +55,15 @@ var advice = []struct {
 	{kafka.ErrNoTopic, "motifd topics create -c FILE creates what is missing"},
 	{kafka.ErrTooLarge, "raise max.message.bytes of the topic (motifd topics check tells how far), or set output.echo_props: false; the batch is " +
 		"done again by the next start"},
-	{kafka.ErrNoTransactions, "name brokers that have transactions (a proxy may hide their requests), or set output.kafka.transactions: off: " +
+	{publish.ErrNoTransactions, "name brokers that have transactions (a proxy may hide their requests), or set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
 	{kafka.ErrHanging, "start again if its producer is alive; else end it: kafka-transactions.sh find-hanging and abort name and abort it; " +
 		"output.kafka.transaction_timeout says how long the start waits (twice that, a minute at least)"},
-	{kafka.ErrTooSlow, "raise output.kafka.transaction_timeout (the brokers' transaction.max.timeout.ms bounds it), or lower " +
+	{publish.ErrTooSlow, "raise output.kafka.transaction_timeout (the brokers' transaction.max.timeout.ms bounds it), or lower " +
 		"output.kafka.max_transaction_records; the batch is done again by the next start"},
-	{kafka.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
+	{publish.ErrDowngrade, "see whether a proxy hides the brokers' transactions; to go on without them, set output.kafka.transactions: off: " +
 		"records of the batch in hand may then appear again after a crash"},
-	{kafka.ErrTruncated, "what was lost is in the graph, and its deltas are published: to be right again, start with a new checkpoint and a new output; " +
+	{source.ErrTruncated, "what was lost is in the graph, and its deltas are published: to be right again, start with a new checkpoint and a new output; " +
 		"input.kafka.on_data_loss: continue goes on where the log was cut, with the records that are there now; " +
 		"unclean.leader.election.enable: false on the topic prevents it"},
 	{stream.ErrDataLoss, "input.kafka.on_data_loss: continue goes on with what is left; its deltas no longer add up to the matches of the input"},

@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -45,8 +46,8 @@ func startBrokerRun(b *testing.B, broker *brokertest.Broker, input, mode, linger
 	brokerRuns++
 	id := fmt.Sprint("-", brokerRuns)
 	output = "out" + id
-	require.NoError(b, kafka.EnsureTopics(b.Context(), kafka.Client{Brokers: []string{broker.Addr()}},
-		kafka.Topic{Name: output}, kafka.Topic{Name: "control" + id}, kafka.ProgressTopic(output+"-progress")))
+	require.NoError(b, admin.EnsureTopics(b.Context(), kafka.ClientOptions{Brokers: []string{broker.Addr()}},
+		admin.Topic{Name: output}, admin.Topic{Name: "control" + id}, admin.ProgressTopic(output+"-progress")))
 	dir := b.TempDir()
 	text := strings.NewReplacer("BROKER", broker.Addr(), "INPUT", input, "-N", id, "MODE", mode, "LINGER", linger).Replace(brokerConfig)
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(text), 0o644))
@@ -66,7 +67,7 @@ func brokerInput(b *testing.B, broker *brokertest.Broker) (topic string, cl *kgo
 	b.Helper()
 	brokerRuns++
 	topic = fmt.Sprint("in-", brokerRuns)
-	require.NoError(b, kafka.EnsureTopics(b.Context(), kafka.Client{Brokers: []string{broker.Addr()}}, kafka.Topic{Name: topic}))
+	require.NoError(b, admin.EnsureTopics(b.Context(), kafka.ClientOptions{Brokers: []string{broker.Addr()}}, admin.Topic{Name: topic}))
 	cl, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
 	require.NoError(b, err)
 	return topic, cl

@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/config"
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/embedded"
 )
 
 // e2eEdges is the size of the payments graph that the daemon holds while it is measured.
@@ -61,7 +62,7 @@ func e2ePatterns() []config.Query {
 type e2e struct {
 	b      *testing.B
 	gen    *demoGen
-	log    *kafka.Embedded
+	log    *embedded.Log
 	client *kafkago.Client
 	cfg    *config.Config
 }
@@ -82,7 +83,7 @@ func newE2E(b *testing.B) *e2e {
 	}
 	require.NoError(b, w.Flush())
 	require.NoError(b, f.Close())
-	e.log, err = kafka.OpenEmbedded(kafka.EmbeddedOptions{Topics: []kafka.Topic{{Name: demoInput}, {Name: demoOutput}, {Name: demoControl}}})
+	e.log, err = embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: demoInput}, {Name: demoOutput}, {Name: demoControl}}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = e.log.Close() })
 	transport := &kafkago.Transport{}

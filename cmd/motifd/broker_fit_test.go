@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -47,10 +48,10 @@ queries: [{name: edge, cypher: "MATCH (a)-[:T]->(b)"}]
 // transactions, and records that it refuses, each of which is a dead letter. The batch log knows the order in which
 // it took them: the replay writes what it wrote.
 func mixedInput(t *testing.T, addr string) {
-	client := kafka.Client{Brokers: []string{addr}}
-	require.NoError(t, kafka.EnsureTopics(t.Context(), client,
-		kafka.Topic{Name: "mixed-in", Partitions: 3, Config: map[string]string{"max.message.bytes": "9000000", "segment.bytes": "20000000"}}, kafka.Topic{Name: "mixed-out", Partitions: 2},
-		kafka.Topic{Name: "mixed-dead"}, kafka.Topic{Name: "mixed-control"}, kafka.ProgressTopic("mixed-out-progress")))
+	client := kafka.ClientOptions{Brokers: []string{addr}}
+	require.NoError(t, admin.EnsureTopics(t.Context(), client,
+		admin.Topic{Name: "mixed-in", Partitions: 3, Config: map[string]string{"max.message.bytes": "9000000", "segment.bytes": "20000000"}}, admin.Topic{Name: "mixed-out", Partitions: 2},
+		admin.Topic{Name: "mixed-dead"}, admin.Topic{Name: "mixed-control"}, admin.ProgressTopic("mixed-out-progress")))
 	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(mixedConfig, "ADDR", addr, 1)})
 	n, edges := 0, 0
 	ends := map[int32]int64{}

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -107,9 +108,9 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 func permissions(t *testing.T, b *brokertest.Secured) {
 	u := b.Users[1]
 	principal := "User:" + u.Name
-	client := kafka.Client{Brokers: []string{b.Addr()}}
-	require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: "acl-in"}, kafka.Topic{Name: "acl-out"}, kafka.Topic{Name: "acl-dead"},
-		kafka.Topic{Name: "acl-control"}, kafka.ProgressTopic("acl-out-progress")))
+	client := kafka.ClientOptions{Brokers: []string{b.Addr()}}
+	require.NoError(t, admin.EnsureTopics(t.Context(), client, admin.Topic{Name: "acl-in"}, admin.Topic{Name: "acl-out"}, admin.Topic{Name: "acl-dead"},
+		admin.Topic{Name: "acl-control"}, admin.ProgressTopic("acl-out-progress")))
 	config := strings.NewReplacer("INPUT", b.SASL, "OUTPUT_PASSWORD", "OUTPUT_PASSWORD", "OUTPUT", b.SASL, `tls: {ca_file: "CA"}`, "", "secret-", "acl-",
 		"INMECH", u.Mechanism, "INUSER", u.Name, "OUTMECH", u.Mechanism, "OUTUSER", u.Name).Replace(secretConfig)
 	dir := write(t, map[string]string{"motifd.yaml": config, "password": u.Password})

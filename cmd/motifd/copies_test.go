@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream"
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/embedded"
 )
 
 // TestCheckpointOfARunningDaemon reads, replays and backs up the checkpoint of a daemon that runs. The backup is
@@ -83,7 +83,7 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 	p.ready()
 	pay(`{"op":"+","from":"2","to":"1","label":"T"}`)
 	p.stop()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: filepath.Join(dir, "log"), Port: port})
+	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
 	require.NoError(t, err)
 	defer log.Close()
 	output := outputOf(t, log.Addr())

@@ -11,7 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"motifd/config"
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/embedded"
+	"motifd/stream/kafka/publish"
+	"motifd/stream/kafka/source"
 )
 
 // demoCmd shows the daemon at work: generated payments go through an embedded log into the same pipeline that
@@ -85,7 +88,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 		return fmt.Errorf("a directory for the checkpoint: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Topics: []kafka.Topic{
+	log, err := embedded.Open(embedded.Options{Topics: []admin.Topic{
 		{Name: demoInput}, {Name: demoOutput}, {Name: demoControl},
 	}})
 	if err != nil {
@@ -150,7 +153,7 @@ func (c *demoCmd) play(a *app, broker, dir string) (*demoSummary, error) {
 	reading, stopReading := context.WithCancel(gctx)
 	defer stopReading()
 	for _, r := range []struct {
-		from *kafka.Source
+		from *source.Source
 		take func([]byte) error
 	}{{alerts, check.alert}, {batches, check.batch}} {
 		g.Go(func() error { return consume(reading, r.from, r.take) })
@@ -181,13 +184,13 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 	cfg := config.Default()
 	conn := config.Connection{Brokers: []string{broker}}
 	cfg.Input.Kafka = &config.KafkaInput{
-		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed", Merge: kafka.MergeTimestamp,
+		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed", Merge: source.MergeTimestamp,
 		OnDataLoss: "stop",
 	}
 	cfg.Input.Format = "json"
 	cfg.Batch.MaxUpdates, cfg.Batch.Linger = demoBatch, config.Duration(demoLinger)
 	cfg.Output.Kafka = &config.KafkaOutput{
-		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none", Transactions: kafka.TransactionsOff,
+		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none", Transactions: publish.TransactionsOff,
 	}
 	for _, q := range demoQueries() {
 		cfg.Queries = append(cfg.Queries, config.Query{

@@ -13,6 +13,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/stream"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/source"
 )
 
 // demoInput is what was produced: messages of events, in the order of their offsets. It is safe for concurrent use.
@@ -154,12 +155,12 @@ func newDemoUpdate(u *dyngraph.Update) demoUpdate {
 }
 
 // newDemoConsumer reads a topic of the demo from its beginning.
-func newDemoConsumer(broker, topic string) (*kafka.Source, error) {
-	return kafka.NewSource(kafka.SourceOptions{Client: kafka.Client{Brokers: []string{broker}}, Topic: topic})
+func newDemoConsumer(broker, topic string) (*source.Source, error) {
+	return source.New(source.Options{ClientOptions: kafka.ClientOptions{Brokers: []string{broker}}, Topic: topic})
 }
 
 // consume hands the values of a topic to a function until ctx is done.
-func consume(ctx context.Context, src *kafka.Source, take func([]byte) error) (err error) {
+func consume(ctx context.Context, src *source.Source, take func([]byte) error) (err error) {
 	defer func() { err = errors.Join(err, src.Close()) }()
 	if err := src.Seek(ctx, stream.Positions{}); err != nil {
 		return ignoreDone(ctx, err)

@@ -13,7 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
+	"motifd/stream/kafka/embedded"
 )
 
 // The props make input, checkpoint and output large; that of a U edge comes again with each T edge behind it.
@@ -41,8 +43,8 @@ type onDisk struct {
 func newOnDisk(t *testing.T, addr, name string) *onDisk {
 	t.Helper()
 	d := &onDisk{t: t, addr: addr, name: name}
-	require.NoError(t, kafka.EnsureTopics(t.Context(), kafka.Client{Brokers: []string{addr}},
-		kafka.Topic{Name: name + "-in"}, kafka.Topic{Name: name + "-out"}, kafka.ProgressTopic(name+"-out-progress")))
+	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{addr}},
+		admin.Topic{Name: name + "-in"}, admin.Topic{Name: name + "-out"}, admin.ProgressTopic(name+"-out-progress")))
 	d.dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", addr, "NAME", name).Replace(diskConfig)})
 	for _, sub := range []string{"state", "spill"} {
 		require.NoError(t, os.Mkdir(filepath.Join(d.dir, sub), 0o755))
@@ -152,7 +154,7 @@ func (d *onDisk) pathsThrough(n int) {
 // testLog is a log in the test's process.
 func testLog(t *testing.T) string {
 	t.Helper()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
+	log, err := embedded.Open(embedded.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
 	return log.Addr()

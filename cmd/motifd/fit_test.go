@@ -14,7 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
+	"motifd/stream/kafka/embedded"
 )
 
 const fitConfig = `
@@ -34,13 +36,13 @@ type fit struct {
 	addr string
 	name string
 	n    int64
-	log  *kafka.Embedded // nil when it is not in this process
+	log  *embedded.Log // nil when it is not in this process
 }
 
 // newFit uses an embedded log in the test's process.
 func newFit(t *testing.T) *fit {
 	t.Helper()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
+	log, err := embedded.Open(embedded.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
 	f := newFitAt(t, log.Addr(), "")
@@ -54,7 +56,7 @@ func newFitAt(t *testing.T, addr, name string) *fit {
 	text := strings.NewReplacer("ADDR", addr, "NAME", name).Replace(fitConfig)
 	f := &fit{t: t, dir: write(t, map[string]string{"motifd.yaml": text}), addr: addr, name: name}
 	f.connect()
-	f.create(kafka.Topic{Name: "in"}, kafka.Topic{Name: "out"}, kafka.ProgressTopic("out-progress"))
+	f.create(admin.Topic{Name: "in"}, admin.Topic{Name: "out"}, admin.ProgressTopic("out-progress"))
 	return f
 }
 
@@ -107,13 +109,13 @@ func (f *fit) deleteTopic(name string) {
 	brokertest.Settle(f.t, f.addr)
 }
 
-func (f *fit) client() kafka.Client { return kafka.Client{Brokers: []string{f.addr}} }
+func (f *fit) client() kafka.ClientOptions { return kafka.ClientOptions{Brokers: []string{f.addr}} }
 
-func (f *fit) create(topics ...kafka.Topic) {
+func (f *fit) create(topics ...admin.Topic) {
 	f.t.Helper()
 	for _, topic := range topics {
 		topic.Name = f.name + topic.Name
-		require.NoError(f.t, kafka.EnsureTopics(f.t.Context(), f.client(), topic))
+		require.NoError(f.t, admin.EnsureTopics(f.t.Context(), f.client(), topic))
 	}
 }
 
@@ -189,17 +191,17 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	// The progress topic is lost, and with it what is published.
 	f.deleteTopic("out-progress")
 	require.Contains(t, f.refuse(), "motifd topics create")
-	f.create(kafka.ProgressTopic("out-progress"))
+	f.create(admin.ProgressTopic("out-progress"))
 	require.Contains(t, f.refuse(), "--reset-progress")
 	restart("--reset-progress")
 	restart()
 
 	// The output was created anew: with another partition count, then empty.
 	f.deleteTopic("out")
-	f.create(kafka.Topic{Name: "out", Partitions: 2})
+	f.create(admin.Topic{Name: "out", Partitions: 2})
 	require.Contains(t, f.refuse(), "on_partition_change: keep")
 	f.deleteTopic("out")
-	f.create(kafka.Topic{Name: "out"})
+	f.create(admin.Topic{Name: "out"})
 	require.Contains(t, f.refuse(), "--reset-progress")
 	restart("--reset-progress")
 	restart()
@@ -238,7 +240,7 @@ func outputDoesNotFit(t *testing.T, f *fit) {
 	says := f.refuse()
 	require.Contains(t, says, "output.kafka.progress_topic")
 	require.NotContains(t, says, "on_partition_change")
-	f.create(kafka.ProgressTopic("out-progress-2"))
+	f.create(admin.ProgressTopic("out-progress-2"))
 	restart("--set", "output.kafka.progress_topic="+f.name+"out-progress-2", "--reset-progress")
 	require.Equal(t, held+7, f.held())
 }
@@ -259,7 +261,7 @@ func TestABackupTakesANewOutput(t *testing.T) {
 	require.Contains(t, f.refuse("--checkpoint", "backup"), "goes to batch")
 	f.deleteTopic("out")
 	f.deleteTopic("out-progress")
-	f.create(kafka.Topic{Name: "out"}, kafka.ProgressTopic("out-progress"))
+	f.create(admin.Topic{Name: "out"}, admin.ProgressTopic("out-progress"))
 	f.refuse("--checkpoint", "backup")
 	p = start(t, f.dir, "--checkpoint", "backup", "--reset-progress")
 	p.ready()
@@ -341,7 +343,7 @@ func TestBrokersUnreachable(t *testing.T) {
 		return strings.Contains(p.ask("GET", "/metrics", "").body, "motifd_kafka_retries_total{")
 	})
 	require.Contains(t, p.ask("GET", "/readyz", "").body, "recovering")
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Port: port, Topics: []kafka.Topic{{Name: "in"}, {Name: "out"}, kafka.ProgressTopic("out-progress")}})
+	log, err := embedded.Open(embedded.Options{Port: port, Topics: []admin.Topic{{Name: "in"}, {Name: "out"}, admin.ProgressTopic("out-progress")}})
 	require.NoError(t, err)
 	defer log.Close()
 	p.ready()

@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -52,7 +52,7 @@ func inputGone(t *testing.T, f *fit) {
 	f.deleteTopic("in")
 	require.Contains(t, f.refuse(), "motifd topics create")
 	require.Equal(t, 4, f.held())
-	f.create(kafka.Topic{Name: "in"})
+	f.create(admin.Topic{Name: "in"})
 	f.connect()
 	require.Contains(t, f.refuse(), "input.kafka.on_data_loss: continue")
 	require.Equal(t, 4, f.held())

@@ -15,6 +15,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/publish"
 )
 
 // metrics are the daemon's Prometheus metrics; docs/metrics.md describes each. It is the pipeline's Observer.
@@ -229,9 +230,9 @@ func (m *metrics) events() kafka.Events {
 			m.duplicates.WithLabelValues(topic).Add(float64(n))
 		},
 		Transactions: func(on bool) {
-			mode := kafka.TransactionsOff
+			mode := publish.TransactionsOff
 			if on {
-				mode = kafka.TransactionsOn
+				mode = publish.TransactionsOn
 			}
 			m.transactions.WithLabelValues(mode).Set(1)
 		},

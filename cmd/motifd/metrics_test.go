@@ -16,7 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/embedded"
 )
 
 const metricsConfig = `
@@ -74,7 +75,7 @@ func TestP5MetricsMove(t *testing.T) {
 		named[row[1]] = true
 	}
 	require.Greater(t, len(named), 35)
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Topics: []kafka.Topic{{Name: "in"}, {Name: "out"}}})
+	log, err := embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: "in"}, {Name: "out"}}})
 	require.NoError(t, err)
 	defer log.Close()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(log.Addr()), kgo.DefaultProduceTopic("in"))

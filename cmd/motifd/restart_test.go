@@ -22,7 +22,7 @@ import (
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/codec"
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/embedded"
 )
 
 // TestP3KillAndRestart kills a real daemon on the embedded log again and again while payments are produced. In the end:
@@ -61,7 +61,7 @@ func TestP3KillAndRestart(t *testing.T) {
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
 	p.stop()
 
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: filepath.Join(dir, "log"), Port: port})
+	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
 	require.NoError(t, err)
 	defer log.Close()
 	output := outputOf(t, log.Addr())

@@ -130,7 +130,7 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*servi
 
 // server is an interface with its open address.
 type server struct {
-	*admin
+	*adminServer
 	listener net.Listener
 }
 
@@ -144,7 +144,7 @@ func interfaces(cfg *config.Config, d daemon, m *metrics, log zerolog.Logger) (o
 			err = errors.Join(err, s.listener.Close())
 		}
 	}()
-	open := func(a *admin, what string) error {
+	open := func(a *adminServer, what string) error {
 		l, err := a.open()
 		if err != nil {
 			return err

@@ -20,6 +20,10 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/file"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/embedded"
+	"motifd/stream/kafka/publish"
+	"motifd/stream/kafka/source"
 	"motifd/stream/tempfile"
 )
 
@@ -147,12 +151,12 @@ func (s *service) run(ctx context.Context) (err error) {
 }
 
 // embedded starts the embedded log with the topics that the configuration names.
-func (s *service) embedded() (*kafka.Embedded, error) {
+func (s *service) embedded() (*embedded.Log, error) {
 	e := s.cfg.Embedded
-	var topics []kafka.Topic
+	var topics []admin.Topic
 	add := func(name string, cfg map[string]string) {
 		if name != "" {
-			topics = append(topics, kafka.Topic{Name: name, Partitions: e.Partitions, Config: cfg})
+			topics = append(topics, admin.Topic{Name: name, Partitions: e.Partitions, Config: cfg})
 		}
 	}
 	if in := s.cfg.Input.Kafka; in != nil {
@@ -160,17 +164,17 @@ func (s *service) embedded() (*kafka.Embedded, error) {
 	}
 	if out := s.cfg.Output.Kafka; out != nil {
 		if s.cfg.Output.Mode == "upsert" {
-			add(out.Topic, kafka.Compacted())
+			add(out.Topic, admin.Compacted())
 		} else {
 			add(out.Topic, nil)
 		}
 		add(out.DeadLetter, nil)
 		add(out.Control, nil)
-		if out.Transactions != kafka.TransactionsOff {
-			topics = append(topics, kafka.ProgressTopic(out.Progress()))
+		if out.Transactions != publish.TransactionsOff {
+			topics = append(topics, admin.ProgressTopic(out.Progress()))
 		}
 	}
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: e.Dir, Port: e.Port, Sync: e.Sync, Topics: topics})
+	log, err := embedded.Open(embedded.Options{Dir: e.Dir, Port: e.Port, Sync: e.Sync, Topics: topics})
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +316,7 @@ func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 			return nil, err
 		}
 		opt.KeepTopicID, opt.KeepEpochs = store.KeepInputTopicID, store.KeepInputEpochs
-		return kafka.NewSource(opt)
+		return source.New(opt)
 	}
 	opt := s.cfg.FileSourceOptions()
 	opt.Known = store.InputFiles()
@@ -338,7 +342,7 @@ func (s *service) sink(store *checkpoint.Store) (stream.Sink, error) {
 			return nil, err
 		}
 		opt.KeepMode = store.KeepOutputMode
-		return kafka.NewOutput(opt, s.cfg.Output.Kafka.Transactions)
+		return publish.NewOutput(opt, s.cfg.Output.Kafka.Transactions)
 	}
 	opt := s.cfg.FileSinkOptions()
 	opt.ResetProgress = s.resetProgress

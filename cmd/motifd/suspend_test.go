@@ -10,7 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 
-	"motifd/stream/kafka"
+	"motifd/stream/kafka/embedded"
 )
 
 // hubMessage is sixty payments to one account, in one message, and hubPattern ten senders to one: 7.5e10 matches, which
@@ -149,7 +149,7 @@ func TestS11RunSuspends(t *testing.T) {
 	require.Equal(t, "operator", fan.SuspendedBy)
 	p.stop()
 
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{Dir: filepath.Join(dir, "log"), Port: port})
+	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
 	require.NoError(t, err)
 	defer log.Close()
 	output := strings.Join(outputOf(t, log.Addr()), "")

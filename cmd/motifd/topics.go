@@ -10,6 +10,8 @@ import (
 
 	"motifd/config"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/publish"
 )
 
 // topicsCmd sets up the Kafka topics of a configuration.
@@ -62,8 +64,8 @@ Example:
 type topicUse struct {
 	use    string // input, output, dead letters, batch records or progress
 	field  string // of the configuration
-	client kafka.Client
-	topic  kafka.Topic // as it is created
+	client kafka.ClientOptions
+	topic  admin.Topic // as it is created
 }
 
 const (
@@ -105,7 +107,7 @@ func (f *topicsFlags) open(a *app) (*config.Config, []topicUse, context.Context,
 // topicUses lists the topics of a configuration.
 func topicUses(cfg *config.Config, events kafka.Events) ([]topicUse, error) {
 	var out []topicUse
-	add := func(use, field string, client kafka.Client, topic kafka.Topic) {
+	add := func(use, field string, client kafka.ClientOptions, topic admin.Topic) {
 		if topic.Name != "" {
 			client.Events = events
 			out = append(out, topicUse{use, field, client, topic})
@@ -116,7 +118,7 @@ func topicUses(cfg *config.Config, events kafka.Events) ([]topicUse, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(useInput, "input.kafka.topic", opt.Client, kafka.Topic{Name: in.Topic})
+		add(useInput, "input.kafka.topic", opt.ClientOptions, admin.Topic{Name: in.Topic})
 	}
 	k := cfg.Output.Kafka
 	if k == nil {
@@ -129,13 +131,13 @@ func topicUses(cfg *config.Config, events kafka.Events) ([]topicUse, error) {
 	deleted := map[string]string{"cleanup.policy": "delete"}
 	shape := deleted
 	if cfg.Output.Mode == "upsert" {
-		shape = kafka.Compacted()
+		shape = admin.Compacted()
 	}
-	add(useOutput, "output.kafka.topic", opt.Client, kafka.Topic{Name: k.Topic, Config: shape})
-	add(useDead, "output.kafka.dead_letter", opt.Client, kafka.Topic{Name: k.DeadLetter, Config: deleted})
-	add(useControl, "output.kafka.control", opt.Client, kafka.Topic{Name: k.Control, Config: deleted})
-	if k.Transactions != kafka.TransactionsOff {
-		add(useProgress, "output.kafka.progress_topic", opt.Client, kafka.ProgressTopic(k.Progress()))
+	add(useOutput, "output.kafka.topic", opt.ClientOptions, admin.Topic{Name: k.Topic, Config: shape})
+	add(useDead, "output.kafka.dead_letter", opt.ClientOptions, admin.Topic{Name: k.DeadLetter, Config: deleted})
+	add(useControl, "output.kafka.control", opt.ClientOptions, admin.Topic{Name: k.Control, Config: deleted})
+	if k.Transactions != publish.TransactionsOff {
+		add(useProgress, "output.kafka.progress_topic", opt.ClientOptions, admin.ProgressTopic(k.Progress()))
 	}
 	return out, nil
 }
@@ -151,8 +153,8 @@ func (c *topicsCreateCmd) Run(a *app) error {
 	}
 	defer cancel()
 	has := true
-	if k := cfg.Output.Kafka; k != nil && k.Transactions == kafka.TransactionsAuto {
-		if has, err = kafka.HasTransactions(ctx, uses[len(uses)-1].client); err != nil {
+	if k := cfg.Output.Kafka; k != nil && k.Transactions == publish.TransactionsAuto {
+		if has, err = publish.HasTransactions(ctx, uses[len(uses)-1].client); err != nil {
 			return err
 		}
 	}
@@ -160,7 +162,7 @@ func (c *topicsCreateCmd) Run(a *app) error {
 		if u.use == useProgress && !has {
 			continue
 		}
-		found, err := kafka.DescribeTopics(ctx, u.client, u.topic.Name)
+		found, err := admin.DescribeTopics(ctx, u.client, u.topic.Name)
 		if err != nil {
 			return err
 		}
@@ -176,7 +178,7 @@ func (c *topicsCreateCmd) Run(a *app) error {
 		if u.use == useInput || u.use == useOutput {
 			t.Partitions = c.Partitions
 		}
-		if err := kafka.EnsureTopics(ctx, u.client, t); err != nil {
+		if err := admin.EnsureTopics(ctx, u.client, t); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(a.stdout, "%s: created for %s, with %s%s\n", t.Name, u.use, plural(t.Partitions, "partition"), andSettings(t.Config)); err != nil {
@@ -200,9 +202,9 @@ func (c *topicsCheckCmd) Run(a *app) error {
 		return err
 	}
 	defer cancel()
-	found := make([]*kafka.TopicInfo, len(uses))
+	found := make([]*admin.TopicInfo, len(uses))
 	for i, u := range uses {
-		infos, err := kafka.DescribeTopics(ctx, u.client, u.topic.Name)
+		infos, err := admin.DescribeTopics(ctx, u.client, u.topic.Name)
 		if err != nil {
 			return err
 		}

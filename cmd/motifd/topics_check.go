@@ -13,6 +13,8 @@ import (
 
 	"motifd/config"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/publish"
 )
 
 // topicCheck compares topics with what the daemon needs.
@@ -33,22 +35,22 @@ func (t *topicCheck) note(format string, args ...any) {
 }
 
 // brokers asks the output's brokers.
-func (t *topicCheck) brokers(ctx context.Context, client kafka.Client) (err error) {
-	if t.has, err = kafka.HasTransactions(ctx, client); err != nil {
+func (t *topicCheck) brokers(ctx context.Context, client kafka.ClientOptions) (err error) {
+	if t.has, err = publish.HasTransactions(ctx, client); err != nil {
 		return err
 	}
 	switch t.cfg.Output.Kafka.Transactions {
-	case kafka.TransactionsOn:
+	case publish.TransactionsOn:
 		t.transactions = true
-	case kafka.TransactionsAuto:
+	case publish.TransactionsAuto:
 		t.transactions = t.has
 	}
-	t.broker, err = kafka.DescribeBroker(ctx, client)
+	t.broker, err = admin.DescribeBroker(ctx, client)
 	return err
 }
 
 // topic checks one topic; info is nil when it does not exist.
-func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
+func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 	if info == nil {
 		t.bad("does not exist; motifd topics create creates it for %s%s", u.use, andSettings(u.topic.Config))
 		return
@@ -110,7 +112,7 @@ func (t *topicCheck) topic(u topicUse, info *kafka.TopicInfo) {
 }
 
 // read checks a topic that the daemon reads.
-func (t *topicCheck) read(info *kafka.TopicInfo) {
+func (t *topicCheck) read(info *admin.TopicInfo) {
 	n, err := strconv.ParseInt(info.Config["max.message.bytes"], 10, 64)
 	if err != nil {
 		return
@@ -123,7 +125,7 @@ func (t *topicCheck) read(info *kafka.TopicInfo) {
 }
 
 // written checks a topic that the daemon writes to.
-func (t *topicCheck) written(info *kafka.TopicInfo, deletes bool) {
+func (t *topicCheck) written(info *admin.TopicInfo, deletes bool) {
 	timeout := t.cfg.Output.Kafka.TransactionTimeout.Std()
 	if d, ok := duration(info, "retention.ms"); ok && deletes && t.transactions && d < 2*timeout {
 		t.bad("retention.ms is %s: records may be removed before their transaction of up to %s has ended; make it longer than %s", d, timeout, 2*timeout)
@@ -142,7 +144,7 @@ func (t *topicCheck) written(info *kafka.TopicInfo, deletes bool) {
 // settings checks the output's brokers.
 func (t *topicCheck) settings() {
 	k := t.cfg.Output.Kafka
-	if !t.has && k.Transactions == kafka.TransactionsOn {
+	if !t.has && k.Transactions == publish.TransactionsOn {
 		t.bad("they have no transactions; set output.kafka.transactions: off, which lessens the promise to at-least-once")
 	}
 	if !t.transactions {
@@ -156,7 +158,7 @@ func (t *topicCheck) settings() {
 }
 
 // print prints what was found of a topic, or of the brokers, and returns how much is wrong.
-func (t *topicCheck) print(w io.Writer, name, use string, info *kafka.TopicInfo) int {
+func (t *topicCheck) print(w io.Writer, name, use string, info *admin.TopicInfo) int {
 	wrong := len(t.wrong)
 	state := "ok"
 	if info != nil {
@@ -183,7 +185,7 @@ func (t *topicCheck) print(w io.Writer, name, use string, info *kafka.TopicInfo)
 }
 
 // policies lists the topic's cleanup policies.
-func policies(info *kafka.TopicInfo) []string {
+func policies(info *admin.TopicInfo) []string {
 	out := strings.Split(info.Config["cleanup.policy"], ",")
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
@@ -193,7 +195,7 @@ func policies(info *kafka.TopicInfo) []string {
 }
 
 // duration returns a setting in milliseconds that bounds something.
-func duration(info *kafka.TopicInfo, name string) (time.Duration, bool) {
+func duration(info *admin.TopicInfo, name string) (time.Duration, bool) {
 	ms, err := strconv.ParseInt(info.Config[name], 10, 64)
 	if err != nil || ms < 0 {
 		return 0, false

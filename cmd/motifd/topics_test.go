@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/embedded"
 )
 
 const topicsConfig = `
@@ -19,11 +21,11 @@ checkpoint: {dir: state}
 
 // topicsDir is a directory with a configuration that names topics of a log, which are not there, and what their names
 // begin with.
-func topicsDir(t *testing.T, addr, mode string) (dir, name string, client kafka.Client) {
+func topicsDir(t *testing.T, addr, mode string) (dir, name string, client kafka.ClientOptions) {
 	t.Helper()
 	name = fmt.Sprintf("t%d-", topicsCount.Add(1))
 	text := strings.NewReplacer("ADDR", addr, "MODE", mode, "NAME", name).Replace(topicsConfig)
-	return write(t, map[string]string{"motifd.yaml": text}), name, kafka.Client{Brokers: []string{addr}}
+	return write(t, map[string]string{"motifd.yaml": text}), name, kafka.ClientOptions{Brokers: []string{addr}}
 }
 
 var topicsCount atomic.Int64
@@ -31,7 +33,7 @@ var topicsCount atomic.Int64
 // embeddedLog starts an embedded log in the test's process.
 func embeddedLog(t *testing.T) (addr string) {
 	t.Helper()
-	log, err := kafka.OpenEmbedded(kafka.EmbeddedOptions{})
+	log, err := embedded.Open(embedded.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, log.Close()) })
 	return log.Addr()
@@ -51,14 +53,14 @@ func topicsCreated(t *testing.T, addr string) {
 		require.Equal(t, 1, r.code)
 		require.Equal(t, 5, strings.Count(r.stdout, "does not exist"), r.stdout)
 		require.Contains(t, r.stderr, "5 problems")
-		require.NoError(t, kafka.EnsureTopics(t.Context(), client, kafka.Topic{Name: name + "control", Partitions: 2}))
+		require.NoError(t, admin.EnsureTopics(t.Context(), client, admin.Topic{Name: name + "control", Partitions: 2}))
 		r = succeed(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml", "--partitions=3")
 		require.Contains(t, r.stdout, name+"control: exists, with 2 partitions")
 		require.Contains(t, r.stdout, name+"out: created for output, with 3 partitions, cleanup.policy="+policy)
 		require.Contains(t, r.stdout, name+"out-progress: created for progress, with 1 partition, cleanup.policy=compact")
 		r = succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 		require.NotContains(t, r.stdout, "wrong")
-		infos, err := kafka.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress", name+"nosuch")
+		infos, err := admin.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress", name+"nosuch")
 		require.NoError(t, err)
 		got := map[string]string{}
 		for topic, info := range infos {
@@ -76,8 +78,8 @@ func TestTopicsCheck(t *testing.T) {
 }
 
 func topicsChecked(t *testing.T, addr string) {
-	good := func() map[string]kafka.Topic {
-		return map[string]kafka.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {}, "out-progress": {Config: kafka.Compacted()}}
+	good := func() map[string]admin.Topic {
+		return map[string]admin.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {}, "out-progress": {Config: admin.Compacted()}}
 	}
 	for what, c := range map[string]struct {
 		mode, topic string
@@ -85,14 +87,14 @@ func topicsChecked(t *testing.T, addr string) {
 		partitions  int
 		set, want   string
 	}{
-		"compacted input":     {topic: "in", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
-		"compacted changelog": {topic: "out", config: kafka.Compacted(), want: "or output.mode: upsert"},
+		"compacted input":     {topic: "in", config: admin.Compacted(), want: "set cleanup.policy=delete"},
+		"compacted changelog": {topic: "out", config: admin.Compacted(), want: "or output.mode: upsert"},
 		"deleted upsert":      {mode: "upsert", topic: "out", want: "matches that stand would be removed"},
 		"upsert with retention": {mode: "upsert", topic: "out", config: map[string]string{"cleanup.policy": "compact,delete"},
 			want: "retention would remove matches that stand"},
-		"compacted dead letters": {topic: "dead", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
-		"compacted control":      {topic: "control", config: kafka.Compacted(), want: "set cleanup.policy=delete"},
-		"progress partitions":    {topic: "out-progress", partitions: 2, config: kafka.Compacted(), want: "a progress topic has 1"},
+		"compacted dead letters": {topic: "dead", config: admin.Compacted(), want: "set cleanup.policy=delete"},
+		"compacted control":      {topic: "control", config: admin.Compacted(), want: "set cleanup.policy=delete"},
+		"progress partitions":    {topic: "out-progress", partitions: 2, config: admin.Compacted(), want: "a progress topic has 1"},
 		"deleted progress":       {topic: "out-progress", want: "the progress record would be removed"},
 		"short retention":        {topic: "out", config: map[string]string{"retention.ms": "1000"}, want: "make it longer than 2m0s"},
 		"small messages":         {topic: "out", config: map[string]string{"max.message.bytes": "1000"}, want: "make it at least 1048576"},
@@ -108,14 +110,14 @@ func topicsChecked(t *testing.T, addr string) {
 		dir, prefix, client := topicsDir(t, addr, mode)
 		topics := good()
 		if mode == "upsert" {
-			topics["out"] = kafka.Topic{Config: kafka.Compacted()}
+			topics["out"] = admin.Topic{Config: admin.Compacted()}
 		}
 		if c.topic != "" {
-			topics[c.topic] = kafka.Topic{Partitions: c.partitions, Config: c.config}
+			topics[c.topic] = admin.Topic{Partitions: c.partitions, Config: c.config}
 		}
 		for name, topic := range topics {
 			topic.Name = prefix + name
-			require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic), what)
+			require.NoError(t, admin.EnsureTopics(t.Context(), client, topic), what)
 		}
 		args := []string{"topics", "check", "--timeout=10m", "-c", "motifd.yaml"}
 		if c.set != "" {
@@ -137,12 +139,12 @@ func TestTopicsNotes(t *testing.T) {
 func topicsNotes(t *testing.T, addr string) {
 	dir, name, client := topicsDir(t, addr, "upsert")
 	unclean := map[string]string{"unclean.leader.election.enable": "true", "max.message.bytes": "9000000"}
-	for _, topic := range []kafka.Topic{
+	for _, topic := range []admin.Topic{
 		{Name: "in", Config: unclean}, {Name: "out", Config: map[string]string{"cleanup.policy": "compact", "delete.retention.ms": "1000"}},
-		{Name: "dead", Partitions: 2}, {Name: "control"}, kafka.ProgressTopic("out-progress"),
+		{Name: "dead", Partitions: 2}, {Name: "control"}, admin.ProgressTopic("out-progress"),
 	} {
 		topic.Name = name + topic.Name
-		require.NoError(t, kafka.EnsureTopics(t.Context(), client, topic))
+		require.NoError(t, admin.EnsureTopics(t.Context(), client, topic))
 	}
 	r := succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 	for _, note := range []string{

@@ -20,6 +20,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -160,10 +161,10 @@ func (x *torture) run() {
 			"max.compaction.lag.ms": "1000", "delete.retention.ms": "3600000",
 		}
 	}
-	require.NoError(t, kafka.EnsureTopics(t.Context(), kafka.Client{Brokers: []string{x.b.Addr()}},
-		kafka.Topic{Name: x.topic("in"), Partitions: len(x.input.communities)},
-		kafka.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
-		kafka.Topic{Name: x.topic("dead")}, kafka.Topic{Name: x.topic("control")}, kafka.ProgressTopic(x.topic("out-progress"))))
+	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{x.b.Addr()}},
+		admin.Topic{Name: x.topic("in"), Partitions: len(x.input.communities)},
+		admin.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
+		admin.Topic{Name: x.topic("dead")}, admin.Topic{Name: x.topic("control")}, admin.ProgressTopic(x.topic("out-progress"))))
 	x.dir = write(t, map[string]string{
 		"motifd.yaml": strings.NewReplacer("BROKER", x.b.Addr(), "MODE", x.mode).Replace(tortureConfig),
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -50,13 +51,13 @@ func newTrouble(t *testing.T, b *brokertest.Broker, name string, replicas int, i
 		t: t, b: b, mode: name, rng: rand.New(rand.NewPCG(seed, 2)), input: newTortureInput(seed, 2),
 	}}
 	x.read = x.readCommitted
-	var topics []kafka.Topic
+	var topics []admin.Topic
 	for topic, partitions := range map[string]int{"in": 2, "out": 3, "dead": 1, "control": 1} {
-		topics = append(topics, kafka.Topic{Name: x.topic(topic), Partitions: partitions, Replication: replicas})
+		topics = append(topics, admin.Topic{Name: x.topic(topic), Partitions: partitions, Replication: replicas})
 	}
-	progress := kafka.ProgressTopic(x.topic("out-progress"))
+	progress := admin.ProgressTopic(x.topic("out-progress"))
 	progress.Replication = replicas
-	require.NoError(t, kafka.EnsureTopics(t.Context(), kafka.Client{Brokers: []string{b.Addr()}}, append(topics, progress)...))
+	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{b.Addr()}}, append(topics, progress)...))
 	for _, addr := range []*string{&input, &output} {
 		if *addr == "" {
 			*addr = b.Addr()

@@ -13,35 +13,41 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+
+	"motifd/stream/kafka/recordbatch"
 )
 
-// client is a connection pool with what this package asks of a cluster. Its connections die with close, whatever
-// they wait for.
-type client struct {
-	opt       Client
+// Client is a pool of connections to a cluster, with the requests that readers and writers share. Its connections die
+// with Close, whatever they wait for.
+type Client struct {
+	Options   ClientOptions
 	addr      net.Addr
-	transport *kafkago.Transport
+	Transport *kafkago.Transport
 	end       context.CancelFunc
-	api       *kafkago.Client
-	// openWait bounds how long scan waits for the end of one transaction; 0 is no bound.
-	openWait time.Duration
+	API       *kafkago.Client
+	// OpenWait bounds how long Scan waits for the end of one transaction; 0 is no bound.
+	OpenWait time.Duration
 
 	mu     sync.Mutex
 	closed bool
 	conns  map[net.Conn]struct{}
 }
 
-// newClient opens nothing yet. topics bounds the metadata that is fetched; none means all topics.
-func newClient(opt Client, topics ...string) (*client, error) {
+// NewClient completes and checks the options; it opens nothing yet. topics bounds the metadata that is fetched; none
+// means all topics.
+func NewClient(opt ClientOptions, topics ...string) (*Client, error) {
+	if err := opt.SetDefaults(); err != nil {
+		return nil, err
+	}
 	mech, err := opt.SASL.mechanism()
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: opt, addr: kafkago.TCP(opt.Brokers...), conns: map[net.Conn]struct{}{}}
+	c := &Client{Options: opt, addr: kafkago.TCP(opt.Brokers...), conns: map[net.Conn]struct{}{}}
 	// The transport's goroutines end with this context, also those of a pool that a late request makes.
 	life, end := context.WithCancel(context.Background())
 	c.end = end
-	c.transport = &kafkago.Transport{
+	c.Transport = &kafkago.Transport{
 		Context:        life,
 		Dial:           c.dial,
 		DialTimeout:    min(opt.RequestTimeout, 10*time.Second),
@@ -52,12 +58,12 @@ func newClient(opt Client, topics ...string) (*client, error) {
 		SASL:           mech,
 	}
 	// kafka-go halves the time-out before it tells a broker how long to wait for replicas.
-	c.api = &kafkago.Client{Addr: c.addr, Transport: c.transport, Timeout: opt.RequestTimeout}
+	c.API = &kafkago.Client{Addr: c.addr, Transport: c.Transport, Timeout: opt.RequestTimeout}
 	return c, nil
 }
 
-// dial keeps count of the connections, so that close need not wait for answers that are on their way.
-func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dial keeps count of the connections, so that Close need not wait for answers that are on their way.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	nc, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -70,11 +76,11 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	t := &trackedConn{Conn: nc, c: c}
 	c.conns[t] = struct{}{}
-	if c.opt.TLS == nil {
+	if c.Options.TLS == nil {
 		return t, nil
 	}
 	// Here and not in the transport, which would use the same certificates for ever.
-	secure := c.opt.TLS()
+	secure := c.Options.TLS()
 	if secure.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
@@ -88,7 +94,7 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 
 type trackedConn struct {
 	net.Conn
-	c *client
+	c *Client
 }
 
 func (t *trackedConn) Close() error {
@@ -98,8 +104,9 @@ func (t *trackedConn) Close() error {
 	return t.Conn.Close()
 }
 
-func (c *client) close() {
-	c.transport.CloseIdleConnections()
+// Close ends all connections, whatever they wait for.
+func (c *Client) Close() {
+	c.Transport.CloseIdleConnections()
 	c.end()
 	c.mu.Lock()
 	c.closed = true
@@ -111,15 +118,22 @@ func (c *client) close() {
 	}
 }
 
-// retry calls f until it succeeds, fails for good, or ctx is done.
-func (c *client) retry(
+// Connections is how many connections are open.
+func (c *Client) Connections() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns)
+}
+
+// Retry calls f until it succeeds, fails for good, or ctx is done.
+func (c *Client) Retry(
 	ctx context.Context,
 	op, topic string,
 	partition int32,
 	f func(ctx context.Context) error,
 ) error {
-	b := c.opt.Events.blocking(op, topic, partition)
-	defer b.over()
+	b := c.Options.Events.Follow(op, topic, partition)
+	defer b.Over()
 	for attempt := 1; ; attempt++ {
 		err := f(ctx)
 		if err == nil {
@@ -128,27 +142,28 @@ func (c *client) retry(
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if fatal(err) {
+		if Fatal(err) {
 			return fmt.Errorf("kafka: %s, topic %q: %w", op, topic, err)
 		}
-		b.failed(err)
-		c.opt.Events.retry(op, topic, partition, attempt, err)
-		if err := c.pause(ctx, attempt); err != nil {
+		b.Failed(err)
+		c.Options.Events.Retried(op, topic, partition, attempt, err)
+		if err := c.Pause(ctx, attempt); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before the next attempt: between half and all of an interval that doubles.
-func (c *client) pause(ctx context.Context, attempt int) error {
-	d := c.opt.RetryMin << min(attempt-1, 16)
-	if d > c.opt.RetryMax || d <= 0 {
-		d = c.opt.RetryMax
+// Pause waits before the next attempt: between half and all of an interval that doubles.
+func (c *Client) Pause(ctx context.Context, attempt int) error {
+	d := c.Options.RetryMin << min(attempt-1, 16)
+	if d > c.Options.RetryMax || d <= 0 {
+		d = c.Options.RetryMax
 	}
-	return c.sleep(ctx, d/2+time.Duration(rand.Int64N(int64(d/2)+1)))
+	return c.Sleep(ctx, d/2+time.Duration(rand.Int64N(int64(d/2)+1)))
 }
 
-func (c *client) sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, or returns the cause when ctx is done.
+func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -159,18 +174,21 @@ func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// permanent marks an error as one that no retry mends.
+// Permanent marks an error as one that no retry mends.
+func Permanent(err error) error { return permanent{err} }
+
 type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// fatal tells whether an error is one that no retry mends. Everything else is taken to pass: a broker that is down
+// Fatal tells whether an error is one that no retry mends. Everything else is taken to pass: a broker that is down
 // or overloaded must not stop the daemon, and Events.Retry shows what it waits for.
-func fatal(err error) bool {
+func Fatal(err error) bool {
 	var perm permanent
+	var version *recordbatch.VersionError
 	var cert *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
-	if errors.As(err, &perm) || errors.As(err, &cert) || errors.As(err, &notTLS) || refusedByTLS(err) {
+	if errors.As(err, &perm) || errors.As(err, &version) || errors.As(err, &cert) || errors.As(err, &notTLS) || refusedByTLS(err) {
 		return true
 	}
 	var code kafkago.Error
@@ -204,26 +222,26 @@ func refusedByTLS(err error) bool {
 		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
-// metadataConfirmations is how often a topic must be seen missing, or with fewer partitions than it had, before that
+// MetadataConfirmations is how often a topic must be seen missing, or with fewer partitions than it had, before that
 // is believed. A broker hears of what was created or added later than the controller that answered for it, one broker
 // later than another.
-const metadataConfirmations = 6
+const MetadataConfirmations = 6
 
-// partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A
+// Partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A
 // topic that does not exist is an error.
-func (c *client) partitions(ctx context.Context, topic string, had int32) (int32, error) {
+func (c *Client) Partitions(ctx context.Context, topic string, had int32) (int32, error) {
 	var n int32
 	missing, fewer := 0, 0
-	err := c.retry(ctx, "metadata", topic, -1, func(ctx context.Context) (err error) {
-		n, err = c.fetchPartitionCount(ctx, topic)
+	err := c.Retry(ctx, "metadata", topic, -1, func(ctx context.Context) (err error) {
+		n, err = c.FetchPartitionCount(ctx, topic)
 		if errors.Is(err, kafkago.UnknownTopicOrPartition) {
-			if missing++; missing >= metadataConfirmations {
+			if missing++; missing >= MetadataConfirmations {
 				return permanent{fmt.Errorf("%w: create it first", ErrNoTopic)}
 			}
 		}
 		if err == nil && n < had {
-			if fewer++; fewer < metadataConfirmations {
-				c.transport.CloseIdleConnections()
+			if fewer++; fewer < MetadataConfirmations {
+				c.Transport.CloseIdleConnections()
 				return fmt.Errorf("it has %d partitions and had %d", n, had)
 			}
 		}
@@ -232,9 +250,9 @@ func (c *client) partitions(ctx context.Context, topic string, had int32) (int32
 	return n, err
 }
 
-// fetchPartitionCount asks once how many partitions a topic has.
-func (c *client) fetchPartitionCount(ctx context.Context, topic string) (int32, error) {
-	res, err := c.api.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
+// FetchPartitionCount asks once how many partitions a topic has.
+func (c *Client) FetchPartitionCount(ctx context.Context, topic string) (int32, error) {
+	res, err := c.API.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{topic}})
 	if err == nil {
 		err = res.Topics[0].Error
 	}
@@ -243,7 +261,7 @@ func (c *client) fetchPartitionCount(ctx context.Context, topic string) (int32, 
 	}
 	if err != nil {
 		// The transport answers from its cache until its next turn; a new pool asks at once.
-		c.transport.CloseIdleConnections()
+		c.Transport.CloseIdleConnections()
 		return 0, err
 	}
 	return int32(len(res.Topics[0].Partitions)), nil
@@ -255,26 +273,26 @@ var ErrTooLarge error = kafkago.MessageSizeTooLarge
 // ErrNoTopic: the topic does not exist.
 var ErrNoTopic = errors.New("topic does not exist")
 
-// extent is the range of offsets that a partition holds: from its log start up to, not including, its end.
-type extent struct{ start, end int64 }
+// Extent is the range of offsets that a partition holds: from its log start up to, not including, its end.
+type Extent struct{ Start, End int64 }
 
-// extents asks for the extents of some partitions of a topic.
-func (c *client) extents(
+// Extents asks for the extents of some partitions of a topic.
+func (c *Client) Extents(
 	ctx context.Context,
 	topic string,
 	parts []int32,
 	iso kafkago.IsolationLevel,
-) (map[int32]extent, error) {
-	out := make(map[int32]extent, len(parts))
+) (map[int32]Extent, error) {
+	out := make(map[int32]Extent, len(parts))
 	if len(parts) == 0 {
 		return out, nil
 	}
-	err := c.retry(ctx, "list offsets", topic, -1, func(ctx context.Context) error {
+	err := c.Retry(ctx, "list offsets", topic, -1, func(ctx context.Context) error {
 		req := make([]kafkago.OffsetRequest, 0, 2*len(parts))
 		for _, p := range parts {
 			req = append(req, kafkago.FirstOffsetOf(int(p)), kafkago.LastOffsetOf(int(p)))
 		}
-		res, err := c.api.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		res, err := c.API.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 			Topics: map[string][]kafkago.OffsetRequest{topic: req}, IsolationLevel: iso})
 		if err != nil {
 			return err
@@ -287,7 +305,7 @@ func (c *client) extents(
 			if p.FirstOffset < 0 || p.LastOffset < p.FirstOffset {
 				return fmt.Errorf("partition %d: %w", p.Partition, kafkago.OffsetNotAvailable)
 			}
-			out[int32(p.Partition)] = extent{p.FirstOffset, p.LastOffset}
+			out[int32(p.Partition)] = Extent{p.FirstOffset, p.LastOffset}
 		}
 		if len(out) != len(parts) {
 			return protocol.ErrNoPartition
@@ -297,10 +315,57 @@ func (c *client) extents(
 	return out, err
 }
 
-func allPartitions(n int32) []int32 {
+// AllPartitions lists the numbers of n partitions.
+func AllPartitions(n int32) []int32 {
 	out := make([]int32, n)
 	for i := range out {
 		out[i] = int32(i)
 	}
 	return out
+}
+
+// Ask sends a request that is routed by itself.
+func Ask[R protocol.Message](ctx context.Context, c *Client, req protocol.Message) (res R, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Options.RequestTimeout)
+	defer cancel()
+	m, err := c.Transport.RoundTrip(ctx, c.addr, req)
+	if err != nil {
+		return res, err
+	}
+	res, ok := m.(R)
+	if !ok {
+		return res, permanent{fmt.Errorf("%v was answered with a %T", req.ApiKey(), m)}
+	}
+	return res, nil
+}
+
+// CodeError is the error of a code, nil for none.
+func CodeError(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return kafkago.Error(code)
+}
+
+// MaxRequests bounds the produce requests of a sink that are under way.
+const MaxRequests = 8
+
+// ErrPartitions: a topic has another partition count than it must have.
+var ErrPartitions = errors.New("unexpected partition count")
+
+// Supports asks a broker once whether it knows a version of a request.
+func (c *Client) Supports(ctx context.Context, key protocol.ApiKey, version int) (bool, error) {
+	res, err := c.API.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, k := range res.ApiKeys {
+		if protocol.ApiKey(k.ApiKey) == key {
+			return k.MinVersion <= version && version <= k.MaxVersion, nil
+		}
+	}
+	return false, nil
 }

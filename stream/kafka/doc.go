@@ -1,18 +1,19 @@
-// Package kafka reads updates from Kafka topics and publishes results to them, through github.com/segmentio/kafka-go.
-// It also opens the embedded log, a single-node log in this process that speaks the same protocol (see OpenEmbedded).
+// Package kafka is what reading from Kafka and writing to it share: the options and connections of a client, its
+// retries, the fetch and metadata requests, the names of record headers, and the hash that chooses a partition.
+// The packages below it do the work: source reads, publish writes, admin creates and describes topics, embedded is a
+// single-node log in this process, wire and recordbatch are the protocol's encoding.
+//
+// In: options with broker addresses, credentials and callbacks (ClientOptions). Out: a Client, with errors that are
+// retried until a context is done, or are Fatal. Whoever made a Client closes it.
 //
 // What is not obvious:
 //
-//   - The Source owns its partitions explicitly and keeps its positions in the checkpoint; it never joins a consumer
-//     group. Positions are published to a group all the same, when one is configured, so that lag tools work.
-//   - Record batches are decoded here (see batch.go), not by kafka-go, whose decoder loses the extent of a batch (and
-//     with it the way past compacted and aborted ones), puts no bound on what a compressed batch expands to, and
-//     hides a damaged batch behind an intact one. kafka-go still finds leaders, keeps connections and negotiates
-//     versions: fetchRequest hooks into its transport as a protocol.RawExchanger.
-//   - Record batches are encoded here too (see encode.go), so that producer id, epoch and sequence can be set: that
-//     is where transactions fit in (DESIGN P3).
-//   - Without transactions the promise is at-least-once with a stable (stream, batch, index). The Sink does better
-//     where it can: at Open it reads what follows the last committed mark, and leaves out what was published before
-//     the crash.
+//   - github.com/segmentio/kafka-go finds leaders, keeps connections and negotiates versions. Record batches are decoded
+//     and encoded here (package recordbatch), because its decoder loses the extent of a batch (and with it the way past
+//     compacted and aborted ones), puts no bound on what a compressed batch expands to, and hides a damaged batch behind
+//     an intact one, and because its encoder cannot set producer id, epoch and sequence number. Fetch requests hook into
+//     its transport as a protocol.RawExchanger.
 //   - A partition has one request in flight, so that a retry cannot overtake a later batch.
+//
+// Sources: the Kafka protocol guide (kafka.apache.org/protocol), KIP-98 for aborted transactions in fetch responses.
 package kafka

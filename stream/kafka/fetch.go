@@ -3,22 +3,25 @@ package kafka
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+	"sort"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
+
+	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/wire"
 )
 
-// maxResponse bounds the size of a fetch response, against a peer that is no Kafka broker. A broker answers with one
+// MaxResponse bounds the size of a fetch response, against a peer that is no Kafka broker. A broker answers with one
 // record batch at least, so a topic's max.message.bytes must be smaller.
-const maxResponse = 256 << 20
+const MaxResponse = 256 << 20
 
 // MaxFetch is the size of the largest record batch that can be read: a topic's max.message.bytes must not be above.
-const MaxFetch = maxResponse / 2
+const MaxFetch = MaxResponse / 2
 
 // fetchRequest asks one partition's leader for records. It is a protocol.RawExchanger so that the answer comes as raw
 // bytes: see the package comment.
@@ -28,16 +31,18 @@ type fetchRequest struct {
 	version  int16
 }
 
-// fetched is the answer for one partition.
-type fetched struct {
-	end     int64 // end of what can be read: the last stable offset under read_committed, else the high watermark
-	aborted []abortedTxn
-	batches []byte // whole record batches, the last one possibly cut short; owned by the receiver
+// Fetched is the answer for one partition.
+type Fetched struct {
+	End     int64 // end of what can be read: the last stable offset under read_committed, else the high watermark
+	Aborted []AbortedTxn
+	Batches []byte // whole record batches, the last one possibly cut short; owned by the receiver
 }
 
-type abortedTxn struct{ producer, first int64 }
+// AbortedTxn is an aborted transaction: its producer, and the offset of its first record.
+type AbortedTxn struct{ producer, first int64 }
 
-func (f *fetched) ApiKey() protocol.ApiKey { return protocol.Fetch }
+// ApiKey implements protocol.Message.
+func (f *Fetched) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Required reports true always, and remembers the version that was negotiated for the connection.
 func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
@@ -45,6 +50,7 @@ func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
+// RawExchange implements protocol.RawExchanger.
 func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if r.version < 4 {
 		return nil, permanent{
@@ -60,8 +66,8 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	size := int64(binary.BigEndian.Uint32(head[:4])) - 4
-	if size < 0 || size > maxResponse {
-		return nil, fmt.Errorf("fetch response of %d bytes, limit %d", size, maxResponse)
+	if size < 0 || size > MaxResponse {
+		return nil, fmt.Errorf("fetch response of %d bytes, limit %d", size, MaxResponse)
 	}
 	if id := binary.BigEndian.Uint32(head[4:]); id != correlation {
 		return nil, fmt.Errorf("fetch response has correlation id %d, want %d", id, correlation)
@@ -74,44 +80,44 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 }
 
 // parseFetch reads a fetch response, versions 4 to 11, for one partition.
-func parseFetch(body []byte, version int16, iso kafkago.IsolationLevel) (*fetched, error) {
-	b := wire{b: body}
-	b.int32() // throttle time
+func parseFetch(body []byte, version int16, iso kafkago.IsolationLevel) (*Fetched, error) {
+	b := wire.Reader{B: body}
+	b.Int32() // throttle time
 	if version >= 7 {
-		if code := b.int16(); code != 0 {
+		if code := b.Int16(); code != 0 {
 			return nil, kafkago.Error(code)
 		}
-		b.int32() // session
+		b.Int32() // session
 	}
-	if n := b.int32(); n != 1 && b.err == nil {
+	if n := b.Int32(); n != 1 && b.Err == nil {
 		return nil, fmt.Errorf("fetch response holds %d topics, asked for 1", n)
 	}
-	b.bytes(int(b.int16()))
-	if n := b.int32(); n != 1 && b.err == nil {
+	b.Bytes(int(b.Int16()))
+	if n := b.Int32(); n != 1 && b.Err == nil {
 		return nil, fmt.Errorf("fetch response holds %d partitions, asked for 1", n)
 	}
-	b.int32() // partition
-	code := b.int16()
-	f := &fetched{end: b.int64()}
-	if stable := b.int64(); iso == kafkago.ReadCommitted && stable >= 0 {
-		f.end = stable
+	b.Int32() // partition
+	code := b.Int16()
+	f := &Fetched{End: b.Int64()}
+	if stable := b.Int64(); iso == kafkago.ReadCommitted && stable >= 0 {
+		f.End = stable
 	}
 	if version >= 5 {
-		b.int64() // log start
+		b.Int64() // log start
 	}
-	n := int(b.int32()) // -1 when there are none
-	if n > len(b.b)/16 {
-		return nil, errShort
+	n := int(b.Int32()) // -1 when there are none
+	if n > len(b.B)/16 {
+		return nil, wire.ErrShort
 	}
 	for range max(n, 0) {
-		f.aborted = append(f.aborted, abortedTxn{b.int64(), b.int64()})
+		f.Aborted = append(f.Aborted, AbortedTxn{b.Int64(), b.Int64()})
 	}
 	if version >= 11 {
-		b.int32() // preferred replica
+		b.Int32() // preferred replica
 	}
-	f.batches = b.bytes(int(max(b.int32(), 0)))
-	if b.err != nil {
-		return nil, b.err
+	f.Batches = b.Bytes(int(max(b.Int32(), 0)))
+	if b.Err != nil {
+		return nil, b.Err
 	}
 	if code != 0 {
 		return nil, kafkago.Error(code)
@@ -119,8 +125,8 @@ func parseFetch(body []byte, version int16, iso kafkago.IsolationLevel) (*fetche
 	return f, nil
 }
 
-// fetch asks for records of a partition from an offset on. It waits up to wait for the first record.
-func (c *client) fetch(
+// Fetch asks for records of a partition from an offset on. It waits up to wait for the first record.
+func (c *Client) Fetch(
 	ctx context.Context,
 	topic string,
 	partition int32,
@@ -128,10 +134,10 @@ func (c *client) fetch(
 	maxBytes int,
 	wait time.Duration,
 	iso kafkago.IsolationLevel,
-) (*fetched, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.opt.RequestTimeout+wait)
+) (*Fetched, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Options.RequestTimeout+wait)
 	defer cancel()
-	m, err := c.transport.RoundTrip(ctx, c.addr, &fetchRequest{clientID: c.opt.ClientID, Request: fetchapi.Request{
+	m, err := c.Transport.RoundTrip(ctx, c.addr, &fetchRequest{clientID: c.Options.ClientID, Request: fetchapi.Request{
 		ReplicaID:      -1,
 		MaxWaitTime:    int32(wait.Milliseconds()),
 		MinBytes:       1,
@@ -149,79 +155,34 @@ func (c *client) fetch(
 	if err != nil {
 		return nil, err
 	}
-	return m.(*fetched), nil
+	return m.(*Fetched), nil
 }
 
-var errShort = errors.New("message is cut short")
-
-// wire reads big-endian fields; after the first error it returns zeros.
-type wire struct {
-	b   []byte
-	err error
+// AbortedSet finds the batches of aborted transactions in a response, as the protocol lays down: an entry takes effect
+// at its first offset and ends with its producer's abort marker.
+type AbortedSet struct {
+	pending []AbortedTxn // ascending by first offset
+	active  map[int64]bool
 }
 
-func (w *wire) bytes(n int) []byte {
-	if w.err != nil || n < 0 || n > len(w.b) {
-		if w.err == nil {
-			w.err = errShort
-		}
-		return nil
-	}
-	out := w.b[:n:n]
-	w.b = w.b[n:]
-	return out
+// NewAbortedSet returns the set for a response with these aborted transactions, which it sorts.
+func NewAbortedSet(txns []AbortedTxn) *AbortedSet {
+	sort.Slice(txns, func(i, j int) bool { return txns[i].first < txns[j].first })
+	return &AbortedSet{pending: txns, active: map[int64]bool{}}
 }
 
-func (w *wire) int16() int16 {
-	if b := w.bytes(2); b != nil {
-		return int16(binary.BigEndian.Uint16(b))
+// Skips tells whether a batch is of an aborted transaction. It is called with each batch, in order.
+func (a *AbortedSet) Skips(b *recordbatch.Batch) bool {
+	for len(a.pending) > 0 && a.pending[0].first <= b.Last {
+		a.active[a.pending[0].producer] = true
+		a.pending = a.pending[1:]
 	}
-	return 0
+	return b.Transactional() && a.active[b.Producer]
 }
 
-func (w *wire) int32() int32 {
-	if b := w.bytes(4); b != nil {
-		return int32(binary.BigEndian.Uint32(b))
+// Ended is told of each marker that ends a transaction.
+func (a *AbortedSet) Ended(producer int64, abort bool) {
+	if abort {
+		delete(a.active, producer)
 	}
-	return 0
-}
-
-func (w *wire) int64() int64 {
-	if b := w.bytes(8); b != nil {
-		return int64(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
-
-// varint reads a zigzag-encoded integer as records hold them.
-func (w *wire) varint() int64 {
-	if w.err != nil {
-		return 0
-	}
-	v, n := binary.Varint(w.b)
-	if n <= 0 {
-		w.err = errShort
-		return 0
-	}
-	w.b = w.b[n:]
-	return v
-}
-
-// varbytes reads a length and as many bytes; nil when the length is -1.
-func (w *wire) varbytes() []byte {
-	n := w.varint()
-	if n == -1 {
-		return nil
-	}
-	if n < 0 || n > int64(len(w.b)) {
-		if w.err == nil {
-			w.err = errShort
-		}
-		return nil
-	}
-	b := w.bytes(int(n))
-	if b == nil {
-		b = []byte{}
-	}
-	return b
 }

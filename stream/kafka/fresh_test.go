@@ -1,4 +1,4 @@
-package kafka
+package kafka_test
 
 import (
 	"crypto/tls"
@@ -7,13 +7,17 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"motifd/stream/kafka"
+	"motifd/stream/kafka/embedded"
+	"motifd/stream/kafka/kafkatest"
 )
 
 // TestConnectionsAskAnew holds that each new connection of a client takes the certificates and the password that there
 // are then: certificates run out, and passwords change, while the daemon runs.
 func TestConnectionsAskAnew(t *testing.T) {
-	cert, ca := selfSigned(t)
-	e, err := OpenEmbedded(EmbeddedOptions{Fake: []kfake.Opt{
+	cert, ca := kafkatest.SelfSigned(t)
+	e, err := embedded.Open(embedded.Options{Fake: []kfake.Opt{
 		kfake.TLS(
 			&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert},
 		), kfake.EnableSASL(),
@@ -21,24 +25,24 @@ func TestConnectionsAskAnew(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	trusting, err := TLSConfig(ca, nil, nil, "")
+	trusting, err := kafka.TLSConfig(ca, nil, nil, "")
 	require.NoError(t, err)
 	trusting.Certificates = []tls.Certificate{cert}
-	anonymous, err := TLSConfig(ca, nil, nil, "")
+	anonymous, err := kafka.TLSConfig(ca, nil, nil, "")
 	require.NoError(t, err)
-	stranger, err := TLSConfig(nil, nil, nil, "")
+	stranger, err := kafka.TLSConfig(nil, nil, nil, "")
 	require.NoError(t, err)
 	for mechanism, user := range map[string]string{"plain": "plain", "scram-sha-256": "s256"} {
 		config, password := trusting, "new"
-		opt := fast(e)
+		opt := kafkatest.Fast(e)
 		opt.TLS = func() *tls.Config { return config }
-		opt.SASL = SASL{mechanism, user, func() string { return password }}
-		cl, err := newClient(opt)
+		opt.SASL = kafka.SASL{Mechanism: mechanism, User: user, Password: func() string { return password }}
+		cl, err := kafka.NewClient(opt)
 		require.NoError(t, err)
-		defer cl.close()
+		defer cl.Close()
 		ask := func() error {
-			cl.transport.CloseIdleConnections()
-			_, err := cl.api.ApiVersions(t.Context(), &kafkago.ApiVersionsRequest{})
+			cl.Transport.CloseIdleConnections()
+			_, err := cl.API.ApiVersions(t.Context(), &kafkago.ApiVersionsRequest{})
 			return err
 		}
 		require.NoError(t, ask())

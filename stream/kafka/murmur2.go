@@ -31,5 +31,5 @@ func murmur2(key []byte) int32 {
 	return int32(h ^ h>>15)
 }
 
-// partitionOf is the partition of n that a key belongs to, the same as for Java clients.
-func partitionOf(key []byte, n int32) int32 { return murmur2(key) & 0x7fffffff % n }
+// PartitionOf is the partition of n that a key belongs to, the same as for Java clients.
+func PartitionOf(key []byte, n int32) int32 { return murmur2(key) & 0x7fffffff % n }

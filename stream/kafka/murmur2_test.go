@@ -33,7 +33,7 @@ func TestPartitionMatchesKafkaGo(t *testing.T) {
 		require.EqualValues(
 			t,
 			kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, parts...),
-			partitionOf(key, int32(n)),
+			PartitionOf(key, int32(n)),
 		)
 	})
 }

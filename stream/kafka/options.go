@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,16 +10,13 @@ import (
 	"strings"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
-
-	"motifd/stream"
 )
 
-// Client says how to reach the brokers. It is part of the options of sources and sinks.
-type Client struct {
+// ClientOptions say how to reach the brokers. It is part of the options of sources and sinks.
+type ClientOptions struct {
 	Brokers  []string // host:port of some brokers; the others are discovered
 	ClientID string   // default "motifd"; shown in the brokers' logs and quotas
 	// TLS returns the TLS configuration of a new connection; nil: none.
@@ -134,7 +132,7 @@ type Events struct {
 	// Blocked tells of an error of an operation that nothing goes on without: it is tried again since a while ago. A nil
 	// error tells that it has got through, or was given up. Operations are told apart by what comes first.
 	Blocked func(op, topic string, partition int32, since time.Time, err error)
-	// Loss tells that the records from one offset up to another, which is higher, are gone (SourceOptions.AllowDataLoss).
+	// Loss tells that the records from one offset up to another, which is higher, are gone (source.Options.AllowDataLoss).
 	// Reading goes on after them, or, when the log ends before the position (it was cut or created anew), where they were.
 	Loss func(partition int32, from, to int64)
 	// Partitions tells that a topic has more partitions than it had, and that all of them are used.
@@ -148,25 +146,29 @@ type Events struct {
 	Recovered func(records uint64)
 }
 
-func (e *Events) retry(op, topic string, partition int32, attempt int, err error) {
+// Retried calls Retry.
+func (e *Events) Retried(op, topic string, partition int32, attempt int, err error) {
 	if e.Retry != nil {
 		e.Retry(op, topic, partition, attempt, err)
 	}
 }
 
-func (e *Events) loss(partition int32, a, b int64) {
+// Lost calls Loss with the range between two offsets, unless they are the same.
+func (e *Events) Lost(partition int32, a, b int64) {
 	if e.Loss != nil && a != b {
 		e.Loss(partition, min(a, b), max(a, b))
 	}
 }
 
-func (e *Events) partitions(topic string, from, to int32) {
+// Grown calls Partitions.
+func (e *Events) Grown(topic string, from, to int32) {
 	if e.Partitions != nil {
 		e.Partitions(topic, from, to)
 	}
 }
 
-func (c *Client) setDefaults() error {
+// SetDefaults sets what is not given, and checks the rest.
+func (c *ClientOptions) SetDefaults() error {
 	if len(c.Brokers) == 0 {
 		return errors.New("kafka: no broker is configured")
 	}
@@ -178,194 +180,9 @@ func (c *Client) setDefaults() error {
 	if c.ClientID == "" {
 		c.ClientID = "motifd"
 	}
-	defaultTo(&c.RequestTimeout, 30*time.Second)
-	defaultTo(&c.RetryMin, 100*time.Millisecond)
-	defaultTo(&c.RetryMax, 5*time.Second)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.RetryMin = cmp.Or(c.RetryMin, 100*time.Millisecond)
+	c.RetryMax = cmp.Or(c.RetryMax, 5*time.Second)
 	c.RetryMax = max(c.RetryMax, c.RetryMin)
 	return nil
-}
-
-// Where a partition is read from when no position is known.
-const (
-	Earliest = "earliest"
-	Latest   = "latest"
-)
-
-// What a source shows of transactional input.
-const (
-	ReadCommitted   = "read_committed"
-	ReadUncommitted = "read_uncommitted"
-)
-
-// SourceOptions configure a Source.
-type SourceOptions struct {
-	Client
-	Topic string
-	// Partitions to read; nil means all, with those that are added later.
-	Partitions []int32
-	// Start is Earliest (the default) or Latest, for partitions without a position.
-	Start string
-	// Isolation is ReadCommitted (the default: aborted transactions are left out) or ReadUncommitted.
-	Isolation string
-	// Merge is MergeTimestamp (the default) or MergeNone: in which order records of different partitions are read.
-	Merge string
-	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created
-	// anew has another one. KeepTopicID, unless nil, stores the id before the first record is read.
-	TopicID     string
-	KeepTopicID func(id string) error
-	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that was
-	// cut below a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a new one
-	// is handed to Read; it is called from several goroutines, one at a time, and keeps nothing of its argument.
-	Epochs     stream.Epochs
-	KeepEpochs func(stream.Epochs) error
-	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise
-	// that is stream.ErrDataLoss.
-	AllowDataLoss bool
-	// FetchBytes is how much is asked of a partition at once. Default 1 MiB. ReadBytes is how many bytes of keys and
-	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers two responses, and
-	// one record batch decompressed.
-	FetchBytes, ReadBytes int
-	// MaxWait is how long a broker may hold back an answer when there is nothing to read. Default 500 ms.
-	MaxWait time.Duration
-	// MaxRecordBytes is the limit on key and value of one record; a longer one is a dead letter. Default 1 MiB.
-	// MaxBatchBytes is the limit on what one compressed record batch expands to; the records of a larger one are one
-	// dead letter. Default 64 MiB.
-	MaxRecordBytes, MaxBatchBytes int
-}
-
-func (o *SourceOptions) setDefaults() error {
-	if err := o.Client.setDefaults(); err != nil {
-		return err
-	}
-	if o.Topic == "" {
-		return errors.New("kafka: no input topic is configured")
-	}
-	defaultTo(&o.Start, Earliest)
-	if o.Start != Earliest && o.Start != Latest {
-		return fmt.Errorf("kafka: start %q is not %s or %s", o.Start, Earliest, Latest)
-	}
-	defaultTo(&o.Isolation, ReadCommitted)
-	if o.Isolation != ReadCommitted && o.Isolation != ReadUncommitted {
-		return fmt.Errorf("kafka: isolation %q is not %s or %s", o.Isolation, ReadCommitted, ReadUncommitted)
-	}
-	defaultTo(&o.Merge, MergeTimestamp)
-	if o.Merge != MergeTimestamp && o.Merge != MergeNone {
-		return fmt.Errorf("kafka: merge %q is not %s or %s", o.Merge, MergeTimestamp, MergeNone)
-	}
-	seen := map[int32]bool{}
-	for _, p := range o.Partitions {
-		if p < 0 || seen[p] {
-			return fmt.Errorf("kafka: partition %d is negative or listed twice", p)
-		}
-		seen[p] = true
-	}
-	defaultTo(&o.FetchBytes, 1<<20)
-	defaultTo(&o.ReadBytes, 1<<20)
-	defaultTo(&o.MaxWait, 500*time.Millisecond)
-	defaultTo(&o.MaxRecordBytes, 1<<20)
-	defaultTo(&o.MaxBatchBytes, 64<<20)
-	if o.FetchBytes > MaxFetch {
-		return fmt.Errorf("kafka: fetch size %d is above the limit of %d bytes", o.FetchBytes, MaxFetch)
-	}
-	return nil
-}
-
-// SinkOptions configure a Sink.
-type SinkOptions struct {
-	Client
-	Topic string
-	// DeadLetters is the topic of refused input records, Control that of the batch records; "" drops dead letters
-	// (they are still counted) and needs no batch records.
-	DeadLetters, Control string
-	// ExpectPartitions is the partition count the output must have; 0 accepts any. A match and its cancellation share
-	// a partition only while the count stays as it is.
-	ExpectPartitions int32
-	// OnPartitions tells what to do when the output has more partitions than at the last commit: PartitionsStop (the
-	// default), PartitionsKeep or PartitionsSpread.
-	OnPartitions string
-	// AllowExisting accepts an output that holds records although the checkpoint is new, and that others write to.
-	AllowExisting bool
-	// ResetProgress lets the sink go on after the committed batch although the output, or its progress record, was lost,
-	// cut or written by others. Records of the batch in hand may then appear twice. It is for one start.
-	ResetProgress bool
-	// Compression is "" or "none", "gzip", "snappy", "lz4" or "zstd".
-	Compression string
-	// BatchBytes is when a record batch is sent. Default 512 KiB; at most the topic's max.message.bytes less the
-	// largest record.
-	BatchBytes int
-	// Group publishes the input positions as the offsets of this consumer group on InputTopic, once per GroupInterval
-	// (default 1 s) and at the end. "" publishes nothing.
-	Group, InputTopic string
-	GroupInterval     time.Duration
-	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
-	Input *Client
-
-	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for what is
-	// under way.
-	sendBytes, roundBytes int
-}
-
-func (o *SinkOptions) setDefaults() error {
-	if err := o.Client.setDefaults(); err != nil {
-		return err
-	}
-	if o.Topic == "" {
-		return errors.New("kafka: no output topic is configured")
-	}
-	if o.DeadLetters == o.Topic || o.Control == o.Topic || (o.Control != "" && o.Control == o.DeadLetters) {
-		return errors.New("kafka: output, dead letters and control records need topics of their own")
-	}
-	if o.Group != "" && o.InputTopic == "" {
-		return errors.New("kafka: a consumer group needs the input topic")
-	}
-	if o.Input != nil {
-		input := *o.Input
-		if err := input.setDefaults(); err != nil {
-			return fmt.Errorf("%w, of the input", err)
-		}
-		o.Input = &input
-	}
-	if _, err := codecOf(o.Compression); err != nil {
-		return err
-	}
-	defaultTo(&o.OnPartitions, PartitionsStop)
-	switch o.OnPartitions {
-	case PartitionsStop, PartitionsKeep, PartitionsSpread:
-	default:
-		return fmt.Errorf(
-			"kafka: what to do with added partitions is %s, %s or %s, not %q",
-			PartitionsStop,
-			PartitionsKeep,
-			PartitionsSpread,
-			o.OnPartitions,
-		)
-	}
-	defaultTo(&o.BatchBytes, 512<<10)
-	defaultTo(&o.GroupInterval, time.Second)
-	defaultTo(&o.sendBytes, 256<<10)
-	defaultTo(&o.roundBytes, 4<<20)
-	return nil
-}
-
-func codecOf(name string) (kafkago.Compression, error) {
-	switch name {
-	case "", "none":
-		return 0, nil
-	case "gzip":
-		return kafkago.Gzip, nil
-	case "snappy":
-		return kafkago.Snappy, nil
-	case "lz4":
-		return kafkago.Lz4, nil
-	case "zstd":
-		return kafkago.Zstd, nil
-	}
-	return 0, fmt.Errorf("kafka: compression %q is not none, gzip, snappy, lz4 or zstd", name)
-}
-
-func defaultTo[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
 }

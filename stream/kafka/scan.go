@@ -7,27 +7,29 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+
+	"motifd/stream/kafka/recordbatch"
 )
 
-// scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed;
+// Scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed;
 // after an error the response that it came in is read again, so f must not mind to see a record twice. Under
 // read_committed it waits for the end of open transactions, or without wait stops at the first one: whole tells that
 // it did not.
-func (c *client) scan(
+func (c *Client) Scan(
 	ctx context.Context,
 	topic string,
 	partition int32,
 	from, to int64,
 	iso kafkago.IsolationLevel,
 	wait bool,
-	f func(r *record) error,
+	f func(r *recordbatch.Record) error,
 ) (whole bool, err error) {
 	size := 1 << 20
 	var waiting time.Time // for the transaction that is open at next
 	for next := from; next < to; {
 		stop := false
-		err := c.retry(ctx, "read back", topic, partition, func(ctx context.Context) error {
-			res, err := c.fetch(ctx, topic, partition, next, size, 100*time.Millisecond, iso)
+		err := c.Retry(ctx, "read back", topic, partition, func(ctx context.Context) error {
+			res, err := c.Fetch(ctx, topic, partition, next, size, 100*time.Millisecond, iso)
 			if err != nil {
 				if errors.Is(err, kafkago.OffsetOutOfRange) {
 					return permanent{err}
@@ -35,9 +37,9 @@ func (c *client) scan(
 				return err
 			}
 			start := next
-			aborted := newAbortedSet(res.aborted)
-			for data := res.batches; ; {
-				b, rest, ok, err := nextBatch(data)
+			aborted := NewAbortedSet(res.Aborted)
+			for data := res.Batches; ; {
+				b, rest, ok, err := recordbatch.Next(data)
 				if err != nil {
 					return permanent{err}
 				}
@@ -45,32 +47,32 @@ func (c *client) scan(
 					break
 				}
 				data = rest
-				if b.last < start {
+				if b.Last < start {
 					continue
 				}
-				if err := b.committed(aborted, func(r *record) error {
-					if r.offset < start || r.offset >= to {
+				if err := committed(&b, aborted, func(r *recordbatch.Record) error {
+					if r.Offset < start || r.Offset >= to {
 						return nil
 					}
 					return f(r)
 				}); err != nil {
 					return permanent{err}
 				}
-				next = b.last + 1
+				next = b.Last + 1
 			}
 			switch {
 			case next > start:
 				waiting = time.Time{}
-			case len(res.batches) > 0 && size < maxResponse/2:
+			case len(res.Batches) > 0 && size < MaxResponse/2:
 				size *= 2
-			case res.end > next:
-				return fmt.Errorf("no record at offset %d, although the log ends at %d", next, res.end)
+			case res.End > next:
+				return fmt.Errorf("no record at offset %d, although the log ends at %d", next, res.End)
 			case !wait:
 				stop = true
 			case waiting.IsZero():
 				waiting = time.Now()
 				return fmt.Errorf("a transaction that began at offset %d is open", next)
-			case c.openWait > 0 && time.Since(waiting) > c.openWait:
+			case c.OpenWait > 0 && time.Since(waiting) > c.OpenWait:
 				return permanent{c.hanging(ctx, topic, partition, next, time.Since(waiting))}
 			default:
 				return fmt.Errorf("a transaction that began at offset %d is open", next)
@@ -85,35 +87,35 @@ func (c *client) scan(
 }
 
 // committed calls f with the records of a batch, unless it is of an aborted transaction or a control batch.
-func (b *recordBatch) committed(aborted *abortedSet, f func(r *record) error) error {
-	if aborted.skips(b) && !b.control() {
+func committed(b *recordbatch.Batch, aborted *AbortedSet, f func(r *recordbatch.Record) error) error {
+	if aborted.Skips(b) && !b.Control() {
 		return nil
 	}
-	payload, err := b.payload(newDecompressor(maxResponse))
+	payload, err := b.Payload(recordbatch.NewDecompressor(MaxResponse))
 	if err != nil {
 		return err
 	}
-	if b.control() {
-		abort, err := b.abortMarker(payload)
+	if b.Control() {
+		abort, err := b.AbortMarker(payload)
 		if err != nil {
 			return err
 		}
-		aborted.ended(b.producer, abort)
+		aborted.Ended(b.Producer, abort)
 		return nil
 	}
-	return b.records(payload, f)
+	return b.Records(payload, f)
 }
 
 // ErrHanging: a transaction of somebody else is open in a topic that has to be read to its end, and does not end.
 var ErrHanging = errors.New("a transaction of another producer hangs")
 
 // hanging names the transaction that is open at an offset.
-func (c *client) hanging(ctx context.Context, topic string, partition int32, offset int64, waited time.Duration) error {
+func (c *Client) hanging(ctx context.Context, topic string, partition int32, offset int64, waited time.Duration) error {
 	who := "of a producer that is not known"
-	res, err := c.fetch(ctx, topic, partition, offset, 1<<20, 100*time.Millisecond, kafkago.ReadUncommitted)
+	res, err := c.Fetch(ctx, topic, partition, offset, 1<<20, 100*time.Millisecond, kafkago.ReadUncommitted)
 	if err == nil {
-		if b, _, ok, err := nextBatch(res.batches); err == nil && ok && b.transactional() {
-			who = fmt.Sprintf("of producer id %d, since %s", b.producer, time.UnixMilli(b.maxTime).UTC().Format(time.RFC3339))
+		if b, _, ok, err := recordbatch.Next(res.Batches); err == nil && ok && b.Transactional() {
+			who = fmt.Sprintf("of producer id %d, since %s", b.Producer, time.UnixMilli(b.MaxTime).UTC().Format(time.RFC3339))
 		}
 	}
 	return fmt.Errorf(
