@@ -61,7 +61,8 @@ func bindFile(c *Config, file string, text []byte) Errors {
 	}
 	switch n := len(doc.Docs); {
 	case n > 1:
-		return Errors{&Error{Where: b.docPlace(doc.Docs[1]), Msg: "a second document; the configuration is one document"}}
+		return Errors{&Error{Where: b.docPlace(doc.Docs[1]),
+			Msg: "a second document; the configuration is one document"}}
 	case n == 1 && doc.Docs[0].Body != nil:
 		b.bind("", doc.Docs[0].Body, reflect.ValueOf(c).Elem())
 	}
@@ -215,7 +216,8 @@ func (b *binder) fields(path string, n ast.Node, v reflect.Value) {
 			b.fail(
 				n,
 				path,
-				"a secret is never written in the configuration; write {file: FILE} or {env: VARIABLE}, where it is read from",
+				"a secret is never written in the configuration; write {file: FILE} or {env: VARIABLE}, where it is "+
+					"read from",
 			)
 			return
 		}

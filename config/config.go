@@ -150,7 +150,7 @@ type KafkaOutput struct {
 	Transactions          string   `yaml:"transactions"`            // on, auto or off
 	MaxTransactionRecords int      `yaml:"max_transaction_records"` // a larger batch takes several transactions
 	TransactionTimeout    Duration `yaml:"transaction_timeout"`     // after which brokers abort an open transaction
-	TransactionMemory     Size     `yaml:"transaction_memory"`      // of the open transaction; what is beyond is on disk
+	TransactionMemory     Size     `yaml:"transaction_memory"`      // of the open transaction; the rest is on disk
 	ProgressTopic         string   `yaml:"progress_topic"`          // "": the output topic and "-progress"
 
 	// OnPartitionChange tells what to do when the output topic has another partition count than at the last commit:
@@ -256,8 +256,8 @@ type Admin struct {
 	MaxPatternBytes Size `yaml:"max_pattern_bytes"`
 	// MaxRequestsPerSecond bounds requests to the API, on average; as many may come at once. 0: no bound.
 	MaxRequestsPerSecond int `yaml:"max_requests_per_second"`
-	// MaxBackfill bounds the matches that a registration by the API backfills, and CountTime the search time for counting
-	// them. 0: no bound.
+	// MaxBackfill bounds the matches that a registration by the API backfills, and CountTime the search time for
+	// counting them. 0: no bound.
 	MaxBackfill uint64   `yaml:"max_backfill"`
 	CountTime   Duration `yaml:"count_time"`
 	// StepTimeout is how long a step may take before /readyz tells of it; 0: any time.
@@ -325,8 +325,9 @@ func Default() *Config {
 				Rehearse:          Duration(500 * time.Millisecond),
 			},
 		},
-		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB, Time: Duration(24 * time.Hour)}},
-		Queues:     Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
+		Checkpoint: Checkpoint{Retention: Retention{Batches: 1_000_000, Bytes: 1 * GiB,
+			Time: Duration(24 * time.Hour)}},
+		Queues: Queues{InputRecords: 65_536, InputBytes: 64 * MiB, OutputBytes: 64 * MiB},
 		Admin: Admin{
 			Listen:               "127.0.0.1:7475",
 			StepTimeout:          Duration(time.Minute),

@@ -59,7 +59,8 @@ func TestDefaultsAreSound(t *testing.T) {
 // TestOverrides holds that the environment overrides the file, and flags override the environment.
 func TestOverrides(t *testing.T) {
 	text := sound + "batch: {max_updates: 10, max_bytes: 1KiB, linger: 1s}\n"
-	c, err := load(t, text, []string{"MOTIFD_BATCH_MAX_BYTES=2MiB", "MOTIFD_BATCH_LINGER=2s", "HOME=/"}, "batch.linger=3s")
+	c, err := load(t, text, []string{"MOTIFD_BATCH_MAX_BYTES=2MiB", "MOTIFD_BATCH_LINGER=2s", "HOME=/"},
+		"batch.linger=3s")
 	require.NoError(t, err)
 	require.Equal(t, 10, c.Batch.MaxUpdates)
 	require.Equal(t, 2*MiB, c.Batch.MaxBytes)
@@ -117,7 +118,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 	known := Fields()
 	for _, f := range []string{
-		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total", "work_budget",
+		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total",
+		"work_budget",
 		"over_budget", "sample", "mode",
 	} {
 		known = append(known, "queries[]."+f)
@@ -199,7 +201,8 @@ func TestQueriesHaveTheSameDefaults(t *testing.T) {
 	const ring = "MATCH (a)-->(b)-->(c)-->(a)"
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dir.cypher"), []byte(ring), 0o600))
-	for mode, backfill := range map[string]matcher.Backfill{"changelog": matcher.BackfillNone, "upsert": matcher.BackfillFull} {
+	for mode, backfill := range map[string]matcher.Backfill{"changelog": matcher.BackfillNone,
+		"upsert": matcher.BackfillFull} {
 		c, err := load(
 			t,
 			sound+"queries_dir: "+dir+"\nqueries: [{name: list, cypher: \""+ring+"\"}]\n",
@@ -354,7 +357,8 @@ checkpoint: {dir: d}
 	check(second, "two")
 	slices.Sort(told)
 	require.Equal(t, []string{
-		"input.kafka.sasl.password <nil>", "input.kafka.tls <nil>", "input.kafka.tls the CA file holds no PEM certificate",
+		"input.kafka.sasl.password <nil>", "input.kafka.tls <nil>",
+		"input.kafka.tls the CA file holds no PEM certificate",
 		"output.kafka.tls <nil>", "output.kafka.tls the CA file holds no PEM certificate",
 	}, told)
 }
@@ -362,10 +366,14 @@ checkpoint: {dir: d}
 // TestMisplacedSecretsAreNotShown holds it for the command line and the environment; for the file see testdata/bad.
 func TestMisplacedSecretsAreNotShown(t *testing.T) {
 	for _, set := range []string{
-		"admin.token.file=hunter2", "admin.token.env=hunter2", "admin.tokn=hunter2", "input.kafka.brokers=sasl://u:hunter2@k:1",
-		"output.kafka.brokers=u:hunter2@k:1", "admin.listen=u:hunter2@k:1", "admin.metrics_listen=http://u:hunter2@k:1", "graph.bootstrap=http://u:hunter2@h/g.csv",
+		"admin.token.file=hunter2", "admin.token.env=hunter2", "admin.tokn=hunter2",
+		"input.kafka.brokers=sasl://u:hunter2@k:1",
+		"output.kafka.brokers=u:hunter2@k:1", "admin.listen=u:hunter2@k:1", "admin.metrics_listen=http://u:hunter2@k:1",
+		"graph.bootstrap=http://u:hunter2@h/g.csv",
 	} {
-		for _, opt := range []LoadOptions{{Set: []string{set}}, {Environ: []string{strings.Replace(set, strings.Split(set, "=")[0], EnvName(strings.Split(set, "=")[0]), 1)}}} {
+		for _, opt := range []LoadOptions{{Set: []string{set}},
+			{Environ: []string{strings.Replace(set, strings.Split(set, "=")[0], EnvName(strings.Split(set, "=")[0]),
+				1)}}} {
 			_, err := Load(opt)
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), "hunter2", set)
@@ -402,7 +410,8 @@ func TestEnvironmentOfOthers(t *testing.T) {
 		require.Equal(t, "x", c.Admin.Token.Reveal())
 	}
 	for _, typo := range []string{
-		"MOTIFD_TOKEN=x", "MOTIFD_EMBEDED_PORT=9093", "MOTIFD_PORT=7475", "MOTIFD_BATCH_LINGR=1s", "MOTIFD_SERVICE=x", "MOTIFD_PORT_TCP=x",
+		"MOTIFD_TOKEN=x", "MOTIFD_EMBEDED_PORT=9093", "MOTIFD_PORT=7475", "MOTIFD_BATCH_LINGR=1s", "MOTIFD_SERVICE=x",
+		"MOTIFD_PORT_TCP=x",
 		"MOTIFD_ADMIN_LISTEN_PORT=7475",
 	} {
 		_, err := load(t, sound, []string{typo})
@@ -495,10 +504,11 @@ func TestDocumentedConfigurations(t *testing.T) {
 // TestUnknownSet: what there is in place of a field that no one knows is said at a length that can be read.
 func TestUnknownSet(t *testing.T) {
 	for set, want := range map[string]string{
-		"batch.lingr=1ms":    `there is no field "batch.lingr"; did you mean "batch.linger"?`,
-		"batch.frequency=1s": `there is no field "batch.frequency"; there are batch.linger, batch.max_bytes, batch.max_updates`,
-		"foo.bar=1":          `there is no section "foo"; there are admin, batch, checkpoint,`,
-		"queries=x":          "queries are set in the file alone",
+		"batch.lingr=1ms": `there is no field "batch.lingr"; did you mean "batch.linger"?`,
+		"batch.frequency=1s": `there is no field "batch.frequency"; there are batch.linger, batch.max_bytes, ` +
+			`batch.max_updates`,
+		"foo.bar=1": `there is no section "foo"; there are admin, batch, checkpoint,`,
+		"queries=x": "queries are set in the file alone",
 	} {
 		_, err := Load(LoadOptions{Set: []string{set}})
 		path, _, _ := strings.Cut(set, "=")

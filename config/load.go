@@ -19,7 +19,8 @@ type LoadOptions struct {
 }
 
 // NoGPU tells a user of a program without the GPU backend which one has it.
-const NoGPU = "this program was built without the GPU backend; take motifd-cuda, which `make cuda` builds, or choose auto, cpu or reference"
+const NoGPU = "this program was built without the GPU backend; take motifd-cuda, which `make cuda` builds, or " +
+	"choose auto, cpu or reference"
 
 // Load reads the configuration, checks it and reads the secrets that it names. The error is an Errors with every
 // mistake that was found.
@@ -33,7 +34,8 @@ func Load(opt LoadOptions) (*Config, error) {
 			return nil, fmt.Errorf("reading the configuration: %w", err)
 		}
 		if len(text) > maxFile {
-			return nil, fmt.Errorf("%s: the configuration has %d bytes; at most %d are allowed", opt.File, len(text), maxFile)
+			return nil, fmt.Errorf("%s: the configuration has %d bytes; at most %d are allowed", opt.File, len(text),
+				maxFile)
 		}
 		errs = bindFile(c, opt.File, text)
 	}

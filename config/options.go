@@ -74,7 +74,8 @@ func (c *Config) SourceOptions() (source.Options, error) {
 	k, l := c.Input.Kafka, &c.Input.Limits
 	client, err := k.client(c.src, "input.kafka")
 	return source.Options{
-		ClientOptions: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation, Merge: k.Merge,
+		ClientOptions: client, Topic: k.Topic, Partitions: k.Partitions, Start: k.Start, Isolation: k.Isolation,
+		Merge:          k.Merge,
 		AllowDataLoss:  k.OnDataLoss == "continue",
 		MaxRecordBytes: int(l.MaxMessageBytes), MaxBatchBytes: int(l.MaxExpandedBytes),
 	}, err
@@ -91,7 +92,8 @@ func (c *Config) SinkOptions() (publish.TxnSinkOptions, error) {
 			AllowExisting: c.Output.AllowExisting, OnPartitions: k.OnPartitionChange, Compression: k.Compression,
 		},
 		Progress: k.Progress(), TransactionTimeout: k.TransactionTimeout.Std(),
-		MaxTransactionRecords: k.MaxTransactionRecords, BufferBytes: int(k.TransactionMemory), SpoolDir: c.Engine.SpillDir,
+		MaxTransactionRecords: k.MaxTransactionRecords, BufferBytes: int(k.TransactionMemory),
+		SpoolDir: c.Engine.SpillDir,
 	}
 	if err != nil {
 		return o, err
@@ -175,8 +177,9 @@ func (c *Config) CheckpointOptions() checkpoint.Options {
 	return checkpoint.Options{
 		Settings: c.settings(),
 		Graph:    c.GraphOptions(),
-		Retention: checkpoint.Retention{Batches: c.Checkpoint.Retention.Batches, Bytes: int64(c.Checkpoint.Retention.Bytes),
-			Time: c.Checkpoint.Retention.Time.Std()},
+		Retention: checkpoint.Retention{Batches: c.Checkpoint.Retention.Batches,
+			Bytes: int64(c.Checkpoint.Retention.Bytes),
+			Time:  c.Checkpoint.Retention.Time.Std()},
 	}
 }
 

@@ -139,7 +139,8 @@ func overrideFlags(c *Config, pairs []string) Errors {
 func unknownField(path string) string {
 	fields := Fields()
 	section, _, _ := strings.Cut(path, ".")
-	switch inside := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return !strings.HasPrefix(f, section+".") }); {
+	switch inside := slices.DeleteFunc(slices.Clone(fields),
+		func(f string) bool { return !strings.HasPrefix(f, section+".") }); {
 	case matcher.Nearest(path, fields) != "":
 		return unknown("field", path, fields)
 	case section == "queries":

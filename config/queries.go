@@ -75,7 +75,8 @@ func defaultBackfill(mode string) matcher.Backfill {
 // checkMode refuses a query that does not go with the output mode (DESIGN S12).
 func checkMode(mode string, q *matcher.Query) error {
 	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
-		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no max_matches_per_batch, "+
+		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no "+
+			"max_matches_per_batch, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
 	}
 	return nil

@@ -163,10 +163,11 @@ func (a *Admin) ServerTLS() (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
 	}
-	pair, err := reload(t.src, "admin.tls", []string{t.CertFile, t.KeyFile}, func(pem [][]byte) (*tls.Certificate, error) {
-		c, err := tls.X509KeyPair(pem[0], pem[1])
-		return &c, err
-	})
+	pair, err := reload(t.src, "admin.tls", []string{t.CertFile, t.KeyFile},
+		func(pem [][]byte) (*tls.Certificate, error) {
+			c, err := tls.X509KeyPair(pem[0], pem[1])
+			return &c, err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("admin.tls: %w", err)
 	}

@@ -48,14 +48,16 @@ func (s *Secret) resolve(src *sources, path string, getenv func(string) (string,
 		return errors.New("both file and env are set; one of them names the secret")
 	case s.File != "":
 		if s.file, err = reload(src, path, []string{s.File}, secretOf); err != nil {
-			return fmt.Errorf("%w; file is the name of the file that holds the secret, which is not shown in case it is "+
+			return fmt.Errorf("%w; file is the name of the file that holds the secret, which is not shown in case "+
+				"it is "+
 				"the secret itself", err)
 		}
 		return nil
 	case s.Env != "":
 		value, ok := getenv(s.Env)
 		if !ok {
-			return errors.New("the environment variable that env names is not set; its name is not shown in case it is " +
+			return errors.New("the environment variable that env names is not set; its name is not shown in case it " +
+				"is " +
 				"the secret itself")
 		}
 		if s.value = value; value == "" {

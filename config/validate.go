@@ -71,7 +71,8 @@ func (c *Config) validate(getenv func(string) (string, bool), gpu bool) error {
 func (v *validator) graph() {
 	g := &v.c.Graph
 	if g.ParallelEdges {
-		v.fail("graph.parallel_edges", "parallel edges with the same ends and label are not supported yet; leave it false: "+
+		v.fail("graph.parallel_edges", "parallel edges with the same ends and label are not supported yet; leave it "+
+			"false: "+
 			"an insertion of a present edge renews its id, ts and props")
 	}
 	v.oneOf("graph.bootstrap_format", g.BootstrapFormat, "auto", "json", "csv", "text")
@@ -215,7 +216,8 @@ func FormatOf(path string) (string, error) {
 			return f, nil
 		}
 		return "", fmt.Errorf(
-			"%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz or .zst",
+			"%s: the extension does not tell the format; it is .txt or .graph, .jsonl, or .csv, each also with .gz "+
+				"or .zst",
 			name,
 		)
 	}
@@ -377,7 +379,8 @@ func (v *validator) engine() {
 
 func (v *validator) checkpoint() {
 	if v.c.Checkpoint.Dir == "" {
-		v.fail("checkpoint.dir", "is missing; name a directory for the daemon's state, it is created when it does not exist")
+		v.fail("checkpoint.dir", "is missing; name a directory for the daemon's state, it is created when it does "+
+			"not exist")
 	}
 }
 

@@ -53,7 +53,8 @@ func (v *validator) kafkaOutput(k *KafkaOutput) {
 		v.fail(
 			"output.kafka.on_partition_change",
 			"is spread, and output.mode is upsert: the tombstone of a match could go to another "+
-				"partition than the match, which would then stay for ever; use keep, or a new output topic and checkpoint",
+				"partition than the match, which would then stay for ever; use keep, or a new output topic and "+
+				"checkpoint",
 		)
 	}
 	v.positive("output.kafka.max_transaction_records", int64(k.MaxTransactionRecords))

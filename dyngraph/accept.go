@@ -238,7 +238,8 @@ func (a *acceptor) checkKey(field, key string) error {
 	case key == "":
 		return refuse(ReasonBadKey, "%s is empty; a vertex key has 1 to %d bytes", field, a.g.opt.MaxKeyLen)
 	case len(key) > a.g.opt.MaxKeyLen:
-		return refuse(ReasonBadKey, "%s %s is too long; a vertex key has 1 to %d bytes", field, quote(key), a.g.opt.MaxKeyLen)
+		return refuse(ReasonBadKey, "%s %s is too long; a vertex key has 1 to %d bytes", field, quote(key),
+			a.g.opt.MaxKeyLen)
 	case !utf8.ValidString(key):
 		return refuse(ReasonBadKey, "%s %s is not valid UTF-8", field, quote(key))
 	}
@@ -328,7 +329,8 @@ func (a *acceptor) label(name string) error {
 		return nil
 	}
 	if len(a.g.labels.names)+len(a.newLabels) >= a.g.opt.MaxLabels {
-		return refuse(ReasonLabelLimit, "no id left for label %s: the table is full with %d", quote(name), a.g.opt.MaxLabels)
+		return refuse(ReasonLabelLimit, "no id left for label %s: the table is full with %d", quote(name),
+			a.g.opt.MaxLabels)
 	}
 	a.newLabels[name] = struct{}{}
 	a.labelUndo = append(a.labelUndo, name)

@@ -146,7 +146,8 @@ func BenchmarkArray(b *testing.B) {
 			for range max(8, 200_000/size) {
 				have := map[slot]bool{}
 				for len(have) < 2*size {
-					s := slot{row: rowKey(VertexID(rnd.IntN(benchVertices)), Out, 1), nbr: VertexID(rnd.IntN(benchVertices))}
+					s := slot{row: rowKey(VertexID(rnd.IntN(benchVertices)), Out, 1),
+						nbr: VertexID(rnd.IntN(benchVertices))}
 					if _, ok := g.adj.find(s.row, s.nbr); !ok && s.nbr != s.vertex() {
 						s.ent = g.adj.newEdge(s)
 						have[s] = true

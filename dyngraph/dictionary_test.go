@@ -262,7 +262,8 @@ func TestS3AcceptReadsAheadAcrossMessages(t *testing.T) {
 			if len(rejects) > 0 || !slices.EqualFunc(accepted, one, func(x, y Update) bool {
 				return x.Op == y.Op && x.Key == y.Key && x.From == y.From && x.To == y.To
 			}) {
-				t.Fatalf("seed %d: %d updates were accepted, want %d; more refusals: %v", seed, len(accepted), len(one), rejects)
+				t.Fatalf("seed %d: %d updates were accepted, want %d; more refusals: %v", seed, len(accepted), len(one),
+					rejects)
 			}
 			apply(a, accepted)
 			if x, y := keyLabels(a), keyLabels(b); !maps.Equal(x, y) {

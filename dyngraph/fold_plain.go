@@ -47,7 +47,8 @@ func (f *folder) divide(updates []Update) {
 				f.byID(r.fromID)
 			}
 		}
-		if (u.Op == InsertEdge || u.Op == DeleteEdge) && r.fromID != NoVertex && r.toID != NoVertex && r.fromID != r.toID {
+		if (u.Op == InsertEdge || u.Op == DeleteEdge) && r.fromID != NoVertex && r.toID != NoVertex &&
+			r.fromID != r.toID {
 			f.plain = append(f.plain, f.plainOf(i, r, l, u.Op))
 		} else {
 			f.others = append(f.others, int32(i))

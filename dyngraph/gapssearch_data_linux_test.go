@@ -58,7 +58,8 @@ func churnedSynth(b *testing.B) (g *dyngraph.Graph, stage func(us []dyngraph.Upd
 func BenchmarkDataGapsInSearch(b *testing.B) {
 	const rounds = 9
 	stream := synth.Updates(b, "insert.txt")
-	for _, name := range []string{"Q_0", "Q_2", "Q_4", "Q_6", "Q_8", "Q_10", "Q_12", "Q_14", "Q_15", "Q_18", "Q_20", "Q_22", "Q_24"} {
+	for _, name := range []string{"Q_0", "Q_2", "Q_4", "Q_6", "Q_8", "Q_10", "Q_12", "Q_14", "Q_15", "Q_18", "Q_20",
+		"Q_22", "Q_24"} {
 		b.Run(name, func(b *testing.B) {
 			must := func(err error) {
 				if err != nil {

@@ -47,7 +47,8 @@ func gapsGraph(
 	var live []dyngraph.Update
 	insert := func(n int) (m []dyngraph.Message) {
 		for len(m) < n {
-			u := dyngraph.Update{Op: dyngraph.InsertEdge, From: name(), To: name(), Label: labels[rnd.IntN(len(labels))]}
+			u := dyngraph.Update{Op: dyngraph.InsertEdge, From: name(), To: name(),
+				Label: labels[rnd.IntN(len(labels))]}
 			if u.From != u.To {
 				live = append(live, u)
 				m = append(m, dyngraph.Message{Updates: []dyngraph.Update{u}})

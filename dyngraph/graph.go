@@ -16,9 +16,9 @@ type Options struct {
 	MaxLabels int
 	// MaxKeyLen bounds vertex keys and labels, in bytes. 0 is 1024.
 	MaxKeyLen int
-	// Background runs work on a goroutine of the caller's, beside the calls of the Graph: memory that large columns need
-	// next is made there. The work ends by itself, and need not be waited for. nil: memory is made when it is needed, for
-	// which a batch may wait.
+	// Background runs work on a goroutine of the caller's, beside the calls of the Graph: memory that large columns
+	// need next is made there. The work ends by itself, and need not be waited for. nil: memory is made when it is
+	// needed, for which a batch may wait.
 	Background func(work func())
 }
 

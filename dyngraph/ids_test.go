@@ -144,8 +144,9 @@ func TestViewsAreReadByMany(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	edge := func(op Op) Update {
 		from := rnd.IntN(50)
-		return Update{Op: op, From: fmt.Sprint(from), To: fmt.Sprint(from + 1 + rnd.IntN(20)), Label: fmt.Sprint(rnd.IntN(3)),
-			Attr: Attr{TS: rnd.Int64(), HasTS: true}}
+		return Update{Op: op, From: fmt.Sprint(from), To: fmt.Sprint(from + 1 + rnd.IntN(20)),
+			Label: fmt.Sprint(rnd.IntN(3)),
+			Attr:  Attr{TS: rnd.Int64(), HasTS: true}}
 	}
 	for range 20 {
 		var u []Update
@@ -193,7 +194,8 @@ func TestViewsAreReadByMany(t *testing.T) {
 func TestLoaderRefusesBadRecords(t *testing.T) {
 	fresh := func() *Loader {
 		l := NewLoader(Options{Directed: true, MaxVertices: 10, MaxLabels: 3})
-		for _, err := range []error{l.Label("x"), l.Vertex(VertexRecord{0, "a", 0}), l.Vertex(VertexRecord{1, "b", 1})} {
+		for _, err := range []error{l.Label("x"), l.Vertex(VertexRecord{0, "a", 0}),
+			l.Vertex(VertexRecord{1, "b", 1})} {
 			if err != nil {
 				t.Fatal(err)
 			}

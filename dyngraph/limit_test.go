@@ -18,7 +18,8 @@ func TestS11EdgeLimitRefusesNewEdges(t *testing.T) {
 				// The new edges of a batch up to the limit are taken, the message that goes past it is not.
 				accepted, rejects := g.Accept([]Message{{Updates: updates}})
 				var u *UpdateError
-				if len(accepted) != 0 || len(rejects) != 1 || !errors.As(rejects[0].Err, &u) || u.Reason != ReasonGraphFull {
+				if len(accepted) != 0 || len(rejects) != 1 || !errors.As(rejects[0].Err, &u) ||
+					u.Reason != ReasonGraphFull {
 					t.Fatalf("accepted %v, refused %v", accepted, rejects)
 				}
 			}

@@ -84,7 +84,8 @@ func (l *Loader) Edge(r EdgeRecord) error {
 		return fmt.Errorf("dyngraph: the checkpoint has a self-loop at vertex %d", r.From)
 	}
 	if int(r.Label) >= len(g.labels.names) {
-		return fmt.Errorf("dyngraph: an edge of the checkpoint has label %d, but there are %d", r.Label, len(g.labels.names))
+		return fmt.Errorf("dyngraph: an edge of the checkpoint has label %d, but there are %d", r.Label,
+			len(g.labels.names))
 	}
 	if g.edgeBound >= g.maxEdges {
 		return fmt.Errorf("dyngraph: the checkpoint has more edges than the %d that there are indexes for", g.maxEdges)

@@ -51,7 +51,8 @@ func (l *Loader) fill() error {
 			}
 			// Directed: all of Out come before In. Undirected: both are Out, and are merged by (label, neighbour).
 			if o &&
-				(!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])), cmp.Compare(edges[out[i]].to, edges[in[j]].from)) < 0) {
+				(!m || cmp.Or(cmp.Compare(rowOf(Out, out[i]), rowOf(back, in[j])),
+					cmp.Compare(edges[out[i]].to, edges[in[j]].from)) < 0) {
 				b.add(rowOf(Out, out[i]), edges[out[i]].to, Entry(out[i]))
 				i++
 			} else {
@@ -86,7 +87,10 @@ func (g *Graph) byTarget(out []uint32) (in, end []uint32) {
 		from = end[v]
 		for k := 1; k < len(bucket); k++ {
 			if edges[bucket[k]].label < edges[bucket[k-1]].label {
-				slices.SortStableFunc(bucket, func(a, b uint32) int { return cmp.Compare(edges[a].label, edges[b].label) })
+				slices.SortStableFunc(bucket, func(a, b uint32) int {
+					return cmp.Compare(edges[a].label,
+						edges[b].label)
+				})
 				break
 			}
 		}

@@ -45,7 +45,8 @@ func TestA9LeavesAreTheArray(t *testing.T) {
 				var ents []Entry
 				rows, nbrs, ents = g.Leaf(leaf, rows)
 				if len(rows) != len(nbrs) || len(rows) != len(ents) {
-					t.Fatalf("seed %d: leaf %d has %d rows, %d neighbours, %d entries", seed, leaf, len(rows), len(nbrs), len(ents))
+					t.Fatalf("seed %d: leaf %d has %d rows, %d neighbours, %d entries", seed, leaf, len(rows),
+						len(nbrs), len(ents))
 				}
 				for i, row := range rows {
 					s := slot{row, nbrs[i], 0}

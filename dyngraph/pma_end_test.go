@@ -67,7 +67,8 @@ func TestEndAgainstSortedSlice(t *testing.T) {
 					case 3: // one of the last
 						v = bound - 1 - rnd.IntN(min(bound, 60))
 					}
-					k := slot{row: rowKey(VertexID(v), Dir(rnd.IntN(2)), LabelID(rnd.IntN(3))), nbr: VertexID(1<<20 + rnd.IntN(3000))}
+					k := slot{row: rowKey(VertexID(v), Dir(rnd.IntN(2)), LabelID(rnd.IntN(3))),
+						nbr: VertexID(1<<20 + rnd.IntN(3000))}
 					if !known[k] {
 						known[k] = true
 						ins = append(ins, slot{k.row, k.nbr, p.newEdge(k)})

@@ -28,7 +28,8 @@ func moved(rnd *rand.Rand) (p *pma, have []slot, draw func(n int) []slot) {
 			if p.directed {
 				d = Dir(rnd.IntN(2))
 			}
-			k := slot{row: rowKey(VertexID(v/gaps*gaps), d, LabelID(rnd.IntN(labels))), nbr: VertexID(1<<20 + rnd.IntN(4000))}
+			k := slot{row: rowKey(VertexID(v/gaps*gaps), d, LabelID(rnd.IntN(labels))),
+				nbr: VertexID(1<<20 + rnd.IntN(4000))}
 			if !known[k] {
 				known[k] = true
 				ops = append(ops, slot{k.row, k.nbr, p.newEdge(k)})
@@ -58,7 +59,8 @@ func (p *pma) copied() *pma {
 // sameArray holds that two arrays are the same, gaps aside.
 func sameArray(t *testing.T, got, want *pma) {
 	t.Helper()
-	if !slices.Equal(got.count, want.count) || !slices.Equal(got.first, want.first) || !slices.Equal(got.runs, want.runs) {
+	if !slices.Equal(got.count, want.count) || !slices.Equal(got.first, want.first) ||
+		!slices.Equal(got.runs, want.runs) {
 		t.Fatal("other leaves")
 	}
 	for v := range want.heads {

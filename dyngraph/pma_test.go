@@ -28,7 +28,8 @@ func TestA9ArrayAgainstSortedSlice(t *testing.T) {
 					if crowd {
 						v = int(center % uint64(vertices))
 					}
-					k := slot{row: rowKey(VertexID(v), Dir(rnd.IntN(2)), LabelID(rnd.IntN(2))), nbr: VertexID(rnd.IntN(5000))}
+					k := slot{row: rowKey(VertexID(v), Dir(rnd.IntN(2)), LabelID(rnd.IntN(2))),
+						nbr: VertexID(rnd.IntN(5000))}
 					if _, ok := have[k]; !ok && k.nbr != k.vertex() {
 						have[k] = p.newEdge(k)
 						ins = append(ins, slot{k.row, k.nbr, have[k]})

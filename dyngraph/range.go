@@ -28,7 +28,8 @@ func (p *pma) all(v VertexID, d Dir) Range {
 		from += int(out)
 	}
 	if to := from + int(n); to <= int(p.count[h.start]) { // most vertices do not go on in another leaf
-		return Range{p: p, leaf: int(h.start), off: from, last: int(h.start), end: to, next: int(h.start), nextOff: from}
+		return Range{p: p, leaf: int(h.start), off: from, last: int(h.start), end: to, next: int(h.start),
+			nextOff: from}
 	}
 	r := Range{p: p, leaf: int(h.start), off: int(h.offset)}
 	if d == In && out > 0 {

@@ -159,7 +159,8 @@ func TestS3RenewalHasNoEffect(t *testing.T) {
 
 func TestS3OnlyTheLastOperationCounts(t *testing.T) {
 	g := NewGraph(Options{Directed: true})
-	wantNet(t, batch(t, g, ins("a", "b", ""), del("a", "b", ""), ins("c", "d", ""), ins("a", "b", ""), ins("a", "b", "")),
+	wantNet(t, batch(t, g, ins("a", "b", ""), del("a", "b", ""), ins("c", "d", ""), ins("a", "b", ""),
+		ins("a", "b", "")),
 		"+ c:  d: @2", "+ a:  b: @3")
 }
 

@@ -90,7 +90,8 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 		return nil, ErrStaged
 	}
 	if len(updates) > math.MaxInt32 {
-		return nil, fmt.Errorf("dyngraph: a batch of %d updates is too long; the most is %d", len(updates), math.MaxInt32)
+		return nil, fmt.Errorf("dyngraph: a batch of %d updates is too long; the most is %d", len(updates),
+			math.MaxInt32)
 	}
 	s := &g.staged
 	s.labelsBefore, s.boundBefore, s.edgesBefore = len(g.labels.names), g.bound, g.edgeBound

@@ -65,7 +65,8 @@ func TestS2BatchesAreClosedByCount(t *testing.T) {
 
 func TestS2BatchesAreClosedByBytes(t *testing.T) {
 	opt := stream.BatcherOptions{MaxBytes: 1000}
-	got, _ := cuts(opt, message(0, 1, 400), message(1, 1, 400), message(2, 1, 400), message(3, 1, 5000), message(4, 1, 1))
+	got, _ := cuts(opt, message(0, 1, 400), message(1, 1, 400), message(2, 1, 400), message(3, 1, 5000),
+		message(4, 1, 1))
 	require.Equal(t, []int{2, 1, 1, 1}, got)
 
 	var bad []stream.Decoded // records without updates are bounded too

@@ -35,7 +35,8 @@ func BenchmarkPipeline(b *testing.B) {
 					sep = '['
 				}
 				data = fmt.Appendf(append(data, sep),
-					`{"op":"+","from":"account-%d","to":"account-%d","label":"T","from_label":"Account","to_label":"Account","ts":%d}`,
+					`{"op":"+","from":"account-%d","to":"account-%d","label":"T","from_label":"Account",`+
+						`"to_label":"Account","ts":%d}`,
 					2*rng.IntN(100_000), 2*rng.IntN(100_000)+1, i)
 				if i%100 == 99 || i == b.N-1 {
 					data = append(data, ']', '\n')
@@ -49,7 +50,8 @@ func BenchmarkPipeline(b *testing.B) {
 			dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 			require.NoError(b, err)
 			e, err := matcher.NewEngine(matcher.EngineOptions{
-				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: cpu.New(cpu.Options{}), Planner: plan.New(),
+				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: cpu.New(cpu.Options{}),
+				Planner: plan.New(),
 			})
 			require.NoError(b, err)
 			p, err := stream.NewPipeline(stream.PipelineOptions{
@@ -79,7 +81,8 @@ func BenchmarkGroups(b *testing.B) {
 				}
 				sink, err := file.NewSink(file.SinkOptions{Output: file.None})
 				require.NoError(b, err)
-				made := p.pipeline(b, playEncoder(), sink, func(o *stream.PipelineOptions) { o.EncodeThreads = threads })
+				made := p.pipeline(b, playEncoder(), sink,
+					func(o *stream.PipelineOptions) { o.EncodeThreads = threads })
 				b.ReportAllocs()
 				b.ResetTimer()
 				require.NoError(b, made.Run(b.Context()))

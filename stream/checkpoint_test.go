@@ -81,8 +81,9 @@ func TestS9CheckpointAndFiles(t *testing.T) {
 	begin := func() *durable {
 		dir := t.TempDir()
 		d := &durable{fs: vfs.NewCrashableMem(), in: streamtest.NewInput(false), qs: qs, out: file.SinkOptions{
-			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"), Control: filepath.Join(dir, "control"),
-			NoSync: true, BufferBytes: 512,
+			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"),
+			Control: filepath.Join(dir, "control"),
+			NoSync:  true, BufferBytes: 512,
 		}}
 		d.in.Add(input...)
 		return d

@@ -97,8 +97,9 @@ func TestS9FileOutputIsByteIdentical(t *testing.T) {
 	start := func() (*world, func() string) {
 		dir := t.TempDir()
 		opt := file.SinkOptions{
-			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"), Control: filepath.Join(dir, "control"),
-			NoSync: true, BufferBytes: 512,
+			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"),
+			Control: filepath.Join(dir, "control"),
+			NoSync:  true, BufferBytes: 512,
 		}
 		w := newWorld(t, nil)
 		w.in.Add(input...)

@@ -203,7 +203,8 @@ func TestS11SuspensionIsLoggedAndObeyed(t *testing.T) {
 		requireCrash(t, err)
 		require.NoError(t, w.run(nil), op)
 		if at := suspended(); at[0] != 2 {
-			continue // the crash came before the suspension was logged, and recovery measures no budget: a later batch did
+			// the crash came before the suspension was logged, and recovery measures no budget: a later batch did
+			continue
 		}
 		require.Equal(t, want, text(out.Visible(), false), "crash at call %d, %s", k, op)
 	}

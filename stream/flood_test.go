@@ -208,14 +208,15 @@ func TestAStopEndsEncodingAndWriting(t *testing.T) {
 			var sink *floodSink
 			var e *stoppingEncoder
 			stop := sync.OnceFunc(func() { p.Abort(enough) })
-			p, sink = floodPipeline(t, f, threads, cpu.Options{TempFiles: tempfile.In(t.TempDir())}, func(o *stream.PipelineOptions) {
-				e = &stoppingEncoder{Encoder: o.Encoder, stop: stop}
-				o.Encoder, o.PublishBytes = e, 1<<20
-				if writing {
-					e.stop = func() {}
-					o.Sink = &stoppingSink{o.Sink.(*floodSink), stop}
-				}
-			})
+			p, sink = floodPipeline(t, f, threads, cpu.Options{TempFiles: tempfile.In(t.TempDir())},
+				func(o *stream.PipelineOptions) {
+					e = &stoppingEncoder{Encoder: o.Encoder, stop: stop}
+					o.Encoder, o.PublishBytes = e, 1<<20
+					if writing {
+						e.stop = func() {}
+						o.Sink = &stoppingSink{o.Sink.(*floodSink), stop}
+					}
+				})
 			require.ErrorIs(t, p.Run(t.Context()), enough)
 			require.Less(t, e.records.Load(), f.Matches/4, "%d threads, writing %v", threads, writing)
 			require.Less(t, sink.records, f.Matches/4, "%d threads, writing %v", threads, writing)

@@ -253,7 +253,8 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
 					Planner: plan.New(),
 					Backend: cpu.New(
-						cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory, QueueMemory: 16 * memory},
+						cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory,
+							QueueMemory: 16 * memory},
 					),
 				})
 				require.NoError(t, err)
@@ -452,7 +453,8 @@ func TestP4RecordsThatWaitAreBounded(t *testing.T) {
 				each:    time.Microsecond,
 			} // so that units are handed over before the first is done
 			threads := 2 + rng.IntN(5)
-			made := p.pipeline(t, enc, stuck, func(o *stream.PipelineOptions) { o.EncodeThreads, o.PublishBytes = threads, 1 })
+			made := p.pipeline(t, enc, stuck,
+				func(o *stream.PipelineOptions) { o.EncodeThreads, o.PublishBytes = threads, 1 })
 			done := make(chan error, 1)
 			go func() { done <- made.Run(t.Context()) }()
 			<-stuck.reached

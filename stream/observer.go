@@ -34,9 +34,11 @@ type Lane string
 
 // The lanes, and what is done on them.
 const (
-	LaneReader    Lane = "reader"    // read, decode, room: waiting for some in the queue
-	LaneEngine    Lane = "engine"    // accept, slot: waiting for earlier batches to be committed, intent, step
-	LaneEncoder   Lane = "encoder"   // within step, what the search waits for: encode, room. What encoders do beside it has lanes of theirs: encoder 1, encoder 2, ...
+	LaneReader Lane = "reader" // read, decode, room: waiting for some in the queue
+	LaneEngine Lane = "engine" // accept, slot: waiting for earlier batches to be committed, intent, step
+	// within step, what the search waits for: encode, room. What encoders do beside it has lanes of theirs: encoder
+	// 1, encoder 2, ...
+	LaneEncoder   Lane = "encoder"
 	LanePublisher Lane = "publisher" // intent: waiting for it, publish, commit
 )
 
@@ -55,7 +57,8 @@ type StepStats struct {
 	Summary   *matcher.Summary
 	Records   []RecordCount
 	Recovered bool // an intent that a start found open
-	// FirstRead and LastRead are Span.Read of its first and last message with content; zero for others than input batches.
+	// FirstRead and LastRead are Span.Read of its first and last message with content; zero for others than input
+	// batches.
 	FirstRead time.Time
 	LastRead  time.Time
 	Accept    time.Duration
@@ -76,17 +79,18 @@ type RecordCount struct {
 
 // CommitStats is one batch that was published and committed.
 type CommitStats struct {
-	Batch         uint64
-	Records       uint64
-	Inserted      int
-	Deleted       int
-	Intent        time.Duration // waiting until the batch was logged, before anything of it was written to the sink
-	Publish       time.Duration // writing to the sink and ending the batch there
-	Commit        time.Duration
-	Latency       time.Duration // from the read of the batch's first message to its commit; 0 for others than input batches
-	InputTime     time.Time     // latest record timestamp in the batch; zero when there is none
-	Positions     Positions     // shared: not to be changed
-	CommittedOnly bool          // recovery found the batch published already
+	Batch    uint64
+	Records  uint64
+	Inserted int
+	Deleted  int
+	Intent   time.Duration // waiting until the batch was logged, before anything of it was written to the sink
+	Publish  time.Duration // writing to the sink and ending the batch there
+	Commit   time.Duration
+	// from the read of the batch's first message to its commit; 0 for others than input batches
+	Latency       time.Duration
+	InputTime     time.Time // latest record timestamp in the batch; zero when there is none
+	Positions     Positions // shared: not to be changed
+	CommittedOnly bool      // recovery found the batch published already
 }
 
 // nopObserver ignores everything.
@@ -115,8 +119,8 @@ type Advancer interface {
 
 // Lagger is implemented by sources that know where the input ends.
 type Lagger interface {
-	// Lag returns how many records of each partition lie behind the positions; where the partition ends is asked for now
-	// and then, also while nobody reads. A partition whose end is not known is absent, one without a position stands where
-	// reading began. It is safe to call from any goroutine.
+	// Lag returns how many records of each partition lie behind the positions; where the partition ends is asked for
+	// now and then, also while nobody reads. A partition whose end is not known is absent, one without a position
+	// stands where reading began. It is safe to call from any goroutine.
 	Lag(at Positions) map[int32]int64
 }

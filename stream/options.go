@@ -52,14 +52,15 @@ type PipelineOptions struct {
 	// Startup returns the query changes to make after recovery and before reading, given the queries as recovery left
 	// them; each becomes a batch, and one that changes nothing is skipped. Default: none.
 	Startup func(queries []matcher.QueryState) ([]*matcher.QueryChange, error)
-	// Admit may refuse a change that Pipeline.Change asks for, after the engine found it sound and before it is logged. It
-	// is called on the goroutine that calls the Engine, and may use it; err ends the pipeline. Default: all are admitted.
+	// Admit may refuse a change that Pipeline.Change asks for, after the engine found it sound and before it is
+	// logged. It is called on the goroutine that calls the Engine, and may use it; err ends the pipeline. Default:
+	// all are admitted.
 	Admit func(ctx context.Context, ch *matcher.QueryChange) (refused, err error)
-	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the Engine. ctx
-	// is done when the pipeline is to stop. Default: nothing.
+	// Ready is called between Startup and the first batch of Log or the input, on the goroutine that calls the
+	// Engine. ctx is done when the pipeline is to stop. Default: nothing.
 	Ready func(ctx context.Context) error
-	// Paused is called when MaxEdges pauses the input, with the reason; it must not block, nor call the Pipeline. Default:
-	// nothing.
+	// Paused is called when MaxEdges pauses the input, with the reason; it must not block, nor call the Pipeline.
+	// Default: nothing.
 	Paused func(reason string)
 	// Log is stepped instead of input, batch by batch with the numbers it carries (DESIGN P2). Default: none.
 	Log iter.Seq2[*Batch, error]
@@ -88,8 +89,8 @@ type PipelineOptions struct {
 	// MaxEdges pauses the input when the graph has as many edges; the message that reaches it may go past it. 0 is no
 	// bound.
 	MaxEdges int
-	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go past
-	// it then.
+	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go
+	// past it then.
 	RejectEdges bool
 	// Control tells that batch records are published.
 	Control bool

@@ -176,7 +176,8 @@ func (p *Pipeline) Abort(cause error) {
 type changeRequest struct {
 	change *matcher.QueryChange
 	answer chan changeAnswer // of capacity 1
-	// claimed is set once: by the engine's goroutine when it begins the change, or by its caller when that withdraws it.
+	// claimed is set once: by the engine's goroutine when it begins the change, or by its caller when that withdraws
+	// it.
 	claimed *atomic.Bool
 }
 

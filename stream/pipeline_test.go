@@ -341,7 +341,8 @@ func TestS7OutputDoesNotDependOnThreadsOrChunks(t *testing.T) {
 		recs = append(recs, edge(fmt.Sprintf("in%d", i), "hub"), edge("hub", fmt.Sprintf("out%d", i)))
 	}
 	var want []string
-	for _, c := range []struct{ threads, chunk, flight int }{{1, 1 << 20, 1}, {1, 7, 2}, {4, 10, 3}, {3, 1, 2}, {2, 100, 1}} {
+	for _, c := range []struct{ threads, chunk, flight int }{{1, 1 << 20, 1}, {1, 7, 2}, {4, 10, 3}, {3, 1, 2},
+		{2, 100, 1}} {
 		out := &streamtest.MemOutput{}
 		w := newWorld(t, out)
 		w.in.Add(recs...)

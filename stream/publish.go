@@ -45,11 +45,13 @@ func (p *Pipeline) checkProgress(got Progress) error {
 	s := p.opt.State
 	if got.Stream != "" && got.Stream != s.StreamID {
 		return fmt.Errorf("%w: the output was written by stream %s, the checkpoint is of stream %s; "+
-			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream, s.StreamID)
+			"restore the checkpoint that belongs to the output, or use a new output", ErrMismatch, got.Stream,
+			s.StreamID)
 	}
 	if got.Begun && len(s.Open) == 0 {
 		return fmt.Errorf(
-			"%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or is "+
+			"%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or "+
+				"is "+
 				"the end of its write-ahead log damaged?",
 			ErrOldCheckpoint,
 			s.Batch,
@@ -58,11 +60,13 @@ func (p *Pipeline) checkProgress(got Progress) error {
 	if got.Known {
 		last := s.Batch + uint64(len(s.Open))
 		if at := max(got.Batch, 1); at <= s.Batch {
-			return fmt.Errorf("%w: the output ends in batch %d, but batch %d is committed; records were lost from the output",
+			return fmt.Errorf("%w: the output ends in batch %d, but batch %d is committed; records were lost from "+
+				"the output",
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
 			return fmt.Errorf(
-				"%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the end of its write-ahead log damaged?",
+				"%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the "+
+					"end of its write-ahead log damaged?",
 				ErrOldCheckpoint,
 				at,
 				last,
@@ -71,7 +75,8 @@ func (p *Pipeline) checkProgress(got Progress) error {
 	}
 	if last := got.Last(); got.Digest != "" {
 		if have := p.intentDigest(last); have != "" && have != got.Digest {
-			return fmt.Errorf("%w: batch %d was published from intent %s, and the checkpoint's intent of batch %d is %s",
+			return fmt.Errorf("%w: batch %d was published from intent %s, and the checkpoint's intent of batch %d "+
+				"is %s",
 				ErrDiverged, last, short(got.Digest), last, short(have))
 		}
 	}

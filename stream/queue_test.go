@@ -47,7 +47,8 @@ func TestQueueIsASlice(t *testing.T) {
 					require.Same(t, plain[0], x)
 					plain, cost = plain[1:], cost-int64(x.cost)
 					half := len(plain) <= maxCount/2 && cost <= maxCost/2
-					require.Equal(t, half, len(q.room) == 1, "whoever waits for room is told when the queue is half empty")
+					require.Equal(t, half, len(q.room) == 1,
+						"whoever waits for room is told when the queue is half empty")
 				}
 			}
 			count, held := q.fill()

@@ -15,8 +15,8 @@ type StepStatus struct {
 	Seconds   float64 `json:"seconds"`             // since the step began
 	Recovered bool    `json:"recovered,omitempty"` // the batch was in hand when the run before ended
 	Updates   int     `json:"updates"`             // of the batch
-	// Change is "add", "replace" or "remove" where the batch is a query change; Query is then the changed query, else the
-	// one that emitted last.
+	// Change is "add", "replace" or "remove" where the batch is a query change; Query is then the changed query, else
+	// the one that emitted last.
 	Change string        `json:"change,omitempty"`
 	Query  string        `json:"query,omitempty"`
 	Phase  matcher.Phase `json:"phase,omitempty"`

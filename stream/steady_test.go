@@ -116,7 +116,8 @@ func (s *steady) period(number int) {
 			if number > 0 {
 				us = append(
 					us,
-					dyngraph.Update{Op: dyngraph.DeleteEdge, From: name(number-1, p[0]), To: name(number-1, p[1]), Label: "T"},
+					dyngraph.Update{Op: dyngraph.DeleteEdge, From: name(number-1, p[0]), To: name(number-1, p[1]),
+						Label: "T"},
 				)
 			}
 		}
@@ -168,7 +169,8 @@ func TestP4NothingIsLeftOfAPeriod(t *testing.T) {
 		for n := range before { // until what grows with use has its size
 			s.period(n)
 		}
-		var bytes, objects [2]int64 // the least after a period of each half: tables that are made anew at times are larger meanwhile
+		// the least after a period of each half: tables that are made anew at times are larger meanwhile
+		var bytes, objects [2]int64
 		for h := range bytes {
 			bytes[h], objects[h] = math.MaxInt64, math.MaxInt64
 			for n := range half {

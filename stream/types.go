@@ -182,8 +182,8 @@ type Progress struct {
 	// Known is false when the sink cannot tell: the batch in hand is then published again as a whole, with the same
 	// (stream, batch, index) (DESIGN P3, at-least-once).
 	Known bool
-	// Begun tells that the output holds something behind the committed mark, which the sink will remove before it writes:
-	// it can only be of a batch whose intent is open.
+	// Begun tells that the output holds something behind the committed mark, which the sink will remove before it
+	// writes: it can only be of a batch whose intent is open.
 	Begun bool
 	// Digest is the IntentDigest of the batch Last. Empty: not known.
 	Digest string
@@ -199,10 +199,10 @@ func (p *Progress) Last() uint64 {
 
 // Sink publishes encoded records. It has one user.
 type Sink interface {
-	// Open makes the sink ready. committed is the mark of the last committed batch (nil at the first start) and batch its
-	// number. It tells where publishing stopped, and changes nothing that was published; where it can, the first Begin
-	// removes what was published after the mark. fresh tells that the checkpoint is empty: an output that is not empty is
-	// then ErrOutputNotEmpty, unless the sink was told to go on.
+	// Open makes the sink ready. committed is the mark of the last committed batch (nil at the first start) and batch
+	// its number. It tells where publishing stopped, and changes nothing that was published; where it can, the first
+	// Begin removes what was published after the mark. fresh tells that the checkpoint is empty: an output that is
+	// not empty is then ErrOutputNotEmpty, unless the sink was told to go on.
 	Open(ctx context.Context, streamID string, batch uint64, committed Mark, fresh bool) (Progress, error)
 	// Begin starts batch n; Write publishes records of it, in order; the records are borrowed until Write returns.
 	Begin(ctx context.Context, batch uint64) error
@@ -218,8 +218,8 @@ type Sink interface {
 // copies of one checkpoint that have cut different batches of one number are told apart (DESIGN P3).
 type DigestingSink interface {
 	Sink
-	// CheckProgress is called before Open. Open calls check before it takes the output over from another daemon, and fails
-	// with its error: what is refused harms nobody.
+	// CheckProgress is called before Open. Open calls check before it takes the output over from another daemon, and
+	// fails with its error: what is refused harms nobody.
 	CheckProgress(check func(Progress) error)
 	// NextDigest is called before each Begin with the IntentDigest of the batch; empty is not known.
 	NextDigest(digest string)
@@ -227,9 +227,9 @@ type DigestingSink interface {
 
 // IntentDigester is implemented by stores that know digests of their intents.
 type IntentDigester interface {
-	// IntentDigest returns the digest of the sealed intent of the last committed batch, or of an open one whose intent is
-	// durable, chained to those before it: equal digests mean equal batches up to that one. Decisions that are added to
-	// an intent while its batch is searched do not change it. Empty: not known.
+	// IntentDigest returns the digest of the sealed intent of the last committed batch, or of an open one whose
+	// intent is durable, chained to those before it: equal digests mean equal batches up to that one. Decisions that
+	// are added to an intent while its batch is searched do not change it. Empty: not known.
 	IntentDigest(batch uint64) string
 }
 
@@ -279,7 +279,7 @@ type Store interface {
 // output as it was, and the input is read again from where the batch before it ended; one after finds the intent.
 type IntentStarter interface {
 	// StartIntent is Intent, but the batch is durable only once logged has returned nil. What begins with it (Decide,
-	// StartIntent or Intent of the next batch, Close) waits for it by itself; Commit comes after logged. b is not changed
-	// until then. logged may be called more than once, or never.
+	// StartIntent or Intent of the next batch, Close) waits for it by itself; Commit comes after logged. b is not
+	// changed until then. logged may be called more than once, or never.
 	StartIntent(ctx context.Context, b *Batch) (logged func() error)
 }

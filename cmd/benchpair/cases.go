@@ -26,7 +26,8 @@ func generated(ctx context.Context, motifd, dir string) ([]benchmark, error) {
 	sizes := []string{"--seed", "1", "--vertices", "20000", "--edges", "150000", "--queries", "2"}
 	write := func(name string, args ...string) (string, error) {
 		path := filepath.Join(dir, name)
-		cmd := exec.CommandContext(ctx, motifd, append(append([]string{"bench", "--write", path}, sizes...), args...)...)
+		cmd := exec.CommandContext(ctx, motifd,
+			append(append([]string{"bench", "--write", path}, sizes...), args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("making a case: %w\n%s", err, out)
 		}
@@ -45,7 +46,8 @@ func generated(ctx context.Context, motifd, dir string) ([]benchmark, error) {
 		return nil, fmt.Errorf("making the directed case: %w", err)
 	}
 	replay := func(name, at, stream, emit, batch string, queries ...string) benchmark {
-		args := []string{"replay", "--graph", filepath.Join(at, "graph.txt"), "--updates", filepath.Join(at, stream+".txt"),
+		args := []string{"replay", "--graph", filepath.Join(at, "graph.txt"), "--updates",
+			filepath.Join(at, stream+".txt"),
 			"--emit", emit, "--batch", batch, "--out", "none"}
 		if at != directed {
 			args = append(args, "--undirected")
@@ -61,8 +63,10 @@ func generated(ctx context.Context, motifd, dir string) ([]benchmark, error) {
 		replay("counts/single", mixed, "mixed", "counts", "1", append(named("tree", 4, 7), named("dense", 4, 6)...)...),
 		replay("counts/directed", directed, "mixed", "counts", "100", directedNames()...),
 		replay("deltas/trees", inserts, "insert", "deltas", "1000", named("tree", 4, 5)...),
-		replay("deltas/sparse", inserts, "insert", "deltas", "1000", append(named("sparse", 4, 5), "sparse-6-1.txt")...),
-		replay("deltas/single", mixed, "mixed", "deltas", "1", append(named("dense", 4, 7), named("sparse", 4, 5)...)...),
+		replay("deltas/sparse", inserts, "insert", "deltas", "1000",
+			append(named("sparse", 4, 5), "sparse-6-1.txt")...),
+		replay("deltas/single", mixed, "mixed", "deltas", "1",
+			append(named("dense", 4, 7), named("sparse", 4, 5)...)...),
 		replay("deltas/directed", directed, "mixed", "deltas", "100", directedNames()...),
 		{name: "match", args: append(match, queryFlags(inserts, slices.Concat(trees, sparse, dense))...)},
 	}, nil

@@ -152,14 +152,16 @@ func print(to io.Writer, list []benchmark) error {
 		b := &list[i]
 		m := median(b.ratios)
 		logs += math.Log(m)
-		fmt.Fprintf(w, "%s\t%.2f\t%.3f\t%.3f\t%.3f\t\n", b.name, median(b.old), m, slices.Min(b.ratios), slices.Max(b.ratios))
+		fmt.Fprintf(w, "%s\t%.2f\t%.3f\t%.3f\t%.3f\t\n", b.name, median(b.old), m, slices.Min(b.ratios),
+			slices.Max(b.ratios))
 	}
 	worst := slices.MaxFunc(list, func(a, b benchmark) int { return cmp.Compare(median(a.ratios), median(b.ratios)) })
 	fmt.Fprintf(w, "geometric mean\t\t%.3f\t\t\t\n", math.Exp(logs/float64(len(list))))
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(to, "processor time (user and system), medians of %d pairs; the highest ratio is that of %s, %.3f\n",
+	_, err := fmt.Fprintf(to, "processor time (user and system), medians of %d pairs; the highest ratio is that of "+
+		"%s, %.3f\n",
 		len(list[0].ratios), worst.name, median(worst.ratios))
 	return err
 }

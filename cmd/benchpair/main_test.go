@@ -30,7 +30,8 @@ func TestPairsAnswersMustAgree(t *testing.T) {
 		now   string
 		fails bool
 	}{{two, false}, {other, true}} {
-		c := comparison{ctx: t.Context(), programs: [2]string{one, x.now}, summary: filepath.Join(t.TempDir(), "summary.json")}
+		c := comparison{ctx: t.Context(), programs: [2]string{one, x.now},
+			summary: filepath.Join(t.TempDir(), "summary.json")}
 		list := []benchmark{{name: "some", args: []string{"replay"}}}
 		var err error
 		for n := 0; n < 4 && err == nil; n++ {

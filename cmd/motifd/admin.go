@@ -155,18 +155,21 @@ func (a *adminServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if !a.hostAllowed(r.Host) {
-		writeError(w, http.StatusMisdirectedRequest, fmt.Errorf("the Host header %q names another host; add it to admin.hosts", r.Host))
+		writeError(w, http.StatusMisdirectedRequest,
+			fmt.Errorf("the Host header %q names another host; add it to admin.hosts", r.Host))
 		return
 	}
 	if a.token.Set() && r.URL.Path != "/livez" && r.URL.Path != "/readyz" && !a.authorized(r) {
 		h.Set("WWW-Authenticate", "Bearer")
-		writeError(w, http.StatusUnauthorized, errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
+		writeError(w, http.StatusUnauthorized,
+			errors.New("this needs the header Authorization: Bearer TOKEN, with the daemon's admin.token"))
 		return
 	}
 	if a.rate != nil && r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/") && !a.rate.Allow() {
 		h.Set("Retry-After", "1")
 		writeError(w, http.StatusTooManyRequests,
-			fmt.Errorf("there are more than %d requests for changes a second (admin.max_requests_per_second)", a.rate.Burst()))
+			fmt.Errorf("there are more than %d requests for changes a second (admin.max_requests_per_second)",
+				a.rate.Burst()))
 		return
 	}
 	if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {

@@ -31,12 +31,14 @@ func writeCertificate(t *testing.T, dir string, serial int64) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(serial), NotAfter: time.Now().
+				Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}, &x509.Certificate{SerialNumber: big.NewInt(serial)}, &key.PublicKey, key)
 	require.NoError(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
 	}
 }
@@ -49,7 +51,8 @@ func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	c, err := config.Load(config.LoadOptions{Set: []string{
 		"input.file.path=" + in("in.jsonl"), "output.file.path=out", "checkpoint.dir=d", "admin.listen=127.0.0.1:0",
-		"admin.token.file=" + in("token"), "admin.tls.cert_file=" + in("cert.pem"), "admin.tls.key_file=" + in("key.pem"),
+		"admin.token.file=" + in("token"), "admin.tls.cert_file=" + in("cert.pem"), "admin.tls.key_file=" +
+			in("key.pem"),
 	}})
 	require.NoError(t, err)
 	var told []string
@@ -125,7 +128,8 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 	load := func(listen string) config.Admin {
 		c, err := config.Load(config.LoadOptions{Set: []string{
 			"input.file.path=" + in("in.jsonl"), "output.file.path=out", "checkpoint.dir=d", "admin.listen=" + listen,
-			"admin.token.file=" + in("token"), "admin.tls.cert_file=" + in("cert.pem"), "admin.tls.key_file=" + in("key.pem"),
+			"admin.token.file=" + in("token"), "admin.tls.cert_file=" + in("cert.pem"), "admin.tls.key_file=" +
+				in("key.pem"),
 		}})
 		require.NoError(t, err)
 		return c.Admin
@@ -146,7 +150,8 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 		edit    func(*http.Request)
 		details bool
 	}{
-		{far, nil, false}, {far, with("wrong"), false}, {far, with(""), false}, {far, with("s3cret"), true}, {near, nil, true},
+		{far, nil, false}, {far, with("wrong"), false}, {far, with(""), false}, {far, with("s3cret"), true},
+		{near, nil, true},
 		{probes, nil, false}, {probes, with("s3cret"), false}, {probes, with(""), false},
 	} {
 		got := ask(x.from, "GET", "/readyz", "", x.edit)
@@ -170,7 +175,8 @@ func TestMetricsListen(t *testing.T) {
 	}
 	require.Equal(t, 405, ask(a, "POST", "/metrics", `{}`, nil).Code)
 	require.Equal(t, 404, ask(a, "POST", "/api/v1/queries", `{"name":"q","cypher":"MATCH (a)-->(b)"}`, nil).Code)
-	loopback := newProbes("admin.metrics_listen", "127.0.0.1:0", nil, &fakeDaemon{}, newMetrics(0).registry, zerolog.Nop())
+	loopback := newProbes("admin.metrics_listen", "127.0.0.1:0", nil, &fakeDaemon{}, newMetrics(0).registry,
+		zerolog.Nop())
 	require.Equal(t, 421, ask(loopback, "GET", "/metrics", "", func(r *http.Request) { r.Host = "evil.example" }).Code)
 
 	var log bytes.Buffer

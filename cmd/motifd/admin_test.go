@@ -80,10 +80,12 @@ func TestP7Admin(t *testing.T) {
 	const body = `{"name":"q","cypher":"MATCH (a)-->(b)"}`
 	require.Equal(t, 202, ask(a, "POST", "/api/v1/queries", body, nil).Code)
 	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"} {
-		got := ask(a, "POST", "/api/v1/queries", body, func(r *http.Request) { r.Header.Set("Content-Type", contentType) })
+		got := ask(a, "POST", "/api/v1/queries", body,
+			func(r *http.Request) { r.Header.Set("Content-Type", contentType) })
 		require.Equal(t, http.StatusUnsupportedMediaType, got.Code, contentType)
 	}
-	require.Equal(t, http.StatusRequestEntityTooLarge, ask(a, "POST", "/api/v1/queries", strings.Repeat(" ", adminMaxBody+1), nil).Code)
+	require.Equal(t, http.StatusRequestEntityTooLarge,
+		ask(a, "POST", "/api/v1/queries", strings.Repeat(" ", adminMaxBody+1), nil).Code)
 	require.Equal(t, http.StatusNotFound, ask(a, "GET", "/debug/pprof/", "", nil).Code)
 	require.Equal(t, 200, ask(adminOf(config.Admin{PProf: true}, &fakeDaemon{}), "GET", "/debug/pprof/", "", nil).Code)
 }
@@ -94,7 +96,8 @@ func TestHostsHaveNoCase(t *testing.T) {
 	for _, host := range []string{"motifd.example", "MOTIFD.EXAMPLE:7475", "Motifd.Example"} {
 		require.Equal(t, http.StatusOK, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = host }).Code, host)
 	}
-	require.Equal(t, http.StatusMisdirectedRequest, ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = "other" }).Code)
+	require.Equal(t, http.StatusMisdirectedRequest,
+		ask(a, "GET", "/livez", "", func(r *http.Request) { r.Host = "other" }).Code)
 }
 
 // TestP7Token holds that a token is asked for everywhere but by the probes.
@@ -102,14 +105,17 @@ func TestP7Token(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
 	c, err := config.Load(config.LoadOptions{Set: []string{
-		"input.file.path=" + file, "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.file=" + file,
+		"input.file.path=" + file, "input.format=json", "output.file.path=out", "checkpoint.dir=d",
+		"admin.token.file=" + file,
 	}})
 	require.NoError(t, err)
 	a := adminOf(c.Admin, &fakeDaemon{})
-	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/metrics": 401, "/api/v1/status": 401, "/api/v1/queries": 401} {
+	for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/metrics": 401, "/api/v1/status": 401,
+		"/api/v1/queries": 401} {
 		require.Equal(t, code, ask(a, "GET", path, "", nil).Code, path)
 	}
-	for auth, code := range map[string]int{"Bearer s3cret": 200, "Bearer s3cre": 401, "s3cret": 401, "Bearer ": 401, "Basic s3cret": 401} {
+	for auth, code := range map[string]int{"Bearer s3cret": 200, "Bearer s3cre": 401, "s3cret": 401, "Bearer ": 401,
+		"Basic s3cret": 401} {
 		got := ask(a, "GET", "/api/v1/status", "", func(r *http.Request) { r.Header.Set("Authorization", auth) })
 		require.Equal(t, code, got.Code, auth)
 		require.NotContains(t, got.Body.String(), "s3cret")
@@ -150,9 +156,11 @@ func TestAPIAnswers(t *testing.T) {
 		err  error
 		code int
 	}{
-		{nil, 202}, {matcher.ErrQuery, 400}, {&matcher.UnchangedError{Name: "q", Version: 7}, 200}, {errPending, 409}, {matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
+		{nil, 202}, {matcher.ErrQuery, 400}, {&matcher.UnchangedError{Name: "q", Version: 7}, 200}, {errPending, 409},
+		{matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
 	} {
-		require.Equal(t, c.code, ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/queries", body, nil).Code)
+		require.Equal(t, c.code, ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/queries", body,
+			nil).Code)
 	}
 }
 
@@ -194,7 +202,8 @@ func FuzzDecodeStrict(f *testing.F) {
 // certificate that is not trusted, a token that is missing or wrong.
 func TestClientSaysWhatIsMissing(t *testing.T) {
 	c, err := config.Load(config.LoadOptions{Environ: []string{"TOKEN=s3cret"}, Set: []string{
-		"input.file.path=-", "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.env=TOKEN", "admin.hosts=127.0.0.1",
+		"input.file.path=-", "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.env=TOKEN",
+		"admin.hosts=127.0.0.1",
 	}})
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(adminOf(c.Admin, &fakeDaemon{}))

@@ -27,8 +27,8 @@ type daemon interface {
 	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
 	// Pending returns the changes that wait or are being made.
 	Pending() []pendingChange
-	// Cancel withdraws the registration of a query that waits, and reports whether there was one. One that is being made
-	// is ended: what it has emitted stays, and the query is suspended.
+	// Cancel withdraws the registration of a query that waits, and reports whether there was one. One that is being
+	// made is ended: what it has emitted stays, and the query is suspended.
 	Cancel(ctx context.Context, name string) (withdrawn bool, err error)
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
@@ -254,7 +254,8 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryCh
 		writeError(w, http.StatusBadRequest, err)
 	case errors.As(err, &same):
 		writeJSON(w, http.StatusOK, changed{Version: same.Version, Unchanged: true})
-	case errors.Is(err, errPending), errors.Is(err, errRemoval), errors.Is(err, errTooMany), errors.Is(err, errBackfill), errors.Is(err, errCancelled):
+	case errors.Is(err, errPending), errors.Is(err, errRemoval), errors.Is(err, errTooMany),
+		errors.Is(err, errBackfill), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)

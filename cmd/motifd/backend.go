@@ -25,7 +25,7 @@ func backends() []string {
 
 // backendFlags choose what searches.
 type backendFlags struct {
-	Backend string `help:"What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small graphs (default: ${default})." default:"auto" placeholder:"NAME"`
+	Backend string `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
 	Device  int    `help:"Number of the GPU (default: 0)." placeholder:"N"`
 	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
 }
@@ -40,7 +40,8 @@ func (f *backendFlags) check() error {
 	case f.Backend == "cuda" && !gpuBuild:
 		return refused{errors.New("--backend: " + config.NoGPU)}
 	case f.Backend != "auto" && f.Backend != "cuda" && !slices.Contains(backends(), f.Backend):
-		return refused{fmt.Errorf("--backend: there is no backend %q; there are auto, %s", f.Backend, strings.Join(backends(), ", "))}
+		return refused{fmt.Errorf("--backend: there is no backend %q; there are auto, %s", f.Backend,
+			strings.Join(backends(), ", "))}
 	}
 	return nil
 }
@@ -52,7 +53,8 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*ti
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy}, log: log, placement: config.Default().Engine.Placement, trace: trace,
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy},
+		log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {
 		return nil, refused{fmt.Errorf("--backend: %w", err)}

@@ -33,11 +33,15 @@ engine: {backend: cuda, device: 3}
 		code int
 		want string
 	}{
-		{[]string{"replay", "--updates=u.txt", "--query=q.txt", "--backend=cuda"}, exitRefused, "starting the emulator: "},
-		{[]string{"replay", "--updates=u.txt", "--query=q.txt", "--backend=cuda", "--device=1"}, exitRefused, "--backend: opening GPU 1: there is no NVIDIA GPU"},
-		{[]string{"match", "--graph=g.txt", "--query=q.txt", "--backend=cuda", "--device=1"}, exitRefused, "--backend: opening GPU 1: there is no NVIDIA GPU"},
+		{[]string{"replay", "--updates=u.txt", "--query=q.txt", "--backend=cuda"}, exitRefused,
+			"starting the emulator: "},
+		{[]string{"replay", "--updates=u.txt", "--query=q.txt", "--backend=cuda", "--device=1"}, exitRefused,
+			"--backend: opening GPU 1: there is no NVIDIA GPU"},
+		{[]string{"match", "--graph=g.txt", "--query=q.txt", "--backend=cuda", "--device=1"}, exitRefused,
+			"--backend: opening GPU 1: there is no NVIDIA GPU"},
 		{[]string{"run", "-c", "c.yaml"}, exitFailed, "engine.backend: opening GPU 3: there is no NVIDIA GPU"},
-		{[]string{"run", "-c", "c.yaml", "--device=2"}, exitFailed, "engine.backend: opening GPU 2: there is no NVIDIA GPU"},
+		{[]string{"run", "-c", "c.yaml", "--device=2"}, exitFailed,
+			"engine.backend: opening GPU 2: there is no NVIDIA GPU"},
 		{[]string{"run", "-c", "c.yaml", "--device=0"}, exitFailed, "starting the emulator: "},
 	} {
 		r := runProgram(t, program, dir, c.args...)

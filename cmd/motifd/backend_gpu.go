@@ -26,9 +26,10 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	}
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock, Timeout: context.WithTimeout}
 	if t := o.trace; t != nil {
-		opt.Trace = &device.Trace{Clock: func() int64 { return int64(time.Since(t.start)) }, Each: func(s device.TraceSpan) bool {
-			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
-		}}
+		opt.Trace = &device.Trace{Clock: func() int64 { return int64(time.Since(t.start)) },
+			Each: func(s device.TraceSpan) bool {
+				return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
+			}}
 		t.device = opt.Trace.Err
 	}
 	info := dev.Info()
@@ -39,13 +40,16 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 			_ = dev.Close() // that it failed is told already
 			return nil, fmt.Errorf("measuring GPU %d: %w", o.device, err)
 		}
-		found.Float64("round_trip_us", math.Round(measured.RoundTrip/100)/10).Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
+		found.Float64("round_trip_us", math.Round(measured.RoundTrip/100)/10).
+			Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
 		opt.Placement = placement.New(placement.Options{
 			Fill: o.placement.Fill, Explore: float64(o.placement.ExplorePercent) / 100,
-			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Rehearse: int64(o.placement.Rehearse), Device: measured, Placed: o.placed,
+			Hysteresis: float64(o.placement.HysteresisPercent) / 100, Rehearse: int64(o.placement.Rehearse),
+			Device: measured, Placed: o.placed,
 		})
 		opt.Lost = func(err error) {
-			o.log.Error().Err(err).Str("gpu", info.Name).Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")
+			o.log.Error().Err(err).Str("gpu", info.Name).
+				Msg("the GPU failed; the CPU goes on where it stopped, and searches from now on")
 			if o.lost != nil {
 				o.lost()
 			}
@@ -60,10 +64,12 @@ func (o *backendOptions) placed(w placement.Work, side placement.Side, reason pl
 	if o.metrics == nil {
 		return
 	}
-	kind := map[matcher.Want]string{matcher.WantRows: "deltas", matcher.WantCount: "counts", matcher.WantAny: "exists"}[w.Want]
+	kind := map[matcher.Want]string{matcher.WantRows: "deltas", matcher.WantCount: "counts",
+		matcher.WantAny: "exists"}[w.Want]
 	if w.Whole {
 		kind = "snapshot"
 	}
 	o.metrics.placements.WithLabelValues(kind, side.String(), string(reason)).Inc()
-	o.metrics.placementSeconds.WithLabelValues(kind, side.String()).Add(time.Duration(cost.Search + cost.CatchUp).Seconds())
+	o.metrics.placementSeconds.WithLabelValues(kind, side.String()).
+		Add(time.Duration(cost.Search + cost.CatchUp).Seconds())
 }

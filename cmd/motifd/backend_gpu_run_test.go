@@ -53,7 +53,8 @@ func gpuBackfill(t *testing.T, e *emulated) {
 	want, r := e.daemon(t, "backfill-cpu", "", "engine.backend=cpu")
 	require.Equal(t, exitOK, r.code, r.stderr)
 	for _, query := range []string{"paths", "some paths", "rings", "ring"} {
-		require.Positive(t, len(regexp.MustCompile(`"query":"`+query+`",.*"snapshot":true`).FindAllString(want, -1)), query)
+		require.Positive(t, len(regexp.MustCompile(`"query":"`+query+`",.*"snapshot":true`).FindAllString(want, -1)),
+			query)
 	}
 	for _, backend := range []string{"cuda", "auto"} {
 		got, r := e.daemon(t, "backfill-"+backend, e.emulator, "engine.backend="+backend, "engine.placement.fill=1")
@@ -69,14 +70,16 @@ func gpuMatch(t *testing.T, e *emulated) {
 	for _, unit := range []string{"embeddings", "subgraphs"} {
 		for _, out := range []string{"matches.jsonl", "none"} {
 			match := func(emulator, backend string) (matches, counted string) {
-				r := e.motifd(t, emulator, "match", "--graph", "graph.txt", "--query", "path.txt", "--query", "ring.txt", "--undirected", "--unit", unit,
+				r := e.motifd(t, emulator, "match", "--graph", "graph.txt", "--query", "path.txt", "--query",
+					"ring.txt", "--undirected", "--unit", unit,
 					"--out", out, "--summary", "summary.json", "--backend", backend)
 				require.Equal(t, exitOK, r.code, r.stderr)
 				require.Equal(t, emulator != "", strings.Contains(r.stderr, "searching on a GPU"), r.stderr)
 				if out != "none" {
 					matches = readFile(t, filepath.Join(e.dir, out))
 				}
-				return matches, strings.Join(counts.FindAllString(readFile(t, filepath.Join(e.dir, "summary.json")), -1), " ")
+				return matches, strings.Join(counts.FindAllString(readFile(t, filepath.Join(e.dir, "summary.json")),
+					-1), " ")
 			}
 			want, counted := match("", "cpu")
 			for _, query := range []string{"path", "ring"} {
@@ -103,7 +106,8 @@ func gpuRestart(t *testing.T, e *emulated) {
 	got, all := e.asked(t, "restart-whole")
 	require.Equal(t, want, got)
 	after := func(percent int) int { return before + (all-before)*percent/100 } // of the stream
-	batches := 0                                                                // tries of which whole ones were written
+	// tries of which whole ones were written
+	batches := 0
 	for i, bytes := range []int{before / 2, after(10), after(30), after(50), after(70), after(90)} {
 		name := fmt.Sprint("restart", i)
 		got, r := e.daemon(t, name, e.dying(t, bytes), "engine.backend=cuda")

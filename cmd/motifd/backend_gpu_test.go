@@ -43,7 +43,8 @@ func newEmulated(t *testing.T) *emulated {
 	t.Helper()
 	e := &emulated{dir: t.TempDir()}
 	e.binary, e.emulator = filepath.Join(e.dir, "motifd"), filepath.Join(e.dir, "emulator")
-	for _, build := range []*exec.Cmd{exec.Command("go", "build", "-tags", "emu", "-o", e.binary, "."), exec.Command("../../kernels/emu/build.sh", e.emulator)} {
+	for _, build := range []*exec.Cmd{exec.Command("go", "build", "-tags", "emu", "-o", e.binary, "."),
+		exec.Command("../../kernels/emu/build.sh", e.emulator)} {
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
@@ -69,10 +70,12 @@ func newEmulated(t *testing.T) *emulated {
 		fmt.Fprintf(&graph, "e %d %d 7\n", v%12, (v+1+v/12)%12)
 	}
 	for name, text := range map[string]string{"updates.txt": updates.String(), "graph.txt": graph.String(),
-		"path.txt": "v 0 0\nv 1 1\nv 2 0\ne 0 1 7\ne 1 2 7\n", "ring.txt": "v 0 0\nv 1 1\nv 2 1\ne 0 1 7\ne 1 2 7\ne 2 0 7\n"} {
+		"path.txt": "v 0 0\nv 1 1\nv 2 0\ne 0 1 7\ne 1 2 7\n",
+		"ring.txt": "v 0 0\nv 1 1\nv 2 1\ne 0 1 7\ne 1 2 7\ne 2 0 7\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
 	}
-	e.args = []string{"replay", "--updates", "updates.txt", "--query", "path.txt", "--query", "ring.txt", "--undirected", "--batch", "40"}
+	e.args = []string{"replay", "--updates", "updates.txt", "--query", "path.txt", "--query", "ring.txt",
+		"--undirected", "--batch", "40"}
 	return e
 }
 
@@ -178,7 +181,8 @@ func withoutStream(records string) string {
 func gpuLost(t *testing.T, e *emulated) {
 	run := func(out, emulator, backend, graph string) (records string, r result) {
 		config := filepath.Join(e.dir, out+".yaml")
-		require.NoError(t, os.WriteFile(config, []byte(strings.NewReplacer("OUT", out, "BOOT", graph).Replace(daemonConfig)), 0o600))
+		require.NoError(t, os.WriteFile(config,
+			[]byte(strings.NewReplacer("OUT", out, "BOOT", graph).Replace(daemonConfig)), 0o600))
 		r = e.motifd(t, emulator, "run", "-c", config, "--set", "admin.listen=", "--backend", backend)
 		text, err := os.ReadFile(filepath.Join(e.dir, out))
 		require.NoError(t, err, r.stderr)
@@ -209,13 +213,16 @@ func gpuTimeline(t *testing.T, e *emulated) {
 	t.Setenv(emulatorProgram, e.emulator)
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		p := checkTimeline(t, rng, func(trace *timeline) *timedBackend {
-			b, err := newBackend(backendOptions{name: "cuda", cpu: cpu.Options{Threads: 1}, log: zerolog.Nop(), trace: trace})
+			b, err := newBackend(backendOptions{name: "cuda", cpu: cpu.Options{Threads: 1}, log: zerolog.Nop(),
+				trace: trace})
 			require.NoError(t, err)
 			return b
 		})
 		for n := p.first; n <= p.last; n++ {
-			for _, s := range [][2]string{{device.LaneArray, "copy"}, {device.LaneArray, "update"}, {device.LaneArray, "bits"}, {device.LaneTotals, "search"},
-				{device.LaneRows, "search"}, {device.LaneRows, "order"}, {device.LaneCopies, "copy"}, {device.LaneHost, "emit"}} {
+			for _, s := range [][2]string{{device.LaneArray, "copy"}, {device.LaneArray, "update"},
+				{device.LaneArray, "bits"}, {device.LaneTotals, "search"},
+				{device.LaneRows, "search"}, {device.LaneRows, "order"}, {device.LaneCopies, "copy"},
+				{device.LaneHost, "emit"}} {
 				require.NotEmpty(t, p.of(s[0], s[1], n), "batch %d: %v", n, s)
 			}
 			if n > p.first { // the device is told of a batch at its beginning if it searched the one before
@@ -237,7 +244,8 @@ func gpuMissing(t *testing.T, e *emulated) {
 	require.Equal(t, exitRefused, got.code, got.stderr)
 	require.Contains(t, got.stderr, "there is no NVIDIA GPU")
 	require.Empty(t, got.stdout)
-	got = e.motifd(t, "", "match", "--graph", "graph.txt", "--query", "path.txt", "--undirected", "--out", "matches.missing", "--backend", "cuda")
+	got = e.motifd(t, "", "match", "--graph", "graph.txt", "--query", "path.txt", "--undirected", "--out",
+		"matches.missing", "--backend", "cuda")
 	require.Equal(t, exitRefused, got.code, got.stderr)
 	require.Contains(t, got.stderr, "there is no NVIDIA GPU")
 	require.Empty(t, got.stdout)

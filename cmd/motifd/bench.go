@@ -11,56 +11,55 @@ import (
 
 // benchCmd measures motifd on a generated case, or beside a peer.
 type benchCmd struct {
-	Preset   string   `help:"What is not given below: synth, 20,000 vertices, 150,000 edges, 5 labels, exponent 3, 15,000 updates and a pattern of each class with 4 to 8 vertices; or github, the size and skew of that graph, with trees that have very many matches." enum:"synth,github" default:"synth"`
+	Preset   string   `help:"${preset_help}" enum:"synth,github" default:"synth"`
 	Seed     uint64   `help:"Seed of the generator: the same flags make the same case." default:"1"`
 	Vertices *int     `help:"Vertices of the graph." placeholder:"N"`
 	Edges    *int     `help:"Edges of the graph, those that the stream inserts included." placeholder:"N"`
 	Labels   *int     `help:"Vertex labels, given at random." placeholder:"N"`
 	Exponent *float64 `help:"Exponent of the degrees' power law: the nearer to 2, the larger the hubs." placeholder:"X"`
 	Updates  *int     `help:"Updates in the stream." placeholder:"N"`
-	Stream   string   `help:"What the stream does: insert, or mixed, two insertions to a deletion." enum:"insert,mixed" default:"insert"`
-	Classes  []string `help:"Classes of patterns: dense (mean degree of 3 or more), sparse (less, with a cycle), tree." placeholder:"CLASS,..."`
+	Stream   string   `help:"${stream_help}" enum:"insert,mixed" default:"insert"`
+	Classes  []string `help:"${classes_help}" placeholder:"CLASS,..."`
 	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N,..."`
 	Queries  *int     `help:"Patterns of each class and size." placeholder:"N"`
-	Case     string   `help:"Use the case in a directory instead: graph.txt, insert.txt or mixed.txt, queries/." placeholder:"DIR"`
+	Case     string   `help:"${case_help}" placeholder:"DIR"`
 	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
 
-	Emit      []string      `help:"What is measured: of the stream counts, deltas; exists, of the graph's edges inserted and deleted; or static, the counts of the graph before the stream." placeholder:"MODE,..."`
-	Threads   []int         `help:"Search threads; the first is what the others are compared with (default: ${default})." default:"1,2" placeholder:"N,..."`
-	Runs      int           `help:"Runs; the medians are reported. In a run every cell of the table has its turn (default: ${default})." default:"5" placeholder:"N"`
+	Emit      []string      `help:"${bench_emit_help}" placeholder:"MODE,..."`
+	Threads   []int         `help:"${bench_threads_help} (default: ${default})." default:"1,2" placeholder:"N,..."`
+	Runs      int           `help:"${runs_help} (default: ${default})." default:"5" placeholder:"N"`
 	Batch     int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	Each      bool          `help:"Measure query by query instead of a class at a time."`
-	MaxDeltas uint64        `help:"With --emit=deltas, leave out queries with more matches than that; what is left out is told (default: ${default})." default:"20000000" placeholder:"N"`
-	Peer      string        `help:"Compare with a binary of RapidFlow: counts, one thread, query by query, by turns." placeholder:"FILE"`
+	MaxDeltas uint64        `help:"${max_deltas_help} (default: ${default})." default:"20000000" placeholder:"N"`
+	Peer      string        `help:"${peer_help}" placeholder:"FILE"`
 	TimeLimit time.Duration `help:"What the peer gets for a query." default:"60s"`
-	JSON      string        `name:"json" help:"Write the results, with every run, as JSON to a file." placeholder:"FILE"`
+	JSON      string        `name:"json" help:"${bench_json_help}" placeholder:"FILE"`
 }
 
 func (benchCmd) Help() string {
-	return `A graph whose degrees follow a power law is generated, with a stream of updates and with patterns taken from it. Each
-cell of the table is a motifd replay (static: a motifd match) in a process of its own, so that its peak memory is its own:
+	return `A graph whose degrees follow a power law is generated, with a stream of updates and with patterns taken
+from it. Each cell of the table is one motifd replay (static: motifd match) in its own process, so its peak memory is
+its own:
 
-  matches     found, positive and negative; of exists, transitions
-  match s     time of the search alone; of deltas, from its begin until its last match is handed on
-  updates/s   updates by the time of the search and of keeping the graph
-  matches/s   matches by the time of the search; counts and static count them without making them
-  speed-up    against the first number of threads: match s by match s
+  matches     found, positive and negative; for exists, transitions
+  match s     time of the search; for deltas until the last match is handed on
+  updates/s   updates by the time of the search and of updating the graph
+  matches/s   matches by the time of the search; counts and static do not list them
+  speed-up    match s, relative to the first number of threads
 
-Times depend on the machine and on what else it does; compare what was measured in one run of this command. Deltas are
-made in their order, handed on and discarded; they get as many processors as search threads (GOMAXPROCS), since what orders
-them and hands them on works beside the search. What exists is of a stream of its own, since the queries have a match before
-the other begins: into the vertices alone the graph's edges are inserted, and then deleted, in the order of its file. The counts of all runs
-are compared with each other, and with the peer's.
+Times depend on the machine and its load; compare only figures of one run of this command. Deltas are put in order,
+handed on and discarded. They get as many processors as search threads (GOMAXPROCS), because ordering and handing on
+work beside the search. exists has its own stream: it starts with the vertices alone, inserts the edges of the graph
+in the order of its file, and deletes them. The counts of all runs, and of the peer, must agree.
 
-Beside a peer, "peer / match" is RapidFlow's own "Query time" by match s, the search alone. That time holds what updates cost
-in RapidFlow's views of the graph and candidates, too, though not their making nor the reading of the stream; apply s is what
-motifd takes for that and more: accepting updates, staging and committing them in the graph, candidates, and the index that
-counting reads, but for its making when the pattern is registered.
+Beside a peer, "peer / match" is RapidFlow's "Query time" by match s. RapidFlow's time includes updating its views of
+graph and candidates, but not creating them or reading the stream. "apply s" is the corresponding time of motifd:
+accepting updates, staging and committing them in the graph, candidates, and the counting index, but not its creation.
 
 Examples:
   motifd bench
   motifd bench --preset=github
-  motifd bench --vertices=100000 --edges=1000000 --updates=100000 --stream=mixed --classes=tree --sizes=4,5 --json=b.json
+  motifd bench --vertices=100000 --edges=1000000 --stream=mixed --classes=tree --sizes=4,5 --json=b.json
   motifd bench --peer=RapidFlow.out
   motifd bench --peer=RapidFlow.out --case=data/synth
   motifd bench --write=case`
@@ -91,7 +90,8 @@ var benchPresets = map[string]struct {
 func (c *benchCmd) sizes() benchSizes {
 	s := benchPresets[c.Preset].benchSizes
 	s.Seed, s.Stream = c.Seed, c.Stream
-	for _, f := range []struct{ to, from *int }{{&s.Vertices, c.Vertices}, {&s.Edges, c.Edges}, {&s.Labels, c.Labels}, {&s.Updates, c.Updates}, {&s.Queries, c.Queries}} {
+	for _, f := range []struct{ to, from *int }{{&s.Vertices, c.Vertices}, {&s.Edges, c.Edges}, {&s.Labels, c.Labels},
+		{&s.Updates, c.Updates}, {&s.Queries, c.Queries}} {
 		if f.from != nil {
 			*f.to = *f.from
 		}
@@ -121,7 +121,8 @@ func (c *benchCmd) check() error {
 	case c.TimeLimit < time.Second:
 		return fail("--time-limit: %s is out of range; it is at least 1s", c.TimeLimit)
 	case c.Peer != "" && c.Stream == "mixed" && c.Batch != 1:
-		return fail("--peer with --stream=mixed: the peer counts update by update, so that its counts are those of --batch=1 alone")
+		return fail("--peer with --stream=mixed: the peer counts update by update, so that its counts are those of " +
+			"--batch=1 alone")
 	}
 	for _, m := range c.Emit {
 		if !slices.Contains([]string{"counts", "deltas", "exists", "static"}, m) {
@@ -149,7 +150,8 @@ func (c *benchCmd) Run(a *app) (err error) {
 		return fmt.Errorf("a directory for the case: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	b := &bench{cmd: c, app: a, dir: work, report: benchReport{Machine: machine(), Batch: c.Batch, Runs: c.Runs, Case: c.Case}}
+	b := &bench{cmd: c, app: a, dir: work,
+		report: benchReport{Machine: machine(), Batch: c.Batch, Runs: c.Runs, Case: c.Case}}
 	dir := c.Case
 	if dir == "" {
 		s := c.sizes()

@@ -49,13 +49,15 @@ func startBrokerRun(b *testing.B, broker *brokertest.Broker, input, mode, linger
 	require.NoError(b, admin.EnsureTopics(b.Context(), kafka.ClientOptions{Brokers: []string{broker.Addr()}},
 		admin.Topic{Name: output}, admin.Topic{Name: "control" + id}, admin.ProgressTopic(output+"-progress")))
 	dir := b.TempDir()
-	text := strings.NewReplacer("BROKER", broker.Addr(), "INPUT", input, "-N", id, "MODE", mode, "LINGER", linger).Replace(brokerConfig)
+	text := strings.NewReplacer("BROKER", broker.Addr(), "INPUT", input, "-N", id, "MODE", mode, "LINGER", linger).
+		Replace(brokerConfig)
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(text), 0o644))
 	p = start(b, dir)
 	b.Cleanup(func() {
 		if b.Failed() {
 			log, err := os.ReadFile(broker.LogFile())
-			b.Logf("transactions %s: the daemon's state %+v, its log:\n%s\nthe broker's log (%v) ends with:\n%s", mode, p.status(), p.stderr.String(),
+			b.Logf("transactions %s: the daemon's state %+v, its log:\n%s\nthe broker's log (%v) ends with:\n%s", mode,
+				p.status(), p.stderr.String(),
 				err, log[max(0, len(log)-4000):])
 		}
 	})
@@ -67,7 +69,8 @@ func brokerInput(b *testing.B, broker *brokertest.Broker) (topic string, cl *kgo
 	b.Helper()
 	brokerRuns++
 	topic = fmt.Sprint("in-", brokerRuns)
-	require.NoError(b, admin.EnsureTopics(b.Context(), kafka.ClientOptions{Brokers: []string{broker.Addr()}}, admin.Topic{Name: topic}))
+	require.NoError(b, admin.EnsureTopics(b.Context(), kafka.ClientOptions{Brokers: []string{broker.Addr()}},
+		admin.Topic{Name: topic}))
 	cl, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
 	require.NoError(b, err)
 	return topic, cl
@@ -103,14 +106,16 @@ func BenchmarkBrokerThroughput(b *testing.B) {
 		b.Run(fmt.Sprintf("watched=%d%%", watched), func(b *testing.B) {
 			topic, cl := brokerInput(b, broker)
 			defer cl.Close()
-			require.NoError(b, cl.ProduceSync(b.Context(), demoMessages(b, newDemoGen(1, 20_000), messages, updates, watched)...).FirstErr())
+			require.NoError(b, cl.ProduceSync(b.Context(),
+				demoMessages(b, newDemoGen(1, 20_000), messages, updates, watched)...).FirstErr())
 			run := func(mode string) float64 {
 				p, _ := startBrokerRun(b, broker, topic, mode, "1s")
 				defer p.kill()
 				var first, last testStatus
 				p.until("it had read something", func() bool { first = p.status(); return first.Positions["0"] > 0 })
 				begin := time.Now()
-				p.until("it had read everything", func() bool { last = p.status(); return last.Positions["0"] >= messages })
+				p.until("it had read everything",
+					func() bool { last = p.status(); return last.Positions["0"] >= messages })
 				took := time.Since(begin)
 				done := float64(last.Positions["0"]-first.Positions["0"]) * updates
 				require.Greater(b, done/float64(last.Batch-first.Batch), 0.9*10_000, "updates in a batch")
@@ -161,7 +166,8 @@ func BenchmarkBrokerLatency(b *testing.B) {
 			p99[mode] = append(p99[mode], valueAt(samples, 0.99))
 		})
 		for mode, samples := range all {
-			b.Logf("transactions %s: %d matches, p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f ms; p99 of each run %.1f", mode, len(samples),
+			b.Logf("transactions %s: %d matches, p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f ms; p99 of each run %.1f",
+				mode, len(samples),
 				valueAt(samples, 0.5), valueAt(samples, 0.99), valueAt(samples, 0.999), slices.Max(samples), p99[mode])
 			b.ReportMetric(valueAt(samples, 0.5), mode+"-p50-ms")
 			b.ReportMetric(valueAt(samples, 0.99), mode+"-p99-ms")
@@ -203,8 +209,10 @@ type latencyReader struct {
 }
 
 func newLatencyReader(b *testing.B, addr, topic string, from time.Time) *latencyReader {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
-		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(),
+		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchMaxWait(100*time.Millisecond))
 	require.NoError(b, err)
 	r := &latencyReader{cl, topic, from, make(chan int64, 1), make(chan []float64, 1)}
 	go r.run(b.Context())

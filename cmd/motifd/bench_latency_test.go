@@ -22,7 +22,8 @@ import (
 
 var (
 	e2eLong  = flag.Duration("e2e.duration", 20*time.Second, "how long BenchmarkEndToEndLatency produces")
-	e2eTrace = flag.Int("e2e.trace", 0, "slowest matches of which BenchmarkEndToEndLatency tells where their time went, and as many of the middle")
+	e2eTrace = flag.Int("e2e.trace", 0,
+		"slowest matches of which BenchmarkEndToEndLatency tells where their time went, and as many of the middle")
 )
 
 // batchTrace is what the pipeline told of a batch.
@@ -95,7 +96,8 @@ func (t *tracer) sum() string {
 	each := func(d time.Duration) time.Duration {
 		return (d / time.Duration(max(n, 1))).Round(10 * time.Microsecond)
 	}
-	return fmt.Sprintf("%d batches of %d updates: accept %v, slot %v, intent %v, step %v; intent %v, publish %v, commit %v", n, updates/max(n, 1),
+	return fmt.Sprintf("%d batches of %d updates: accept %v, slot %v, intent %v, step %v; intent %v, publish %v, "+
+		"commit %v", n, updates/max(n, 1),
 		each(step.Accept), each(step.Slot), each(step.Intent), each(step.Step), each(wait), each(publish), each(commit))
 }
 
@@ -115,9 +117,12 @@ func (t *tracer) explain(s *matchSample) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
 	b := t.batches[s.batch]
 	published := b.committed.Add(-b.commit.Commit)
-	return fmt.Sprintf("%s = produce %s, read %s, cut %s (accept %s, %d updates), slot %s, intent %s, step %s, publish %s (intent %s, sink %s), consume %s; commit %s",
-		ms(s.latency()), ms(s.produced.Sub(s.due)), ms(b.read.Sub(s.produced)), ms(b.accepted.Sub(b.read)), ms(b.step.Accept), b.updates,
-		ms(b.step.Slot), ms(b.step.Intent), ms(b.step.Step), ms(published.Sub(b.stepped)), ms(b.commit.Intent), ms(b.commit.Publish), ms(s.there.Sub(published)), ms(b.commit.Commit))
+	return fmt.Sprintf("%s = produce %s, read %s, cut %s (accept %s, %d updates), slot %s, intent %s, step %s, "+
+		"publish %s (intent %s, sink %s), consume %s; commit %s",
+		ms(s.latency()), ms(s.produced.Sub(s.due)), ms(b.read.Sub(s.produced)), ms(b.accepted.Sub(b.read)),
+		ms(b.step.Accept), b.updates,
+		ms(b.step.Slot), ms(b.step.Intent), ms(b.step.Step), ms(published.Sub(b.stepped)), ms(b.commit.Intent),
+		ms(b.commit.Publish), ms(s.there.Sub(published)), ms(b.commit.Commit))
 }
 
 // BenchmarkEndToEndLatency measures from the production of a payment to the moment at which a consumer has the match

@@ -35,7 +35,8 @@ func e2ePatterns() []config.Query {
 	for _, q := range demoQueries() { // ring3 to ring6, fan-in, fan-out
 		add(q.Name, q.Text)
 	}
-	short := strings.NewReplacer("-T>", "-[:TRANSFER]->", "<T-", "<-[:TRANSFER]-", "-U>", "-[:TOP_UP]->", "<U-", "<-[:TOP_UP]-",
+	short := strings.NewReplacer("-T>", "-[:TRANSFER]->", "<T-", "<-[:TRANSFER]-", "-U>", "-[:TOP_UP]->", "<U-",
+		"<-[:TOP_UP]-",
 		"-W>", "-[:WITHDRAWAL]->", "<W-", "<-[:WITHDRAWAL]-")
 	for i, text := range []string{
 		"(a:Account)-T>(b:Account)-T>(a)",
@@ -83,7 +84,8 @@ func newE2E(b *testing.B) *e2e {
 	}
 	require.NoError(b, w.Flush())
 	require.NoError(b, f.Close())
-	e.log, err = embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: demoInput}, {Name: demoOutput}, {Name: demoControl}}})
+	e.log, err = embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: demoInput}, {Name: demoOutput},
+		{Name: demoControl}}})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = e.log.Close() })
 	transport := &kafkago.Transport{}

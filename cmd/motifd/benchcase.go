@@ -103,7 +103,8 @@ func openBenchCase(dir, stream string) (*benchInput, error) {
 			}
 		}
 		if p.path == "" {
-			return nil, refused{fmt.Errorf("query %s: a case's patterns are in the papers' text, .txt or .graph", q.Name)}
+			return nil, refused{fmt.Errorf("query %s: a case's patterns are in the papers' text, .txt or .graph",
+				q.Name)}
 		}
 		in.queries = append(in.queries, p)
 	}

@@ -14,7 +14,8 @@ import (
 
 // smallCase are flags for a case that is measured in no time.
 func smallCase(more ...string) []string {
-	return append(strings.Fields("bench --vertices=300 --edges=1200 --labels=2 --updates=200 --sizes=4 --runs=2 --batch=50 --json=s.json"), more...)
+	return append(strings.Fields("bench --vertices=300 --edges=1200 --labels=2 --updates=200 --sizes=4 --runs=2 "+
+		"--batch=50 --json=s.json"), more...)
 }
 
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
@@ -53,22 +54,26 @@ func TestBench(t *testing.T) {
 			require.Equal(t, row.Threads == 2, row.SpeedUp > 0)
 		}
 		query := fmt.Sprintf("case/queries/%s-4.txt", row.Class)
-		graph, args := "case/graph.txt", []string{"replay", "--updates=case/mixed.txt", "--batch=50", "--emit=" + row.Emit, "--out=none"}
+		graph, args := "case/graph.txt",
+			[]string{"replay", "--updates=case/mixed.txt", "--batch=50", "--emit=" + row.Emit, "--out=none"}
 		switch row.Emit {
 		case "static":
 			args = []string{"match"}
 		case "exists":
 			graph, args[1] = "vertices.txt", "--updates=fill.txt"
-			require.GreaterOrEqual(t, row.Matches.Int64(), int64(2), row.Name) // with this seed each pattern has a match before the stream
+			// with this seed each pattern has a match before the stream
+			require.GreaterOrEqual(t, row.Matches.Int64(), int64(2), row.Name)
 		}
-		succeed(t, dir, append(args, "--undirected", "--graph="+graph, "--query="+query, "--backend=reference", "--summary=o.json")...)
+		succeed(t, dir, append(args, "--undirected", "--graph="+graph, "--query="+query, "--backend=reference",
+			"--summary=o.json")...)
 		var oracle struct{ Queries []benchCounts }
 		require.NoError(t, json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "o.json"))), &oracle))
 		require.Equal(t, oracle.Queries[0].sum(), row.Matches, "%s %s", row.Name, row.Emit)
 	}
 
 	// The same case from its directory, query by query; a limit that all are above leaves nothing to make.
-	r = succeed(t, dir, "bench", "--case=case", "--stream=mixed", "--each", "--runs=1", "--batch=50", "--threads=1", "--emit=counts,deltas", "--max-deltas=0", "--json=e.json")
+	r = succeed(t, dir, "bench", "--case=case", "--stream=mixed", "--each", "--runs=1", "--batch=50", "--threads=1",
+		"--emit=counts,deltas", "--max-deltas=0", "--json=e.json")
 	require.Contains(t, r.stdout, "tree-4, deltas: left out, with more matches than --max-deltas: tree-4")
 	var each benchReport
 	readJSON(t, filepath.Join(dir, "e.json"), &each)
@@ -129,7 +134,8 @@ func TestParsePeer(t *testing.T) {
 	r, err := parsePeer([]byte(peerOutput))
 	require.NoError(t, err)
 	require.Equal(t, peerResult{seconds: 0.017342, matches: big.NewInt(5385)}, r)
-	r, err = parsePeer([]byte(strings.Replace(strings.Replace(peerOutput, "Done", "Time out...\nDone", 1), "5385", "18446744073709551615", 1)))
+	r, err = parsePeer([]byte(strings.Replace(strings.Replace(peerOutput, "Done", "Time out...\nDone", 1), "5385",
+		"18446744073709551615", 1)))
 	require.NoError(t, err)
 	require.True(t, r.timedOut)
 	require.Equal(t, "18446744073709551615", r.matches.String())
@@ -159,7 +165,8 @@ func FuzzParsePeer(f *testing.F) {
 // fakePeer writes a program that takes RapidFlow's flags and prints its output for a query by name.
 func fakePeer(t *testing.T, dir string, answers map[string]string) {
 	t.Helper()
-	text := "#!/bin/sh\ntest \"$1 $3 $5 $7 $8 $9 ${10}\" = \"-d -q -u -num MAX -time_limit 2\" || exit 9\ntest -f \"$2\" && test -f \"$6\" || exit 8\ncase \"$4\" in\n"
+	text := "#!/bin/sh\ntest \"$1 $3 $5 $7 $8 $9 ${10}\" = \"-d -q -u -num MAX -time_limit 2\" || exit 9\ntest -f " +
+		"\"$2\" && test -f \"$6\" || exit 8\ncase \"$4\" in\n"
 	for query, what := range answers {
 		text += fmt.Sprintf("*/%s.txt) %s ;;\n", query, what)
 	}
@@ -182,7 +189,8 @@ func TestBenchPeer(t *testing.T) {
 		count[row.Class] = row.Matches.String()
 	}
 	fakePeer(t, dir, map[string]string{
-		"dense-4": says("35000", count["dense"], ""), "sparse-4": says("0.5", count["sparse"], ""), "tree-4": says("2.0", "1", "echo 'Time out...'"),
+		"dense-4": says("35000", count["dense"], ""), "sparse-4": says("0.5", count["sparse"], ""),
+		"tree-4": says("2.0", "1", "echo 'Time out...'"),
 	})
 	r := succeed(t, dir, smallCase("--peer=peer", "--time-limit=2s")...)
 	var report benchReport
@@ -220,9 +228,11 @@ func TestBenchPeer(t *testing.T) {
 func TestBenchMeans(t *testing.T) {
 	require.Nil(t, meansOf([]benchPeerRow{{Query: "a", Ratio: 2, TimedOut: true}}))
 	m := meansOf([]benchPeerRow{
-		{Query: "a", Class: benchTree, Ratio: 2, PeerS: 2, MotifdS: 1, ApplyS: 1}, {Query: "b", Class: benchTree, Ratio: 8, PeerS: 8, MotifdS: 1, ApplyS: 1},
+		{Query: "a", Class: benchTree, Ratio: 2, PeerS: 2, MotifdS: 1, ApplyS: 1},
+		{Query: "b", Class: benchTree, Ratio: 8, PeerS: 8, MotifdS: 1, ApplyS: 1},
 		{Query: "c", Class: benchDense, Ratio: 0.5, PeerS: 0.5, MotifdS: 1, ApplyS: 1},
-		{Query: "d", Class: benchDense, Ratio: 0.1, Differs: "7"}, {Query: "e", Class: benchDense, Ratio: 0.1, Failed: "so"},
+		{Query: "d", Class: benchDense, Ratio: 0.1, Differs: "7"},
+		{Query: "e", Class: benchDense, Ratio: 0.1, Failed: "so"},
 	})
 	require.Equal(t, 3, m.Queries)
 	require.InDelta(t, 2, m.All, 1e-9)
@@ -233,7 +243,8 @@ func TestBenchMeans(t *testing.T) {
 }
 
 func TestGroupedNumbers(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,000", 99999: "100,000", 1.5e12: "1,500,000,000,000"} {
+	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,000", 99999: "100,000",
+		1.5e12: "1,500,000,000,000"} {
 		require.Equal(t, want, grouped(x))
 	}
 	require.Equal(t, "-123,456", groupDigits("-123456"))

@@ -38,7 +38,8 @@ func (in *benchInput) fill(dir string) (_ *benchInput, err error) {
 	if err := lines.Err(); err != nil {
 		return fail(err)
 	}
-	out := &benchInput{graph: filepath.Join(dir, "vertices.txt"), stream: filepath.Join(dir, "fill.txt"), queries: in.queries}
+	out := &benchInput{graph: filepath.Join(dir, "vertices.txt"), stream: filepath.Join(dir, "fill.txt"),
+		queries: in.queries}
 	err = errors.Join(
 		writeLines(out.graph, func(w io.Writer) {
 			for _, v := range vertices {

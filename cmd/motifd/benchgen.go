@@ -17,7 +17,8 @@ type benchSizes struct {
 	Updates  int     `json:"updates"`  // in the stream
 	Stream   string  `json:"stream"`   // insert or mixed
 	Seed     uint64  `json:"seed"`
-	// Classes, Sizes and Queries say what patterns are taken from the graph: Queries of each class and number of vertices.
+	// Classes, Sizes and Queries say what patterns are taken from the graph: Queries of each class and number of
+	// vertices.
 	Classes []string `json:"classes"`
 	Sizes   []int    `json:"sizes"`
 	Queries int      `json:"queries"`
@@ -48,15 +49,18 @@ func (s *benchSizes) check() error {
 	case s.Vertices < 2 || s.Vertices > 100_000_000:
 		return fmt.Errorf("--vertices: %d is out of range; it is 2 to 100000000", s.Vertices)
 	case s.Edges < 1 || float64(s.Edges) > pairs/2:
-		return fmt.Errorf("--edges: %d is out of range; it is 1 to half of the pairs of vertices, %.0f", s.Edges, pairs/2)
+		return fmt.Errorf("--edges: %d is out of range; it is 1 to half of the pairs of vertices, %.0f", s.Edges,
+			pairs/2)
 	case s.Labels < 1 || s.Labels > 1_000_000:
 		return fmt.Errorf("--labels: %d is out of range; it is 1 to 1000000", s.Labels)
 	case s.Exponent <= 2 || math.IsNaN(s.Exponent):
-		return fmt.Errorf("--exponent: %v is out of range; it is more than 2, or the mean degree has no bound", s.Exponent)
+		return fmt.Errorf("--exponent: %v is out of range; it is more than 2, or the mean degree has no bound",
+			s.Exponent)
 	case s.Stream != "insert" && s.Stream != "mixed":
 		return fmt.Errorf("--stream: %q is neither insert nor mixed", s.Stream)
 	case s.Updates < 1 || s.inserts() >= s.Edges:
-		return fmt.Errorf("--updates: %d is out of range; the stream's insertions are 1 to less than --edges, %d", s.Updates, s.Edges)
+		return fmt.Errorf("--updates: %d is out of range; the stream's insertions are 1 to less than --edges, %d",
+			s.Updates, s.Edges)
 	case s.Queries < 1 || s.Queries > 1000:
 		return fmt.Errorf("--queries: %d is out of range; it is 1 to 1000", s.Queries)
 	}

@@ -219,7 +219,8 @@ func TestBenchGenQueries(t *testing.T) {
 // TestBenchGenWritesCase reads back what was written: the peers' format, and motifd's.
 func TestBenchGenWritesCase(t *testing.T) {
 	c := &benchCase{
-		Labels: []uint32{0, 1, 0}, Graph: []benchEdge{{0, 1}}, Stream: []benchOp{{Edge: benchEdge{1, 2}}, {Delete: true, Edge: benchEdge{0, 1}}},
+		Labels: []uint32{0, 1, 0}, Graph: []benchEdge{{0, 1}},
+		Stream:  []benchOp{{Edge: benchEdge{1, 2}}, {Delete: true, Edge: benchEdge{0, 1}}},
 		Queries: []benchQuery{{Name: "q", Labels: []uint32{0, 1, 0}, Edges: []benchEdge{{0, 1}, {1, 2}}}},
 	}
 	dir := filepath.Join(t.TempDir(), "new", "case")
@@ -229,7 +230,8 @@ func TestBenchGenWritesCase(t *testing.T) {
 	require.Equal(t, "v 0 0\nv 1 1\nv 2 0\ne 0 1 0\ne 1 2 0\n", readFile(t, filepath.Join(dir, "queries", "q.txt")))
 	in, err := openBenchCase(dir, "mixed")
 	require.NoError(t, err)
-	require.Equal(t, []benchPattern{{name: "q", path: filepath.Join(dir, "queries", "q.txt"), class: benchTree, vertices: 3, edges: 2}}, in.queries)
+	require.Equal(t, []benchPattern{{name: "q", path: filepath.Join(dir, "queries", "q.txt"), class: benchTree,
+		vertices: 3, edges: 2}}, in.queries)
 	_, err = openBenchCase(dir, "insert")
 	require.ErrorAs(t, err, new(refused))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "queries", "p.cypher"), []byte("MATCH (a)--(b)"), 0o644))
@@ -255,7 +257,8 @@ func TestBenchGenRefuses(t *testing.T) {
 		"--sizes: 33 is out of range":     func(s *benchSizes) { s.Sizes = []int{33} },
 		"--sizes: 3 vertices cannot":      func(s *benchSizes) { s.Sizes = []int{3} },
 		"to hold no dense pattern of 8 vertices": func(s *benchSizes) {
-			s.Vertices, s.Edges, s.Exponent, s.Updates, s.Classes, s.Sizes = 1000, 1000, 1000, 10, []string{benchDense}, []int{8}
+			s.Vertices, s.Edges, s.Exponent, s.Updates, s.Classes, s.Sizes = 1000, 1000, 1000, 10, []string{benchDense},
+				[]int{8}
 		},
 	} {
 		s := smallBench(1)

@@ -30,7 +30,7 @@ type benchPeerRow struct {
 	Matches  string    `json:"matches"` // of the stream, positive and negative
 	PeerS    float64   `json:"peer_s"`
 	MotifdS  float64   `json:"motifd_s"`
-	ApplyS   float64   `json:"motifd_apply_s"`    // accepting updates, keeping graph, candidates and index: not in motifd_s
+	ApplyS   float64   `json:"motifd_apply_s"`    // accepting updates, graph, candidates and index
 	Ratio    float64   `json:"ratio"`             // peer_s by motifd_s
 	TimedOut bool      `json:"timed_out"`         // the peer did not end: the ratio is at least that
 	Differs  string    `json:"differs,omitempty"` // what the peer counted, when it is something else
@@ -68,7 +68,8 @@ func parsePeer(out []byte) (peerResult, error) {
 	var r peerResult
 	took, matches := peerTime.FindAllSubmatch(out, -1), peerMatches.FindAllSubmatch(out, -1)
 	if len(took) != 1 || len(matches) != 1 {
-		return r, errors.New(`its output has not one line "Query time (seconds): ..." and one "Result count: ..."; is it RapidFlow?`)
+		return r, errors.New(`its output has not one line "Query time (seconds): ..." and one "Result count: ..."; ` +
+			`is it RapidFlow?`)
 	}
 	var err error
 	if r.seconds, err = strconv.ParseFloat(string(took[0][1]), 64); err != nil {
@@ -133,7 +134,8 @@ func (b *bench) comparePeer() error {
 		case r.Failed != "":
 			errs = append(errs, fmt.Errorf("query %s: the peer failed: %s", r.Query, r.Failed))
 		case r.Differs != "":
-			errs = append(errs, fmt.Errorf("query %s: the counts differ: motifd %s, the peer %s", r.Query, r.Matches, r.Differs))
+			errs = append(errs, fmt.Errorf("query %s: the counts differ: motifd %s, the peer %s", r.Query, r.Matches,
+				r.Differs))
 		}
 	}
 	return errors.Join(errs...)
@@ -228,18 +230,21 @@ func (r *benchReport) printPeer(w io.Writer) error {
 		case p.Differs != "":
 			ratio = "counts differ"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%.4f\t%s\t%.4f\t\n", p.Query, p.Class, p.Vertices, p.Edges, groupDigits(p.Matches), peer, p.MotifdS, ratio, p.ApplyS)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%.4f\t%s\t%.4f\t\n", p.Query, p.Class, p.Vertices, p.Edges,
+			groupDigits(p.Matches), peer, p.MotifdS, ratio, p.ApplyS)
 	}
 	if err := t.Flush(); err != nil || r.Means == nil {
 		return err
 	}
 	m := r.Means
-	fmt.Fprintf(w, "\npeer / match, over the %d queries that the peer ended with the same count: geometric mean %.2f", m.Queries, m.All)
+	fmt.Fprintf(w, "\npeer / match, over the %d queries that the peer ended with the same count: geometric mean %.2f",
+		m.Queries, m.All)
 	for _, class := range benchClasses {
 		if mean, ok := m.Classes[class]; ok {
 			fmt.Fprintf(w, ", %s %.2f", class, mean)
 		}
 	}
-	_, err := fmt.Fprintf(w, "; minimum %.2f (%s)\npeer / (match + apply): geometric mean %.2f\n", m.Least, m.LeastOf, m.WithApply)
+	_, err := fmt.Fprintf(w, "; minimum %.2f (%s)\npeer / (match + apply): geometric mean %.2f\n", m.Least, m.LeastOf,
+		m.WithApply)
 	return err
 }

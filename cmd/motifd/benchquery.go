@@ -83,7 +83,9 @@ func (s *benchSizes) queries(rng *rand.Rand, a *benchAdjacency) ([]benchQuery, e
 			for i := range s.Queries {
 				q, ok := a.extract(rng, class, size)
 				if !ok {
-					errs = append(errs, fmt.Errorf("the graph seems to hold no %s pattern of %d vertices; use more --edges, other --sizes or other --classes", class, size))
+					errs = append(errs, fmt.Errorf(
+						"the graph seems to hold no %s pattern of %d vertices; use more --edges, other --sizes or "+
+							"other --classes", class, size))
 					break
 				}
 				q.Name = fmt.Sprintf("%s-%d", class, size)

@@ -145,16 +145,19 @@ func (b *bench) sample(c *benchCell) error {
 		q := &s.Queries[i]
 		sum.Add(sum, q.sum())
 		if before := b.counts[q.Name]; (c.emit == "counts" || c.emit == "deltas") && q.sum().Cmp(before) != 0 {
-			return fmt.Errorf("query %s, %s, %d threads: %s matches, but %s were counted before; this is a defect of motifd",
+			return fmt.Errorf("query %s, %s, %d threads: %s matches, but %s were counted before; this is a defect "+
+				"of motifd",
 				q.Name, c.emit, c.threads, q.sum(), before)
 		}
 		if c.emit == "exists" && q.Positive.Cmp(&q.Negative) != 0 {
-			return fmt.Errorf("query %s, exists, %d threads: in the end no edge is left, but it began to match %s times and ceased to %s times; this is a defect of motifd",
+			return fmt.Errorf("query %s, exists, %d threads: in the end no edge is left, but it began to match %s "+
+				"times and ceased to %s times; this is a defect of motifd",
 				q.Name, c.threads, &q.Positive, &q.Negative)
 		}
 	}
 	if c.matches != nil && c.matches.Cmp(sum) != 0 {
-		return fmt.Errorf("%s, %s, %d threads: %s in all, but %s before; this is a defect of motifd", c.name, c.emit, c.threads, sum, c.matches)
+		return fmt.Errorf("%s, %s, %d threads: %s in all, but %s before; this is a defect of motifd", c.name, c.emit,
+			c.threads, sum, c.matches)
 	}
 	c.matches = sum
 	return nil
@@ -189,7 +192,8 @@ func (b *bench) replay(queries []benchPattern, emit string, threads int) (*bench
 	if emit == "exists" {
 		in = b.filled
 	}
-	args := []string{"replay", "--updates", in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out", "none"}
+	args := []string{"replay", "--updates", in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out",
+		"none"}
 	if emit == "static" {
 		args = []string{"match"}
 	}
@@ -199,8 +203,8 @@ func (b *bench) replay(queries []benchPattern, emit string, threads int) (*bench
 	}
 	cmd := exec.CommandContext(b.app.ctx, b.binary, args...)
 	if emit == "deltas" {
-		// What puts rows in order and hands them on runs beside the workers: on a processor more than there are threads it
-		// would make one thread faster than it is.
+		// What puts rows in order and hands them on runs beside the workers: on a processor more than there are
+		// threads it would make one thread faster than it is.
 		cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(threads))
 	}
 	var stderr bytes.Buffer

@@ -85,7 +85,8 @@ func (r *benchReport) add(cells []benchCell) {
 		}
 		if len(c.samples) > 0 {
 			row.MatchS = median(c.samples, func(s benchSample) float64 { return s.MatchS })
-			row.UpdatesPerS = median(c.samples, func(s benchSample) float64 { return quotient(float64(c.updates), s.MatchS+s.ApplyS) })
+			row.UpdatesPerS = median(c.samples,
+				func(s benchSample) float64 { return quotient(float64(c.updates), s.MatchS+s.ApplyS) })
 			row.PeakMiB = median(c.samples, func(s benchSample) float64 { return s.PeakMiB })
 			if c.emit != "exists" {
 				n, _ := c.matches.Float64()
@@ -106,7 +107,8 @@ func (r *benchReport) print(w io.Writer) error {
 	m := &r.Machine
 	fmt.Fprintf(w, "motifd %s, %s, %s, %d x %s\n", m.Version, m.Go, m.Platform, m.CPUs, m.CPU)
 	if s := r.Sizes; s != nil {
-		fmt.Fprintf(w, "%d vertices, %d edges, %d labels, exponent %g; %d updates (%s); seed %d; ", s.Vertices, s.Edges, s.Labels, s.Exponent, s.Updates, s.Stream, s.Seed)
+		fmt.Fprintf(w, "%d vertices, %d edges, %d labels, exponent %g; %d updates (%s); seed %d; ", s.Vertices, s.Edges,
+			s.Labels, s.Exponent, s.Updates, s.Stream, s.Seed)
 	} else {
 		fmt.Fprintf(w, "%s; ", r.Case)
 	}
@@ -120,7 +122,8 @@ func (r *benchReport) print(w io.Writer) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if n := len(row.LeftOut); n > 0 {
-			note := fmt.Sprintf("%s, %s: left out, with more matches than --max-deltas: %s\n", row.Name, row.Emit, strings.Join(row.LeftOut, ", "))
+			note := fmt.Sprintf("%s, %s: left out, with more matches than --max-deltas: %s\n", row.Name, row.Emit,
+				strings.Join(row.LeftOut, ", "))
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
@@ -138,7 +141,8 @@ func (r *benchReport) print(w io.Writer) error {
 		if row.SpeedUp > 0 {
 			up = fmt.Sprintf("%.2f", row.SpeedUp)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.4f\t%s\t%s\t%.0f\t%s\t\n", row.Name, row.Emit, row.Threads, row.Queries, groupDigits(row.Matches.String()),
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.4f\t%s\t%s\t%.0f\t%s\t\n", row.Name, row.Emit, row.Threads, row.Queries,
+			groupDigits(row.Matches.String()),
 			row.MatchS, updates, matches, row.PeakMiB, up)
 	}
 	if err := t.Flush(); err != nil {
@@ -167,7 +171,8 @@ func groupDigits(s string) string {
 
 // machine describes this machine and this build.
 func machine() benchMachine {
-	m := benchMachine{CPU: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Version: version}
+	m := benchMachine{CPU: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(), Platform: runtime.GOOS +
+		"/" + runtime.GOARCH, Version: version}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 && !strings.Contains(version, s.Value[:7]) {

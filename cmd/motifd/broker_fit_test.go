@@ -50,14 +50,17 @@ queries: [{name: edge, cypher: "MATCH (a)-[:T]->(b)"}]
 func mixedInput(t *testing.T, addr string) {
 	client := kafka.ClientOptions{Brokers: []string{addr}}
 	require.NoError(t, admin.EnsureTopics(t.Context(), client,
-		admin.Topic{Name: "mixed-in", Partitions: 3, Config: map[string]string{"max.message.bytes": "9000000", "segment.bytes": "20000000"}}, admin.Topic{Name: "mixed-out", Partitions: 2},
+		admin.Topic{Name: "mixed-in", Partitions: 3,
+			Config: map[string]string{"max.message.bytes": "9000000", "segment.bytes": "20000000"}},
+		admin.Topic{Name: "mixed-out", Partitions: 2},
 		admin.Topic{Name: "mixed-dead"}, admin.Topic{Name: "mixed-control"}, admin.ProgressTopic("mixed-out-progress")))
 	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(mixedConfig, "ADDR", addr, 1)})
 	n, edges := 0, 0
 	ends := map[int32]int64{}
 	edge := func() *kgo.Record {
 		n, edges = n+1, edges+1
-		return &kgo.Record{Partition: int32(n % 3), Value: []byte(strings.TrimSpace(edgeJSON("+", "a", fmt.Sprint("b", n)))),
+		return &kgo.Record{Partition: int32(n % 3),
+			Value:   []byte(strings.TrimSpace(edgeJSON("+", "a", fmt.Sprint("b", n)))),
 			Headers: []kgo.RecordHeader{{Key: "trace", Value: []byte{0xff}}, {Key: "trace"}}}
 	}
 	produce := func(cl *kgo.Client, recs ...*kgo.Record) {
@@ -69,8 +72,9 @@ func mixedInput(t *testing.T, addr string) {
 		}
 	}
 	open := func(opts ...kgo.Opt) *kgo.Client {
-		cl, err := brokertest.NewClient(addr, append(opts, kgo.DefaultProduceTopic("mixed-in"), kgo.ProducerBatchMaxBytes(8<<20),
-			kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(5*time.Millisecond))...)
+		cl, err := brokertest.NewClient(addr,
+			append(opts, kgo.DefaultProduceTopic("mixed-in"), kgo.ProducerBatchMaxBytes(8<<20),
+				kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(5*time.Millisecond))...)
 		require.NoError(t, err)
 		t.Cleanup(cl.Close)
 		return cl
@@ -82,7 +86,8 @@ func mixedInput(t *testing.T, addr string) {
 	}
 	p := start(t, dir)
 	p.ready()
-	for _, codec := range []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()} {
+	for _, codec := range []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(),
+		kgo.Lz4Compression(), kgo.ZstdCompression()} {
 		cl := open(kgo.ProducerBatchCompression(codec))
 		for range 10 {
 			produce(cl, edge(), edge(), edge(), &kgo.Record{Partition: 1, Key: []byte("gone")}, edge())
@@ -134,13 +139,15 @@ func mixedInput(t *testing.T, addr string) {
 		}
 		require.Len(t, lines, len(recs), topic)
 		var out strings.Builder
-		for _, name := range slices.SortedFunc(maps.Keys(lines), func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }) {
+		for _, name := range slices.SortedFunc(maps.Keys(lines),
+			func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }) {
 			out.WriteString(lines[name])
 		}
 		return out.String()
 	}
 	require.Equal(t, edges, strings.Count(text("mixed-out"), "\n"))
-	replayed := succeed(t, dir, "replay", "--batch-log", "state", "--dead-letter", "dead.jsonl", "--control", "control.jsonl").stdout
+	replayed := succeed(t, dir, "replay", "--batch-log", "state", "--dead-letter", "dead.jsonl", "--control",
+		"control.jsonl").stdout
 	require.Equal(t, replayed, text("mixed-out"))
 	require.Equal(t, readFile(t, filepath.Join(dir, "dead.jsonl")), text("mixed-dead"))
 	require.Equal(t, readFile(t, filepath.Join(dir, "control.jsonl")), text("mixed-control"))

@@ -98,9 +98,11 @@ func (c *cluster) create(nodes ...int) {
 		there := map[string]bool{}
 		for _, topic := range resp.Topics {
 			there[topic.Topic] = topic.ErrorCode == 0 || topic.ErrorCode == kerr.TopicAlreadyExists.Code
-			require.True(c.t, there[topic.Topic] || mayPass(topic.ErrorCode), "%s: %v", topic.Topic, kerr.ErrorForCode(topic.ErrorCode))
+			require.True(c.t, there[topic.Topic] || mayPass(topic.ErrorCode), "%s: %v", topic.Topic,
+				kerr.ErrorForCode(topic.ErrorCode))
 		}
-		req.Topics = slices.DeleteFunc(req.Topics, func(topic kmsg.CreateTopicsRequestTopic) bool { return there[topic.Topic] })
+		req.Topics = slices.DeleteFunc(req.Topics,
+			func(topic kmsg.CreateTopicsRequestTopic) bool { return there[topic.Topic] })
 	}
 	for _, b := range c.brokers { // each of them hears of the topics in its own time
 		c.shows(b, "leader-in", "leader-out", "leader-dead", "leader-control", "leader-out-progress")
@@ -109,7 +111,8 @@ func (c *cluster) create(nodes ...int) {
 
 // mayPass tells whether an error of a creation is one of brokers that are away.
 func mayPass(code int16) bool {
-	return kerr.IsRetriable(kerr.ErrorForCode(code)) || code == kerr.InvalidReplicaAssignment.Code || code == kerr.InvalidReplicationFactor.Code
+	return kerr.IsRetriable(kerr.ErrorForCode(code)) || code == kerr.InvalidReplicaAssignment.Code ||
+		code == kerr.InvalidReplicationFactor.Code
 }
 
 // shows waits until a broker shows topics.
@@ -122,7 +125,8 @@ func (c *cluster) shows(b *brokertest.Broker, topics ...string) {
 		resp, err := cl.SeedBrokers()[0].RetriableRequest(c.t.Context(), kmsg.NewPtrMetadataRequest())
 		require.NoError(c.t, err)
 		missing = slices.ContainsFunc(topics, func(name string) bool {
-			return !slices.ContainsFunc(resp.(*kmsg.MetadataResponse).Topics, func(t kmsg.MetadataResponseTopic) bool { return *t.Topic == name })
+			return !slices.ContainsFunc(resp.(*kmsg.MetadataResponse).Topics,
+				func(t kmsg.MetadataResponseTopic) bool { return *t.Topic == name })
 		})
 	}
 }
@@ -178,7 +182,8 @@ func (c *cluster) inSync() {
 	for {
 		all := c.metadata().Topics
 		if !slices.ContainsFunc(all, func(t kmsg.MetadataResponseTopic) bool {
-			return slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return len(p.ISR) < len(c.brokers) })
+			return slices.ContainsFunc(t.Partitions,
+				func(p kmsg.MetadataResponseTopicPartition) bool { return len(p.ISR) < len(c.brokers) })
 		}) {
 			return
 		}

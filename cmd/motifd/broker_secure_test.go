@@ -46,7 +46,8 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	in, out := b.Users[2], b.Users[0]
 	b.AllowAll(t, "User:"+in.Name)
 	b.AllowAll(t, "User:"+out.Name)
-	config := strings.NewReplacer("INPUT", b.SASLTLS, "OUTPUT_PASSWORD", "OUTPUT_PASSWORD", "OUTPUT", b.SASL, "CA", b.Certs.CAFile,
+	config := strings.NewReplacer("INPUT", b.SASLTLS, "OUTPUT_PASSWORD", "OUTPUT_PASSWORD", "OUTPUT", b.SASL, "CA",
+		b.Certs.CAFile,
 		"INMECH", in.Mechanism, "INUSER", in.Name, "OUTMECH", out.Mechanism, "OUTUSER", out.Name).Replace(secretConfig)
 	dir := write(t, map[string]string{"motifd.yaml": config, "password": in.Password + "\n"})
 	t.Setenv("OUTPUT_PASSWORD", out.Password)
@@ -60,7 +61,8 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 		return r.stdout + r.stderr
 	}
 	run(0, "run", "--check")
-	require.Contains(t, run(exitRefused, "run", "--set", "output.kafka.sasl.password="+wrong), "a secret is never written on the command line")
+	require.Contains(t, run(exitRefused, "run", "--set", "output.kafka.sasl.password="+wrong),
+		"a secret is never written on the command line")
 	run(0, "topics", "create", "--timeout=10m")
 	run(0, "topics", "check", "--timeout=10m")
 	cl, err := brokertest.NewClient(b.Addr(), kgo.DefaultProduceTopic("secret-in"))
@@ -68,7 +70,9 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	defer cl.Close()
 	p := start(t, dir)
 	p.ready()
-	require.NoError(t, cl.ProduceSync(t.Context(), &kgo.Record{Value: []byte(strings.TrimSpace(edgeJSON("+", "a", "b")))}, &kgo.Record{Value: []byte("bad")}).FirstErr())
+	require.NoError(t, cl.ProduceSync(t.Context(),
+		&kgo.Record{Value: []byte(strings.TrimSpace(edgeJSON("+", "a", "b")))}, &kgo.Record{Value: []byte("bad")}).
+		FirstErr())
 	p.until("the updates were taken", func() bool { return p.status().Positions["0"] == 2 })
 	for _, path := range []string{"/api/v1/status", "/api/v1/queries", "/metrics", "/readyz"} {
 		said.WriteString(p.ask("GET", path, "").body)
@@ -85,7 +89,8 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	require.Contains(t, run(exitFailed, "run"), "SASL Authentication Failed")
 	t.Setenv("OUTPUT_PASSWORD", out.Password)
 	stranger := brokertest.NewAuthority(t)
-	require.Contains(t, run(exitFailed, "run", "--set", "input.kafka.tls.ca_file="+stranger.CAFile), "certificate signed by unknown authority")
+	require.Contains(t, run(exitFailed, "run", "--set", "input.kafka.tls.ca_file="+stranger.CAFile),
+		"certificate signed by unknown authority")
 	require.Contains(t, run(exitFailed, "run", "--set", "input.kafka.brokers="+b.Mutual), "certificate")
 
 	files := 0
@@ -98,7 +103,8 @@ func secrets(t *testing.T, b *brokertest.Secured) {
 	}))
 	require.Positive(t, files)
 	for _, secret := range []string{in.Password, out.Password, wrong} {
-		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), secret[:len(secret)/2]} {
+		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)),
+			secret[:len(secret)/2]} {
 			require.NotContains(t, said.String(), form)
 		}
 	}
@@ -109,9 +115,11 @@ func permissions(t *testing.T, b *brokertest.Secured) {
 	u := b.Users[1]
 	principal := "User:" + u.Name
 	client := kafka.ClientOptions{Brokers: []string{b.Addr()}}
-	require.NoError(t, admin.EnsureTopics(t.Context(), client, admin.Topic{Name: "acl-in"}, admin.Topic{Name: "acl-out"}, admin.Topic{Name: "acl-dead"},
+	require.NoError(t, admin.EnsureTopics(t.Context(), client, admin.Topic{Name: "acl-in"},
+		admin.Topic{Name: "acl-out"}, admin.Topic{Name: "acl-dead"},
 		admin.Topic{Name: "acl-control"}, admin.ProgressTopic("acl-out-progress")))
-	config := strings.NewReplacer("INPUT", b.SASL, "OUTPUT_PASSWORD", "OUTPUT_PASSWORD", "OUTPUT", b.SASL, `tls: {ca_file: "CA"}`, "", "secret-", "acl-",
+	config := strings.NewReplacer("INPUT", b.SASL, "OUTPUT_PASSWORD", "OUTPUT_PASSWORD", "OUTPUT", b.SASL,
+		`tls: {ca_file: "CA"}`, "", "secret-", "acl-",
 		"INMECH", u.Mechanism, "INUSER", u.Name, "OUTMECH", u.Mechanism, "OUTUSER", u.Name).Replace(secretConfig)
 	dir := write(t, map[string]string{"motifd.yaml": config, "password": u.Password})
 	t.Setenv("OUTPUT_PASSWORD", u.Password)

@@ -53,7 +53,8 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	x := newTrouble(t, b, "output", 1, "", proxy.addr)
 	const queue = 1 << 20
-	args := []string{"--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set", "batch.max_bytes=1MiB"}
+	args := []string{"--set", "queues.input_bytes=1MiB", "--set", "queues.output_bytes=1MiB", "--set",
+		"batch.max_bytes=1MiB"}
 	x.p = start(t, x.dir, append(args, "--set", "stop_timeout=1s")...)
 	x.p.ready()
 	x.produce(5 * time.Millisecond)

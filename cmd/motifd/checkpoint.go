@@ -18,12 +18,12 @@ type checkpointCmd struct {
 	Info    checkpointInfoCmd    `cmd:"" help:"Print what a checkpoint holds."`
 	Verify  checkpointVerifyCmd  `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
 	Backup  checkpointBackupCmd  `cmd:"" help:"Copy a checkpoint, also while the daemon runs on it."`
-	Suspend checkpointSuspendCmd `cmd:"" help:"Have the next start suspend a query, also in the middle of a batch in hand."`
+	Suspend checkpointSuspendCmd `cmd:"" help:"${suspend_cmd_help}"`
 }
 
 func (checkpointCmd) Help() string {
-	return `While a daemon runs on the checkpoint, info and verify read a copy of what it is at that moment, which the daemon makes for them;
-suspend needs it to be stopped.
+	return `While a daemon uses the checkpoint, info and verify read a copy of the present moment, which the daemon
+makes for them; suspend requires the daemon to be stopped.
 
 Examples:
   motifd checkpoint info /var/lib/motifd
@@ -34,17 +34,17 @@ Examples:
 
 type checkpointBackupCmd struct {
 	Dir string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
-	To  string `arg:"" help:"Directory to make, which must not be there. The daemon makes it: where it runs, and as its user." type:"path"`
+	To  string `arg:"" help:"${backup_to_help}" type:"path"`
 }
 
 func (checkpointBackupCmd) Help() string {
-	return `The copy is what the checkpoint is at one moment: graph, positions, queries, batch log, and the batches in hand. The daemon makes it,
-by a socket in its directory, and goes on meanwhile; a backup that fails does not harm it. On the same file system tables are linked,
-so that the copy is made at once and takes room only as the daemon's own tables are merged.
+	return `The copy is the state of one moment: graph, positions, queries, batch log, and batches in progress. A
+running daemon makes it, requested through a socket in its directory; a failed backup does not disturb it. On the same
+file system tables are linked: the copy is made at once, and takes room only when the daemon merges its own tables.
 
-To restore a backup, stop the daemon, put the directory in the place of checkpoint.dir, and start. A backup is good for the output
-as it was then: where the output goes on beyond it, the start is refused, since other records would be published under numbers that are
-taken. docs/howto/backup.md tells how to go on.
+To restore a backup, stop the daemon, put the directory in the place of checkpoint.dir, and start. If the output has
+gone on since the backup, the start is refused, because other records would get numbers that are taken.
+docs/howto/backup.md says how to go on.
 
 Examples:
   motifd checkpoint backup /var/lib/motifd /backup/motifd-monday
@@ -94,7 +94,8 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 	row("input", "%s", info.Settings.Input)
 	row("decoding", "%s", info.Settings.Decoding)
 	row("output", "%s, %s", info.Settings.Output, info.Settings.Mode)
-	row("graph", "%s, %d vertices, %d edges, %d labels", map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
+	row("graph", "%s, %d vertices, %d edges, %d labels",
+		map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
 		info.Vertices, info.Edges, info.Labels)
 	row("bootstrapped", "%v", info.Bootstrapped)
 	row("last batch", "%d", info.Batch)
@@ -151,16 +152,17 @@ type checkpointSuspendCmd struct {
 }
 
 func (checkpointSuspendCmd) Help() string {
-	return `The way out of a batch that does not end: stop the daemon, or kill it, suspend the query that takes so long, and start again.
-motifd_step_running_seconds, the log and "step" in /api/v1/status name the query.
+	return `For a batch that does not end: stop or kill the daemon, suspend the query that takes too long, and start
+again. motifd_step_running_seconds, the log and "step" in /api/v1/status name the query.
 
-The request is kept in the checkpoint. The next start obeys it in the batch in hand, from the first record on that is not
-published yet; what is published is found once more before, which takes at most as long as it took. Without a batch in hand the
-start suspends the query in a batch of its own. The output says "op":"!" with the reason suspended and the limit operator, and a
-replay of the batch log does the same. motifd query resume NAME brings the query back as a new version.
+The request is stored in the checkpoint. The next start obeys it in the batch in progress, from the first record that
+is not published yet. Published records are found once more first, which takes at most as long as it took. Without a
+batch in progress, the start suspends the query in a batch of its own. The output has "op":"!" with the reason
+suspended and the limit operator, and a replay of the batch log does the same. motifd query resume NAME brings the
+query back as a new version.
 
-motifd run --suspend NAME does the same with the start itself. The daemon must not be running; one that runs and answers takes
-motifd query remove NAME.
+motifd run --suspend NAME does the same with the start itself. The daemon must not be running; if it runs and answers,
+use motifd query remove NAME.
 
 Examples:
   motifd checkpoint suspend /var/lib/motifd --query fan10

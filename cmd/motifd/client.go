@@ -19,7 +19,7 @@ import (
 type clientFlags struct {
 	URL       string        `help:"Admin interface of the daemon." default:"http://127.0.0.1:7475"`
 	TokenFile string        `help:"File with the token of the admin interface." type:"existingfile" placeholder:"FILE"`
-	CAFile    string        `help:"PEM file with the authority that signed the daemon's certificate." type:"existingfile" placeholder:"FILE"`
+	CAFile    string        `help:"${ca_file_help}" type:"existingfile" placeholder:"FILE"`
 	Timeout   time.Duration `help:"How long to wait for the daemon." default:"30s"`
 }
 
@@ -41,13 +41,15 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 	if strings.Contains(f.URL, "@") { // and so it is not repeated here
 		return refused{
 			errors.New(
-				"--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and the token into --token-file",
+				"--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and " +
+					"the token into --token-file",
 			),
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return refused{fmt.Errorf("--url: %q is no address of a daemon; write http://HOST:PORT or https://HOST:PORT", f.URL)}
+		return refused{fmt.Errorf("--url: %q is no address of a daemon; write http://HOST:PORT or https://HOST:PORT",
+			f.URL)}
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -105,7 +107,8 @@ func (f *clientFlags) client(req *http.Request) (*http.Client, error) {
 		if err != nil {
 			return nil, refused{fmt.Errorf("--token-file: %w", err)}
 		}
-		if req.URL.Scheme != "https" && req.URL.Hostname() != "127.0.0.1" && req.URL.Hostname() != "localhost" && req.URL.Hostname() != "::1" {
+		if req.URL.Scheme != "https" && req.URL.Hostname() != "127.0.0.1" && req.URL.Hostname() != "localhost" &&
+			req.URL.Hostname() != "::1" {
 			return nil, refused{errors.New("--url: a token goes over https only, beyond this machine")}
 		}
 		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))

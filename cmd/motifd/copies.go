@@ -50,7 +50,8 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 		}
 	}
 	if err != nil {
-		log.Warn().Err(err).Msg("commands cannot read the checkpoint while the daemon runs: there is no socket for them")
+		log.Warn().Err(err).Msg("commands cannot read the checkpoint while the daemon runs: there is no socket for " +
+			"them")
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

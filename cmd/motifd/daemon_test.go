@@ -67,7 +67,8 @@ func launch(t testing.TB, dir string, front []string, in, out *os.File, args ...
 	t.Helper()
 	port := freePort(t)
 	p := &process{t: t, url: fmt.Sprintf("http://127.0.0.1:%d", port), done: make(chan struct{})}
-	line := slices.Concat(front, []string{binary, "run", "-c", "motifd.yaml", "--listen", fmt.Sprintf("127.0.0.1:%d", port)}, args)
+	line := slices.Concat(front, []string{binary, "run", "-c", "motifd.yaml", "--listen",
+		fmt.Sprintf("127.0.0.1:%d", port)}, args)
 	p.cmd = exec.Command(line[0], line[1:]...)
 	p.cmd.Dir, p.cmd.Stderr = dir, &p.stderr
 	if in != nil {

@@ -87,8 +87,10 @@ func TestDataIncremental(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%d", folder, stream, batch), func(t *testing.T) {
 					dir := t.TempDir()
 					from := func(name string) string { return filepath.Join(data, folder, name) }
-					succeed(t, ".", "replay", "--graph", from("graph.txt"), "--updates", from(stream+".txt"), "--query", from("queries"),
-						"--undirected", "--batch", strconv.Itoa(batch), "--emit", "counts", "--out", "none", "--summary", filepath.Join(dir, "s.json"))
+					succeed(t, ".", "replay", "--graph", from("graph.txt"), "--updates", from(stream+".txt"), "--query",
+						from("queries"),
+						"--undirected", "--batch", strconv.Itoa(batch), "--emit", "counts", "--out", "none",
+						"--summary", filepath.Join(dir, "s.json"))
 					got := summaryNumbers(t, filepath.Join(dir, "s.json"))
 					seen := 0
 					for _, want := range rows {
@@ -101,7 +103,8 @@ func TestDataIncremental(t *testing.T) {
 							require.Equal(t, want["positive"], q.Positive.String(), q.Name)
 							require.Equal(t, want["negative"], q.Negative.String(), q.Name)
 						}
-						expected := numbers{Positive: json.Number(want["positive"]), Negative: json.Number(want["negative"])}
+						expected := numbers{Positive: json.Number(want["positive"]),
+							Negative: json.Number(want["negative"])}
 						require.Equal(t, netOf(t, expected), netOf(t, q), q.Name)
 					}
 					require.Equal(t, len(got), seen)
@@ -115,7 +118,8 @@ func TestDataIncremental(t *testing.T) {
 func TestDataDeltas(t *testing.T) {
 	for _, folder := range []string{"tiny_s1", "tiny_s2", "tiny_s3"} {
 		from := func(name string) string { return filepath.Join(data, folder, name) }
-		args := []string{"replay", "--graph", from("graph.txt"), "--updates", from("mixed.txt"), "--query", from("queries"), "--undirected", "--batch", "10"}
+		args := []string{"replay", "--graph", from("graph.txt"), "--updates", from("mixed.txt"), "--query",
+			from("queries"), "--undirected", "--batch", "10"}
 		cpu := succeed(t, ".", args...)
 		require.NotEmpty(t, cpu.stdout)
 		require.Equal(t, cpu.stdout, succeed(t, ".", append(args, "--backend", "reference")...).stdout)
@@ -130,7 +134,8 @@ func TestDataStatic(t *testing.T) {
 		t.Run(c.folder, func(t *testing.T) {
 			rows := table(t, c.folder)
 			dir := t.TempDir()
-			args := []string{"match", "--graph", filepath.Join(data, c.folder, c.graph), "--undirected", "--summary", filepath.Join(dir, "s.json")}
+			args := []string{"match", "--graph", filepath.Join(data, c.folder, c.graph), "--undirected", "--summary",
+				filepath.Join(dir, "s.json")}
 			for _, row := range rows {
 				args = append(args, "--query", filepath.Join(data, c.folder, "queries", row["query"]+".graph"))
 			}
@@ -167,12 +172,15 @@ func TestDataStaticByStreaming(t *testing.T) {
 		in.WriteString(e + "\n")
 		out.WriteString("-" + e + "\n")
 	}
-	dir := write(t, map[string]string{"v.txt": vertices.String(), "in.txt": in.String(), "all.txt": in.String() + out.String()})
+	dir := write(t, map[string]string{"v.txt": vertices.String(), "in.txt": in.String(), "all.txt": in.String() +
+		out.String()})
 	here, err := filepath.Abs(data)
 	require.NoError(t, err)
-	args := []string{"replay", "--graph", "v.txt", "--undirected", "--emit", "counts", "--out", "none", "--summary", "s.json", "--batch", "500"}
+	args := []string{"replay", "--graph", "v.txt", "--undirected", "--emit", "counts", "--out", "none", "--summary",
+		"s.json", "--batch", "500"}
 	names := []string{
-		"query_dense_16_1", "query_dense_16_2", "query_dense_16_60", "query_dense_16_98", "query_dense_16_99", "query_dense_16_150",
+		"query_dense_16_1", "query_dense_16_2", "query_dense_16_60", "query_dense_16_98", "query_dense_16_99",
+		"query_dense_16_150",
 	}
 	for _, name := range names {
 		args = append(args, "--query", filepath.Join(here, "hprd", "queries", name+".graph"))
@@ -310,7 +318,8 @@ func TestDataAMLSim(t *testing.T) {
 						count++
 					}
 				}
-				row := fmt.Sprintf("| %s | %d | %d | %d of %d (%.1f %%) |", folder, n, rings, count, len(fraud), 100*float64(count)/float64(len(fraud)))
+				row := fmt.Sprintf("| %s | %d | %d | %d of %d (%.1f %%) |", folder, n, rings, count, len(fraud),
+					100*float64(count)/float64(len(fraud)))
 				assert.Contains(t, stated, row, "docs/results.md does not state this")
 			}
 		})

@@ -95,7 +95,8 @@ func (c *demoCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	if _, err := fmt.Fprintf(a.stdout, "payments go into topic %s of the embedded log at %s, alerts come out of topic %s\n\n",
+	if _, err := fmt.Fprintf(a.stdout, "payments go into topic %s of the embedded log at %s, alerts come out of "+
+		"topic %s\n\n",
 		demoInput, log.Addr(), demoOutput); err != nil {
 		return err
 	}
@@ -184,13 +185,15 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 	cfg := config.Default()
 	conn := config.Connection{Brokers: []string{broker}}
 	cfg.Input.Kafka = &config.KafkaInput{
-		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed", Merge: source.MergeTimestamp,
+		Connection: conn, Topic: demoInput, Start: "earliest", Isolation: "read_committed",
+		Merge:      source.MergeTimestamp,
 		OnDataLoss: "stop",
 	}
 	cfg.Input.Format = "json"
 	cfg.Batch.MaxUpdates, cfg.Batch.Linger = demoBatch, config.Duration(demoLinger)
 	cfg.Output.Kafka = &config.KafkaOutput{
-		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none", Transactions: publish.TransactionsOff,
+		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none",
+		Transactions: publish.TransactionsOff,
 	}
 	for _, q := range demoQueries() {
 		cfg.Queries = append(cfg.Queries, config.Query{

@@ -15,7 +15,8 @@ func TestDemo(t *testing.T) {
 	require.Contains(t, r.stdout, "ring")
 	s := summaryOf(t, dir)
 	require.Equal(t, []string{
-		"found", "latency_p50_ms", "latency_p99_ms", "missed", "negative", "planted", "positive", "unexpected", "updates",
+		"found", "latency_p50_ms", "latency_p99_ms", "missed", "negative", "planted", "positive", "unexpected",
+		"updates",
 		"updates_per_s", "wrong",
 	}, keysOf(s))
 	var d demoSummary

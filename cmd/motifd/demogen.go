@@ -66,8 +66,8 @@ type demoGen struct {
 	window   int // background payments kept
 	number   uint64
 
-	// The event that made each payment that is in the graph; 0 for those that are planned. Without pointers, the collector
-	// does not look into it: the daemon runs in the same process.
+	// The event that made each payment that is in the graph; 0 for those that are planned. Without pointers, the
+	// collector does not look into it: the daemon runs in the same process.
 	present    map[demoPay]uint64
 	background demoQueue[demoPay] // oldest first
 	payments   []uint16           // by wallet: its payments, planned or present

@@ -82,7 +82,8 @@ func TestDemoGenPlants(t *testing.T) {
 		require.LessOrEqual(t, len(g.planned.steps)+g.standing.len(), 10*demoFan*g.maxPlants())
 		require.Len(t, kinds, 6)
 		require.Positive(t, broken)
-		t.Logf("%d accounts: planted %v, broken %d, standing %d, at most %d edges", g.accounts, kinds, broken, len(standing), largest)
+		t.Logf("%d accounts: planted %v, broken %d, standing %d, at most %d edges", g.accounts, kinds, broken,
+			len(standing), largest)
 	}
 }
 
@@ -90,7 +91,8 @@ func TestDemoGenPlants(t *testing.T) {
 func TestDemoQueries(t *testing.T) {
 	var queries []*matcher.Query
 	for _, d := range demoQueries() {
-		q, err := pattern.Parse(pattern.Cypher, []byte(d.Text), pattern.Options{Name: d.Name, File: d.Name, Directed: true})
+		q, err := pattern.Parse(pattern.Cypher, []byte(d.Text),
+			pattern.Options{Name: d.Name, File: d.Name, Directed: true})
 		require.NoError(t, err)
 		q.Unit = matcher.Subgraphs
 		queries = append(queries, q)

@@ -45,7 +45,8 @@ func newOnDisk(t *testing.T, addr, name string) *onDisk {
 	d := &onDisk{t: t, addr: addr, name: name}
 	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{addr}},
 		admin.Topic{Name: name + "-in"}, admin.Topic{Name: name + "-out"}, admin.ProgressTopic(name+"-out-progress")))
-	d.dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", addr, "NAME", name).Replace(diskConfig)})
+	d.dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", addr, "NAME", name).
+		Replace(diskConfig)})
 	for _, sub := range []string{"state", "spill"} {
 		require.NoError(t, os.Mkdir(filepath.Join(d.dir, sub), 0o755))
 	}
@@ -59,7 +60,8 @@ func newOnDisk(t *testing.T, addr, name string) *onDisk {
 // send produces one edge with props of a size.
 func (d *onDisk) send(from, to, label string, props int) {
 	d.t.Helper()
-	value := fmt.Sprintf(`{"op":"+","from":%q,"to":%q,"label":%q,"props":{"pad":%q}}`, from, to, label, strings.Repeat("x", props))
+	value := fmt.Sprintf(`{"op":"+","from":%q,"to":%q,"label":%q,"props":{"pad":%q}}`, from, to, label,
+		strings.Repeat("x", props))
 	require.NoError(d.t, d.cl.ProduceSync(d.t.Context(), &kgo.Record{Value: []byte(value)}).FirstErr())
 	d.n++
 }

@@ -17,7 +17,8 @@ import (
 // mayWork reports whether a package below dyngraph or matcher may start goroutines: those of the backends' pools. The
 // GPU backend has several threads read a batch.
 func mayWork(pkg string) bool {
-	return pkg == "matcher/cpu" || pkg == "matcher/cpu/work" || pkg == "matcher/cuda" || strings.HasPrefix(pkg, "matcher/cuda/")
+	return pkg == "matcher/cpu" || pkg == "matcher/cpu/work" || pkg == "matcher/cuda" ||
+		strings.HasPrefix(pkg, "matcher/cuda/")
 }
 
 // readers are the packages there that may read files: package pattern reads those with patterns, when a program starts.
@@ -26,9 +27,10 @@ var readers = []string{"matcher/pattern"}
 // effects are what the deterministic core must not use: the operating system, and clocks beside the one that its
 // Options are given. Imports are listed without a name.
 var effects = map[string][]string{
-	"os": nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "net": nil, "net/http": nil, "log": nil, "math/rand": nil,
-	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
-	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
+	"os": nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "net": nil, "net/http": nil, "log": nil,
+	"math/rand": nil,
+	"time":      {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
+	"context":   {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 }
 
 // TestCoreHasNoEffects holds DESIGN H: a Step does no I/O, reads no clock but the one that was injected, and starts no
@@ -37,26 +39,27 @@ func TestCoreHasNoEffects(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := 0
 	for _, top := range []string{"dyngraph", "matcher"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
-			rel, _ := filepath.Rel(root, path)
-			pkg := filepath.ToSlash(filepath.Dir(rel))
-			if err != nil || d.IsDir() || slices.Contains(testOnly, pkg) {
-				return err
-			}
-			if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, top),
+			func(path string, d fs.DirEntry, err error) error {
+				rel, _ := filepath.Rel(root, path)
+				pkg := filepath.ToSlash(filepath.Dir(rel))
+				if err != nil || d.IsDir() || slices.Contains(testOnly, pkg) {
+					return err
+				}
+				if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return nil
+				}
+				files++
+				set := token.NewFileSet()
+				f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+				if err != nil {
+					return err
+				}
+				for _, e := range effectsOf(f, pkg) {
+					t.Errorf("%s:%d: %s", rel, set.Position(e.at).Line, e.what)
+				}
 				return nil
-			}
-			files++
-			set := token.NewFileSet()
-			f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			for _, e := range effectsOf(f, pkg) {
-				t.Errorf("%s:%d: %s", rel, set.Position(e.at).Line, e.what)
-			}
-			return nil
-		}))
+			}))
 	}
 	require.Greater(t, files, 100)
 }

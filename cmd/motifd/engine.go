@@ -23,8 +23,8 @@ type timedBackend struct {
 	threads int
 	device  string // name of the GPU, if one is used
 	search  time.Duration
-	// whole counts the receiver's time, too, which is right for one that discards: workers go on searching while it has a
-	// group, so that time without it is less than what they took.
+	// whole counts the receiver's time, too, which is right for one that discards: workers go on searching while it
+	// has a group, so that time without it is less than what they took.
 	whole bool
 	phase func(batch uint64, p matcher.Phase) // told of the engine's phases; may be nil
 }
@@ -59,7 +59,8 @@ func (t *timedBackend) Search(ctx context.Context, sign dyngraph.Sign, reqs []ma
 }
 
 // Enumerate implements matcher.Backend.
-func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
+func (t *timedBackend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
+	limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error,
 ) (matcher.Result, error) {
 	begin, other := time.Now(), time.Duration(0)

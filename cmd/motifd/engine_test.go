@@ -56,14 +56,16 @@ func TestATimedBackendTellsItsProgress(t *testing.T) {
 // sleeping takes no time.
 type slowBackend struct{ matcher.Backend }
 
-func (slowBackend) Search(_ context.Context, _ dyngraph.Sign, _ []matcher.Request, emit func(matcher.Group) error, _ matcher.Exceeded) ([]matcher.Result, error) {
+func (slowBackend) Search(_ context.Context, _ dyngraph.Sign, _ []matcher.Request, emit func(matcher.Group) error,
+	_ matcher.Exceeded) ([]matcher.Result, error) {
 	time.Sleep(time.Second)
 	err := emit(matcher.Group{})
 	time.Sleep(2 * time.Second)
 	return nil, err
 }
 
-func (slowBackend) Enumerate(_ context.Context, _ dyngraph.Which, _ *matcher.Plan, _ matcher.Want, _ uint64, _ *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
+func (slowBackend) Enumerate(_ context.Context, _ dyngraph.Which, _ *matcher.Plan, _ matcher.Want, _ uint64,
+	_ *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	time.Sleep(3 * time.Second)
 	return matcher.Result{}, emit(matcher.Rows{})
 }
@@ -77,10 +79,12 @@ func TestTimedBackend(t *testing.T) {
 			want  time.Duration
 		}{{false, 3 * time.Second}, {true, 8 * time.Second}} {
 			b := &timedBackend{Backend: slowBackend{}, whole: x.whole}
-			_, err := b.Search(t.Context(), dyngraph.Inserted, nil, func(matcher.Group) error { time.Sleep(5 * time.Second); return nil }, nil)
+			_, err := b.Search(t.Context(), dyngraph.Inserted, nil,
+				func(matcher.Group) error { time.Sleep(5 * time.Second); return nil }, nil)
 			require.NoError(t, err)
 			require.Equal(t, x.want, b.search)
-			_, err = b.Enumerate(t.Context(), dyngraph.New, nil, matcher.WantRows, 0, nil, func(matcher.Rows) error { time.Sleep(5 * time.Second); return nil })
+			_, err = b.Enumerate(t.Context(), dyngraph.New, nil, matcher.WantRows, 0, nil,
+				func(matcher.Rows) error { time.Sleep(5 * time.Second); return nil })
 			require.NoError(t, err)
 			require.Equal(t, 2*x.want, b.search)
 		}

@@ -82,7 +82,8 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"run", "demo", "replay", "match", "explain", "query", "query add", "query list", "query remove", "query resume",
-		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "checkpoint backup", "checkpoint suspend",
+		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "checkpoint backup",
+		"checkpoint suspend",
 		"topics", "topics create", "topics check", "bench", "version",
 	} {
 		r := succeed(t, ".", append(strings.Fields(command), "--help")...)

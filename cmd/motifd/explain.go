@@ -11,13 +11,13 @@ import (
 type explainCmd struct {
 	Query      []string `arg:"" help:"Pattern file or directory." placeholder:"FILE_OR_DIR"`
 	Graph      string   `help:"Graph file whose label statistics the plan is made from." placeholder:"FILE"`
-	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Unit       string   `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
 	graphFlags `embed:""`
 }
 
 func (explainCmd) Help() string {
-	return `Without --graph the plan is that for an empty graph, where every label is unknown: matching orders are then
-chosen by the pattern alone. A daemon plans again as labels appear and statistics drift.
+	return `Without --graph the plan is that for an empty graph, where every label is unknown: matching orders are
+then chosen by the pattern alone. A daemon plans again as labels appear and statistics drift.
 
 Examples:
   motifd explain ring.cypher

@@ -64,7 +64,8 @@ func newFitAt(t *testing.T, addr, name string) *fit {
 func (f *fit) connect() {
 	f.t.Helper()
 	var err error
-	f.cl, err = brokertest.NewClient(f.addr, kgo.DefaultProduceTopic(f.name+"in"), kgo.MetadataMinAge(10*time.Millisecond))
+	f.cl, err = brokertest.NewClient(f.addr, kgo.DefaultProduceTopic(f.name+"in"),
+		kgo.MetadataMinAge(10*time.Millisecond))
 	require.NoError(f.t, err)
 	f.t.Cleanup(f.cl.Close)
 }
@@ -329,7 +330,8 @@ func TestTransactionsHidden(t *testing.T) {
 func TestBrokersUnreachable(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
-	dir := write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", port), "NAME", "").Replace(fitConfig)})
+	dir := write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", port),
+		"NAME", "").Replace(fitConfig)})
 	p := start(t, dir)
 	p.until("it said that it waits", func() bool {
 		resp, err := http.Get(p.url + "/readyz")
@@ -343,7 +345,8 @@ func TestBrokersUnreachable(t *testing.T) {
 		return strings.Contains(p.ask("GET", "/metrics", "").body, "motifd_kafka_retries_total{")
 	})
 	require.Contains(t, p.ask("GET", "/readyz", "").body, "recovering")
-	log, err := embedded.Open(embedded.Options{Port: port, Topics: []admin.Topic{{Name: "in"}, {Name: "out"}, admin.ProgressTopic("out-progress")}})
+	log, err := embedded.Open(embedded.Options{Port: port,
+		Topics: []admin.Topic{{Name: "in"}, {Name: "out"}, admin.ProgressTopic("out-progress")}})
 	require.NoError(t, err)
 	defer log.Close()
 	p.ready()

@@ -18,26 +18,33 @@ import (
 // arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of
 // ours. Tests may import more, but for the parents of what they test.
 var arrows = map[string][]string{
-	"dyngraph":                 {},
-	"matcher":                  {"dyngraph"},
-	"kernels":                  {},
-	"matcher/cuda":             {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu", "matcher/cpu/rowsort", "matcher/cuda/device", "matcher/cuda/mirror", "matcher/cuda/placement"}, // cpu: A11 has it search what would not fill the GPU
-	"matcher/cuda/device":      {"kernels"},
-	"matcher/cuda/mirror":      {"dyngraph", "matcher/candidates", "kernels", "matcher/cuda/device"},
-	"matcher/cuda/cudatest":    {"kernels"},
-	"matcher/cuda/placement":   {"matcher", "dyngraph", "kernels"},
-	"matcher/pattern":          {"matcher", "dyngraph"},
-	"matcher/plan":             {"matcher", "dyngraph"},
-	"matcher/candidates":       {"matcher", "dyngraph", "matcher/plan"},
-	"matcher/cpu":              {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program", "matcher/cpu/backtrack", "matcher/cpu/neighbors", "matcher/cpu/rowsort", "matcher/cpu/work", "matcher/cpu/labeladj", "matcher/cpu/count", "matcher/cpu/ivm"},
-	"matcher/cpu/labeladj":     {"matcher", "dyngraph"},
-	"matcher/cpu/ivm":          {"matcher", "dyngraph", "matcher/cpu/program", "matcher/cpu/labeladj", "matcher/cpu/count"},
-	"matcher/cpu/count":        {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program", "matcher/cpu/work", "matcher/cpu/labeladj", "matcher/cpu/neighbors"},
-	"matcher/cpu/program":      {"matcher", "dyngraph", "matcher/candidates"},
-	"matcher/cpu/work":         {"matcher"},
-	"matcher/cpu/rowsort":      {"matcher", "dyngraph"},
-	"matcher/cpu/neighbors":    {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program"},
-	"matcher/cpu/backtrack":    {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program", "matcher/cpu/work", "matcher/cpu/neighbors", "matcher/cpu/rowsort"},
+	"dyngraph": {},
+	"matcher":  {"dyngraph"},
+	"kernels":  {},
+	// cpu: A11 has it search what would not fill the GPU
+	"matcher/cuda": {"matcher", "dyngraph", "matcher/candidates", "kernels", "matcher/cpu",
+		"matcher/cpu/rowsort", "matcher/cuda/device", "matcher/cuda/mirror", "matcher/cuda/placement"},
+	"matcher/cuda/device":    {"kernels"},
+	"matcher/cuda/mirror":    {"dyngraph", "matcher/candidates", "kernels", "matcher/cuda/device"},
+	"matcher/cuda/cudatest":  {"kernels"},
+	"matcher/cuda/placement": {"matcher", "dyngraph", "kernels"},
+	"matcher/pattern":        {"matcher", "dyngraph"},
+	"matcher/plan":           {"matcher", "dyngraph"},
+	"matcher/candidates":     {"matcher", "dyngraph", "matcher/plan"},
+	"matcher/cpu": {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program",
+		"matcher/cpu/backtrack", "matcher/cpu/neighbors", "matcher/cpu/rowsort", "matcher/cpu/work",
+		"matcher/cpu/labeladj", "matcher/cpu/count", "matcher/cpu/ivm"},
+	"matcher/cpu/labeladj": {"matcher", "dyngraph"},
+	"matcher/cpu/ivm": {"matcher", "dyngraph", "matcher/cpu/program", "matcher/cpu/labeladj",
+		"matcher/cpu/count"},
+	"matcher/cpu/count": {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program", "matcher/cpu/work",
+		"matcher/cpu/labeladj", "matcher/cpu/neighbors"},
+	"matcher/cpu/program":   {"matcher", "dyngraph", "matcher/candidates"},
+	"matcher/cpu/work":      {"matcher"},
+	"matcher/cpu/rowsort":   {"matcher", "dyngraph"},
+	"matcher/cpu/neighbors": {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program"},
+	"matcher/cpu/backtrack": {"matcher", "dyngraph", "matcher/candidates", "matcher/cpu/program", "matcher/cpu/work",
+		"matcher/cpu/neighbors", "matcher/cpu/rowsort"},
 	"matcher/reference":        {"matcher", "dyngraph", "matcher/plan"},
 	"stream":                   {"matcher", "dyngraph"},
 	"stream/codec":             {"stream", "matcher", "dyngraph"},
@@ -50,18 +57,21 @@ var arrows = map[string][]string{
 	"stream/kafka/admin":       {"stream/kafka"},
 	"stream/kafka/embedded":    {"stream", "stream/kafka", "stream/kafka/admin", "stream/kafka/recordbatch"},
 	"stream/checkpoint":        {"stream", "matcher", "dyngraph"},
-	"config":                   {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec", "stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
-	"cmd/motifd":               nil, // all
-	"cmd/benchpair":            {},
-	"stream/tempfile":          {"matcher"},
-	"matcher/matchertest":      {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
-	"stream/streamtest":        {"stream", "matcher", "dyngraph"},
-	"stream/kafka/brokertest":  {},
-	"stream/kafka/kafkatest":   {"stream", "dyngraph", "stream/kafka", "stream/kafka/admin", "stream/kafka/embedded", "stream/kafka/brokertest"},
+	"config": {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec",
+		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
+	"cmd/motifd":              nil, // all
+	"cmd/benchpair":           {},
+	"stream/tempfile":         {"matcher"},
+	"matcher/matchertest":     {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
+	"stream/streamtest":       {"stream", "matcher", "dyngraph"},
+	"stream/kafka/brokertest": {},
+	"stream/kafka/kafkatest": {"stream", "dyngraph", "stream/kafka", "stream/kafka/admin", "stream/kafka/embedded",
+		"stream/kafka/brokertest"},
 }
 
 // testOnly packages are imported by tests alone.
-var testOnly = []string{"matcher/matchertest", "matcher/cuda/cudatest", "stream/streamtest", "stream/kafka/brokertest", "stream/kafka/kafkatest"}
+var testOnly = []string{"matcher/matchertest", "matcher/cuda/cudatest", "stream/streamtest", "stream/kafka/brokertest",
+	"stream/kafka/kafkatest"}
 
 // listed is what go list tells of a package.
 type listed struct {

@@ -18,9 +18,9 @@ import (
 // graphFlags say how graph and update files are read.
 type graphFlags struct {
 	Undirected bool   `help:"The graph is undirected."`
-	CSV        string `name:"csv" help:"Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first, or 'x' for a constant." placeholder:"FIELD=COL,..."`
+	CSV        string `name:"csv" help:"${csv_help}" placeholder:"FIELD=COL,..."`
 
-	MaxExpansion int `help:"How many times its size a compressed file may decompress to, beyond its first 16 MiB; a file that goes beyond counts as damaged (default: ${default})." default:"1000" placeholder:"N"`
+	MaxExpansion int `help:"${max_expansion_help} (default: ${default})." default:"1000" placeholder:"N"`
 }
 
 // loadChunk is the number of updates that are applied at once when a graph is loaded.
@@ -72,7 +72,8 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 }
 
 // queriesAndGraph reads pattern files, and the graph file beside them; without one the graph is empty.
-func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([]*matcher.Query, *dyngraph.Graph, error) {
+func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([]*matcher.Query, *dyngraph.Graph,
+	error) {
 	queries, err := loadQueries(patterns, !f.Undirected)
 	if err != nil {
 		return nil, nil, err

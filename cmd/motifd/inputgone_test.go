@@ -59,7 +59,8 @@ func inputGone(t *testing.T, f *fit) {
 	p = start(t, f.dir, "--set", "input.kafka.on_data_loss=continue")
 	p.ready()
 	lost := fmt.Sprintf("motifd_kafka_lost_records_total %d\n", f.n)
-	p.until("it had said what is lost", func() bool { return strings.Contains(p.ask("GET", "/metrics", "").body, lost) })
+	p.until("it had said what is lost",
+		func() bool { return strings.Contains(p.ask("GET", "/metrics", "").body, lost) })
 	f.n = 0
 	f.work(p)
 	p.stop()
@@ -145,7 +146,8 @@ func TestUncleanElection(t *testing.T) {
 		return res, nil, true
 	})
 	says := f.refuse()
-	require.Contains(t, says, "it was cut at offset 1; records up to offset 2 were read, the last one of leader epoch 0")
+	require.Contains(t, says, "it was cut at offset 1; records up to offset 2 were read, the last one of leader "+
+		"epoch 0")
 	require.Contains(t, says, "start with a new checkpoint and a new output")
 	p = start(t, f.dir, "--set", "input.kafka.on_data_loss=continue")
 	p.ready()

@@ -16,7 +16,8 @@ func TestLagTellsWhatIsNotDone(t *testing.T) {
 	lag := func(p *process, n int64) {
 		t.Helper()
 		p.until("the lag", func() bool {
-			return strings.Contains(p.ask("GET", "/metrics", "").body, fmt.Sprintf("motifd_input_lag{partition=\"0\"} %d\n", n))
+			return strings.Contains(p.ask("GET", "/metrics", "").body,
+				fmt.Sprintf("motifd_input_lag{partition=\"0\"} %d\n", n))
 		})
 	}
 	t.Run("Paused", func(t *testing.T) {

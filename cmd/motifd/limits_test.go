@@ -26,9 +26,11 @@ func TestS11OneHubDoesNotHoldTheDaemon(t *testing.T) {
 	message := func(op string) string {
 		var all []string
 		for i := range 60 {
-			all = append(all, fmt.Sprintf(`{"op":"%s","from":"s%d","to":"payroll","label":"TRANSFER","from_label":"Account"}`, op, i))
+			all = append(all, fmt.Sprintf(
+				`{"op":"%s","from":"s%d","to":"payroll","label":"TRANSFER","from_label":"Account"}`, op, i))
 		}
-		return "[" + strings.Join(append(all, fmt.Sprintf(`{"op":"%s","from":"x","to":"y","label":"PAY"}`, op)), ",") + "]\n"
+		return "[" + strings.Join(append(all, fmt.Sprintf(`{"op":"%s","from":"x","to":"y","label":"PAY"}`, op)), ",") +
+			"]\n"
 	}
 	config := func(queries string) string {
 		return `
@@ -98,7 +100,8 @@ queries:
 	write(message("+"))
 	succeed(t, dir, "run", "-c", "late.yaml")
 	write("[]\n")
-	require.Equal(t, 0, count(out(), `"query":"late10"`, `"snapshot":true`, `"op":"+"`), "it was registered before the payments came back")
+	require.Equal(t, 0, count(out(), `"query":"late10"`, `"snapshot":true`, `"op":"+"`),
+		"it was registered before the payments came back")
 	succeed(t, dir, "run", "-c", "motifd.yaml") // takes late10 away
 	succeed(t, dir, "run", "-c", "late.yaml")
 	require.Equal(t, 1, count(out(), `"query":"late10"`, `"snapshot":true`, `"op":"!"`, `"reason":"skipped"`))
@@ -129,7 +132,8 @@ func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQue
 	require.NoError(t, produceOne(t.Context(), port, value))
 	p.until("the payments are there", func() bool { return p.status().Edges == 60 })
 	return p, func(change func(*newQuery)) string {
-		q := newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs", Backfill: "full"}
+		q := newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs",
+			Backfill: "full"}
 		if change != nil {
 			change(&q)
 		}
@@ -173,7 +177,8 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "has 3540 matches in the graph")
 	require.Contains(t, r.stderr, "admin.max_backfill is 3539")
-	r = succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--max-matches-per-batch=3539", "--url", p.url)
+	r = succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--max-matches-per-batch=3539", "--url",
+		p.url)
 	require.Equal(t, "query pair, version 2, from batch 4 on\n", r.stdout, "what is capped is not counted")
 	p.stop()
 
@@ -222,6 +227,9 @@ func TestARegistrationIsCutShort(t *testing.T) {
 	got := p.ask("DELETE", "/api/v1/queries/fan10", "")
 	require.Equal(t, http.StatusAccepted, got.code, got.body)
 	require.NotContains(t, got.body, "cancelled")
-	p.until("it is gone", func() bool { return !strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"name":"fan10"`) })
+	p.until("it is gone", func() bool {
+		return !strings.Contains(p.ask("GET", "/api/v1/queries", "").body,
+			`"name":"fan10"`)
+	})
 	p.stop()
 }

@@ -19,11 +19,11 @@ import (
 
 // cli is the command line: one field per subcommand.
 type cli struct {
-	LogLevel  string `help:"Least severe level that is logged: debug, info, warn, error. For run it overrides log.level." placeholder:"LEVEL" enum:",debug,info,warn,error" default:""`
-	LogFormat string `help:"Log format: console, json, or auto, which is console on a terminal. For run it overrides log.format." placeholder:"FORMAT" enum:",auto,console,json" default:""`
+	LogLevel  string `help:"${log_level_help}" placeholder:"LEVEL" enum:",debug,info,warn,error" default:""`
+	LogFormat string `help:"${log_format_help}" placeholder:"FORMAT" enum:",auto,console,json" default:""`
 
 	Run        runCmd        `cmd:"" help:"Run the daemon: updates in, match deltas out."`
-	Demo       demoCmd       `cmd:"" help:"Show fraud rings being reported live, without a broker and without configuration."`
+	Demo       demoCmd       `cmd:"" help:"${demo_cmd_help}"`
 	Replay     replayCmd     `cmd:"" help:"Run a logged update stream, or a checkpoint's batch log, offline."`
 	Match      matchCmd      `cmd:"" help:"Find the matches in a graph that does not change."`
 	Explain    explainCmd    `cmd:"" help:"Print how a pattern is searched."`
@@ -76,6 +76,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	parser, err := kong.New(&c,
 		kong.Name("motifd"),
 		kong.Description(description),
+		helpTexts,
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(n int) {
 			if !exited {
@@ -123,8 +124,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitFailed
 }
 
-const description = `motifd watches a stream of edge updates and reports, batch by batch, which subgraph patterns have just
-appeared (+) and which have just disappeared (-).
+const description = `motifd watches a stream of edge updates and reports, batch by batch, which subgraph patterns have
+just appeared (+) and which have just disappeared (-).
 
 To see it work, as a daemon, and on files:
 

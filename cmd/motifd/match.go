@@ -17,10 +17,10 @@ import (
 
 // matchCmd finds the matches in a static graph.
 type matchCmd struct {
-	Graph      string   `help:"Graph file: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." required:"" placeholder:"FILE"`
-	Query      []string `help:"Pattern file, or directory of them; repeatable." required:"" placeholder:"FILE_OR_DIR" sep:"none"`
-	Unit       string   `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
-	Out        string   `help:"Write the matches as JSON lines to a file, or - for standard output. Without it they are only counted." placeholder:"FILE"`
+	Graph      string   `help:"${graph_help}" required:"" placeholder:"FILE"`
+	Query      []string `help:"${patterns_help}" required:"" placeholder:"FILE_OR_DIR" sep:"none"`
+	Unit       string   `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
+	Out        string   `help:"${match_out_help}" placeholder:"FILE"`
 	Summary    string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
 	graphFlags `embed:""`
 
@@ -28,15 +28,16 @@ type matchCmd struct {
 }
 
 func (matchCmd) Help() string {
-	return `The matches are counted exactly; --out writes each of them as well. A query is named like its file,
+	return `The matches are counted exactly; --out writes each of them as well. A query is named after its file,
 without the extension.
 
-The first interrupt or SIGTERM ends the search, with status 1; what was found is in the output. A second one ends the process at once.
+The first interrupt or SIGTERM ends the search, with status 1; the output has what was found. A second one ends the
+process at once.
 
 Examples:
   motifd match --graph=graph.txt --query=queries/ --undirected
   motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher
-  motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl --summary=summary.json`
+  motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl`
 }
 
 // Run loads the graph and enumerates the queries one by one.

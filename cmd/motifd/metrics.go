@@ -70,47 +70,66 @@ func newMetrics(maxEdges uint64) *metrics {
 	m.records = counter("input_records_total", "Input records read.")
 	m.updates = counter("input_updates_total", "Updates decoded from input records.")
 	m.bytes = counter("input_bytes_total", "Bytes of keys and values of input records.")
-	m.readSeconds = counter("read_seconds_total", "Time of the reader: waiting for input (read), decoding (decode), waiting for room in the queue (wait).", "stage")
+	m.readSeconds = counter("read_seconds_total",
+		"Time of the reader: waiting for input (read), decoding (decode), waiting for room in the queue (wait).",
+		"stage")
 	m.deadLetters = counter("dead_letters_total", "Input records refused.", "reason")
 
 	m.batches = counter("batches_total", "Batches searched; kind is input, change or recovered.", "kind")
 	m.committed = counter("batches_committed_total", "Batches published and committed.")
 	m.batchUpdates = histogram("batch_updates", "Accepted updates per batch.", prometheus.ExponentialBuckets(1, 4, 12))
 	m.stepSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "motifd_step_seconds", Help: "Time of a batch in the engine's goroutine by stage: accept, intent, slot (waiting for earlier batches), step (search and all below), encode, publish (waiting for room to the sink).",
+		Name: "motifd_step_seconds", Help: "Time of a batch in the engine's goroutine by stage: accept, intent, " +
+			"slot (waiting for earlier batches), step (search and all below), encode, publish (waiting for room to " +
+			"the sink).",
 		Buckets: seconds,
 	}, []string{"stage"})
 	m.registry.MustRegister(m.stepSeconds)
 	m.netEdges = counter("net_edges_total", "Edges that batches really inserted (+) or deleted (-).", "sign")
 	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
-	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query", "sign", "snapshot")
-	m.truncated = counter("query_truncated_batches_total", "Batches in which max_matches_per_batch was reached.", "query")
-	m.suspended = counter("query_suspensions_total", "Times that the query exceeded a limit and was suspended.", "query")
-	m.skipped = counter("query_skipped_total", "Groups of matches, or counts, that were left out since they were beyond a limit.", "query", "limit")
+	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query",
+		"sign", "snapshot")
+	m.truncated = counter("query_truncated_batches_total", "Batches in which max_matches_per_batch was reached.",
+		"query")
+	m.suspended = counter("query_suspensions_total", "Times that the query exceeded a limit and was suspended.",
+		"query")
+	m.skipped = counter("query_skipped_total",
+		"Groups of matches, or counts, that were left out since they were beyond a limit.", "query", "limit")
 	m.searchSeconds = counter("query_search_seconds_total", "Search time, summed over threads.", "query")
 	m.steps = counter("query_search_steps_total", "Search steps: candidates tried.", "query")
 
-	m.placements = counter("placements_total", "Searches that backend auto placed on a side, cpu or gpu, by kind of work and reason.", "work", "side", "reason")
+	m.placements = counter("placements_total",
+		"Searches that backend auto placed on a side, cpu or gpu, by kind of work and reason.", "work", "side",
+		"reason")
 	m.placementSeconds = counter("placement_seconds_total", "Time of these searches.", "work", "side")
 
-	m.intentWait = histogram("intent_wait_seconds", "Time for which the output of a batch waited until the batch was logged.", seconds)
+	m.intentWait = histogram("intent_wait_seconds",
+		"Time for which the output of a batch waited until the batch was logged.", seconds)
 	m.publishSeconds = histogram("publish_seconds", "Time of writing a batch to the output.", seconds)
 	m.commitSeconds = histogram("commit_seconds", "Time of committing a batch to the checkpoint.", seconds)
 	m.latency = histogram("batch_latency_seconds", "From the read of a batch's first message to its commit.", seconds)
 	m.inputTime = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "motifd_input_time_seconds", Help: "Latest record timestamp in the last committed batch, in seconds since the epoch.",
+		Name: "motifd_input_time_seconds",
+		Help: "Latest record timestamp in the last committed batch, in seconds since the epoch.",
 	})
 	m.retries = counter("kafka_retries_total", "Requests to Kafka that failed and were tried again.", "op")
-	m.lost = counter("kafka_lost_records_total", "Input records that were gone before they were read (on_data_loss: continue).")
-	m.duplicates = counter("kafka_duplicate_records_total", "Output records that were probably published more than once.", "topic")
+	m.lost = counter("kafka_lost_records_total",
+		"Input records that were gone before they were read (on_data_loss: continue).")
+	m.duplicates = counter("kafka_duplicate_records_total",
+		"Output records that were probably published more than once.", "topic")
 
 	m.transactions = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_kafka_transactions_info",
-		Help: "1, with whether the output is published in transactions (on or off) as a label."}, []string{"transactions"})
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_build_info", Help: "1, with the version as a label."}, []string{"version", "go"})
+		Help: "1, with whether the output is published in transactions (on or off) as a label."},
+		[]string{"transactions"})
+	build := prometheus.NewGaugeVec(
+		prometheus.GaugeOpts{Name: "motifd_build_info", Help: "1, with the version as a label."},
+		[]string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges", Help: "graph.max_edges; 0 is no bound."})
+	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges",
+		Help: "graph.max_edges; 0 is no bound."})
 	limit.Set(float64(maxEdges))
-	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info", Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
+	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info",
+		Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
 	m.registry.MustRegister(m.backend, m.transactions, m.inputTime, build, limit, &statusCollector{m},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
@@ -166,7 +185,8 @@ func (m *metrics) Step(s stream.StepStats) {
 	}
 	if ch := s.Batch.Change; ch != nil && ch.Add == nil {
 		gone := prometheus.Labels{"query": ch.Remove}
-		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.searchSeconds, m.steps} {
+		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.searchSeconds,
+			m.steps} {
 			c.DeletePartialMatch(gone)
 		}
 	}

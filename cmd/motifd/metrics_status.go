@@ -22,14 +22,18 @@ var (
 	descRecords  = describeMetric("queue_records", "Decoded records that wait for the engine.")
 	descBytes    = describeMetric("queue_bytes", "Memory of decoded records that wait for the engine, estimated.")
 	descPublish  = describeMetric("publish_queue_bytes", "Encoded records that wait for the output.")
-	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.", "partition")
-	descLag      = describeMetric("input_lag", "Offsets of the Kafka input behind the last committed batch.", "partition")
-	descWaiting  = describeMetric("kafka_waiting_seconds", "How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
-	descStep     = describeMetric("step_running_seconds", "How long the step that the engine runs now has taken; 0 when none runs.")
-	descQueries  = describeMetric("queries", "Registered queries.", "state")
-	descDisk     = describeMetric("checkpoint_disk_bytes", "What the checkpoint took on disk at its last write.")
-	descLimit    = describeMetric("checkpoint_disk_limit_bytes", "What it may take on disk.")
-	descRoom     = describeMetric("checkpoint_wait_seconds_total",
+	descPosition = describeMetric("input_position", "Where reading goes on after the last committed batch.",
+		"partition")
+	descLag = describeMetric("input_lag", "Offsets of the Kafka input behind the last committed batch.",
+		"partition")
+	descWaiting = describeMetric("kafka_waiting_seconds",
+		"How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
+	descStep = describeMetric("step_running_seconds",
+		"How long the step that the engine runs now has taken; 0 when none runs.")
+	descQueries = describeMetric("queries", "Registered queries.", "state")
+	descDisk    = describeMetric("checkpoint_disk_bytes", "What the checkpoint took on disk at its last write.")
+	descLimit   = describeMetric("checkpoint_disk_limit_bytes", "What it may take on disk.")
+	descRoom    = describeMetric("checkpoint_wait_seconds_total",
 		"Time for which writes to the checkpoint waited until its tables were merged.")
 )
 

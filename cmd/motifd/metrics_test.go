@@ -71,7 +71,8 @@ func (m moved) has(name string) bool {
 func TestP5MetricsMove(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(motifd_\\w+)` \\|").FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "docs", "metrics.md")), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(motifd_\\w+)` \\|").
+		FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "docs", "metrics.md")), -1) {
 		named[row[1]] = true
 	}
 	require.Greater(t, len(named), 35)
@@ -90,7 +91,8 @@ func TestP5MetricsMove(t *testing.T) {
 	}
 	edges := func(op string, n int) (out []string) {
 		for i := range n {
-			text, err := json.Marshal([]demoUpdate{{Op: op, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"}, {Op: op, From: fmt.Sprint(i + 1), To: fmt.Sprint(i), Label: "T"}})
+			text, err := json.Marshal([]demoUpdate{{Op: op, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
+				{Op: op, From: fmt.Sprint(i + 1), To: fmt.Sprint(i), Label: "T"}})
 			require.NoError(t, err)
 			out = append(out, string(text)+strings.Repeat(" ", 1000)) // more than one fetch in all
 		}
@@ -100,11 +102,13 @@ func TestP5MetricsMove(t *testing.T) {
 	m := moved{}
 
 	// The output does not take anything for a while: everything waits, and is tried again.
-	stuck := log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "out", Err: kerr.NotLeaderForPartition, Count: -1})
+	stuck := log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "out",
+		Err: kerr.NotLeaderForPartition, Count: -1})
 	send(append(edges("+", 1500), "{", `{"op":"+","from":"a","to":"a"}`)...)
 	p := start(t, dir)
 	p.ready()
-	waiting := []string{"motifd_queue_records", "motifd_queue_bytes", "motifd_publish_queue_bytes", "motifd_batches_in_flight", "motifd_kafka_retries_total", "motifd_input_lag"}
+	waiting := []string{"motifd_queue_records", "motifd_queue_bytes", "motifd_publish_queue_bytes",
+		"motifd_batches_in_flight", "motifd_kafka_retries_total", "motifd_input_lag"}
 	p.until("everything waited", func() bool {
 		m.scrape(t, p)
 		for _, name := range waiting {
@@ -120,7 +124,8 @@ func TestP5MetricsMove(t *testing.T) {
 	// A record that was published, but whose acknowledgement says otherwise, is published again.
 	log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "out", Err: kerr.RequestTimedOut})
 	send(edges("-", 1)...)
-	p.until("a record was doubled", func() bool { m.scrape(t, p); return m.has("motifd_kafka_duplicate_records_total") })
+	p.until("a record was doubled",
+		func() bool { m.scrape(t, p); return m.has("motifd_kafka_duplicate_records_total") })
 	require.Equal(t, http.StatusAccepted, p.ask("DELETE", "/api/v1/queries/pair", "").code)
 	p.stop()
 

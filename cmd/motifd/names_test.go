@@ -27,7 +27,8 @@ func TestNamesOfNewQueries(t *testing.T) {
 	require.Equal(t, exitRefused, r.code, r.stderr)
 	require.Contains(t, r.stderr, "its name has the character U+000A")
 	require.NoDirExists(t, filepath.Join(dir, "state"))
-	require.Equal(t, exitRefused, motifd(t, dir, "run", "-c", "named.yaml", "--check").code, "no checkpoint can hold it")
+	require.Equal(t, exitRefused, motifd(t, dir, "run", "-c", "named.yaml", "--check").code,
+		"no checkpoint can hold it")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "state"), 0o700))
 	r = succeed(t, dir, "run", "-c", "named.yaml", "--check")
 	require.Contains(t, r.stderr, "warning: named.yaml:")
@@ -50,7 +51,8 @@ func TestReadableSecretsAreWarnedOf(t *testing.T) {
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": "", "token": "s3cret"}) // 0644
 	const says = "admin.token: every user of this machine can read the file"
 	set := []string{"--set", "admin.token.file=token"}
-	require.Contains(t, succeed(t, dir, append([]string{"run", "-c", "motifd.yaml", "--check"}, set...)...).stderr, says)
+	require.Contains(t, succeed(t, dir, append([]string{"run", "-c", "motifd.yaml", "--check"}, set...)...).stderr,
+		says)
 	r := succeed(t, dir, append([]string{"run", "-c", "motifd.yaml", "--set", "admin.listen=127.0.0.1:0"}, set...)...)
 	require.Equal(t, 1, strings.Count(r.stderr, says), r.stderr)
 	require.NotContains(t, r.stderr, "s3cret")

@@ -36,8 +36,8 @@ type pendingChange struct {
 	Query   string  `json:"query"`
 	State   string  `json:"state"` // waiting, counting (its matches) or running
 	Seconds float64 `json:"seconds"`
-	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records that it
-	// has emitted, which begins when all are found.
+	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records
+	// that it has emitted, which begins when all are found.
 	Batch   uint64 `json:"batch,omitempty"`
 	Found   uint64 `json:"found,omitempty"`
 	Records uint64 `json:"records,omitempty"`
@@ -252,7 +252,8 @@ func (p *pending) list() (out []pendingChange) {
 	for _, c := range p.changes {
 		out = append(
 			out,
-			pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)), Backfill: c.Backfill},
+			pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)),
+				Backfill: c.Backfill},
 		)
 	}
 	return out

@@ -208,7 +208,8 @@ func TestQueriesAreBounded(t *testing.T) {
 	err = s.room(addOf("c", ""))
 	require.ErrorIs(t, err, errTooMany)
 	require.ErrorContains(t, err, "3 queries; admin.max_queries is 2")
-	require.Equal(t, 409, ask(adminOf(config.Admin{}, &fakeDaemon{err: err}), "POST", "/api/v1/queries", `{"name":"q","cypher":"MATCH (a)-->(b)"}`, nil).Code)
+	require.Equal(t, 409, ask(adminOf(config.Admin{}, &fakeDaemon{err: err}), "POST", "/api/v1/queries",
+		`{"name":"q","cypher":"MATCH (a)-->(b)"}`, nil).Code)
 }
 
 // TestRequestsAreBounded: the API answers changes with 429; what only reads, probes and metrics go on.

@@ -41,21 +41,21 @@ Examples:
 type queryAddCmd struct {
 	File        string `arg:"" help:"Pattern file: .cypher, or the papers' text as .txt or .graph." type:"existingfile"`
 	Name        string `help:"Name of the query (default: the file's name without extension)."`
-	Backfill    string `help:"What to emit now: none, or full for all matches that are there (default: full when the daemon's output.mode is upsert, else none)." enum:",none,full" default:""`
+	Backfill    string `help:"${backfill_help}" enum:",none,full" default:""`
 	DryRun      bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
-	Mode        string `help:"live, or shadow: search and count, and put nothing out." enum:"live,shadow" default:"live"`
+	Mode        string `help:"${mode_help}" enum:"live,shadow" default:"live"`
 	queryFlags  `embed:""`
 	clientFlags `embed:""`
 }
 
 // queryFlags are what a query emits, and what it may cost.
 type queryFlags struct {
-	Emit               string `help:"What to emit: deltas, counts or exists." enum:"deltas,counts,exists" default:"deltas"`
-	Unit               string `help:"What one match is: embeddings or subgraphs." enum:"embeddings,subgraphs" default:"embeddings"`
+	Emit               string `help:"${emit_help}" enum:"deltas,counts,exists" default:"deltas"`
+	Unit               string `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
 	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
 	ExactTotal         bool   `help:"Count on past the cap."`
 	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
-	OverBudget         string `help:"What becomes of a query beyond a limit: skip leaves out what is beyond, suspend stops the query." enum:"skip,suspend" default:"skip"`
+	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in so many, by its id; 0 and 1 keep all."`
 }
 
@@ -70,7 +70,8 @@ func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 	}
 	for _, q := range queries {
 		setUnit(q, f.Unit)
-		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal, f.WorkBudget, over, f.Sample
+		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal,
+			f.WorkBudget, over, f.Sample
 		if err := q.Validate(directed); err != nil {
 			return refused{err}
 		}
@@ -97,7 +98,8 @@ func (c *queryAddCmd) Run(a *app) error {
 		return refused{fmt.Errorf("reading the pattern: %w", err)}
 	}
 	if len(src) > pattern.MaxSource {
-		return refused{fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src), pattern.MaxSource)}
+		return refused{fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src),
+			pattern.MaxSource)}
 	}
 	body := newQuery{
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
@@ -183,7 +185,8 @@ func (q *queryInfo) state() string {
 
 // describe is what the list says of a change that is not in effect yet.
 func (c *pendingChange) describe() string {
-	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State, time.Duration(c.Seconds*1e9).Round(time.Second))
+	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State,
+		time.Duration(c.Seconds*1e9).Round(time.Second))
 	if c.Found > 0 {
 		text += fmt.Sprintf(", %d matches found", c.Found)
 	}
@@ -231,7 +234,8 @@ func (queryResumeCmd) Help() string {
 // Run resumes the query.
 func (c *queryResumeCmd) Run(a *app) error {
 	var done changed
-	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries/"+url.PathEscape(c.Name)+"/resume", struct{}{}, &done); err != nil {
+	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries/"+url.PathEscape(c.Name)+"/resume", struct{}{},
+		&done); err != nil {
 		return err
 	}
 	return done.print(a.stdout, c.Name, "from batch %d on")
@@ -239,7 +243,7 @@ func (c *queryResumeCmd) Run(a *app) error {
 
 type queryValidateCmd struct {
 	Files      []string `arg:"" help:"Pattern files or directories of them." type:"existingpath"`
-	Graph      string   `help:"Graph file in which the patterns' labels are looked up: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
+	Graph      string   `help:"${labels_graph_help}" placeholder:"FILE"`
 	graphFlags `embed:""`
 }
 
@@ -283,7 +287,8 @@ func loadQueries(paths []string, directed bool) ([]*matcher.Query, error) {
 		}
 		for _, q := range queries {
 			if first, ok := from[q.Name]; ok {
-				errs = append(errs, fmt.Errorf("%s: query %q was read from %s already; names are unique", path, q.Name, first))
+				errs = append(errs, fmt.Errorf("%s: query %q was read from %s already; names are unique", path, q.Name,
+					first))
 				continue
 			}
 			if err := matcher.CheckNewName(q.Name); err != nil {

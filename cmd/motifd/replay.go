@@ -18,21 +18,21 @@ import (
 
 // replayCmd runs logged updates offline.
 type replayCmd struct {
-	Graph        string        `help:"Initial graph, loaded without emitting: .txt or .graph, .jsonl, .csv, each also with .gz or .zst." placeholder:"FILE"`
-	Updates      string        `help:"Update stream, in the same formats; - is standard input, with --format." placeholder:"FILE"`
-	Format       string        `help:"Format of the updates: json, csv or text (default: by extension)." enum:",json,csv,text" default:""`
-	Query        []string      `help:"Pattern file, or directory of them; repeatable." placeholder:"FILE_OR_DIR" sep:"none"`
+	Graph        string        `help:"${replay_graph_help}" placeholder:"FILE"`
+	Updates      string        `help:"${updates_help}" placeholder:"FILE"`
+	Format       string        `help:"${format_help}" enum:",json,csv,text" default:""`
+	Query        []string      `help:"${patterns_help}" placeholder:"FILE_OR_DIR" sep:"none"`
 	Batch        int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	EchoProps    bool          `help:"Repeat the props of edges in every match."`
-	Out          string        `help:"Where deltas go, as JSON lines: a file, - for standard output, none to discard (default: ${default})." default:"-" placeholder:"FILE"`
+	Out          string        `help:"${replay_out_help} (default: ${default})." default:"-" placeholder:"FILE"`
 	DeadLetter   string        `help:"File for refused records (default: they are logged)." placeholder:"FILE"`
 	Control      string        `help:"File for the record of each batch." placeholder:"FILE"`
 	Summary      string        `help:"Write the summary as JSON to a file." placeholder:"FILE"`
-	Trace        string        `help:"Write a timeline of the first batches to a file that chrome://tracing and ui.perfetto.dev open: what the reader, the engine, the publisher and, in motifd-cuda, the GPU did to each, and when. The summary then tells how much of it lay under searches of other batches." placeholder:"FILE"`
-	TraceBatches int           `help:"Batches of updates in the timeline of --trace. The file is written when the last of them is committed; from then on nothing is noted (default: ${default})." default:"100" placeholder:"N"`
-	OnDamage     string        `help:"What to do where a file of updates cannot be read on, as when compressed data is truncated: stop, or skip the rest of the file as one refused record; the exit status is 1 either way." enum:"stop,skip" default:"stop"`
-	BatchLog     string        `help:"Replay the batch log of a checkpoint instead: the same bytes as the daemon wrote." placeholder:"DIR"`
-	StopTimeout  time.Duration `help:"How long the batch in hand may take after the first interrupt or SIGTERM; then it is abandoned. 0: any time (default: ${default})." default:"30s" placeholder:"TIME"`
+	Trace        string        `help:"${trace_help}" placeholder:"FILE"`
+	TraceBatches int           `help:"${trace_batches_help} (default: ${default})." default:"100" placeholder:"N"`
+	OnDamage     string        `help:"${on_damage_help}" enum:"stop,skip" default:"stop"`
+	BatchLog     string        `help:"${batch_log_help}" placeholder:"DIR"`
+	StopTimeout  time.Duration `help:"${stop_timeout_help} (default: ${default})." default:"30s" placeholder:"TIME"`
 	queryFlags   `embed:""`
 	limitFlags   `embed:""`
 	graphFlags   `embed:""`
@@ -43,9 +43,9 @@ type replayCmd struct {
 // limitFlags bound what searching may cost, as engine.limits does for a daemon.
 type limitFlags struct {
 	GroupMatches uint64        `help:"Bound on the matches of one update and one query; 0 is no bound." placeholder:"N"`
-	QueryTime    time.Duration `help:"Bound on the search time of one query in one batch, summed over threads; 0 is no bound." placeholder:"TIME"`
-	BatchTime    time.Duration `help:"Bound on the search time of all queries in one batch, summed over threads; 0 is no bound." placeholder:"TIME"`
-	SpillBytes   config.Size   `help:"Bound on the temporary files of one batch, as 16GiB; 0 is no bound." placeholder:"SIZE"`
+	QueryTime    time.Duration `help:"${query_time_help}" placeholder:"TIME"`
+	BatchTime    time.Duration `help:"${batch_time_help}" placeholder:"TIME"`
+	SpillBytes   config.Size   `help:"${spill_bytes_help}" placeholder:"SIZE"`
 }
 
 func (l *limitFlags) limits() matcher.Limits {
@@ -64,21 +64,20 @@ const mostReadAhead = 1 << 15
 const defaultReplayBatch = 1000
 
 func (replayCmd) Help() string {
-	return `The queries are registered before the stream, so that deltas are of the stream alone. Batches are cut by count
-only, so that the output depends on the files and --batch alone. A query is named like its file, without
-the extension. The summary goes to standard error.
+	return `The queries are registered before the stream, so deltas are those of the stream. Batches are cut by
+count only, so the output depends on the files and --batch only. A query is named after its file, without the
+extension. The summary goes to standard error.
 
-The flags for caps, budgets and limits apply to all queries. With a daemon's settings and the batches that it cut, a replay puts out the
-same bytes but for the stream's id. A daemon bounds searches by default (engine.limits), a replay does not: those bounds that are times
-differ from machine to machine.
+The flags for caps, budgets and limits apply to all queries. With a daemon's settings and its batches, a replay writes
+the same bytes except for the stream's id. A daemon limits searches by default (engine.limits); a replay does not.
 
-The first interrupt or SIGTERM ends the replay after the batch in hand, or after --stop-timeout without it, with status 1.
-A second one ends the process at once.
+The first interrupt or SIGTERM ends the replay after the current batch, or after --stop-timeout without it, with
+status 1. A second one ends the process at once.
 
 Examples:
   motifd replay --updates=payments.jsonl --query=ring.cypher
   motifd replay --graph=graph.txt --updates=updates.txt --query=queries/ --undirected --batch=100 --out=none
-  motifd replay --updates=tx.csv.gz --csv=from=SRC,to=DST,ts=TIME,label="'TRANSFER'" --query=ring.cypher --emit=counts
+  motifd replay --updates=tx.csv.gz --csv=from=SRC,to=DST,ts=TIME,label="'T'" --query=ring.cypher --emit=counts
   motifd replay --batch-log=/var/lib/motifd --out=again.jsonl
   motifd replay --updates=payments.jsonl --query=ring.cypher --out=none --trace=timeline.json --trace-batches=20`
 }
@@ -99,8 +98,10 @@ func (c *replayCmd) check() error {
 	if c.BatchLog != "" {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
-			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch, "--emit": c.Emit != "deltas",
-			"--max-matches-per-batch": c.MaxMatchesPerBatch > 0, "--exact-total": c.ExactTotal, "--work-budget": c.WorkBudget > 0,
+			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch,
+			"--emit":                  c.Emit != "deltas",
+			"--max-matches-per-batch": c.MaxMatchesPerBatch > 0, "--exact-total": c.ExactTotal,
+			"--work-budget": c.WorkBudget > 0,
 			"--over-budget": c.OverBudget != "skip", "--sample": c.Sample > 0, "--echo-props": c.EchoProps,
 			"--group-matches": c.GroupMatches > 0, "--query-time": c.QueryTime > 0, "--batch-time": c.BatchTime > 0,
 			"--spill-bytes": c.SpillBytes > 0,
@@ -179,8 +180,8 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 		Ready: rehearsal(engine, a.log),
 	}
 	if r.backend.threads > 1 {
-		// What is read ahead takes a processor from the search. So it is little, and comes while the engine stages a batch,
-		// which takes one.
+		// What is read ahead takes a processor from the search. So it is little, and comes while the engine stages a
+		// batch, which takes one.
 		opt.QueueRecords = 2 * min(c.Batch, mostReadAhead)
 	}
 	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
@@ -206,7 +207,8 @@ func (c *replayCmd) timeline() (*timeline, error) {
 		return nil, nil
 	}
 	free := func() error {
-		for _, path := range append(slices.Clone(c.Query), c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control, c.Summary, c.BatchLog) {
+		for _, path := range append(slices.Clone(c.Query), c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control,
+			c.Summary, c.BatchLog) {
 			if same(c.Trace, path) {
 				return refused{fmt.Errorf("--trace: %s is used otherwise; name another file", c.Trace)}
 			}

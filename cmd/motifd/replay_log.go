@@ -110,7 +110,8 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if open > 0 {
 		a.log.Warn().Int("batches", open).Msg("batches in hand are not replayed: the daemon has not committed them")
 	}
-	a.log.Info().Uint64("from", state.Batch+1).Int("batches", committed).Str("stream", state.StreamID).Msg("replaying the batch log")
+	a.log.Info().Uint64("from", state.Batch+1).Int("batches", committed).Str("stream", state.StreamID).
+		Msg("replaying the batch log")
 	enc := &shapedEncoder{opt: codec.EncoderOptions{StreamID: state.StreamID, Upsert: upsert}}
 	if err := enc.shape(settings.Shape); err != nil {
 		return err
@@ -118,7 +119,8 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	r.progress = newProgress(a.stderr, "replaying "+c.BatchLog, "updates")
 	state.Fresh = true // of the output, which begins here
 	opt := stream.PipelineOptions{
-		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1, Ready: rehearsal(engine, a.log),
+		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1,
+		Ready: rehearsal(engine, a.log),
 	}
 	return r.run(&opt, enc, file.SinkOptions{Upsert: upsert})
 }
@@ -169,7 +171,8 @@ func (e *shapedEncoder) shape(text string) error {
 }
 
 // Append implements stream.Encoder.
-func (e *shapedEncoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]stream.OutRecord, error) {
+func (e *shapedEncoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i,
+	j int) ([]stream.OutRecord, error) {
 	return e.cur.Load().Append(dst, batch, ev, i, j)
 }
 

@@ -53,16 +53,21 @@ func randomStream(seed uint64, vertices, edges, updates int) (graph, stream stri
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)
-	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle, "wedge.cypher": wedge})
-	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--query", "wedge.cypher", "--undirected", "--batch", "17"}
+	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle,
+		"wedge.cypher": wedge})
+	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--query",
+		"wedge.cypher", "--undirected", "--batch", "17"}
 	first := succeed(t, dir, append(args, "--summary", "s.json", "--threads", "1")...)
 	require.Equal(t, first.stdout, succeed(t, dir, append(args, "--threads", "4")...).stdout)
 	require.Equal(t, first.stdout, succeed(t, dir, append(args, "--backend", "reference")...).stdout)
-	half := len(updates)/2 + strings.Index(updates[len(updates)/2:], "\n") + 1 // the same stream in two files of a directory
+	// the same stream in two files of a directory
+	half := len(updates)/2 + strings.Index(updates[len(updates)/2:], "\n") + 1
 	parts := write(t, map[string]string{"1.txt": updates[:half], "2.graph": updates[half:], ".hidden": "x"})
-	require.Equal(t, strings.Count(first.stdout, "\n"), strings.Count(succeed(t, dir, append(args, "--updates", parts)...).stdout, "\n"))
+	require.Equal(t, strings.Count(first.stdout, "\n"),
+		strings.Count(succeed(t, dir, append(args, "--updates", parts)...).stdout, "\n"))
 	mixed := write(t, map[string]string{"1.txt": "", "2.jsonl": ""})
-	require.Contains(t, motifd(t, dir, append(args, "--updates", mixed)...).stderr, "files of the formats text and json")
+	require.Contains(t, motifd(t, dir, append(args, "--updates", mixed)...).stderr,
+		"files of the formats text and json")
 	succeed(t, dir, append(args, "--out", "deltas.jsonl")...)
 	require.Equal(t, first.stdout, readFile(t, filepath.Join(dir, "deltas.jsonl")))
 
@@ -117,12 +122,16 @@ func keysOf(m map[string]any) []string {
 // TestSummarySchema holds the names of the fields of --summary.
 func TestSummarySchema(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"g.txt": "v 0 0\nv 1 0\ne 0 1\n", "u.txt": "e 0 2\n", "edge.cypher": "MATCH (a)--(b)"})
-	common := []string{"apply_s", "backend", "batches", "effective_updates", "load_s", "match_s", "peak_rss_mib", "queries", "threads", "updates", "wall_s"}
-	succeed(t, dir, "replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "edge.cypher", "--undirected", "--summary", "s.json")
+	dir := write(t, map[string]string{"g.txt": "v 0 0\nv 1 0\ne 0 1\n", "u.txt": "e 0 2\n",
+		"edge.cypher": "MATCH (a)--(b)"})
+	common := []string{"apply_s", "backend", "batches", "effective_updates", "load_s", "match_s", "peak_rss_mib",
+		"queries", "threads", "updates", "wall_s"}
+	succeed(t, dir, "replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "edge.cypher", "--undirected",
+		"--summary", "s.json")
 	s := summaryOf(t, dir)
 	require.Equal(t, common, keysOf(s))
-	require.Equal(t, []string{"match_s", "name", "negative", "positive"}, keysOf(s["queries"].([]any)[0].(map[string]any)))
+	require.Equal(t, []string{"match_s", "name", "negative", "positive"},
+		keysOf(s["queries"].([]any)[0].(map[string]any)))
 	succeed(t, dir, "match", "--graph", "g.txt", "--query", "edge.cypher", "--undirected", "--summary", "s.json")
 	s = summaryOf(t, dir)
 	require.Equal(t, common, keysOf(s))
@@ -134,10 +143,13 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	_, updates := randomStream(5, 30, 0, 300)
 	inserts := strings.ReplaceAll(updates, "-e", "e")
-	dir := write(t, map[string]string{"g.txt": inserts, "triangle.cypher": "MATCH (a)--(b)--(c)--(a)", "path.cypher": "MATCH (a)--(b)--(c)"})
-	succeed(t, dir, "match", "--graph", "g.txt", "--query", "triangle.cypher", "--query", "path.cypher", "--undirected", "--summary", "s.json", "--out", "m.jsonl")
+	dir := write(t, map[string]string{"g.txt": inserts, "triangle.cypher": "MATCH (a)--(b)--(c)--(a)",
+		"path.cypher": "MATCH (a)--(b)--(c)"})
+	succeed(t, dir, "match", "--graph", "g.txt", "--query", "triangle.cypher", "--query", "path.cypher", "--undirected",
+		"--summary", "s.json", "--out", "m.jsonl")
 	matched := summaryOf(t, dir)
-	succeed(t, dir, "replay", "--updates", "g.txt", "--query", "triangle.cypher", "--query", "path.cypher", "--undirected", "--summary", "s.json", "--out", "none")
+	succeed(t, dir, "replay", "--updates", "g.txt", "--query", "triangle.cypher", "--query", "path.cypher",
+		"--undirected", "--summary", "s.json", "--out", "none")
 	replayed := map[string]float64{}
 	for _, q := range summaryOf(t, dir)["queries"].([]any) {
 		q := q.(map[string]any)
@@ -179,8 +191,10 @@ func TestCountsBeyond64Bits(t *testing.T) {
 	completed := new(big.Int).Mul(want, big.NewInt(k))
 	completed.Div(completed, big.NewInt(n))
 	lines := strings.SplitAfter(strings.TrimSuffix(g.String(), "\n"), "\n")
-	dir = write(t, map[string]string{"g.txt": strings.Join(lines[:len(lines)-1], ""), "u.txt": lines[len(lines)-1], "star.txt": q.String()})
-	r := succeed(t, dir, "replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "star.txt", "--undirected", "--emit", "counts", "--summary", "s.json")
+	dir = write(t, map[string]string{"g.txt": strings.Join(lines[:len(lines)-1], ""), "u.txt": lines[len(lines)-1],
+		"star.txt": q.String()})
+	r := succeed(t, dir, "replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "star.txt", "--undirected",
+		"--emit", "counts", "--summary", "s.json")
 	require.Contains(t, readFile(t, filepath.Join(dir, "s.json")), `"positive":`+completed.String()+",")
 	require.Contains(t, r.stdout, `"count":`+completed.String())
 }
@@ -189,11 +203,14 @@ func TestCountsBeyond64Bits(t *testing.T) {
 func TestReplayCSV(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
-		"u.csv":       "SRC,DST,AT\na,b,1\nb,c,2\nc,a,3\n",
-		"u.jsonl":     `{"op":"+","from":"a","to":"b","label":"T","ts":1}` + "\n" + `[{"op":"+","from":"b","to":"c","label":"T","ts":2},{"op":"+","from":"c","to":"a","label":"T","ts":3}]` + "\n",
+		"u.csv": "SRC,DST,AT\na,b,1\nb,c,2\nc,a,3\n",
+		"u.jsonl": `{"op":"+","from":"a","to":"b","label":"T","ts":1}` + "\n" +
+			`[{"op":"+","from":"b","to":"c","label":"T","ts":2},{"op":"+","from":"c","to":"a","label":"T","ts":3}]` +
+			"\n",
 		"ring.cypher": "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)",
 	})
-	fromCSV := succeed(t, dir, "replay", "--updates", "u.csv", "--csv", "from=SRC,to=DST,ts=AT,label='T'", "--query", "ring.cypher").stdout
+	fromCSV := succeed(t, dir, "replay", "--updates", "u.csv", "--csv", "from=SRC,to=DST,ts=AT,label='T'", "--query",
+		"ring.cypher").stdout
 	fromJSON := succeed(t, dir, "replay", "--updates", "u.jsonl", "--query", "ring.cypher").stdout
 	for _, out := range []string{fromCSV, fromJSON} {
 		require.Equal(t, 3, strings.Count(out, "\n"))
@@ -260,7 +277,8 @@ func TestReplayTellsWhenInputIsLost(t *testing.T) {
 		{[]string{"--updates", wrong, "--csv", "from=a,to=b"}, "every record was refused"},
 		{[]string{"--updates", cut, "--batch", "0"}, "at least 1"},
 	} {
-		out, err := exec.Command(binary, append([]string{"replay", "--query", query, "--out", "none"}, c.args...)...).CombinedOutput()
+		out, err := exec.Command(binary, append([]string{"replay", "--query", query, "--out", "none"}, c.args...)...).
+			CombinedOutput()
 		require.Error(t, err, "%s", out)
 		require.Contains(t, string(out), c.says)
 	}

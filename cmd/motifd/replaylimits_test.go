@@ -20,7 +20,8 @@ func TestReplayWithADaemonsSettings(t *testing.T) {
 	for i := range 600 {
 		u, v := rng.IntN(12), rng.IntN(12)
 		if u != v {
-			fmt.Fprintf(&in, `{"op":"%s","from":"v%d","to":"v%d","label":"T"`, []string{"+", "+", "-"}[rng.IntN(3)], u, v)
+			fmt.Fprintf(&in, `{"op":"%s","from":"v%d","to":"v%d","label":"T"`, []string{"+", "+", "-"}[rng.IntN(3)], u,
+				v)
 			fmt.Fprintf(&in, `,"props":{"amount":%d}}`+"\n", i)
 		}
 	}
@@ -28,12 +29,13 @@ func TestReplayWithADaemonsSettings(t *testing.T) {
 	stream := regexp.MustCompile(`"stream":"[^"]*"`)
 	seen := map[string]bool{}
 	for name, c := range map[string]struct{ query, top, flags string }{
-		"cap":     {"max_matches_per_batch: 5, exact_total: true", "", "--max-matches-per-batch=5 --exact-total"},
-		"budget":  {"work_budget: 400", "", "--work-budget=400"},
-		"suspend": {"work_budget: 150, over_budget: suspend, unit: subgraphs", "", "--work-budget=150 --over-budget=suspend --unit=subgraphs"},
-		"sample":  {"sample: 3", "", "--sample=3"},
-		"group":   {"unit: subgraphs", "engine: {limits: {group_matches: 20}}", "--group-matches=20 --unit=subgraphs"},
-		"props":   {"unit: subgraphs", "", "--echo-props --unit=subgraphs"},
+		"cap":    {"max_matches_per_batch: 5, exact_total: true", "", "--max-matches-per-batch=5 --exact-total"},
+		"budget": {"work_budget: 400", "", "--work-budget=400"},
+		"suspend": {"work_budget: 150, over_budget: suspend, unit: subgraphs", "",
+			"--work-budget=150 --over-budget=suspend --unit=subgraphs"},
+		"sample": {"sample: 3", "", "--sample=3"},
+		"group":  {"unit: subgraphs", "engine: {limits: {group_matches: 20}}", "--group-matches=20 --unit=subgraphs"},
+		"props":  {"unit: subgraphs", "", "--echo-props --unit=subgraphs"},
 	} {
 		config := fmt.Sprintf(`
 input: {file: {path: in.jsonl}}

@@ -96,8 +96,8 @@ func produceForever(ctx context.Context, port int, seed uint64) error {
 		if len(list) == 0 {
 			continue
 		}
-		// The end of the production waits for the answer: what is given up on its way may come in behind what is thought the
-		// end.
+		// The end of the production waits for the answer: what is given up on its way may come in behind what is
+		// thought the end.
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		_ = produceOne(try, port, value) // again, with other updates
 		cancel()
@@ -127,7 +127,8 @@ func endOffset(t *testing.T, port int) int64 {
 	t.Helper()
 	transport := &kafkago.Transport{}
 	defer transport.CloseIdleConnections()
-	return lastOffset(t, &kafkago.Client{Addr: kafkago.TCP(fmt.Sprintf("127.0.0.1:%d", port)), Transport: transport}, "payments")
+	return lastOffset(t, &kafkago.Client{Addr: kafkago.TCP(fmt.Sprintf("127.0.0.1:%d", port)), Transport: transport},
+		"payments")
 }
 
 func lastOffset(t testing.TB, client *kafkago.Client, topic string) int64 {
@@ -201,7 +202,8 @@ func oracleIDs(t *testing.T, addr string) []string {
 	}
 	var ids []string
 	for _, c := range []config.Query{
-		{Name: "ring", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", Emit: "deltas", Unit: "embeddings", Backfill: "none"},
+		{Name: "ring", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", Emit: "deltas", Unit: "embeddings",
+			Backfill: "none"},
 		{Name: "pair", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", Emit: "deltas", Unit: "subgraphs", Backfill: "none"},
 	} {
 		q, err := c.Build(true, "")
@@ -230,7 +232,8 @@ func TestSecondDaemon(t *testing.T) {
 	dir, _ := logDir(t)
 	p := start(t, dir)
 	p.ready()
-	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", "embedded.port="+strconv.Itoa(freePort(t)), "--set", "embedded.dir=other")
+	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set",
+		"embedded.port="+strconv.Itoa(freePort(t)), "--set", "embedded.dir=other")
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.stderr, "in use by another process")
 	p.stop()

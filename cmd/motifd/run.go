@@ -15,8 +15,8 @@ import (
 // runCmd runs the daemon.
 type runCmd struct {
 	Config     string   `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
-	Set        []string `help:"Set a field of the configuration; repeatable. It overrides the file and the environment." placeholder:"FIELD=VALUE" sep:"none"`
-	Graph      *string  `help:"Initial graph, loaded into a new checkpoint without emitting: graph.bootstrap." placeholder:"FILE"`
+	Set        []string `help:"${set_help}" placeholder:"FIELD=VALUE" sep:"none"`
+	Graph      *string  `help:"${bootstrap_help}" placeholder:"FILE"`
 	Checkpoint *string  `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
 	Backend    *string  `help:"What searches: auto, cpu, cuda or reference: engine.backend." placeholder:"NAME"`
 	Device     *string  `help:"Number of the GPU: engine.device." placeholder:"N"`
@@ -24,23 +24,24 @@ type runCmd struct {
 	Listen     *string  `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`
 
-	Suspend []string `help:"Suspend a query at this start, before anything more of it is published: the way out of a batch in hand that does not end. Repeatable; leave it out at later starts, which would suspend what was resumed." placeholder:"NAME" sep:"none"`
+	Suspend []string `help:"${run_suspend_help}" placeholder:"NAME" sep:"none"`
 
-	ResetProgress bool `help:"Go on behind the checkpoint although the output or its progress topic was lost, replaced or written by others. For one start: records of the batch in hand may appear twice. A file output is cut back to the checkpoint."`
+	ResetProgress bool `help:"${reset_progress_help}"`
 }
 
 func (runCmd) Help() string {
-	return `The configuration comes from the file, then from MOTIFD_* variables, then from the command line; each overrides the
-one before. A field batch.linger is MOTIFD_BATCH_LINGER and --set batch.linger=50ms.
+	return `The configuration comes from the file, then from MOTIFD_* variables, then from the command line; each
+overrides the one before. The field batch.linger is the variable MOTIFD_BATCH_LINGER and the flag --set
+batch.linger=50ms.
 
-The first interrupt or SIGTERM ends the daemon gracefully: the batch in hand is finished. It carries on where it left off.
-A stop before the batches in hand of the run before are finished makes the exit status 4: the next start finishes them.
+The first interrupt or SIGTERM stops the daemon gracefully: it finishes the current batch. The next start continues
+there. If recovery was not finished, the exit status is 4, and the next start finishes it.
 
 Examples:
   motifd run -c motifd.yaml
   motifd run -c motifd.yaml --check
   motifd run -c motifd.yaml --graph=initial.jsonl.zst
-  motifd run -c motifd.yaml --suspend=fan10     # a batch in hand takes for ever: go on without that query
+  motifd run -c motifd.yaml --suspend=fan10     # a batch does not end: go on without that query
   motifd run -c motifd.yaml --set batch.linger=20ms --set log.level=debug
   MOTIFD_INPUT_KAFKA_BROKERS=kafka:9092 motifd run -c motifd.yaml`
 }
@@ -58,8 +59,10 @@ func (c *runCmd) load(a *app) (*config.Config, error) {
 		path  string
 		value *string // nil: not given; "" is a value, too
 	}{
-		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend}, {"engine.device", c.Device},
-		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", given(a.level)}, {"log.format", given(a.format)},
+		{"graph.bootstrap", c.Graph}, {"checkpoint.dir", c.Checkpoint}, {"engine.backend", c.Backend},
+		{"engine.device", c.Device},
+		{"engine.threads", c.Threads}, {"admin.listen", c.Listen}, {"log.level", given(a.level)},
+		{"log.format", given(a.format)},
 	} {
 		if f.value != nil {
 			set = append(set, f.path+"="+*f.value)
@@ -163,7 +166,8 @@ func interfaces(cfg *config.Config, d daemon, m *metrics, log zerolog.Logger) (o
 		}
 	}
 	if c := cfg.Admin; c.MetricsListen != "" {
-		err = open(newProbes("admin.metrics_listen", c.MetricsListen, c.Hosts, d, m.registry, log), "metrics and probes")
+		err = open(newProbes("admin.metrics_listen", c.MetricsListen, c.Hosts, d, m.registry, log),
+			"metrics and probes")
 	}
 	return out, err
 }

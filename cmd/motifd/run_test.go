@@ -36,10 +36,12 @@ func TestEmptyFlag(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	dir := write(t, map[string]string{"motifd.yaml": fileConfig + "admin: {listen: " + strconv.Quote(taken.Addr().String()) + "}\n", "in.jsonl": ""})
+	dir := write(t, map[string]string{"motifd.yaml": fileConfig + "admin: {listen: " +
+		strconv.Quote(taken.Addr().String()) + "}\n", "in.jsonl": ""})
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--listen=")
 	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml").stderr, "address already in use")
-	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml", "--checkpoint=", "--listen=").stderr, "checkpoint.dir: is missing")
+	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml", "--checkpoint=", "--listen=").stderr,
+		"checkpoint.dir: is missing")
 }
 
 // TestRunOnFiles runs the daemon to the end of a file, again with nothing new, and again with more: it carries on, and
@@ -75,7 +77,8 @@ func TestRunOnFiles(t *testing.T) {
 	require.Contains(t, info, "]->(", "patterns are readable")
 
 	// Another configuration of what the checkpoint depends on is refused, with what to do.
-	for set, field := range map[string]string{"input.unknown_fields=ignore": "decoding", "output.file.path=other.jsonl": "output"} {
+	for set, field := range map[string]string{"input.unknown_fields=ignore": "decoding",
+		"output.file.path=other.jsonl": "output"} {
 		r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", set)
 		require.NotZero(t, r.code)
 		require.Contains(t, r.stderr, field)
@@ -160,7 +163,8 @@ func TestS8ConfiguredQueries(t *testing.T) {
 	changed = strings.Replace(changed, "name: ring", "name: circle", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(changed), 0o644))
 	run()
-	require.Equal(t, []string{"add pairs 1", "add ring 1", "remove ring 1", "add circle 1", "replace pairs 2"}, changes())
+	require.Equal(t, []string{"add pairs 1", "add ring 1", "remove ring 1", "add circle 1", "replace pairs 2"},
+		changes())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(fileConfig), 0o644))
 	run()
 	require.Equal(t, []string{"remove circle 1", "replace pairs 3", "add ring 2"}, changes()[5:])
@@ -171,18 +175,22 @@ func TestS8ConfiguredQueries(t *testing.T) {
 func TestS10BrokenRecords(t *testing.T) {
 	t.Parallel()
 	broken := []string{
-		"\xff\xfe", "{", "[]x", `{"op":"+"}`, `{"op":"+","from":"a","to":"a"}`, `{"op":"+","from":"a","to":"b","frm":1}`,
+		"\xff\xfe", "{", "[]x", `{"op":"+"}`, `{"op":"+","from":"a","to":"a"}`,
+		`{"op":"+","from":"a","to":"b","frm":1}`,
 		`{"op":"+","op":"-","from":"a","to":"b"}`, `{"op":"?","from":"a","to":"b"}`, `{"op":"+","from":"","to":"b"}`,
 		`{"op":"+","from":"a","to":"b","ts":1e400}`, `{"op":"+","from":"a","to":"b","ts":99999999999999999999}`,
 		`{"op":"+","from":"a","to":"b","props":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
-		`[{"op":"+","from":"x","to":"y"},{"op":"+","from":"x"}]`, `{"op":"+v","key":"` + strings.Repeat("k", 2000) + `"}`,
+		`[{"op":"+","from":"x","to":"y"},{"op":"+","from":"x"}]`, `{"op":"+v","key":"` + strings.Repeat("k", 2000) +
+			`"}`,
 		`{"op":"+v","key":"l","label":"A"}` + "\n" + `{"op":"+v","key":"l","label":"B"}`, strings.Repeat("x", 5<<20),
 	}
 	var in strings.Builder
 	for i, b := range broken {
 		in.WriteString(b + "\n" + edgeJSON("+", "a", fmt.Sprint("n", i)))
 	}
-	dir := write(t, map[string]string{"motifd.yaml": strings.Replace(fileConfig, "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", "MATCH (a)-[:T]->(b)", 1), "in.jsonl": in.String()})
+	dir := write(t, map[string]string{
+		"motifd.yaml": strings.Replace(fileConfig, "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", "MATCH (a)-[:T]->(b)", 1),
+		"in.jsonl":    in.String()})
 	r := succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
 	require.Equal(t, len(broken), strings.Count(readFile(t, filepath.Join(dir, "out.jsonl")), "\n"), r.stderr)
 	dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
@@ -199,15 +207,18 @@ func TestS10BrokenRecords(t *testing.T) {
 func TestBootstrap(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
-		"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c"), "in.jsonl": edgeJSON("+", "c", "a"),
+		"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c"),
+		"in.jsonl": edgeJSON("+", "c", "a"),
 	})
 	for range 2 {
 		succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--graph", "graph.jsonl")
 		require.Equal(t, 3, strings.Count(readFile(t, filepath.Join(dir, "out.jsonl")), "\n"))
 	}
-	require.Equal(t, readFile(t, filepath.Join(dir, "out.jsonl")), succeed(t, dir, "replay", "--batch-log", "state").stdout)
+	require.Equal(t, readFile(t, filepath.Join(dir, "out.jsonl")),
+		succeed(t, dir, "replay", "--batch-log", "state").stdout)
 	// A mistake in the graph names file and line.
-	dir = write(t, map[string]string{"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + "\n{}\n", "in.jsonl": ""})
+	dir = write(t, map[string]string{"motifd.yaml": fileConfig, "graph.jsonl": edgeJSON("+", "a", "b") + "\n{}\n",
+		"in.jsonl": ""})
 	r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--graph", "graph.jsonl")
 	require.NotZero(t, r.code)
 	require.Contains(t, r.stderr, "graph.jsonl:3: ")
@@ -306,16 +317,19 @@ func TestS11MaxEdges(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{
 		"motifd.yaml": strings.Replace(fileConfig, "linger: 10s", "linger: 1ms", 1),
-		"in.jsonl":    edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "d") + edgeJSON("+", "d", "e"),
+		"in.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "c") + edgeJSON("+", "c", "d") +
+			edgeJSON("+", "d", "e"),
 	})
 	p := start(t, dir, "--set", "graph.max_edges=3", "--set", "batch.max_updates=1")
 	p.until("it was paused", func() bool { return p.status().State == "paused" })
 	got := p.ask("GET", "/readyz", "")
 	require.Equal(t, http.StatusServiceUnavailable, got.code)
 	require.Contains(t, got.body, "graph.max_edges")
-	require.Equal(t, 1, strings.Count(p.stderr.String(), "input is paused: the graph has 3 edges and graph.max_edges is 3"))
+	require.Equal(t, 1, strings.Count(p.stderr.String(),
+		"input is paused: the graph has 3 edges and graph.max_edges is 3"))
 	require.Equal(t, 3, p.status().Edges)
-	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"z","cypher":"MATCH (a)-->(b)"}`).code)
+	require.Equal(t, http.StatusAccepted,
+		p.ask("POST", "/api/v1/queries", `{"name":"z","cypher":"MATCH (a)-->(b)"}`).code)
 	p.stop()
 }
 
@@ -326,10 +340,13 @@ func TestS11SuspendAndResume(t *testing.T) {
 	dir, port := logDir(t)
 	p := start(t, dir)
 	p.ready()
-	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", `{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1,"over_budget":"suspend"}`).code)
+	require.Equal(t, http.StatusAccepted,
+		p.ask("POST", "/api/v1/queries",
+			`{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1,"over_budget":"suspend"}`).code)
 	var list []demoUpdate
 	for i := range 30 {
-		list = append(list, demoUpdate{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"}, demoUpdate{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
+		list = append(list, demoUpdate{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"},
+			demoUpdate{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
 	}
 	value, err := json.Marshal(list)
 	require.NoError(t, err)
@@ -359,7 +376,8 @@ func TestUpsert(t *testing.T) {
 	text = strings.Replace(text, `->(a)"}`+"\n  - {name: pairs", `->(a)", backfill: full}`+"\n  - {name: pairs", 1)
 	dir := write(t, map[string]string{
 		"motifd.yaml": text,
-		"in.jsonl":    edgeJSON("+", "a", "b") + edgeJSON("+", "b", "a") + edgeJSON("+", "b", "c") + edgeJSON("-", "b", "a"),
+		"in.jsonl": edgeJSON("+", "a", "b") + edgeJSON("+", "b", "a") + edgeJSON("+", "b", "c") +
+			edgeJSON("-", "b", "a"),
 	})
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--set", "batch.max_updates=1")
 	out := readFile(t, filepath.Join(dir, "out.jsonl"))

@@ -108,7 +108,8 @@ func (s *service) run(ctx context.Context) (err error) {
 		}
 	}
 	for _, name := range store.ToSuspend() {
-		s.log.Warn().Str("query", name).Msg("the query is suspended on request, before anything more of it is published")
+		s.log.Warn().Str("query", name).
+			Msg("the query is suspended on request, before anything more of it is published")
 	}
 	state, err := s.recover(ctx, store)
 	if err != nil {
@@ -198,7 +199,8 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	case path == "" || store.Bootstrapped():
 		return state, nil
 	case !state.Fresh:
-		s.log.Warn().Str("file", path).Msg("graph.bootstrap is for a new checkpoint; this one holds batches, so that the file is not loaded")
+		s.log.Warn().Str("file", path).
+			Msg("graph.bootstrap is for a new checkpoint; this one holds batches, so that the file is not loaded")
 		return state, nil
 	}
 	s.now("loading the initial graph")
@@ -212,7 +214,8 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	a := *s.app
 	a.ctx = ctx
 	took, err := loadGraph(&a, g, &input{
-		path: path, format: s.cfg.Graph.BootstrapFormat, dec: dec, onDamage: file.DamageStop, maxExpansion: s.cfg.Input.Limits.MaxExpansion,
+		path: path, format: s.cfg.Graph.BootstrapFormat, dec: dec, onDamage: file.DamageStop,
+		maxExpansion: s.cfg.Input.Limits.MaxExpansion,
 	})
 	if err != nil {
 		return nil, err
@@ -220,7 +223,8 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	if err := store.Bootstrap(ctx, g); err != nil {
 		return nil, err
 	}
-	s.log.Info().Str("file", path).Int("vertices", g.Vertices()).Int("edges", g.Edges()).Stringer("took", took.Round(time.Millisecond)).Msg("initial graph loaded")
+	s.log.Info().Str("file", path).Int("vertices", g.Vertices()).Int("edges", g.Edges()).
+		Stringer("took", took.Round(time.Millisecond)).Msg("initial graph loaded")
 	state.Graph = g
 	return state, nil
 }
@@ -245,7 +249,8 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 		}
 	}
 	e, err := newEngine(state.Graph, backend, matcher.EngineOptions{
-		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide, Suspend: store.ToSuspend(),
+		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide,
+		Suspend: store.ToSuspend(),
 	})
 	if err != nil {
 		return nil, err
@@ -257,7 +262,8 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 }
 
 // build makes the pipeline.
-func (s *service) build(state *stream.State, store *checkpoint.Store, engine *matcher.Engine) (*stream.Pipeline, error) {
+func (s *service) build(state *stream.State, store *checkpoint.Store,
+	engine *matcher.Engine) (*stream.Pipeline, error) {
 	queries, err := s.cfg.BuildQueries()
 	if err != nil {
 		return nil, refused{err}
@@ -355,7 +361,8 @@ func (s *service) events() kafka.Events {
 	count := e
 	e.Retry = func(op, topic string, partition int32, attempt int, err error) {
 		count.Retry(op, topic, partition, attempt, err)
-		s.log.Warn().Str("op", op).Str("topic", topic).Int32("partition", partition).Int("attempt", attempt).Err(err).Msg("kafka: trying again")
+		s.log.Warn().Str("op", op).Str("topic", topic).Int32("partition", partition).Int("attempt", attempt).Err(err).
+			Msg("kafka: trying again")
 	}
 	e.Blocked = func(op, topic string, partition int32, since time.Time, err error) {
 		if waited := s.metrics.waits.note(operation{op, topic, partition}, since, err); waited >= patience {
@@ -365,14 +372,17 @@ func (s *service) events() kafka.Events {
 	}
 	e.Loss = func(partition int32, from, to int64) {
 		count.Loss(partition, from, to)
-		s.log.Error().Int32("partition", partition).Int64("from", from).Int64("to", to).Msg("kafka: input records are gone; reading goes on after them")
+		s.log.Error().Int32("partition", partition).Int64("from", from).Int64("to", to).
+			Msg("kafka: input records are gone; reading goes on after them")
 	}
 	e.Partitions = func(topic string, from, to int32) {
-		s.log.Warn().Str("topic", topic).Int32("had", from).Int32("has", to).Msg("kafka: the topic has more partitions than before; all are used")
+		s.log.Warn().Str("topic", topic).Int32("had", from).Int32("has", to).
+			Msg("kafka: the topic has more partitions than before; all are used")
 	}
 	e.Duplicates = func(topic string, partition int32, n int64) {
 		count.Duplicates(topic, partition, n)
-		s.log.Warn().Str("topic", topic).Int32("partition", partition).Int64("records", n).Msg("kafka: records were probably published more than once")
+		s.log.Warn().Str("topic", topic).Int32("partition", partition).Int64("records", n).
+			Msg("kafka: records were probably published more than once")
 	}
 	e.Recovered = func(n uint64) {
 		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in hand that were published already")
@@ -452,7 +462,8 @@ func (o *observer) Step(s stream.StepStats) {
 	}
 	if n := len(s.Batch.DeadLetters); n > 0 {
 		d := s.Batch.DeadLetters[0]
-		o.often.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).Int64("offset", d.Offset).
+		o.often.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).
+			Int64("offset", d.Offset).
 			Str("first", d.Error).Msg("records were refused")
 	}
 	for i := range s.Summary.Queries {
@@ -466,14 +477,17 @@ func (o *observer) Step(s stream.StepStats) {
 				Msg("the query is suspended on request; resume it with motifd query resume")
 		default:
 			o.log.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("steps", q.Steps).
-				Stringer("limit", q.Suspended.Cause).Msg("the query exceeded a limit and is suspended; resume it with motifd query resume")
+				Stringer("limit", q.Suspended.Cause).
+				Msg("the query exceeded a limit and is suspended; resume it with motifd query resume")
 		}
 		if q.Skipped > 0 {
 			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Uint64("groups", q.Skipped).
-				Stringer("limit", q.Cause).Uint64("lossy_since", q.LossySince).Msg("matches beyond a limit were left out; the output says so")
+				Stringer("limit", q.Cause).Uint64("lossy_since", q.LossySince).
+				Msg("matches beyond a limit were left out; the output says so")
 		}
 		if q.Truncated {
-			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).Msg("max_matches_per_batch was reached; the rest was left out")
+			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).
+				Msg("max_matches_per_batch was reached; the rest was left out")
 		}
 	}
 	if ch := s.Batch.Change; ch != nil {

@@ -49,7 +49,8 @@ func (s *service) Ready() error {
 // Status implements daemon.
 func (s *service) Status() statusReport {
 	r := statusReport{
-		Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true, Queries: []queryActivity{}, Pending: s.Pending(),
+		Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true, Queries: []queryActivity{},
+		Pending: s.Pending(),
 	}
 	if err := s.Ready(); err != nil {
 		r.Ready, r.Reason = false, err.Error()
@@ -59,8 +60,9 @@ func (s *service) Status() statusReport {
 		r.Status = &st
 		for _, q := range st.Queries {
 			r.Queries = append(r.Queries, queryActivity{
-				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LastBatch: q.Batch,
-				Positive: q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
+				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
+				LastBatch: q.Batch,
+				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
 				TruncatedBatches: q.Truncated, SearchSeconds: rounded(time.Duration(q.SearchNS)), Warnings: q.Warnings,
 			})
 		}
@@ -79,7 +81,8 @@ func (s *service) Queries() []knownQuery {
 		out = append(
 			out,
 			knownQuery{
-				matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy, LossySince: q.LossySince},
+				matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
+					LossySince: q.LossySince},
 				q.Warnings,
 			},
 		)
@@ -150,8 +153,9 @@ func (s *service) Pending() []pendingChange {
 	if p := s.pipeline.Load(); p != nil {
 		if step, ok := p.Step(); ok && step.Change != "" {
 			c := pendingChange{
-				Op: step.Change, Query: step.Query, State: "running", Seconds: rounded(time.Duration(step.Seconds * 1e9)),
-				Batch: step.Batch, Found: step.Found, Records: step.Records,
+				Op: step.Change, Query: step.Query, State: "running",
+				Seconds: rounded(time.Duration(step.Seconds * 1e9)),
+				Batch:   step.Batch, Found: step.Found, Records: step.Records,
 			}
 			if c.Op != "remove" {
 				c.Backfill = s.pending.expected(c.Query)
@@ -200,7 +204,8 @@ func (s *service) room(ch *matcher.QueryChange) error {
 	case a.MaxQueries > 0 && len(size) > a.MaxQueries:
 		return fmt.Errorf("%w: there would be %d queries; admin.max_queries is %d", errTooMany, len(size), a.MaxQueries)
 	case a.MaxPatternBytes > 0 && total > int(a.MaxPatternBytes):
-		return fmt.Errorf("%w: the patterns would have %d bytes; admin.max_pattern_bytes is %d", errTooMany, total, a.MaxPatternBytes)
+		return fmt.Errorf("%w: the patterns would have %d bytes; admin.max_pattern_bytes is %d", errTooMany, total,
+			a.MaxPatternBytes)
 	}
 	return nil
 }

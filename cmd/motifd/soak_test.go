@@ -39,8 +39,9 @@ queries:
 const (
 	soakDuration = 8 * time.Second // unless SOAK_DURATION says otherwise
 	soakRate     = 20_000          // updates a second
-	soakStep     = 300             // updates at once: a machine too slow for the rate gets fewer, not ever more at a time
-	soakAccounts = 20_000          // 12,500 payments at a time, and what is planted
+	// updates at once: a machine too slow for the rate gets fewer, not ever more at a time
+	soakStep     = 300
+	soakAccounts = 20_000 // 12,500 payments at a time, and what is planted
 )
 
 // TestP4Soak runs the daemon on a stream of payments that forgets: every insertion is followed by its deletion, so that
@@ -64,7 +65,8 @@ func TestP4Soak(t *testing.T) {
 		fmt.Fprintf(&text, "  - {name: %s-%s, unit: subgraphs, emit: %s, cypher: %q}\n", q.Name, emit, emit, q.Text)
 		fmt.Fprintf(&text, "  - {name: %s, unit: subgraphs, backfill: full, cypher: %q}\n", q.Name, q.Text)
 	}
-	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}), gen: newDemoGen(7, soakAccounts), graph: make(map[demoEdge]string)}
+	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}), gen: newDemoGen(7, soakAccounts),
+		graph: make(map[demoEdge]string)}
 	s.run(duration)
 	s.checkDisk()
 	s.checkFlat(duration)
@@ -131,7 +133,8 @@ func (s *soak) run(duration time.Duration) {
 	require.NoError(t, feed.Close()) // the input ends, and with it the daemon
 	<-p.done
 	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.stderr.String())
-	for line := range strings.Lines(p.stderr.String()) { // change removes queries, maybe in the middle of a registration
+	// change removes queries, maybe in the middle of a registration
+	for line := range strings.Lines(p.stderr.String()) {
 		require.Contains(t, line, `"query":"passing"`)
 		require.Contains(t, line, `"limit":"operator"`)
 	}
@@ -159,7 +162,8 @@ func (s *soak) produce(w io.Writer, n uint64) {
 
 // change registers a query; the next time it removes it.
 func (s *soak) change(p *process) {
-	method, path, body := "POST", "", `{"name":"passing","emit":"counts","backfill":"full","cypher":"MATCH (a:Account)-[:TRANSFER]->(b)-[:TOP_UP]->(c:Wallet)-->(a)"}`
+	method, path, body := "POST", "", `{"name":"passing","emit":"counts","backfill":"full","cypher":"MATCH `+
+		`(a:Account)-[:TRANSFER]->(b)-[:TOP_UP]->(c:Wallet)-->(a)"}`
 	if s.changes++; s.changes%2 == 0 {
 		method, path, body = "DELETE", "/passing", ""
 	}
@@ -193,7 +197,8 @@ func (s *soak) sample(p *process, at time.Duration) {
 	s.samples = append(s.samples, soakSample{
 		at: at.Seconds(), rss: value("process_resident_memory_bytes") / mib,
 		// The collector's next goal is twice what it last found alive.
-		heap: value("go_memstats_next_gc_bytes") / 2 / mib, goroutines: value("go_goroutines"), fileCount: value("process_open_fds"),
+		heap: value("go_memstats_next_gc_bytes") / 2 / mib, goroutines: value("go_goroutines"),
+		fileCount: value("process_open_fds"),
 	})
 }
 
@@ -309,12 +314,14 @@ func (s *soak) checkFlat(duration time.Duration) {
 			most = max(most, m.of(x))
 		}
 		allowed := m.part*mean + m.fixed
-		s.t.Logf("%-20s mean of the least %.1f, at most %.0f; over the second half it rises by %.2f, allowed %.2f", m.name, mean, most, rise, allowed)
+		s.t.Logf("%-20s mean of the least %.1f, at most %.0f; over the second half it rises by %.2f, allowed %.2f",
+			m.name, mean, most, rise, allowed)
 		flat = assert.LessOrEqual(s.t, rise, allowed, m.name) && flat
 	}
 	for i := 0; i < len(s.samples); i += max(1, len(s.samples)/20) {
 		x := &s.samples[i]
-		s.t.Logf("at %3.0f s: %.0f MiB resident, %.0f MiB live heap, %.0f goroutines, %.0f file handles", x.at, x.rss, x.heap, x.goroutines, x.fileCount)
+		s.t.Logf("at %3.0f s: %.0f MiB resident, %.0f MiB live heap, %.0f goroutines, %.0f file handles", x.at, x.rss,
+			x.heap, x.goroutines, x.fileCount)
 	}
 	require.True(s.t, flat, "something grows")
 }
@@ -327,7 +334,8 @@ func (s *soak) checkDisk() {
 	require.NoError(s.t, err)
 	bound := 2*(info.LogBytes+record*int64(info.Vertices+info.Edges)) + fixed
 	s.t.Logf(
-		"the checkpoint took at most %d MiB on disk, %d allowed; in the end %d, of a log of %d and %d vertices and edges",
+		"the checkpoint took at most %d MiB on disk, %d allowed; in the end %d, of a log of %d and %d vertices and "+
+			"edges",
 		s.disk>>20,
 		bound>>20,
 		info.DiskBytes>>20,
@@ -359,14 +367,16 @@ func directoryBytes(t *testing.T, dir string) (n int64) {
 // checkMatches compares what stands with a count in the graph that is left.
 func (s *soak) checkMatches() {
 	var lines strings.Builder
-	for _, e := range slices.SortedFunc(maps.Keys(s.graph), func(a, b demoEdge) int { return strings.Compare(s.graph[a], s.graph[b]) }) {
+	for _, e := range slices.SortedFunc(maps.Keys(s.graph),
+		func(a, b demoEdge) int { return strings.Compare(s.graph[a], s.graph[b]) }) {
 		label := func(key string) string {
 			if strings.HasPrefix(key, "wallet") {
 				return "Wallet"
 			}
 			return "Account"
 		}
-		line, err := json.Marshal(demoUpdate{Op: "+", From: e.From, To: e.To, Label: e.Label, FromLabel: label(e.From), ToLabel: label(e.To)})
+		line, err := json.Marshal(demoUpdate{Op: "+", From: e.From, To: e.To, Label: e.Label, FromLabel: label(e.From),
+			ToLabel: label(e.To)})
 		require.NoError(s.t, err)
 		lines.Write(append(line, '\n'))
 	}

@@ -45,7 +45,8 @@ func TestSlowStepIsLogged(t *testing.T) {
 // TestAStepThatTakesLongIsNotReady: /readyz names the batch and the query.
 func TestAStepThatTakesLongIsNotReady(t *testing.T) {
 	step := &stream.StepStatus{Batch: 7, Seconds: 61, Change: "add", Query: "fan10"}
-	require.ErrorContains(t, overdue(step, time.Minute), `batch 7, add of query "fan10", has taken 1m1s; admin.step_timeout is 1m0s`)
+	require.ErrorContains(t, overdue(step, time.Minute),
+		`batch 7, add of query "fan10", has taken 1m1s; admin.step_timeout is 1m0s`)
 	require.NoError(t, overdue(step, 0))
 	require.NoError(t, overdue(&stream.StepStatus{Batch: 7, Seconds: 59}, time.Minute))
 }

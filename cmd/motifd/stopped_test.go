@@ -19,8 +19,9 @@ import (
 // checkpoint with file output is refused with what to do.
 func TestStoppedDuringRecovery(t *testing.T) {
 	dir := write(t, map[string]string{
-		"in.jsonl":  "{\"op\":\"+\",\"from\":\"a\",\"to\":\"b\",\"label\":\"T\"}\n",
-		"conf.yaml": "input: {file: {path: DIR/in.jsonl}}\noutput: {file: {path: DIR/out.jsonl}}\ncheckpoint: {dir: DIR/state}\nadmin: {listen: \"\"}\nqueries:\n  - {name: edge, cypher: \"MATCH (a)-[:T]->(b)\"}\n",
+		"in.jsonl": "{\"op\":\"+\",\"from\":\"a\",\"to\":\"b\",\"label\":\"T\"}\n",
+		"conf.yaml": "input: {file: {path: DIR/in.jsonl}}\noutput: {file: {path: DIR/out.jsonl}}\ncheckpoint: {dir: " +
+			"DIR/state}\nadmin: {listen: \"\"}\nqueries:\n  - {name: edge, cypher: \"MATCH (a)-[:T]->(b)\"}\n",
 	})
 	conf := filepath.Join(dir, "conf.yaml")
 	require.NoError(t, os.WriteFile(conf, []byte(strings.ReplaceAll(readFile(t, conf), "DIR", dir)), 0o600))

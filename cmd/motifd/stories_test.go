@@ -15,7 +15,8 @@ func TestS11TheStoryOfOneHub(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join("stories", "one-hub.sh"))
-	cmd.Env = append(os.Environ(), "MOTIFD="+binary, "PORT="+strconv.Itoa(port), "DIR="+filepath.Join(t.TempDir(), "hub"))
+	cmd.Env = append(os.Environ(), "MOTIFD="+binary, "PORT="+strconv.Itoa(port),
+		"DIR="+filepath.Join(t.TempDir(), "hub"))
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "Everything held.")

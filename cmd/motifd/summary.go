@@ -113,8 +113,10 @@ func (s *replaySummary) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches, %d records refused; load %.2f s, apply %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
-		s.Updates, s.EffectiveUpdates, s.Batches, s.Refused, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
+	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches, %d records refused; load %.2f s, apply %.2f "+
+		"s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
+		s.Updates, s.EffectiveUpdates, s.Batches, s.Refused, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB,
+		s.Backend, s.Threads)
 	return err
 }
 

@@ -83,17 +83,20 @@ queries:
 		succeed(t, dir, "checkpoint", "suspend", "state", "--query", "fan10").stdout,
 		"in batch 3, from the first record",
 	)
-	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "active, to be suspended at the next start")
+	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout,
+		"active, to be suspended at the next start")
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
 	text := readFile(t, out)
 	require.Equal(t, 1, suspended(t, text))
 	require.Equal(t, 1, strings.Count(text, `"query":"pay"`))
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "suspended (operator)")
-	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "fan10").stdout, "suspended already")
+	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "fan10").stdout,
+		"suspended already")
 	require.Equal(t, text, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 
 	// Without a batch in hand it is one of its own; a start that names a query that is suspended starts all the same.
-	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "pay").stdout, "no batch is in hand")
+	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "pay").stdout,
+		"no batch is in hand")
 	appendFile(t, filepath.Join(dir, "in.jsonl"), `{"op":"+","from":"y","to":"z","label":"PAY"}`+"\n")
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--suspend", "fan10")
 	more := strings.TrimPrefix(readFile(t, out), text)

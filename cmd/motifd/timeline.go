@@ -83,7 +83,8 @@ func (t *timeline) Span(s stream.Span) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.add(timelineSpan{lane: s.Lane, what: s.What, batch: s.Batch, last: s.Batch, read: s.Read, begin: s.Begin.Sub(t.start), end: s.End.Sub(t.start), busy: s.Busy})
+	t.add(timelineSpan{lane: s.Lane, what: s.What, batch: s.Batch, last: s.Batch, read: s.Read,
+		begin: s.Begin.Sub(t.start), end: s.End.Sub(t.start), busy: s.Busy})
 }
 
 // Phase is matcher.EngineOptions.Phase.
@@ -106,7 +107,8 @@ func (t *timeline) Device(lane stream.Lane, what string, wave, n int, begin, end
 	if b == 0 { // when a stored query was registered again
 		return true
 	}
-	t.add(timelineSpan{lane: lane, what: what, batch: b, last: b, begin: time.Duration(begin), end: time.Duration(end), n: n, wave: wave})
+	t.add(timelineSpan{lane: lane, what: what, batch: b, last: b, begin: time.Duration(begin), end: time.Duration(end),
+		n: n, wave: wave})
 	return !t.closed && (t.last == 0 || b <= t.last)
 }
 
@@ -167,7 +169,8 @@ func (t *timeline) Commit(s stream.CommitStats) {
 // close writes the file: what is known of the batches that were committed.
 func (t *timeline) close() {
 	t.closed = true
-	all := slices.DeleteFunc(append(t.spans, t.reads...), func(s timelineSpan) bool { return s.batch == 0 || s.batch > t.committed })
+	all := slices.DeleteFunc(append(t.spans, t.reads...),
+		func(s timelineSpan) bool { return s.batch == 0 || s.batch > t.committed })
 	t.spans, t.reads = nil, nil
 	slices.SortStableFunc(all, func(a, b timelineSpan) int { return int(a.begin - b.begin) })
 	for i := range all {

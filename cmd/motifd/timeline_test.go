@@ -121,9 +121,11 @@ type played struct {
 func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, batches, most, limit int) *played {
 	t.Helper()
 	var queries []*matcher.Query
-	for i, text := range []string{"MATCH (a)-[:T]->(b)-[:T]->(c) RETURN a", "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a) RETURN a"} {
+	for i, text := range []string{"MATCH (a)-[:T]->(b)-[:T]->(c) RETURN a",
+		"MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a) RETURN a"} {
 		for _, emit := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts} {
-			q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: fmt.Sprint("q", i, emit), Directed: true})
+			q, err := pattern.Parse(pattern.Cypher, []byte(text),
+				pattern.Options{Name: fmt.Sprint("q", i, emit), Directed: true})
 			require.NoError(t, err)
 			q.Emit = emit
 			queries = append(queries, q)
@@ -133,10 +135,12 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 	input := streamtest.NewInput(false)
 	for n := range batches {
 		// The first two are a match, and are not there before: every batch is searched, and has records.
-		message := []string{fmt.Sprintf(`{"op":"+","from":"x%d","to":"y%d","label":"T"}`, n, n), fmt.Sprintf(`{"op":"+","from":"y%d","to":"z%d","label":"T"}`, n, n)}
+		message := []string{fmt.Sprintf(`{"op":"+","from":"x%d","to":"y%d","label":"T"}`, n, n),
+			fmt.Sprintf(`{"op":"+","from":"y%d","to":"z%d","label":"T"}`, n, n)}
 		for range rng.IntN(8) {
 			if a, b := rng.IntN(6), rng.IntN(6); a != b {
-				message = append(message, fmt.Sprintf(`{"op":%q,"from":"v%d","to":"v%d","label":"T"}`, []string{"+", "+", "-"}[rng.IntN(3)], a, b))
+				message = append(message, fmt.Sprintf(`{"op":%q,"from":"v%d","to":"v%d","label":"T"}`,
+					[]string{"+", "+", "-"}[rng.IntN(3)], a, b))
 			}
 		}
 		input.Add(stream.Record{Value: []byte("[" + strings.Join(message, ",") + "]")})
@@ -163,11 +167,13 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
 	pipeline, err := stream.NewPipeline(stream.PipelineOptions{
-		Source: input.Source(1), Decoder: &meetingDecoder{dec, m, p.first}, Engine: engine, Encoder: codec.NewEncoder(codec.EncoderOptions{StreamID: "s"}),
-		Sink: &meetingSink{Sink: (&streamtest.MemOutput{}).Sink(false), m: m}, Observer: &tracedRecords{trace, p.records},
-		State:   &stream.State{StreamID: "s", Fresh: true, Positions: stream.Positions{}},
-		Batch:   stream.BatcherOptions{MaxUpdates: 1, Linger: -1},
-		Startup: func([]matcher.QueryState) ([]*matcher.QueryChange, error) { return additions(queries), nil },
+		Source: input.Source(1), Decoder: &meetingDecoder{dec, m, p.first}, Engine: engine,
+		Encoder:  codec.NewEncoder(codec.EncoderOptions{StreamID: "s"}),
+		Sink:     &meetingSink{Sink: (&streamtest.MemOutput{}).Sink(false), m: m},
+		Observer: &tracedRecords{trace, p.records},
+		State:    &stream.State{StreamID: "s", Fresh: true, Positions: stream.Positions{}},
+		Batch:    stream.BatcherOptions{MaxUpdates: 1, Linger: -1},
+		Startup:  func([]matcher.QueryState) ([]*matcher.QueryChange, error) { return additions(queries), nil },
 		// Small chunks, and two encoders: several spans of each.
 		ChunkRecords: 3, EncodeThreads: 2,
 	})
@@ -213,7 +219,8 @@ func readTimeline(t *testing.T, path string) (spans []shown) {
 		case "X":
 			require.Contains(t, lanes, e.Thread)
 			require.GreaterOrEqual(t, e.Duration, 0.0)
-			s := shown{lane: lanes[e.Thread], what: e.Category, from: uint64(e.Args["batch"].(float64)), begin: e.TS, end: e.TS + e.Duration}
+			s := shown{lane: lanes[e.Thread], what: e.Category, from: uint64(e.Args["batch"].(float64)), begin: e.TS,
+				end: e.TS + e.Duration}
 			name := fmt.Sprint(s.what, " ", s.from)
 			if s.to = s.from; e.Args["last_batch"] != nil {
 				s.to = uint64(e.Args["last_batch"].(float64))
@@ -253,12 +260,14 @@ func (p *played) check(t *testing.T, last uint64) {
 	for lane, spans := range by {
 		slices.SortStableFunc(spans, func(a, b shown) int { return int(math.Copysign(1, a.begin-b.begin)) })
 		for i := range spans[1:] {
-			require.LessOrEqual(t, spans[i].end, spans[i+1].begin+rounding, "lane %s: %+v, %+v", lane, spans[i], spans[i+1])
+			require.LessOrEqual(t, spans[i].end, spans[i+1].begin+rounding, "lane %s: %+v, %+v", lane, spans[i],
+				spans[i+1])
 		}
 	}
 	for n := p.first; n <= last; n++ {
 		before := -1.0
-		for _, s := range [][2]string{{"reader", "decode"}, {"engine", "accept"}, {"engine", "slot"}, {"engine", "intent"}, {"step", "stage"},
+		for _, s := range [][2]string{{"reader", "decode"}, {"engine", "accept"}, {"engine", "slot"},
+			{"engine", "intent"}, {"step", "stage"},
 			{"step", "plan"}, {"step", "filter"}, {"step", "search"}, {"step", "apply"}, {"publisher", "commit"}} {
 			got := p.of(s[0], s[1], n)
 			require.Len(t, got, 1, "batch %d: %v", n, s)
@@ -271,7 +280,8 @@ func (p *played) check(t *testing.T, last uint64) {
 		require.NotZero(t, p.records[n])
 		encode := p.of("encoder", "encode", n)
 		require.NotEmpty(t, encode, "batch %d", n)
-		for _, s := range append(p.of("step", "filter", n), slices.Concat(p.of("step", "apply", n), search, encode)...) {
+		for _, s := range append(p.of("step", "filter", n),
+			slices.Concat(p.of("step", "apply", n), search, encode)...) {
 			require.True(t, s.within(step[0]), "batch %d: %+v in %+v", n, s, step[0])
 		}
 		asks := shown{begin: p.of("step", "filter", n)[0].begin, end: search[0].end}
@@ -348,13 +358,15 @@ func TestUnderSearch(t *testing.T) {
 			for i := from; i < at; i++ {
 				searches[i] = n
 			}
-			spans = append(spans, timelineSpan{lane: laneStep, what: "search", batch: n, last: n, begin: time.Duration(from) * time.Second, end: time.Duration(at) * time.Second})
+			spans = append(spans, timelineSpan{lane: laneStep, what: "search", batch: n, last: n,
+				begin: time.Duration(from) * time.Second, end: time.Duration(at) * time.Second})
 		}
 		var total, other, own float64
 		for range rng.IntN(6) {
 			from, batch := rng.IntN(80), 1+rng.Uint64N(4)
 			to, last := from+rng.IntN(20), batch+rng.Uint64N(2)
-			s := timelineSpan{lane: "l", what: "w", batch: batch, last: last, begin: time.Duration(from) * time.Second, end: time.Duration(to) * time.Second}
+			s := timelineSpan{lane: "l", what: "w", batch: batch, last: last, begin: time.Duration(from) * time.Second,
+				end: time.Duration(to) * time.Second}
 			share := 1.0
 			if rng.IntN(2) == 0 && to > from {
 				s.busy, share = (s.end-s.begin)/2, 0.5
@@ -387,7 +399,8 @@ func TestReplayTrace(t *testing.T) {
 	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)
 	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle})
-	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--undirected", "--batch", "17"}
+	args := []string{"replay", "--graph", "g.txt", "--updates", "u.txt", "--query", "triangle.txt", "--undirected",
+		"--batch", "17"}
 	want := succeed(t, dir, args...)
 	require.NotContains(t, want.stderr, "timeline")
 	got := succeed(t, dir, append(args, "--trace", "t.json", "--trace-batches", "9", "--summary", "s.json")...)

@@ -32,17 +32,17 @@ Examples:
 type topicsFlags struct {
 	Config  string        `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
 	Set     []string      `help:"Set a field of the configuration; repeatable." placeholder:"FIELD=VALUE" sep:"none"`
-	Timeout time.Duration `help:"How long to wait for the brokers (default: ${default})." default:"30s" placeholder:"TIME"`
+	Timeout time.Duration `help:"${brokers_timeout_help} (default: ${default})." default:"30s" placeholder:"TIME"`
 }
 
 type topicsCreateCmd struct {
 	topicsFlags
-	Partitions  int `help:"Partitions of the input and output topics; the others have 1 (default: ${default})." default:"1" placeholder:"N"`
+	Partitions  int `help:"${partitions_help} (default: ${default})." default:"1" placeholder:"N"`
 	Replication int `help:"Replicas of each partition (default: the brokers')." placeholder:"N"`
 }
 
 func (topicsCreateCmd) Help() string {
-	return `The output topic is compacted in upsert mode, and the progress topic always. How long records are kept is left to the
+	return `The output topic is compacted in upsert mode, the progress topic always. Retention is left to the
 brokers' defaults.
 
 Examples:
@@ -53,7 +53,7 @@ Examples:
 type topicsCheckCmd struct{ topicsFlags }
 
 func (topicsCheckCmd) Help() string {
-	return `For each topic it says what is wrong and what would be right; what is worth knowing is marked as a note. The exit status
+	return `For each topic it says what is wrong and what would be right. Hints are marked as notes. The exit status
 is 1 if a topic is missing or wrong.
 
 Example:
@@ -100,7 +100,8 @@ func (f *topicsFlags) open(a *app) (*config.Config, []topicUse, context.Context,
 	if err != nil {
 		return fail(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(a.ctx, f.Timeout, fmt.Errorf("the brokers did not answer within %s; --timeout waits longer", f.Timeout))
+	ctx, cancel := context.WithTimeoutCause(a.ctx, f.Timeout,
+		fmt.Errorf("the brokers did not answer within %s; --timeout waits longer", f.Timeout))
 	return cfg, uses, ctx, cancel, nil
 }
 
@@ -167,7 +168,8 @@ func (c *topicsCreateCmd) Run(a *app) error {
 			return err
 		}
 		if info := found[u.topic.Name]; info != nil {
-			if _, err := fmt.Fprintf(a.stdout, "%s: exists, with %s\n", u.topic.Name, plural(info.Partitions, "partition")); err != nil {
+			if _, err := fmt.Fprintf(a.stdout, "%s: exists, with %s\n", u.topic.Name,
+				plural(info.Partitions, "partition")); err != nil {
 				return err
 			}
 			continue
@@ -181,7 +183,8 @@ func (c *topicsCreateCmd) Run(a *app) error {
 		if err := admin.EnsureTopics(ctx, u.client, t); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%s: created for %s, with %s%s\n", t.Name, u.use, plural(t.Partitions, "partition"), andSettings(t.Config)); err != nil {
+		if _, err := fmt.Fprintf(a.stdout, "%s: created for %s, with %s%s\n", t.Name, u.use,
+			plural(t.Partitions, "partition"), andSettings(t.Config)); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,8 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 		for _, p := range t.cfg.Input.Kafka.Partitions {
 			if int(p) >= info.Partitions {
 				t.bad(
-					"has no partition %d, which input.kafka.partitions names: there are %d, from 0; motifd run would not start",
+					"has no partition %d, which input.kafka.partitions names: there are %d, from 0; motifd run "+
+						"would not start",
 					p,
 					info.Partitions,
 				)
@@ -76,11 +77,13 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 	case useOutput:
 		switch {
 		case t.cfg.Output.Mode == "upsert" && !compacts:
-			t.bad("%s, and output.mode is upsert: matches that stand would be removed with time; set cleanup.policy=compact", is)
+			t.bad("%s, and output.mode is upsert: matches that stand would be removed with time; set "+
+				"cleanup.policy=compact", is)
 		case t.cfg.Output.Mode == "upsert" && deletes:
 			t.bad("%s: retention would remove matches that stand; set cleanup.policy=compact", is)
 		case t.cfg.Output.Mode != "upsert" && compacts:
-			t.bad("%s, and output.mode is changelog: of a match only its last record would stay; set cleanup.policy=delete, or output.mode: upsert", is)
+			t.bad("%s, and output.mode is changelog: of a match only its last record would stay; set "+
+				"cleanup.policy=delete, or output.mode: upsert", is)
 		}
 		if d, ok := duration(info, "delete.retention.ms"); ok && t.cfg.Output.Mode == "upsert" && d < time.Hour {
 			t.note("delete.retention.ms is %s: a consumer that takes longer to read the topic misses tombstones", d)
@@ -97,7 +100,8 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 			t.bad("has %d partitions; a progress topic has 1: name another one with %s", info.Partitions, u.field)
 		}
 		if !compacts || deletes {
-			t.bad("%s: the progress record would be removed with time, and motifd would not start again; set cleanup.policy=compact", is)
+			t.bad("%s: the progress record would be removed with time, and motifd would not start again; set "+
+				"cleanup.policy=compact", is)
 		}
 	}
 	if u.use != useInput {
@@ -107,7 +111,8 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 		t.note("there is 1 replica: what is on a broker that is lost is lost")
 	}
 	if info.Config["unclean.leader.election.enable"] == "true" {
-		t.note("unclean.leader.election.enable is true: records that were read or acknowledged may vanish, and others take their place; set it to false")
+		t.note("unclean.leader.election.enable is true: records that were read or acknowledged may vanish, and " +
+			"others take their place; set it to false")
 	}
 }
 
@@ -118,9 +123,11 @@ func (t *topicCheck) read(info *admin.TopicInfo) {
 		return
 	}
 	if n > kafka.MaxFetch {
-		t.bad("max.message.bytes is %d: a record batch of more than %d bytes cannot be read; lower it", n, kafka.MaxFetch)
+		t.bad("max.message.bytes is %d: a record batch of more than %d bytes cannot be read; lower it", n,
+			kafka.MaxFetch)
 	} else if limit := int64(t.cfg.Input.Limits.MaxMessageBytes); n > limit {
-		t.note("max.message.bytes is %d: records above input.limits.max_message_bytes, %d, become dead letters", n, limit)
+		t.note("max.message.bytes is %d: records above input.limits.max_message_bytes, %d, become dead letters", n,
+			limit)
 	}
 }
 
@@ -128,14 +135,17 @@ func (t *topicCheck) read(info *admin.TopicInfo) {
 func (t *topicCheck) written(info *admin.TopicInfo, deletes bool) {
 	timeout := t.cfg.Output.Kafka.TransactionTimeout.Std()
 	if d, ok := duration(info, "retention.ms"); ok && deletes && t.transactions && d < 2*timeout {
-		t.bad("retention.ms is %s: records may be removed before their transaction of up to %s has ended; make it longer than %s", d, timeout, 2*timeout)
+		t.bad("retention.ms is %s: records may be removed before their transaction of up to %s has ended; make it "+
+			"longer than %s", d, timeout, 2*timeout)
 	}
 	const least = 1 << 20
 	if n, err := strconv.Atoi(info.Config["max.message.bytes"]); err == nil && n < least {
-		t.bad("max.message.bytes is %d: record batches of motifd have 512 KiB and one record more; make it at least %d", n, least)
+		t.bad("max.message.bytes is %d: record batches of motifd have 512 KiB and one record more; make it at least %d",
+			n, least)
 	}
 	if n, err := strconv.Atoi(info.Config["min.insync.replicas"]); err == nil && n > info.Replicas {
-		t.bad("min.insync.replicas is %d, but there are %d replicas: nothing can be written; lower it, or add replicas", n, info.Replicas)
+		t.bad("min.insync.replicas is %d, but there are %d replicas: nothing can be written; lower it, or add replicas",
+			n, info.Replicas)
 	} else if err == nil && n == 1 && info.Replicas > 2 {
 		t.note("min.insync.replicas is 1: what one broker alone has acknowledged is lost with it; set it to 2")
 	}
@@ -145,7 +155,8 @@ func (t *topicCheck) written(info *admin.TopicInfo, deletes bool) {
 func (t *topicCheck) settings() {
 	k := t.cfg.Output.Kafka
 	if !t.has && k.Transactions == publish.TransactionsOn {
-		t.bad("they have no transactions; set output.kafka.transactions: off, which lessens the promise to at-least-once")
+		t.bad("they have no transactions; set output.kafka.transactions: off, which lessens the promise to " +
+			"at-least-once")
 	}
 	if !t.transactions {
 		t.note("transactions are not used: a record may appear twice after a crash")
@@ -153,7 +164,8 @@ func (t *topicCheck) settings() {
 	}
 	limit, err := strconv.ParseInt(t.broker["transaction.max.timeout.ms"], 10, 64)
 	if d := k.TransactionTimeout.Std(); err == nil && d.Milliseconds() > limit {
-		t.bad("transaction.max.timeout.ms is %d: output.kafka.transaction_timeout is %s, which is more; lower it", limit, d)
+		t.bad("transaction.max.timeout.ms is %d: output.kafka.transaction_timeout is %s, which is more; lower it",
+			limit, d)
 	}
 }
 

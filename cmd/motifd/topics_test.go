@@ -57,17 +57,21 @@ func topicsCreated(t *testing.T, addr string) {
 		r = succeed(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml", "--partitions=3")
 		require.Contains(t, r.stdout, name+"control: exists, with 2 partitions")
 		require.Contains(t, r.stdout, name+"out: created for output, with 3 partitions, cleanup.policy="+policy)
-		require.Contains(t, r.stdout, name+"out-progress: created for progress, with 1 partition, cleanup.policy=compact")
+		require.Contains(t, r.stdout, name+"out-progress: created for progress, with 1 partition, "+
+			"cleanup.policy=compact")
 		r = succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 		require.NotContains(t, r.stdout, "wrong")
-		infos, err := admin.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress", name+"nosuch")
+		infos, err := admin.DescribeTopics(t.Context(), client, name+"in", name+"out", name+"dead", name+"out-progress",
+			name+"nosuch")
 		require.NoError(t, err)
 		got := map[string]string{}
 		for topic, info := range infos {
 			got[strings.TrimPrefix(topic, name)] = fmt.Sprint(info.Partitions, " ", info.Config["cleanup.policy"])
 		}
-		require.Equal(t, map[string]string{"in": "3 delete", "out": "3 " + policy, "dead": "1 delete", "out-progress": "1 compact"}, got)
-		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml").stdout, "exists")-1)
+		require.Equal(t, map[string]string{"in": "3 delete", "out": "3 " + policy, "dead": "1 delete",
+			"out-progress": "1 compact"}, got)
+		require.Equal(t, 4, strings.Count(succeed(t, dir, "topics", "create", "--timeout=10m", "-c",
+			"motifd.yaml").stdout, "exists")-1)
 	}
 }
 
@@ -79,7 +83,8 @@ func TestTopicsCheck(t *testing.T) {
 
 func topicsChecked(t *testing.T, addr string) {
 	good := func() map[string]admin.Topic {
-		return map[string]admin.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {}, "out-progress": {Config: admin.Compacted()}}
+		return map[string]admin.Topic{"in": {}, "out": {Partitions: 2}, "dead": {}, "control": {},
+			"out-progress": {Config: admin.Compacted()}}
 	}
 	for what, c := range map[string]struct {
 		mode, topic string
@@ -90,18 +95,25 @@ func topicsChecked(t *testing.T, addr string) {
 		"compacted input":     {topic: "in", config: admin.Compacted(), want: "set cleanup.policy=delete"},
 		"compacted changelog": {topic: "out", config: admin.Compacted(), want: "or output.mode: upsert"},
 		"deleted upsert":      {mode: "upsert", topic: "out", want: "matches that stand would be removed"},
-		"upsert with retention": {mode: "upsert", topic: "out", config: map[string]string{"cleanup.policy": "compact,delete"},
-			want: "retention would remove matches that stand"},
+		"upsert with retention": {mode: "upsert", topic: "out",
+			config: map[string]string{"cleanup.policy": "compact,delete"},
+			want:   "retention would remove matches that stand"},
 		"compacted dead letters": {topic: "dead", config: admin.Compacted(), want: "set cleanup.policy=delete"},
 		"compacted control":      {topic: "control", config: admin.Compacted(), want: "set cleanup.policy=delete"},
-		"progress partitions":    {topic: "out-progress", partitions: 2, config: admin.Compacted(), want: "a progress topic has 1"},
-		"deleted progress":       {topic: "out-progress", want: "the progress record would be removed"},
-		"short retention":        {topic: "out", config: map[string]string{"retention.ms": "1000"}, want: "make it longer than 2m0s"},
-		"small messages":         {topic: "out", config: map[string]string{"max.message.bytes": "1000"}, want: "make it at least 1048576"},
-		"in-sync replicas":       {topic: "out", config: map[string]string{"min.insync.replicas": "2"}, want: "nothing can be written"},
-		"huge messages":          {topic: "in", config: map[string]string{"max.message.bytes": "200000000"}, want: "cannot be read"},
-		"partition":              {set: "input.kafka.partitions=0,1", want: "has no partition 1, which input.kafka.partitions names"},
-		"time-out":               {set: "output.kafka.transaction_timeout=1h", want: "transaction.max.timeout.ms is"},
+		"progress partitions": {topic: "out-progress", partitions: 2, config: admin.Compacted(),
+			want: "a progress topic has 1"},
+		"deleted progress": {topic: "out-progress", want: "the progress record would be removed"},
+		"short retention": {topic: "out", config: map[string]string{"retention.ms": "1000"},
+			want: "make it longer than 2m0s"},
+		"small messages": {topic: "out", config: map[string]string{"max.message.bytes": "1000"},
+			want: "make it at least 1048576"},
+		"in-sync replicas": {topic: "out", config: map[string]string{"min.insync.replicas": "2"},
+			want: "nothing can be written"},
+		"huge messages": {topic: "in", config: map[string]string{"max.message.bytes": "200000000"},
+			want: "cannot be read"},
+		"partition": {set: "input.kafka.partitions=0,1",
+			want: "has no partition 1, which input.kafka.partitions names"},
+		"time-out": {set: "output.kafka.transaction_timeout=1h", want: "transaction.max.timeout.ms is"},
 	} {
 		mode := "changelog"
 		if c.mode != "" {
@@ -140,7 +152,8 @@ func topicsNotes(t *testing.T, addr string) {
 	dir, name, client := topicsDir(t, addr, "upsert")
 	unclean := map[string]string{"unclean.leader.election.enable": "true", "max.message.bytes": "9000000"}
 	for _, topic := range []admin.Topic{
-		{Name: "in", Config: unclean}, {Name: "out", Config: map[string]string{"cleanup.policy": "compact", "delete.retention.ms": "1000"}},
+		{Name: "in", Config: unclean},
+		{Name: "out", Config: map[string]string{"cleanup.policy": "compact", "delete.retention.ms": "1000"}},
 		{Name: "dead", Partitions: 2}, {Name: "control"}, admin.ProgressTopic("out-progress"),
 	} {
 		topic.Name = name + topic.Name
@@ -148,8 +161,10 @@ func topicsNotes(t *testing.T, addr string) {
 	}
 	r := succeed(t, dir, "topics", "check", "--timeout=10m", "-c", "motifd.yaml")
 	for _, note := range []string{
-		"unclean.leader.election.enable is true", "records above input.limits.max_message_bytes, 4194304, become dead letters",
-		"a consumer that takes longer to read the topic misses tombstones", "has 2 partitions: with one, the dead letters would be in order",
+		"unclean.leader.election.enable is true",
+		"records above input.limits.max_message_bytes, 4194304, become dead letters",
+		"a consumer that takes longer to read the topic misses tombstones",
+		"has 2 partitions: with one, the dead letters would be in order",
 		"there is 1 replica",
 	} {
 		require.Contains(t, r.stdout, "note: ")
@@ -168,7 +183,9 @@ func TestTopicsRefusals(t *testing.T) {
 	r = motifd(t, dir, "topics", "create", "--timeout=10m", "-c", "motifd.yaml")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, "the embedded log creates its topics itself")
-	dir = write(t, map[string]string{"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert", "NAME", "").Replace(topicsConfig)})
+	dir = write(t, map[string]string{
+		"motifd.yaml": strings.NewReplacer("ADDR", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "MODE", "upsert", "NAME",
+			"").Replace(topicsConfig)})
 	r = motifd(t, dir, "topics", "check", "-c", "motifd.yaml", "--timeout=200ms")
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.stderr, "the brokers did not answer within 200ms")

@@ -87,7 +87,8 @@ func byName(a, b named) int {
 // check compares what a consumer holds with the replay of the batch log, and what it adds up to with the oracle.
 func (x *torture) check() {
 	t := x.t
-	replayed := succeed(t, x.dir, "replay", "--batch-log", "state", "--dead-letter", "dead.jsonl", "--control", "control.jsonl").stdout
+	replayed := succeed(t, x.dir, "replay", "--batch-log", "state", "--dead-letter", "dead.jsonl", "--control",
+		"control.jsonl").stdout
 	want := slices.Collect(strings.Lines(replayed))
 	out, doubled := x.consume(x.topic("out"))
 	require.Zero(t, doubled)
@@ -108,9 +109,12 @@ func (x *torture) check() {
 	require.Contains(t, succeed(t, x.dir, "checkpoint", "verify", "state").stdout, "intact")
 	batches := strings.Count(readFile(t, filepath.Join(x.dir, "control.jsonl")), "\n")
 	f := &x.figures
-	t.Logf("%s: %d daemons and %d brokers killed in %s (%d times both at once), %d starts found a batch in hand; %d messages, "+
-		"%d updates, %d refused, %d query changes asked for; %d batches, %d records: 0 lost, 0 doubled; %d matches in the end, as the oracle",
-		x.mode, x.kills+f.brokerDown, x.restarts, f.took.Round(time.Second), f.brokerDown, f.openIntents, messages, updates, refused,
+	t.Logf("%s: %d daemons and %d brokers killed in %s (%d times both at once), %d starts found a batch in hand; %d "+
+		"messages, "+
+		"%d updates, %d refused, %d query changes asked for; %d batches, %d records: 0 lost, 0 doubled; %d matches "+
+		"in the end, as the oracle",
+		x.mode, x.kills+f.brokerDown, x.restarts, f.took.Round(time.Second), f.brokerDown, f.openIntents, messages,
+		updates, refused,
 		f.changes, batches, len(want), len(standing))
 }
 
@@ -185,7 +189,8 @@ func (x *torture) compacted(want []string, got []named) map[string]string {
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &r))
 		add(sum, r.Key, string(r.Value))
-		if i < len(got) && got[i].Key == r.Key && (got[i].Value == string(r.Value) || got[i].Value == brokertest.Null && string(r.Value) == "null") {
+		if i < len(got) && got[i].Key == r.Key &&
+			(got[i].Value == string(r.Value) || got[i].Value == brokertest.Null && string(r.Value) == "null") {
 			add(left, got[i].Key, got[i].Value)
 			i++
 		}
@@ -261,7 +266,8 @@ func (x *torture) offsets() {
 	}
 	for {
 		req := kmsg.NewPtrOffsetFetchRequest()
-		req.Group, req.RequireStable, req.Topics = x.topic("group"), true, append(req.Topics, rt) // stable: the transactions that bring one have ended
+		// stable: the transactions that bring one have ended
+		req.Group, req.RequireStable, req.Topics = x.topic("group"), true, append(req.Topics, rt)
 		res, err := req.RequestWith(t.Context(), cl)
 		require.NoError(t, err)
 		failed := kerr.ErrorForCode(res.ErrorCode)

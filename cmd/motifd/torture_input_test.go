@@ -54,7 +54,8 @@ func (in *tortureInput) edge(p int) dyngraph.Update {
 		c.live = c.live[:n-1]
 		return dyngraph.Update{Op: dyngraph.DeleteEdge, From: e[0], To: e[1], Label: e[2]}
 	}
-	u := dyngraph.Update{Op: dyngraph.InsertEdge, From: in.vertex(p), To: in.vertex(p), Label: string("TU"[in.rng.IntN(2)])}
+	u := dyngraph.Update{Op: dyngraph.InsertEdge, From: in.vertex(p), To: in.vertex(p),
+		Label: string("TU"[in.rng.IntN(2)])}
 	for u.To == u.From {
 		u.To = in.vertex(p)
 	}

@@ -164,7 +164,8 @@ func (x *torture) run() {
 	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{x.b.Addr()}},
 		admin.Topic{Name: x.topic("in"), Partitions: len(x.input.communities)},
 		admin.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
-		admin.Topic{Name: x.topic("dead")}, admin.Topic{Name: x.topic("control")}, admin.ProgressTopic(x.topic("out-progress"))))
+		admin.Topic{Name: x.topic("dead")}, admin.Topic{Name: x.topic("control")},
+		admin.ProgressTopic(x.topic("out-progress"))))
 	x.dir = write(t, map[string]string{
 		"motifd.yaml": strings.NewReplacer("BROKER", x.b.Addr(), "MODE", x.mode).Replace(tortureConfig),
 	})

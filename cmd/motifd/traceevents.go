@@ -71,17 +71,20 @@ func writeTraceEvents(w io.Writer, spans []timelineSpan) error {
 		return err
 	}
 	for i, l := range lanes {
-		if err := write(traceEvent{Name: "thread_name", Phase: "M", Thread: i + 1, Args: map[string]any{"name": l}}); err != nil {
+		if err := write(traceEvent{Name: "thread_name", Phase: "M", Thread: i + 1,
+			Args: map[string]any{"name": l}}); err != nil {
 			return err
 		}
-		if err := write(traceEvent{Name: "thread_sort_index", Phase: "M", Thread: i + 1, Args: map[string]any{"sort_index": i + 1}}); err != nil {
+		if err := write(traceEvent{Name: "thread_sort_index", Phase: "M", Thread: i + 1,
+			Args: map[string]any{"sort_index": i + 1}}); err != nil {
 			return err
 		}
 	}
 	us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 	for _, s := range spans {
-		e := traceEvent{Name: fmt.Sprintf("%s %d", s.what, s.batch), Category: s.what, Phase: "X", TS: us(s.begin), Duration: us(s.end - s.begin),
-			Thread: slices.Index(lanes, s.lane) + 1, Args: map[string]any{"batch": s.batch}}
+		e := traceEvent{Name: fmt.Sprintf("%s %d", s.what, s.batch), Category: s.what, Phase: "X", TS: us(s.begin),
+			Duration: us(s.end - s.begin),
+			Thread:   slices.Index(lanes, s.lane) + 1, Args: map[string]any{"batch": s.batch}}
 		if s.last > s.batch {
 			e.Name = fmt.Sprintf("%s %d-%d", s.what, s.batch, s.last)
 			e.Args["last_batch"] = s.last

@@ -57,7 +57,8 @@ func newTrouble(t *testing.T, b *brokertest.Broker, name string, replicas int, i
 	}
 	progress := admin.ProgressTopic(x.topic("out-progress"))
 	progress.Replication = replicas
-	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{b.Addr()}}, append(topics, progress)...))
+	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{b.Addr()}},
+		append(topics, progress)...))
 	for _, addr := range []*string{&input, &output} {
 		if *addr == "" {
 			*addr = b.Addr()
@@ -164,7 +165,8 @@ func (x *trouble) readCommitted(_ testing.TB, topic string) (out []brokertest.Re
 		return string(b)
 	}
 	for _, r := range committed(x.t, x.b.Addr(), topic) {
-		n := brokertest.Record{Partition: int(r.Partition), Offset: r.Offset, Key: text(r.Key), Value: text(r.Value), Headers: map[string]string{}}
+		n := brokertest.Record{Partition: int(r.Partition), Offset: r.Offset, Key: text(r.Key), Value: text(r.Value),
+			Headers: map[string]string{}}
 		for _, h := range r.Headers {
 			n.Headers[h.Key] = string(h.Value)
 		}

@@ -62,7 +62,8 @@ func underSearch(spans []timelineSpan) []timelineStage {
 		into := by[k]
 		into.n++
 		into.total += share * all.Seconds()
-		from, _ := slices.BinarySearchFunc(searches, s.begin, func(x timelineSpan, at time.Duration) int { return int(x.end - at) })
+		from, _ := slices.BinarySearchFunc(searches, s.begin,
+			func(x timelineSpan, at time.Duration) int { return int(x.end - at) })
 		for _, x := range searches[from:] {
 			if x.begin >= s.end {
 				break
@@ -76,7 +77,10 @@ func underSearch(spans []timelineSpan) []timelineStage {
 		}
 	}
 	lanes := laneOrder(spans)
-	slices.SortStableFunc(order, func(a, b key) int { return slices.Index(lanes, a.lane) - slices.Index(lanes, b.lane) })
+	slices.SortStableFunc(order, func(a, b key) int {
+		return slices.Index(lanes, a.lane) -
+			slices.Index(lanes, b.lane)
+	})
 	out := make([]timelineStage, 0, len(order))
 	seconds := func(s float64) float64 { return rounded(time.Duration(s * 1e9)) }
 	for _, k := range order {
@@ -97,7 +101,8 @@ func (s *timelineSummary) print(w io.Writer) error {
 			}
 			return fmt.Sprintf("%.0f%%", 100*of/x.TotalS)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\t%s\t\n", x.Lane, x.What, 1000*x.TotalS, part(x.OtherSearchS), part(x.OwnSearchS))
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\t%s\t\n", x.Lane, x.What, 1000*x.TotalS, part(x.OtherSearchS),
+			part(x.OwnSearchS))
 	}
 	if err := t.Flush(); err != nil {
 		return err

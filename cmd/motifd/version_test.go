@@ -24,7 +24,8 @@ func TestVersion(t *testing.T) {
 		"v1.4.0":                 versionOf("", info("v1.4.0", "vcs.revision", revision)),
 		"dev-0123456789ab":       versionOf("", info("(devel)", "vcs.revision", revision, "vcs.modified", "false")),
 		"dev-0123456789ab-dirty": versionOf("", info("(devel)", "vcs.revision", revision, "vcs.modified", "true")),
-		"dev":                    versionOf("", info("(devel)")) + versionOf("", func() (*debug.BuildInfo, bool) { return nil, false })[3:],
+		"dev": versionOf("", info("(devel)")) +
+			versionOf("", func() (*debug.BuildInfo, bool) { return nil, false })[3:],
 	} {
 		require.Equal(t, want, got)
 	}

@@ -16,8 +16,9 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 	const said = `no vertex in the graph has the label "account"; did you mean "Account"?`
 	edge := `{"op":"+","from":"a","to":"b","label":"PAY","from_label":"Account","to_label":"Account"}`
 	files := write(t, map[string]string{
-		"g.jsonl": edge + "\n", "pay.cypher": "MATCH (a:account)-[:PAY]->(b)", "twice.cypher": "MATCH (a)-[:PAY]->(b), (a)-[:PAY]->(b)",
-		"good.cypher": "MATCH (a:Account)-[:PAY]->(b)",
+		"g.jsonl": edge + "\n", "pay.cypher": "MATCH (a:account)-[:PAY]->(b)",
+		"twice.cypher": "MATCH (a)-[:PAY]->(b), (a)-[:PAY]->(b)",
+		"good.cypher":  "MATCH (a:Account)-[:PAY]->(b)",
 	})
 	twice := `2 pattern edges join "a" and "b" with the label "PAY"`
 	out := succeed(t, files, "query", "validate", "pay.cypher", "twice.cypher", "good.cypher").stdout
@@ -59,7 +60,8 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 	require.NoError(t, produceOne(t.Context(), port, []byte(edge)))
 	p.until("the edge is there", func() bool { return p.status().Edges == 1 })
 	for _, more := range [][]string{{"--dry-run"}, nil} {
-		r := succeed(t, dir, append([]string{"query", "add", filepath.Join(files, "pay.cypher"), "--url", p.url}, more...)...)
+		r := succeed(t, dir, append([]string{"query", "add", filepath.Join(files, "pay.cypher"), "--url", p.url},
+			more...)...)
 		require.Contains(t, r.stdout, "\nwarning: "+said)
 	}
 	warnings := func() (of []string) {
@@ -93,9 +95,11 @@ func TestAQueryThatMatchedIsNotWarnedOf(t *testing.T) {
 	t.Parallel()
 	const edge = `"from":"a","to":"b","label":"PAY"}` + "\n"
 	dir := write(t, map[string]string{
-		"u.jsonl": `{"op":"+",` + edge + `{"op":"-",` + edge, "pay.cypher": "MATCH (a)-[:PAY]->(b)", "buy.cypher": "MATCH (a)-[:BUY]->(b)",
+		"u.jsonl": `{"op":"+",` + edge + `{"op":"-",` + edge, "pay.cypher": "MATCH (a)-[:PAY]->(b)",
+		"buy.cypher": "MATCH (a)-[:BUY]->(b)",
 	})
-	r := succeed(t, dir, "replay", "--updates", "u.jsonl", "--query", "pay.cypher", "--query", "buy.cypher", "--batch", "1")
+	r := succeed(t, dir, "replay", "--updates", "u.jsonl", "--query", "pay.cypher", "--query", "buy.cypher", "--batch",
+		"1")
 	require.Equal(t, 1, strings.Count(r.stderr, "no match is possible"), r.stderr)
 	require.Contains(t, r.stderr, "BUY")
 }

@@ -87,8 +87,9 @@ func TestExtremeUpdates(t *testing.T) {
 	b.Number = math.MaxUint64
 	for _, p := range []dyngraph.Position{{Partition: math.MaxInt32, Offset: math.MaxInt64, Element: math.MaxInt32},
 		{Partition: math.MinInt32, Offset: math.MinInt64, Element: math.MinInt32}, {}} {
-		b.Updates = append(b.Updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "\x00", To: "ü", Label: "L", FromLabel: "L",
-			ToLabel: "M", Attr: dyngraph.Attr{HasTS: true, TS: math.MinInt64}, Pos: p})
+		b.Updates = append(b.Updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "\x00", To: "ü", Label: "L",
+			FromLabel: "L",
+			ToLabel:   "M", Attr: dyngraph.Attr{HasTS: true, TS: math.MinInt64}, Pos: p})
 	}
 	v, err := appendIntent(nil, &intent{batch: b})
 	require.NoError(t, err)

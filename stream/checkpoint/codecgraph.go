@@ -172,7 +172,8 @@ func (d *decoder) edges(renewed bool) []dyngraph.EdgeRecord {
 	es := make([]dyngraph.EdgeRecord, n)
 	for i := range es {
 		e := &es[i]
-		e.From, e.Label, e.To = dyngraph.VertexID(d.uint32()), dyngraph.LabelID(d.uint32()), dyngraph.VertexID(d.uint32())
+		e.From, e.Label, e.To = dyngraph.VertexID(d.uint32()), dyngraph.LabelID(d.uint32()),
+			dyngraph.VertexID(d.uint32())
 		e.Attr = d.attrField()
 		if renewed {
 			e.Previous = d.attrField()

@@ -76,7 +76,8 @@ func TestCrashAtEveryWrite(t *testing.T) {
 				if im.step+1 < len(states) && got == states[im.step+1] {
 					continue
 				}
-				requireSame(t, states[im.step], got, fmt.Sprintf("image %d of %d, after step %d", i, len(c.images), im.step))
+				requireSame(t, states[im.step], got,
+					fmt.Sprintf("image %d of %d, after step %d", i, len(c.images), im.step))
 			}
 			t.Logf("%d crashes", len(c.images))
 		})

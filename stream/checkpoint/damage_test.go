@@ -82,7 +82,8 @@ func TestDamagedFiles(t *testing.T) {
 	for _, name := range names {
 		path := sound.PathJoin(testDir, name)
 		text := contentOf(t, sound, path)
-		kind := strings.Trim(name, "-.0123456789") // 000014.sst, MANIFEST-000011, marker.manifest.000003.MANIFEST-000011
+		// 000014.sst, MANIFEST-000011, marker.manifest.000003.MANIFEST-000011
+		kind := strings.Trim(name, "-.0123456789")
 		try := func(what string, change func(fs *vfs.MemFS)) {
 			fs := vfs.NewMem()
 			ok, err := vfs.Clone(sound, fs, testDir, testDir)

@@ -79,8 +79,9 @@ func (s *failStop) Lock(name string) (io.Closer, error) {
 	// An error about the path comes from creating the lock's file, and a bare EAGAIN or EACCES from locking it; when
 	// this process has the lock, there is only a message.
 	var path *os.PathError
-	s.locked = err != nil && !errors.As(err, &path) && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) ||
-		strings.Contains(err.Error(), "lock held by current process"))
+	s.locked = err != nil && !errors.As(err, &path) &&
+		(errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) ||
+			strings.Contains(err.Error(), "lock held by current process"))
 	return c, err
 }
 

@@ -55,7 +55,8 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			g.Commit()
 		}
 		boot := rebuilt(g, h.directed)
-		h.steps = append(h.steps, step{"bootstrap", func(s *Store) error { return s.Bootstrap(context.Background(), boot) },
+		h.steps = append(h.steps, step{"bootstrap",
+			func(s *Store) error { return s.Bootstrap(context.Background(), boot) },
 			dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})})
 	}
 	h.graphs = append(h.graphs, dumpContent(g, pos, queries))
@@ -111,7 +112,8 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			info := h.infos[done]
 			open = open[1:]
 			done++
-			record(fmt.Sprint("commit ", info.Batch), func(s *Store) error { return s.Commit(context.Background(), info) })
+			record(fmt.Sprint("commit ", info.Batch),
+				func(s *Store) error { return s.Commit(context.Background(), info) })
 		}
 	}
 	return h
@@ -213,7 +215,8 @@ func randomDeadLetters(rng *rand.Rand) (ls []stream.DeadLetter) {
 func randomDecision(rng *rand.Rand) matcher.Decision {
 	return matcher.Decision{Query: fmt.Sprint("q", rng.IntN(3)), Version: rng.Uint64N(9),
 		Sign: []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)], Order: rng.Uint32(),
-		Action: matcher.Action(rng.IntN(4)), Cause: matcher.Cause(rng.IntN(7)), Snapshot: rng.IntN(2) == 0, Kept: rng.Uint64()}
+		Action: matcher.Action(rng.IntN(4)), Cause: matcher.Cause(rng.IntN(7)), Snapshot: rng.IntN(2) == 0,
+		Kept: rng.Uint64()}
 }
 
 func randomChange(rng *rand.Rand, queries []matcher.QueryState) (*matcher.QueryChange, []matcher.QueryState) {
@@ -237,13 +240,15 @@ func randomReport(rng *rand.Rand, batch uint64) *stream.BatchReport {
 		return nil
 	}
 	r := &stream.BatchReport{Batch: batch, Messages: rng.IntN(100), Updates: rng.IntN(100), Inserted: rng.IntN(9),
-		Deleted: rng.IntN(9), Records: rng.Uint64(), DeadLetters: rng.IntN(3), Positions: map[string]int64{"0": 1, "17": -4}}
+		Deleted: rng.IntN(9), Records: rng.Uint64(), DeadLetters: rng.IntN(3),
+		Positions: map[string]int64{"0": 1, "17": -4}}
 	if rng.IntN(3) == 0 {
 		r.Change = &stream.ChangeReport{Op: "add", Query: "q", Version: 3}
 	}
 	for i := range rng.IntN(3) {
 		r.Queries = append(r.Queries, stream.QueryReport{Query: fmt.Sprint("q", i), Version: 2,
-			Positive: stream.Total{Count: someCount(rng), Unknown: rng.IntN(4) == 0}, Negative: stream.Total{Count: someCount(rng)},
+			Positive:  stream.Total{Count: someCount(rng), Unknown: rng.IntN(4) == 0},
+			Negative:  stream.Total{Count: someCount(rng)},
 			Truncated: rng.IntN(2) == 0, Suspended: rng.IntN(2) == 0, Snapshot: rng.IntN(2) == 0,
 			Skipped: rng.Uint64N(3), Limit: []string{"", "query_time"}[rng.IntN(2)], LossySince: rng.Uint64N(3)})
 	}
@@ -290,7 +295,8 @@ func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState)
 	for e := range v.EdgesSeq() {
 		from, to, label := v.Edge(e)
 		a := v.Attr(e)
-		fmt.Fprintf(&b, "edge %d %d %d id %q ts %v %d props %q\n", from, label, to, a.ID, a.HasTS, a.TS, string(a.Props))
+		fmt.Fprintf(&b, "edge %d %d %d id %q ts %v %d props %q\n", from, label, to, a.ID, a.HasTS, a.TS,
+			string(a.Props))
 	}
 	older, newer := g.PendingFree()
 	fmt.Fprintf(&b, "pending %v %v\n", append([]dyngraph.VertexID{}, older...), append([]dyngraph.VertexID{}, newer...))

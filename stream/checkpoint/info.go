@@ -55,7 +55,8 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 	out := &Contents{
 		Format: Format, StreamID: c.streamID, Settings: c.settings,
 		Batch: st.batch, Bootstrapped: st.bootstrapped, Positions: st.positions, InputFiles: c.files,
-		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().DiskSpaceUsage(),
+		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().
+				DiskSpaceUsage(),
 		Vertices: st.digests.vertices.count, Edges: st.digests.edges.count, Labels: st.digests.labels.count,
 		Pending: len(st.older) + len(st.newer),
 		Queries: c.queries, Suspend: c.suspend,

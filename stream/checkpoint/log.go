@@ -169,7 +169,8 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 		case has&hasIntent == 0:
 			return damaged("batch %d in the log has no intent", cur.batch)
 		case done != (cur.batch <= batch):
-			return damaged("batch %d in the log: committed is %v, but the last committed batch is %d", cur.batch, done, batch)
+			return damaged("batch %d in the log: committed is %v, but the last committed batch is %d", cur.batch, done,
+				batch)
 		}
 		if n := len(l.committed); n > 0 && len(l.open) == 0 && l.committed[n-1].batch+1 != cur.batch {
 			return damaged("the log goes from batch %d to batch %d", l.committed[n-1].batch, cur.batch)

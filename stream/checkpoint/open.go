@@ -42,7 +42,8 @@ type Options struct {
 	ReadOnly bool
 	// Logger receives what the storage engine reports about failures; nil drops it. It is called from any goroutine.
 	Logger func(message string)
-	// existing opens a checkpoint that must be there, whatever its Settings and its format are, for a request or a copy.
+	// existing opens a checkpoint that must be there, whatever its Settings and its format are, for a request or a
+	// copy.
 	existing bool
 	// memTable is the size of the storage engine's tables in memory, 0 for memTableSize; tests that fill them make them
 	// smaller.
@@ -107,7 +108,8 @@ func openDatabase(dir string, o Options) (*database, error) {
 	db, err := pebble.Open(dir, opt)
 	switch {
 	case d.fs.locked:
-		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it; stop that one, or wait "+
+		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it; stop that one, "+
+			"or wait "+
 			"for its end (fuser -v %s names it); deleting the file LOCK does not help", dir, stream.ErrLocked, dir)
 	case d.fault.tripped(): // whatever else went wrong follows from it
 		if err == nil {
@@ -145,19 +147,20 @@ func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {
 			f.trip("read", i.Path, damaged("%s", firstLine(i.Details.Error())))
 		}},
 	}
-	// Edges come in no order of their keys, so that a merge of the topmost level writes nearly all of the next one anew.
-	// It waits until eight flushes lie above each other (Pebble counts each twice), not two, and the next level may be as
-	// large as a graph of some million edges takes, which then is not merged once more into the one below.
+	// Edges come in no order of their keys, so that a merge of the topmost level writes nearly all of the next one
+	// anew. It waits until eight flushes lie above each other (Pebble counts each twice), not two, and the next level
+	// may be as large as a graph of some million edges takes, which then is not merged once more into the one below.
 	o.L0CompactionThreshold = 2 * 8
 	// Where merges do not keep pace, writes wait for room, before Pebble would have them wait where nothing stops that.
 	o.L0StopWritesThreshold = math.MaxInt32
 	o.LBaseMaxBytes = 256 << 20
-	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the next,
-	// and what retention has dropped stays on disk until they are merged. By their number they are, when there are as many
-	// as in eight flushes (about eight tables each): waitingBytes. Pebble's own number is 500, which kept 1 GiB of a log
-	// of 64 MiB.
+	// Tables of the log lie beside each other, not above: however many there are, they count as one flush above the
+	// next, and what retention has dropped stays on disk until they are merged. By their number they are, when there
+	// are as many as in eight flushes (about eight tables each): waitingBytes. Pebble's own number is 500, which kept
+	// 1 GiB of a log of 64 MiB.
 	o.L0CompactionFileThreshold = 8 * 8
-	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged anyway.
+	// Deleted edges leave tombstones that nobody reads over before the next start: they go when tables are merged
+	// anyway.
 	o.Experimental.TombstoneDenseCompactionThreshold = -1
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range o.Levels {
@@ -205,7 +208,8 @@ func (d *database) checkFormat() (found bool, err error) {
 		return false, fmt.Errorf("%s: %w: the format record is damaged", d.dir, ErrFormat)
 	}
 	if n < oldestFormat || n > Format {
-		return false, fmt.Errorf("%s: %w: it has format %d, and this motifd reads formats up to %d; run the motifd that wrote it, "+
+		return false, fmt.Errorf("%s: %w: it has format %d, and this motifd reads formats up to %d; run the motifd "+
+			"that wrote it, "+
 			"or set checkpoint.dir to a new directory", d.dir, ErrFormat, n, Format)
 	}
 	d.format = n

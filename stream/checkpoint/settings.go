@@ -50,10 +50,12 @@ func (e *SettingsError) Error() string {
 		fmt.Fprintf(&b, " %s is %s there and %s in the configuration", f.Field, f.Stored, f.Configured)
 	}
 	if e.InHand != 0 {
-		fmt.Fprintf(&b, ". Batch %d is in hand and has to be finished under the settings that it was begun with: start once "+
+		fmt.Fprintf(&b, ". Batch %d is in hand and has to be finished under the settings that it was begun with: "+
+			"start once "+
 			"with them, stop, then change the configuration", e.InHand)
 	} else {
-		b.WriteString(". Configure what is there, or set checkpoint.dir to a new directory, which starts with an empty graph")
+		b.WriteString(". Configure what is there, or set checkpoint.dir to a new directory, which starts with an " +
+			"empty graph")
 	}
 	return b.String()
 }

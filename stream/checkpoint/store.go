@@ -96,7 +96,8 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	s.streamID, s.settings, s.state, s.queries, s.log, s.files, s.suspend = c.streamID, c.settings, c.state, c.queries, c.log, c.files, c.suspend
+	s.streamID, s.settings, s.state, s.queries, s.log, s.files, s.suspend = c.streamID, c.settings, c.state, c.queries,
+		c.log, c.files, c.suspend
 	if err := s.readDigests(); err != nil {
 		return err
 	}
@@ -162,7 +163,8 @@ func (s *Store) settle() error {
 		return nil
 	}
 	if open := s.log.open; len(open) > 0 {
-		e.Field = []FieldDifference{{"shape", fmt.Sprintf("%q", s.settings.Shape), fmt.Sprintf("%q", s.opt.Settings.Shape)}}
+		e.Field = []FieldDifference{{"shape", fmt.Sprintf("%q", s.settings.Shape),
+			fmt.Sprintf("%q", s.opt.Settings.Shape)}}
 		e.InHand = open[0].batch
 		return e
 	}
@@ -286,7 +288,8 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 		return fmt.Errorf("checkpoint: decision about batch %d, which has no open intent", batch)
 	}
 	size, err := s.put(decisionKey(batch, n), appendDecision([]byte{codecVersion}, &x),
-		fmt.Sprintf("decision about batch %d", batch), s.db.apply) // small, and the search waits for it: it needs no room
+		// small, and the search waits for it: it needs no room
+		fmt.Sprintf("decision about batch %d", batch), s.db.apply)
 	if err != nil {
 		return err
 	}
@@ -339,7 +342,8 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 	}
 	s.mu.Unlock()
 	if !oldest {
-		return fmt.Errorf("checkpoint: commit of batch %d, but batch %d is the last committed one, and %d has no open intent "+
+		return fmt.Errorf("checkpoint: commit of batch %d, but batch %d is the last committed one, and %d has no "+
+			"open intent "+
 			"or is not the oldest", c.Batch, next.batch, c.Batch)
 	}
 	fail := func(err error) error { return fmt.Errorf("checkpoint: commit of batch %d: %w", c.Batch, err) }
@@ -382,7 +386,8 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 	if err := b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
 		return fail(err)
 	}
-	if err := b.Set(keyIntents, seal(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest)), nil); err != nil {
+	if err := b.Set(keyIntents, seal(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest)), nil); err !=
+		nil {
 		return fail(err)
 	}
 	now := s.now()

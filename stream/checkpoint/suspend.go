@@ -73,7 +73,8 @@ func (s *Store) Suspend(query string) (Suspension, error) {
 	suspend := append(slices.Clone(s.suspend), query)
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := errors.Join(setSuspend(b, suspend), b.Set(keyFormat, formatValue(), nil)); err != nil { // older versions do not know it
+	// older versions do not know it
+	if err := errors.Join(setSuspend(b, suspend), b.Set(keyFormat, formatValue(), nil)); err != nil {
 		return out, err
 	}
 	if err := s.db.apply(b); err != nil {

@@ -46,8 +46,9 @@ func TestSuspendIsKeptUntilItIsDone(t *testing.T) {
 	commit := func(s *Store, batch uint64, queries ...matcher.QueryState) {
 		require.NoError(
 			t,
-			s.Commit(t.Context(), &stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1}, Queries: queries,
-				Report: &stream.BatchReport{Batch: batch}}),
+			s.Commit(t.Context(), &stream.CommitInfo{Batch: batch, Effect: dyngraph.Effect{LabelsBefore: 1},
+				Queries: queries,
+				Report:  &stream.BatchReport{Batch: batch}}),
 		)
 	}
 	s, err = Open(testDir, opt)

@@ -57,7 +57,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 			require.NoError(t, b.Set(vertexKey(nil, 5000), v, nil))
 		}, "is there twice", false},
 		"label out of range": {func(db *database, _ *control, b *pebble.Batch) {
-			require.NoError(t, b.Set(vertexKey(nil, 5000), appendVertex(nil, &dyngraph.VertexRecord{Key: "x", Label: 999}), nil))
+			require.NoError(t, b.Set(vertexKey(nil, 5000),
+				appendVertex(nil, &dyngraph.VertexRecord{Key: "x", Label: 999}), nil))
 		}, "label 999", false},
 		"label missing": {func(db *database, _ *control, b *pebble.Batch) {
 			k, _ := first(db, spaceLabel)
@@ -66,7 +67,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"pending in use": {func(db *database, c *control, b *pebble.Batch) {
 			k, _ := first(db, spaceVertex)
 			id, _ := parseID(k)
-			require.NoError(t, b.Set(keyState, stateWith(c, func(s *state) { s.older = append(s.older, dyngraph.VertexID(id)) }), nil))
+			require.NoError(t, b.Set(keyState,
+				stateWith(c, func(s *state) { s.older = append(s.older, dyngraph.VertexID(id)) }), nil))
 		}, "pending and in use", false},
 		"pending lost": {func(db *database, c *control, b *pebble.Batch) {
 			require.NoError(t, b.Set(keyState, stateWith(c, func(s *state) { s.newer = append(s.newer, 77777) }), nil))
@@ -97,7 +99,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 			k := logKey(c.log.committed[2].batch, partDone)
 			o, err := db.readDone(c.log.committed[2].batch)
 			require.NoError(t, err)
-			o.effect.Inserted = append(o.effect.Inserted, dyngraph.EdgeRecord{From: 1, To: 2, Label: 1, Attr: dyngraph.Attr{ID: "never"}})
+			o.effect.Inserted = append(o.effect.Inserted,
+				dyngraph.EdgeRecord{From: 1, To: 2, Label: 1, Attr: dyngraph.Attr{ID: "never"}})
 			v, err := appendDone([]byte{codecVersion}, o)
 			require.NoError(t, err)
 			require.NoError(t, b.Set(k, seal(k, v), nil))

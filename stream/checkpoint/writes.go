@@ -42,7 +42,10 @@ func (w *writes) add(b *pebble.Batch, key, value []byte) error {
 
 // flush puts the records into the batch. Those of one key keep their order.
 func (w *writes) flush(b *pebble.Batch) error {
-	slices.SortFunc(w.at, func(x, y write) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.key, y.key)) })
+	slices.SortFunc(w.at, func(x, y write) int {
+		return cmp.Or(cmp.Compare(x.order, y.order),
+			cmp.Compare(x.key, y.key))
+	})
 	for i := range w.at {
 		r := &w.at[i]
 		key := w.buf[r.key:r.value]

@@ -27,7 +27,8 @@ func TestWritesAreSorted(t *testing.T) {
 			case 0:
 				key = vertexKey(nil, dyngraph.VertexID(rng.IntN(300)))
 			default:
-				key = edgeKey(nil, dyngraph.VertexID(rng.IntN(300)), dyngraph.LabelID(rng.IntN(3)), dyngraph.VertexID(rng.IntN(300)))
+				key = edgeKey(nil, dyngraph.VertexID(rng.IntN(300)), dyngraph.LabelID(rng.IntN(3)),
+					dyngraph.VertexID(rng.IntN(300)))
 			}
 			if rng.IntN(3) > 0 {
 				value = bytes.Repeat([]byte{byte(rng.IntN(256))}, rng.IntN(40))
@@ -47,7 +48,8 @@ func TestWritesAreSorted(t *testing.T) {
 		want, _ := content(t, direct)
 		got, runs := content(t, sorted)
 		require.Equal(t, want, got, "seed %d", seed)
-		require.LessOrEqual(t, runs, sorted.Len()/writesRun+1, "seed %d: the keys descend more often than runs end", seed)
+		require.LessOrEqual(t, runs, sorted.Len()/writesRun+1, "seed %d: the keys descend more often than runs end",
+			seed)
 		require.NoError(t, direct.Close())
 		require.NoError(t, sorted.Close())
 		require.NoError(t, db.Close())

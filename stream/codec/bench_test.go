@@ -14,7 +14,8 @@ import (
 // benchObject is a payment as the issue's example has it.
 func benchObject(i int) string {
 	return fmt.Sprintf(
-		`{"op":"+","from":"acct-%07d","to":"acct-%07d","label":"TRANSFER","from_label":"Account","to_label":"Account","id":"tx-%09d","ts":%d}`,
+		`{"op":"+","from":"acct-%07d","to":"acct-%07d","label":"TRANSFER","from_label":"Account",`+
+			`"to_label":"Account","id":"tx-%09d","ts":%d}`,
 		i*7919%100000,
 		i*104729%100000,
 		i,
@@ -79,7 +80,8 @@ func BenchmarkDecodeCSV(b *testing.B) {
 	for i := range 10000 {
 		recs = append(
 			recs,
-			stream.Record{Header: header, Value: fmt.Appendf(nil, "%d,%d,147.8,%d,tx-%d", i*7919%100000, i*104729%100000, i, i)},
+			stream.Record{Header: header, Value: fmt.Appendf(nil, "%d,%d,147.8,%d,tx-%d", i*7919%100000,
+				i*104729%100000, i, i)},
 		)
 	}
 	benchDecode(b, FormatCSV, DecoderOptions{Mapping: m}, recs, 1)

@@ -87,7 +87,8 @@ func (d *csvDecoder) Decode(rec stream.Record, dst []dyngraph.Update) ([]dyngrap
 		if bad != nil {
 			err = d.syntax(rec.Value)
 		} else if n == d.opt.MaxElements {
-			err = refuse(ReasonSize, "the record has more than %d rows (input.limits.max_updates); send several messages", n)
+			err = refuse(ReasonSize, "the record has more than %d rows (input.limits.max_updates); send several "+
+				"messages", n)
 		} else {
 			pos.Element = int32(n)
 			dst = append(dst, dyngraph.Update{Pos: pos})

@@ -38,7 +38,8 @@ func TestCSVDataSets(t *testing.T) {
 	require.Equal(t, dyngraph.Update{
 		Op: dyngraph.InsertEdge, From: "280", To: "15349", Label: "TRANSFER", FromLabel: "Account", ToLabel: "Account",
 		Attr: dyngraph.Attr{TS: 1, HasTS: true, Props: []byte(`{"value":"147.8"}`)},
-	}, csvOne(t, "from=sourceNodeId,to=targetNodeId,label='TRANSFER',ts=time,from_label='Account',to_label='Account',prop.value=value", amlsim, "280,15349,147.8,1\n"))
+	}, csvOne(t, "from=sourceNodeId,to=targetNodeId,label='TRANSFER',ts=time,"+
+		"from_label='Account',to_label='Account',prop.value=value", amlsim, "280,15349,147.8,1\n"))
 
 	require.Equal(t, dyngraph.Update{Op: dyngraph.InsertVertex, Key: "7", Label: "1"},
 		csvOne(t, "op='+v',key=nodeid,key_label=isFraud", "nodeid,isFraud,init_balance,fraudStep", "7,1,175.80,-1\r\n"))
@@ -67,14 +68,20 @@ func TestCSVMapping(t *testing.T) {
 	}{
 		{"from=#2,to=#1", "", "b,a", dyngraph.Update{Op: dyngraph.InsertEdge, From: "a", To: "b"}},
 		{"from=#1,to=#1", "x", "a", dyngraph.Update{Op: dyngraph.InsertEdge, From: "a", To: "a"}},
-		{` from = "a ""b"", c" , to = d`, `"a ""b"", c",d`, "1,2", dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
+		{` from = "a ""b"", c" , to = d`, `"a ""b"", c",d`, "1,2",
+			dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
 		{"from=a b,to=c", "\ufeffa b,c", "1,2", dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
 		{`from="#1",to=x`, "#1,x", "1,2", dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
-		{"from=a,to=b,label='it''s, so'", "a,b", "1,2", dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2", Label: "it's, so"}},
-		{"from=a,to=b,ts='5',op='-'", "a,b", "1,2", dyngraph.Update{Op: dyngraph.DeleteEdge, From: "1", To: "2", Attr: dyngraph.Attr{TS: 5, HasTS: true}}},
-		{"from=a,to=b,op=o,ts=t,id=i", "a,b,o,t,i,unused", "1,2,+,,,z", dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
-		{"from=a,to=b,op=o,key=k,key_label=l", "a,b,o,k,l", ",,+v,x,y", dyngraph.Update{Op: dyngraph.InsertVertex, Key: "x", Label: "y"}},
-		{"from=a,to=b,op=o,from_label=l", "a,b,o,l", "x,,+v,y", dyngraph.Update{Op: dyngraph.InsertVertex, Key: "x", Label: "y"}},
+		{"from=a,to=b,label='it''s, so'", "a,b", "1,2",
+			dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2", Label: "it's, so"}},
+		{"from=a,to=b,ts='5',op='-'", "a,b", "1,2",
+			dyngraph.Update{Op: dyngraph.DeleteEdge, From: "1", To: "2", Attr: dyngraph.Attr{TS: 5, HasTS: true}}},
+		{"from=a,to=b,op=o,ts=t,id=i", "a,b,o,t,i,unused", "1,2,+,,,z",
+			dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2"}},
+		{"from=a,to=b,op=o,key=k,key_label=l", "a,b,o,k,l", ",,+v,x,y",
+			dyngraph.Update{Op: dyngraph.InsertVertex, Key: "x", Label: "y"}},
+		{"from=a,to=b,op=o,from_label=l", "a,b,o,l", "x,,+v,y",
+			dyngraph.Update{Op: dyngraph.InsertVertex, Key: "x", Label: "y"}},
 		{"op=o,key=k", "k,o", "x,-v", dyngraph.Update{Op: dyngraph.DeleteVertex, Key: "x"}},
 		{`from=a,to=b,vertex="a":'#1'`, "a,b", "#1,", dyngraph.Update{Op: dyngraph.InsertVertex, Key: "#1"}},
 		{"from=a,to=b,prop.q\"=b,prop.z='c'", "a,b", "1,\"2\n\"\"3\"\"\"", dyngraph.Update{
@@ -104,9 +111,11 @@ func TestCSVHeaders(t *testing.T) {
 	for i, c := range []struct{ header, row, want, err string }{
 		{"src,dst", "a,b", "a>b", ""},
 		{"dst,src", "a,b", "b>a", ""},
-		{"src,dest", "a,b", "", `the mapping names a column "dst", but the header has "src,dest"; did you mean "dest"?`},
+		{"src,dest", "a,b", "", `the mapping names a column "dst", but the header has "src,dest"; did you mean ` +
+			`"dest"?`},
 		{"x,y", "a,b", "", `the mapping names a column "src", but the header has "x,y"`},
-		{"src,dst,src", "a,b,c", "", `the header has two columns "src", #1 and #3; name the one that is meant by its number`},
+		{"src,dst,src", "a,b,c", "", `the header has two columns "src", #1 and #3; name the one that is meant by ` +
+			`its number`},
 		{"\"src,dst", "a,b", "", `the header row "\"src,dst" cannot be read`},
 		{"", "a,b", "", "the record comes without a header row"},
 		{"dst,src", "a,b", "b>a", ""},
@@ -141,7 +150,8 @@ func TestCSVOpWithoutItsColumns(t *testing.T) {
 }
 
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{"a,b,l,1,+,i,p", "\"a\n\"\"\",b,l,,-,,", "a,b,account,,+,,", "a,b\n", "\"", "\xff", "a,,,,-v,,\n,b,,,+,,"} {
+	for _, s := range []string{"a,b,l,1,+,i,p", "\"a\n\"\"\",b,l,,-,,", "a,b,account,,+,,", "a,b\n", "\"", "\xff",
+		"a,,,,-v,,\n,b,,,+,,"} {
 		f.Add(s)
 	}
 	m := mapping(f, "from=#1,to=#2,label=#3,ts=#4,op=#5,id=#6,prop.p=#7,vertex=#3:account")
@@ -179,7 +189,8 @@ func FuzzCSV(f *testing.F) {
 
 func FuzzParseMapping(f *testing.F) {
 	for _, s := range []string{
-		"from=a,to=b", "from=#1,to=#2,label='x''y',vertex=kind:'a,b'", `from="a ""b""",to=b,prop.x=c`, "op='+v',key=k,key_label=l", "from=a,,to=b", "=",
+		"from=a,to=b", "from=#1,to=#2,label='x''y',vertex=kind:'a,b'", `from="a ""b""",to=b,prop.x=c`,
+		"op='+v',key=k,key_label=l", "from=a,,to=b", "=",
 	} {
 		f.Add(s)
 	}

@@ -57,7 +57,8 @@ func (m *Mapping) layout(names []string) *layout {
 		switch c.kind {
 		case columnNumber:
 			if names != nil && c.number >= len(names) && l.err == nil {
-				l.err = refuse(ReasonHeader, "the mapping names column #%d, but the header has %d columns", c.number+1, len(names))
+				l.err = refuse(ReasonHeader, "the mapping names column #%d, but the header has %d columns", c.number+1,
+					len(names))
 			}
 			return place{index: c.number}
 		case columnName:
@@ -110,7 +111,8 @@ func (d *csvDecoder) layoutOf(header []byte) (*layout, *stream.DecodeError) {
 		if len(header) == 0 {
 			return nil, refuse(
 				ReasonHeader,
-				"the record comes without a header row, and the column mapping has names; set the header, or number the columns as in from=#1",
+				"the record comes without a header row, and the column mapping has names; set the header, or number "+
+					"the columns as in from=#1",
 			)
 		}
 		if len(d.header) != len(header) || &d.header[0] != &header[0] {

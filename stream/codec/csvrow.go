@@ -74,7 +74,8 @@ func (r *rowReader) at(p place) string {
 	}
 	if p.index >= len(r.row) {
 		if r.err == nil {
-			r.err = refuse(ReasonHeader, "the row has %d field(s), but the mapping names column #%d", len(r.row), p.index+1)
+			r.err = refuse(ReasonHeader, "the row has %d field(s), but the mapping names column #%d", len(r.row),
+				p.index+1)
 		}
 		return ""
 	}
@@ -151,7 +152,8 @@ func (r *rowReader) vertex(u *dyngraph.Update) {
 		if p := r.l.columns[mapTo]; p.index >= 0 && r.text(mapTo) != "" && r.err == nil {
 			r.err = refuse(
 				ReasonField,
-				"%s: the row is an operation on the vertex %s, but names another one, %s; leave to empty, or set key=COLUMN",
+				"%s: the row is an operation on the vertex %s, but names another one, %s; leave to empty, or set "+
+					"key=COLUMN",
 				r.where(mapTo),
 				show(r.text(mapFrom)),
 				show(r.text(mapTo)),

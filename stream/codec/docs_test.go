@@ -35,7 +35,8 @@ func TestDocsExamples(t *testing.T) {
 	mapping(t, columns[1])
 
 	for _, reason := range []string{
-		ReasonRecord, ReasonSize, ReasonUTF8, ReasonSyntax, ReasonDepth, ReasonDuplicate, ReasonField, ReasonType, ReasonValue, ReasonHeader,
+		ReasonRecord, ReasonSize, ReasonUTF8, ReasonSyntax, ReasonDepth, ReasonDuplicate, ReasonField, ReasonType,
+		ReasonValue, ReasonHeader,
 	} {
 		require.Contains(t, string(docs), "`"+reason+"`")
 	}

@@ -90,7 +90,8 @@ func (e *Encoder) Append(
 		return dst, fmt.Errorf("encode rows %d to %d of an event that has %d", i, j, ev.Rows.Len())
 	}
 	if v, n := len(ev.Query.Vertices), len(ev.Query.Edges); ev.Rows.Vertices != v || ev.Rows.Edges != n {
-		return dst, fmt.Errorf("encode a match of query %q: rows have %d vertices and %d edges, the pattern has %d and %d",
+		return dst, fmt.Errorf("encode a match of query %q: rows have %d vertices and %d edges, the pattern has %d "+
+			"and %d",
 			ev.Query.Name, ev.Rows.Vertices, ev.Rows.Edges, v, n)
 	}
 	f := e.form(ev.Query)

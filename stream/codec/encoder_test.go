@@ -65,8 +65,10 @@ func TestDeltaRecord(t *testing.T) {
 	require.Equal(
 		t,
 		`{"stream":"s1","batch":7,"index":3,"query":"ring3","version":1,"op":"+","match":"`+hex+`","vertices":{`+
-			`"a":{"key":"acc-0000001","label":"Account"},"b":{"key":"acc-0000002","label":"Account"},"c":{"key":"acc-0000003","label":"Account"}},"edges":{`+
-			`"e1":{"from":"acc-0000001","to":"acc-0000002","label":"TRANSFER","id":"tx-1","ts":1700000000000,"props":{"amount":12.5}},`+
+			`"a":{"key":"acc-0000001","label":"Account"},"b":{"key":"acc-0000002","label":"Account"},`+
+			`"c":{"key":"acc-0000003","label":"Account"}},"edges":{`+
+			`"e1":{"from":"acc-0000001","to":"acc-0000002","label":"TRANSFER","id":"tx-1","ts":1700000000000,`+
+			`"props":{"amount":12.5}},`+
 			`"e2":{"from":"acc-0000002","to":"acc-0000003","label":"TRANSFER","ts":-5},`+
 			`"e3":{"from":"acc-0000003","to":"acc-0000001","label":"TRANSFER"}},`+
 			`"anchor":{"op":"+","partition":2,"offset":5,"element":1,"ts":17}}`,
@@ -122,7 +124,8 @@ func TestUndirectedEdgesInByteOrder(t *testing.T) {
 	)
 	q := &matcher.Query{
 		Name: "q", Version: 1, Vertices: []matcher.QueryVertex{{Name: "u"}, {Name: "v"}, {Name: "w"}},
-		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Either: true}, {Name: "f", From: 1, To: 2, Either: true}},
+		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Either: true},
+			{Name: "f", From: 1, To: 2, Either: true}},
 	}
 	for _, keys := range [][]string{{"z", "a", "m"}, {"m", "a", "z"}} {
 		rec := encode(
@@ -150,12 +153,14 @@ func TestS12CountsAndExistsRecords(t *testing.T) {
 	rec := encode(t, EncoderOptions{}, ev)
 	require.Equal(
 		t,
-		`{"stream":"s1","batch":7,"index":2,"query":"ring3","version":1,"op":"-","emit":"counts","count":18446744073709551621}`,
+		`{"stream":"s1","batch":7,"index":2,"query":"ring3","version":1,"op":"-","emit":"counts",`+
+			`"count":18446744073709551621}`,
 		string(rec.Value),
 	)
 	require.Equal(
 		t,
-		stream.OutRecord{Key: []byte("ring3"), Value: rec.Value, Batch: 7, Index: 2, Query: "ring3", Sign: dyngraph.Deleted},
+		stream.OutRecord{Key: []byte("ring3"), Value: rec.Value, Batch: 7, Index: 2, Query: "ring3",
+			Sign: dyngraph.Deleted},
 		rec,
 	)
 
@@ -168,7 +173,8 @@ func TestS12CountsAndExistsRecords(t *testing.T) {
 	}
 	require.Equal(
 		t,
-		`{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"counts","count":9223372036854775809,"snapshot":true}`,
+		`{"stream":"s1","batch":7,"index":0,"query":"ring3","version":1,"op":"+","emit":"counts",`+
+			`"count":9223372036854775809,"snapshot":true}`,
 		string(encode(t, EncoderOptions{}, ev).Value),
 	)
 
@@ -269,7 +275,8 @@ func TestRecordsReadBack(t *testing.T) {
 		require.Equal(t, ev.View.Key(to), got.Vertices["b"].Key)
 		require.Equal(
 			t,
-			struct{ From, To, Label, ID string }{ev.View.Key(from), ev.View.Key(to), ev.View.LabelName(l), ev.View.Attr(e).ID},
+			struct{ From, To, Label, ID string }{ev.View.Key(from), ev.View.Key(to), ev.View.LabelName(l),
+				ev.View.Attr(e).ID},
 			got.Edges["e"],
 		)
 	}

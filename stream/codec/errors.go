@@ -9,8 +9,9 @@ import (
 
 // Reasons of decode errors: short stable codes, fit for a metric's label.
 const (
-	ReasonRecord    = "record"    // the source could not read the record
-	ReasonSize      = "size"      // the record, a key, a label, an id or props is too long, or an array has too many elements
+	ReasonRecord = "record" // the source could not read the record
+	// the record, a key, a label, an id or props is too long, or an array has too many elements
+	ReasonSize      = "size"
 	ReasonUTF8      = "utf8"      // not valid UTF-8
 	ReasonSyntax    = "syntax"    // not JSON, CSV or text
 	ReasonDepth     = "depth"     // nested too deeply

@@ -14,7 +14,8 @@ type form struct {
 	edges    []fragment
 	identity []byte // what the preimage of every match id begins with
 
-	_    [64]byte     // what is above is read for each record, by all encoders, and is not to be in a line of the cache that is written
+	// what is above is read for each record, by all encoders, and is not to be in a line of the cache that is written
+	_    [64]byte
 	size atomic.Int64 // room that the next record will probably need
 	_    [56]byte
 }

@@ -76,7 +76,8 @@ func ring3(directed bool) *matcher.Query {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: n, Label: "Account"})
 	}
 	for i, n := range []string{"e1", "e2", "e3"} {
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: n, From: i, To: (i + 1) % 3, Label: "TRANSFER", Either: !directed})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: n, From: i, To: (i + 1) % 3, Label: "TRANSFER",
+			Either: !directed})
 	}
 	return q
 }

@@ -35,7 +35,8 @@ func at(element int32) dyngraph.Position {
 
 func TestJSONUpdates(t *testing.T) {
 	all := decodeAll(t, FormatJSON, DecoderOptions{}, `[
-		{"op":"+","from":"a1","to":"a2","label":"TRANSFER","from_label":"Account","to_label":"Person","id":"tx-1","ts":1700000000000,"props":{ "b" : [1, 2.50, {"x":null}], "a":"\u00e9 \/" }},
+		{"op":"+","from":"a1","to":"a2","label":"TRANSFER","from_label":"Account","to_label":"Person",
+		 "id":"tx-1","ts":1700000000000,"props":{ "b" : [1, 2.50, {"x":null}], "a":"\u00e9 \/" }},
 		{"op":"-","from":"a1","to":"a2","label":"TRANSFER","id":"tx-1","ts":-3,"props":{"n":1}},
 		{"op":"+v","key":"a\u0000\ud83d\ude00\n","label":"Account","ts":0},
 		{"key":"a1","op":"-v"}
@@ -285,9 +286,12 @@ func sameAsEncodingJSON(value []byte, got []dyngraph.Update) error {
 
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
-		`{"op":"+","from":"a1","to":"a2","label":"T","from_label":"A","to_label":"B","id":"x","ts":17,"props":{"a":[1,{"b":null}]}}`,
-		`[{"op":"-v","key":"\ud83d\ude00"},{"op":"-v","key":"\u00E9\uD83D\uDE00\r\t"},{"op":"+v","key":"k","label":""}]`, `{"op":"+","form":"a"}`, ` [ ] `, "\xff",
-		`{"op":"+","from":"a","to":"b","props":{"x":-1.5e+300,"y":true,"z":false}}`, `{"op":"-","from":"a","to":"b","ts":-0}`,
+		`{"op":"+","from":"a1","to":"a2","label":"T","from_label":"A","to_label":"B","id":"x","ts":17,` +
+			`"props":{"a":[1,{"b":null}]}}`,
+		`[{"op":"-v","key":"\ud83d\ude00"},{"op":"-v","key":"\u00E9\uD83D\uDE00\r\t"},{"op":"+v","key":"k",` +
+			`"label":""}]`, `{"op":"+","form":"a"}`, ` [ ] `, "\xff",
+		`{"op":"+","from":"a","to":"b","props":{"x":-1.5e+300,"y":true,"z":false}}`,
+		`{"op":"-","from":"a","to":"b","ts":-0}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -126,7 +126,8 @@ func (d *jsonDecoder) belongs(u *dyngraph.Update, seen fieldSet, at *[fieldCount
 			)
 		}
 		if must&^seen&(1<<f) != 0 {
-			return refuse(ReasonField, "byte %d: the field %q is missing; op %q needs %s", start, name, u.Op.String(), must)
+			return refuse(ReasonField, "byte %d: the field %q is missing; op %q needs %s", start, name, u.Op.String(),
+				must)
 		}
 	}
 	return nil

@@ -69,7 +69,8 @@ func ParseMapping(text string) (*Mapping, error) {
 	p := mappingParser{text: text}
 	for {
 		if err := p.item(m); err != nil {
-			return nil, fmt.Errorf("column mapping %q, at character %d: %w", text, utf8.RuneCountInString(text[:p.at])+1, err)
+			return nil, fmt.Errorf("column mapping %q, at character %d: %w", text,
+				utf8.RuneCountInString(text[:p.at])+1, err)
 		}
 		if p.i >= len(text) {
 			break
@@ -119,7 +120,8 @@ func (p *mappingParser) item(m *Mapping) error {
 		if c := nearest(field, mapNames); c != "" {
 			return fmt.Errorf("the field %q is unknown; did you mean %q?", field, c)
 		}
-		return fmt.Errorf("the field %q is unknown; a mapping sets %s and prop.NAME", field, strings.Join(mapNames, ", "))
+		return fmt.Errorf("the field %q is unknown; a mapping sets %s and prop.NAME", field,
+			strings.Join(mapNames, ", "))
 	case m.columns[f].kind != columnNone:
 		return fmt.Errorf("the field %q is set twice", field)
 	}
@@ -221,7 +223,8 @@ func (p *mappingParser) vertexValue(c column) (string, error) {
 	p.spaces()
 	v, err := p.column(false)
 	if err != nil {
-		return "", fmt.Errorf("vertex=COLUMN:VALUE needs a value, as in vertex=kind:account (quote it when it has commas)")
+		return "", fmt.Errorf("vertex=COLUMN:VALUE needs a value, as in vertex=kind:account (quote it when it has " +
+			"commas)")
 	}
 	if v.kind == columnNumber {
 		return "#" + strconv.Itoa(v.number+1), nil
@@ -264,7 +267,8 @@ func (m *Mapping) complete() error {
 	}
 	if !vertices && op.kind != columnName && op.kind != columnNumber && (has(mapKey) || has(mapKeyLabel)) {
 		return fmt.Errorf(
-			"key and key_label are of vertex operations, and no record would be one; set op=COLUMN or vertex=COLUMN:VALUE",
+			"key and key_label are of vertex operations, and no record would be one; set op=COLUMN or " +
+				"vertex=COLUMN:VALUE",
 		)
 	}
 	return nil

@@ -158,7 +158,8 @@ func TestS6DistinctMatchesDistinctIDs(t *testing.T) {
 	piece := rapid.StringOfN(rapid.SampledFrom([]rune{'a', 'b', 0, 1}), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n string) [5]string {
-			m := [5]string{"x" + piece.Draw(t, n), piece.Draw(t, n), "y" + piece.Draw(t, n), piece.Draw(t, n), piece.Draw(t, n)}
+			m := [5]string{"x" + piece.Draw(t, n), piece.Draw(t, n), "y" + piece.Draw(t, n), piece.Draw(t, n),
+				piece.Draw(t, n)}
 			if rapid.Bool().Draw(t, n+" turned") {
 				m[0], m[2] = m[2], m[0]
 			}

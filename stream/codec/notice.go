@@ -35,7 +35,8 @@ func (e *Encoder) appendNotice(dst []stream.OutRecord, batch uint64, ev *matcher
 	if ev.AnchorEdge != nil {
 		at := len(b)
 		b = appendEdge(append(b, `,"edge":`...), ev)
-		if e.opt.Upsert && n.Reason == matcher.ReasonEnded { // each holds until the matches of its edge are announced anew
+		// each holds until the matches of its edge are announced anew
+		if e.opt.Upsert && n.Reason == matcher.ReasonEnded {
 			key += "/" + string(b[at+len(`,"edge":`):])
 		}
 	}

@@ -28,8 +28,9 @@ func TestOptions(t *testing.T) {
 
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.jsonl": FormatJSON, "a.json.gz": FormatJSON, "dir.csv/a.txt": FormatText, "A.CSV.ZST": FormatCSV, "x.graph.gz": FormatText,
-		"a": "", "a.gz": "", "csv": "", "a.csv.bz2": "", "": "", "a.xml": "", "a.csv.gz.zst": "",
+		"a.jsonl": FormatJSON, "a.json.gz": FormatJSON, "dir.csv/a.txt": FormatText, "A.CSV.ZST": FormatCSV,
+		"x.graph.gz": FormatText,
+		"a":          "", "a.gz": "", "csv": "", "a.csv.bz2": "", "": "", "a.xml": "", "a.csv.gz.zst": "",
 	} {
 		require.Equal(t, want, FormatOf(name), name)
 	}
@@ -37,7 +38,8 @@ func TestFormatOf(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
-		"form": "from", "FROM": "from", "fromLabel": "from_label", "form-label": "from_label", "lable": "label", "k": "",
+		"form": "from", "FROM": "from", "fromLabel": "from_label", "form-label": "from_label", "lable": "label",
+		"k":    "",
 		"pops": "props", "tss": "ts", "x": "", "": "", "amount": "",
 	} {
 		require.Equal(t, want, nearest(name, fieldNames), name)

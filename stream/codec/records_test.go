@@ -26,7 +26,8 @@ func TestDeadLetterRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(
 		t,
-		`{"stream":"s1","partition":2,"offset":9,"element":1,"reason":"field","error":"byte 3: \"x\"","size":400,"key":"k","value":"{\"x\":\"é\n"}`,
+		`{"stream":"s1","partition":2,"offset":9,"element":1,"reason":"field","error":"byte 3: `+
+			`\"x\"","size":400,"key":"k","value":"{\"x\":\"é\n"}`,
 		string(rec.Value),
 	)
 	require.Equal(t, []byte("k"), rec.Key)

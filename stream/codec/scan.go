@@ -87,7 +87,8 @@ func (s *scanner) string() ([]byte, *stream.DecodeError) {
 			s.i = i + 1
 			return s.text, nil
 		case c < 0x20:
-			return nil, refuse(ReasonSyntax, "byte %d: control character 0x%02x inside a string; write it as \\u%04x", i, c, c)
+			return nil, refuse(ReasonSyntax, "byte %d: control character 0x%02x inside a string; write it as \\u%04x",
+				i, c, c)
 		case c == '\\':
 			next, err := s.escape(i)
 			if err != nil {
@@ -149,7 +150,8 @@ func (s *scanner) escape(i int) (int, *stream.DecodeError) {
 			"write the character itself or both halves", i, s.b[i:i+6])
 	default:
 		_, n := utf8.DecodeRune(s.b[i+1:])
-		return 0, refuse(ReasonSyntax, "byte %d: bad escape sequence %q; a backslash itself is written \\\\", i, s.b[i:i+1+n])
+		return 0, refuse(ReasonSyntax, "byte %d: bad escape sequence %q; a backslash itself is written \\\\", i,
+			s.b[i:i+1+n])
 	}
 	return i + 2, nil
 }
@@ -186,7 +188,8 @@ func (s *scanner) number() (text []byte, whole bool, _ *stream.DecodeError) {
 	case n == 0:
 		return nil, false, s.unexpected("a digit")
 	case zero && n > 1:
-		return nil, false, refuse(ReasonSyntax, "byte %d: the number %s has a leading zero", start, show(s.b[start:s.i]))
+		return nil, false, refuse(ReasonSyntax, "byte %d: the number %s has a leading zero", start,
+			show(s.b[start:s.i]))
 	}
 	whole = true
 	if s.i < len(s.b) && s.b[s.i] == '.' {
@@ -241,7 +244,8 @@ func (s *scanner) member(first bool) (name []byte, at int, more bool, _ *stream.
 	default:
 		s.i++
 		if s.peek() == '}' {
-			return nil, 0, false, refuse(ReasonSyntax, "byte %d: a comma stands before the closing brace; remove it", s.i)
+			return nil, 0, false, refuse(ReasonSyntax, "byte %d: a comma stands before the closing brace; remove it",
+				s.i)
 		}
 	}
 	if s.peek() != '"' {

@@ -116,7 +116,8 @@ func (d *textDecoder) line() (u dyngraph.Update, err *stream.DecodeError) {
 	if c := f[0].text[0]; c == '#' || c == '%' {
 		return u, nil
 	}
-	return u, refuse(ReasonSyntax, "byte %d: found %s; a line begins with e, -e, v, -v, t or #", f[0].at, show(f[0].text))
+	return u, refuse(ReasonSyntax, "byte %d: found %s; a line begins with e, -e, v, -v, t or #", f[0].at,
+		show(f[0].text))
 }
 
 func (d *textDecoder) count(least, most int, form string) *stream.DecodeError {
@@ -189,7 +190,8 @@ func (d *textDecoder) number(i int, what string, limit int) (string, *stream.Dec
 			what,
 		)
 	case f.text[0] == '0' && len(f.text) > 1:
-		return "", refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", f.at, what, show(f.text))
+		return "", refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", f.at, what,
+			show(f.text))
 	case len(f.text) > limit:
 		return "", atByte(f.at, tooLong("the "+what, f.text, limit))
 	}

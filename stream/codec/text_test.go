@@ -26,7 +26,8 @@ func TestTextUpdates(t *testing.T) {
 		want.Pos = at(0)
 		require.Equal(t, want, decodeOne(t, FormatText, DecoderOptions{}, value), "%q", value)
 	}
-	for _, value := range []string{"", "\n", "t 37700 289003", "# a comment", "#comment", "% a comment", "  # x", "\r\n"} {
+	for _, value := range []string{"", "\n", "t 37700 289003", "# a comment", "#comment", "% a comment", "  # x",
+		"\r\n"} {
 		require.Empty(t, decodeAll(t, FormatText, DecoderOptions{}, value), "%q", value)
 	}
 	all := decodeAll(t, FormatText, DecoderOptions{}, "t 2 1\nv 0 1 1\nv 1 1 1\n# edges\ne 0 1 0")
@@ -36,7 +37,8 @@ func TestTextUpdates(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"e 1 2", "-e 1 2 3\n", "v 1 2 3", "-v 9", "t 1 2", "# x", "e 1 2\r\n\r\nv 3", "e 00 1", "\xff"} {
+	for _, s := range []string{"e 1 2", "-e 1 2 3\n", "v 1 2 3", "-v 9", "t 1 2", "# x", "e 1 2\r\n\r\nv 3", "e 00 1",
+		"\xff"} {
 		f.Add(s)
 	}
 	d, err := NewDecoder(FormatText, DecoderOptions{MaxElements: 50})

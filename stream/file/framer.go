@@ -143,7 +143,8 @@ func (f *framer) endSkip(lineEnd int64) frame {
 	size := fr.next - fr.off - lineEnd
 	fr.err = &stream.RecordError{
 		Reason: "size", Size: size,
-		Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", size, f.limit),
+		Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", size,
+			f.limit),
 	}
 	f.skipping, f.skipped = false, frame{}
 	return fr

@@ -28,7 +28,8 @@ func TestFramingOfLines(t *testing.T) {
 		{"too long", "a\n0123456789x\nb\n", []string{"a", "<size 11> 0123456789", "b"}},
 		{"too long, no end", "a\n0123456789xy", []string{"a", "<size 12> 0123456789"}},
 		{"much too long", strings.Repeat("x", 5000) + "\nb\n", []string{"<size 5000> xxxxxxxxxx", "b"}},
-		{"too long twice", strings.Repeat("x", 50) + "\n" + strings.Repeat("y", 60), []string{"<size 50> xxxxxxxxxx", "<size 60> yyyyyyyyyy"}},
+		{"too long twice", strings.Repeat("x", 50) + "\n" + strings.Repeat("y", 60),
+			[]string{"<size 50> xxxxxxxxxx", "<size 60> yyyyyyyyyy"}},
 		{"quotes mean nothing", "\"a\nb\"\n", []string{"\"a", "b\""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +52,8 @@ func TestFramingOfCSV(t *testing.T) {
 		{"CRLF", "\"a\r\n\",b\r\nc\r\n", []string{"\"a\r\n\",b", "c"}},
 		{"unclosed at the end", "a\n\"b\nc\nd", []string{"a", "<framing 2> \"b", "c", "d"}},
 		{"unclosed in the last line", "a\nx,\"b", []string{"a", "<framing 4> x,\"b"}},
-		{"unclosed", "\"b\n" + strings.Repeat("c\n", 12), append([]string{"<framing 2> \"b"}, strings.Fields(strings.Repeat("c ", 12))...)},
+		{"unclosed", "\"b\n" + strings.Repeat("c\n", 12),
+			append([]string{"<framing 2> \"b"}, strings.Fields(strings.Repeat("c ", 12))...)},
 		{"row too long", "\"0123456789abc\"\nd\n", []string{"<size 15> \"012345678", "d"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +89,8 @@ func requireFraming(t *testing.T, opt SourceOptions, in string, want []string) {
 
 // FuzzFramer plays the framer against itself with other reads, and checks that every byte is accounted for.
 func FuzzFramer(f *testing.F) {
-	for _, in := range []string{"", "a\nb", "\"a\nb\",c\nd", "\"a\"\"\nb\nc\nd\ne\nffffffffffffff", "\xef\xbb\xbfa\r\n\r\n"} {
+	for _, in := range []string{"", "a\nb", "\"a\nb\",c\nd", "\"a\"\"\nb\nc\nd\ne\nffffffffffffff",
+		"\xef\xbb\xbfa\r\n\r\n"} {
 		f.Add([]byte(in), true, uint8(10), uint8(3))
 		f.Add([]byte(in), false, uint8(4), uint8(1))
 	}
@@ -130,7 +133,8 @@ func TestTooLongNamesTheSetting(t *testing.T) {
 		opt SourceOptions
 		in  string
 	}{
-		{SourceOptions{}, "0123456789x\n"}, {SourceOptions{}, "0123456789x"}, {SourceOptions{}, strings.Repeat("x", 5000)},
+		{SourceOptions{}, "0123456789x\n"}, {SourceOptions{}, "0123456789x"},
+		{SourceOptions{}, strings.Repeat("x", 5000)},
 		{SourceOptions{Framing: FramingCSV, NoHeader: true}, "\"b\n" + strings.Repeat("c\n", 12)},
 	} {
 		c.opt.Path, c.opt.In, c.opt.MaxRecordBytes = Stdin, strings.NewReader(c.in), 10

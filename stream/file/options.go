@@ -42,8 +42,8 @@ type SourceOptions struct {
 	// Path is a file, a directory whose regular files are read in the order of their names (hidden ones and
 	// subdirectories are not read), or Stdin. A named pipe is read like standard input.
 	Path string
-	// Known is the names of a directory's files by partition, as a Source over it had them before (Names): positions are
-	// of these.
+	// Known is the names of a directory's files by partition, as a Source over it had them before (Names): positions
+	// are of these.
 	Known []string
 	// Framing is how records are cut. Default FramingLines.
 	Framing Framing

@@ -113,7 +113,8 @@ func (s *Source) Seek(_ context.Context, at stream.Positions) error {
 	}
 	if last >= 0 && s.gone != nil && s.gone[last] && at[last] != Abandoned {
 		return fmt.Errorf(
-			"file input: %w: reading had come to byte %d of %s, which is gone; put it back until another file was begun",
+			"file input: %w: reading had come to byte %d of %s, which is gone; put it back until another file was "+
+				"begun",
 			stream.ErrDataLoss,
 			at[last],
 			s.files[last],
@@ -317,7 +318,8 @@ func (s *Source) openPipe(ctx context.Context, name string, at int64, f *os.File
 
 func (s *Source) newFramer(r io.Reader) *framer {
 	return &framer{
-		r: r, csv: s.opt.Framing == FramingCSV, comma: s.opt.Comma, limit: s.opt.MaxRecordBytes, block: s.opt.BlockBytes,
+		r: r, csv: s.opt.Framing == FramingCSV, comma: s.opt.Comma, limit: s.opt.MaxRecordBytes,
+		block: s.opt.BlockBytes,
 	}
 }
 

@@ -162,7 +162,8 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 			require.Equal(t, int64(Abandoned), recs[1].Next)
 			require.Equal(t, "second", string(recs[2].Value))
 
-			s := newSource(t, SourceOptions{Path: dir, MaxExpansion: 100, OnDamage: DamageSkip}) // it is not tried again
+			// it is not tried again
+			s := newSource(t, SourceOptions{Path: dir, MaxExpansion: 100, OnDamage: DamageSkip})
 			require.NoError(t, s.Seek(t.Context(), stream.Positions{0: recs[1].Next}))
 			recs, err = drain(t, s)
 			require.NoError(t, err)
@@ -176,7 +177,8 @@ func TestS10CompressedInputIsLimited(t *testing.T) {
 			}
 			data := pack(t, ext, text)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"+ext), data[:len(data)*2/3], 0o644))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "b"+ext), []byte("this is no compressed file at all\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "b"+ext), []byte("this is no compressed file at all\n"),
+				0o644))
 			write(t, filepath.Join(dir, "c"), []byte("fine\n"))
 			recs, err := drain(t, newSource(t, SourceOptions{Path: dir, OnDamage: DamageSkip}))
 			require.NoError(t, err)
@@ -218,7 +220,8 @@ func TestDamageStops(t *testing.T) {
 		flipped := bytes.Clone(whole)
 		flipped[len(flipped)/2] ^= 0x55
 		for name, data := range map[string][]byte{
-			"truncated": whole[:len(whole)*2/3], "no trailer": whole[:len(whole)-3], "corrupt": flipped, "none": []byte("plain text, not compressed\n"),
+			"truncated": whole[:len(whole)*2/3], "no trailer": whole[:len(whole)-3], "corrupt": flipped,
+			"none": []byte("plain text, not compressed\n"),
 		} {
 			t.Run(name+ext, func(t *testing.T) {
 				dir := t.TempDir()

@@ -215,7 +215,8 @@ func (s *memSink) Open(
 			return stream.Progress{}, err
 		}
 	}
-	o.out.Main, o.out.DeadLetters, o.out.Control = o.out.Main[:m.Main], o.out.DeadLetters[:m.Dead], o.out.Control[:m.Control]
+	o.out.Main, o.out.DeadLetters, o.out.Control = o.out.Main[:m.Main], o.out.DeadLetters[:m.Dead],
+		o.out.Control[:m.Control]
 	return stream.Progress{Stream: id, Batch: batch + 1, Known: true}, nil
 }
 
