@@ -92,10 +92,14 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		for range 1 + rng.IntN(20) {
 			if two {
 				var words []uint32
-				for range rng.IntN(40) {
-					images, entries := []uint32{vertex(), vertex()}, []dyngraph.Entry{entry(), entry(), entry()}
-					words = append(words, images[0], images[1], uint32(entries[0]), uint32(entries[1]), uint32(entries[2]))
-					oneByOne([]int{2, 3}, images, o.Suffix.MustDiffer[:], entries)
+				for range rng.IntN(20) {
+					near, by, n := vertex(), entry(), rng.IntN(4)
+					words = append(words, near, uint32(by), uint32(n))
+					for range n {
+						far, entries := vertex(), []dyngraph.Entry{by, entry(), entry()}
+						words = append(words, far, uint32(entries[1]), uint32(entries[2]))
+						oneByOne([]int{2, 3}, []uint32{near, far}, o.Suffix.MustDiffer[:], entries)
+					}
 				}
 				require.True(t, s.addSuffixes(2, words, staged))
 				continue

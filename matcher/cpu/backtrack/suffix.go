@@ -10,11 +10,9 @@ import (
 // suffixes is one worker's access to the memo of a search: the pairs of images that a program.Suffix finds, by the
 // image of its root.
 //
-// A memo entry is a sequence of words behind a head. Where s2 has one back edge, the words are, for each image of s1:
-// the image, the entry of its edge, a number n, n images of s2 and n entries. Where s2 has two back edges, which few
-// images of s2 satisfy, they are, for each pair of images: both images, the entry of s1's edge and those of s2's
-// edges, pairWords in all, in the order of a row's last columns. All of it is kept, whether the anchor at hand sees it
-// or not.
+// A memo entry is a sequence of words behind a head. For each image of s1 the words are the image, the entry of its
+// edge, a number n, and n images of s2, each followed by the entries of its back edges, in their order. All of it is
+// kept, whether the anchor at hand sees it or not.
 type suffixes struct {
 	shared *Memo       // nil: there is no memo
 	table  *memoTable  // nil before its first use
@@ -28,7 +26,6 @@ type suffixes struct {
 	long   bool     // there are too many words to keep
 	marks  [64]uint64
 	roots  []dyngraph.VertexID // scratch of the prefetch
-	joined []joinedImage
 	next   [neighbors.PrefetchSize]neighbors.Cached
 }
 
@@ -100,7 +97,7 @@ func (s *Search) replay(d int) (done, ok bool) {
 		return false, true
 	}
 	words = words[memoHead:]
-	if d+2 == len(s.order.Steps) && !s.StepBy(1+len(words)/(1+2*len(s.order.Steps[d+1].Back))) {
+	if d+2 == len(s.order.Steps) && !s.StepBy(1+len(words)/(2+len(s.order.Steps[d+1].Back))) {
 		return true, false
 	}
 	if d+2 < len(s.order.Steps) {
@@ -115,35 +112,44 @@ func (s *Search) replay(d int) (done, ok bool) {
 
 // addSuffixes adds a row for each admitted pair of an entry; false reports an error.
 func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
-	if len(s.order.Steps[d+1].Back) == 2 {
-		return s.addSuffixPairs(words, staged)
-	}
-	e := s.order.Suffix
+	e, each := s.order.Suffix, 1+len(s.order.Steps[d+1].Back)
 	excluded, excludedFar, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]), s.ChecksEdges(staged)
 	x := s.beginRows(2)
 	for len(words) > 0 {
-		near, by, many := words[0], dyngraph.Entry(words[1]), int(words[2])
-		images, entries := words[3:][:many], words[3+many:][:many]
-		words = words[3+2*many:]
-		if excluded.Has(near) || !s.AdmitsEdge(by) {
+		var near suffixImages
+		near, words = nextImages(words, each)
+		if excluded.Has(uint32(near.image)) || !s.AdmitsEdge(near.by) {
 			continue
 		}
-		edge := uint32(by.Index())
-		for i, v := range images {
-			a := dyngraph.Entry(entries[i])
-			if excludedFar.Has(v) || check && !s.AdmitsEdge(a) {
+		edge := uint32(near.by.Index())
+		for ends := near.ends; len(ends) >= each; ends = ends[each:] {
+			end := ends[:each]
+			if excludedFar.Has(end[0]) || check && !s.admitsAll(end[1:]) {
 				continue
 			}
-			if len(x.Words)+4 > x.Room && !x.Full() {
+			if len(x.Words)+2+each > x.Room && !x.Full() {
 				return false
 			}
 			at := len(x.Words)
-			x.Words = x.Words[:at+4]
-			into := x.Words[at : at+4 : at+4]
-			into[0], into[1], into[2], into[3] = near, v, edge, uint32(a.Index())
+			x.Words = x.Words[:at+2+each]
+			into := x.Words[at : at+2+each : at+2+each]
+			into[0], into[1], into[2] = uint32(near.image), end[0], edge
+			for k, by := range end[1:] {
+				into[3+k] = uint32(dyngraph.Entry(by).Index())
+			}
 		}
 	}
 	x.End()
+	return true
+}
+
+// admitsAll reports whether all of some entries are admitted.
+func (s *Search) admitsAll(entries []uint32) bool {
+	for _, by := range entries {
+		if !s.AdmitsEdge(dyngraph.Entry(by)) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -9,12 +9,6 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// joinedImage is an image of s2 that is joined to those of s1 and of the root.
-type joinedImage struct {
-	v  dyngraph.VertexID
-	by [2]dyngraph.Entry // from the near one's and from the root's
-}
-
 // findSuffix appends what the suffix finds to the entry that was begun; false ends the search.
 func (s *Search) findSuffix(d int) bool {
 	e, x := s.order.Suffix, &s.suffixes
@@ -41,9 +35,9 @@ func (s *Search) findSuffix(d int) bool {
 		if !s.Step() {
 			return false
 		}
+		at := len(x.words)
+		x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
 		if len(far.Back) == 1 {
-			at := len(x.words)
-			x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
 			if !there.Built {
 				there.List = s.lists.Of(w, forth, far)
 			}
@@ -53,10 +47,6 @@ func (s *Search) findSuffix(d int) bool {
 			}
 			x.staged = x.staged || to.Staged
 			x.keepList(e, to, v)
-			n := (len(x.words) - at - 3) / 2
-			if x.words[at+2] = uint32(n); n == 0 {
-				x.words = x.words[:at]
-			}
 		} else {
 			var r dyngraph.Range
 			if !there.Built {
@@ -64,12 +54,16 @@ func (s *Search) findSuffix(d int) bool {
 			}
 			if there.Built {
 				x.staged = x.staged || there.List.Staged
-				x.join(&s.intersecter, there.List, across)
+				x.join(e, &s.intersecter, there.List, across)
 			} else {
 				x.staged = true // perhaps
-				x.joinRange(r, across)
+				x.joinRange(e, r, across)
 			}
-			x.keepJoined(e, w, from.Entries[i])
+		}
+		if n := (len(x.words) - at - 3) / (1 + len(far.Back)); n > 0 {
+			x.words[at+2] = uint32(n)
+		} else {
+			x.words = x.words[:at]
 		}
 		if x.long = len(x.words)-memoHead > longest; x.long {
 			return true
@@ -80,29 +74,20 @@ func (s *Search) findSuffix(d int) bool {
 
 // keepList appends a list of images of s2, without the root's image where they must differ.
 func (x *suffixes) keepList(e *program.Suffix, l neighbors.List, root dyngraph.VertexID) {
-	at, n := len(x.words), len(l.Vertices)
-	x.words = slices.Grow(x.words, 2*n)
-	for _, y := range l.Vertices {
-		x.words = append(x.words, uint32(y))
-	}
-	for _, y := range l.Entries {
-		x.words = append(x.words, uint32(y))
-	}
-	if !e.RootMustDiffer {
-		return
-	}
-	if i, ok := slices.BinarySearch(x.words[at:at+n], uint32(root)); ok {
-		x.words = slices.Delete(x.words, at+n+i, at+n+i+1)
-		x.words = slices.Delete(x.words, at+i, at+i+1)
+	x.words = slices.Grow(x.words, 2*len(l.Vertices))
+	for i, y := range l.Vertices {
+		if y != root || !e.RootMustDiffer {
+			x.words = append(x.words, uint32(y), uint32(l.Entries[i]))
+		}
 	}
 }
 
-// keepJoined appends the joined images, with the image of s1 and the entry of its edge.
-func (x *suffixes) keepJoined(e *program.Suffix, near dyngraph.VertexID, by dyngraph.Entry) {
-	for i := range x.joined {
-		m := &x.joined[i]
-		x.words = append(x.words, uint32(near), uint32(m.v), uint32(by), uint32(m.by[e.Link]), uint32(m.by[e.Link^1]))
+// keepJoined appends an image of s2 that is joined to those of s1 and of the root, with the entries of both edges.
+func (x *suffixes) keepJoined(e *program.Suffix, v dyngraph.VertexID, toS1, toRoot dyngraph.Entry) {
+	if e.Link == 1 {
+		toS1, toRoot = toRoot, toS1
 	}
+	x.words = append(x.words, uint32(v), uint32(toS1), uint32(toRoot))
 }
 
 // mark sets a bit for each vertex of a list, by its id modulo 4096: most other vertices are ruled out by their bit.
@@ -117,13 +102,12 @@ func (x *suffixes) mark(of []dyngraph.VertexID) {
 // in it.
 const sifted = 4
 
-// join intersects a list with the one that was marked.
-func (x *suffixes) join(m *neighbors.Intersecter, l, across neighbors.List) {
-	x.joined = x.joined[:0]
+// join appends what a list and the one that was marked have in common.
+func (x *suffixes) join(e *program.Suffix, m *neighbors.Intersecter, l, across neighbors.List) {
 	if len(l.Vertices) > sifted*len(across.Vertices) {
 		at, in := m.Of(across.Vertices, l.Vertices)
 		for i, k := range at {
-			x.joined = append(x.joined, joinedImage{across.Vertices[k], [2]dyngraph.Entry{l.Entries[in[i]], across.Entries[k]}})
+			x.keepJoined(e, across.Vertices[k], l.Entries[in[i]], across.Entries[k])
 		}
 		return
 	}
@@ -136,17 +120,16 @@ func (x *suffixes) join(m *neighbors.Intersecter, l, across neighbors.List) {
 			return
 		}
 		if across.Vertices[j] == y {
-			x.joined = append(x.joined, joinedImage{y, [2]dyngraph.Entry{l.Entries[i], across.Entries[j]}})
+			x.keepJoined(e, y, l.Entries[i], across.Entries[j])
 		}
 	}
 }
 
 // joinRange is join for a range that is not worth a list yet.
-func (x *suffixes) joinRange(r dyngraph.Range, across neighbors.List) {
-	x.joined = x.joined[:0]
+func (x *suffixes) joinRange(e *program.Suffix, r dyngraph.Range, across neighbors.List) {
 	for i, y := range across.Vertices {
-		if e, ok := r.Find(y); ok {
-			x.joined = append(x.joined, joinedImage{y, [2]dyngraph.Entry{e, across.Entries[i]}})
+		if by, ok := r.Find(y); ok {
+			x.keepJoined(e, y, by, across.Entries[i])
 		}
 	}
 }

@@ -6,14 +6,14 @@ import "motifd/dyngraph"
 func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	e, check := s.order.Suffix, s.ChecksEdges(staged)
 	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
-	two := len(far.Back) == 2
+	each := 1 + len(far.Back)
 	// The frame of s1 is filled so that its rest can be given away.
 	f, g := &s.frames[near.Slot], &s.frames[far.Slot]
 	f.valid, f.nbrs = false, f.nbrs[:0]
 	for rest := words; len(rest) > 0; {
-		var x images
-		x, rest = imagesOf(rest, two)
-		f.nbrs = append(f.nbrs, x.near)
+		var x suffixImages
+		x, rest = nextImages(rest, each)
+		f.nbrs = append(f.nbrs, x.image)
 	}
 	f.nbr = f.nbrs
 	f.next, f.end, f.hi, f.counted = 0, len(f.nbr), unbounded, false
@@ -23,34 +23,28 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 		if !s.Step() {
 			return false
 		}
-		var x images
-		x, words = imagesOf(words, two)
-		v, by := x.near, x.by
-		if s.IsImage(e.MustDiffer[0], v) || !s.AdmitsEdge(by) {
+		var x suffixImages
+		x, words = nextImages(words, each)
+		if s.IsImage(e.MustDiffer[0], x.image) || !s.AdmitsEdge(x.by) {
 			continue
 		}
-		s.bind(d, v)
-		s.edges[near.Back[0].Edge] = uint32(by.Index())
+		s.bind(d, x.image)
+		s.edges[near.Back[0].Edge] = uint32(x.by.Index())
 		if s.Asked(s.Steps) {
 			s.share(d)
 		}
-	far:
-		for i := range x.n {
+		for ends := x.ends; len(ends) >= each; ends = ends[each:] {
 			if !s.Step() {
 				return false
 			}
-			v := x.words[x.far+i*x.each]
-			if s.IsImage(e.MustDiffer[1], dyngraph.VertexID(v)) {
+			v, entries := dyngraph.VertexID(ends[0]), ends[1:each]
+			if s.IsImage(e.MustDiffer[1], v) || check && !s.admitsAll(entries) {
 				continue
 			}
-			for k := range far.Back {
-				by := dyngraph.Entry(x.words[x.entry+i*x.each+k])
-				if check && !s.AdmitsEdge(by) {
-					continue far
-				}
-				s.edges[far.Back[k].Edge] = uint32(by.Index())
+			for k, by := range entries {
+				s.edges[far.Back[k].Edge] = uint32(dyngraph.Entry(by).Index())
 			}
-			s.bind(d+1, dyngraph.VertexID(v))
+			s.bind(d+1, v)
 			if !s.extend(d + 2) {
 				return false
 			}
@@ -59,31 +53,17 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	return true
 }
 
-// images holds the images of s2 in an entry that go with one image of s1.
-type images struct {
-	near  dyngraph.VertexID
+// suffixImages is an image of s1 in an entry, the entry of its edge, and the images of s2 that go with it, each followed
+// by the entries of its back edges.
+type suffixImages struct {
+	image dyngraph.VertexID
 	by    dyngraph.Entry
-	words []uint32
-	n     int
-	// far and entry are the indexes of the first image and of its entries in words; each is the distance to the next.
-	far, entry, each int
+	ends  []uint32
 }
 
-// imagesOf returns the images that go with the first image of s1 in some words, and the words behind them. two tells
-// that s2 has two back edges.
-func imagesOf(words []uint32, two bool) (x images, rest []uint32) {
-	x.near = dyngraph.VertexID(words[0])
-	if !two {
-		x.by, x.n, x.each = dyngraph.Entry(words[1]), int(words[2]), 1
-		x.far, x.entry = 3, 3+x.n
-		end := 3 + 2*x.n
-		x.words = words[:end]
-		return x, words[end:]
-	}
-	x.by, x.each, x.far, x.entry = dyngraph.Entry(words[2]), pairWords, 1, 3
-	for x.n*pairWords < len(words) && words[x.n*pairWords] == words[0] {
-		x.n++
-	}
-	x.words = words[:x.n*pairWords]
-	return x, words[x.n*pairWords:]
+// nextImages returns what goes with the first image of s1 in some words, and the words behind it. each is the number of
+// words of an image of s2.
+func nextImages(words []uint32, each int) (x suffixImages, rest []uint32) {
+	end := 3 + int(words[2])*each
+	return suffixImages{dyngraph.VertexID(words[0]), dyngraph.Entry(words[1]), words[3:end]}, words[end:]
 }
