@@ -196,7 +196,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.countPlan == nil))
 		}
 		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
-		c.rowsAll = program.CompileStatic(p, b.filter, cols)
+		c.rowsAll = program.Compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
 		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.countPlan == nil)
 		if p.Query.Emit == matcher.EmitCounts && !dormant {
 			c.views = b.views.Compile(c.countPlan)

@@ -3,6 +3,7 @@ package backtrack
 import (
 	"slices"
 
+	"motifd/dyngraph"
 	"motifd/matcher/cpu/neighbors"
 	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
@@ -41,6 +42,46 @@ func (s *Search) addLast(st *program.Step, f *frame, from, to int) bool {
 	}
 	x.End()
 	return true
+}
+
+// addList adds a row for each admitted member of a list of the last step, which has one back edge; false reports an
+// error.
+func (s *Search) addList(st *program.Step, l neighbors.List) bool {
+	excluded := s.Excluded(0, st.MustDiffer)
+	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
+	x := s.beginRows(1)
+	for {
+		for len(nbr) > 0 && (excluded.Has(uint32(nbr[0])) || !s.AdmitsEdge(ent[0])) {
+			nbr, ent = nbr[1:], ent[1:]
+		}
+		if len(nbr) == 0 {
+			x.End()
+			return true
+		}
+		if len(x.Words)+2 > x.Room && !x.Full() {
+			return false
+		}
+		n := min(len(nbr), (x.Room-len(x.Words))/2)
+		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], excluded, s.ChecksEdges(l.Staged))
+		nbr, ent = nbr[n:], ent[n:]
+	}
+}
+
+// appendList appends the admitted members of a list; there is room for all.
+func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, excluded program.Excluded,
+	check bool) []uint32 {
+	at := len(to)
+	to = to[:at+2*len(nbr)]
+	for i, e := range ent[:len(nbr)] {
+		v := uint32(nbr[i])
+		if excluded.Has(v) || check && !s.AdmitsEdge(e) {
+			continue
+		}
+		into := to[at:][:2]
+		into[0], into[1] = v, uint32(e.Index())
+		at += 2
+	}
+	return to[:at]
 }
 
 // addImages is addLast for an order with images: for each candidate the match and its images.

@@ -142,9 +142,6 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
-	if s.order.PathEnd && d+2 == len(s.order.Steps) && s.mode == matcher.WantRows {
-		return s.lastTwo(d, f)
-	}
 	for f.next < f.end {
 		i := f.next
 		if (i-from)%neighbors.PrefetchSize == 0 && f.end-i > 1 {

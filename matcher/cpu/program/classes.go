@@ -41,13 +41,6 @@ func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bo
 	return rows
 }
 
-// CompileStatic compiles the static order of a plan, for the rows of a whole view.
-func CompileStatic(p *matcher.Plan, f *candidates.Filter, keys *ListKeys) *Order {
-	o := Compile(p, &p.Static, f, keys, p.Query.Unit == matcher.Subgraphs)
-	o.PathEnd = o.endsInPath()
-	return o
-}
-
 // imageColumns returns an entry of Order.Images.
 func (o *Order) imageColumns(image matcher.Image) []int {
 	columns := make([]int, o.Width())

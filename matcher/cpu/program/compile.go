@@ -20,8 +20,6 @@ type Order struct {
 	Suffix     *Suffix // or nil
 	// LastColumns are the row columns that the last step fills, and the last two, vertices first.
 	LastColumns [2][]uint16
-	// PathEnd tells that the last step has one back edge, to the step before it, and no symmetry constraint.
-	PathEnd bool
 	// Members are the orders of a coalesced class (DESIGN A6); this order then holds the steps that they share. nil
 	// otherwise. SharedColumns are the row columns that the shared steps fill; the i-th of the class is the i-th of a
 	// member.
@@ -146,17 +144,7 @@ func (o *Order) columnsOf(steps []Step) (columns []uint16) {
 
 // finish fills in how the rows of a complete order leave it.
 func (o *Order) finish(c *ListKeys) {
-	o.SortedTail, o.Suffix, o.PathEnd = o.sortedVertices(), c.suffixOf(o), o.endsInPath()
-}
-
-// endsInPath returns Order.PathEnd.
-func (o *Order) endsInPath() bool {
-	d := len(o.Steps) - 1
-	if d < 3 || o.Images != nil || o.Members != nil {
-		return false
-	}
-	st := &o.Steps[d]
-	return st.Simple && o.Steps[d-1].Simple && len(st.Back) == 1 && st.Back[0].Step == d-1 && len(st.Less) == 0
+	o.SortedTail, o.Suffix = o.sortedVertices(), c.suffixOf(o)
 }
 
 // sortedVertices returns Order.SortedTail: the length of the longest tail of the pattern's vertices, the anchor's
