@@ -70,7 +70,8 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 }
 
 // newProbes returns what only reads and tells nothing of the graph: metrics and probes, without TLS and token.
-func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) *adminServer {
+func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer,
+	log zerolog.Logger) *adminServer {
 	a := &adminServer{field: field, listen: listen, log: log, mux: http.NewServeMux()}
 	if config.IsLoopback(listen) || len(hosts) > 0 {
 		host, _, _ := net.SplitHostPort(listen) // the configuration was validated

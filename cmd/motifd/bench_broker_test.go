@@ -28,8 +28,10 @@ batch: {linger: LINGER, max_updates: 10000}
 checkpoint: {dir: state}
 queries:
   - {name: watched, cypher: "MATCH (a:Account)-[:WATCHED]->(b:Account)"}
-  - {name: ring3, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)"}
-  - {name: ring4, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)-[:TRANSFER]->(a)"}
+  - {name: ring3, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)
+      -[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)"}
+  - {name: ring4, unit: subgraphs, cypher: "MATCH (a:Account)-[:TRANSFER]->(b:Account)
+      -[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)-[:TRANSFER]->(a)"}
 `
 
 // brokerRuns numbers the runs on one broker, for the names of topics.

@@ -24,7 +24,7 @@ type demoCmd struct {
 	Rate     int           `help:"Payments per second." default:"5000"`
 	Seed     uint64        `help:"Seed of the generator; the same seed makes the same payments." default:"1"`
 	Summary  string        `help:"Write the summary as JSON to a file." placeholder:"FILE"`
-	Quiet    bool          `short:"q" help:"Print no alerts, only the table."`
+	Quiet    bool          `short:"q" help:"Print only the table."`
 
 	backendFlags `embed:""`
 }
@@ -42,12 +42,13 @@ const (
 )
 
 func (demoCmd) Help() string {
-	return `Payments between accounts are generated, among them rings of 3 to 6 accounts, fan-ins and fan-outs, some of which are
-reversed later. They go through an embedded log, which speaks Kafka's protocol, into the pipeline of motifd run. Alerts are
-printed as they come; then a table tells what was planted and what was found:
+	return `Payments between accounts are generated. Among them are rings of 3 to 6 accounts that pass on nearly the
+same amount, fan-ins and fan-outs, some of which are cancelled later. They go through an embedded log, which speaks
+Kafka's protocol, into the pipeline of motifd run. Alerts are printed as they come. At the end, one case is shown from the
+alert to its withdrawal, with the records as an analyst gets them, and a table:
 
-  unexpected   found and not planted: true matches that arose by chance, as an oracle confirms
-  wrong        reported, and denied by the oracle
+  unexpected   found, but not planted: true matches that arose by chance, as an oracle confirms
+  wrong        reported, but the oracle denies it
 
 The exit status is 0 when nothing was missed and nothing was wrong.
 
@@ -170,6 +171,11 @@ func (c *demoCmd) play(a *app, broker, dir string) (*demoSummary, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	if !c.Quiet {
+		if err := check.story.print(a.stdout); err != nil {
+			return nil, err
+		}
+	}
 	return check.summary(check.ended.Sub(begin)), nil
 }
 
@@ -190,6 +196,7 @@ func (c *demoCmd) config(broker, dir string) *config.Config {
 		OnDataLoss: "stop",
 	}
 	cfg.Input.Format = "json"
+	cfg.Output.EchoProps = true
 	cfg.Batch.MaxUpdates, cfg.Batch.Linger = demoBatch, config.Duration(demoLinger)
 	cfg.Output.Kafka = &config.KafkaOutput{
 		Connection: conn, Topic: demoOutput, Control: demoControl, Compression: "none",

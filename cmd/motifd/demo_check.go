@@ -18,16 +18,26 @@ import (
 
 // demoAlert is a delta, as far as the demo reads it.
 type demoAlert struct {
-	Batch    uint64                `json:"batch"`
-	Index    uint64                `json:"index"`
-	Query    string                `json:"query"`
-	Op       string                `json:"op"`
-	Vertices map[string]demoVertex `json:"vertices"`
-	Edges    map[string]demoEdge   `json:"edges"`
+	Batch    uint64                 `json:"batch"`
+	Index    uint64                 `json:"index"`
+	Query    string                 `json:"query"`
+	Op       string                 `json:"op"`
+	Match    string                 `json:"match"`
+	Vertices map[string]demoVertex  `json:"vertices"`
+	Edges    map[string]demoPayment `json:"edges"`
 	Anchor   struct {
 		TS int64 `json:"ts"`
 	} `json:"anchor"`
 	came time.Time
+	raw  []byte // the record
+}
+
+// demoPayment is an edge of a delta.
+type demoPayment struct {
+	demoEdge
+	Props struct {
+		Amount int `json:"amount"` // in euros
+	} `json:"props"`
 }
 
 type demoVertex struct {
@@ -61,6 +71,8 @@ type demoChecker struct {
 	labels  map[string]string // of vertices
 	latency []time.Duration
 	sum     demoSummary
+	rings   map[string]*demoAlert // announced and not withdrawn, by match
+	story   demoStory
 
 	finished chan struct{}
 	ended    time.Time
@@ -70,7 +82,8 @@ func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, 
 	c := &demoChecker{
 		in: in, out: out, quiet: quiet, queries: make(map[string]*matcher.Query),
 		alerts: make(map[uint64][]demoAlert), reports: make(map[uint64]demoReport), wake: make(chan struct{}, 1),
-		edges: make(map[demoEdge]bool), labels: make(map[string]string), finished: make(chan struct{}),
+		edges: make(map[demoEdge]bool), rings: make(map[string]*demoAlert), labels: make(map[string]string),
+		finished: make(chan struct{}),
 	}
 	for _, q := range demoQueries() {
 		built, err := (&config.Query{
@@ -86,11 +99,11 @@ func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, 
 
 // alert takes a delta.
 func (c *demoChecker) alert(value []byte) error {
-	a := demoAlert{came: time.Now()}
+	a := demoAlert{came: time.Now(), raw: slices.Clone(value)}
 	if err := json.Unmarshal(value, &a); err != nil {
 		return fmt.Errorf("an alert is no JSON: %w", err)
 	}
-	if !c.quiet && a.Op == "+" {
+	if !c.quiet {
 		if err := c.show(&a); err != nil {
 			return err
 		}
@@ -135,7 +148,15 @@ func (c *demoChecker) show(a *demoAlert) error {
 	default:
 		what += arrow + keys[0]
 	}
-	_, err := fmt.Fprintf(c.out, "%s  %-7s  batch %-6d  %s\n", a.came.Format("15:04:05.000"), a.Query, a.Batch, what)
+	worth := "withdrawn"
+	if a.Op == "+" {
+		sum := 0
+		for _, e := range a.Edges {
+			sum += e.Props.Amount
+		}
+		worth = euros(sum)
+	}
+	_, err := fmt.Fprintf(c.out, "%s  %s %-7s  %11s  %s\n", a.came.Format("15:04:05.000"), a.Op, a.Query, worth, what)
 	return err
 }
 
@@ -219,6 +240,7 @@ func (c *demoChecker) check(r *demoReport, alerts []demoAlert) {
 		} else if plus {
 			c.find(a)
 		}
+		c.follow(a)
 		c.time(a)
 	}
 }
@@ -292,7 +314,7 @@ func (c *demoChecker) holds(a *demoAlert) bool {
 		}
 	}
 	for _, e := range q.Edges {
-		reported := a.Edges[e.Name]
+		reported := a.Edges[e.Name].demoEdge
 		want := demoEdge{From: keys[e.From], To: keys[e.To], Label: e.Label}
 		if reported.ID = ""; reported != want || !c.edges[want] {
 			return false

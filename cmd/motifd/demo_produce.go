@@ -68,6 +68,7 @@ func (c *demoCmd) produce(ctx context.Context, broker string, in *demoInputLog) 
 		in.mu.Unlock()
 	}()
 	gen := newDemoGen(c.Seed, demoAccounts)
+	gen.amounts = true
 	transport := &kafkago.Transport{}
 	defer transport.CloseIdleConnections()
 	client := &kafkago.Client{Addr: kafkago.TCP(broker), Transport: transport}
@@ -140,18 +141,20 @@ func produceDemo(ctx context.Context, client *kafkago.Client, in *demoInputLog, 
 
 // demoUpdate is an update as JSON.
 type demoUpdate struct {
-	Op        string `json:"op"`
-	From      string `json:"from"`
-	To        string `json:"to"`
-	Label     string `json:"label"`
-	FromLabel string `json:"from_label,omitempty"`
-	ToLabel   string `json:"to_label,omitempty"`
-	ID        string `json:"id,omitempty"`
-	TS        int64  `json:"ts,omitempty"`
+	Op        string          `json:"op"`
+	From      string          `json:"from"`
+	To        string          `json:"to"`
+	Label     string          `json:"label"`
+	FromLabel string          `json:"from_label,omitempty"`
+	ToLabel   string          `json:"to_label,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	TS        int64           `json:"ts,omitempty"`
+	Props     json.RawMessage `json:"props,omitempty"`
 }
 
 func newDemoUpdate(u *dyngraph.Update) demoUpdate {
-	return demoUpdate{u.Op.String(), u.From, u.To, u.Label, u.FromLabel, u.ToLabel, u.Attr.ID, u.Attr.TS}
+	return demoUpdate{u.Op.String(), u.From, u.To, u.Label, u.FromLabel, u.ToLabel, u.Attr.ID, u.Attr.TS,
+		u.Attr.Props}
 }
 
 // newDemoConsumer reads a topic of the demo from its beginning.

@@ -7,12 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDemo holds that the demo ends by itself with status 0, finds what it planted and writes its summary.
+// TestDemo holds that the demo ends by itself with status 0, finds what it planted, tells a case from the alert to its
+// withdrawal, and writes its summary.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := succeed(t, dir, "demo", "--duration", "2s", "--rate", "3000", "--seed", "5", "--summary", "s.json")
-	require.Contains(t, r.stdout, "ring")
+	r := succeed(t, dir, "demo", "--duration", "4s", "--rate", "5000", "--seed", "5", "--summary", "s.json")
+	require.Contains(t, r.stdout, "One case.")
+	require.Contains(t, r.stdout, `"amount":`)
+	require.Contains(t, r.stdout, " is cancelled. The withdrawal has the same match id:")
 	s := summaryOf(t, dir)
 	require.Equal(t, []string{
 		"found", "latency_p50_ms", "latency_p99_ms", "missed", "negative", "planted", "positive", "unexpected",

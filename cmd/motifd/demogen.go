@@ -60,6 +60,8 @@ type demoGen struct {
 	// settle is the least number of events from a plant's completion to its end, so that a plant is never made and
 	// broken inside one smaller batch. It may be set before the first event.
 	settle uint64
+	// amounts gives each payment an amount, in its properties. It may be set before the first event.
+	amounts bool
 
 	rng      *rand.Rand
 	accounts int
@@ -175,7 +177,15 @@ func (g *demoGen) name(v uint32) string {
 }
 
 func (g *demoGen) insert(p demoPay) demoEvent {
+	return g.insertAmount(p, 10+int(g.number*2654435761%(1<<32)%990))
+}
+
+// insertAmount inserts a payment of so many euros.
+func (g *demoGen) insertAmount(p demoPay, euros int) demoEvent {
 	u := g.update(dyngraph.InsertEdge, p)
+	if g.amounts {
+		u.Attr.Props = []byte(`{"amount":` + strconv.Itoa(euros) + `,"currency":"EUR"}`)
+	}
 	u.FromLabel, u.ToLabel = g.vertexLabel(p.from), g.vertexLabel(p.to)
 	return demoEvent{Number: g.number, Update: u}
 }

@@ -45,6 +45,15 @@ type demoLife struct {
 	left  int // payments not there
 }
 
+// amount is the amount of one of the plant's payments, in euros. Around a ring each account keeps a hundredth.
+func (l *demoLife) amount(p demoPay) int {
+	whole := 1000 + int(l.ends[0])*7919%9000
+	if p.kind != demoTransfer {
+		return whole / demoFan
+	}
+	return whole - whole*slices.Index(l.pays, p)/100
+}
+
 // maxPlants bounds the plants at a time, so that they are a small part of the graph and leave wallets free.
 func (g *demoGen) maxPlants() int { return max(2, g.accounts/64) }
 
@@ -127,7 +136,7 @@ func (g *demoGen) follow(s demoStep) demoEvent {
 	l := s.life
 	if !s.remove {
 		g.present[s.pay] = g.number
-		e := g.insert(s.pay)
+		e := g.insertAmount(s.pay, l.amount(s.pay))
 		if l.left--; l.left == 0 {
 			l.plant = g.completed(l)
 			e.Completes = l.plant

@@ -96,7 +96,7 @@ func TestHelp(t *testing.T) {
 
 // TestHelpTellsDefaults: where a placeholder stands in the place of a default, the text has it.
 func TestHelpTellsDefaults(t *testing.T) {
-	parser, err := kong.New(&cli{})
+	parser, err := kong.New(&cli{}, helpTexts)
 	require.NoError(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		for _, f := range command.Flags {

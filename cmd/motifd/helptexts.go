@@ -4,14 +4,18 @@ import "github.com/alecthomas/kong"
 
 // helpTexts are the help texts of flags and commands that are too long for their tags.
 var helpTexts = kong.Vars{
-	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small graphs",
-	"backfill_help": "Existing matches to emit now: none, or full for all (default: full if the daemon's output.mode is " +
+	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small " +
+		"graphs",
+	"backfill_help": "Existing matches to emit now: none, or full for all (default: full if the daemon's " +
+		"output.mode is " +
 		"upsert, else none).",
-	"backup_to_help": "Directory to create; it must not exist. A running daemon creates it on its own host, as its own " +
+	"backup_to_help": "Directory to create; it must not exist. A running daemon creates it on its own host, as its " +
+		"own " +
 		"user.",
 	"batch_log_help":  "Replay the batch log of a checkpoint: the same bytes as the daemon wrote.",
 	"batch_time_help": "Limit on the search time of all queries in one batch, summed over threads; 0 is no limit.",
-	"bench_emit_help": "What to measure: counts and deltas of the stream; exists, while the graph's edges are inserted and " +
+	"bench_emit_help": "What to measure: counts and deltas of the stream; exists, while the graph's edges are " +
+		"inserted and " +
 		"deleted; static, counts in the graph before the stream.",
 	"bench_json_help":      "Write the results, with every run, as JSON to a file.",
 	"bench_threads_help":   "Search threads. The first number is the base of the speed-up",
@@ -20,23 +24,28 @@ var helpTexts = kong.Vars{
 	"ca_file_help":         "PEM file with the authority that signed the daemon's certificate.",
 	"case_help":            "Use the case in a directory: graph.txt, insert.txt or mixed.txt, queries/.",
 	"classes_help":         "Classes of patterns: dense (mean degree of 3 or more), sparse (less, with a cycle), tree.",
-	"csv_help": "Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first column, " +
+	"csv_help": "Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first " +
+		"column, " +
 		"or 'x' for a constant.",
 	"demo_cmd_help": "Show fraud rings being reported live, without a broker or configuration.",
 	"emit_help":     "What to emit: deltas, counts or exists.",
 	"format_help":   "Format of the updates: json, csv or text (default: by extension).",
 	"graph_help":    "Graph file: .txt or .graph, .jsonl, .csv, each also with .gz or .zst.",
-	"labels_graph_help": "Graph file in which to look up the labels of the patterns: .txt or .graph, .jsonl, .csv, each also " +
+	"labels_graph_help": "Graph file in which to look up the labels of the patterns: .txt or .graph, .jsonl, .csv, " +
+		"each also " +
 		"with .gz or .zst.",
-	"log_format_help": "Log format: console, json, or auto, which is console on a terminal. For run it overrides log.format.",
-	"log_level_help":  "Log level: debug, info, warn, error. For run it overrides log.level.",
+	"log_format_help": "Log format: console, json, or auto, which is console on a terminal. For run it overrides " +
+		"log.format.",
+	"log_level_help": "Log level: debug, info, warn, error. For run it overrides log.level.",
 	"match_out_help": "Write the matches as JSON lines to a file, or - for standard output. Without it they are only " +
 		"counted.",
 	"max_deltas_help": "With --emit=deltas, leave out queries with more matches, and name them",
-	"max_expansion_help": "Maximum ratio of decompressed to compressed size of a file, beyond its first 16 MiB. A file beyond " +
+	"max_expansion_help": "Maximum ratio of decompressed to compressed size of a file, beyond its first 16 MiB. A " +
+		"file beyond " +
 		"it counts as damaged",
 	"mode_help": "live; or shadow: search and count without output.",
-	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: stop, or " +
+	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
+		"stop, or " +
 		"skip the rest of the file as one refused record. The exit status is 1 either way.",
 	"over_budget_help": "What happens beyond a limit: skip leaves out the matches beyond it, suspend stops the query.",
 	"partitions_help":  "Partitions of the input and output topics; the others have 1",
@@ -45,23 +54,29 @@ var helpTexts = kong.Vars{
 	"preset_help": "Defaults of the flags below. synth: 20,000 vertices, 150,000 edges, 5 labels, exponent 3, 15,000 " +
 		"updates, and a pattern of each class with 4 to 8 vertices. github: the size and skew of that graph, " +
 		"with trees of very many matches.",
-	"query_time_help":   "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
-	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or .zst.",
-	"replay_out_help":   "File for the deltas, as JSON lines; - for standard output, none to discard them",
-	"reset_progress_help": "Go on behind the checkpoint although the output or its progress topic was lost, replaced or written " +
+	"query_time_help": "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
+	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or " +
+		".zst.",
+	"replay_out_help": "File for the deltas, as JSON lines; - for standard output, none to discard them",
+	"reset_progress_help": "Go on behind the checkpoint although the output or its progress topic was lost, " +
+		"replaced or written " +
 		"by others. For one start: records of the current batch may appear twice. A file output is cut back " +
 		"to the checkpoint.",
-	"run_suspend_help": "Suspend a query at this start, before more of it is published: for a batch that does not end. " +
+	"run_suspend_help": "Suspend a query at this start, before more of it is published: for a batch that does not " +
+		"end. " +
 		"Repeatable. Leave it out at later starts, which would suspend the resumed query again.",
 	"runs_help":        "Number of runs; medians are reported. Each run measures every cell of the table",
 	"set_help":         "Set a field of the configuration; repeatable. It overrides file and environment.",
 	"spill_bytes_help": "Limit on the temporary files of one batch, as 16GiB; 0 is no limit.",
-	"stop_timeout_help": "How long the current batch may take after the first interrupt or SIGTERM before it is abandoned; 0 " +
+	"stop_timeout_help": "How long the current batch may take after the first interrupt or SIGTERM before it is " +
+		"abandoned; 0 " +
 		"is no limit",
-	"stream_help":        "Stream of updates: insert; or mixed, two insertions to one deletion.",
-	"suspend_cmd_help":   "Suspend a query at the next start, also in the middle of a batch.",
-	"trace_batches_help": "Number of batches in the timeline of --trace. The file is written when the last one is committed",
-	"trace_help": "Write a timeline of the first batches, for chrome://tracing or ui.perfetto.dev: what reader, engine, " +
+	"stream_help":      "Stream of updates: insert; or mixed, two insertions to one deletion.",
+	"suspend_cmd_help": "Suspend a query at the next start, also in the middle of a batch.",
+	"trace_batches_help": "Number of batches in the timeline of --trace. The file is written when the last one is " +
+		"committed",
+	"trace_help": "Write a timeline of the first batches, for chrome://tracing or ui.perfetto.dev: what reader, " +
+		"engine, " +
 		"publisher and GPU did, and when. The summary then tells how much overlapped with searches of other " +
 		"batches.",
 	"unit_help":    "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric mappings).",
