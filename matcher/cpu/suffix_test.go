@@ -57,10 +57,10 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 			queries = append(queries, q)
 		}
 		forgets, remembers := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 1+rng.IntN(3), 1<<20)
-		forgets.neighbors.Options.NoPairs, forgets.shared.Options.NoMemo = true, true
+		forgets.shared.Options.NoMemo = true
 		remembers.shared.Options.Memo = backtrack.MemoLimits{Words: 20 << rng.IntN(12), Longest: 20 << rng.IntN(8), Judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {
-			remembers.neighbors.Options.ListEntries, remembers.neighbors.Options.PairEntries = 300+rng.IntN(2000), 100+rng.IntN(2000)
+			remembers.neighbors.Options.ListEntries = 300 + rng.IntN(2000)
 		}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, forgets, remembers)
 		x.Stage([]dyngraph.Message{{Updates: p.graph}})

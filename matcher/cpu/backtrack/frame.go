@@ -59,10 +59,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	f.valid, f.none = true, false
 	if len(st.Back) > 1 {
-		if kind, ok := st.PairKey(); ok && s.Pairs.Worth(kind) {
-			return s.intersectPair(kind, st, f, kept)
-		}
-		return s.intersect(st, f, kept, false)
+		return s.intersect(st, f, kept)
 	}
 	b := &st.Back[0]
 	l := s.lists.Of(s.Images[b.Step], b, st)
@@ -89,9 +86,8 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 const buildFrom = 16
 
 // intersect fills the frame of a step with several back edges: the intersection of the two shortest lists, then of
-// that and the others, one by one (GAMMA's Gen_candidates; DESIGN A7). With all, edges that are not admitted are kept,
-// too.
-func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bool {
+// that and the others, one by one (GAMMA's Gen_candidates; DESIGN A7).
+func (s *Search) intersect(st *program.Step, f *frame, kept uint32) bool {
 	f.nbr, f.nbrs = nil, f.nbrs[:0]
 	before, js := f.joins, f.joins[:0]
 	best := 0
@@ -147,7 +143,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32, all bool) bo
 		}
 		f.ents[next], f.ent[next], j.Done = into, into, true
 	}
-	if !all && s.ChecksEdges(staged) {
+	if s.ChecksEdges(staged) {
 		s.onlyVisible(f, len(js))
 	}
 	return true
@@ -202,40 +198,6 @@ next:
 		f.ents[k] = f.ents[k][:n]
 		f.ent[k] = f.ents[k]
 	}
-}
-
-// intersectPair is intersect for a step with two back edges, whose intersections are cached.
-func (s *Search) intersectPair(kind program.PairKey, st *program.Step, f *frame, kept uint32) bool {
-	a, b := s.Images[st.Back[0].Step], s.Images[st.Back[1].Step]
-	l := [2]program.EpochKey{st.Back[0].Epoch, st.Back[1].Epoch}
-	if p := s.Pairs.Find(kind, a, b, l); p != 0 {
-		return s.fillCommon(f, p)
-	}
-	if !s.intersect(st, f, kept, true) {
-		return false
-	}
-	staged := s.Pairs.Keep(kind, a, b, l, f.nbr, f.ents)
-	if f.none = len(f.nbr) == 0; s.ChecksEdges(staged) {
-		s.onlyVisible(f, 2)
-	}
-	return true
-}
-
-// fillCommon fills the frame of a step from a cached intersection.
-func (s *Search) fillCommon(f *frame, p neighbors.Place) bool {
-	f.joins = f.joins[:0]
-	if !s.Step() {
-		f.valid = false
-		return false
-	}
-	if f.none = p == neighbors.Nothing; f.none {
-		return true
-	}
-	staged := false
-	if f.nbr, f.ent[0], f.ent[1], staged = s.Pairs.At(p); s.ChecksEdges(staged) {
-		s.onlyVisible(f, 2)
-	}
-	return true
 }
 
 // CandidatesOf returns the admitted candidates of a simple step for the images at hand, with their entries by back

@@ -29,7 +29,6 @@ type Search struct {
 	frames      []frame                     // by slot
 	previous    previous
 	lists       neighbors.Lists
-	Pairs       neighbors.Pairs
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
 

@@ -50,7 +50,6 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.previous = previous{}
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
-	s.Pairs.Attach(h.Neighbors)
 	s.suffixes.attach(h)
 }
 

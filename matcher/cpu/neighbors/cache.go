@@ -10,10 +10,9 @@ import (
 
 // Options are for tests; the zero value is for production.
 type Options struct {
-	ListEntries, PairEntries int    // bounds on the entries that are cached
-	EpochAdvances            uint64 // how often epochs are advanced before they start over
-	NoPairs                  bool   // intersections are not cached
-	ByLabel                  bool   // neighbors' labels are always looked at first
+	ListEntries   int    // bounds the entries that are cached
+	EpochAdvances uint64 // how often epochs are advanced before they start over
+	ByLabel       bool   // neighbors' labels are always looked at first
 }
 
 // Cache holds what the workers of a backend have found in the graph.
@@ -21,7 +20,6 @@ type Cache struct {
 	Options Options
 	epochs  epochs
 	lists   sharedLists
-	pairs   sharedPairs
 }
 
 // Load makes the cache ready for another graph. vertices is the number of its vertex ids.
@@ -34,7 +32,6 @@ func (c *Cache) Load(vertices int) {
 // Drop empties the cache.
 func (c *Cache) Drop() {
 	c.lists.now.Store(nil)
-	c.pairs.now.Store(nil)
 }
 
 // Outdate outdates what a staged batch changes.

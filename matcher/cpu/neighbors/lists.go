@@ -101,7 +101,7 @@ func (c *Lists) renew() {
 	}
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
 		most := cmp.Or(c.options.ListEntries, maxListEntries)
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(1, listChunk, most)}
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(listChunk, most)}
 	} else {
 		c.table = old.grown()
 	}
@@ -189,7 +189,7 @@ func (c *Lists) at(p Place) List {
 	n := k.nbr[from]
 	from++
 	to := from + int(n&^stagedMark)
-	return List{k.nbr[from:to:to], k.ent[0][from:to:to], n&stagedMark != 0}
+	return List{k.nbr[from:to:to], k.ent[from:to:to], n&stagedMark != 0}
 }
 
 // build reads a range of the graph into a slot.
@@ -211,8 +211,8 @@ func (c *Lists) build(s *listSlot, epoch uint32, v dyngraph.VertexID, r dyngraph
 		}
 	}
 	into := c.room.begin()
-	into.nbr, into.ent[0] = into.nbr[:1], into.ent[0][:1] // for the length
-	l := List{Vertices: into.nbr[1:], Entries: into.ent[0][1:]}
+	into.nbr, into.ent = into.nbr[:1], into.ent[:1] // for the length
+	l := List{Vertices: into.nbr[1:], Entries: into.ent[1:]}
 	l.read(c, r, b, st)
 	return c.publish(s, epoch, &c.room, into.nbr, l)
 }
@@ -238,8 +238,8 @@ func (c *Lists) keep(s *listSlot, epoch uint32, v dyngraph.VertexID, b *program.
 		return l
 	}
 	to := into.begin()
-	to.nbr, to.ent[0] = append(to.nbr[:1], l.Vertices...), append(to.ent[0][:1], l.Entries...)
-	return c.publish(s, epoch, into, to.nbr, List{to.nbr[1:], to.ent[0][1:], l.Staged})
+	to.nbr, to.ent = append(to.nbr[:1], l.Vertices...), append(to.ent[:1], l.Entries...)
+	return c.publish(s, epoch, into, to.nbr, List{to.nbr[1:], to.ent[1:], l.Staged})
 }
 
 // publish makes a list that was written to the store, behind the word for its length, visible to all workers.

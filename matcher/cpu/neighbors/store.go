@@ -6,23 +6,22 @@ import (
 	"motifd/dyngraph"
 )
 
-// store is append-only memory that workers share: ascending vertices, with entries beside them. Each worker writes to
+// store is append-only memory that workers share: ascending vertices, with their entries beside them. Each worker writes to
 // chunks of its own (see room), so nothing is locked. What is written is never moved nor written again, so a Place
 // that another worker has read from an atomic word stays good as long as the store exists. A full store is left to
 // those who still read it, and another one is begun.
 type store struct {
-	entries int // number of columns of entries
-	size    int // of a chunk, in vertices, about
-	most    int64
-	taken   atomic.Int64 // vertices that the chunks have room for
-	next    atomic.Uint32
-	chunks  [mostChunks]chunk
+	size   int // of a chunk, in vertices, about
+	most   int64
+	taken  atomic.Int64 // vertices that the chunks have room for
+	next   atomic.Uint32
+	chunks [mostChunks]chunk
 }
 
-// chunk is memory for vertices and for as many entries of each column.
+// chunk is memory for vertices and for as many entries.
 type chunk struct {
 	nbr []dyngraph.VertexID
-	ent [2][]dyngraph.Entry
+	ent []dyngraph.Entry
 }
 
 // Place is a position in a store: a chunk number, from 1 on, above the index in the chunk. Values below firstPlace are
@@ -40,9 +39,7 @@ const (
 )
 
 // newStore returns a store for about most vertices, in chunks of about size.
-func newStore(entries, size, most int) *store {
-	return &store{entries: entries, size: size, most: int64(most)}
-}
+func newStore(size, most int) *store { return &store{size: size, most: int64(most)} }
 
 // chunk returns a new chunk with room for n vertices or more; nil when the store is full.
 func (s *store) chunk(n int) (number uint32, c *chunk) {
@@ -59,9 +56,7 @@ func (s *store) chunk(n int) (number uint32, c *chunk) {
 	}
 	c = &s.chunks[i-1]
 	c.nbr = make([]dyngraph.VertexID, size)
-	for k := range s.entries {
-		c.ent[k] = make([]dyngraph.Entry, size)
-	}
+	c.ent = make([]dyngraph.Entry, size)
 	return i, c
 }
 
@@ -96,11 +91,7 @@ func (r *room) reserve(of *store, n int) bool {
 
 // begin returns the reserved room as empty slices, to be appended to.
 func (r *room) begin() chunk {
-	c := chunk{nbr: r.chunk.nbr[r.used:r.used]}
-	for k := range r.of.entries {
-		c.ent[k] = r.chunk.ent[k][r.used:r.used]
-	}
-	return c
+	return chunk{r.chunk.nbr[r.used:r.used], r.chunk.ent[r.used:r.used]}
 }
 
 // end keeps n vertices that were appended, and returns their place.

@@ -90,16 +90,3 @@ func LabelEpoch(l dyngraph.LabelID) uint32 { return uint32(l)<<1 | 1 }
 
 // ListEpoch returns the epoch of the lists whose key has a number.
 func ListEpoch(number int) uint32 { return uint32(number) << 1 }
-
-// PairKey holds the list keys of the two back edges of a simple step. With the images of the two earlier steps it
-// determines the step's candidates.
-type PairKey uint32
-
-// PairKey returns the pair key of a simple step; false if it has none.
-func (st *Step) PairKey() (kind PairKey, ok bool) {
-	if len(st.Back) != 2 {
-		return 0, false
-	}
-	a, b := st.Back[0].ListKey, st.Back[1].ListKey
-	return PairKey(a<<16 | b), a|b < 1<<16
-}
