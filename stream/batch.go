@@ -78,7 +78,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	}
 
 	e := p.newEmitter(abortCtx, b.Number)
-	defer e.cancel(nil)
+	defer e.batch.Close()
 	if !e.alreadyPublished {
 		if err := p.out.put(abortCtx, outItem{batch: b.Number, begin: true, logged: logged}, 0); err != nil {
 			return err
@@ -86,12 +86,13 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	}
 	at = time.Now()
 	ended := p.running.begin(b, from.recovered)
-	sum, err := p.opt.Engine.Step(e.ctx, &b.Batch, e.emit, e.settle)
+	sum, err := p.opt.Engine.Step(e.batch.Context(), &b.Batch, e.emit, e.batch.Finish)
 	ended()
 	if err != nil {
 		return fmt.Errorf("batch %d: %w", b.Number, err)
 	}
-	stats.Step, stats.Encode, stats.Publish = lap("step"), e.encode, e.wait
+	stats.Step = lap("step")
+	stats.Encode, stats.Publish = e.batch.Spent()
 	stats.Summary, stats.Records = sum, e.counts()
 
 	end, cost, err := p.endOf(b, sum, removed)

@@ -29,8 +29,7 @@
 //     again from the positions of the last intent. Intents reach the log in order, each before the suspensions of its
 //     batch and before its commit; so what recovery finds is what it would find had the engine waited. Changes of
 //     queries do wait, since Change answers that they are logged.
-//  7. What the engine emits is copied, as ids, into units of about a chunk of records, of many groups or a part of
-//     one, which encoders work on side by side (gather.go). Only the engine's goroutine hands records on to the
-//     publisher, unit by unit in the order in which it filled them; encoders wait for nobody. So a sink that is slow
-//     stops the engine's goroutine, and that the encoders.
+//  7. What the engine emits is encoded by package encode, side by side on several goroutines. Only the engine's
+//     goroutine hands records on to the publisher; so a sink that is slow stops the engine's goroutine, and that the
+//     encoders.
 package stream

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
+	"motifd/stream/encode"
 )
 
 // TestEmitEndsWithItsContext: a flood whose records find room at once, or are dropped, has to end all the same.
@@ -15,6 +16,7 @@ func TestEmitEndsWithItsContext(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := &Pipeline{opt: PipelineOptions{EncodeThreads: threads}}
+		p.encoding = encode.New(encode.Options[OutRecord]{Threads: threads})
 		e := p.newEmitter(ctx, 1)
 		e.alreadyPublished = true // nothing waits for anything
 		ev := &matcher.Event{Kind: matcher.EventCount, Query: &matcher.Query{Name: "q"}, Count: matcher.CountOf(1)}

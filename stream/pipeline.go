@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"motifd/matcher"
+	"motifd/stream/encode"
 )
 
 // Pipeline is the goroutines around the engine:
@@ -31,8 +32,6 @@ type Pipeline struct {
 	slots   chan struct{} // a token for each batch that is begun and not committed
 	changes chan changeRequest
 	stopped chan struct{} // closed when no more changes are taken
-	chunks  sync.Pool     // of *[]OutRecord
-	units   sync.Pool     // of *encodeTask
 
 	// Of the engine's goroutine.
 	batcher   *Batcher
@@ -40,11 +39,11 @@ type Pipeline struct {
 	positions Positions // after it
 	skip      Progress  // what is published already
 	idleAt    time.Time // when positions are stored without a batch; zero: not decided
-	mean      int64     // emitter.mean of the batch before
 
 	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there
 
-	running running // the step of the engine's goroutine
+	encoding *encode.Stage[OutRecord]
+	running  running // the step of the engine's goroutine
 
 	started atomic.Bool
 	abort   context.CancelCauseFunc // set by Run before it is running
@@ -71,11 +70,11 @@ func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
 		batcher:   NewBatcher(opt.Batch),
 		number:    opt.State.Batch,
 		positions: maps.Clone(opt.State.Positions),
-		mean:      pieceBytes,
 	}
 	if p.positions == nil {
 		p.positions = Positions{}
 	}
+	p.encoding = p.newEncodeStage()
 	p.status = Status{
 		Stream: opt.State.StreamID, Batch: opt.State.Batch, Positions: maps.Clone(p.positions), State: StateRecovering,
 	}

@@ -133,7 +133,7 @@ func (p *Pipeline) publish(ctx context.Context) error {
 			if err := p.opt.Sink.Write(ctx, *item.recs); err != nil {
 				return fmt.Errorf("sink: records of batch %d: %w", item.batch, err)
 			}
-			p.freeChunk(item.recs)
+			p.encoding.Free(item.recs)
 			spent += note("publish", begin, time.Now())
 		case item.end != nil:
 			end := item.end

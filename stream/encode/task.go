@@ -1,4 +1,4 @@
-package stream
+package encode
 
 import (
 	"context"
@@ -6,21 +6,21 @@ import (
 	"motifd/matcher"
 )
 
-// encodeTask is the unit of parallel encoding: rows of consecutive events (few of many or many of one), copied, so
+// task is the unit of parallel encoding: rows of consecutive events (few of many or many of one), copied, so
 // that the search need not wait.
-type encodeTask struct {
+type task[R any] struct {
 	parts []part
 	ids   []uint32 // rows of all parts
 	rows  int
 
 	// What its encoder made of it. Parts from left on, the first of them from row on, are not encoded: records are
 	// larger than those before let expect, and what waits for its turn is bounded.
-	chunk *[]OutRecord
+	chunk *[]R
 	cost  int64
 	left  int
 	row   int
 	err   error
-	done  chan struct{} // has a token when the encoder is done
+	done  chan struct{} // has a token when its encoder is done
 }
 
 // part is an event with so many rows of its own, which it is given by finalize.
@@ -29,12 +29,12 @@ type part struct {
 	rows int
 }
 
-// mostHeld is how much the records of a unit cost at most, but for pieceRows of them, before those of all units
+// mostHeld is how much the records of a task cost at most, but for pieceRows of them, before those of all tasks
 // before it are sent.
 const mostHeld = 2 * chunkBytes
 
 // add copies rows i to j of an event.
-func (u *encodeTask) add(ev *matcher.Event, i, j int) {
+func (u *task[R]) add(ev *matcher.Event, i, j int) {
 	u.rows += j - i
 	u.parts = append(u.parts, part{*ev, j - i})
 	p := &u.parts[len(u.parts)-1]
@@ -46,7 +46,7 @@ func (u *encodeTask) add(ev *matcher.Event, i, j int) {
 }
 
 // finalize gives the parts their rows. No rows are added afterwards.
-func (u *encodeTask) finalize() {
+func (u *task[R]) finalize() {
 	at := 0
 	for i := range u.parts {
 		if p := &u.parts[i]; p.ev.Kind == matcher.EventMatches {
@@ -58,8 +58,8 @@ func (u *encodeTask) finalize() {
 }
 
 // encode encodes what the bound admits. It ends early when ctx is done.
-func (u *encodeTask) encode(ctx context.Context, p *Pipeline, batch uint64) {
-	u.chunk = p.newChunk()
+func (u *task[R]) encode(ctx context.Context, s *Stage[R], batch uint64) {
+	u.chunk = s.newChunk()
 	for ; u.left < len(u.parts); u.left, u.row = u.left+1, 0 {
 		for x := &u.parts[u.left]; u.row < x.rows; {
 			if u.cost >= mostHeld {
@@ -70,7 +70,7 @@ func (u *encodeTask) encode(ctx context.Context, p *Pipeline, batch uint64) {
 				return
 			}
 			j := min(x.rows, u.row+pieceRows)
-			cost, err := p.encode(u.chunk, batch, &x.ev, u.row, j)
+			cost, err := s.encode(u.chunk, batch, &x.ev, u.row, j)
 			if u.err = err; err != nil {
 				return
 			}
@@ -80,16 +80,16 @@ func (u *encodeTask) encode(ctx context.Context, p *Pipeline, batch uint64) {
 	}
 }
 
-func (p *Pipeline) newEncodeTask() *encodeTask {
-	if u, ok := p.units.Get().(*encodeTask); ok {
+func (s *Stage[R]) newTask() *task[R] {
+	if u, ok := s.tasks.Get().(*task[R]); ok {
 		return u
 	}
-	return &encodeTask{done: make(chan struct{}, 1)}
+	return &task[R]{done: make(chan struct{}, 1)}
 }
 
-// freeEncodeTask takes back a task whose chunk was sent.
-func (p *Pipeline) freeEncodeTask(u *encodeTask) {
+// freeTask takes back a task whose chunk was sent.
+func (s *Stage[R]) freeTask(u *task[R]) {
 	clear(u.parts)
-	*u = encodeTask{parts: u.parts[:0], ids: u.ids[:0], done: u.done}
-	p.units.Put(u)
+	*u = task[R]{parts: u.parts[:0], ids: u.ids[:0], done: u.done}
+	s.tasks.Put(u)
 }

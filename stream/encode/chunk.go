@@ -1,0 +1,98 @@
+package encode
+
+import (
+	"time"
+
+	"motifd/matcher"
+)
+
+// chunkBytes is about how many bytes of records make a chunk.
+const chunkBytes = 256 << 10
+
+// Records may be large: after so many rows, or as many as have fewer bytes going by those before, it is looked how
+// large they are.
+const (
+	pieceRows     = 16
+	pieceBytes    = 8 << 10
+	mostPieceRows = 1 << 10 // of an encoder that writes nothing
+)
+
+// pieces are times at which something was done again and again.
+type pieces struct {
+	begin, end time.Time
+	busy       time.Duration
+}
+
+// add adds a time from begin until now.
+func (p *pieces) add(begin time.Time) {
+	if p.begin.IsZero() {
+		p.begin = begin
+	}
+	p.end = time.Now()
+	p.busy += p.end.Sub(begin)
+}
+
+// inline encodes rows i to n of an event here, and sends what makes a chunk.
+func (b *Batch[R]) inline(ev *matcher.Event, i, n int) error {
+	var begin time.Time // of the pieces since the last flush: the clock costs as much as a small piece
+	noted := func() {
+		if !begin.IsZero() {
+			b.piece.add(begin)
+			begin = time.Time{}
+		}
+	}
+	for i < n {
+		if b.chunk == nil {
+			b.chunk = b.s.newChunk()
+		}
+		j := min(n, i+b.pieceRows(), i+b.s.opt.ChunkRecords-len(*b.chunk))
+		if begin.IsZero() {
+			begin = time.Now()
+		}
+		cost, err := b.s.encode(b.chunk, b.number, ev, i, j)
+		if err != nil {
+			return err
+		}
+		b.cost += cost
+		b.mean = cost / int64(j-i)
+		i = j
+		if len(*b.chunk) >= b.s.opt.ChunkRecords || b.cost >= chunkBytes {
+			noted()
+			if err := b.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	noted()
+	return nil
+}
+
+// pieceRows is how many rows are encoded before their size is looked at.
+func (b *Batch[R]) pieceRows() int {
+	return max(pieceRows, min(mostPieceRows, int(pieceBytes/max(b.mean, 1))))
+}
+
+// flush sends the chunk at hand.
+func (b *Batch[R]) flush() error {
+	if b.chunk == nil {
+		return nil
+	}
+	c, cost := b.chunk, b.cost
+	b.chunk, b.cost = nil, 0
+	return b.send(c, cost)
+}
+
+// send hands a chunk on, waiting for room.
+func (b *Batch[R]) send(c *[]R, cost int64) error {
+	if did := b.piece; !did.begin.IsZero() {
+		b.encoding += did.busy
+		b.s.opt.Span(Span{What: "encode", Batch: b.number, Begin: did.begin, End: did.end, Busy: did.busy})
+		b.piece = pieces{}
+	}
+	begin := time.Now()
+	err := b.s.opt.Send(b.ctx, b.number, c, cost)
+	end := time.Now()
+	b.waiting += end.Sub(begin)
+	b.s.opt.Span(Span{What: "room", Batch: b.number, Begin: begin, End: end})
+	return err
+}
