@@ -291,7 +291,7 @@ func writeMarkers(addr string, open []openTransaction, last producerEpoch) error
 	return nil
 }
 
-// askLog sends one request of a flexible version, which the client of this package does not have.
+// askLog sends one request of a flexible version, which kafka-go does not have.
 func askLog(addr string, req kmsg.Request, resp kmsg.Response) (err error) {
 	conn, err := net.DialTimeout("tcp", addr, time.Minute)
 	if err != nil {

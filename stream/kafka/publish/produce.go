@@ -14,7 +14,7 @@ import (
 	"motifd/stream/kafka"
 )
 
-// produceBatch is a record batch, as batchBuilder.finish returned it, that is appended to a partition.
+// produceBatch is a record batch, as recordbatch.Builder.Finish returned it, that is appended to a partition.
 type produceBatch struct {
 	to       *outPart
 	raw      []byte

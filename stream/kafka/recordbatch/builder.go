@@ -66,7 +66,7 @@ func appendVarbytes(s, v []byte) []byte {
 	return append(s, v...)
 }
 
-// Finish closes the batch and returns it with its size prefix, ready for RawProduce. The slice is the builder's until
+// Finish closes the batch and returns it with its size prefix, ready for a produce request. The slice is the builder's until
 // reset. now becomes the timestamp of all its records.
 func (b *Builder) Finish(now time.Time) ([]byte, error) {
 	if codec := b.Compression.Codec(); codec != nil {

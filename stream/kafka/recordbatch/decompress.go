@@ -33,7 +33,7 @@ func NewDecompressor(limit int) *Decompressor {
 	})}
 }
 
-// expand returns src decompressed. The error is errExpansion or errDamaged.
+// expand returns src decompressed. The error is ErrExpansion or ErrDamaged.
 func (d *Decompressor) expand(kind kafkago.Compression, src []byte) (out []byte, err error) {
 	switch kind {
 	case kafkago.Snappy:

@@ -19,7 +19,7 @@ import (
 
 // Source reads records of a topic's partitions. Every partition is fetched by a goroutine of its own over a connection
 // of its own, which waits with what it has fetched until Read takes it. Read merges them by their timestamps, or serves
-// those that wait in the order in which they came (SourceOptions.Merge).
+// those that wait in the order in which they came (Options.Merge).
 type Source struct {
 	opt Options
 	cl  *kafka.Client
