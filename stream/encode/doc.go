@@ -12,8 +12,8 @@
 //
 // What is not obvious:
 //
-//   - With one thread, events are encoded where they are emitted. With more, their rows are copied, as ids, into tasks of
-//     about a chunk of records, of many groups or a part of one.
+//   - With one thread, events are encoded where they are emitted. With more, their rows are copied, as ids, into tasks
+//     of about a chunk of records, of many groups or a part of one.
 //   - Only the goroutine that emits sends chunks, task by task in the order in which it filled them; encoders wait for
 //     nobody. So an output that is slow stops the goroutine that emits, and that the encoders.
 package encode

@@ -188,7 +188,8 @@ func Fatal(err error) bool {
 	var version *recordbatch.VersionError
 	var cert *tls.CertificateVerificationError
 	var notTLS tls.RecordHeaderError
-	if errors.As(err, &perm) || errors.As(err, &version) || errors.As(err, &cert) || errors.As(err, &notTLS) || refusedByTLS(err) {
+	if errors.As(err, &perm) || errors.As(err, &version) || errors.As(err, &cert) || errors.As(err, &notTLS) ||
+		refusedByTLS(err) {
 		return true
 	}
 	var code kafkago.Error

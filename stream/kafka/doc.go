@@ -8,11 +8,11 @@
 //
 // What is not obvious:
 //
-//   - github.com/segmentio/kafka-go finds leaders, keeps connections and negotiates versions. Record batches are decoded
-//     and encoded here (package recordbatch), because its decoder loses the extent of a batch (and with it the way past
-//     compacted and aborted ones), puts no bound on what a compressed batch expands to, and hides a damaged batch behind
-//     an intact one, and because its encoder cannot set producer id, epoch and sequence number. Fetch requests hook into
-//     its transport as a protocol.RawExchanger.
+//   - github.com/segmentio/kafka-go finds leaders, keeps connections and negotiates versions. Record batches are
+//     decoded and encoded here (package recordbatch), because its decoder loses the extent of a batch (and with it the
+//     way past compacted and aborted ones), puts no bound on what a compressed batch expands to, and hides a damaged
+//     batch behind an intact one, and because its encoder cannot set producer id, epoch and sequence number. Fetch
+//     requests hook into its transport as a protocol.RawExchanger.
 //   - A partition has one request in flight, so that a retry cannot overtake a later batch.
 //
 // Sources: the Kafka protocol guide (kafka.apache.org/protocol), KIP-98 for aborted transactions in fetch responses.

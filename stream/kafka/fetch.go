@@ -138,10 +138,11 @@ func (c *Client) Fetch(
 	ctx, cancel := context.WithTimeout(ctx, c.Options.RequestTimeout+wait)
 	defer cancel()
 	m, err := c.Transport.RoundTrip(ctx, c.addr, &fetchRequest{clientID: c.Options.ClientID, Request: fetchapi.Request{
-		ReplicaID:      -1,
-		MaxWaitTime:    int32(wait.Milliseconds()),
-		MinBytes:       1,
-		MaxBytes:       MaxFetch, // the partition's limit is to cut the answer: the embedded log then tells of aborted transactions
+		ReplicaID:   -1,
+		MaxWaitTime: int32(wait.Milliseconds()),
+		MinBytes:    1,
+		// The partition's limit is to cut the answer: the embedded log then tells of aborted transactions.
+		MaxBytes:       MaxFetch,
 		IsolationLevel: int8(iso),
 		SessionEpoch:   -1,
 		Topics: []fetchapi.RequestTopic{{Topic: topic, Partitions: []fetchapi.RequestPartition{{

@@ -37,9 +37,17 @@ func TestTLSAndSASL(t *testing.T) {
 		return cl
 	}
 	for i, s := range []kafka.SASL{
-		{Mechanism: "plain", User: "plain", Password: kafkatest.Always("secret-p")}, {Mechanism: "scram-sha-256", User: "s256", Password: kafkatest.Always("secret-2")}, {Mechanism: "scram-sha-512", User: "s512", Password: kafkatest.Always("secret-5")},
+		{Mechanism: "plain", User: "plain", Password: kafkatest.Always("secret-p")},
+		{Mechanism: "scram-sha-256", User: "s256", Password: kafkatest.Always("secret-2")},
+		{Mechanism: "scram-sha-512", User: "s512", Password: kafkatest.Always("secret-5")},
 	} {
-		sink, _ := openSink(t, publish.SinkOptions{ClientOptions: with(conf, s), Topic: "t", AllowExisting: true}, 0, nil, true)
+		sink, _ := openSink(
+			t,
+			publish.SinkOptions{ClientOptions: with(conf, s), Topic: "t", AllowExisting: true},
+			0,
+			nil,
+			true,
+		)
 		kafkatest.Publish(t, sink, 1, kafkatest.Deltas(1, 0, 1))
 		require.NoError(t, sink.Close())
 		src := newSource(t, source.Options{ClientOptions: with(conf, s), Topic: "t"})

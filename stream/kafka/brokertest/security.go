@@ -169,7 +169,8 @@ func (s *Secured) Allow(t testing.TB, principal string, permissions ...Permissio
 func (s *Secured) AllowAll(t testing.TB, principal string) {
 	t.Helper()
 	var all []Permission
-	for _, kind := range []kmsg.ACLResourceType{kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup, kmsg.ACLResourceTypeTransactionalId} {
+	for _, kind := range []kmsg.ACLResourceType{kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup,
+		kmsg.ACLResourceTypeTransactionalId} {
 		all = append(all, Permission{kmsg.ACLOperationAll, kind, "*"})
 	}
 	cluster := Permission{kmsg.ACLOperationAll, kmsg.ACLResourceTypeCluster, "kafka-cluster"}

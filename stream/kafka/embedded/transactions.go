@@ -203,7 +203,8 @@ func recoverPartition(part string) (open []openTransaction, err error) {
 			return nil, err
 		} else if len(raw) > 0 { // no kill leaves that
 			return nil, fmt.Errorf(
-				"%s has no index beside it, so that nobody knows which of its records were committed; put it back, or move the partition away",
+				"%s has no index beside it, so that nobody knows which of its records were committed; "+
+					"put it back, or move the partition away",
 				name,
 			)
 		}

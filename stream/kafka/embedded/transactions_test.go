@@ -111,10 +111,19 @@ func (l *txnLog) holds(want ...[]string) {
 		ends, err := c.Extents(l.t.Context(), topic.Name, []int32{0}, kafkago.ReadUncommitted)
 		require.NoError(l.t, err)
 		got := []string{}
-		_, err = c.Scan(l.t.Context(), topic.Name, 0, 0, ends[0].End, kafkago.ReadCommitted, false, func(r *recordbatch.Record) error {
-			got = append(got, string(r.Value))
-			return nil
-		})
+		_, err = c.Scan(
+			l.t.Context(),
+			topic.Name,
+			0,
+			0,
+			ends[0].End,
+			kafkago.ReadCommitted,
+			false,
+			func(r *recordbatch.Record) error {
+				got = append(got, string(r.Value))
+				return nil
+			},
+		)
 		require.NoError(l.t, err)
 		require.Equal(l.t, want[i], got, topic.Name)
 		c.Close()

@@ -21,7 +21,10 @@ func Broker(b *brokertest.Broker) func(t testing.TB) *Cluster {
 		e := &Cluster{Addr: b.Addr(), Real: true}
 		e.Topic = func(t testing.TB, prefix string, partitions int, config map[string]string) string {
 			name := fmt.Sprintf("%s-%d", prefix, topicCount.Add(1))
-			require.NoError(t, admin.EnsureTopics(t.Context(), e.Client(), admin.Topic{Name: name, Partitions: partitions, Config: config}))
+			require.NoError(
+				t,
+				admin.EnsureTopics(t.Context(), e.Client(), admin.Topic{Name: name, Partitions: partitions, Config: config}),
+			)
 			return name
 		}
 		return e

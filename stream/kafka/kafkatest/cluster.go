@@ -45,7 +45,10 @@ func Of(e *embedded.Log) *Cluster {
 		Topic: func(t testing.TB, prefix string, partitions int, config map[string]string) string {
 			n++
 			name := prefix + strconv.Itoa(n)
-			require.NoError(t, admin.EnsureTopics(t.Context(), Fast(e), admin.Topic{Name: name, Partitions: partitions, Config: config}))
+			require.NoError(
+				t,
+				admin.EnsureTopics(t.Context(), Fast(e), admin.Topic{Name: name, Partitions: partitions, Config: config}),
+			)
 			return name
 		},
 	}

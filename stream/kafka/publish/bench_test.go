@@ -23,7 +23,11 @@ func BenchmarkProduce(b *testing.B) {
 				e := kafkatest.OpenLog(b, admin.Topic{Name: "out", Partitions: parts})
 				s, _ := openSink(
 					b,
-					SinkOptions{ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}}, Topic: "out", Compression: compression},
+					SinkOptions{
+						ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}},
+						Topic:         "out",
+						Compression:   compression,
+					},
 					0,
 					nil,
 					true,
@@ -60,7 +64,11 @@ func BenchmarkConsume(b *testing.B) {
 				e := kafkatest.OpenLog(b, admin.Topic{Name: "in", Partitions: parts})
 				s, _ := openSink(
 					b,
-					SinkOptions{ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}}, Topic: "in", Compression: compression},
+					SinkOptions{
+						ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}},
+						Topic:         "in",
+						Compression:   compression,
+					},
 					0,
 					nil,
 					true,

@@ -9,7 +9,8 @@ import (
 	"motifd/stream/kafka/kafkatest"
 )
 
-// TestBroker runs everything of outputs that has to hold on Apache Kafka, over one broker, but for what it does when it dies.
+// TestBroker runs everything of outputs that has to hold on Apache Kafka, over one broker, but for what it does when
+// it dies.
 func TestBroker(t *testing.T) {
 	secured := brokertest.StartSecured(t, nil)
 	b := secured.Broker
@@ -28,8 +29,9 @@ func TestBroker(t *testing.T) {
 	})
 	for name, test := range map[string]func(t *testing.T, e *kafkatest.Cluster){
 		"Transactions": txnTransactions, "Aborts": txnAborts, "Fencing": txnFencing, "StartTogether": txnStartTogether,
-		"TimesOut": txnTimesOut, "TwoCopies": twoCopies, "Hanging": txnHanging, "Refusals": txnRefusals, "UnknownOutcomes": unknownOutcomes,
-		"SlowSearch": txnSlowSearch, "TooSlow": txnTooSlow,
+		"TimesOut": txnTimesOut, "TwoCopies": twoCopies, "Hanging": txnHanging, "Refusals": txnRefusals,
+		"UnknownOutcomes": unknownOutcomes,
+		"SlowSearch":      txnSlowSearch, "TooSlow": txnTooSlow,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, broker(t)) })
 	}

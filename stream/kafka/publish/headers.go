@@ -11,7 +11,12 @@ import (
 
 // headers appends the headers of a record of the main output to dst. The values point into scratch, which is
 // returned grown.
-func headers(dst []recordbatch.Header, scratch []byte, streamID string, r *stream.OutRecord) ([]recordbatch.Header, []byte) {
+func headers(
+	dst []recordbatch.Header,
+	scratch []byte,
+	streamID string,
+	r *stream.OutRecord,
+) ([]recordbatch.Header, []byte) {
 	dst, scratch = nameHeaders(dst, scratch, streamID, r.Batch, r.Index)
 	dst = append(dst, recordbatch.Header{Key: kafka.HeaderQuery, Value: []byte(r.Query)})
 	switch {
@@ -31,7 +36,12 @@ func headers(dst []recordbatch.Header, scratch []byte, streamID string, r *strea
 var plus, minus, bang, yes = []byte("+"), []byte("-"), []byte("!"), []byte("true")
 
 // nameHeaders appends the three headers that name a record.
-func nameHeaders(dst []recordbatch.Header, scratch []byte, streamID string, batch, index uint64) ([]recordbatch.Header, []byte) {
+func nameHeaders(
+	dst []recordbatch.Header,
+	scratch []byte,
+	streamID string,
+	batch, index uint64,
+) ([]recordbatch.Header, []byte) {
 	i := len(scratch)
 	scratch = strconv.AppendUint(scratch, batch, 10)
 	j := len(scratch)

@@ -103,8 +103,10 @@ func byLeader(ctx context.Context, c *kafka.Client, batches []*produceBatch) ([]
 
 // sendProduceRequest sends one request and marks what was appended.
 func sendProduceRequest(ctx context.Context, c *kafka.Client, id string, batches []*produceBatch) error {
+	// Half, so that the broker's answer comes before our own time-out.
+	timeout := int32(c.Options.RequestTimeout.Milliseconds() / 2)
 	req := &rawproduce.Request{TransactionalID: id, Acks: int16(kafkago.RequireAll),
-		Timeout: int32(c.Options.RequestTimeout.Milliseconds() / 2)} // so that the broker's answer comes before our own time-out
+		Timeout: timeout}
 	byTopic := map[string]int{}
 	byPart := map[topicPartition]*produceBatch{}
 	for _, s := range batches {

@@ -158,7 +158,8 @@ func (p *publisher) openTopic(
 		}
 		if next[i] > end && whole && !p.opt.ResetProgress {
 			return nil, nil, fmt.Errorf(
-				"kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: was the topic deleted and created anew?",
+				"kafka: topic %q, partition %d: %w: it ends at offset %d, published was up to %d: "+
+					"was the topic deleted and created anew?",
 				name,
 				i,
 				stream.ErrOutputDamaged,

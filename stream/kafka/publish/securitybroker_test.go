@@ -35,6 +35,11 @@ func tlsOf(t testing.TB, ca string, cert brokertest.Files) *tls.Config {
 	return c
 }
 
+// login is a user with a password.
+func login(mechanism, user, password string) kafka.SASL {
+	return kafka.SASL{Mechanism: mechanism, User: user, Password: kafkatest.Always(password)}
+}
+
 // security: every mechanism and every kind of TLS gets through, in both directions; what is wrong is told, at once.
 func security(t *testing.T, b *brokertest.Secured, e *kafkatest.Cluster) {
 	trust := tlsOf(t, b.Certs.CAFile, brokertest.Files{})
@@ -48,7 +53,7 @@ func security(t *testing.T, b *brokertest.Secured, e *kafkatest.Cluster) {
 	ways := map[string]way{"mutual": {b.Mutual, client, kafka.SASL{}}}
 	for _, u := range b.Users {
 		b.AllowAll(t, "User:"+u.Name)
-		s := kafka.SASL{Mechanism: u.Mechanism, User: u.Name, Password: kafkatest.Always(u.Password)}
+		s := login(u.Mechanism, u.Name, u.Password)
 		ways[u.Mechanism], ways[u.Mechanism+", TLS"] = way{b.SASL, nil, s}, way{b.SASLTLS, trust, s}
 	}
 	for name, w := range ways {
@@ -58,7 +63,11 @@ func security(t *testing.T, b *brokertest.Secured, e *kafkatest.Cluster) {
 			s, _ := openTxnSink(t, opt, 0, nil, true)
 			_, err := kafkatest.PublishBatch(t.Context(), s, 1, kafkatest.Deltas(1, 0, 3), stream.Tail{})
 			require.NoError(t, err)
-			require.Len(t, kafkatest.ReadN(t, newSource(t, source.Options{ClientOptions: opt.ClientOptions, Topic: opt.Topic}), 3), 3)
+			require.Len(
+				t,
+				kafkatest.ReadN(t, newSource(t, source.Options{ClientOptions: opt.ClientOptions, Topic: opt.Topic}), 3),
+				3,
+			)
 			infos, err := admin.DescribeTopics(t.Context(), opt.ClientOptions, opt.Topic)
 			require.NoError(t, err)
 			require.Equal(t, 1, infos[opt.Topic].Partitions)
@@ -73,14 +82,38 @@ func security(t *testing.T, b *brokertest.Secured, e *kafkatest.Cluster) {
 		is   error
 		text string
 	}{
-		"wrong password":        {way{b.SASL, nil, kafka.SASL{Mechanism: right.Mechanism, User: right.Name, Password: kafkatest.Always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
-		"wrong password, PLAIN": {way{b.SASL, nil, kafka.SASL{Mechanism: "plain", User: b.Users[0].Name, Password: kafkatest.Always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
-		"unknown user":          {way{b.SASLTLS, trust, kafka.SASL{Mechanism: right.Mechanism, User: "nobody", Password: kafkatest.Always("not the password")}}, kafkago.SASLAuthenticationFailed, ""},
-		"other mechanism":       {way{b.SASL, nil, kafka.SASL{Mechanism: "scram-sha-256", User: right.Name, Password: kafkatest.Always(right.Password)}}, kafkago.SASLAuthenticationFailed, ""},
-		"untrusted broker":      {way{b.TLS, tlsOf(t, stranger.CAFile, brokertest.Files{}), kafka.SASL{}}, nil, "certificate signed by unknown authority"},
-		"no certificate":        {way{b.Mutual, trust, kafka.SASL{}}, nil, "certificate"},
-		"untrusted certificate": {way{b.Mutual, tlsOf(t, b.Certs.CAFile, stranger.Issue(t, "client")), kafka.SASL{}}, nil, "certificate"},
-		"no permission":         {way{b.Mutual, tlsOf(t, b.Certs.CAFile, b.Certs.Issue(t, "nobody")), kafka.SASL{}}, kafkago.TopicAuthorizationFailed, ""},
+		"wrong password": {
+			way{b.SASL, nil, login(right.Mechanism, right.Name, "not the password")},
+			kafkago.SASLAuthenticationFailed, "",
+		},
+		"wrong password, PLAIN": {
+			way{b.SASL, nil, login("plain", b.Users[0].Name, "not the password")},
+			kafkago.SASLAuthenticationFailed, "",
+		},
+		"unknown user": {
+			way{b.SASLTLS, trust, login(right.Mechanism, "nobody", "not the password")},
+			kafkago.SASLAuthenticationFailed, "",
+		},
+		"other mechanism": {
+			way{b.SASL, nil, login("scram-sha-256", right.Name, right.Password)},
+			kafkago.SASLAuthenticationFailed, "",
+		},
+		"untrusted broker": {
+			way{b.TLS, tlsOf(t, stranger.CAFile, brokertest.Files{}), kafka.SASL{}},
+			nil, "certificate signed by unknown authority",
+		},
+		"no certificate": {
+			way{b.Mutual, trust, kafka.SASL{}},
+			nil, "certificate",
+		},
+		"untrusted certificate": {
+			way{b.Mutual, tlsOf(t, b.Certs.CAFile, stranger.Issue(t, "client")), kafka.SASL{}},
+			nil, "certificate",
+		},
+		"no permission": {
+			way{b.Mutual, tlsOf(t, b.Certs.CAFile, b.Certs.Issue(t, "nobody")), kafka.SASL{}},
+			kafkago.TopicAuthorizationFailed, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := e.Client()

@@ -47,8 +47,19 @@ func requireOnce(t testing.TB, got []kafkatest.Seen, want ...[]stream.OutRecord)
 }
 
 func TestHeadersAndPartitions(t *testing.T) {
-	e := kafkatest.OpenLog(t, admin.Topic{Name: "out", Partitions: 5}, admin.Topic{Name: "dead"}, admin.Topic{Name: "control"})
-	s, pr := openSink(t, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", DeadLetters: "dead", Control: "control"}, 0, nil, true)
+	e := kafkatest.OpenLog(
+		t,
+		admin.Topic{Name: "out", Partitions: 5},
+		admin.Topic{Name: "dead"},
+		admin.Topic{Name: "control"},
+	)
+	s, pr := openSink(
+		t,
+		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", DeadLetters: "dead", Control: "control"},
+		0,
+		nil,
+		true,
+	)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 1, Known: true}, pr)
 	require.EqualValues(t, 5, s.Partitions())
 	require.NoError(t, s.Begin(t.Context(), 1))
@@ -187,9 +198,18 @@ func TestForeignWriterFences(t *testing.T) {
 	_, err := s.End(t.Context(), stream.Tail{})
 	require.ErrorIs(t, err, stream.ErrFenced)
 
-	_, err = newSink(t, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}).Open(t.Context(), "stream-1", 1, m, false)
+	_, err = newSink(
+		t,
+		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"},
+	).Open(t.Context(), "stream-1", 1, m, false)
 	require.ErrorIs(t, err, stream.ErrMismatch)
-	shared, pr := openSink(t, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", AllowExisting: true}, 1, m, false)
+	shared, pr := openSink(
+		t,
+		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", AllowExisting: true},
+		1,
+		m,
+		false,
+	)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Index: 3, Known: true}, pr)
 	kafkatest.Produce(t, cl, "out", 0, 0, kafkatest.Rec("", "a neighbour"))
 	kafkatest.Publish(t, shared, 2, kafkatest.Deltas(2, 0, 5))
@@ -344,8 +364,10 @@ func TestSinkOptions(t *testing.T) {
 		"topics of their own":   {ClientOptions: ok, Topic: "t", Control: "t"},
 		"needs the input topic": {ClientOptions: ok, Topic: "t", Group: "g"},
 		"compression":           {ClientOptions: ok, Topic: "t", Compression: "brotli"},
-		"SASL mechanism":        {ClientOptions: kafka.ClientOptions{Brokers: []string{"b:1"}, SASL: kafka.SASL{Mechanism: "gssapi", User: "u"}}, Topic: "t"},
-		"SASL needs a user":     {ClientOptions: kafka.ClientOptions{Brokers: []string{"b:1"}, SASL: kafka.SASL{Mechanism: "plain"}}, Topic: "t"},
+		"SASL mechanism": {ClientOptions: kafka.ClientOptions{
+			Brokers: []string{"b:1"}, SASL: kafka.SASL{Mechanism: "gssapi", User: "u"}}, Topic: "t"},
+		"SASL needs a user": {ClientOptions: kafka.ClientOptions{
+			Brokers: []string{"b:1"}, SASL: kafka.SASL{Mechanism: "plain"}}, Topic: "t"},
 	} {
 		_, err := NewSink(opt)
 		require.ErrorContains(t, err, want)

@@ -37,7 +37,9 @@ func TestTransactionsTurnedOff(t *testing.T) {
 
 // TestOutput: an output chooses by what the brokers have, and keeps to what it was told.
 func TestOutput(t *testing.T) {
-	for mode, transactional := range map[string]bool{TransactionsAuto: true, TransactionsOn: true, TransactionsOff: false} {
+	for mode, transactional := range map[string]bool{
+		TransactionsAuto: true, TransactionsOn: true, TransactionsOff: false,
+	} {
 		e := kafkatest.Embedded(t)
 		o, err := NewOutput(txnOutput(t, e, 1), mode)
 		require.NoError(t, err)

@@ -21,10 +21,20 @@ func TestTxnErrorCodes(t *testing.T) {
 		t.Skip("long under the race detector")
 	}
 	log := kafkatest.OpenLog(t)
-	e := &kafkatest.Cluster{Addr: log.Addr(), Topic: func(t testing.TB, name string, partitions int, config map[string]string) string {
-		require.NoError(t, admin.EnsureTopics(t.Context(), kafkatest.Fast(log), admin.Topic{Name: name, Partitions: partitions, Config: config}))
-		return name
-	}}
+	e := &kafkatest.Cluster{
+		Addr: log.Addr(),
+		Topic: func(t testing.TB, name string, partitions int, config map[string]string) string {
+			require.NoError(
+				t,
+				admin.EnsureTopics(
+					t.Context(),
+					kafkatest.Fast(log),
+					admin.Topic{Name: name, Partitions: partitions, Config: config},
+				),
+			)
+			return name
+		},
+	}
 	r := newRun(t, e, 1)
 	var s *TxnSink
 	open := func() error {

@@ -91,7 +91,12 @@ func newSession() string {
 // publishing goes on. With wait it waits for the end of transactions that are open in them; our own, of a former
 // process, is one of them before the producer is initialised. Without, it refuses only what no record behind them can
 // make good.
-func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m outputOffsets, fresh, wait bool) (publishPosition, error) {
+func (s *TxnSink) whereToGoOn(
+	ctx context.Context,
+	batch uint64,
+	m outputOffsets,
+	fresh, wait bool,
+) (publishPosition, error) {
 	s.digest = ""
 	if !fresh {
 		if err := s.requireOurs(ctx, m, wait); err != nil {
@@ -165,7 +170,8 @@ func (s *TxnSink) whereToGoOn(ctx context.Context, batch uint64, m outputOffsets
 		)
 	}
 	return publishPosition{}, fmt.Errorf(
-		"kafka: topic %q: %w: there is no progress record of transactional id %q, but batch %d is committed: was the topic deleted, or not compacted?",
+		"kafka: topic %q: %w: there is no progress record of transactional id %q, "+
+			"but batch %d is committed: was the topic deleted, or not compacted?",
 		s.opt.Progress,
 		stream.ErrOutputDamaged,
 		s.opt.TransactionalID,
@@ -186,9 +192,9 @@ func (s *TxnSink) requireOurs(ctx context.Context, m outputOffsets, wait bool) e
 		if int(p) < len(next) {
 			from = max(from, next[p])
 		}
-		if _, err := s.cl.Scan(ctx, s.opt.Topic, p, from, byPart[p].End, kafkago.ReadCommitted, wait, func(r *recordbatch.Record) error {
-			return s.foreign(p, r)
-		}); err != nil {
+		check := func(r *recordbatch.Record) error { return s.foreign(p, r) }
+		_, err := s.cl.Scan(ctx, s.opt.Topic, p, from, byPart[p].End, kafkago.ReadCommitted, wait, check)
+		if err != nil {
 			return err
 		}
 	}

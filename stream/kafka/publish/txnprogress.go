@@ -49,12 +49,21 @@ func readProgress(
 	}
 	var value []byte
 	e := ext[0]
-	whole, err = c.Scan(ctx, topic, 0, max(from, e.Start), e.End, kafkago.ReadCommitted, wait, func(r *recordbatch.Record) error {
-		if string(r.Key) == id {
-			value = append([]byte(nil), r.Value...)
-		}
-		return nil
-	})
+	whole, err = c.Scan(
+		ctx,
+		topic,
+		0,
+		max(from, e.Start),
+		e.End,
+		kafkago.ReadCommitted,
+		wait,
+		func(r *recordbatch.Record) error {
+			if string(r.Key) == id {
+				value = append([]byte(nil), r.Value...)
+			}
+			return nil
+		},
+	)
 	if err != nil || len(value) == 0 {
 		return nil, whole, err
 	}

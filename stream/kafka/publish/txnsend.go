@@ -192,7 +192,12 @@ func (s *TxnSink) arrived(ctx context.Context) error {
 
 // recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
 // was committed, and if not has all of it sent again. to is what the progress record says if it was.
-func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to publishPosition) (committed bool, err error) {
+func (s *TxnSink) recover(
+	ctx context.Context,
+	attempt int,
+	cause error,
+	to publishPosition,
+) (committed bool, err error) {
 	if !errors.Is(cause, errTxnLost) {
 		return false, cause
 	}
@@ -206,7 +211,8 @@ func (s *TxnSink) recover(ctx context.Context, attempt int, cause error, to publ
 	if errors.As(cause, &slow) {
 		if s.slow++; s.slow >= maxSlow {
 			return false, fmt.Errorf(
-				"kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, and output.kafka.transaction_timeout is %v",
+				"kafka: transactional id %q, batch %d: %w: %v at the last of %d attempts, "+
+					"and output.kafka.transaction_timeout is %v",
 				s.opt.TransactionalID,
 				s.batch,
 				ErrTooSlow,

@@ -175,7 +175,8 @@ func txnStartTogether(t *testing.T, e *kafkatest.Cluster) {
 // txnTimesOut: a transaction that the brokers abort because it took too long is done again.
 func txnTimesOut(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 2, 5, 9)
-	r.opt.TransactionTimeout, r.opt.BatchBytes = time.Second, 200 // in which a batch is published, at one attempt or another
+	// A second, in which a batch is published, at one attempt or another.
+	r.opt.TransactionTimeout, r.opt.BatchBytes = time.Second, 200
 	lostCh := make(chan struct{}, 1)
 	r.opt.Events.Retry = func(op, _ string, _ int32, _ int, err error) {
 		if op == "transaction" && errors.Is(err, errTxnLost) {
@@ -228,7 +229,9 @@ func isOpen(t testing.TB, e *kafkatest.Cluster, x *transactions) bool {
 func txnRefusals(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 2, 5, 5)
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-	open := func(change func(o *TxnSinkOptions), id string, batch uint64, m stream.Mark, fresh bool) (stream.Progress, error) {
+	open := func(
+		change func(o *TxnSinkOptions), id string, batch uint64, m stream.Mark, fresh bool,
+	) (stream.Progress, error) {
 		opt := r.opt
 		if change != nil {
 			change(&opt)

@@ -231,7 +231,12 @@ func FuzzBatch(f *testing.F) {
 				})
 			}
 			if err != nil {
-				require.True(t, errors.Is(err, ErrDamaged) || errors.Is(err, ErrExpansion) || errors.Is(err, wire.ErrShort), "%v", err)
+				require.True(
+					t,
+					errors.Is(err, ErrDamaged) || errors.Is(err, ErrExpansion) || errors.Is(err, wire.ErrShort),
+					"%v",
+					err,
+				)
 			}
 			data = rest
 		}

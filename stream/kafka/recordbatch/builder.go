@@ -66,8 +66,8 @@ func appendVarbytes(s, v []byte) []byte {
 	return append(s, v...)
 }
 
-// Finish closes the batch and returns it with its size prefix, ready for a produce request. The slice is the builder's until
-// reset. now becomes the timestamp of all its records.
+// Finish closes the batch and returns it with its size prefix, ready for a produce request. The slice is the builder's
+// until Reset. now becomes the timestamp of all its records.
 func (b *Builder) Finish(now time.Time) ([]byte, error) {
 	if codec := b.Compression.Codec(); codec != nil {
 		var out sliceWriter

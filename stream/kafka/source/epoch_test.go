@@ -118,7 +118,11 @@ func TestUncleanElection(t *testing.T) {
 	e.Write(t, topic, 0, kafkatest.Texts("0", "1")...) // under epoch 0
 	nextEpoch(t, log, topic)
 	nextEpoch(t, log, topic)
-	e.Write(t, topic, 0, kafkatest.Texts("c", "d", "e")...) // under epoch 2, where the lost leader of epoch 1 had written others
+	e.Write(
+		t,
+		topic,
+		0,
+		kafkatest.Texts("c", "d", "e")...) // under epoch 2, where the lost leader of epoch 1 had written others
 	opt := Options{
 		ClientOptions: e.Client(),
 		Topic:         topic,
@@ -149,7 +153,8 @@ func TestUncleanElection(t *testing.T) {
 	require.Equal(t, "c d e", kafkatest.Values(kafkatest.ReadN(t, src, 3)), "what stands there now")
 	require.Equal(t, stream.Epochs{0: {{Epoch: 0, Start: 0}, {Epoch: 2, Start: 2}}}, k.kept())
 
-	for _, epochs := range []stream.Epochs{nil, {0: {{Epoch: 0, Start: 0}}}, {0: {{Epoch: 2, Start: 2}}}} { // not known; before the cut; as it is
+	// Not known; before the cut; as it is.
+	for _, epochs := range []stream.Epochs{nil, {0: {{Epoch: 0, Start: 0}}}, {0: {{Epoch: 2, Start: 2}}}} {
 		opt := Options{ClientOptions: e.Client(), Topic: topic, Epochs: epochs}
 		at := stream.Positions{0: 4}
 		if len(epochs[0]) > 0 && epochs[0][0].Epoch == 0 {

@@ -54,12 +54,25 @@ func TestGaps(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "in", Config: admin.Compacted()})
 	cl := kafkatest.Reference(t, e)
 	for i := range 20 {
-		kafkatest.Produce(t, cl, "in", 0, 0, kafkatest.Rec("a", fmt.Sprint("a", i)), kafkatest.Rec("b", fmt.Sprint("b", i)), kafkatest.Rec("a", fmt.Sprint("A", i)))
+		kafkatest.Produce(
+			t,
+			cl,
+			"in",
+			0,
+			0,
+			kafkatest.Rec("a", fmt.Sprint("a", i)),
+			kafkatest.Rec("b", fmt.Sprint("b", i)),
+			kafkatest.Rec("a", fmt.Sprint("A", i)),
+		)
 	}
 	e.Cluster.Compact()
 	kafkatest.Produce(t, cl, "in", 0, 0, kafkatest.Rec("", "end"))
 	want := kafkatest.Values(readAllReference(t, e))
-	got := kafkatest.ReadN(t, newSource(t, Options{ClientOptions: kafkatest.Fast(e), Topic: "in", FetchBytes: 1}), len(strings.Fields(want)))
+	got := kafkatest.ReadN(
+		t,
+		newSource(t, Options{ClientOptions: kafkatest.Fast(e), Topic: "in", FetchBytes: 1}),
+		len(strings.Fields(want)),
+	)
 	require.Equal(t, want, kafkatest.Values(got))
 	require.Less(t, len(got), 61)
 }

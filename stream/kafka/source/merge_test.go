@@ -213,7 +213,9 @@ func TestMergeWaits(t *testing.T) {
 	put := func(p int32, ms int64, value string) {
 		require.NoError(
 			t,
-			cl.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: p, Timestamp: time.UnixMilli(ms), Value: []byte(value)}).
+			cl.ProduceSync(t.Context(), &kgo.Record{
+				Topic: topic, Partition: p, Timestamp: time.UnixMilli(ms), Value: []byte(value),
+			}).
 				FirstErr(),
 		)
 	}
@@ -241,5 +243,10 @@ func TestMergeWaits(t *testing.T) {
 	require.Equal(t, "first second third fourth", kafkatest.Values(kafkatest.ReadN(t, src, 4)))
 	require.GreaterOrEqual(t, r.Of("fetch"), 10)
 	put(0, 500, "late")
-	require.Equal(t, "late", kafkatest.Values(kafkatest.ReadN(t, src, 1)), "nothing is held back for partitions that are at their end")
+	require.Equal(
+		t,
+		"late",
+		kafkatest.Values(kafkatest.ReadN(t, src, 1)),
+		"nothing is held back for partitions that are at their end",
+	)
 }

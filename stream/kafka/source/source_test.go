@@ -58,7 +58,16 @@ func TestNoTopic(t *testing.T) {
 func TestRecordTooLarge(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "in"})
 	cl := kafkatest.Reference(t, e)
-	kafkatest.Produce(t, cl, "in", 0, 0, kafkatest.Rec("a", "fits"), kafkatest.Rec("b", strings.Repeat("x", 500)), kafkatest.Rec("", "fits too"))
+	kafkatest.Produce(
+		t,
+		cl,
+		"in",
+		0,
+		0,
+		kafkatest.Rec("a", "fits"),
+		kafkatest.Rec("b", strings.Repeat("x", 500)),
+		kafkatest.Rec("", "fits too"),
+	)
 	src := newSource(t, Options{ClientOptions: kafkatest.Fast(e), Topic: "in", MaxRecordBytes: 100})
 	got := kafkatest.ReadN(t, src, 3)
 	require.NoError(t, got[0].Err)
@@ -111,7 +120,10 @@ func TestNotAuthorized(t *testing.T) {
 
 // TestBrokerDown: Read waits for a broker that is not there, until its context ends or the source is closed.
 func TestBrokerDown(t *testing.T) {
-	opt := Options{ClientOptions: kafka.ClientOptions{Brokers: []string{"127.0.0.1:1"}, RetryMin: time.Millisecond}, Topic: "in"}
+	opt := Options{
+		ClientOptions: kafka.ClientOptions{Brokers: []string{"127.0.0.1:1"}, RetryMin: time.Millisecond},
+		Topic:         "in",
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	opt.Events.Retry = func(string, string, int32, int, error) { cancel() }
 	_, err := newSource(t, opt).Read(ctx)
@@ -147,7 +159,10 @@ func TestFairness(t *testing.T) {
 		kafkatest.Produce(t, cl, "in", 0, 0, recs...)
 	}
 	kafkatest.Produce(t, cl, "in", 1, 0, kafkatest.Rec("", "rare"))
-	src := newSource(t, Options{ClientOptions: kafkatest.Fast(e), Topic: "in", ReadBytes: 40, FetchBytes: 1 << 10, Merge: MergeNone})
+	src := newSource(
+		t,
+		Options{ClientOptions: kafkatest.Fast(e), Topic: "in", ReadBytes: 40, FetchBytes: 1 << 10, Merge: MergeNone},
+	)
 	recs, err := src.Read(t.Context()) // both partitions are fetched from here on, and wait
 	require.NoError(t, err)
 	if recs[0].Partition == 1 {
@@ -171,7 +186,10 @@ func TestFairness(t *testing.T) {
 func TestLag(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "in", Partitions: 2})
 	cl := kafkatest.Reference(t, e)
-	src := newSource(t, Options{ClientOptions: kafkatest.Fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1, Start: Latest})
+	src := newSource(
+		t,
+		Options{ClientOptions: kafkatest.Fast(e), Topic: "in", Partitions: []int32{0}, FetchBytes: 1, Start: Latest},
+	)
 	var _ stream.Lagger = src
 	src.interval = 10 * time.Millisecond
 	kafkatest.Produce(t, cl, "in", 0, 0, kafkatest.Rec("", "old"))
