@@ -3,8 +3,9 @@
 // GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does not hold, or that tie
 // in their vertices).
 //
-//   - program.go, class.go: matching orders as data for the kernels. A vertex predicate or a time window is a test of a
-//     Step there and in kernels/plan.cuh, an edge's identity a column of Back.
+//   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). What a vertex predicate or a
+//     time window needs is a field of Step or Back; kernels/admission.cuh alone decides by it. An edge's identity is a
+//     column of Back.
 //   - runner.go, pass.go, limits.go: launches, and what they spend. waves.go, produce.go, orderer.go: anchors in waves,
 //     their rows put in order on the device. A counting method is a kernel that pass launches before the general one,
 //     as wbmflat is.

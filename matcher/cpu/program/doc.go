@@ -7,6 +7,6 @@
 // they do not change after compilation, and all workers read them. Nothing here searches, and nothing of package cpu is
 // imported.
 //
-// A vertex predicate joins Step.Test, as part of ListKey; a time window or any other condition between images joins the
-// admission of a binding.
+// A vertex predicate joins Step.Test, as part of ListKey; a time window or any other condition between images joins
+// Admission. Counts have an admission of their own (count/admission.go), the GPU has kernels/admission.cuh.
 package program
