@@ -44,8 +44,8 @@ const (
 func (demoCmd) Help() string {
 	return `Payments between accounts are generated. Among them are rings of 3 to 6 accounts that pass on nearly the
 same amount, fan-ins and fan-outs, some of which are cancelled later. They go through an embedded log, which speaks
-Kafka's protocol, into the pipeline of motifd run. Alerts are printed as they come. At the end, one case is shown from the
-alert to its withdrawal, with the records as an analyst gets them, and a table:
+Kafka's protocol, into the pipeline of motifd run. Alerts are printed as they come. At the end, one case is shown from
+the alert to its withdrawal, with the records as an analyst gets them, and a table:
 
   unexpected   found, but not planted: true matches that arose by chance, as an oracle confirms
   wrong        reported, but the oracle denies it

@@ -1,0 +1,58 @@
+// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; a tab counts 4. It
+// ends with status 1 when there are some. Exempt are generated Go files and, in Markdown, lines that are a link alone.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const limit = 120
+
+var (
+	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	linkAlone = regexp.MustCompile(`^\s*([-*] )?(<?https?://\S+|\[[^\]]*\](: |\()\S+)$`)
+)
+
+func main() {
+	list, err := exec.Command("git", "ls-files", "-z", "--", "*.go", "*.cu", "*.cuh", "*.md").Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "columns: git ls-files:", err)
+		os.Exit(2)
+	}
+	long := 0
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
+		path := string(name)
+		text, err := os.ReadFile(path)
+		if os.IsNotExist(err) { // removed, and not committed yet
+			continue
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "columns:", err)
+			os.Exit(2)
+		}
+		if filepath.Ext(path) == ".go" && generated.Match(text) {
+			continue
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			line = strings.TrimRight(line, "\r\n")
+			columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+			if columns <= limit || filepath.Ext(path) == ".md" && linkAlone.MatchString(line) {
+				continue
+			}
+			long++
+			fmt.Fprintf(os.Stderr, "%s:%d: %d columns; at most %d are allowed\n", path, n, columns, limit)
+		}
+	}
+	if long > 0 {
+		os.Exit(1)
+	}
+}
