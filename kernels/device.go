@@ -36,8 +36,8 @@ type Queue interface {
 // after it.
 type Device interface {
 	Queue
-	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there is
-	// too little.
+	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there
+	// is too little.
 	Alloc(bytes int) (Ptr, error)
 	// Free waits for nothing: the memory is not in use.
 	Free(p Ptr) error

@@ -88,19 +88,23 @@ func launchWhileCollecting(g *kernels.GPU) error {
 
 // Sources of stand-ins for the driver's library, each of more functions; % is what a call gives.
 const (
-	found   = "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n"
-	device  = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
+	found  = "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n"
+	device = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return " +
+		"0; }\n"
 	version = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? % : 5; return 0; }\n"
 	context = "int cuCtxCreate_v2(void **c, unsigned f, int d) { return %; }\n"
 	// the second of two is old
-	two       = "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return 0; }\n"
+	two = "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; " +
+		"return 0; }\n"
 	oldSecond = "int cuDeviceGetAttribute(int *a, int which, int d) { *a = which == 75 ? 9 - 3 * d : 5; return 0; }\n"
 	// what is asked of a device before kernels are loaded, and what ends its context
-	described = "int cuCtxDestroy_v2(void *c) { return 0; }\nint cuDeviceGetName(char *s, int n, int d) { *s = 0; return 0; }\n" +
+	described = "int cuCtxDestroy_v2(void *c) { return 0; }\nint cuDeviceGetName(char *s, int n, int d) { *s = 0; " +
+		"return 0; }\n" +
 		"int cuMemGetInfo_v2(unsigned long *free, unsigned long *all) { *free = *all = 1; return 0; }\n"
 	module   = "int cuModuleLoadData(void **m, const void *ptx) { return %; }\n"
 	function = "int cuModuleGetFunction(void **f, void *m, const char *name) { return %; }\n"
-	launched = "int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, void *f, int b, unsigned long s, unsigned g) { *n = 1; return 0; }\n" +
+	launched = "int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, void *f, int b, unsigned long s, " +
+		"unsigned g) { *n = 1; return 0; }\n" +
 		"int cuCtxSetCurrent(void *c) { return 0; }\n"
 	memory = "int cuMemAlloc_v2(unsigned long long *p, unsigned long n) { return %; }\n"
 )
@@ -119,24 +123,41 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		number string // of the device; empty: 0
 		want   string
 	}{
-		"no library":                   {want: "no driver; there is no usable NVIDIA driver: DIR/libcuda.so.1: "},
-		"a library without anything":   {source: "int cuNothing;", want: "no driver; there is no usable NVIDIA driver: libcuda.so.1 has no cuInit"},
-		"initialisation finds nothing": {source: "int cuInit(unsigned f) { return 100; }", want: "no device; there is no NVIDIA GPU"},
-		"initialisation fails":         {source: "int cuInit(unsigned f) { return 803; }", want: "no driver; there is no usable NVIDIA driver: its initialisation failed with CUDA error 803"},
-		"an old driver":                {source: "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 10020; return 0; }", want: "old driver; the NVIDIA driver is too old; one for CUDA 11.0 or later is needed: it is for CUDA 10.2"},
-		"no devices":                   {source: found + "int cuDeviceGetCount(int *n) { *n = 0; return 0; }", want: "no device; opening GPU 0: there is no NVIDIA GPU"},
-		"a driver without functions":   {source: found, want: "opening GPU 0: "},
-		"a number too high":            {source: found + device, number: "1", want: "no device; opening GPU 1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
-		"a negative number":            {source: found + device, number: "-1", want: "no device; opening GPU -1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
-		"the second device":            {source: found + two + oldSecond, number: "1", want: "old device; opening GPU 1: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
-		"an old device":                {source: found + device + with(version, "6"), want: "old device; opening GPU 0: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
-		"no memory for a context":      {source: found + device + with(version, "9") + with(context, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: OutOfMemory"},
-		"a context that fails":         {source: found + device + with(version, "9") + with(context, "999"), want: "opening GPU 0: "},
-		"no memory for a kernel":       {source: inContext + with(module, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
-		"no memory for a function":     {source: inContext + with(module, "0") + with(function, "2"), want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
-		"no memory for data":           {source: opened + with(memory, "2"), want: "memory; the GPU has no room for another 3 MiB: OutOfMemory"},
-		"an allocation that fails":     {source: opened + with(memory, "700"), want: "IllegalAddress"},
-		"a kernel that is refused":     {source: inContext + with(module, "218"), want: "opening GPU 0: loading kernel "},
+		"no library": {want: "no driver; there is no usable NVIDIA driver: DIR/libcuda.so.1: "},
+		"a library without anything": {source: "int cuNothing;",
+			want: "no driver; there is no usable NVIDIA driver: libcuda.so.1 has no cuInit"},
+		"initialisation finds nothing": {source: "int cuInit(unsigned f) { return 100; }",
+			want: "no device; there is no NVIDIA GPU"},
+		"initialisation fails": {source: "int cuInit(unsigned f) { return 803; }",
+			want: "no driver; there is no usable NVIDIA driver: its initialisation failed with CUDA error 803"},
+		"an old driver": {
+			source: "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 10020; return 0; }",
+			want: "old driver; the NVIDIA driver is too old; one for CUDA 11.0 or later is needed: it is for CUDA " +
+				"10.2"},
+		"no devices": {source: found + "int cuDeviceGetCount(int *n) { *n = 0; return 0; }",
+			want: "no device; opening GPU 0: there is no NVIDIA GPU"},
+		"a driver without functions": {source: found, want: "opening GPU 0: "},
+		"a number too high": {source: found + device, number: "1",
+			want: "no device; opening GPU 1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
+		"a negative number": {source: found + device, number: "-1",
+			want: "no device; opening GPU -1: there is no NVIDIA GPU of this number; there are 1, the first is 0"},
+		"the second device": {source: found + two + oldSecond, number: "1",
+			want: "old device; opening GPU 1: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
+		"an old device": {source: found + device + with(version, "6"),
+			want: "old device; opening GPU 0: the GPU is too old; compute capability 7.5 or later is needed: 6.5"},
+		"no memory for a context": {source: found + device + with(version, "9") + with(context, "2"),
+			want: "memory; opening GPU 0: the GPU has too little free memory: OutOfMemory"},
+		"a context that fails": {source: found + device + with(version, "9") + with(context, "999"),
+			want: "opening GPU 0: "},
+		"no memory for a kernel": {source: inContext + with(module, "2"),
+			want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
+		"no memory for a function": {source: inContext + with(module, "0") + with(function, "2"),
+			want: "memory; opening GPU 0: the GPU has too little free memory: loading kernel "},
+		"no memory for data": {source: opened + with(memory, "2"),
+			want: "memory; the GPU has no room for another 3 MiB: OutOfMemory"},
+		"an allocation that fails": {source: opened + with(memory, "700"), want: "IllegalAddress"},
+		"a kernel that is refused": {source: inContext + with(module, "218"),
+			want: "opening GPU 0: loading kernel "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, dir, err := open(t, c.source, opens+"="+cmp.Or(c.number, "0"))
@@ -171,7 +192,8 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
 }
 `
 	for name, c := range map[string]struct{ status, want string }{
-		"succeeds": {"0", "memory; the GPU has no room for another 3 MiB: OutOfMemory"}, // what comes after the launches
+		// what comes after the launches
+		"succeeds": {"0", "memory; the GPU has no room for another 3 MiB: OutOfMemory"},
 		"fails":    {"701", "kernel fetch: LaunchOutOfResources"},
 	} {
 		t.Run(name, func(t *testing.T) {

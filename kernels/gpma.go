@@ -114,7 +114,8 @@ func RunUpdateRebuild(q Queue, p *Update) error {
 	for _, k := range []struct {
 		name string
 		n    int
-	}{{"gpmatile", tiles * flatThreads}, {"gpmascan", tiles * flatThreads}, {"gpmascatter", max(int(p.A.Leaves)*warp, int(p.B.Leaves))}} {
+	}{{"gpmatile", tiles * flatThreads}, {"gpmascan", tiles * flatThreads},
+		{"gpmascatter", max(int(p.A.Leaves)*warp, int(p.B.Leaves))}} {
 		if err := runFlat(q, k.name, k.n, p); err != nil {
 			return err
 		}

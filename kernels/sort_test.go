@@ -120,7 +120,8 @@ func TestSortAgainstStableSort(t *testing.T) {
 		slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key&low, b.key&low) })
 		for i, p := range pairs {
 			if keys[i] != p.key || values[i] != p.value {
-				t.Fatalf("%d pairs by %d bits: pair %d is %x %x, not %x %x", n, bits, i, keys[i], values[i], p.key, p.value)
+				t.Fatalf("%d pairs by %d bits: pair %d is %x %x, not %x %x", n, bits, i, keys[i], values[i], p.key,
+					p.value)
 			}
 		}
 		for _, p := range []kernels.Ptr{s.Work, s.Keys[0], s.Keys[1], s.Values[0], s.Values[1]} {

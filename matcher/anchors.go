@@ -11,13 +11,13 @@ import (
 type Anchors[T any] struct {
 	plans map[*Plan]*indexed[T]
 	round uint64
-	// byLabels holds the anchors by the labels that they ask for, AnyLabel included. masks counts those that have AnyLabel
-	// in the same places, so that only such combinations are looked up as there are.
+	// byLabels holds the anchors by the labels that they ask for, AnyLabel included. masks counts those that have
+	// AnyLabel in the same places, so that only such combinations are looked up as there are.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
 	// found is what was looked up since the plans changed, by labels: open addressing, at most half full. Label
-	// combinations that meet the same keys of byLabels share their fits, so that a label that no plan names costs a slot
-	// and no list.
+	// combinations that meet the same keys of byLabels share their fits, so that a label that no plan names costs a
+	// slot and no list.
 	found  []slot[T]
 	n      int
 	shared map[matchedKeys]*Fits[T]

@@ -56,7 +56,8 @@ func TestAnchorsAgainstAll(t *testing.T) {
 				for _, p := range plans {
 					for o := range p.Anchored {
 						s := p.Anchored[o].Steps
-						asks := [3]dyngraph.LabelID{p.VertexLabels[s[0].Vertex], p.EdgeLabels[p.Anchored[o].Edge], p.VertexLabels[s[1].Vertex]}
+						asks := [3]dyngraph.LabelID{p.VertexLabels[s[0].Vertex], p.EdgeLabels[p.Anchored[o].Edge],
+							p.VertexLabels[s[1].Vertex]}
 						fits := true
 						for i := range k {
 							fits = fits && (asks[i] == AnyLabel || asks[i] == k[i])

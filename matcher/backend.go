@@ -94,7 +94,8 @@ type Backend interface {
 	// sign Inserted the new view anchored at inserted ones (DESIGN A1, A2). emit receives the rows in the order
 	// (anchor, query name, row); requests are sorted by query name. An error of emit or over ends the search and is
 	// returned.
-	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error, over Exceeded) ([]Result, error)
+	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error, over Exceeded) ([]Result,
+		error)
 	// Commit and Abort end the batch; they are called before the graph's own, while the delta is valid.
 	Commit() error
 	Abort() error
@@ -109,15 +110,16 @@ type Backend interface {
 // Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps
 // another has that one's, unless it returns its own.
 type Capabilities struct {
-	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which sign:
-	// the backend knows it better than the labels of net edges. The other plans have no match that the batch makes or
-	// breaks, and no budget that an attempt would use. It is called between Stage and Search.
+	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which
+	// sign: the backend knows it better than the labels of net edges. The other plans have no match that the batch
+	// makes or breaks, and no budget that an attempt would use. It is called between Stage and Search.
 	Concern func(note func(plan int, sign dyngraph.Sign))
-	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what they
-	// took. Nothing is emitted. more tells whether another such batch, or one of four times as many updates, would tell it
-	// more. It is nil where there is no choice to make, or no time left for rehearsals.
+	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what
+	// they took. Nothing is emitted. more tells whether another such batch, or one of four times as many updates,
+	// would tell it more. It is nil where there is no choice to make, or no time left for rehearsals.
 	Rehearse func(ctx context.Context, reqs []Request) (more bool, err error)
-	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is searched.
+	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is
+	// searched.
 	TellProgress func(*Progress)
 }
 

@@ -28,7 +28,8 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.
 func newTicking(t testing.TB, threads int) matcher.Backend {
 	var now atomic.Int64
-	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), Clock: func() int64 { return now.Add(1000) }})
+	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
+		Clock: func() int64 { return now.Add(1000) }})
 }
 
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and
@@ -46,7 +47,8 @@ func TestBackendsAgree(t *testing.T) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
+					bench.Search(fast, sign, requests))
 			}
 			bench.Commit()
 			checkEnumerate(t, bench, rng, ref, fast)
@@ -81,7 +83,8 @@ func describe(r *matcher.Request) string {
 }
 
 // checkWitness checks that what was found is a match of the view that was searched.
-func checkWitness(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, req *matcher.Request, res matcher.Result) {
+func checkWitness(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, req *matcher.Request,
+	res matcher.Result) {
 	t.Helper()
 	if req.Want != matcher.WantAny || res.Count.IsZero() {
 		return
@@ -126,7 +129,8 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 			t.Fatalf("enumerating %+v %+v, want %d, limit %d: %s", p.Query.Vertices, p.Query.Edges, want, limit, diff)
 		}
 		if wantRes.Count != gotRes.Count || wantRes.Truncated != gotRes.Truncated {
-			t.Fatalf("enumerating %+v %+v, want %d, limit %d:\nreference %+v\ncpu       %+v", p.Query.Vertices, p.Query.Edges,
+			t.Fatalf("enumerating %+v %+v, want %d, limit %d:\nreference %+v\ncpu       %+v", p.Query.Vertices,
+				p.Query.Edges,
 				want, limit, wantRes, gotRes)
 		}
 	}
@@ -146,7 +150,8 @@ func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
+					bench.Search(fast, sign, requests))
 			}
 			bench.Commit()
 			checkEnumerate(t, bench, rng, ref, fast)
@@ -158,7 +163,8 @@ func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 func bearable(t *testing.T, rng *rand.Rand, shape matchertest.Shape, graph []dyngraph.Message) []*matcher.Query {
 	var drawn, queries []*matcher.Query
 	for i := range 60 {
-		drawn = append(drawn, matchertest.RandomQueryOf(rng, 2+rng.IntN(8), fmt.Sprintf("q%02d", i), shape.Directed, shape.Labels))
+		drawn = append(drawn, matchertest.RandomQueryOf(rng, 2+rng.IntN(8), fmt.Sprintf("q%02d", i), shape.Directed,
+			shape.Labels))
 	}
 	be := newCPU(t, 1, false)
 	bench := matchertest.NewBench(t, shape.Directed, plan.New(), drawn, be)
@@ -167,7 +173,8 @@ func bearable(t *testing.T, rng *rand.Rand, shape matchertest.Shape, graph []dyn
 		r.Want, r.Budget = matcher.WantCount, matcher.NewBudget(matcher.Limits{}, 100_000, nil)
 	}))
 	for i, r := range answer.Results {
-		if r.Over == matcher.NoCause && !r.Count.IsZero() && r.Count.Cmp(matcher.CountOf(3000)) < 0 && len(queries) < 5 {
+		if r.Over == matcher.NoCause && !r.Count.IsZero() && r.Count.Cmp(matcher.CountOf(3000)) < 0 &&
+			len(queries) < 5 {
 			drawn[i].Unit = matcher.Unit(rng.IntN(2))
 			queries = append(queries, drawn[i])
 		}
@@ -179,7 +186,8 @@ func bearable(t *testing.T, rng *rand.Rand, shape matchertest.Shape, graph []dyn
 // intersected.
 func TestBackendsAgreeOnHubs(t *testing.T) {
 	matchertest.ForSeeds(t, 2, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: true, Vertices: 300, Edges: 900, Messages: 500, Full: true, Hubs: 2 + rng.IntN(2),
+		shape := matchertest.Shape{Directed: true, Vertices: 300, Edges: 900, Messages: 500, Full: true,
+			Hubs:   2 + rng.IntN(2),
 			Labels: matchertest.Labels{Vertex: []string{"A", "B"}, Edge: []string{"", "T"}}}
 		w := &world{t: t, directed: true}
 		var queries []*matcher.Query
@@ -200,7 +208,8 @@ func TestBackendsAgreeOnHubs(t *testing.T) {
 			delta := bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
+					bench.Search(fast, sign, requests))
 			}
 			bench.Commit()
 			checkEnumerate(t, bench, rng, ref, fast)
@@ -208,7 +217,8 @@ func TestBackendsAgreeOnHubs(t *testing.T) {
 	})
 }
 
-func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want, got *matchertest.Answer) {
+func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want,
+	got *matchertest.Answer) {
 	t.Helper()
 	if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
 		t.Fatalf("sign %d, reference against cpu: %s", sign, diff)

@@ -34,8 +34,8 @@ const (
 	CauseBatch          // Limits.BatchTime
 	CauseSpill          // Limits.Spill
 	CauseOperator       // somebody asked for it: Engine.Interrupt, EngineOptions.Suspend
-	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A decision
-	// says CauseSteps.
+	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A
+	// decision says CauseSteps.
 	CauseSpent
 )
 
@@ -87,9 +87,8 @@ type Budget struct {
 	// Steps bounds search steps, Matches the matches of one group, Time nanoseconds of search; 0 is no bound.
 	Steps, Matches uint64
 	Time           int64
-	// Floor lets a group take a hundredth of Steps after they are spent: other groups of the query go on, until twice as
-	// many are spent. Without it the first group beyond Steps is over. What is spent by then begins no
-	// group.
+	// Floor lets a group take a hundredth of Steps after they are spent: other groups of the query go on, until twice
+	// as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no group.
 	Floor bool
 
 	batch   *BatchBudget

@@ -28,7 +28,8 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 		return nil, err
 	}
 	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
-		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no max_matches_per_batch",
+		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no "+
+			"max_matches_per_batch",
 			ErrQuery, q.Name)
 	}
 	q.Version = 1

@@ -21,7 +21,8 @@ func TestCountAgainstBig(t *testing.T) {
 			x, y := a.Big(), b.Big()
 			check := func(op string, got matcher.Count, want *big.Int) {
 				t.Helper()
-				if got.Big().Cmp(want) != 0 || got.Cmp(matcher.CountOfBig(want)) != 0 || got.IsZero() != (want.Sign() == 0) {
+				if got.Big().Cmp(want) != 0 || got.Cmp(matcher.CountOfBig(want)) != 0 ||
+					got.IsZero() != (want.Sign() == 0) {
 					t.Fatalf("%s %s %s = %s, want %s", a, op, b, got, want)
 				}
 				if narrow := want.Sign() >= 0 && want.BitLen() <= 128; narrow != (got == matcher.CountOfBig(want)) {

@@ -194,8 +194,10 @@ func TestS12CountsOfDenseGraphs(t *testing.T) {
 	}
 	const mostSteps = 100_000 // that the reference may take to enumerate the whole graph
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 8 + rng.IntN(12), Edges: 16 + rng.IntN(30), Messages: 60,
-			Full: true, Labels: matchertest.Labels{Vertex: []string{"A", "B"}[:1+rng.IntN(2)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 8 + rng.IntN(12), Edges: 16 + rng.IntN(30),
+			Messages: 60,
+			Full:     true, Labels: matchertest.Labels{Vertex: []string{"A", "B"}[:1+rng.IntN(2)],
+				Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
 		msgs := matchertest.RandomStream(rng, shape)
 		var queries []*matcher.Query
 		for i := 0; len(queries) < 4; i++ {
@@ -217,7 +219,8 @@ func TestS12CountsOfDenseGraphs(t *testing.T) {
 			bench.Stage(batch)
 			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
+					bench.Search(fast, sign, requests))
 			}
 			bench.Commit()
 			for _, p := range bench.Plans() {

@@ -22,7 +22,8 @@ import (
 func randomModes(rng *rand.Rand, q *matcher.Query) {
 	q.Unit = matcher.Unit(rng.IntN(2))
 	q.Backfill = matcher.Backfill(rng.IntN(2))
-	q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists}[rng.IntN(5)]
+	q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts,
+		matcher.EmitExists}[rng.IntN(5)]
 	if q.Emit == matcher.EmitDeltas && rng.IntN(2) == 0 {
 		q.MaxMatches, q.ExactTotal = 1+rng.Uint64N(8), rng.IntN(2) == 0
 	}
@@ -75,7 +76,8 @@ func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 		TempFiles: tempfile.In(filepath.Join(t.TempDir(), "missing"))}), plan.New())
 	w.register(w.query("q", "MATCH (y)<--(x)-->(z) RETURN x, y, z"))
 	b := w.cpu.Prepare(star(30))
-	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }, nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := w.cpu.Engine.Step(t.Context(), b, func(*matcher.Event) error { return nil }, nil); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	if g := w.cpu.Engine.Graph(); g.Edges() != 0 || g.Vertices() != 0 {
@@ -101,7 +103,8 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		}
 		graph := func() *dyngraph.Graph { return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}) }
 		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
-			again := matchertest.Replay(t, first.Log, matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})
+			again := matchertest.Replay(t, first.Log,
+				matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})
 			if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
 				t.Fatalf("first run against replay on %s: %s", other.Name(), diff)
 			}
@@ -115,8 +118,9 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 			}
 			bare.Commit()
 		}
-		rest := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
-			Planner: plan.New()})
+		rest := matchertest.NewDriverWith(t,
+			matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
+				Planner: plan.New()})
 		states := first.Batches[at-1].Queries
 		if err := rest.Engine.Restore(t.Context(), states); err != nil {
 			t.Fatal(err)

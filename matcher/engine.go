@@ -24,11 +24,11 @@ type EngineOptions struct {
 	Suspend []string
 	// Decide makes a decision durable before anything that it concerns is emitted; nil when there is no batch log.
 	Decide func(batch uint64, x Decision) error
-	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is needed
-	// for such queries alone.
+	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is
+	// needed for such queries alone.
 	Sampled func(q *Query, v dyngraph.View, row []uint32) (bool, error)
-	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a clock;
-	// nil: nobody.
+	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a
+	// clock; nil: nobody.
 	Phase func(batch uint64, p Phase)
 }
 
@@ -77,7 +77,8 @@ type Engine struct {
 type registered struct {
 	state QueryState
 	plan  *Plan
-	// exists and witness are the state of an exists query (DESIGN S12): whether there is a match, and one that there is.
+	// exists and witness are the state of an exists query (DESIGN S12): whether there is a match, and one that there
+	// is.
 	exists  bool
 	witness []uint32
 	// lost tells that neither is known: finding out at start was beyond a limit. The next step suspends the query.
@@ -333,8 +334,10 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 // settle, unless it is nil, is called once, when nothing more is emitted and nothing has changed yet: with nil, or with
 // the error that the step fails with. Events may be used until it returns, but for their Rows (see Event). An error
 // that it returns is the step's.
-func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error, settle func(error) error) (*Summary, error) {
-	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle, sum: &Summary{Number: b.Number, Updates: len(b.Updates)},
+func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error,
+	settle func(error) error) (*Summary, error) {
+	s := &stepper{e: e, ctx: ctx, b: b, emit: emit, settle: settle,
+		sum:    &Summary{Number: b.Number, Updates: len(b.Updates)},
 		budget: NewBatchBudget(e.opt.Limits)}
 	if b.MeasureFrom == 0 {
 		s.budget.Arm()

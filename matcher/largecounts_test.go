@@ -26,7 +26,8 @@ type blowUp struct {
 // newBlowUp draws a tree, or a tree and an edge or two more, and no edges of the graph.
 func newBlowUp(rng *rand.Rand) *blowUp {
 	n, more := 4+rng.IntN(matcher.MaxVertices-3), max(0, rng.IntN(4)-1)
-	x := &blowUp{q: &matcher.Query{Name: "q", Emit: matcher.EmitCounts}, width: 3 + rng.IntN(5), edges: map[[2]int]bool{}}
+	x := &blowUp{q: &matcher.Query{Name: "q", Emit: matcher.EmitCounts}, width: 3 + rng.IntN(5),
+		edges: map[[2]int]bool{}}
 	switch more {
 	case 0:
 		x.width = 3 + rng.IntN(22)
@@ -42,7 +43,8 @@ func newBlowUp(rng *rand.Rand) *blowUp {
 	}
 	for range more {
 		u, v := rng.IntN(n), rng.IntN(n)
-		if u != v && !slices.ContainsFunc(x.q.Edges, func(e matcher.QueryEdge) bool { return e.From == u && e.To == v || e.From == v && e.To == u }) {
+		if u != v && !slices.ContainsFunc(x.q.Edges,
+			func(e matcher.QueryEdge) bool { return e.From == u && e.To == v || e.From == v && e.To == u }) {
 			x.join(rng, u, v)
 		}
 	}
@@ -66,7 +68,8 @@ func (x *blowUp) join(rng *rand.Rand, u, v int) {
 
 // alone reports whether no other vertex of the pattern has the label of v.
 func (x *blowUp) alone(v int) bool {
-	return !slices.ContainsFunc(x.label[:v], func(l int) bool { return l == x.label[v] }) && !slices.Contains(x.label[v+1:], x.label[v])
+	return !slices.ContainsFunc(x.label[:v], func(l int) bool { return l == x.label[v] }) &&
+		!slices.Contains(x.label[v+1:], x.label[v])
 }
 
 // drawEdge draws two vertices that the graph may join, numbered by their labels.
@@ -256,18 +259,21 @@ func TestS12LargeCountsAreExact(t *testing.T) {
 			} else {
 				for range 1 + rng.IntN(20) {
 					e := x.drawEdge(rng)
-					updates = append(updates, x.update([]dyngraph.Op{dyngraph.InsertEdge, dyngraph.DeleteEdge}[rng.IntN(2)], e))
+					updates = append(updates, x.update(
+						[]dyngraph.Op{dyngraph.InsertEdge, dyngraph.DeleteEdge}[rng.IntN(2)], e))
 				}
 			}
 			out := d.Batch([]dyngraph.Message{{Updates: updates}})
 			both := count(func(e [2]int) bool { return before[e] && x.edges[e] })
-			for sign, in := range map[dyngraph.Sign]map[[2]int]bool{dyngraph.Deleted: before, dyngraph.Inserted: x.edges} {
+			for sign, in := range map[dyngraph.Sign]map[[2]int]bool{dyngraph.Deleted: before,
+				dyngraph.Inserted: x.edges} {
 				want, got := count(func(e [2]int) bool { return in[e] }), new(big.Int)
 				for _, r := range of(out, x.q, sign) {
 					got.Add(got, r.Count.Big())
 				}
 				if want.Sub(want, both); want.Cmp(got) != 0 {
-					t.Fatalf("batch %d, sign %d: %v %v, %d of each label, unit %d: counted %v, there are %v", batch, sign, x.q.Vertices, x.q.Edges,
+					t.Fatalf("batch %d, sign %d: %v %v, %d of each label, unit %d: counted %v, there are %v", batch,
+						sign, x.q.Vertices, x.q.Edges,
 						x.width, x.q.Unit, got, want)
 				}
 			}
@@ -283,7 +289,8 @@ func TestS12LargeCountsAreExact(t *testing.T) {
 			got.Add(got, r.Count.Big())
 		}
 		if want.Cmp(got) != 0 {
-			t.Fatalf("%v %v, %d of each label, unit %d: enumeration counts %v, there are %v", x.q.Vertices, x.q.Edges, x.width, x.q.Unit, got, want)
+			t.Fatalf("%v %v, %d of each label, unit %d: enumeration counts %v, there are %v", x.q.Vertices, x.q.Edges,
+				x.width, x.q.Unit, got, want)
 		}
 	})
 }

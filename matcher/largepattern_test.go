@@ -22,7 +22,8 @@ func clique(name string, n int) *matcher.Query {
 	for v := range n {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", v)})
 		for u := range v {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v, Either: true})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v,
+				Either: true})
 		}
 	}
 	return q
@@ -83,7 +84,8 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 		}
 		rng.Shuffle(len(msgs), func(i, j int) { msgs[i], msgs[j] = msgs[j], msgs[i] })
 		d.Batch(msgs)
-		deltas, embeddings, counted, exist := clique("deltas", k), clique("embeddings", k), clique("counted", k), clique("exist", k)
+		deltas, embeddings, counted, exist := clique("deltas", k), clique("embeddings", k), clique("counted", k),
+			clique("exist", k)
 		embeddings.Unit, embeddings.Emit = matcher.Embeddings, matcher.EmitCounts
 		counted.Emit, exist.Emit = matcher.EmitCounts, matcher.EmitExists
 		deltas.Backfill, embeddings.Backfill = matcher.BackfillFull, matcher.BackfillFull
@@ -109,7 +111,8 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 		require.Equal(t, map[string]int{"deltas": k - 1, "embeddings": 1, "counted": 1}, got)
 		out = d.Batch([]dyngraph.Message{link(dyngraph.DeleteEdge, label[k/2], label[3])})
 		require.Len(t, out.Records, k-1+2)
-		out = d.Batch([]dyngraph.Message{link(dyngraph.DeleteEdge, label[7], label[10]), link(dyngraph.DeleteEdge, label[8], label[11])})
+		out = d.Batch([]dyngraph.Message{link(dyngraph.DeleteEdge, label[7], label[10]),
+			link(dyngraph.DeleteEdge, label[8], label[11])})
 		require.Len(t, out.Records, 2+3, "the last two, and with them existence")
 		require.Equal(t, matcher.EventExists, out.Records[2].Kind)
 	}
@@ -146,68 +149,70 @@ func TestDensePatternsAgainstReference(t *testing.T) {
 	}
 	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0
-	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 }, func(t *testing.T, rng *rand.Rand) {
-		directed := rng.IntN(2) == 0
-		q := densePattern(rng, directed)
-		most = max(most, len(q.Edges))
-		q.Unit, q.Emit = matcher.Unit(rng.IntN(2)), matcher.Emit(rng.IntN(3))
-		if q.Emit == matcher.EmitDeltas && rng.IntN(3) == 0 {
-			q.MaxMatches, q.ExactTotal = 1, true
-		}
-		require.NoError(t, q.Validate(directed))
-		slow := matchertest.NewDriver(t, directed, reference.New(), plan.New())
-		fast := matchertest.NewDriver(t, directed, newCPU(t, 1+rng.IntN(3), rng.IntN(2) == 0), plan.New())
-		var msgs []dyngraph.Message
-		n := len(q.Vertices)
-		key := func(v int) string { return fmt.Sprint("v", v) }
-		edge := func(op dyngraph.Op, u, v int, label string) dyngraph.Message {
-			return dyngraph.Message{Updates: []dyngraph.Update{{Op: op, From: key(u), To: key(v), Label: label}}}
-		}
-		for v := range n + 2 { // the last two are like the first two
-			msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: key(v), Label: q.Vertices[v%n].Label}}})
-		}
-		slow.Batch(msgs)
-		fast.Batch(msgs)
-		msgs = nil
-		var edges []dyngraph.Message
-		for _, e := range q.Edges {
-			label := e.Label
-			if label == "" {
-				label = "x"
+	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 },
+		func(t *testing.T, rng *rand.Rand) {
+			directed := rng.IntN(2) == 0
+			q := densePattern(rng, directed)
+			most = max(most, len(q.Edges))
+			q.Unit, q.Emit = matcher.Unit(rng.IntN(2)), matcher.Emit(rng.IntN(3))
+			if q.Emit == matcher.EmitDeltas && rng.IntN(3) == 0 {
+				q.MaxMatches, q.ExactTotal = 1, true
 			}
-			edges = append(edges, edge(dyngraph.InsertEdge, e.From, e.To, label))
-			for twin := range 2 {
-				if e.From == twin {
-					edges = append(edges, edge(dyngraph.InsertEdge, n+twin, e.To, label))
+			require.NoError(t, q.Validate(directed))
+			slow := matchertest.NewDriver(t, directed, reference.New(), plan.New())
+			fast := matchertest.NewDriver(t, directed, newCPU(t, 1+rng.IntN(3), rng.IntN(2) == 0), plan.New())
+			var msgs []dyngraph.Message
+			n := len(q.Vertices)
+			key := func(v int) string { return fmt.Sprint("v", v) }
+			edge := func(op dyngraph.Op, u, v int, label string) dyngraph.Message {
+				return dyngraph.Message{Updates: []dyngraph.Update{{Op: op, From: key(u), To: key(v), Label: label}}}
+			}
+			for v := range n + 2 { // the last two are like the first two
+				msgs = append(msgs, dyngraph.Message{
+					Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: key(v), Label: q.Vertices[v%n].Label}}})
+			}
+			slow.Batch(msgs)
+			fast.Batch(msgs)
+			msgs = nil
+			var edges []dyngraph.Message
+			for _, e := range q.Edges {
+				label := e.Label
+				if label == "" {
+					label = "x"
 				}
-				if e.To == twin {
-					edges = append(edges, edge(dyngraph.InsertEdge, e.From, n+twin, label))
+				edges = append(edges, edge(dyngraph.InsertEdge, e.From, e.To, label))
+				for twin := range 2 {
+					if e.From == twin {
+						edges = append(edges, edge(dyngraph.InsertEdge, n+twin, e.To, label))
+					}
+					if e.To == twin {
+						edges = append(edges, edge(dyngraph.InsertEdge, e.From, n+twin, label))
+					}
 				}
 			}
-		}
-		rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
-		keep := len(edges) - 6
-		slow.Batch(edges[:keep])
-		fast.Batch(edges[:keep])
-		slow.Register(q)
-		fast.Register(q)
-		for _, m := range edges[keep:] {
-			slow.Batch([]dyngraph.Message{m})
-			fast.Batch([]dyngraph.Message{m})
-		}
-		gone := edges[rng.IntN(len(edges))]
-		for range 6 { // an edge goes, and that which went before comes back
-			u := edges[rng.IntN(len(edges))]
-			m := []dyngraph.Message{{Updates: []dyngraph.Update{u.Updates[0]}}, gone}
-			m[0].Updates[0].Op, gone = dyngraph.DeleteEdge, u
-			out := slow.Batch(m)
-			for _, r := range out.Records {
-				signs[r.Sign]++
+			rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+			keep := len(edges) - 6
+			slow.Batch(edges[:keep])
+			fast.Batch(edges[:keep])
+			slow.Register(q)
+			fast.Register(q)
+			for _, m := range edges[keep:] {
+				slow.Batch([]dyngraph.Message{m})
+				fast.Batch([]dyngraph.Message{m})
 			}
-			fast.Batch(m)
-		}
-		require.Empty(t, matchertest.Diff(slow.Transcript(), fast.Transcript()))
-	})
+			gone := edges[rng.IntN(len(edges))]
+			for range 6 { // an edge goes, and that which went before comes back
+				u := edges[rng.IntN(len(edges))]
+				m := []dyngraph.Message{{Updates: []dyngraph.Update{u.Updates[0]}}, gone}
+				m[0].Updates[0].Op, gone = dyngraph.DeleteEdge, u
+				out := slow.Batch(m)
+				for _, r := range out.Records {
+					signs[r.Sign]++
+				}
+				fast.Batch(m)
+			}
+			require.Empty(t, matchertest.Diff(slow.Transcript(), fast.Transcript()))
+		})
 	require.Len(t, signs, 2)
 	require.Greater(t, most, 300)
 }
@@ -225,7 +230,8 @@ func densePattern(rng *rand.Rand, directed bool) *matcher.Query {
 				if rng.Float64() > dense {
 					continue
 				}
-				e := matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v, Label: fmt.Sprint("E", rng.IntN(3)), Either: !directed}
+				e := matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v,
+					Label: fmt.Sprint("E", rng.IntN(3)), Either: !directed}
 				if rng.IntN(2) == 0 {
 					e.From, e.To = v, u
 				}

@@ -46,69 +46,73 @@ func (c consumer) read(records []matchertest.Record, query string) {
 // log on another backend, without limits, puts out the same.
 func TestS11NothingStaleRemains(t *testing.T) {
 	lossy, ended, rest, recovered := 0, 0, 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return lossy > 0 && ended > 0 && rest > 0 && recovered > 0 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
-			q.Unit = matcher.Unit(rng.IntN(2))
+	matchertest.ForSeedsUntil(t, 40, func() bool { return lossy > 0 && ended > 0 && rest > 0 && recovered > 0 },
+		func(t *testing.T, rng *rand.Rand) {
+			c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
+				q.Unit = matcher.Unit(rng.IntN(2))
+				if rng.IntN(3) == 0 {
+					q.MaxMatches, q.ExactTotal = 1+rng.Uint64N(4), rng.IntN(2) == 0
+				}
+				if rng.IntN(4) == 0 {
+					q.WorkBudget = 1 + rng.Uint64N(60)
+				}
+			})
+			limits := matcher.Limits{Matches: 1 + rng.Uint64N(4)}
 			if rng.IntN(3) == 0 {
-				q.MaxMatches, q.ExactTotal = 1+rng.Uint64N(4), rng.IntN(2) == 0
+				limits.BatchTime = 1 // a nanosecond: whatever comes second is left out
 			}
-			if rng.IntN(4) == 0 {
-				q.WorkBudget = 1 + rng.Uint64N(60)
+			opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
+				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
+					Backend: be,
+					Planner: plan.New(), Limits: l}
+			}
+			d := matchertest.NewDriverWith(t, opt(newTicking(t, 1+rng.IntN(3)), limits))
+			oracle := matchertest.NewOracle(c.Directed, c.Queries)
+			for _, q := range c.Queries {
+				d.Register(q)
+			}
+			believed := make([]consumer, len(c.Queries))
+			for i := range believed {
+				believed[i] = consumer{}
+			}
+			for _, batch := range c.Batches {
+				found, err := oracle.Step(batch)
+				require.NoError(t, err)
+				out := d.Batch(batch)
+				for _, x := range out.Decided {
+					if x.Action == matcher.SkipRest {
+						rest++
+					}
+					if x.Sign == dyngraph.Deleted {
+						ended++
+					}
+				}
+				for i, q := range c.Queries {
+					believed[i].read(out.Records, q.Name)
+					state := out.Queries[slices.IndexFunc(out.Queries,
+						func(s matcher.QueryState) bool { return s.Query.Name == q.Name })]
+					names := []string{}
+					for _, m := range believed[i] {
+						names = append(names, oracle.Name(i, m))
+					}
+					slices.Sort(names)
+					if state.LossySince == 0 {
+						require.ElementsMatch(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
+						continue
+					}
+					lossy++
+					require.Subset(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
+				}
+			}
+			for _, other := range []matcher.Backend{reference.New(), newCPU(t, 2, true)} {
+				again := matchertest.Replay(t, d.Log, opt(other, matcher.Limits{}))
+				require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()), other.Name())
+			}
+			steps := slices.ContainsFunc(c.Queries, func(q *matcher.Query) bool { return q.WorkBudget > 0 })
+			if limits.BatchTime == 0 && !steps { // what is spent over a batch is not spent alike twice
+				recovered += checkRecovery(t, rng, d, opt(newCPU(t, 1, false), limits))
 			}
 		})
-		limits := matcher.Limits{Matches: 1 + rng.Uint64N(4)}
-		if rng.IntN(3) == 0 {
-			limits.BatchTime = 1 // a nanosecond: whatever comes second is left out
-		}
-		opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
-			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}
-		}
-		d := matchertest.NewDriverWith(t, opt(newTicking(t, 1+rng.IntN(3)), limits))
-		oracle := matchertest.NewOracle(c.Directed, c.Queries)
-		for _, q := range c.Queries {
-			d.Register(q)
-		}
-		believed := make([]consumer, len(c.Queries))
-		for i := range believed {
-			believed[i] = consumer{}
-		}
-		for _, batch := range c.Batches {
-			found, err := oracle.Step(batch)
-			require.NoError(t, err)
-			out := d.Batch(batch)
-			for _, x := range out.Decided {
-				if x.Action == matcher.SkipRest {
-					rest++
-				}
-				if x.Sign == dyngraph.Deleted {
-					ended++
-				}
-			}
-			for i, q := range c.Queries {
-				believed[i].read(out.Records, q.Name)
-				state := out.Queries[slices.IndexFunc(out.Queries, func(s matcher.QueryState) bool { return s.Query.Name == q.Name })]
-				names := []string{}
-				for _, m := range believed[i] {
-					names = append(names, oracle.Name(i, m))
-				}
-				slices.Sort(names)
-				if state.LossySince == 0 {
-					require.ElementsMatch(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
-					continue
-				}
-				lossy++
-				require.Subset(t, found[i].After, names, "batch %d, query %s", out.Number, q.Name)
-			}
-		}
-		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 2, true)} {
-			again := matchertest.Replay(t, d.Log, opt(other, matcher.Limits{}))
-			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()), other.Name())
-		}
-		steps := slices.ContainsFunc(c.Queries, func(q *matcher.Query) bool { return q.WorkBudget > 0 })
-		if limits.BatchTime == 0 && !steps { // what is spent over a batch is not spent alike twice
-			recovered += checkRecovery(t, rng, d, opt(newCPU(t, 1, false), limits))
-		}
-	})
 }
 
 // TestS11ExistenceIsReplayedAlike gives random streams to queries for existence, in an engine whose limits leave some
@@ -117,11 +121,14 @@ func TestS11NothingStaleRemains(t *testing.T) {
 func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 	decided := 0
 	matchertest.ForSeedsUntil(t, 40, func() bool { return decided > 0 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Emit, q.WorkBudget = matcher.EmitExists, rng.Uint64N(20) })
+		c := matchertest.RandomCase(rng, 4).
+			With(func(q *matcher.Query) { q.Emit, q.WorkBudget = matcher.EmitExists, rng.Uint64N(20) })
 		opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
-			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}
+			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be,
+				Planner: plan.New(), Limits: l}
 		}
-		d := matchertest.NewDriverWith(t, opt(newTicking(t, 1), matcher.Limits{QueryTime: time.Duration(rng.IntN(2) * 20_000)}))
+		d := matchertest.NewDriverWith(t,
+			opt(newTicking(t, 1), matcher.Limits{QueryTime: time.Duration(rng.IntN(2) * 20_000)}))
 		for _, q := range c.Queries {
 			d.Register(q)
 		}
@@ -133,7 +140,8 @@ func TestS11ExistenceIsReplayedAlike(t *testing.T) {
 			}
 		}
 		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1, false)} {
-			require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(other, matcher.Limits{})).Transcript()), other.Name())
+			require.Empty(t, matchertest.Diff(d.Transcript(),
+				matchertest.Replay(t, d.Log, opt(other, matcher.Limits{})).Transcript()), other.Name())
 		}
 	})
 }
@@ -163,7 +171,8 @@ func TestS11ALimitAtRegistrationIsTold(t *testing.T) {
 			require.Equal(t, matcher.EventNotice, out.Records[0].Kind)
 			require.Equal(t, want, out.Records[0].Notice)
 			again := matchertest.Replay(t, d.Log, matcher.EngineOptions{
-				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: reference.New(), Planner: plan.New()})
+				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: reference.New(),
+				Planner: plan.New()})
 			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
 		}
 	}
@@ -184,8 +193,8 @@ func checkRecovery(t *testing.T, rng *rand.Rand, d *matchertest.Driver, opt matc
 	}
 	open, first := *d.Log[at], d.Batches[at]
 	open.MeasureFrom = uint64(rng.IntN(len(first.Records) + 1))
-	// A decision is in the log before its notice is published. Those about totals have none among the matches: take them
-	// all.
+	// A decision is in the log before its notice is published. Those about totals have none among the matches: take
+	// them all.
 	told := 0
 	for _, r := range first.Records[:open.MeasureFrom] {
 		if r.Kind == matcher.EventNotice && r.Notice.Reason != matcher.ReasonTruncated {
@@ -195,9 +204,11 @@ func checkRecovery(t *testing.T, rng *rand.Rand, d *matchertest.Driver, opt matc
 	open.Decisions = open.Decisions[:min(told, len(open.Decisions))]
 	out := again.Step(&open)
 	for i, r := range first.Records[:open.MeasureFrom] {
-		require.Equal(t, r.Line(), out.Records[i].Line(), "measured from record %d of %d", open.MeasureFrom, len(first.Records))
+		require.Equal(t, r.Line(), out.Records[i].Line(), "measured from record %d of %d", open.MeasureFrom,
+			len(first.Records))
 	}
-	fresh := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: opt.Graph.Directed()}), Backend: reference.New(), Planner: plan.New()}
+	fresh := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: opt.Graph.Directed()}),
+		Backend: reference.New(), Planner: plan.New()}
 	require.Empty(t, matchertest.Diff(again.Transcript(), matchertest.Replay(t, again.Log, fresh).Transcript()))
 	return 1
 }
@@ -231,8 +242,10 @@ func TestS11OneHubDoesNotHoldTheEngine(t *testing.T) {
 		queries := map[string]*matcher.Query{"deltas": fan(w), "counts": fan(w, counts), "exists": fan(w, exists)}
 		for name, q := range queries {
 			const most = 2000
-			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
-				Backend: newTicking(t, threads), Planner: plan.New(), Limits: matcher.Limits{Matches: most, QueryTime: 2 * time.Millisecond}})
+			d := matchertest.NewDriverWith(t,
+				matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+					Backend: newTicking(t, threads), Planner: plan.New(),
+					Limits: matcher.Limits{Matches: most, QueryTime: 2 * time.Millisecond}})
 			d.Register(q)
 			out := d.Batch(w.messages(hub + others))
 			rows, notices := out.Records, []matchertest.Record{}
@@ -285,10 +298,13 @@ func TestS11SampleIsOfBothSigns(t *testing.T) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Backfill = matcher.BackfillFull })
 		sampled := c.With(func(q *matcher.Query) { q.Sample = 3 })
 		run := func(c *matchertest.Case) *matchertest.Driver {
-			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
-				Backend: newCPU(t, 2, false), Planner: plan.New(), Sampled: func(q *matcher.Query, v dyngraph.View, row []uint32) (bool, error) {
-					return in(matchertest.MatchOf(v, matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Data: row}, 0)), nil
-				}})
+			d := matchertest.NewDriverWith(t,
+				matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
+					Backend: newCPU(t, 2, false), Planner: plan.New(),
+					Sampled: func(q *matcher.Query, v dyngraph.View, row []uint32) (bool, error) {
+						return in(matchertest.MatchOf(v,
+							matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Data: row}, 0)), nil
+					}})
 			for i, batch := range c.Batches {
 				if i == len(c.Batches)/2 {
 					for _, q := range c.Queries {
@@ -333,7 +349,8 @@ func TestS11ShadowsPutNothingOut(t *testing.T) {
 func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 	w := newWorld(t, true)
 	opt := func() matcher.EngineOptions {
-		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newCPU(t, 1, true), Planner: plan.New()}
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+			Backend: newCPU(t, 1, true), Planner: plan.New()}
 	}
 	d := matchertest.NewDriverWith(t, opt())
 	d.Batch(star(100))
@@ -369,9 +386,11 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 		}
 	}
 	for _, threads := range []int{1, 2} {
-		for policy, most := range map[matcher.OverBudget]uint64{matcher.SkipGroup: 2 * budget, matcher.SuspendQuery: budget} {
+		for policy, most := range map[matcher.OverBudget]uint64{matcher.SkipGroup: 2 * budget,
+			matcher.SuspendQuery: budget} {
 			opt := func() matcher.EngineOptions {
-				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}), Backend: newCPU(t, threads, false), Planner: plan.New()}
+				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}),
+					Backend: newCPU(t, threads, false), Planner: plan.New()}
 			}
 			d := matchertest.NewDriverWith(t, opt())
 			d.Register(w.query("ring", "MATCH (a)--(b)--(c)--(d)--(a) RETURN a", subgraphs, func(q *matcher.Query) {
@@ -391,7 +410,8 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 				if policy == matcher.SuspendQuery {
 					want = matcher.Suspend
 				}
-				require.Equal(t, want, last.Action, "%d threads, %v, %d steps, %d decided, order %d, %d negative", threads, policy, sum.Steps, len(out.Decided), last.Order, last.Sign)
+				require.Equal(t, want, last.Action, "%d threads, %v, %d steps, %d decided, order %d, %d negative",
+					threads, policy, sum.Steps, len(out.Decided), last.Order, last.Sign)
 				require.Less(t, len(out.Decided), 200)
 			}
 			again := matchertest.Replay(t, d.Log, opt())
@@ -409,9 +429,11 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 	}
 	const degree, most = 20_000, 500
 	opt := func(l matcher.Limits) matcher.EngineOptions {
-		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+			Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
 	}
-	d := matchertest.NewDriverWith(t, opt(matcher.Limits{Matches: most, QueryTime: time.Millisecond, BatchTime: 3 * time.Millisecond}))
+	d := matchertest.NewDriverWith(t,
+		opt(matcher.Limits{Matches: most, QueryTime: time.Millisecond, BatchTime: 3 * time.Millisecond}))
 	d.Batch(star(degree))
 	w := newWorld(t, true)
 	d.Register(w.query("pairs", "MATCH (y)<--(x)-->(z)", func(q *matcher.Query) { q.Unit = matcher.Subgraphs }))
@@ -441,7 +463,8 @@ func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 	}
 	const batchTime = 3 * time.Millisecond
 	opt := func(l matcher.Limits) matcher.EngineOptions {
-		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
+		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+			Backend: newTicking(t, 1), Planner: plan.New(), Limits: l}
 	}
 	d := matchertest.NewDriverWith(t, opt(matcher.Limits{BatchTime: batchTime}))
 	w := newWorld(t, true)
@@ -472,7 +495,8 @@ func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 // TestS11SamplingIsBounded: the ids of matches that a sample looks at count as search time, also of those that it
 // drops.
 func TestS11SamplingIsBounded(t *testing.T) {
-	opt := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1), Planner: plan.New(),
+	opt := matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: newTicking(t, 1),
+		Planner: plan.New(),
 		Limits:  matcher.Limits{QueryTime: 4 * time.Millisecond},
 		Sampled: func(*matcher.Query, dyngraph.View, []uint32) (bool, error) { return false, nil }}
 	d := matchertest.NewDriverWith(t, opt)

@@ -58,7 +58,8 @@ func (g *manyGraph) insert() dyngraph.Update {
 			g.has[e] = true
 			g.edges = append(g.edges, e)
 			g.adj[a], g.adj[b] = append(g.adj[a], b), append(g.adj[b], a)
-			return dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(a), FromLabel: g.labels[a], To: fmt.Sprint(b), ToLabel: g.labels[b]}
+			return dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(a), FromLabel: g.labels[a],
+				To: fmt.Sprint(b), ToLabel: g.labels[b]}
 		}
 	}
 }
@@ -79,7 +80,8 @@ func (g *manyGraph) load() []dyngraph.Message {
 		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(e[0]), FromLabel: g.labels[e[0]],
 			To: fmt.Sprint(e[1]), ToLabel: g.labels[e[1]]}
 		still := u
-		still.From, still.To, still.FromLabel, still.ToLabel = "s"+u.From, "s"+u.To, stillLabel(u.FromLabel), stillLabel(u.ToLabel)
+		still.From, still.To, still.FromLabel, still.ToLabel = "s"+u.From, "s"+u.To, stillLabel(u.FromLabel),
+			stillLabel(u.ToLabel)
 		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u, still}})
 	}
 	return msgs
@@ -105,7 +107,8 @@ func (g *manyGraph) unmet(b *testing.B, n int) []*matcher.Query {
 func (g *manyGraph) barren(b *testing.B, n int) []*matcher.Query {
 	qs := g.patterns(b, n)
 	for _, q := range qs[5:] {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "none", Label: stillLabel(g.labels[g.rng.IntN(manyVertices)])})
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: "none", Label: stillLabel(g.labels[g.rng.IntN(manyVertices)])})
 		addEdge(q, g.rng.IntN(len(q.Vertices)-1), len(q.Vertices)-1)
 	}
 	return qs
@@ -195,7 +198,8 @@ func (g *manyGraph) family(_ *testing.B, n int) []*matcher.Query {
 			}
 		}
 		for i := range 2 {
-			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", 4+i), Label: fmt.Sprintf("L%d", 3+g.rng.IntN(manyLabels-3))})
+			q.Vertices = append(q.Vertices,
+				matcher.QueryVertex{Name: fmt.Sprint("u", 4+i), Label: fmt.Sprintf("L%d", 3+g.rng.IntN(manyLabels-3))})
 			addEdge(q, 3, 4+i)
 		}
 		return q
@@ -215,7 +219,8 @@ func (g *manyGraph) triangles(_ *testing.B, n int) []*matcher.Query {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "u3", Label: "L0"})
 		addEdge(q, 2, 3)
 		for i := range 2 {
-			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", 4+i), Label: fmt.Sprintf("L%d", 3+g.rng.IntN(manyLabels-3))})
+			q.Vertices = append(q.Vertices,
+				matcher.QueryVertex{Name: fmt.Sprint("u", 4+i), Label: fmt.Sprintf("L%d", 3+g.rng.IntN(manyLabels-3))})
 			addEdge(q, 3, 4+i)
 		}
 		return q
@@ -284,7 +289,8 @@ func (m *manyEngine) step(msgs []dyngraph.Message) {
 	if len(rejects) > 0 {
 		m.b.Fatal(rejects[0].Err)
 	}
-	s, err := m.e.Step(m.b.Context(), &matcher.Batch{Number: m.number, Updates: updates}, func(*matcher.Event) error { return nil }, nil)
+	s, err := m.e.Step(m.b.Context(), &matcher.Batch{Number: m.number, Updates: updates},
+		func(*matcher.Event) error { return nil }, nil)
 	if err != nil {
 		m.b.Fatal(err)
 	}
@@ -322,7 +328,8 @@ func BenchmarkManyQueries(b *testing.B) {
 		name    string
 		hot     int
 		queries func(*manyGraph, *testing.B, int) []*matcher.Query
-	}{{"unmet", 0, (*manyGraph).unmet}, {"barren", 0, (*manyGraph).barren}, {"distinct", 0, (*manyGraph).patterns}, {"family", 0, (*manyGraph).family}, {"triangles", 1, (*manyGraph).triangles}} {
+	}{{"unmet", 0, (*manyGraph).unmet}, {"barren", 0, (*manyGraph).barren}, {"distinct", 0, (*manyGraph).patterns},
+		{"family", 0, (*manyGraph).family}, {"triangles", 1, (*manyGraph).triangles}} {
 		for _, emit := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts} {
 			for _, batch := range []int{1, 100, 1000} {
 				b.Run(fmt.Sprintf("%s/%s/batch=%d", c.name, emit, batch), func(b *testing.B) {

@@ -86,11 +86,13 @@ func TestManyQueriesMatchAsEachAlone(t *testing.T) {
 			t.Helper()
 			want, got := alone[i].Batches[len(alone[i].Batches)-1], all.Batches[len(all.Batches)-1]
 			if diff := matchertest.Diff(about(want, queries[i].Name), about(got, queries[i].Name)); diff != "" {
-				t.Fatalf("batch %d, query %s %v %v, alone against among %d: %s", got.Number, queries[i].Name, queries[i].Vertices,
+				t.Fatalf("batch %d, query %s %v %v, alone against among %d: %s", got.Number, queries[i].Name,
+					queries[i].Vertices,
 					queries[i].Edges, len(queries), diff)
 			}
 		}
-		// A change is a batch, in which ids may become free: the engines that it does not concern step over another one.
+		// A change is a batch, in which ids may become free: the engines that it does not concern step over another
+		// one.
 		other := *queries[0]
 		other.Name = "zz"
 		registered := make([]bool, len(queries))
@@ -143,7 +145,8 @@ func about(o *matchertest.Output, query string) []string {
 	}
 	for _, q := range o.Summary.Queries {
 		if q.Query.Name == query {
-			lines = append(lines, fmt.Sprintf("+%v -%v truncated=%v emitted=%d snapshot=%v", q.Positive, q.Negative, q.Truncated, q.Emitted, q.Snapshot))
+			lines = append(lines, fmt.Sprintf("+%v -%v truncated=%v emitted=%d snapshot=%v", q.Positive, q.Negative,
+				q.Truncated, q.Emitted, q.Snapshot))
 		}
 	}
 	return lines

@@ -86,7 +86,8 @@ func TestS7KeysAndThreadsDoNotMatter(t *testing.T) {
 			var all []string
 			for _, out := range matchertest.Run(t, c, newCPU(t, threads, little), plan.New()).Batches {
 				for _, r := range out.Records {
-					all = append(all, fmt.Sprint(out.Number, r.Index, r.Kind, r.Query, r.Sign, r.Snapshot, r.Count, r.Anchor, r.AnchorIDs, r.IDs))
+					all = append(all, fmt.Sprint(out.Number, r.Index, r.Kind, r.Query, r.Sign, r.Snapshot, r.Count,
+						r.Anchor, r.AnchorIDs, r.IDs))
 				}
 			}
 			return all
@@ -144,8 +145,10 @@ func TestS12CountsEqualDeltas(t *testing.T) {
 				before := present[q.Name]
 				after := before + deltas[plus] - deltas[minus]
 				present[q.Name] = after
-				if (exists[plus] == 1) != (before == 0 && after > 0) || (exists[minus] == 1) != (before > 0 && after == 0) {
-					t.Fatalf("batch %d, %s: from %d to %d matches with %d and %d transitions", i+1, q.Name, before, after,
+				if (exists[plus] == 1) != (before == 0 && after > 0) ||
+					(exists[minus] == 1) != (before > 0 && after == 0) {
+					t.Fatalf("batch %d, %s: from %d to %d matches with %d and %d transitions", i+1, q.Name, before,
+						after,
 						exists[plus], exists[minus])
 				}
 			}
@@ -168,7 +171,8 @@ func TestS4SubgraphsTimesOrbitEqualsEmbeddings(t *testing.T) {
 			d := matchertest.Run(t, c.With(func(q *matcher.Query) { q.Unit = unit }), newCPU(t, 2, false), plan.New())
 			for _, out := range d.Batches {
 				for _, r := range out.Records {
-					found[fmt.Sprint(out.Number, r.Query, r.Sign, r.AnchorIDs, matchertest.Orbit(groups[index[r.Query]], r.Match))]++
+					found[fmt.Sprint(out.Number, r.Query, r.Sign, r.AnchorIDs,
+						matchertest.Orbit(groups[index[r.Query]], r.Match))]++
 				}
 			}
 			return found
@@ -183,7 +187,8 @@ func TestS4SubgraphsTimesOrbitEqualsEmbeddings(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p.Automorphisms != matcher.CountOf(uint64(len(groups[i]))) {
-				t.Fatalf("%+v %+v: the plan has %v automorphisms, there are %d", q.Vertices, q.Edges, p.Automorphisms, len(groups[i]))
+				t.Fatalf("%+v %+v: the plan has %v automorphisms, there are %d", q.Vertices, q.Edges, p.Automorphisms,
+					len(groups[i]))
 			}
 		}
 		for orbit, n := range subgraphs {
@@ -232,11 +237,13 @@ func TestS11CapsArePrefixes(t *testing.T) {
 						}
 					}
 					if len(got) != len(want) {
-						t.Fatalf("batch %d, %s, sign %d: %d records of %d, cap %d", n, q.Name, sign, len(got), total[sign], q.MaxMatches)
+						t.Fatalf("batch %d, %s, sign %d: %d records of %d, cap %d", n, q.Name, sign, len(got),
+							total[sign], q.MaxMatches)
 					}
 					for i := range got {
 						if got[i].LossySince = 0; got[i].Line() != want[i].Line() {
-							t.Fatalf("batch %d, %s, sign %d, record %d:\n%s\n%s", n, q.Name, sign, i, want[i].Line(), got[i].Line())
+							t.Fatalf("batch %d, %s, sign %d, record %d:\n%s\n%s", n, q.Name, sign, i, want[i].Line(),
+								got[i].Line())
 						}
 					}
 				}
@@ -246,7 +253,8 @@ func TestS11CapsArePrefixes(t *testing.T) {
 	})
 }
 
-func checkSummary(t *testing.T, out *matchertest.Output, q *matcher.Query, total map[dyngraph.Sign]uint64, truncated bool) {
+func checkSummary(t *testing.T, out *matchertest.Output, q *matcher.Query, total map[dyngraph.Sign]uint64,
+	truncated bool) {
 	t.Helper()
 	var s matcher.QuerySummary
 	for _, x := range out.Summary.Queries {
@@ -256,7 +264,8 @@ func checkSummary(t *testing.T, out *matchertest.Output, q *matcher.Query, total
 	}
 	if s.Truncated != truncated || s.Negative != matcher.CountOf(total[dyngraph.Deleted]) ||
 		s.Positive != matcher.CountOf(total[dyngraph.Inserted]) {
-		t.Fatalf("batch %d, %s: truncated %v, totals %v, but the summary says %+v", out.Number, q.Name, truncated, total, s)
+		t.Fatalf("batch %d, %s: truncated %v, totals %v, but the summary says %+v", out.Number, q.Name, truncated,
+			total, s)
 	}
 }
 

@@ -18,7 +18,8 @@ func TestS5EngineEqualsRecomputation(t *testing.T) {
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) {
 			q.Unit = matcher.Unit(rng.IntN(2))
-			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists}[rng.IntN(4)]
+			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts,
+				matcher.EmitExists}[rng.IntN(4)]
 			q.Backfill = matcher.Backfill(rng.IntN(2))
 		})
 		oracle := matchertest.NewOracle(c.Directed, c.Queries)
@@ -81,7 +82,8 @@ func of(out *matchertest.Output, q *matcher.Query, sign dyngraph.Sign) []matcher
 }
 
 // checkSnapshot checks what a registration put out: all matches, or nothing.
-func checkSnapshot(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Query, out *matchertest.Output, all []string) {
+func checkSnapshot(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Query, out *matchertest.Output,
+	all []string) {
 	t.Helper()
 	if q.Backfill == matcher.BackfillNone {
 		all = nil
@@ -95,7 +97,8 @@ func checkSnapshot(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Q
 }
 
 // checkDelta checks what a batch put out for one query.
-func checkDelta(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Query, out *matchertest.Output, f *matchertest.Found) {
+func checkDelta(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Query, out *matchertest.Output,
+	f *matchertest.Found) {
 	t.Helper()
 	negative, positive := of(out, q, dyngraph.Deleted), of(out, q, dyngraph.Inserted)
 	checkRecords(t, oracle, i, q, negative, f.Negative, len(f.After), len(f.Before))
@@ -111,7 +114,8 @@ func checkDelta(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Quer
 			}
 			place := f.Anchor[mark+oracle.Name(i, r.Match)]
 			if int(r.Place) != place || r.Anchor != oracle.Last.Updates[place].Pos || r.Snapshot {
-				t.Fatalf("batch %d: %s\nis anchored at update %d, the oracle says %d", out.Number, r.Line(), r.Place, place)
+				t.Fatalf("batch %d: %s\nis anchored at update %d, the oracle says %d", out.Number, r.Line(), r.Place,
+					place)
 			}
 		}
 	}
@@ -144,7 +148,8 @@ func checkRecords(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Qu
 			got = r.Count
 		}
 		if got != matcher.CountOf(uint64(len(names))) {
-			t.Fatalf("%s %+v %+v unit %d counts %v, the oracle %d", q.Name, q.Vertices, q.Edges, q.Unit, got, len(names))
+			t.Fatalf("%s %+v %+v unit %d counts %v, the oracle %d", q.Name, q.Vertices, q.Edges, q.Unit, got,
+				len(names))
 		}
 	case matcher.EmitExists:
 		want := 0
@@ -152,7 +157,8 @@ func checkRecords(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Qu
 			want = 1
 		}
 		if len(records) != want || want == 1 && records[0].Kind != matcher.EventExists {
-			t.Fatalf("%s %+v %+v unit %d: %d transitions, the oracle says %d", q.Name, q.Vertices, q.Edges, q.Unit, len(records), want)
+			t.Fatalf("%s %+v %+v unit %d: %d transitions, the oracle says %d", q.Name, q.Vertices, q.Edges, q.Unit,
+				len(records), want)
 		}
 	}
 }

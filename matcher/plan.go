@@ -11,8 +11,8 @@ type Plan struct {
 	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel or an id, by pattern vertex
 	EdgeLabels   []dyngraph.LabelID // likewise by pattern edge
 
-	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so that
-	// matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
+	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so
+	// that matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
 	MustDiffer []uint32
 
 	// Anchored holds one matching order for each oriented pattern edge that an update can be tried against
@@ -84,8 +84,9 @@ type Member struct {
 // Image is an anchored order whose matches are those of another one, seen through an automorphism of the pattern.
 type Image struct {
 	Anchor int // index into Plan.Anchored
-	// Vertices and Edges map the pattern by an automorphism that takes the other order's anchor, with its orientation, to
-	// this one's. A match f of the other order stands for exactly one of this one, f after the inverse.
+	// Vertices and Edges map the pattern by an automorphism that takes the other order's anchor, with its
+	// orientation, to this one's. A match f of the other order stands for exactly one of this one, f after the
+	// inverse.
 	Vertices, Edges []int
 }
 

@@ -49,7 +49,8 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 					}
 					return 0
 				}})
-				e, err := matcher.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+				e, err := matcher.NewEngine(matcher.EngineOptions{
+					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
 					Backend: b, Planner: plan.New()})
 				require.NoError(t, err)
 				defer e.Close()
@@ -84,7 +85,8 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 				for i := range edges {
 					updates = append(
 						updates,
-						dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
+						dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i), To: fmt.Sprint(i + 1),
+							Label: "T"},
 					)
 				}
 				got := step(&matcher.Batch{Updates: updates})

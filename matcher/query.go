@@ -160,7 +160,8 @@ func (q *Query) Validate(directed bool) error {
 		}
 	}
 	if at := q.disconnected(); at >= 0 {
-		return bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name, q.Vertices[0].Name)
+		return bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name,
+			q.Vertices[0].Name)
 	}
 	if q.Emit != EmitDeltas && (q.MaxMatches != 0 || q.ExactTotal) {
 		return bad("max_matches_per_batch and exact_total go with emit: deltas")
@@ -190,8 +191,10 @@ func checkName(s string) error {
 // that a checkpoint holds keep the names that they have.
 func CheckNewName(name string) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w %q: its name %s; a name has 1 to %d bytes of UTF-8: letters, digits, spaces, punctuation and "+
-			"symbols, but no control or invisible character, no / and no \\, and no space at an end, and is neither . nor .. itself",
+		return fmt.Errorf("%w %q: its name %s; a name has 1 to %d bytes of UTF-8: letters, digits, spaces, "+
+			"punctuation and "+
+			"symbols, but no control or invisible character, no / and no \\, and no space at an end, and is neither "+
+			". nor .. itself",
 			ErrQuery, cut(name), fmt.Sprintf(format, args...), MaxNameLen)
 	}
 	if err := checkName(name); err != nil {

@@ -20,7 +20,8 @@ func TestS8RegistrationIsABatchOfItsOwn(t *testing.T) {
 	w := newWorld(t, true)
 	w.batch("+ a b; + b c; + c d")
 	w.register(w.query("none", "MATCH (x)-->(y)-->(z) RETURN x, y, z"))
-	w.register(w.query("full", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill), "+full snapshot a b c", "+full snapshot b c d")
+	w.register(w.query("full", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill), "+full snapshot a b c",
+		"+full snapshot b c d")
 	w.batch("+ d e", "+full c d e", "+none c d e")
 	if n := w.cpu.Log[len(w.cpu.Log)-1].Number; n != 4 {
 		t.Fatalf("batch %d", n)
@@ -91,13 +92,15 @@ func TestS8BadQueriesAreRefused(t *testing.T) {
 }
 
 func TestNewNames(t *testing.T) {
-	for _, name := range []string{"q", "über-weisung", "環 1", "a.b:c*\"'{}", "...", "🙂", strings.Repeat("x", matcher.MaxNameLen)} {
+	for _, name := range []string{"q", "über-weisung", "環 1", "a.b:c*\"'{}", "...", "🙂",
+		strings.Repeat("x", matcher.MaxNameLen)} {
 		if err := matcher.CheckNewName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{
-		"", "a/b", `a\b`, "a\nb", "a\x00", "a\x7f", "a\u0085", "\ufffd", "a\xffb", "a\xed\xa0\x80", "a\u202eb", "a\u200b", "a\u00a0b", "\ufeffa",
+		"", "a/b", `a\b`, "a\nb", "a\x00", "a\x7f", "a\u0085", "\ufffd", "a\xffb", "a\xed\xa0\x80", "a\u202eb",
+		"a\u200b", "a\u00a0b", "\ufeffa",
 		" a", "a ", ".", "..", strings.Repeat("x", matcher.MaxNameLen+1),
 	} {
 		err := matcher.CheckNewName(name)
@@ -114,7 +117,8 @@ func TestStoredNamesStay(t *testing.T) {
 	old := w.query("q", "MATCH (x)-->(y) RETURN x, y", func(q *matcher.Query) { q.Name, q.Version = "x/y\n", 4 })
 	stopped := w.query("q", "MATCH (x)-->(y) RETURN x, y", func(q *matcher.Query) { q.Name, q.Version = "x\\y", 2 })
 	e := w.cpu.Engine
-	if err := e.Restore(t.Context(), []matcher.QueryState{{Query: old}, {Query: stopped, Suspended: true}}); err != nil {
+	if err := e.Restore(t.Context(), []matcher.QueryState{{Query: old}, {Query: stopped, Suspended: true}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	var same *matcher.UnchangedError
@@ -148,7 +152,8 @@ func TestS8RemovalRetractsInUpsertMode(t *testing.T) {
 	w.register(w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill), "+q snapshot a b", "+q snapshot b c")
 	w.batch("- a b; + c d", "-q a b", "+q c d")
 	// A new version retracts the old one's matches, under the old version.
-	w.register(w.query("q", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill), "-q snapshot b c", "-q snapshot c d", "+q snapshot b c d")
+	w.register(w.query("q", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill), "-q snapshot b c", "-q snapshot c d",
+		"+q snapshot b c d")
 	last := w.cpu.Batches[len(w.cpu.Batches)-1].Records
 	if last[0].Version != 1 || last[2].Version != 2 {
 		t.Fatalf("versions %d and %d", last[0].Version, last[2].Version)
@@ -209,7 +214,8 @@ func TestS11BudgetSuspendsVisibly(t *testing.T) {
 			msgs := star(200)
 			if mode == matcher.EmitExists {
 				for i := range msgs { // a ring: each edge may be of a triangle, going by its ends
-					msgs[i].Updates[0].From, msgs[i].Updates[0].To = fmt.Sprint("t", i), fmt.Sprint("t", (i+1)%len(msgs))
+					msgs[i].Updates[0].From, msgs[i].Updates[0].To = fmt.Sprint("t", i),
+						fmt.Sprint("t", (i+1)%len(msgs))
 				}
 			}
 			out := d.Batch(msgs)
@@ -218,7 +224,8 @@ func TestS11BudgetSuspendsVisibly(t *testing.T) {
 				t.Fatalf("mode %d: suspensions %+v", mode, out.Decided)
 			}
 			s := out.Decided[0]
-			if modest := of(out, &matcher.Query{Name: "modest"}, dyngraph.Inserted); len(modest) != 1 || modest[0].Count != matcher.CountOf(200) {
+			if modest := of(out, &matcher.Query{Name: "modest"}, dyngraph.Inserted); len(modest) != 1 ||
+				modest[0].Count != matcher.CountOf(200) {
 				t.Fatalf("mode %d: %+v", mode, modest)
 			}
 			given := of(out, hungry, dyngraph.Inserted)
@@ -324,12 +331,14 @@ func TestS11FailedStepsLeaveEverythingAsBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	msgs := w.messages("+ c d; - a b")
-	if _, err := w.cpu.Engine.Step(ctx, w.cpu.Prepare(msgs), func(*matcher.Event) error { return nil }, nil); !errors.Is(err, context.Canceled) {
+	if _, err := w.cpu.Engine.Step(ctx, w.cpu.Prepare(msgs), func(*matcher.Event) error { return nil },
+		nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	w.batch("+ c d; - a b", "-q a b", "+q c d")
 	// A failed replacement leaves the old version in force.
-	ch, err = w.cpu.Engine.PrepareChange(&matcher.QueryChange{Add: w.query("q", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill)})
+	ch, err = w.cpu.Engine.PrepareChange(
+		&matcher.QueryChange{Add: w.query("q", "MATCH (x)-->(y)-->(z) RETURN x, y, z", backfill)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,8 +372,9 @@ func TestS11SuspendedByNegatives(t *testing.T) {
 			if n := len(of(out, hungry, dyngraph.Deleted)); n >= 100*99 || mode == matcher.EmitCounts && n != 0 {
 				t.Fatalf("mode %d: %d negatives", mode, n)
 			}
-			again := matchertest.Replay(t, d.Log, matcher.EngineOptions{Backend: newCPU(t, 1, false), Planner: plan.New(),
-				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true})})
+			again := matchertest.Replay(t, d.Log,
+				matcher.EngineOptions{Backend: newCPU(t, 1, false), Planner: plan.New(),
+					Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true})})
 			if diff := matchertest.Diff(d.Transcript(), again.Transcript()); diff != "" {
 				t.Fatalf("mode %d, first run against replay: %s", mode, diff)
 			}
@@ -410,7 +420,8 @@ func TestS8RemovalOfASuspendedQueryRetracts(t *testing.T) {
 			}
 		}
 		if replace {
-			w.register(w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill), "-q snapshot a b", "-q snapshot b c", "+q snapshot a b", "+q snapshot b c")
+			w.register(w.query("q", "MATCH (x)-->(y) RETURN x, y", backfill), "-q snapshot a b", "-q snapshot b c",
+				"+q snapshot a b", "+q snapshot b c")
 			continue
 		}
 		w.remove("q", "-q snapshot a b", "-q snapshot b c")

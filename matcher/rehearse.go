@@ -41,7 +41,8 @@ func Rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, reqs []Request
 }
 
 // rehearse rehearses one batch.
-func rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, updates []dyngraph.Update, reqs []Request) (more bool, err error) {
+func rehearse(ctx context.Context, g *dyngraph.Graph, be Backend, updates []dyngraph.Update,
+	reqs []Request) (more bool, err error) {
 	d, err := g.Stage(updates)
 	if err != nil {
 		return false, fmt.Errorf("staging: %w", err)
@@ -66,7 +67,8 @@ type sampler struct {
 
 // newSampler takes edges all over the graph.
 func newSampler(g *dyngraph.Graph) *sampler {
-	s := &sampler{view: g.View(dyngraph.New), rng: rand.New(rand.NewPCG(1, 2)), alike: map[labelTriple][]dyngraph.VertexID{}}
+	s := &sampler{view: g.View(dyngraph.New), rng: rand.New(rand.NewPCG(1, 2)),
+		alike: map[labelTriple][]dyngraph.VertexID{}}
 	step, at := max(1, g.Edges()/mostRehearsed), 0
 	for e := range s.view.EdgesSeq() {
 		if at++; at%step != 0 {
@@ -92,7 +94,8 @@ func (s *sampler) batch(size int) []dyngraph.Update {
 	for len(updates) < size-1 {
 		e := s.edges[s.rng.IntN(len(s.edges))]
 		from, to, label := s.view.Edge(e)
-		u := dyngraph.Update{Op: dyngraph.DeleteEdge, From: s.view.Key(from), To: s.view.Key(to), Label: s.view.LabelName(label)}
+		u := dyngraph.Update{Op: dyngraph.DeleteEdge, From: s.view.Key(from), To: s.view.Key(to),
+			Label: s.view.LabelName(label)}
 		updates = append(updates, u)
 		others := s.alike[s.triple(e)]
 		if other := others[s.rng.IntN(len(others))]; other != from && other != to {

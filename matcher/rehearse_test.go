@@ -35,7 +35,8 @@ func (b *rehearsing) rehearse(ctx context.Context, reqs []matcher.Request) (more
 		if b.rng.IntN(4) == 0 {
 			continue
 		}
-		_, err := b.Search(ctx, sign, reqs, func(matcher.Group) error { return nil }, func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
+		_, err := b.Search(ctx, sign, reqs, func(matcher.Group) error { return nil },
+			func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 		if err != nil {
 			return false, err
 		}
@@ -52,7 +53,8 @@ func TestS7RehearsalsPutOutTheSame(t *testing.T) {
 	matchertest.ForSeeds(t, 15, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })
 		be := &rehearsing{Backend: newCPU(t, 1+rng.IntN(3), rng.IntN(3) == 0), rng: rng}
-		plain, other := matchertest.NewDriver(t, c.Directed, newCPU(t, 1, false), plan.New()), matchertest.NewDriver(t, c.Directed, be, plan.New())
+		plain, other := matchertest.NewDriver(t, c.Directed, newCPU(t, 1, false), plan.New()),
+			matchertest.NewDriver(t, c.Directed, be, plan.New())
 		for _, q := range c.Queries {
 			plain.Register(q)
 			other.Register(q)
@@ -79,7 +81,8 @@ func TestS7RehearsalsPutOutTheSame(t *testing.T) {
 		// The last one is sure to have a graph.
 		be.fail = false
 		n, err := other.Engine.Rehearse(t.Context())
-		if wanted := slices.ContainsFunc(c.Queries, func(q *matcher.Query) bool { return q.Emit != matcher.EmitExists }); err != nil || (n > 0) != wanted {
+		if wanted := slices.ContainsFunc(c.Queries,
+			func(q *matcher.Query) bool { return q.Emit != matcher.EmitExists }); err != nil || (n > 0) != wanted {
 			t.Fatalf("%d batches, %v", n, err)
 		}
 	})
@@ -99,8 +102,9 @@ func ring(rng *rand.Rand, l matchertest.Labels) (msgs []dyngraph.Message) {
 	}
 	for v := range labels {
 		for _, to := range []int{(v + 1) % len(labels), (v + 3) % len(labels)} {
-			msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("ring", v), FromLabel: labels[v],
-				To: fmt.Sprint("ring", to), ToLabel: labels[to], Label: of(l.Edge)}}})
+			msgs = append(msgs, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("ring", v), FromLabel: labels[v],
+					To: fmt.Sprint("ring", to), ToLabel: labels[to], Label: of(l.Edge)}}})
 		}
 	}
 	return msgs
@@ -133,7 +137,8 @@ func TestRehearsalsGrow(t *testing.T) {
 	var m dyngraph.Message
 	for i := range 40 {
 		for k := range 4 {
-			m.Updates = append(m.Updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "a" + string(rune('A'+i)), FromLabel: "A", To: "b" + string(rune('A'+(i*7+k*3)%50)),
+			m.Updates = append(m.Updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "a" + string(rune('A'+i)),
+				FromLabel: "A", To: "b" + string(rune('A'+(i*7+k*3)%50)),
 				ToLabel: "B", Label: "T"})
 		}
 	}

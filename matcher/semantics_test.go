@@ -52,7 +52,8 @@ func TestS3RefusedMessageLeavesNoTrace(t *testing.T) {
 	w := newWorld(t, true)
 	w.register(w.query("q", "MATCH (x)-->(y) RETURN x, y"))
 	out := w.batch("+ a b, + c c, + d e; + a:A f; + f a:B, + a g; + h i", "+q a f", "+q h i")
-	if len(out.Rejects) != 2 || out.Rejects[0].Message != 0 || out.Rejects[0].Update != 1 || out.Rejects[1].Message != 2 {
+	if len(out.Rejects) != 2 || out.Rejects[0].Message != 0 || out.Rejects[0].Update != 1 ||
+		out.Rejects[1].Message != 2 {
 		t.Fatalf("rejects %+v", out.Rejects)
 	}
 	if w.id("a") != 0 || w.id("f") != 1 || w.id("h") != 2 || w.id("i") != 3 {
@@ -130,7 +131,8 @@ func TestS4EitherDirection(t *testing.T) {
 	w.register(w.query("q", "MATCH (x:A)-[:T]-(y:B) RETURN x, y"))
 	w.batch("+ a:A b:B T", "+q a b")
 	w.batch("+ b a T", "+q a b") // another edge, another match
-	w.register(w.query("pair", "MATCH (x)-[:T]-(y), (x)-[:T]-(y) RETURN x, y", backfill, subgraphs), "+pair snapshot a b")
+	w.register(w.query("pair", "MATCH (x)-[:T]-(y), (x)-[:T]-(y) RETURN x, y", backfill, subgraphs),
+		"+pair snapshot a b")
 	w.batch("- a b T", "-pair a b", "-q a b")
 }
 
@@ -184,7 +186,8 @@ func TestS7NegativesFirstThenByAnchorThenByQuery(t *testing.T) {
 	w.register(w.query("p", "MATCH (x)-->(y)-->(z) RETURN x, y, z"))
 	w.register(w.query("e", "MATCH (x)-->(y) RETURN x, y"))
 	w.register(w.query("n", "MATCH (x)-->(y) RETURN x, y", counts))
-	w.batch("+ a b; + b c; + b d; + e a", "+n #4", "+e a b", "+e b c", "+p a b c", "+e b d", "+p a b d", "+e e a", "+p e a b")
+	w.batch("+ a b; + b c; + b d; + e a", "+n #4", "+e a b", "+e b c", "+p a b c", "+e b d", "+p a b d", "+e e a",
+		"+p e a b")
 	// The anchor is the last inserted edge of a positive, the first deleted one of a negative.
 	w.batch("+ d f; - b c; + f g; - a b", "-n #2", "-e b c", "-p a b c", "-e a b", "-p a b d", "-p e a b",
 		"+n #2", "+e d f", "+p b d f", "+e f g", "+p d f g")

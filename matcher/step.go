@@ -197,7 +197,8 @@ func (s *stepper) summarize(w *work) {
 
 // tells reports whether there is anything to say of the query.
 func (q *QuerySummary) tells() bool {
-	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated || q.Suspended != nil ||
+	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated ||
+		q.Suspended != nil ||
 		q.Skipped > 0 || q.NoPositive || q.NoNegative
 }
 
@@ -276,7 +277,8 @@ func (s *stepper) collect() {
 	}
 	for i := range s.b.Decisions {
 		x := &s.b.Decisions[i]
-		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended && r.state.Query.Version == x.Version {
+		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended &&
+			r.state.Query.Version == x.Version {
 			note(r.at, 0)
 		}
 	}

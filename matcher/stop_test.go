@@ -22,7 +22,8 @@ type cancelling struct {
 	cancel context.CancelFunc
 }
 
-func (c *cancelling) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
+func (c *cancelling) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
+	limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error,
 ) (matcher.Result, error) {
 	c.cancel()
@@ -36,7 +37,8 @@ func oddRing(t *testing.T) (*dyngraph.Graph, *matcher.Query) {
 	var updates []dyngraph.Update
 	for i := range 60 {
 		for k := range 60 {
-			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", i), To: fmt.Sprint("b", k)})
+			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", i),
+				To: fmt.Sprint("b", k)})
 		}
 	}
 	if _, err := g.Stage(updates); err != nil {
@@ -65,7 +67,8 @@ func oddRing(t *testing.T) (*dyngraph.Graph, *matcher.Query) {
 func TestRestoreStopsASearchForAWitness(t *testing.T) {
 	g, q := oddRing(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: &cancelling{newCPU(t, 2, false), cancel}, Planner: plan.New()})
+	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: &cancelling{newCPU(t, 2, false), cancel},
+		Planner: plan.New()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,8 @@ func TestS11AnOperatorSuspendsInAnOpenBatch(t *testing.T) {
 			}
 			require.Equal(t, want, got, "batch %d, published up to %d", o.Number, from)
 		}
-		state := d.Batches[stopped].Queries[slices.IndexFunc(out.Queries, func(s matcher.QueryState) bool { return s.Query.Name == name })]
+		state := d.Batches[stopped].Queries[slices.IndexFunc(out.Queries,
+			func(s matcher.QueryState) bool { return s.Query.Name == name })]
 		require.True(t, state.Suspended)
 		require.Equal(t, "operator", state.SuspendedBy)
 		require.Len(t, d.Batches[stopped].Decided, 1)
@@ -139,7 +140,8 @@ func TestS11AnOperatorSuspendsInAnOpenBatch(t *testing.T) {
 			totals++
 		}
 		for _, be := range []matcher.Backend{reference.New(), newCPU(t, 2, true)} {
-			require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(be)).Transcript()), be.Name())
+			require.Empty(t, matchertest.Diff(d.Transcript(), matchertest.Replay(t, d.Log, opt(be)).Transcript()),
+				be.Name())
 		}
 		if stopped == at {
 			require.Empty(t, matchertest.Diff(d.Transcript(), recover(*d.Log[at]).Transcript()), "with the decision")
@@ -152,8 +154,9 @@ func TestS11AnOperatorSuspendsWithoutABatchInHand(t *testing.T) {
 	for _, emit := range []matcher.Emit{matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists} {
 		w := newWorld(t, true)
 		q := w.query("pairs", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) { q.Emit = emit })
-		d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
-			Backend: newCPU(t, 1, false), Planner: plan.New(), Suspend: []string{"pairs", "other"}})
+		d := matchertest.NewDriverWith(t,
+			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+				Backend: newCPU(t, 1, false), Planner: plan.New(), Suspend: []string{"pairs", "other"}})
 		d.Register(w.query("stays", "MATCH (x)-->(y)"))
 		d.Batch(star(3))
 		require.NoError(
@@ -221,10 +224,11 @@ func TestStepDoesNotFailBehindItsCommit(t *testing.T) {
 		more := w.messages("+ other a")
 		if disturbed {
 			updates, _ := d.Engine.Accept(more)
-			_, err := d.Engine.Step(t.Context(), &matcher.Batch{Number: 5, Updates: updates}, func(*matcher.Event) error {
-				t.Error("an event")
-				return nil
-			}, nil)
+			_, err := d.Engine.Step(t.Context(), &matcher.Batch{Number: 5, Updates: updates},
+				func(*matcher.Event) error {
+					t.Error("an event")
+					return nil
+				}, nil)
 			require.ErrorIs(t, err, errUnprepared)
 			require.Equal(t, 100, d.Engine.Graph().Edges())
 			be.broken = false

@@ -41,7 +41,8 @@ func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
 		}
 	}
 	for _, e := range q.Edges {
-		if l, ok := g.LabelID(e.Label); e.Label != "" && (!ok || !g.HasEdgeLabel(l)) && !slices.Contains(edges, e.Label) {
+		if l, ok := g.LabelID(e.Label); e.Label != "" && (!ok || !g.HasEdgeLabel(l)) &&
+			!slices.Contains(edges, e.Label) {
 			edges = append(edges, e.Label)
 		}
 	}
@@ -139,7 +140,8 @@ func (q *Query) parallelEdges(directed bool) (warnings []string) {
 		warnings = append(
 			warnings,
 			fmt.Sprintf(
-				"%d pattern edges join %q and %q with the label %s, %q first, and cannot match together: a graph keeps one edge "+
+				"%d pattern edges join %q and %q with the label %s, %q first, and cannot match together: a graph "+
+					"keeps one edge "+
 					"of a label %s",
 				len(all),
 				q.Vertices[k.low].Name,

@@ -28,7 +28,8 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 	d.Batch(w.messages("+ x:Account y:Account"))
 	require.Equal(
 		t,
-		[]string{none + `"account"; did you mean "Account"?`, `no edge in the graph has the label "0"; none has any label`},
+		[]string{none + `"account"; did you mean "Account"?`,
+			`no edge in the graph has the label "0"; none has any label`},
 		warnings(true, "MATCH (a:account)-[:`0`]->(b:account)"),
 	)
 	d.Batch(w.messages("+ x z:Bank PAY"))

@@ -58,7 +58,8 @@ func (s *demoStory) print(w io.Writer) error {
 	for _, p := range s.payments {
 		fmt.Fprintf(t, "  %s\t-> %s\t%11s\t%s\n", p.From, p.To, euros(p.Props.Amount), p.ID)
 	}
-	fmt.Fprintf(t, "\nThe record that an analyst gets, when the last payment closes the ring:\n\n%s\n", pretty(s.alert.raw))
+	fmt.Fprintf(t, "\nThe record that an analyst gets, when the last payment closes the ring:\n\n%s\n",
+		pretty(s.alert.raw))
 	fmt.Fprintf(t, "\nLater %s is cancelled. The withdrawal has the same match id:\n\n%s\n", s.cancelled.ID,
 		short(s.withdrawal.raw))
 	return t.Flush()

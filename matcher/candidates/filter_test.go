@@ -96,7 +96,8 @@ func randomStar(rng *rand.Rand) *matcher.Query {
 	q := &matcher.Query{Name: "q", Version: 1, Vertices: []matcher.QueryVertex{{Name: "v"}}}
 	for i := range 5 + rng.IntN(3) {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: labels[i%3]})
-		e := matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1, Label: edges[i/3%2], Either: rng.IntN(3) > 0}
+		e := matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1, Label: edges[i/3%2],
+			Either: rng.IntN(3) > 0}
 		if rng.IntN(2) == 0 {
 			e.From, e.To = e.To, e.From
 		}
@@ -154,7 +155,8 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 				got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():])
 				class := f.Class(p, u)
 				if f.ByNumber(v, row); row[class/64]>>(class%64)&1 == 1 != got {
-					t.Fatalf("vertex %s for %s: bit %t, by number %t", view.Key(v), p.Query.Vertices[u].Label, got, !got)
+					t.Fatalf("vertex %s for %s: bit %t, by number %t", view.Key(v), p.Query.Vertices[u].Label, got,
+						!got)
 				}
 				if !needed[class] && !got {
 					continue
@@ -166,7 +168,8 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 		}
 	}
 	for _, p := range plans {
-		if got, want := int(*f.Missing(p)), len(p.Query.Vertices)-bits.OnesCount64(fit[p]); exact && got != want || got > want {
+		if got, want := int(*f.Missing(p)), len(p.Query.Vertices)-bits.OnesCount64(fit[p]); exact && got != want ||
+			got > want {
 			t.Fatalf("%d vertices are missing, want %d", got, want)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // columns and members are added.
 func TestTableCounts(t *testing.T) {
 	passed := 0
-	matchertest.ForSeedsUntil(t, 3, func() bool { return passed > 0 }, func(t *testing.T, rng *rand.Rand) { passed += playTable(t, rng) })
+	matchertest.ForSeedsUntil(t, 3, func() bool { return passed > 0 },
+		func(t *testing.T, rng *rand.Rand) { passed += playTable(t, rng) })
 }
 
 // playTable returns how many counts are large in the end.

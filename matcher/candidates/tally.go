@@ -40,7 +40,8 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 		}
 		for i := range todo {
 			t := &todo[i]
-			f.prefetched += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) + t.g.spans[t.column*t.g.width].from
+			f.prefetched += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) +
+				t.g.spans[t.column*t.g.width].from
 		}
 		for i := range todo {
 			f.tally(&todo[i], by > 0)

@@ -45,7 +45,8 @@ func TestThresholds(t *testing.T) {
 						} else {
 							short++
 							for i, a := range asks {
-								if len(asks) != int(x.asks) || uint32(x.columns[i]) != uint32(a.column) || uint32(x.counts[i]) != a.count {
+								if len(asks) != int(x.asks) || uint32(x.columns[i]) != uint32(a.column) ||
+									uint32(x.counts[i]) != a.count {
 									t.Fatalf("%v in short are %v", asks, x)
 								}
 							}

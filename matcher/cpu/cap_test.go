@@ -92,7 +92,8 @@ func TestS11ASharedGroupIsCut(t *testing.T) {
 	width := len(want) / (leaves * leaves * (leaves - 1))
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, limit := range []uint64{1, 10, 1000} {
-			little := Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << 14, QueueMemory: 1 << 14}
+			little := Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << 14,
+				QueueMemory: 1 << 14}
 			x = newBench(t, graph, q, little)
 			x.b.work.ShareEvery = 1
 			if threads > 1 {
@@ -249,7 +250,8 @@ func TestS11ASearchBeyondTheCapEnds(t *testing.T) {
 	q := &matcher.Query{Name: "cycle9", Version: 1}
 	for i := range length {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i)})
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: i, To: (i + 1) % length, Either: true})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: i, To: (i + 1) % length,
+			Either: true})
 	}
 	var before, batch []dyngraph.Update
 	add := func(to *[]dyngraph.Update, from, at string) {

@@ -25,7 +25,8 @@ func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 	var images, members, rows int
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 6).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(8) / 7) })
-		alone, all := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 1+rng.IntN(3), 64<<rng.IntN(12))
+		alone, all := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
+			eager(t, 1+rng.IntN(3), 64<<rng.IntN(12))
 		alone.apart = true
 		var each matcher.Backend = alone
 		if rng.IntN(4) == 0 {
@@ -103,15 +104,17 @@ func TestA6FiltersAreTestedAfterPermuting(t *testing.T) {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: l})
 	}
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}} {
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("u", e[0], "u", e[1]), From: e[0], To: e[1], Either: true})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("u", e[0], "u", e[1]), From: e[0], To: e[1],
+			Either: true})
 	}
 	b := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 	x := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, b)
 	var ms []dyngraph.Message
 	labels := []string{"B", "B", "A", "C"}
 	edge := func(i, k int) dyngraph.Message {
-		return dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("v", i), FromLabel: labels[i],
-			To: fmt.Sprint("v", k), ToLabel: labels[k]}}}
+		return dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("v", i),
+			FromLabel: labels[i],
+			To:        fmt.Sprint("v", k), ToLabel: labels[k]}}}
 	}
 	for _, e := range [][2]int{{0, 1}, {1, 2}, {1, 3}} {
 		ms = append(ms, edge(e[0], e[1]))
@@ -166,7 +169,8 @@ func BenchmarkCoalesced(b *testing.B) {
 					}
 					q.Vertices = append(q.Vertices, v)
 				}
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1],
+					Either: true})
 			}
 			b.Run(fmt.Sprintf("%s, %d labels", w.name, labels), func(b *testing.B) {
 				us := p.stream[:min(len(p.stream), w.updates*labels*labels)]

@@ -60,7 +60,8 @@ func BenchmarkDataApply(b *testing.B) {
 					us, refused := e.Accept(msgs)
 					next("")
 					require.Empty(b, refused)
-					_, err := e.Step(context.Background(), &matcher.Batch{Number: uint64(n + 1), Updates: us}, func(*matcher.Event) error { return nil }, nil)
+					_, err := e.Step(context.Background(), &matcher.Batch{Number: uint64(n + 1), Updates: us},
+						func(*matcher.Event) error { return nil }, nil)
 					require.NoError(b, err)
 					for phase, ns := range took {
 						if old, ok := least[n][phase]; !ok || ns < old {
@@ -70,7 +71,8 @@ func BenchmarkDataApply(b *testing.B) {
 				}
 			}
 			var all float64
-			for _, phase := range []matcher.Phase{"accept", matcher.PhaseStage, matcher.PhasePlan, matcher.PhaseFilter, matcher.PhaseApply, matcher.PhaseSearch} {
+			for _, phase := range []matcher.Phase{"accept", matcher.PhaseStage, matcher.PhasePlan, matcher.PhaseFilter,
+				matcher.PhaseApply, matcher.PhaseSearch} {
 				var ns []int64
 				for _, l := range least[1:] {
 					ns = append(ns, l[string(phase)])

@@ -39,12 +39,14 @@ func synthGraph(tb testing.TB) *dyngraph.Graph {
 	}
 	for _, f := range synthLines(tb, "graph.txt") {
 		if f[0] == "v" {
-			require.NoError(tb, l.Vertex(dyngraph.VertexRecord{ID: vertexID(tb, f[1]), Key: f[1], Label: label("L" + f[2])}))
+			require.NoError(tb, l.Vertex(dyngraph.VertexRecord{ID: vertexID(tb, f[1]), Key: f[1],
+				Label: label("L" + f[2])}))
 		}
 	}
 	for _, f := range synthLines(tb, "graph.txt") {
 		if f[0] == "e" {
-			require.NoError(tb, l.Edge(dyngraph.EdgeRecord{From: vertexID(tb, f[1]), To: vertexID(tb, f[2]), Label: label("E" + f[3])}))
+			require.NoError(tb, l.Edge(dyngraph.EdgeRecord{From: vertexID(tb, f[1]), To: vertexID(tb, f[2]),
+				Label: label("E" + f[3])}))
 		}
 	}
 	g, err := l.Graph()
@@ -115,9 +117,11 @@ func BenchmarkDataSynth(b *testing.B) {
 			for b.Loop() {
 				began := time.Now()
 				backend := cpu.New(cpu.Options{Threads: 1, Clock: func() int64 { return int64(time.Since(began)) }})
-				e, err := matcher.NewEngine(matcher.EngineOptions{Graph: synthGraph(b), Backend: backend, Planner: plan.New()})
+				e, err := matcher.NewEngine(matcher.EngineOptions{Graph: synthGraph(b), Backend: backend,
+					Planner: plan.New()})
 				require.NoError(b, err)
-				require.NoError(b, e.Restore(b.Context(), []matcher.QueryState{{Query: synthQuery(b, name, matcher.EmitCounts)}}))
+				require.NoError(b, e.Restore(b.Context(),
+					[]matcher.QueryState{{Query: synthQuery(b, name, matcher.EmitCounts)}}))
 				ns, total := int64(0), matcher.Count{}
 				steps = 0
 				for n, us := range batches {

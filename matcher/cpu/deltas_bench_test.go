@@ -35,14 +35,19 @@ func BenchmarkDeltas(b *testing.B) {
 	p := newPowerLaw(1, 20_000, 150_000, 5, 4000)
 	for i := range shapes {
 		us := p.stream[:shapes[i].updates]
-		b.Run(shapes[i].name, func(b *testing.B) { benchDeltas(b, p.graph, slices.Collect(slices.Chunk(us, 1000)), shapeQuery(i)) })
+		b.Run(shapes[i].name, func(b *testing.B) {
+			benchDeltas(b, p.graph, slices.Collect(slices.Chunk(us, 1000)),
+				shapeQuery(i))
+		})
 	}
 }
 
 func benchDeltas(b *testing.B, graph []dyngraph.Update, batches [][]dyngraph.Update, q *matcher.Query) {
-	one, two := newBench(b, graph, q, Options{Threads: 1, TempFiles: tempfile.In(b.TempDir())}), newBench(b, graph, q, Options{Threads: 2, TempFiles: tempfile.In(b.TempDir())})
+	one, two := newBench(b, graph, q, Options{Threads: 1, TempFiles: tempfile.In(b.TempDir())}),
+		newBench(b, graph, q, Options{Threads: 2, TempFiles: tempfile.In(b.TempDir())})
 	produced, ordered, wall1 := time.Hour, time.Hour, time.Hour
-	var passes, takes []float64 // by turn: time that passes with one thread by that with two, and user time of two threads by that of one
+	// by turn: time that passes with one thread by that with two, and user time of two threads by that of one
+	var passes, takes []float64
 	var total uint64
 	// each lets a backend search one batch after the other, as the batches of a stream follow each other.
 	each := func(x *bench, search func()) {
@@ -75,7 +80,8 @@ func benchDeltas(b *testing.B, graph []dyngraph.Update, batches [][]dyngraph.Upd
 			runtime.GOMAXPROCS(procs)
 			users, walls := search(two)
 			ordered, wall1 = min(ordered, user), min(wall1, wall)
-			passes, takes = append(passes, wall.Seconds()/walls.Seconds()), append(takes, users.Seconds()/user.Seconds())
+			passes, takes = append(passes, wall.Seconds()/walls.Seconds()),
+				append(takes, users.Seconds()/user.Seconds())
 		}
 	}
 	b.ReportMetric(0, "ns/op")

@@ -40,7 +40,8 @@ func BenchmarkDense(b *testing.B) {
 
 // count searches the staged batch for the number of matches.
 func (x *bench) count() uint64 {
-	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Want: matcher.WantCount, Before: matcher.AllOrders}}, nil,
+	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted,
+		[]matcher.Request{{Plan: x.plan, Want: matcher.WantCount, Before: matcher.AllOrders}}, nil,
 		func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 	if err != nil {
 		x.tb.Fatal(err)

@@ -114,7 +114,8 @@ func (x *bench) lists(t *testing.T, rng *rand.Rand, share float64) {
 				}
 				want := plainList(x, id, b, st)
 				got := c.Of(id, b, st)
-				if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) || want.Staged != got.Staged {
+				if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) ||
+					want.Staged != got.Staged {
 					t.Fatalf("the list of %d is %v, the graph holds %v", id, got, want)
 				}
 			}

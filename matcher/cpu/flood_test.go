@@ -54,7 +54,8 @@ func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (sp
 	defer x.stage(f.Batch)()
 	c := checkOrder{tb: tb}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "flood"})
-	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.Query, Sign: dyngraph.Inserted, View: x.g.View(dyngraph.New)}
+	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.Query, Sign: dyngraph.Inserted,
+		View: x.g.View(dyngraph.New)}
 	var records []stream.OutRecord
 	bytes := 0
 	res := x.rows(func(g matcher.Group) error {
@@ -128,7 +129,8 @@ func TestP4AFloodStaysWithinMemory(t *testing.T) {
 	}
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
-		spilled := runFlood(t, matchertest.NewFlood(matches), Options{Threads: 2, GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
+		spilled := runFlood(t, matchertest.NewFlood(matches),
+			Options{Threads: 2, GroupMemory: 128 << 10, QueueMemory: 1 << 20}, true)
 		fmt.Printf("spilled %v peak %d MiB\n", spilled, peakMemory(t))
 		return
 	}

@@ -75,9 +75,11 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				return err
 			}
 			began = b.work.Now() - grouped
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false).groupTasks(phase, tasks)
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false).
+				groupTasks(phase, tasks)
 		} else {
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness).edgeTasks(sign, tasks)
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness).
+				edgeTasks(sign, tasks)
 		}
 		prepared := (b.work.Now() - began) / int64(n)
 		for r := range reqs {

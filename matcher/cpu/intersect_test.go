@@ -25,7 +25,8 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 150
 		p := newPowerLaw(rng.Uint64(), vertices, 1500+rng.IntN(3000), 1+rng.IntN(2), 300)
-		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+		x := newBench(t, p.graph, denseShapes[rng.IntN(len(denseShapes))].query(),
+			Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		present := slices.Clone(p.graph[vertices:])
 		us := slices.Clone(p.stream)
 		for range rng.IntN(300) {

@@ -22,7 +22,8 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 		const labels = 600
 		var graph []dyngraph.Update
 		for v := range 3000 {
-			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", FromLabel: "H", To: fmt.Sprint(v), ToLabel: fmt.Sprint("M", v%labels)})
+			graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", FromLabel: "H",
+				To: fmt.Sprint(v), ToLabel: fmt.Sprint("M", v%labels)})
 		}
 		x := newBench(t, graph, manyLeaves(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		var leaves []int
@@ -48,7 +49,8 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 				st := &o.Steps[2+i]
 				b := &st.Back[0]
 				want, got := plainList(x, hub, b, st), c.Of(hub, b, st)
-				require.True(t, slices.Equal(want.Vertices, got.Vertices) && slices.Equal(want.Entries, got.Entries), "%v, want %v", got, want)
+				require.True(t, slices.Equal(want.Vertices, got.Vertices) && slices.Equal(want.Entries, got.Entries),
+					"%v, want %v", got, want)
 				for _, w := range want.Vertices {
 					require.Equal(t, x.plan.VertexLabels[st.Vertex], view.Label(w))
 				}

@@ -60,7 +60,10 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 		fast.views.Force = rng.IntN(2) == 0
 		x := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
 		search := func() {
-			reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want, r.Before = matcher.WantCount, matcher.AllOrders })
+			reqs := x.Requests(func(_ int, r *matcher.Request) {
+				r.Want, r.Before = matcher.WantCount,
+					matcher.AllOrders
+			})
 			for _, p := range x.Plans() {
 				require.NotNil(t, fast.plans[p].countPlan)
 			}

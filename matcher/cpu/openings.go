@@ -192,7 +192,8 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) || f.c.views == nil && *f.c.missing > 0 {
+			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) ||
+				f.c.views == nil && *f.c.missing > 0 {
 				continue
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {

@@ -24,7 +24,8 @@ func TestS12WhatHangsFromChains(t *testing.T) {
 // TestS12JointsThatHangFromChains is the same with two paths that part behind the first vertex, and end in vertices
 // that may coincide with two of the others: what hangs is then itself a joint between three mapped vertices.
 func TestS12JointsThatHangFromChains(t *testing.T) {
-	countHanging(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}, {6, 9}, {9, 10}}, 8, 10)
+	countHanging(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}, {6, 9},
+		{9, 10}}, 8, 10)
 }
 
 // countHanging counts a pattern whose vertices have labels of their own, but for some that have those of the first
@@ -45,13 +46,15 @@ func countHanging(t *testing.T, edges [][2]int, alike ...int) {
 			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: l})
 		}
 		for i, e := range edges {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: e[0], To: e[1], Label: "T", Either: true})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: e[0], To: e[1], Label: "T",
+				Either: true})
 		}
 		edge := func(op dyngraph.Op) dyngraph.Message {
 			e := edges[rng.IntN(len(edges))]
 			from, to := labels[e[0]], labels[e[1]]
-			return dyngraph.Message{Updates: []dyngraph.Update{{Op: op, Label: "T", From: fmt.Sprint(from, rng.IntN(each)), FromLabel: from,
-				To: fmt.Sprint(to, rng.IntN(each)), ToLabel: to}}}
+			return dyngraph.Message{Updates: []dyngraph.Update{
+				{Op: op, Label: "T", From: fmt.Sprint(from, rng.IntN(each)), FromLabel: from,
+					To: fmt.Sprint(to, rng.IntN(each)), ToLabel: to}}}
 		}
 		var graph []dyngraph.Message
 		for range 9 * len(edges) {
@@ -62,7 +65,8 @@ func countHanging(t *testing.T, edges [][2]int, alike ...int) {
 		x.Stage(graph)
 		x.Commit()
 		for range 12 {
-			x.Stage([]dyngraph.Message{edge(dyngraph.InsertEdge), edge(dyngraph.DeleteEdge), edge(dyngraph.DeleteEdge), edge(dyngraph.InsertEdge)})
+			x.Stage([]dyngraph.Message{edge(dyngraph.InsertEdge), edge(dyngraph.DeleteEdge), edge(dyngraph.DeleteEdge),
+				edge(dyngraph.InsertEdge)})
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				requests := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 				want := x.Search(ref, sign, requests).Results[0].Count

@@ -20,7 +20,8 @@ func newPowerLaw(seed uint64, vertices, edges, labels, inserted int) *powerLaw {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := &powerLaw{}
 	for v := range vertices {
-		p.graph = append(p.graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(v), Label: fmt.Sprint("L", rng.IntN(labels))})
+		p.graph = append(p.graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint(v),
+			Label: fmt.Sprint("L", rng.IntN(labels))})
 	}
 	draw := func() int { return int(float64(vertices) * math.Pow(rng.Float64(), 2.2)) }
 	seen := map[[2]int]bool{}
@@ -135,7 +136,8 @@ func (x *bench) stage(us []dyngraph.Update) (done func()) {
 // rows searches the staged batch for rows of the plan.
 func (x *bench) rows(emit func(matcher.Group) error) matcher.Result {
 	x.tb.Helper()
-	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Before: matcher.AllOrders}}, emit,
+	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted,
+		[]matcher.Request{{Plan: x.plan, Before: matcher.AllOrders}}, emit,
 		func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 	if err != nil {
 		x.tb.Fatal(err)

@@ -30,15 +30,19 @@ func BenchmarkHubEdge(b *testing.B) {
 		q             *matcher.Query
 		search        func(x *bench) matcher.Result
 	}{
-		{"deltas", rowsGraph, rowsInsert, path, func(x *bench) matcher.Result { return x.rows(func(matcher.Group) error { return nil }) }},
+		{"deltas", rowsGraph, rowsInsert, path,
+			func(x *bench) matcher.Result { return x.rows(func(matcher.Group) error { return nil }) }},
 		{"counts", cliques, insert, clique, func(x *bench) matcher.Result { return x.total(matcher.WantCount, 0) }},
-		{"counts-one-by-one", cliques, insert, wild, func(x *bench) matcher.Result { return x.total(matcher.WantCount, 0) }},
+		{"counts-one-by-one", cliques, insert, wild,
+			func(x *bench) matcher.Result { return x.total(matcher.WantCount, 0) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var of [2]*bench
 			for k := range of {
 				began := time.Now()
-				of[k] = newBench(b, c.graph, c.q, Options{Threads: k + 1, TempFiles: tempfile.In(b.TempDir()), Clock: func() int64 { return int64(time.Since(began)) }})
+				of[k] = newBench(b, c.graph, c.q,
+					Options{Threads: k + 1, TempFiles: tempfile.In(b.TempDir()),
+						Clock: func() int64 { return int64(time.Since(began)) }})
 				defer of[k].stage(c.insert)()
 				c.search(of[k])
 			}
@@ -55,7 +59,8 @@ func BenchmarkHubEdge(b *testing.B) {
 						walls[k] = time.Since(at)
 					}
 					least, busy = min(least, walls[0]), append(busy, float64(res.SearchNS)/2/float64(walls[1]))
-					passes, takes = append(passes, walls[0].Seconds()/walls[1].Seconds()), append(takes, users[1].Seconds()/users[0].Seconds())
+					passes, takes = append(passes, walls[0].Seconds()/walls[1].Seconds()),
+						append(takes, users[1].Seconds()/users[0].Seconds())
 				}
 			}
 			matches, _ := res.Count.Uint64()

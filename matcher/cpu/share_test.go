@@ -132,7 +132,8 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 	var first []uint32
 	for _, threads := range []int{1, 2, 3, 8} {
 		for _, memory := range []int{1 << 14, 1 << 20, 1 << 30} {
-			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory, QueueMemory: memory})
+			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
+				GroupMemory: memory, QueueMemory: memory})
 			x.b.work.ShareEvery = 1
 			if threads > 1 {
 				x.b.work.Hold = untilSo
@@ -155,7 +156,8 @@ func TestS7OneHubEdgeIsShared(t *testing.T) {
 				}
 			}
 			if n != want || !slices.Equal(rows, first) {
-				t.Fatalf("%d threads, %d bytes: %d matches in %d words, one thread puts out %d in %d; or in another order",
+				t.Fatalf("%d threads, %d bytes: %d matches in %d words, one thread puts out %d in %d; or in another "+
+					"order",
 					threads, memory, n, len(rows), want, len(first))
 			}
 		}

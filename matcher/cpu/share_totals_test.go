@@ -61,7 +61,8 @@ func drawHubs(rng *rand.Rand, directed bool, labels matchertest.Labels) [][]dyng
 
 // drawDense draws a connected pattern with cycles.
 func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.Labels) *matcher.Query {
-	q := &matcher.Query{Name: name, Version: 1, Emit: []matcher.Emit{matcher.EmitCounts, matcher.EmitExists}[rng.IntN(2)], Unit: matcher.Unit(rng.IntN(2))}
+	q := &matcher.Query{Name: name, Version: 1,
+		Emit: []matcher.Emit{matcher.EmitCounts, matcher.EmitExists}[rng.IntN(2)], Unit: matcher.Unit(rng.IntN(2))}
 	wild, one := rng.IntN(3) == 0, rng.IntN(2) == 0 // edges of any label; vertices of one label
 	for v := range 3 + rng.IntN(3) {
 		label := labels.Vertex[0]
@@ -81,7 +82,8 @@ func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.La
 			if wild && rng.IntN(2) == 0 {
 				label = ""
 			}
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: v, To: w, Label: label, Either: !directed || wild && rng.IntN(3) == 0})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: v, To: w,
+				Label: label, Either: !directed || wild && rng.IntN(3) == 0})
 		}
 	}
 	return q
@@ -95,7 +97,8 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 		t.Skip("long under the race detector")
 	}
 	labels := matchertest.Labels{Vertex: []string{"A", "A", "B"}, Edge: []string{"E", "E", "E", "F"}}
-	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph", "existence in a graph"}
+	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph",
+		"existence in a graph"}
 	shared, suspended, exact := map[string]int64{}, 0, 0
 	seen := func() bool {
 		return len(shared) == len(kinds) && suspended > 0 && exact > 0
@@ -141,7 +144,8 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 						}
 						want := ask(ref, matcher.WantCount, 0)
 						note(kind, func() {
-							require.Equal(t, want.Count.String(), ask(b, matcher.WantCount, 0).Count.String(), "%s of %+v by %d", kind, x.Plans()[i].Query, b.opt.Threads)
+							require.Equal(t, want.Count.String(), ask(b, matcher.WantCount, 0).Count.String(),
+								"%s of %+v by %d", kind, x.Plans()[i].Query, b.opt.Threads)
 						})
 						note("suspended or exact", func() {
 							got := ask(b, matcher.WantCount, 1+rng.Uint64N(400))
@@ -162,14 +166,17 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 						})
 					}
 					for _, which := range []dyngraph.Which{dyngraph.Old, dyngraph.New} {
-						for k, kind := range map[matcher.Want]string{matcher.WantRows: "rows of a graph", matcher.WantCount: "sums of a graph", matcher.WantAny: "existence in a graph"} {
+						for k, kind := range map[matcher.Want]string{matcher.WantRows: "rows of a graph",
+							matcher.WantCount: "sums of a graph", matcher.WantAny: "existence in a graph"} {
 							want := enumerated(t, ref, which, x.Plans()[i], k, 0)
 							note(kind, func() {
-								require.Equal(t, want, enumerated(t, b, which, x.Plans()[i], k, 0), "%s by %d", kind, b.opt.Threads)
+								require.Equal(t, want, enumerated(t, b, which, x.Plans()[i], k, 0), "%s by %d", kind,
+									b.opt.Threads)
 							})
 						}
 						limit := 1 + rng.Uint64N(9)
-						require.Equal(t, enumerated(t, ref, which, x.Plans()[i], matcher.WantRows, limit), enumerated(t, b, which, x.Plans()[i], matcher.WantRows, limit))
+						require.Equal(t, enumerated(t, ref, which, x.Plans()[i], matcher.WantRows, limit),
+							enumerated(t, b, which, x.Plans()[i], matcher.WantRows, limit))
 					}
 				}
 			}
@@ -191,11 +198,13 @@ func isMatch(t *testing.T, x *matchertest.Bench, sign dyngraph.Sign, q *matcher.
 	}
 	all := *q
 	all.Unit = matcher.Embeddings
-	require.True(t, slices.ContainsFunc(reference.Matches(x.Graph.View(which), &all), func(row []uint32) bool { return slices.Equal(row, witness) }))
+	require.True(t, slices.ContainsFunc(reference.Matches(x.Graph.View(which), &all),
+		func(row []uint32) bool { return slices.Equal(row, witness) }))
 }
 
 // enumerated returns what a backend finds in a view, as text.
-func enumerated(t *testing.T, be matcher.Backend, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64) string {
+func enumerated(t *testing.T, be matcher.Backend, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
+	limit uint64) string {
 	t.Helper()
 	var rows []uint32
 	res, err := be.Enumerate(t.Context(), which, p, want, limit, nil, func(r matcher.Rows) error {
@@ -232,7 +241,8 @@ func hubClique(vertices, neighbours int, label string) (graph, insert []dyngraph
 	for v := range vertices {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v), Label: "A"})
 		for w := range v {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: w, To: v, Label: label, Either: true})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: w, To: v,
+				Label: label, Either: true})
 		}
 	}
 	return graph, []dyngraph.Update{edge("x", "y")}, q
@@ -249,7 +259,8 @@ func stepsOf(n uint64) *matcher.Budget {
 // total searches the staged batch for a total.
 func (x *bench) total(want matcher.Want, budget uint64) matcher.Result {
 	x.tb.Helper()
-	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted, []matcher.Request{{Plan: x.plan, Want: want, Before: matcher.AllOrders, Budget: stepsOf(budget)}}, nil,
+	res, err := x.b.Search(x.tb.Context(), dyngraph.Inserted,
+		[]matcher.Request{{Plan: x.plan, Want: want, Before: matcher.AllOrders, Budget: stepsOf(budget)}}, nil,
 		func(int, uint32, matcher.Cause) (bool, error) { return true, nil })
 	if err != nil {
 		x.tb.Fatal(err)

@@ -74,7 +74,8 @@ func TestSharedLists(t *testing.T) {
 						continue
 					}
 					want := plainList(x, v, b, st)
-					if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) || want.Staged != got.Staged {
+					if !slices.Equal(want.Vertices, got.Vertices) || !slices.Equal(want.Entries, got.Entries) ||
+						want.Staged != got.Staged {
 						return fmt.Errorf("the list of %d is %v, the graph holds %v", v, got, want)
 					}
 				}
@@ -92,7 +93,8 @@ func plainList(x *bench, v dyngraph.VertexID, b *program.BackEdge, st *program.S
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		for i, w := range nbrs {
 			if st.Passes(x.b.filter.Bits()[int(w)*x.b.filter.Words():]) {
-				l.Vertices, l.Entries, l.Staged = append(l.Vertices, w), append(l.Entries, ents[i]), l.Staged || ents[i].Staged()
+				l.Vertices, l.Entries, l.Staged = append(l.Vertices, w), append(l.Entries, ents[i]), l.Staged ||
+					ents[i].Staged()
 			}
 		}
 	}

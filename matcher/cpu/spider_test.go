@@ -32,7 +32,8 @@ func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
 				fast.strategy = []count.Strategy{count.Auto, count.ByQuotients, count.Injective}[rng.IntN(3)]
 				want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
 				for i, r := range reqs {
-					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, strategy %d: %+v %+v", sign, fast.strategy, r.Plan.Query.Vertices, r.Plan.Query.Edges)
+					require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d, strategy %d: %+v %+v",
+						sign, fast.strategy, r.Plan.Query.Vertices, r.Plan.Query.Edges)
 					counted += want[i].Count.Lo
 				}
 			}
@@ -50,7 +51,9 @@ func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 		const vertices, edges = 24, 300
 		var msgs []dyngraph.Message
 		for v := range vertices {
-			msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint(v), Label: string('A' + rng.Int32N(4))}}})
+			msgs = append(msgs, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint(v),
+					Label: string('A' + rng.Int32N(4))}}})
 		}
 		for i := range edges {
 			op := dyngraph.InsertEdge
@@ -59,7 +62,9 @@ func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 			}
 			v, w := rng.IntN(vertices), rng.IntN(vertices)*rng.IntN(vertices)/vertices
 			if v != w {
-				msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: op, From: fmt.Sprint(v), To: fmt.Sprint(w), Label: "TTU"[i%3 : i%3+1]}}})
+				msgs = append(msgs, dyngraph.Message{
+					Updates: []dyngraph.Update{{Op: op, From: fmt.Sprint(v), To: fmt.Sprint(w),
+						Label: "TTU"[i%3 : i%3+1]}}})
 			}
 		}
 		q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
@@ -70,7 +75,8 @@ func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: string(l)})
 		}
 		for i, e := range [][2]int{{2, 0}, {2, 1}, {0, 4}, {1, 3}, {1, 6}, {3, 4}, {4, 5}, {5, 6}, {6, 7}} {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: e[0], To: e[1], Label: "T", Either: !directed})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: e[0], To: e[1], Label: "T",
+				Either: !directed})
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1})
 		x := matchertest.NewBench(t, directed, plan.New(), []*matcher.Query{q}, ref, fast)
@@ -135,14 +141,17 @@ func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		for _, e := range edges {
 			for i := range width(e.From) {
 				for k := range width(e.To) {
-					msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, Label: "T",
-						From: fmt.Sprint(e.From, "-", i), FromLabel: fmt.Sprint("L", e.From), To: fmt.Sprint(e.To, "-", k), ToLabel: fmt.Sprint("L", e.To)}}})
+					msgs = append(msgs, dyngraph.Message{
+						Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, Label: "T",
+							From: fmt.Sprint(e.From, "-", i), FromLabel: fmt.Sprint("L", e.From),
+							To: fmt.Sprint(e.To, "-", k), ToLabel: fmt.Sprint("L", e.To)}}})
 				}
 			}
 		}
 		x.Stage(msgs)
 		defer x.Commit()
-		return x.Search(b, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })).Results[0].Count.String()
+		return x.Search(b, dyngraph.Inserted,
+			x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })).Results[0].Count.String()
 	}
 	require.Equal(t, "0", count(q.Edges[1:]))
 	require.Equal(t, new(big.Int).Exp(big.NewInt(wide), big.NewInt(3*long+1), nil).String(), count(q.Edges[:1]))

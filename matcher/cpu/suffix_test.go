@@ -52,13 +52,16 @@ func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 				if rng.IntN(2) == 0 {
 					e[0], e[1] = e[1], e[0]
 				}
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", k), From: e[0], To: e[1], Either: !directed})
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", k), From: e[0], To: e[1],
+					Either: !directed})
 			}
 			queries = append(queries, q)
 		}
-		forgets, remembers := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 1+rng.IntN(3), 1<<20)
+		forgets, remembers := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
+			eager(t, 1+rng.IntN(3), 1<<20)
 		forgets.shared.Options.NoMemo = true
-		remembers.shared.Options.Memo = backtrack.MemoLimits{Words: 20 << rng.IntN(12), Longest: 20 << rng.IntN(8), Judged: 50 << rng.IntN(8)}
+		remembers.shared.Options.Memo = backtrack.MemoLimits{Words: 20 << rng.IntN(12), Longest: 20 << rng.IntN(8),
+			Judged: 50 << rng.IntN(8)}
 		if rng.IntN(2) == 0 {
 			remembers.neighbors.Options.ListEntries = 300 + rng.IntN(2000)
 		}

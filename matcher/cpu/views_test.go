@@ -23,18 +23,23 @@ import (
 // committed or not, searched in any order, in part, twice or not at all, and compares with enumeration.
 func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 	kept, fell, rings, counted := 0, 0, 0, uint64(0)
-	seen := func() bool { return counted > 0 && fell > 0 && rings > 0 && kept > 3*fell } // forests are asked far more often than not
+	// forests are asked far more often than not
+	seen := func() bool { return counted > 0 && fell > 0 && rings > 0 && kept > 3*fell }
 	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(14), Edges: 10 + rng.IntN(30), Messages: 120,
-			Full: true, Labels: matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(14), Edges: 10 + rng.IntN(30),
+			Messages: 120,
+			Full:     true, Labels: matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)],
+				Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
 		msgs := matchertest.RandomStream(rng, shape)
 		var queries []*matcher.Query
 		for i := range 5 {
 			if i == 4 {
-				queries = append(queries, matchertest.RandomCycle(rng, fmt.Sprint("q", i), 3+rng.IntN(4), shape.Directed, shape.Labels))
+				queries = append(queries, matchertest.RandomCycle(rng, fmt.Sprint("q", i), 3+rng.IntN(4),
+					shape.Directed, shape.Labels))
 				continue
 			}
-			queries = append(queries, matchertest.RandomTree(rng, fmt.Sprint("q", i), 2+rng.IntN(6), shape.Directed, shape.Labels))
+			queries = append(queries, matchertest.RandomTree(rng, fmt.Sprint("q", i), 2+rng.IntN(6), shape.Directed,
+				shape.Labels))
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
 		fast.views.Force = true
@@ -51,7 +56,8 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 			}
 			want, got := x.Search(ref, sign, reqs).Results, x.Search(fast, sign, reqs).Results
 			for i, r := range reqs {
-				require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d: %+v %+v", sign, r.Plan.Query.Vertices, r.Plan.Query.Edges)
+				require.Equal(t, want[i].Count.String(), got[i].Count.String(), "sign %d: %+v %+v", sign,
+					r.Plan.Query.Vertices, r.Plan.Query.Edges)
 				counted += want[i].Count.Lo
 				switch phase := fast.phase + uint64(program.SignIndex(sign)); {
 				case fast.filter.Dormant(r.Plan): // nothing to count
@@ -72,7 +78,8 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				} else {
 					ctx, cancel := context.WithCancel(t.Context())
 					cancel()
-					_, err := fast.Search(ctx, dyngraph.Inserted, x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }), nil, nil)
+					_, err := fast.Search(ctx, dyngraph.Inserted,
+						x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }), nil, nil)
 					require.ErrorIs(t, err, context.Canceled)
 				}
 				x.Abort()
@@ -116,17 +123,20 @@ func checkViews(t *testing.T, b *Backend, rings *int) {
 // label in the graph a branch just has fewer than 2^64 homomorphisms, with 50 it has more.
 func TestS12ForestsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
-	q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "a", Label: "A"}, matcher.QueryVertex{Name: "b", Label: "B"})
+	q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: "a", Label: "A"},
+		matcher.QueryVertex{Name: "b", Label: "B"})
 	q.Edges = append(q.Edges, matcher.QueryEdge{Name: "axis", From: 0, To: 1})
 	hubs := [2]string{"a", "b"}
-	axis := []dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: "a", FromLabel: "A", To: "b", ToLabel: "B"}}}}
+	axis := []dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: "a", FromLabel: "A", To: "b",
+		ToLabel: "B"}}}}
 	var few, more []dyngraph.Message
 	for i := range 24 {
 		label := fmt.Sprint("L", i)
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: label, Label: label})
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: "e" + label, From: i % 2, To: i + 2})
 		for k := range 50 {
-			m := dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: hubs[i%2], To: fmt.Sprint(label, "-", k), ToLabel: label}}}
+			m := dyngraph.Message{Updates: []dyngraph.Update{
+				{Op: dyngraph.InsertEdge, From: hubs[i%2], To: fmt.Sprint(label, "-", k), ToLabel: label}}}
 			if k < 40 {
 				few = append(few, m)
 			} else {
@@ -166,14 +176,16 @@ func TestForestsAreForManyImages(t *testing.T) {
 			v, w := rng.IntN(400), rng.IntN(400)
 			if v != w {
 				msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{
-					{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), FromLabel: name(v), To: fmt.Sprint(w), ToLabel: name(w), Label: "T"}}})
+					{Op: dyngraph.InsertEdge, From: fmt.Sprint(v), FromLabel: name(v), To: fmt.Sprint(w),
+						ToLabel: name(w), Label: "T"}}})
 			}
 		}
 		q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
 		for i := range 5 {
 			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: name(i)})
 			if i > 0 {
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: i - 1, To: i, Label: "T", Either: true})
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", i), From: i - 1, To: i, Label: "T",
+					Either: true})
 			}
 		}
 		b := New(Options{Threads: 1})
@@ -207,8 +219,9 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		for _, e := range q.Edges {
 			x, y := q.Vertices[e.From].Label, q.Vertices[e.To].Label
 			for k := range wide * wide {
-				msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(x, "-", k/wide), FromLabel: x,
-					To: fmt.Sprint(y, "-", k%wide), ToLabel: y}}})
+				msgs = append(msgs, dyngraph.Message{
+					Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(x, "-", k/wide), FromLabel: x,
+						To: fmt.Sprint(y, "-", k%wide), ToLabel: y}}})
 			}
 		}
 		b := New(Options{Threads: 1})
@@ -245,8 +258,9 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 	var msgs []dyngraph.Message
 	for i := range 100 {
-		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", i%10), FromLabel: "A",
-			To: fmt.Sprint("b", i/10), ToLabel: "B"}}})
+		msgs = append(msgs, dyngraph.Message{
+			Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", i%10), FromLabel: "A",
+				To: fmt.Sprint("b", i/10), ToLabel: "B"}}})
 	}
 	path := func(name string, labels string) *matcher.Query {
 		q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts}
@@ -276,15 +290,18 @@ func TestForestsWithoutRoomKeepNothing(t *testing.T) {
 	}
 	less := []dyngraph.Message{{Updates: []dyngraph.Update{{Op: dyngraph.DeleteEdge, From: "a0", To: "b0"}}}}
 	vertices := 20
-	for ; vertices <= 2*b.views.Room/ivm.CellBytes; vertices++ { // they come, without edges, until their numbers take twice the room
-		x.Stage(append(less, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("c", vertices)}}}))
+	// they come, without edges, until their numbers take twice the room
+	for ; vertices <= 2*b.views.Room/ivm.CellBytes; vertices++ {
+		x.Stage(append(less, dyngraph.Message{
+			Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("c", vertices)}}}))
 		want := "0"
 		if vertices == 20 {
 			want = "1"
 		}
 		require.Equal(t, want, count())
 		x.Commit()
-		require.Equal(t, (vertices+1)*ivm.CellBytes+10*ivm.DeltaBytes <= 2*b.views.Room, small.views != nil, "%d vertices", vertices+1)
+		require.Equal(t, (vertices+1)*ivm.CellBytes+10*ivm.DeltaBytes <= 2*b.views.Room, small.views != nil,
+			"%d vertices", vertices+1)
 		require.Equal(t, small.views != nil, b.views.Len() > 0)
 	}
 	less[0].Updates[0].To = "b1"

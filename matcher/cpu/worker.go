@@ -30,7 +30,8 @@ type worker struct {
 }
 
 func newWorker(s *rowSearch) *worker {
-	w := &worker{s: s, se: s.b.newSearcher(&s.stop, matcher.WantRows), st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
+	w := &worker{s: s, se: s.b.newSearcher(&s.stop, matcher.WantRows),
+		st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
 	w.st.Reuse(w.se.Room)
 	w.se.Out = &w.st
 	w.se.Interrupted = w.interrupted
@@ -315,8 +316,8 @@ func (w *worker) queue(c int) {
 	}
 	s.append(c, ready, n)
 	s.mu.Unlock()
-	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache, and
-	// few are needed. Otherwise it would wait for a processor, for 10 ms where each has a worker.
+	// If the emitter waits for this, it goes first: its blocks are then written again while they are in a near cache,
+	// and few are needed. Otherwise it would wait for a processor, for 10 ms where each has a worker.
 	runtime.Gosched()
 }
 

@@ -21,7 +21,8 @@ var (
 	ablateLevels  = flag.String("motifd.levels", "plain,block,blocks,whole,flat,parts", "levels of BenchmarkAblation")
 	ablateOnly    = flag.String("motifd.only", "", "the query of BenchmarkAblation, by name; all when empty")
 	ablateWant    = flag.String("motifd.want", "counts,rows", "what BenchmarkAblation asks for")
-	ablatePasses  = flag.Int("motifd.repeat", 3, "times that BenchmarkAblation searches every query, by turns; medians count")
+	ablatePasses  = flag.Int("motifd.repeat", 3,
+		"times that BenchmarkAblation searches every query, by turns; medians count")
 )
 
 // levels are the mechanisms of GAMMA section VI-D, one on top of the other: the search without any, stealing in the
@@ -66,9 +67,11 @@ func ablationQueries(w *world) (groups []string, queries map[string][]*matcher.Q
 			q := &matcher.Query{Name: g + "-" + shape.name, Version: 1}
 			for i, e := range shape.edges {
 				for len(q.Vertices) <= max(e[0], e[1]) {
-					q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", len(q.Vertices)), Label: "L0"})
+					q.Vertices = append(q.Vertices,
+						matcher.QueryVertex{Name: fmt.Sprint("u", len(q.Vertices)), Label: "L0"})
 				}
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1],
+					Either: true})
 			}
 			if g != "alike" {
 				q.Vertices[len(q.Vertices)-1].Label = "L1"
@@ -84,7 +87,8 @@ func ablationQueries(w *world) (groups []string, queries map[string][]*matcher.Q
 // levels must agree. Run it with -test.benchtime 1x.
 func BenchmarkAblation(b *testing.B) {
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, *ablateQueries, 10)
-	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels\n", w.graph.Vertices(), w.graph.Edges(), len(w.batch), *benchLabels)
+	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels\n", w.graph.Vertices(), w.graph.Edges(),
+		len(w.batch), *benchLabels)
 	groups, queries := ablationQueries(w)
 	delta, err := w.graph.Stage(w.batch)
 	if err != nil {
@@ -142,7 +146,8 @@ func BenchmarkAblation(b *testing.B) {
 // mostRows bounds the matches of a query whose rows are asked for.
 const mostRows = 5_000_000
 
-func ablate(b *testing.B, be matcher.Backend, p *matcher.Plan, want string, key [4]string, seconds map[[4]string][]float64, found map[[2]string]string) {
+func ablate(b *testing.B, be matcher.Backend, p *matcher.Plan, want string, key [4]string,
+	seconds map[[4]string][]float64, found map[[2]string]string) {
 	b.Helper()
 	at := [2]string{want, p.Query.Name}
 	n, wants := uint64(0), matcher.WantCount
@@ -196,7 +201,8 @@ func printAblation(groups []string, queries map[string][]*matcher.Query, seconds
 			}
 			for _, l := range levels {
 				if s := total[l.name]; s > 0 {
-					fmt.Printf("ablation %-6s %-14s %2d queries %-7s %10.3f ms, %6.2f times as fast as plain\n", want, group, measured, l.name, s*1e3, total["plain"]/s)
+					fmt.Printf("ablation %-6s %-14s %2d queries %-7s %10.3f ms, %6.2f times as fast as plain\n", want,
+						group, measured, l.name, s*1e3, total["plain"]/s)
 				}
 			}
 		}

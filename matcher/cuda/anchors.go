@@ -43,7 +43,8 @@ func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[i
 	return func(yield func(int) bool) {
 		if slices.Contains(want[:], matcher.AnyLabel) {
 			for i, l := range k.labels {
-				if k.signs[i] == sign && matcher.LabelFits(want[0], l[0]) && matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) && !yield(i) {
+				if k.signs[i] == sign && matcher.LabelFits(want[0], l[0]) && matcher.LabelFits(want[1], l[1]) &&
+					matcher.LabelFits(want[2], l[2]) && !yield(i) {
 					return
 				}
 			}
@@ -144,7 +145,8 @@ func (k *kinds) compact(counts [][]int, threads int, part func(int) (int, int)) 
 			count[to] = count[kind]
 		}
 		l := kind / 2
-		k.labels = append(k.labels, [3]dyngraph.LabelID{dyngraph.LabelID(l / side / side), dyngraph.LabelID(l / side % side), dyngraph.LabelID(l % side)})
+		k.labels = append(k.labels, [3]dyngraph.LabelID{dyngraph.LabelID(l / side / side),
+			dyngraph.LabelID(l / side % side), dyngraph.LabelID(l % side)})
 		k.signs = append(k.signs, []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[kind%2])
 	}
 	device.InParallel(threads, func(t int) {
@@ -197,7 +199,9 @@ func (s *batchSearch) starts(of []int) [][]start {
 				continue
 			}
 			o := &p.Anchored[a]
-			for kind := range b.kinds.fitting(s.sign, [3]dyngraph.LabelID{p.VertexLabels[o.Steps[0].Vertex], p.EdgeLabels[o.Edge], p.VertexLabels[o.Steps[1].Vertex]}) {
+			for kind := range b.kinds.fitting(s.sign,
+				[3]dyngraph.LabelID{p.VertexLabels[o.Steps[0].Vertex], p.EdgeLabels[o.Edge],
+					p.VertexLabels[o.Steps[1].Vertex]}) {
 				all[kind] = append(all[kind], start{i, programs[a]})
 			}
 		}

@@ -27,7 +27,8 @@ func TestKindsOnThreads(t *testing.T) {
 		}
 		const vertices = 500
 		for v := range vertices {
-			if err := l.Vertex(dyngraph.VertexRecord{ID: dyngraph.VertexID(v), Key: strconv.Itoa(v), Label: dyngraph.LabelID(rng.IntN(labels + 1))}); err != nil {
+			if err := l.Vertex(dyngraph.VertexRecord{ID: dyngraph.VertexID(v), Key: strconv.Itoa(v),
+				Label: dyngraph.LabelID(rng.IntN(labels + 1))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,7 +39,8 @@ func TestKindsOnThreads(t *testing.T) {
 		for _, n := range []int{0, 1, 1000, 2*device.Chunk - 1, 3*device.Chunk + rng.IntN(device.Chunk)} {
 			d := &dyngraph.Delta{Net: make([]dyngraph.NetEdge, n)}
 			for i := range d.Net {
-				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)), dyngraph.VertexID(rng.IntN(vertices))
+				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)),
+					dyngraph.VertexID(rng.IntN(vertices))
 				d.Net[i].Label, d.Net[i].Sign = dyngraph.LabelID(rng.IntN(labels+1)), dyngraph.Sign(2*rng.IntN(2)-1)
 			}
 			want := map[kind][]uint32{}
@@ -50,18 +52,21 @@ func TestKindsOnThreads(t *testing.T) {
 			for _, threads := range []int{1, 2, 3, 8} {
 				got := newKinds(g, d, threads)
 				if len(got.labels) != len(want) || len(got.starts) != len(want)+1 {
-					t.Fatalf("%d labels, %d edges, %d threads: %d kinds, not %d", labels, n, threads, len(got.labels), len(want))
+					t.Fatalf("%d labels, %d edges, %d threads: %d kinds, not %d", labels, n, threads, len(got.labels),
+						len(want))
 				}
 				for range 20 {
 					want := [3]dyngraph.LabelID{}
 					for i := range want {
-						want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel, matcher.UnknownLabel}[rng.IntN(8)/3]
+						want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel,
+							matcher.UnknownLabel}[rng.IntN(8)/3]
 					}
 					sign := dyngraph.Sign(2*rng.IntN(2) - 1)
 					fit := slices.Sorted(got.fitting(sign, want))
 					var all []int
 					for i, l := range got.labels {
-						if got.signs[i] == sign && matcher.LabelFits(want[0], l[0]) && matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) {
+						if got.signs[i] == sign && matcher.LabelFits(want[0], l[0]) &&
+							matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) {
 							all = append(all, i)
 						}
 					}
@@ -73,7 +78,8 @@ func TestKindsOnThreads(t *testing.T) {
 					k := kind{labels, got.signs[i]}
 					of := got.net[got.starts[i]:got.starts[i+1]]
 					if !slices.Equal(of, want[k]) {
-						t.Fatalf("%d labels, %d edges, %d threads: %d edges of kind %v, not %d, or others", g.Labels(), n, threads, len(of), k, len(want[k]))
+						t.Fatalf("%d labels, %d edges, %d threads: %d edges of kind %v, not %d, or others", g.Labels(),
+							n, threads, len(of), k, len(want[k]))
 					}
 					for _, e := range of {
 						if got.of[e] != uint32(i) {

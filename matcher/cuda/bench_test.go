@@ -88,7 +88,8 @@ func generate(tb testing.TB, vertices, per, labels, perClass, oneOf int) *world 
 			switch {
 			case int(to) < v:
 			case rng.IntN(oneOf) == 0:
-				w.batch = append(w.batch, dyngraph.Update{Op: dyngraph.InsertEdge, From: strconv.Itoa(v), To: strconv.Itoa(int(to))})
+				w.batch = append(w.batch, dyngraph.Update{Op: dyngraph.InsertEdge, From: strconv.Itoa(v),
+					To: strconv.Itoa(int(to))})
 			default:
 				must(l.Edge(dyngraph.EdgeRecord{From: dyngraph.VertexID(v), To: dyngraph.VertexID(to)}))
 				text.line("e %d %d 0", v, to)
@@ -145,7 +146,8 @@ func cut(rng *rand.Rand, adj [][]uint32, label []dyngraph.LabelID, class string,
 		for i := range chosen {
 			for j := range i {
 				tree := slices.ContainsFunc(q.Edges, func(e matcher.QueryEdge) bool { return e.From == j && e.To == i })
-				if _, ok := slices.BinarySearch(adj[chosen[i]], chosen[j]); ok && !tree && (class == "dense" || len(q.Edges) < n+1) {
+				if _, ok := slices.BinarySearch(adj[chosen[i]], chosen[j]); ok && !tree &&
+					(class == "dense" || len(q.Edges) < n+1) {
 					edge(j, i)
 				}
 			}
@@ -155,7 +157,8 @@ func cut(rng *rand.Rand, adj [][]uint32, label []dyngraph.LabelID, class string,
 		return nil
 	}
 	for i, v := range chosen {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: fmt.Sprint("L", label[v]-1)})
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: fmt.Sprint("L", label[v]-1)})
 	}
 	return q
 }
@@ -171,7 +174,8 @@ func joins(adj [][]uint32, chosen []uint32, w uint32) (n int) {
 
 // measure searches the staged batch for one query and returns the result and the seconds it took; no seconds when it
 // did not end within the limit.
-func measure(tb testing.TB, b matcher.Backend, p *matcher.Plan, want matcher.Want, limit time.Duration, emit func(matcher.Group) error) (matcher.Result, float64, bool) {
+func measure(tb testing.TB, b matcher.Backend, p *matcher.Plan, want matcher.Want, limit time.Duration,
+	emit func(matcher.Group) error) (matcher.Result, float64, bool) {
 	tb.Helper()
 	r, s, ok := measureAll(tb, b, []*matcher.Plan{p}, want, limit, emit)
 	if !ok {

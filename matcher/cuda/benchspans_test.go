@@ -35,6 +35,7 @@ func totals(spans []device.TraceSpan) map[string]float64 {
 // printSpans prints a line for each span: what, which wave, from when to when in milliseconds.
 func printSpans(spans []device.TraceSpan) {
 	for _, s := range spans {
-		fmt.Printf("wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6, float64(s.End-spans[0].Begin)/1e6)
+		fmt.Printf("wave %3d %-6s %9.3f to %9.3f ms\n", s.Wave, s.What, float64(s.Begin-spans[0].Begin)/1e6,
+			float64(s.End-spans[0].Begin)/1e6)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-var benchWrite = flag.String("motifd.write", "", "directory to write a generated graph, its batch and its queries into, in the papers' text, for other systems")
+var benchWrite = flag.String("motifd.write", "",
+	"directory to write a generated graph, its batch and its queries into, in the papers' text, for other systems")
 
 // textFile is a file of lines that begins to fail silently and tells at its end.
 type textFile struct {

@@ -53,7 +53,10 @@ func budgets(rng *rand.Rand, requests []matcher.Request) {
 // without returns an answer's rows but for those of groups that are left out.
 func without(a *matchertest.Answer, over []matcher.Group) (lines []string) {
 	for _, r := range a.Rows {
-		if !slices.ContainsFunc(over, func(g matcher.Group) bool { return g.Request == r.Request && g.Order == r.Order }) {
+		if !slices.ContainsFunc(over, func(g matcher.Group) bool {
+			return g.Request == r.Request &&
+				g.Order == r.Order
+		}) {
 			lines = append(lines, r.Line)
 		}
 	}
@@ -68,7 +71,8 @@ func compareBounded(t *testing.T, requests []matcher.Request, whole, got *matche
 		t.Fatalf("%d groups were left out: %s", len(got.Over), diff)
 	}
 	for i := range requests {
-		if w, g := whole.Results[i], got.Results[i]; requests[i].Want != matcher.WantRows && (g.Over == matcher.NoCause && w.Count.Cmp(g.Count) != 0 || g.Over != matcher.NoCause && !g.Count.IsZero()) {
+		if w, g := whole.Results[i], got.Results[i]; requests[i].Want != matcher.WantRows &&
+			(g.Over == matcher.NoCause && w.Count.Cmp(g.Count) != 0 || g.Over != matcher.NoCause && !g.Count.IsZero()) {
 			t.Fatalf("%s: %+v, not %+v", describe(&requests[i]), g, w)
 		}
 	}
@@ -108,7 +112,10 @@ func TestS11LimitsOnTheDevice(t *testing.T) {
 		for _, batch := range c.Batches {
 			bench.Stage(batch)
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.Want(max(0, rng.IntN(5)-2)) })
+				requests := bench.Requests(func(_ int, r *matcher.Request) {
+					r.Want = matcher.Want(
+						max(0, rng.IntN(5)-2))
+				})
 				whole := bench.Search(want, sign, requests)
 				for _, by := range [][2]matcher.Backend{{want, got}, {got, want}} {
 					found := got.(*cuda.Backend).RowsFound()
@@ -142,7 +149,8 @@ func TestS11LimitsOnTheDevice(t *testing.T) {
 					answers[k] = bench.Search(be, sign, bounded)
 				}
 				compareAnswers(t, bench, sign, requests, answers[0], answers[1])
-				if !slices.EqualFunc(answers[0].Over, answers[1].Over, func(a, b matcher.Group) bool { return a.Request == b.Request && a.Order == b.Order }) {
+				if !slices.EqualFunc(answers[0].Over, answers[1].Over,
+					func(a, b matcher.Group) bool { return a.Request == b.Request && a.Order == b.Order }) {
 					t.Fatalf("sign %d: left out %+v, not %+v", sign, answers[1].Over, answers[0].Over)
 				}
 				alike += len(answers[0].Over)
@@ -197,10 +205,11 @@ func TestS11LimitsStayOnTheDevice(t *testing.T) {
 			for _, p := range bench.Plans() { // a snapshot likewise
 				n, limits := 0, matcher.NewBudget(limits, 1<<40, all)
 				found := got.RowsFound()
-				res, err := got.Enumerate(t.Context(), dyngraph.New, p, matcher.WantRows, 0, limits, func(r matcher.Rows) error {
-					n += r.Len()
-					return nil
-				})
+				res, err := got.Enumerate(t.Context(), dyngraph.New, p, matcher.WantRows, 0, limits,
+					func(r matcher.Rows) error {
+						n += r.Len()
+						return nil
+					})
 				if err != nil || res.Over != matcher.NoCause || got.RowsFound()-found < uint64(n) {
 					t.Errorf("%d rows, of which the device found %d, %+v, %v", n, got.RowsFound()-found, res, err)
 				}
@@ -221,7 +230,8 @@ func TestS11SnapshotsOnTheDevice(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 8, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		o := randomOptions(rng)
-		o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 64 << rng.IntN(4)}
+		o.Device, o.CPU = cudatest.NewDevice(t, rng),
+			cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 64 << rng.IntN(4)}
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
@@ -230,7 +240,8 @@ func TestS11SnapshotsOnTheDevice(t *testing.T) {
 			bench.Commit()
 		}
 		for _, p := range bench.Plans() {
-			enumerate := func(be matcher.Backend, w matcher.Want, limit uint64, b *matcher.Budget) (rows []uint32, res matcher.Result) {
+			enumerate := func(be matcher.Backend, w matcher.Want, limit uint64, b *matcher.Budget) (rows []uint32,
+				res matcher.Result) {
 				res, err := be.Enumerate(t.Context(), dyngraph.New, p, w, limit, b, func(r matcher.Rows) error {
 					rows = append(rows, r.Data...)
 					return nil
@@ -289,7 +300,8 @@ func TestS11LostMidwayWithLimits(t *testing.T) {
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15
 		o.Lost = func(error) { lost = true }
-		want, got := cpu.New(o.CPU), &interrupted{Backend: cuda.New(o), dev: dev, calls: rng.IntN(4), after: rng.IntN(500)}
+		want, got := cpu.New(o.CPU), &interrupted{Backend: cuda.New(o), dev: dev, calls: rng.IntN(4),
+			after: rng.IntN(500)}
 		defer got.Close()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q, &other}, want, got)
 		bench.GoOn = true
@@ -309,12 +321,14 @@ func TestS11LostMidwayWithLimits(t *testing.T) {
 			most = max(most, n)
 		}
 		for i := range requests {
-			requests[i].Budget = matcher.NewBudget(matcher.Limits{Matches: most - rng.Uint64N(most/4+1), QueryTime: time.Hour}, 1<<40, nil)
+			requests[i].Budget = matcher.NewBudget(matcher.Limits{Matches: most - rng.Uint64N(most/4+1),
+				QueryTime: time.Hour}, 1<<40, nil)
 		}
 		a := bench.Search(got, dyngraph.Inserted, requests)
 		compareBounded(t, requests, whole, a)
 		for g, n := range sizes {
-			left := slices.ContainsFunc(a.Over, func(o matcher.Group) bool { return o.Request == g.request && o.Order == g.order })
+			left := slices.ContainsFunc(a.Over,
+				func(o matcher.Group) bool { return o.Request == g.request && o.Order == g.order })
 			if most := requests[g.request].Budget.Matches; left != (n > most) {
 				t.Fatalf("a group of %d matches, of %d that it may have: left out %v", n, most, left)
 			}
@@ -349,8 +363,9 @@ func TestAnOpenBatchIsMetered(t *testing.T) {
 	matchertest.ForSeeds(t, 10, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 3)
 		opt := func(be matcher.Backend, suspend ...string) matcher.EngineOptions {
-			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(),
-				Limits: matcher.Limits{Matches: 1 + rng.Uint64N(6)}, Suspend: suspend}
+			return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be,
+				Planner: plan.New(),
+				Limits:  matcher.Limits{Matches: 1 + rng.Uint64N(6)}, Suspend: suspend}
 		}
 		options := cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		first := matchertest.NewDriverWith(t, opt(cpu.New(options)))
@@ -401,50 +416,53 @@ func (s stoppingStream) Launch(kernel string, blocks, threads int, params []byte
 func TestStopsSoonOnTheDevice(t *testing.T) {
 	const most = 40 // launches: those of a wave's order, and what was asked for ahead
 	launches, parts := 0, 0
-	matchertest.ForSeedsUntil(t, rounds, func() bool { return launches > 0 && parts > 0 }, func(t *testing.T, rng *rand.Rand) {
-		batch, q := paths(rng, 60, 300, "x", "y", "z")
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		dev := &stopping{Device: cudatest.NewDevice(t, rng), give: cancel, left: -1}
-		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15, 3
-		got := cuda.New(o)
-		defer func() { check(t, got.Close()) }()
-		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)
-		bench.Stage(batch)
-		dev.left = 1 << 40
-		bench.Search(got, dyngraph.Inserted, bench.Requests(nil))
-		all := 1<<40 - dev.left
-		atRow := rng.IntN(2) == 0
-		if dev.left = 1 << 40; !atRow {
-			dev.left = 1 + rng.IntN(all)
-		}
-		dev.behind = 0
-		after := 0
-		budget := matcher.NewBudget(matcher.Limits{QueryTime: time.Hour}, 1<<40, nil)
-		_, err := got.Search(ctx, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { r.Budget = budget }), func(matcher.Group) error {
-			if ctx.Err() != nil {
-				after++
+	matchertest.ForSeedsUntil(t, rounds, func() bool { return launches > 0 && parts > 0 },
+		func(t *testing.T, rng *rand.Rand) {
+			batch, q := paths(rng, 60, 300, "x", "y", "z")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			dev := &stopping{Device: cudatest.NewDevice(t, rng), give: cancel, left: -1}
+			o := randomOptions(rng)
+			o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+				1<<15, 3
+			got := cuda.New(o)
+			defer func() { check(t, got.Close()) }()
+			bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)
+			bench.Stage(batch)
+			dev.left = 1 << 40
+			bench.Search(got, dyngraph.Inserted, bench.Requests(nil))
+			all := 1<<40 - dev.left
+			atRow := rng.IntN(2) == 0
+			if dev.left = 1 << 40; !atRow {
+				dev.left = 1 + rng.IntN(all)
 			}
-			if atRow {
-				cancel()
-				dev.left = 0
+			dev.behind = 0
+			after := 0
+			budget := matcher.NewBudget(matcher.Limits{QueryTime: time.Hour}, 1<<40, nil)
+			_, err := got.Search(ctx, dyngraph.Inserted,
+				bench.Requests(func(_ int, r *matcher.Request) { r.Budget = budget }), func(matcher.Group) error {
+					if ctx.Err() != nil {
+						after++
+					}
+					if atRow {
+						cancel()
+						dev.left = 0
+					}
+					return nil
+				}, nil)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
 			}
-			return nil
-		}, nil)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		if after > 2 || dev.behind > most {
-			t.Errorf("of %d launches %d came after nobody wanted any, and rows %d times", all, dev.behind, after)
-		}
-		if err != nil && atRow {
-			parts++
-		} else if err != nil && all > 4*most {
-			launches++
-		}
-		bench.Abort()
-	})
+			if after > 2 || dev.behind > most {
+				t.Errorf("of %d launches %d came after nobody wanted any, and rows %d times", all, dev.behind, after)
+			}
+			if err != nil && atRow {
+				parts++
+			} else if err != nil && all > 4*most {
+				launches++
+			}
+			bench.Abort()
+		})
 }
 
 // TestS11DecisionsReplayed gives random streams to an engine with limits, on the device: what it puts out a replay of
@@ -455,7 +473,8 @@ func TestS11DecisionsReplayed(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 6, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4)).With(func(q *matcher.Query) {
 			q.Unit = matcher.Unit(rng.IntN(2))
-			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts, matcher.EmitExists}[rng.IntN(4)]
+			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts,
+				matcher.EmitExists}[rng.IntN(4)]
 			q.Backfill = matcher.Backfill(rng.IntN(2))
 			q.OverBudget = matcher.OverBudget(rng.IntN(2))
 			if q.Emit == matcher.EmitDeltas && rng.IntN(3) == 0 {
@@ -472,7 +491,8 @@ func TestS11DecisionsReplayed(t *testing.T) {
 		backends := []func() matcher.Backend{
 			func() matcher.Backend {
 				o := randomOptions(rng)
-				o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
+				o.Device, o.CPU = cudatest.NewDevice(t, rng),
+					cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 				return cuda.New(o)
 			},
 			func() matcher.Backend {
@@ -480,7 +500,8 @@ func TestS11DecisionsReplayed(t *testing.T) {
 			}}
 		for k := range backends {
 			opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
-				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}), Backend: be, Planner: plan.New(), Limits: l}
+				return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}),
+					Backend: be, Planner: plan.New(), Limits: l}
 			}
 			be := backends[k]()
 			d := matchertest.NewDriverWith(t, opt(be, limits))

@@ -20,8 +20,10 @@ func TestP2CoalescedSearch(t *testing.T) {
 	images := 0
 	matchertest.ForSeedsUntil(t, 2*rounds, func() bool { return images > 0 }, func(t *testing.T, rng *rand.Rand) {
 		directed := rng.IntN(2) == 0
-		shape := matchertest.Shape{Directed: directed, Vertices: 6 + rng.IntN(6), Edges: 14 + rng.IntN(10), Messages: 20,
-			Labels: matchertest.Labels{Vertex: []string{"L", "M"}[:1+rng.IntN(2)], Edge: []string{"e", ""}[rng.IntN(2):][:1]}}
+		shape := matchertest.Shape{Directed: directed, Vertices: 6 + rng.IntN(6), Edges: 14 + rng.IntN(10),
+			Messages: 20,
+			Labels: matchertest.Labels{Vertex: []string{"L", "M"}[:1+rng.IntN(2)],
+				Edge: []string{"e", ""}[rng.IntN(2):][:1]}}
 		var queries []*matcher.Query
 		for i := range 3 {
 			q := matchertest.RandomQueryOf(rng, 3+rng.IntN(3), string(rune('p'+i)), directed, shape.Labels)
@@ -47,7 +49,8 @@ func TestP2CoalescedSearch(t *testing.T) {
 			}
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests),
+					bench.Search(got, sign, requests))
 			}
 			bench.Commit()
 		}

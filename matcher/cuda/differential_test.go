@@ -145,7 +145,9 @@ func TestP2BackendsAgreeOnManyLabels(t *testing.T) {
 		labels := 1 << 15
 		var declared []dyngraph.Message
 		for i := range labels {
-			declared = append(declared, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i), Label: fmt.Sprint("many", i)}}})
+			declared = append(declared, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i),
+					Label: fmt.Sprint("many", i)}}})
 		}
 		if bench.Stage(declared); rng.IntN(2) == 0 {
 			bench.Abort()
@@ -185,7 +187,8 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 		}
 		var declared []dyngraph.Message
 		for i, l := range labels {
-			declared = append(declared, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i), Label: l}}})
+			declared = append(declared, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertVertex, Key: fmt.Sprint("declared", i), Label: l}}})
 		}
 		batches := slices.Collect(slices.Chunk(stream, 100))
 		before := 0
@@ -200,13 +203,15 @@ func TestP2BackendsAgreeWhereLabelsShareAKind(t *testing.T) {
 }
 
 // play runs a stream past both backends and counts what there was to find.
-func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries []*matcher.Query, batches [][]dyngraph.Message) {
+func play(t *testing.T, rng *rand.Rand, seen *compared, directed bool, queries []*matcher.Query,
+	batches [][]dyngraph.Message) {
 	t.Helper()
 	want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 	playOn(t, rng, seen, matchertest.NewBench(t, directed, plan.New(), queries, want, got), want, got, batches)
 }
 
-func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Bench, want, got matcher.Backend, batches [][]dyngraph.Message) {
+func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Bench, want, got matcher.Backend,
+	batches [][]dyngraph.Message) {
 	t.Helper()
 	for _, batch := range batches {
 		if rehearse := got.Capabilities().Rehearse; rehearse != nil && rng.IntN(8) == 0 {
@@ -220,7 +225,8 @@ func playOn(t *testing.T, rng *rand.Rand, seen *compared, bench *matchertest.Ben
 		if rng.IntN(8) == 0 { // as if the first try had failed, before or after its search
 			delta := bench.Stage(batch)
 			if rng.IntN(2) == 0 {
-				bench.Search(got, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) }))
+				bench.Search(got, dyngraph.Inserted,
+					bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) }))
 			}
 			bench.Abort()
 		}
@@ -255,7 +261,8 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 		}
 	}
 	if r.Want == matcher.WantRows && rng.IntN(4) == 0 {
-		r.Budget = matcher.NewBudget(matcher.Limits{}, 1<<40, nil) // the CPU's, whose groups come between those of others
+		// the CPU's, whose groups come between those of others
+		r.Budget = matcher.NewBudget(matcher.Limits{}, 1<<40, nil)
 	}
 	switch {
 	case rng.IntN(4) > 0:
@@ -266,28 +273,32 @@ func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
 	}
 }
 
-func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want, got *matchertest.Answer) {
+func compareAnswers(t *testing.T, bench *matchertest.Bench, sign dyngraph.Sign, requests []matcher.Request, want,
+	got *matchertest.Answer) {
 	t.Helper()
 	if diff := matchertest.Diff(want.Lines(), got.Lines()); diff != "" {
 		t.Fatalf("sign %d, cpu against cuda: %s", sign, diff)
 	}
 	for i := range requests {
 		w, g := want.Results[i], got.Results[i]
-		if w.Count.Cmp(g.Count) != 0 || w.Truncated != g.Truncated || w.Over != g.Over || (w.Witness == nil) != (g.Witness == nil) {
+		if w.Count.Cmp(g.Count) != 0 || w.Truncated != g.Truncated || w.Over != g.Over ||
+			(w.Witness == nil) != (g.Witness == nil) {
 			t.Fatalf("sign %d, %s\n cpu %+v\ncuda %+v", sign, describe(&requests[i]), w, g)
 		}
 	}
 }
 
 // compareEnumerations compares what is found in a whole graph and returns how many rows that is.
-func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) (found int) {
+func compareEnumerations(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want,
+	got matcher.Backend) (found int) {
 	t.Helper()
 	compareNumbers(t, bench, which, want, got)
 	return compareSnapshots(t, bench, which, want, got)
 }
 
 // compareSnapshots compares the rows of a whole graph, with limits and without, and returns how many there are.
-func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) (found int) {
+func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want,
+	got matcher.Backend) (found int) {
 	t.Helper()
 	for i, p := range bench.Plans() {
 		for limit := range uint64(3) { // 0 is no limit
@@ -295,19 +306,22 @@ func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Whi
 			var results [2]matcher.Result
 			for k, be := range []matcher.Backend{want, got} {
 				var err error
-				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), nil, func(r matcher.Rows) error {
-					rows[k] = append(rows[k], r.Data...)
-					if k == 0 {
-						found += r.Len()
-					}
-					return nil
-				})
+				results[k], err = be.Enumerate(t.Context(), which, p, matcher.WantRows, limit*uint64(1+i), nil,
+					func(r matcher.Rows) error {
+						rows[k] = append(rows[k], r.Data...)
+						if k == 0 {
+							found += r.Len()
+						}
+						return nil
+					})
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			if a, b := results[0], results[1]; !slices.Equal(rows[0], rows[1]) || a.Count != b.Count || a.Truncated != b.Truncated {
-				t.Fatalf("rows of %+v %+v, unit %d, limit %d:\n cpu %+v %v\ncuda %+v %v", p.Query.Vertices, p.Query.Edges, p.Query.Unit, limit*uint64(1+i), a, rows[0], b, rows[1])
+			if a, b := results[0], results[1]; !slices.Equal(rows[0], rows[1]) || a.Count != b.Count ||
+				a.Truncated != b.Truncated {
+				t.Fatalf("rows of %+v %+v, unit %d, limit %d:\n cpu %+v %v\ncuda %+v %v", p.Query.Vertices,
+					p.Query.Edges, p.Query.Unit, limit*uint64(1+i), a, rows[0], b, rows[1])
 			}
 		}
 	}

@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 
 // randomOptions draws grids and buffers so small that everything runs full.
 func randomOptions(rng *rand.Rand) cuda.Options {
-	o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(3), BlockWarps: 1 + rng.IntN(3)}, RowMemory: 1 << (15 + rng.IntN(6)), Apart: rng.IntN(6) == 0,
+	o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(3), BlockWarps: 1 + rng.IntN(3)},
+		RowMemory: 1 << (15 + rng.IntN(6)), Apart: rng.IntN(6) == 0,
 		NoMail: rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(2) == 0,
 		Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
 		Tasks: []int{0, 7, 100}[rng.IntN(3)]}

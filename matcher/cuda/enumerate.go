@@ -55,7 +55,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 
 // totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot or may not be on the CPU,
 // which may take fewer steps.
-func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, budget *matcher.Budget) (matcher.Result, error) {
+func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
+	budget *matcher.Budget) (matcher.Result, error) {
 	r, wide, err := b.total(ctx, which, p, want, budget)
 	if wide || err == errOver || b.failed(err) {
 		again, err := b.cpu.Enumerate(ctx, which, p, want, 0, budget, nil)

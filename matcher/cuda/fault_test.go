@@ -142,7 +142,8 @@ func TestFaultsAreErrors(t *testing.T) {
 			}
 			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
 			dev.left, dev.failed = rng.IntN(60), false
-			_, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error { return nil }, nil)
+			_, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error { return nil },
+				nil)
 			if dev.failed != (err != nil) || err != nil && !errors.Is(err, errFault) {
 				t.Fatalf("the device failed: %v; the search: %v", dev.failed, err)
 			}
@@ -233,7 +234,8 @@ func (b *interrupted) interrupt() func(rows int) {
 	}
 }
 
-func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
+func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
+	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	got := b.interrupt()
 	return b.Backend.Search(ctx, sign, reqs, func(g matcher.Group) error {
 		got(g.Rows.Len())
@@ -241,7 +243,8 @@ func (b *interrupted) Search(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	}, over)
 }
 
-func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64, budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
+func (b *interrupted) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
+	limit uint64, budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	got := b.interrupt()
 	return b.Backend.Enumerate(ctx, which, p, want, limit, budget, func(r matcher.Rows) error {
 		got(r.Len())

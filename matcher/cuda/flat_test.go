@@ -27,7 +27,8 @@ func TestS12BlocksOfMatches(t *testing.T) {
 	var given, kept, left uint64
 	enough := func() bool { return os.Getenv(Few) != "" || given >= 15 && kept >= 50 && left >= 5 }
 	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200, Hubs: rng.IntN(3),
+		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200,
+			Hubs:   rng.IntN(3),
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
 		rings := rng.IntN(2) == 0
 		var queries []*matcher.Query
@@ -47,7 +48,8 @@ func TestS12BlocksOfMatches(t *testing.T) {
 			queries = append(queries, q)
 		}
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
-		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)}, Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
+			Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
@@ -57,7 +59,8 @@ func TestS12BlocksOfMatches(t *testing.T) {
 			}
 			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests),
+					bench.Search(got, sign, requests))
 			}
 			bench.Commit()
 		}

@@ -21,8 +21,9 @@ import (
 
 var (
 	benchQueries  = flag.Int("motifd.queries", 5, "queries in each class")
-	benchBackends = flag.String("motifd.backends", "cpu,cuda,auto,no-mail,no-steal", "backends of BenchmarkBatch, the first two at least")
-	benchPasses   = flag.Int("motifd.passes", 1, "times that BenchmarkBatch searches every query")
+	benchBackends = flag.String("motifd.backends", "cpu,cuda,auto,no-mail,no-steal",
+		"backends of BenchmarkBatch, the first two at least")
+	benchPasses = flag.Int("motifd.passes", 1, "times that BenchmarkBatch searches every query")
 )
 
 // BenchmarkBatch inserts a tenth of a generated graph in one batch and prints a table: counts of every query by both
@@ -31,7 +32,8 @@ var (
 func BenchmarkBatch(b *testing.B) {
 	began := time.Now()
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, *benchQueries, 10)
-	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels (made in %.1f s)\n", w.graph.Vertices(), w.graph.Edges(),
+	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels (made in %.1f s)\n", w.graph.Vertices(),
+		w.graph.Edges(),
 		len(w.batch), *benchLabels, time.Since(began).Seconds())
 	start := time.Now()
 	clock := func() int64 { return int64(time.Since(start)) }
@@ -43,7 +45,8 @@ func BenchmarkBatch(b *testing.B) {
 	for _, v := range []struct {
 		name string
 		opt  cuda.Options
-	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock, Timeout: context.WithTimeout}}, {"no-mail", cuda.Options{NoMail: true}},
+	}{{"cuda", cuda.Options{}}, {"auto", cuda.Options{Clock: clock, Timeout: context.WithTimeout}},
+		{"no-mail", cuda.Options{NoMail: true}},
 		{"no-steal", cuda.Options{NoMail: true, NoSteal: true}}} {
 		if !slices.Contains(strings.Split(*benchBackends, ","), v.name) {
 			continue
@@ -96,7 +99,8 @@ func BenchmarkBatch(b *testing.B) {
 		}
 		staged := time.Since(began) - ready
 		_, first, _ := measure(b, be.be, plans[0], matcher.WantCount, *benchLimit, nil)
-		fmt.Printf("%s: load and prepare %.3f s, stage %.3f s, first search %.3f s\n", be.name, ready.Seconds(), staged.Seconds(), first)
+		fmt.Printf("%s: load and prepare %.3f s, stage %.3f s, first search %.3f s\n", be.name, ready.Seconds(),
+			staged.Seconds(), first)
 		each, over := map[string]float64{}, map[string]bool{}
 		for pass := range *benchPasses {
 			for _, p := range plans {
@@ -156,7 +160,8 @@ func rowsBench(b *testing.B, plans []*matcher.Plan, host, device matcher.Backend
 				n += g.Rows.Len()
 				return nil
 			})
-			fmt.Printf("rows %-10s %-5s %10d %10.4f s %8.2f M/s complete %v\n", p.Query.Name, be.Name(), n, s, float64(n)/s/1e6, ok)
+			fmt.Printf("rows %-10s %-5s %10d %10.4f s %8.2f M/s complete %v\n", p.Query.Name, be.Name(), n, s,
+				float64(n)/s/1e6, ok)
 		}
 	}
 }

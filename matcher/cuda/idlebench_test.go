@@ -43,7 +43,8 @@ func BenchmarkIdleGPU(b *testing.B) {
 				all := []*follower{
 					{name: "cpu", be: cpu.New(options)},
 					{name: "again", be: cpu.New(options)},
-					{name: "idle", be: cuda.New(cuda.Options{Device: absent{}, CPU: options, Clock: clock, Timeout: context.WithTimeout,
+					{name: "idle", be: cuda.New(cuda.Options{Device: absent{}, CPU: options, Clock: clock,
+						Timeout:   context.WithTimeout,
 						Placement: placement.New(placement.Options{Fill: math.MaxUint64, Explore: 1e-12})})},
 				}
 				// Where a graph lies in memory depends on which was made first.
@@ -51,8 +52,10 @@ func BenchmarkIdleGPU(b *testing.B) {
 				playStream(b, s, uint64(round), slices.Concat(all[at:], all[:at]))
 				host := all[0]
 				for _, f := range all[1:] {
-					ratios[f.name+"-total"] = append(ratios[f.name+"-total"], f.total().Seconds()/host.total().Seconds())
-					ratios[f.name+"-p50"] = append(ratios[f.name+"-p50"], f.quantile(0.5).Seconds()/host.quantile(0.5).Seconds())
+					ratios[f.name+"-total"] = append(ratios[f.name+"-total"], f.total().Seconds()/host.total().
+						Seconds())
+					ratios[f.name+"-p50"] = append(ratios[f.name+"-p50"], f.quantile(0.5).Seconds()/host.quantile(0.5).
+						Seconds())
 					more := &follower{}
 					for k := range f.took {
 						more.took = append(more.took, f.took[k]-host.took[k])
@@ -61,8 +64,10 @@ func BenchmarkIdleGPU(b *testing.B) {
 				}
 				if testing.Verbose() {
 					for _, f := range all {
-						fmt.Printf("idle %d %-12s %-5s %4d batches: total %9.3f ms, p50 %8.3f ms, p99 %8.3f ms\n", round, s.name, f.name,
-							len(f.took), f.total().Seconds()*1e3, f.quantile(0.5).Seconds()*1e3, f.quantile(0.99).Seconds()*1e3)
+						fmt.Printf("idle %d %-12s %-5s %4d batches: total %9.3f ms, p50 %8.3f ms, p99 %8.3f ms\n",
+							round, s.name, f.name,
+							len(f.took), f.total().Seconds()*1e3, f.quantile(0.5).Seconds()*1e3, f.quantile(0.99).
+								Seconds()*1e3)
 					}
 				}
 			}

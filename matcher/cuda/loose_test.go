@@ -77,8 +77,10 @@ func loosePattern(rng *rand.Rand, name string, shape matchertest.Shape) *matcher
 // looseCase draws a small graph with many parallel edges, some of them told apart by nothing but an id, and patterns
 // for it.
 func looseCase(rng *rand.Rand) (shape matchertest.Shape, queries []*matcher.Query, batches [][]dyngraph.Message) {
-	shape = matchertest.Shape{Directed: rng.IntN(3) > 0, Vertices: 3 + rng.IntN(6), Edges: 8 + rng.IntN(12), Messages: 12 + rng.IntN(24),
-		Full: rng.IntN(2) == 0, Labels: matchertest.Labels{Vertex: []string{"L0", ""}, Edge: []string{"a", "b", "c", ""}[rng.IntN(3):]}}
+	shape = matchertest.Shape{Directed: rng.IntN(3) > 0, Vertices: 3 + rng.IntN(6), Edges: 8 + rng.IntN(12),
+		Messages: 12 + rng.IntN(24),
+		Full:     rng.IntN(2) == 0, Labels: matchertest.Labels{Vertex: []string{"L0", ""},
+			Edge: []string{"a", "b", "c", ""}[rng.IntN(3):]}}
 	for len(queries) < 3 {
 		q := loosePattern(rng, fmt.Sprint("q", len(queries)), shape)
 		if q.Validate(shape.Directed) == nil { // else what was cut off connected it

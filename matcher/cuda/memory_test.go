@@ -58,8 +58,11 @@ func TestTightMemory(t *testing.T) {
 		var stream []dyngraph.Message
 		for len(stream) < 5000 {
 			if from, to := rng.IntN(400+len(stream)/50), rng.IntN(400+len(stream)/50); from != to {
-				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
-					FromLabel: string(rune('a' + from%3)), ToLabel: string(rune('a' + to%3)), Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
+				stream = append(stream, dyngraph.Message{
+					Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to),
+						Label:     "e",
+						FromLabel: string(rune('a' + from%3)), ToLabel: string(rune('a' + to%3)),
+						Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
 			}
 		}
 		for _, c := range []struct {
@@ -77,11 +80,14 @@ func TestTightMemory(t *testing.T) {
 // growOn searches a small batch and a large one, the latter with so much more memory. It tells whether some was short
 // on the way, and whether it was done.
 func growOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, first, room int) (short, done bool) {
-	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts, Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
-		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true}, {Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
+	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts,
+		Vertices: []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "b"}, {Name: "z", Label: "c"}},
+		Edges: []matcher.QueryEdge{{Name: "e", From: 0, To: 1, Label: "e", Either: true},
+			{Name: "f", From: 1, To: 2, Label: "e", Either: true}}}
 	dev := &tight{Device: cudatest.NewDevice(t, rng), sizes: map[kernels.Ptr]int{}, withoutLimit: true}
 	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+		Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()
 	bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 	count := func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }
@@ -124,8 +130,10 @@ func TestTightMemoryForBlocks(t *testing.T) {
 		var stream []dyngraph.Message
 		for len(stream) < 600 {
 			if from, to := rng.IntN(60), rng.IntN(60); from != to {
-				stream = append(stream, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
-					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
+				stream = append(stream, dyngraph.Message{
+					Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to),
+						Label:     "e",
+						FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(stream))}}}})
 			}
 		}
 		enough, last := countOn(t, rng, stream, 0, 0)
@@ -145,18 +153,22 @@ func countOn(t *testing.T, rng *rand.Rand, stream []dyngraph.Message, most, shor
 	}
 	vertices := []matcher.QueryVertex{{Name: "x", Label: "a"}, {Name: "y", Label: "a"}, {Name: "z", Label: "a"}}
 	queries := []*matcher.Query{
-		{Name: "path", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2)}},
-		{Name: "triangle", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices, Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2), edge(0, 2)}},
+		{Name: "path", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices,
+			Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2)}},
+		{Name: "triangle", Version: 1, Emit: matcher.EmitCounts, Vertices: vertices,
+			Edges: []matcher.QueryEdge{edge(0, 1), edge(1, 2), edge(0, 2)}},
 	}
 	dev := &tight{Device: cudatest.NewDevice(t, rng), sizes: map[kernels.Ptr]int{}, most: most, withoutLimit: most == 0}
 	want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+	got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+		Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 	defer func() { check(t, got.Close()) }()
 	bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 	bench.Stage(stream)
 	requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 	for range 2 {
-		compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests), bench.Search(got, dyngraph.Inserted, requests))
+		compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests),
+			bench.Search(got, dyngraph.Inserted, requests))
 		if dev.short != short {
 			t.Errorf("with %d bytes: %d allocations failed, not %d", most, dev.short, short)
 		}

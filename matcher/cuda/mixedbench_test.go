@@ -50,8 +50,10 @@ func BenchmarkMixedStream(b *testing.B) {
 			playStream(b, s, uint64(round), took)
 			better := min(took[0].total(), took[1].total()).Seconds()
 			for _, f := range took {
-				fmt.Printf("mixed %d %-12s %-5s %4d batches: total %9.3f ms, p50 %8.3f ms, p99 %8.3f ms, %.3f of the better\n", round, s.name, f.name,
-					len(f.took), f.total().Seconds()*1e3, f.quantile(0.5).Seconds()*1e3, f.quantile(0.99).Seconds()*1e3, f.total().Seconds()/better)
+				fmt.Printf("mixed %d %-12s %-5s %4d batches: total %9.3f ms, p50 %8.3f ms, p99 %8.3f ms, %.3f of "+
+					"the better\n", round, s.name, f.name,
+					len(f.took), f.total().Seconds()*1e3, f.quantile(0.5).Seconds()*1e3, f.quantile(0.99).
+						Seconds()*1e3, f.total().Seconds()/better)
 				ratios[s.name+" "+f.name] = append(ratios[s.name+" "+f.name], f.total().Seconds()/better)
 			}
 			fmt.Printf("mixed %d %-12s %v\n", round, s.name, reasons)
@@ -61,7 +63,8 @@ func BenchmarkMixedStream(b *testing.B) {
 		for _, name := range []string{"cpu", "cuda", "auto", "never"} {
 			all := ratios[s.name+" "+name]
 			slices.Sort(all)
-			fmt.Printf("mixed median of %d: %-12s %-5s %.3f of the better (%.3f to %.3f)\n", len(all), s.name, name, all[len(all)/2], all[0], all[len(all)-1])
+			fmt.Printf("mixed median of %d: %-12s %-5s %.3f of the better (%.3f to %.3f)\n", len(all), s.name, name,
+				all[len(all)/2], all[0], all[len(all)-1])
 		}
 	}
 }
@@ -70,7 +73,8 @@ func BenchmarkMixedStream(b *testing.B) {
 func benchFollowers(devices []kernels.Device, c placement.Calibration, reasons map[string]int) []*follower {
 	clock := benchClock()
 	device := func(dev kernels.Device, p *placement.Placement) matcher.Backend {
-		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock, Timeout: context.WithTimeout, Placement: p})
+		return cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Clock: clock}, Clock: clock,
+			Timeout: context.WithTimeout, Placement: p})
 	}
 	return []*follower{
 		{name: "cpu", be: cpu.New(cpu.Options{Clock: clock})},
@@ -93,11 +97,12 @@ func calibrated(tb testing.TB, dev kernels.Device, clock func() int64) *placemen
 // choosing returns a choice for a device that was measured. It counts reasons.
 func choosing(c placement.Calibration, reasons map[string]int) *placement.Placement {
 	fmt.Printf("device: %.1f us a round trip, %.1f GB/s\n", c.RoundTrip/1e3, 1/c.Byte)
-	return placement.New(placement.Options{Device: c, Rehearse: 500e6, Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
-		if reasons != nil {
-			reasons[s.String()+" "+string(r)]++
-		}
-	}})
+	return placement.New(placement.Options{Device: c, Rehearse: 500e6,
+		Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
+			if reasons != nil {
+				reasons[s.String()+" "+string(r)]++
+			}
+		}})
 }
 
 // kept is a device that its backend does not close: opening one takes longer than many a stream.

@@ -84,7 +84,8 @@ func (o *orderer) open() (err error) {
 	}
 	for i := range o.chunk {
 		if o.chunk[i] == nil {
-			if o.chunk[i], err = o.dev.AllocHost(min(chunkBytes, max(o.memory/16, 4*kernels.MaxStride)&^3)); err != nil {
+			if o.chunk[i], err = o.dev.AllocHost(min(chunkBytes, max(o.memory/16, 4*kernels.MaxStride)&^3)); err !=
+				nil {
 				return err
 			}
 		}
@@ -127,7 +128,8 @@ func (o *orderer) begin(j *job, l *lane) error {
 	}
 	at := func(offset int) kernels.Ptr { return o.arena.Ptr + kernels.Ptr(offset) }
 	j.ring = at(ring)
-	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.Ptr, Sort: kernels.Sort{Work: o.work.Ptr}}
+	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.Ptr,
+		Sort: kernels.Sort{Work: o.work.Ptr}}
 	for i := range 2 {
 		o.rows.Sort.Keys[i], o.rows.Sort.Values[i], o.out[i] = at(keys[i]), at(values[i]), at(out[i])
 	}
@@ -162,7 +164,8 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	for i := range first {
 		first[i] = kernels.None
 	}
-	if err := o.lane.Put(&o.first, kernels.Bytes(first)); err != nil { // now: where it is large, it waits for what was asked of the lane
+	// now: where it is large, it waits for what was asked of the lane
+	if err := o.lane.Put(&o.first, kernels.Bytes(first)); err != nil {
 		return nil, err
 	}
 	if err := o.lane.begin(); err != nil {

@@ -91,8 +91,10 @@ func TestOverflow(t *testing.T) {
 		}
 		for g := range groups {
 			slices.SortFunc(all[g], groups[g].layout.Compare)
-			if len(got[g])+lost[g] != len(all[g]) || most[g] < 0 && lost[g] > 0 || lost[g] > 0 && len(got[g]) < most[g] {
-				t.Fatalf("group %d: %d rows and %d lost of %d, %d wanted", g, len(got[g]), lost[g], len(all[g]), most[g])
+			if len(got[g])+lost[g] != len(all[g]) || most[g] < 0 && lost[g] > 0 || lost[g] > 0 &&
+				len(got[g]) < most[g] {
+				t.Fatalf("group %d: %d rows and %d lost of %d, %d wanted", g, len(got[g]), lost[g], len(all[g]),
+					most[g])
 			}
 			n := len(got[g])
 			if lost[g] > 0 {
@@ -124,7 +126,8 @@ func TestOverflowFails(t *testing.T) {
 	}
 	batch := matcher.NewBatchBudget(matcher.Limits{Spill: 1})
 	batch.Arm()
-	full := overflow{file: rowsort.File{Open: tempfile.In(t.TempDir()), Budget: matcher.NewBudget(matcher.Limits{Spill: 1}, 0, batch)}}
+	full := overflow{file: rowsort.File{Open: tempfile.In(t.TempDir()),
+		Budget: matcher.NewBudget(matcher.Limits{Spill: 1}, 0, batch)}}
 	defer full.close()
 	if err := fill(&full); err != errOver {
 		t.Error(err)

@@ -31,7 +31,8 @@ func TestNoRowIsFoundTwice(t *testing.T) {
 		dev := &prompt{Device: cudatest.NewDevice(t, rng)}
 		dir := t.TempDir()
 		o := randomOptions(rng)
-		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(dir), GroupMemory: 1 << rng.IntN(20)}, 1
+		o.Device, o.CPU, o.RowMemory = dev,
+			cpu.Options{Threads: 1, TempFiles: tempfile.In(dir), GroupMemory: 1 << rng.IntN(20)}, 1
 		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		got := cuda.New(o)
 		defer func() { check(t, got.Close()) }()
@@ -63,10 +64,15 @@ func TestTiesBeyondMemory(t *testing.T) {
 		var batch []dyngraph.Message
 		for i := range 20 + rng.IntN(20) {
 			at := rng.IntN(3)
-			batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(at), To: fmt.Sprint(at + 1), Label: fmt.Sprint("e", i),
-				FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(i)}}}})
+			batch = append(batch, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(at), To: fmt.Sprint(at + 1),
+					Label:     fmt.Sprint("e", i),
+					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(i)}}}})
 		}
-		rng.Shuffle(len(batch), func(i, j int) { batch[i].Updates, batch[j].Updates = batch[j].Updates, batch[i].Updates })
+		rng.Shuffle(len(batch), func(i, j int) {
+			batch[i].Updates, batch[j].Updates = batch[j].Updates,
+				batch[i].Updates
+		})
 		q := &matcher.Query{Name: "path", Version: 1}
 		for i := range 4 {
 			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: "a"})
@@ -75,7 +81,8 @@ func TestTiesBeyondMemory(t *testing.T) {
 			}
 		}
 		o := randomOptions(rng)
-		o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << rng.IntN(12)}
+		o.Device, o.CPU = cudatest.NewDevice(t, rng),
+			cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), GroupMemory: 1 << rng.IntN(12)}
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), cuda.New(o)
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, want, got)

@@ -31,10 +31,13 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		return nil, err
 	}
 	s := &pass{run: r, job: j, shape: j.shape}
-	s.p = kernels.Search{Graph: j.graph, Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner), Task: r.task.Ptr, Net: j.net,
-		Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Control: r.control.Ptr, Parked: r.parked.Ptr, Box: r.box.Ptr, Mail: r.mail.Ptr, Ring: j.ring,
+	s.p = kernels.Search{Graph: j.graph, Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner),
+		Task: r.task.Ptr, Net: j.net,
+		Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Control: r.control.Ptr, Parked: r.parked.Ptr,
+		Box: r.box.Ptr, Mail: r.mail.Ptr, Ring: j.ring,
 		Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
-		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n), Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
+		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n),
+		Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
 		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.Ptr}
 	p := &s.p
 	for _, turns := range []int{r.turns, j.meter.turns()} {
@@ -74,7 +77,8 @@ func (r *runner) blocks(s *pass) error {
 	if _, err := r.flatBox.Claim(s.shape.Warps() * 4); err != nil {
 		return err
 	}
-	if _, err := r.left.Claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil { // the largest is last, as others go without when it fails
+	// the largest is last, as others go without when it fails
+	if _, err := r.left.Claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
 	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
@@ -94,7 +98,8 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	if s.flat {
 		c.Next = min(c.Next, c.Left) // more may be left now
 	}
-	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy} // busy: work in the mail
+	// busy: work in the mail
+	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy}
 	if err := r.lane.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
@@ -120,7 +125,8 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 			return err
 		}
 	}
-	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.Ptr}, fetch{kernels.Bytes(r.tally), r.shared.Ptr}); err != nil {
+	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.Ptr}, fetch{kernels.Bytes(r.tally), r.shared.Ptr}); err !=
+		nil {
 		return err
 	}
 	var err error

@@ -17,7 +17,8 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 	if p == nil {
 		return s.onDevice(ctx, here)
 	}
-	for _, want := range [...]matcher.Want{matcher.WantCount, matcher.WantAny, matcher.WantRows} { // rows come after totals
+	// rows come after totals
+	for _, want := range [...]matcher.Want{matcher.WantCount, matcher.WantAny, matcher.WantRows} {
 		of := wanting(want, s.reqs, here)
 		if len(of) == 0 {
 			continue
@@ -129,7 +130,8 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side,
 
 // timed calls f, for no longer than a number of nanoseconds unless that is 0, and tells how long it took and whether it
 // ended by itself.
-func (b *Backend) timed(ctx context.Context, limit int64, f func(context.Context) error) (took int64, done bool, err error) {
+func (b *Backend) timed(ctx context.Context, limit int64,
+	f func(context.Context) error) (took int64, done bool, err error) {
 	bounded := ctx
 	if limit > 0 && b.opt.Timeout != nil {
 		var cancel context.CancelFunc

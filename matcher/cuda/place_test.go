@@ -20,7 +20,8 @@ func TestP2Placement(t *testing.T) {
 	var seen compared
 	sides, reasons := map[placement.Side]int{}, map[placement.Reason]int{}
 	enough := func() bool {
-		return seen.all() && min(sides[placement.CPU], sides[placement.GPU], reasons[placement.Exploring], reasons[placement.Repeated]) > 0
+		return seen.all() && min(sides[placement.CPU], sides[placement.GPU], reasons[placement.Exploring],
+			reasons[placement.Repeated]) > 0
 	}
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 5))
@@ -31,7 +32,8 @@ func TestP2Placement(t *testing.T) {
 			now += 1 << rng.IntN(22)
 			return now
 		}
-		o.Placement = placement.New(placement.Options{Fill: 1 + rng.Uint64N(64), Explore: 10, Rehearse: 1 << rng.IntN(36),
+		o.Placement = placement.New(placement.Options{Fill: 1 + rng.Uint64N(64), Explore: 10,
+			Rehearse: 1 << rng.IntN(36),
 			Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
 				sides[s]++
 				reasons[r]++

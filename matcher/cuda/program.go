@@ -85,9 +85,11 @@ const (
 )
 
 // program makes data of a matching order.
-func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32, by cause) kernels.Program {
-	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)), k: kernels.Program{Mode: mode,
-		Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}}
+func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32,
+	by cause) kernels.Program {
+	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)),
+		k: kernels.Program{Mode: mode,
+			Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}}
 	c.symmetric = mode != kernels.ModeCount && p.Query.Unit == matcher.Subgraphs
 	if o.Edge >= 0 {
 		c.k.Start, c.k.Anchor, c.mapped, c.slot[o.Edge] = 2, uint32(o.Edge), 1<<o.Edge, kernels.AnchorAt
@@ -167,7 +169,8 @@ type compiler struct {
 // step appends a step that nothing is known of.
 func (c *compiler) step(place int) *kernels.Step {
 	s := &c.k.Step[c.k.Steps]
-	*s = kernels.Step{Vertex: kernels.None, Place: uint32(place), Back: c.backs, After: kernels.None, Before: kernels.None}
+	*s = kernels.Step{Vertex: kernels.None, Place: uint32(place), Back: c.backs, After: kernels.None,
+		Before: kernels.None}
 	c.k.Steps++
 	return s
 }
@@ -220,7 +223,8 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 	if b.Either {
 		dir = kernels.Either
 	}
-	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir, Edge: uint32(b.Edge),
+	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir,
+		Edge: uint32(b.Edge),
 		Rule: c.rule(b.Edge), Near: uint32(c.p.VertexLabels[c.o.Steps[to].Vertex])}
 	c.slot[b.Edge] = c.backs
 	c.backs++
@@ -339,5 +343,6 @@ func hasLeaf(p *matcher.Plan) bool {
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
 	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // else what is taken is no single one
-	return single && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label && a.Dir == b.Dir && a.Rule == b.Rule
+	return single && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label && a.Dir == b.Dir &&
+		a.Rule == b.Rule
 }

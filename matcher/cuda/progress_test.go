@@ -22,10 +22,12 @@ import (
 func TestADeviceTellsItsAnchors(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		b := cuda.New(
-			cuda.Options{Device: cudatest.NewDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
+			cuda.Options{Device: cudatest.NewDevice(t, rng),
+				CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
 		)
 		e, err := matcher.NewEngine(
-			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b, Planner: plan.New()},
+			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b,
+				Planner: plan.New()},
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -139,7 +139,8 @@ func judgeRaces(log io.Reader, base int) (kinds map[string]int, races map[string
 				kinds[fmt.Sprintf("%s, then %s, of %s", describeAccess(h, 0), describeAccess(h, 1), field)]++
 			} else {
 				first, second := h.accesses[0], h.accesses[1]
-				race := fmt.Sprintf("%s: %s at %s, then %s at %s (%s)", why, first.kind(), first.where, second.kind(), second.where, field)
+				race := fmt.Sprintf("%s: %s at %s, then %s at %s (%s)", why, first.kind(), first.where, second.kind(),
+					second.where, field)
 				races[race] = append(races[race], h.at)
 			}
 		} else if m := summaryLine.FindStringSubmatch(line); m != nil {
@@ -160,7 +161,8 @@ func judgeRaces(log io.Reader, base int) (kinds map[string]int, races map[string
 		judged += len(at)
 	}
 	if err := lines.Err(); err != nil || read+groups != said || read != judged {
-		return nil, nil, fmt.Errorf("%d hazards, of which %d can be read, and racecheck speaks of %d: %w", read, judged, said, err)
+		return nil, nil, fmt.Errorf("%d hazards, of which %d can be read, and racecheck speaks of %d: %w", read, judged,
+			said, err)
 	}
 	return kinds, races, nil
 }
@@ -205,12 +207,14 @@ func TestRaces(t *testing.T) {
 	} {
 		kinds := strings.Fields(c.first)
 		log := fmt.Sprintf("========= Error: Potential RAW hazard detected at __shared__ 0x%x in block (1,0,0) :\n"+
-			"=========     %s Thread (%d,0,0) at %s+0x10\n=========     %s Thread (%d,0,0) at %s+0x20\n=========     Current Value : 0\n",
+			"=========     %s Thread (%d,0,0) at %s+0x10\n=========     %s Thread (%d,0,0) at %s+0x20\n=========    "+
+			" Current Value : 0\n",
 			c.at+1024, kinds[0], 32*c.warps[0], c.where, kinds[1], 32*c.warps[1]+5, c.where)
 		if _, _, err := judgeRaces(strings.NewReader(log), 1024); err == nil {
 			t.Error("half a log is a whole one")
 		}
-		_, races, err := judgeRaces(strings.NewReader(log+"========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"), 1024)
+		_, races, err := judgeRaces(strings.NewReader(
+			log+"========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"), 1024)
 		if want := c.races; err != nil || len(races) != want {
 			t.Errorf("%s of byte %d by warps %v: %v, %v", c.first, c.at, c.warps, races, err)
 		}

@@ -53,7 +53,8 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 }
 
 // rehearse has one side answer requests of one kind, both signs, and hands nothing on.
-func (b *Backend) rehearse(ctx context.Context, side placement.Side, reqs []matcher.Request, of []int) (done bool, err error) {
+func (b *Backend) rehearse(ctx context.Context, side placement.Side, reqs []matcher.Request,
+	of []int) (done bool, err error) {
 	p := b.opt.Placement
 	w := placement.Work{Want: reqs[of[0]].Want}
 	size, more := b.fits.Size(b.g, b.delta, dyngraph.Deleted, reqs, of)

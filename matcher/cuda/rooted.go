@@ -108,7 +108,8 @@ func (b *Backend) rowsOf(
 		return emit(matcher.Rows{Vertices: layout.Vertices, Edges: layout.Edges, Data: data})
 	}
 	next, found := put, uint64(0)
-	held := heldRows{layout: layout, memory: b.opt.CPU.GroupMemory, file: rowsort.File{Open: b.opt.CPU.TempFiles, Budget: budget}}
+	held := heldRows{layout: layout, memory: b.opt.CPU.GroupMemory,
+		file: rowsort.File{Open: b.opt.CPU.TempFiles, Budget: budget}}
 	defer held.close()
 	if budget != nil {
 		next = held.add

@@ -31,7 +31,8 @@ func BenchmarkRows(b *testing.B) {
 		b.Fatal(err)
 	}
 	pinned := copyRate(b, dev)
-	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels; page-locked copies from %s: %.1f GB/s\n", w.graph.Vertices(), w.graph.Edges(),
+	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels; page-locked copies from %s: %.1f GB/s\n",
+		w.graph.Vertices(), w.graph.Edges(),
 		len(w.batch), *benchLabels, dev.Info().Name, pinned)
 	origin := time.Now()
 	clock := func() int64 { return int64(time.Since(origin)) }
@@ -62,7 +63,8 @@ func BenchmarkRows(b *testing.B) {
 	if err := be.Stage(delta); err != nil {
 		b.Fatal(err)
 	}
-	fmt.Printf("%-9s %12s %6s %6s %16s %16s %26s %8s\n", "query", "matches", "bytes", "waves", "found M/s", "ordered M/s", "in host memory M/s, GB/s", "share")
+	fmt.Printf("%-9s %12s %6s %6s %16s %16s %26s %8s\n", "query", "matches", "bytes", "waves", "found M/s",
+		"ordered M/s", "in host memory M/s, GB/s", "share")
 	shown := 0
 	for _, p := range plans {
 		r, _, ok := measure(b, be, p, matcher.WantCount, *benchLimit, nil)
@@ -72,7 +74,8 @@ func BenchmarkRows(b *testing.B) {
 		width := len(p.Query.Vertices) + len(p.Query.Edges)
 		var took [3]float64
 		var spans []device.TraceSpan
-		for _, trace.Until = range []device.Stage{device.Emitted, device.Searched, device.Ordered, device.Emitted} { // the first warms up
+		// the first warms up
+		for _, trace.Until = range []device.Stage{device.Emitted, device.Searched, device.Ordered, device.Emitted} {
 			trace.Reset()
 			check := orderCheck{rng: rand.New(rand.NewPCG(1, 1))}
 			if _, _, ok = measure(b, be, p, matcher.WantRows, *benchLimit, check.group); !ok {
@@ -93,10 +96,12 @@ func BenchmarkRows(b *testing.B) {
 		n := float64(r.Count.Lo)
 		rate := func(s device.Stage) float64 { return n / took[s] / 1e3 }
 		gigabytes := rate(device.Emitted) * float64(4*width) / 1e3
-		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width, waves(spans), rate(device.Searched),
+		fmt.Printf("%-9s %12d %6d %6d %16.0f %16.0f %15.0f %10.1f %7.0f%%\n", p.Query.Name, r.Count.Lo, 4*width,
+			waves(spans), rate(device.Searched),
 			rate(device.Ordered), rate(device.Emitted), gigabytes, 100*gigabytes/pinned)
 		ms := totals(spans)
-		fmt.Printf("          in all %.1f ms: search %.1f, order %.1f, copy %.1f, handed out within %.1f\n", took[device.Emitted], ms["search"], ms["order"], ms["copy"], ms["emit"])
+		fmt.Printf("          in all %.1f ms: search %.1f, order %.1f, copy %.1f, handed out within %.1f\n",
+			took[device.Emitted], ms["search"], ms["order"], ms["copy"], ms["emit"])
 		if shown < 2 && waves(spans) > 2 {
 			shown++
 			printSpans(spans)

@@ -36,8 +36,9 @@ type runner struct {
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // nanoseconds of the last launch
 
-	rate  [2]float64 // rows that a task of a batch gives, by what is searched, deletions and insertions; negative: not known
-	turns int        // of a warp in one launch, when fewer than Options.Slice
+	// rows that a task of a batch gives, by what is searched, deletions and insertions; negative: not known
+	rate  [2]float64
+	turns int // of a warp in one launch, when fewer than Options.Slice
 	// How often work was split since Load: in blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
@@ -62,7 +63,8 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*device.Buffer {
-	return []*device.Buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
+	return []*device.Buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net,
+		&r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
 }
 
 func (r *runner) Free() error {
@@ -238,7 +240,8 @@ func (r *runner) spread(runs []kernels.Run, n int) error {
 	if _, err := r.task.Claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
-	return kernels.RunTasks(r.lane.q, kernels.Runs{Run: r.run.Ptr, Net: r.net.Ptr, Task: r.task.Ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
+	return kernels.RunTasks(r.lane.q,
+		kernels.Runs{Run: r.run.Ptr, Net: r.net.Ptr, Task: r.task.Ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
 }
 
 func badOutput(format string, args ...any) error {

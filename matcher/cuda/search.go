@@ -73,7 +73,8 @@ type merger struct {
 	stop1 bool // what tell answered of the last head that is left out
 }
 
-func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int, results []matcher.Result,
+func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int,
+	results []matcher.Result,
 	emit func(matcher.Group) error, over matcher.Exceeded) *merger {
 	m := &merger{there: there, emit: emit, tell: over}
 	sub := requestsOf(reqs, there)
@@ -197,7 +198,8 @@ func (s *batchSearch) budget(i int) *matcher.Budget { return s.reqs[i].Budget }
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.Graph(), slots: s.b.mirror.Slots(), net: s.b.mirror.Net(), sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+	j := &job{graph: s.b.mirror.Graph(), slots: s.b.mirror.Slots(), net: s.b.mirror.Net(), sees: kernels.SeeInserted,
+		requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted

@@ -62,15 +62,18 @@ func (e promptEvent) Since(earlier kernels.Event) (float64, error) {
 func paths(rng *rand.Rand, among, edges int, vertices ...string) (batch []dyngraph.Message, q *matcher.Query) {
 	for len(batch) < edges {
 		if from, to := rng.IntN(among), rng.IntN(among); from != to {
-			batch = append(batch, dyngraph.Message{Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to), Label: "e",
-				FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
+			batch = append(batch, dyngraph.Message{
+				Updates: []dyngraph.Update{{Op: dyngraph.InsertEdge, From: fmt.Sprint(from), To: fmt.Sprint(to),
+					Label:     "e",
+					FromLabel: "a", ToLabel: "a", Pos: dyngraph.Position{Offset: int64(len(batch))}}}})
 		}
 	}
 	q = &matcher.Query{Name: "path", Version: 1}
 	for i, name := range vertices {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: name, Label: "a"})
 		if i > 0 {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: "to " + name, From: i - 1, To: i, Label: "e", Either: true})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: "to " + name, From: i - 1, To: i, Label: "e",
+				Either: true})
 		}
 	}
 	return batch, q
@@ -83,12 +86,14 @@ func TestWavesGoOnWhileRowsAreTaken(t *testing.T) {
 		batch, q := paths(rng, 60, 400, "x", "y", "z")
 		dev := &prompt{Device: cudatest.NewDevice(t, rng)}
 		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
+		got := cuda.New(cuda.Options{Device: dev, CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+			Shape: kernels.Shape{Blocks: 2, BlockWarps: 2}, RowMemory: 1 << 17})
 		defer func() { check(t, got.Close()) }()
 		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
 		bench.Stage(batch)
 		requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantRows })
-		compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests), bench.Search(got, dyngraph.Inserted, requests))
+		compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests),
+			bench.Search(got, dyngraph.Inserted, requests))
 		before, seen := dev.waves, map[int]bool{}
 		_, err := got.Search(t.Context(), dyngraph.Inserted, requests, func(matcher.Group) error {
 			seen[dev.launches] = true

@@ -20,14 +20,17 @@ import (
 func TestCountsBeyond128Bits(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		star := func(leaves int, name string, unit matcher.Unit) *matcher.Query {
-			q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: unit, Vertices: []matcher.QueryVertex{{Name: "hub", Label: "H"}}}
+			q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: unit,
+				Vertices: []matcher.QueryVertex{{Name: "hub", Label: "H"}}}
 			for i := range leaves {
 				q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: "L"})
-				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1, Label: "e", Either: true})
+				q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: 0, To: i + 1, Label: "e",
+					Either: true})
 			}
 			return q
 		}
-		queries := []*matcher.Query{star(29, "a", 0), star(31, "b", 0), star(31, "c", matcher.Subgraphs), star(3, "d", 0), star(27, "e", matcher.Subgraphs)}
+		queries := []*matcher.Query{star(29, "a", 0), star(31, "b", 0), star(31, "c", matcher.Subgraphs),
+			star(3, "d", 0), star(27, "e", matcher.Subgraphs)}
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, false, plan.New(), queries, want, got)
 		var msgs []dyngraph.Message
@@ -42,7 +45,8 @@ func TestCountsBeyond128Bits(t *testing.T) {
 		for i := range near {
 			add(dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("l", i), Label: "L"})
 			for hub := range 3 {
-				add(dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("h", hub), To: fmt.Sprint("l", i), Label: "e"})
+				add(dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("h", hub), To: fmt.Sprint("l", i),
+					Label: "e"})
 			}
 		}
 		bench.Stage(msgs)

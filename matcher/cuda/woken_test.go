@@ -27,21 +27,25 @@ func TestWokenPlan(t *testing.T) {
 			for i, l := range labels {
 				q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: string(rune('x' + i)), Label: l})
 				if i > 0 {
-					q.Edges = append(q.Edges, matcher.QueryEdge{Name: string(rune('e' + i)), From: i - 1, To: i, Label: "e", Either: true})
+					q.Edges = append(q.Edges, matcher.QueryEdge{Name: string(rune('e' + i)), From: i - 1, To: i,
+						Label: "e", Either: true})
 				}
 			}
 			return q
 		}
 		queries := []*matcher.Query{query("path", "A", "B", "C"), query("two", "C", "C")}
 		want := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-		got := cuda.New(cuda.Options{Device: cudatest.NewDevice(t, rng), CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
+		got := cuda.New(cuda.Options{Device: cudatest.NewDevice(t, rng),
+			CPU:   cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+			Shape: kernels.Shape{Blocks: 1, BlockWarps: 2}})
 		defer func() { check(t, got.Close()) }()
 		all := []matcher.Backend{want, got}
 		stage := func(ends ...string) {
 			var updates []dyngraph.Update
 			for i := 0; i < len(ends); i += 2 {
 				label := func(key string) string { return string(key[0] - 'a' + 'A') }
-				updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: ends[i], To: ends[i+1], Label: "e", FromLabel: label(ends[i]), ToLabel: label(ends[i+1])})
+				updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: ends[i], To: ends[i+1],
+					Label: "e", FromLabel: label(ends[i]), ToLabel: label(ends[i+1])})
 			}
 			delta, err := g.Stage(updates)
 			check(t, err)

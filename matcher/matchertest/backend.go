@@ -39,9 +39,11 @@ type Bench struct {
 }
 
 // NewBench loads the backends from an empty graph and prepares them for the queries, which must be sorted by name.
-func NewBench(t testing.TB, directed bool, planner matcher.Planner, queries []*matcher.Query, backends ...matcher.Backend) *Bench {
+func NewBench(t testing.TB, directed bool, planner matcher.Planner, queries []*matcher.Query,
+	backends ...matcher.Backend) *Bench {
 	t.Helper()
-	b := &Bench{t: t, Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed}), planner: planner, queries: queries,
+	b := &Bench{t: t, Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed}), planner: planner,
+		queries:  queries,
 		backends: backends}
 	for _, be := range backends {
 		b.must(be.Load(b.Graph))

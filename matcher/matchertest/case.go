@@ -65,7 +65,8 @@ func (c *Case) Graft(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 	from, to := rng.IntN(len(q.Vertices)), rng.IntN(len(q.Vertices))
 	if from == to || rng.IntN(4) > 0 {
 		to = len(more.Vertices)
-		more.Vertices = append(more.Vertices, matcher.QueryVertex{Name: fmt.Sprint("g", to), Label: patternLabel(rng, c.Labels.Vertex)})
+		more.Vertices = append(more.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprint("g", to), Label: patternLabel(rng, c.Labels.Vertex)})
 	}
 	if rng.IntN(2) == 0 {
 		from, to = to, from

@@ -200,7 +200,8 @@ func doubleBroom(directed bool, labels int) *ClosedForm {
 	count := func(only, both, other int64) *big.Int {
 		n := new(big.Int)
 		for j := int64(0); j <= 10; j++ {
-			n.Add(n, times(new(big.Int).Binomial(10, j), falling(only, 10-j), falling(both, j), falling(both+other-j, 10)))
+			n.Add(n, times(new(big.Int).Binomial(10, j), falling(only, 10-j), falling(both, j),
+				falling(both+other-j, 10)))
 		}
 		if !directed { // either hub is the first
 			n.Mul(n, big.NewInt(2))
@@ -232,7 +233,8 @@ func bipartite(directed bool, labels int) *ClosedForm {
 	}
 	f.Change = append(f.Change, insertion("h2", "k60", 0))
 	two := big.NewInt(2)
-	f.Before, f.After, f.Symmetry = times(two, falling(60, 10)), times(two, falling(61, 10)), times(two, falling(10, 10))
+	f.Before, f.After, f.Symmetry = times(two, falling(60, 10)), times(two, falling(61, 10)),
+		times(two, falling(10, 10))
 	return f
 }
 

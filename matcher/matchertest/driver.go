@@ -172,7 +172,8 @@ func (d *Driver) try(ctx context.Context, b *matcher.Batch, look func(*matcher.E
 	out.Summary = sum
 	out.Queries = d.Engine.Queries()
 	if sum.Number != b.Number || sum.Records != uint64(len(out.Records)) || sum.Updates != len(b.Updates) {
-		d.t.Fatalf("batch %d: %d records and %d updates, but the summary says %+v", b.Number, len(out.Records), len(b.Updates), sum)
+		d.t.Fatalf("batch %d: %d records and %d updates, but the summary says %+v", b.Number, len(out.Records),
+			len(b.Updates), sum)
 	}
 	out.check(d.t, b)
 	return out, nil
@@ -195,10 +196,12 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	if ev.FirstIndex != uint64(len(o.Records)) {
 		t.Errorf("batch %d: an event starts at index %d, not %d", b.Number, ev.FirstIndex, len(o.Records))
 	}
-	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot, Count: ev.Count,
+	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot,
+		Count:  ev.Count,
 		Notice: ev.Notice, LossySince: ev.LossySince}
 	if ev.LossySince > 0 && (ev.Sign != dyngraph.Deleted || ev.LossySince >= b.Number) {
-		t.Errorf("batch %d: a record of sign %d says that its query is lossy since batch %d", b.Number, ev.Sign, ev.LossySince)
+		t.Errorf("batch %d: a record of sign %d says that its query is lossy since batch %d", b.Number, ev.Sign,
+			ev.LossySince)
 	}
 	if ev.Kind == matcher.EventNotice && ev.Query.Emit == matcher.EmitDeltas {
 		r.IDs = []uint32{^uint32(0)} // behind what is put out of its group
@@ -236,7 +239,8 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		t.Errorf("batch %d: anchored %v, snapshot %v", b.Number, r.Anchored, ev.Snapshot)
 	}
 	if ev.Rows.Len() == 0 || ev.Rows.Vertices != len(ev.Query.Vertices) || ev.Rows.Edges != len(ev.Query.Edges) {
-		t.Errorf("batch %d: %d rows of %d vertices and %d edges", b.Number, ev.Rows.Len(), ev.Rows.Vertices, ev.Rows.Edges)
+		t.Errorf("batch %d: %d rows of %d vertices and %d edges", b.Number, ev.Rows.Len(), ev.Rows.Vertices,
+			ev.Rows.Edges)
 		return
 	}
 	for i := range ev.Rows.Len() {
@@ -274,7 +278,8 @@ func (o *Output) check(t testing.TB, b *matcher.Batch) {
 	t.Helper()
 	for i := 1; i < len(o.Records); i++ {
 		if x, y := &o.Records[i-1], &o.Records[i]; compareRecords(x, y) >= 0 {
-			t.Fatalf("batch %d is out of order at index %d:\n%s %v\n%s %v", b.Number, i, x.Line(), x.IDs, y.Line(), y.IDs)
+			t.Fatalf("batch %d is out of order at index %d:\n%s %v\n%s %v", b.Number, i, x.Line(), x.IDs, y.Line(),
+				y.IDs)
 		}
 	}
 }
@@ -340,12 +345,13 @@ func (d *Driver) Interrupted(ch *matcher.QueryChange) *Output {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	out, err := d.try(context.Background(), &matcher.Batch{Number: d.next(), Change: prepared}, func(ev *matcher.Event) error {
-		if ev.FirstIndex == 0 && !d.Engine.Interrupt(ev.Query.Name) {
-			d.t.Error("there is nothing to interrupt")
-		}
-		return nil
-	})
+	out, err := d.try(context.Background(), &matcher.Batch{Number: d.next(), Change: prepared},
+		func(ev *matcher.Event) error {
+			if ev.FirstIndex == 0 && !d.Engine.Interrupt(ev.Query.Name) {
+				d.t.Error("there is nothing to interrupt")
+			}
+			return nil
+		})
 	if err != nil {
 		d.t.Fatal(err)
 	}

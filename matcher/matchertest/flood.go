@@ -22,7 +22,8 @@ func NewFlood(matches int) *Flood {
 		f.Query.Vertices = append(f.Query.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: l})
 	}
 	for i, e := range [][2]int{{2, 1}, {1, 3}, {3, 0}} { // a - b - c - d
-		f.Query.Edges = append(f.Query.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
+		f.Query.Edges = append(f.Query.Edges,
+			matcher.QueryEdge{Name: fmt.Sprint("e", i), From: e[0], To: e[1], Either: true})
 	}
 	// The insertion of an edge between a vertex with x neighbours and one with y makes x times y matches.
 	hub := func(side int) int {

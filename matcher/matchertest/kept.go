@@ -34,10 +34,13 @@ func (k *keptEvents) check(t testing.TB, out *Output) {
 		ev.Rows.Data = k.rows[i]
 		identities(t, ev, 0)
 		if got := MatchOf(ev.View, ev.Rows, 0); !reflect.DeepEqual(got, want.Match) {
-			t.Errorf("batch %d: record %d was %v and is %v when the step settles", out.Number, want.Index, want.Match, got)
+			t.Errorf("batch %d: record %d was %v and is %v when the step settles", out.Number, want.Index, want.Match,
+				got)
 		}
-		if ev.Anchor != nil && (ev.Anchor.Pos != want.Anchor || EdgeOf(ev.View, ev.AnchorEdge.Edge) != want.AnchorEdge) {
-			t.Errorf("batch %d: the anchor of record %d was %v and is %v when the step settles", out.Number, want.Index, want.Anchor, ev.Anchor.Pos)
+		if ev.Anchor != nil && (ev.Anchor.Pos != want.Anchor || EdgeOf(ev.View, ev.AnchorEdge.Edge) !=
+			want.AnchorEdge) {
+			t.Errorf("batch %d: the anchor of record %d was %v and is %v when the step settles", out.Number, want.Index,
+				want.Anchor, ev.Anchor.Pos)
 		}
 	}
 }

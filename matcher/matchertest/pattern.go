@@ -57,7 +57,8 @@ func RandomQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Lab
 		if directed {
 			either = loose && rng.IntN(2) == 0
 		}
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Label: edgeLabel, Either: either})
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Label: edgeLabel,
+			Either: either})
 	}
 	return q
 }
@@ -150,7 +151,8 @@ func WideQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Label
 	}
 	either := rng.IntN(3)
 	for i, p := range pairs {
-		e := matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Either: !directed || rng.IntN(4) < either}
+		e := matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Either: !directed ||
+			rng.IntN(4) < either}
 		if rng.IntN(3) == 0 {
 			e.Label = pickLabel(rng, labels.Edge)
 		}

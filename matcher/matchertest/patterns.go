@@ -12,9 +12,11 @@ import (
 func RandomTree(rng *rand.Rand, name string, n int, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
 	for i := range n {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
 		if i > 0 {
-			e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: max(0, i-1-rng.IntN(3)), To: i, Label: labels.Edge[rng.IntN(len(labels.Edge))],
+			e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: max(0, i-1-rng.IntN(3)), To: i,
+				Label:  labels.Edge[rng.IntN(len(labels.Edge))],
 				Either: !directed}
 			if rng.IntN(2) == 0 {
 				e.From, e.To = e.To, e.From
@@ -33,8 +35,10 @@ func RandomTree(rng *rand.Rand, name string, n int, directed bool, labels Labels
 func RandomCycle(rng *rand.Rand, name string, n int, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
 	for i := range n {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
-		e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: i, To: (i + 1) % n, Label: labels.Edge[rng.IntN(len(labels.Edge))], Either: !directed}
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
+		e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: i, To: (i + 1) % n,
+			Label: labels.Edge[rng.IntN(len(labels.Edge))], Either: !directed}
 		if rng.IntN(2) == 0 {
 			e.From, e.To = e.To, e.From
 		}
@@ -47,7 +51,8 @@ func RandomCycle(rng *rand.Rand, name string, n int, directed bool, labels Label
 // vertices.
 func RandomSpider(rng *rand.Rand, name string, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
-	only, apart := rng.IntN(3) == 0, rng.IntN(2) == 0 // one label for all, or labels that tell vertices apart as far as they can
+	// one label for all, or labels that tell vertices apart as far as they can
+	only, apart := rng.IntN(3) == 0, rng.IntN(2) == 0
 	label := func(of []string) string {
 		if rng.IntN(10) == 0 {
 			return ""
@@ -72,7 +77,8 @@ func RandomSpider(rng *rand.Rand, name string, directed bool, labels Labels) *ma
 		if rng.IntN(2) == 0 {
 			u, v = v, u
 		}
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", len(q.Edges)), From: u, To: v, Label: labels.Edge[rng.IntN(len(labels.Edge))],
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("f", len(q.Edges)), From: u, To: v,
+			Label:  labels.Edge[rng.IntN(len(labels.Edge))],
 			Either: !directed})
 	}
 	body := vertex(true)
@@ -121,8 +127,10 @@ func RandomSpider(rng *rand.Rand, name string, directed bool, labels Labels) *ma
 
 // SpiderStream draws a stream of edges between few vertices, many of them with several labels, or in both directions.
 func SpiderStream(rng *rand.Rand, most int) (directed bool, labels Labels, shape Shape, msgs []dyngraph.Message) {
-	shape = Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(most/5), Edges: most/2 + rng.IntN(most), Messages: 80, Full: true,
-		Labels: Labels{Vertex: []string{"A", "B", "C", "D", "E", "F", "G"}[:min(7, 1+rng.IntN(13))], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
+	shape = Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(most/5), Edges: most/2 + rng.IntN(most),
+		Messages: 80, Full: true,
+		Labels: Labels{Vertex: []string{"A", "B", "C", "D", "E", "F", "G"}[:min(7, 1+rng.IntN(13))],
+			Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
 	if rng.IntN(3) == 0 {
 		shape.Labels.Edge = append(shape.Labels.Edge, "") // in a pattern any
 	}
@@ -139,7 +147,8 @@ func RandomSpiders(rng *rand.Rand) (directed bool, queries []*matcher.Query, msg
 		directed, labels, shape, msgs := SpiderStream(rng, 30)
 		queries = queries[:0]
 		for range 30 {
-			if q := RandomSpider(rng, fmt.Sprint("q", len(queries)), directed, labels); Walks(q, directed, msgs) <= MaxWalks/10 {
+			if q := RandomSpider(rng, fmt.Sprint("q", len(queries)), directed, labels); Walks(q, directed, msgs) <=
+				MaxWalks/10 {
 				queries = append(queries, q)
 			}
 			if len(queries) == 4 {

@@ -224,7 +224,8 @@ func (s *streamer) replace(key, label string) {
 	}
 	for _, e := range s.g.Sorted() {
 		if (e.From.Key == key || e.To.Key == key) && s.rng.IntN(3) > 0 {
-			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: e.From.Key, To: e.To.Key, Label: e.Label})
+			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: e.From.Key, To: e.To.Key,
+				Label: e.Label})
 		}
 	}
 	if s.rng.IntN(2) == 0 {

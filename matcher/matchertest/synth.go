@@ -42,7 +42,8 @@ func (s Synth) Updates(t testing.TB, name string) (us []dyngraph.Update) {
 // Query reads a query, which asks for deltas, by its name: Q_0 to Q_29.
 func (s Synth) Query(t testing.TB, name string) *matcher.Query {
 	t.Helper()
-	q, err := pattern.Parse(pattern.Text, []byte(s.read(t, filepath.Join("queries", name+".txt"))), pattern.Options{Name: name})
+	q, err := pattern.Parse(pattern.Text, []byte(s.read(t, filepath.Join("queries", name+".txt"))),
+		pattern.Options{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}

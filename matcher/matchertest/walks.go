@@ -12,7 +12,8 @@ const MaxWalks = 1e6
 // Walks counts the ways to map some of a pattern's vertices, from the first one along the edges of a spanning tree, in
 // a graph with all edges that the messages insert. Vertices may coincide, and the other edges are ignored.
 func Walks(q *matcher.Query, directed bool, msgs []dyngraph.Message) (n float64) {
-	w := walker{q: q, directed: directed, known: map[walkAt]float64{}, out: map[string]map[arc]bool{}, in: map[string]map[arc]bool{},
+	w := walker{q: q, directed: directed, known: map[walkAt]float64{}, out: map[string]map[arc]bool{},
+		in:     map[string]map[arc]bool{},
 		labels: map[string]map[string]bool{}}
 	for _, m := range msgs {
 		for _, u := range m.Updates {

@@ -45,7 +45,8 @@ func (b *builder) addVertex(at place, name, label string) (int, error) {
 
 func (b *builder) addEdge(at place, e matcher.QueryEdge) error {
 	if len(b.edges) == matcher.MaxEdges {
-		return b.fail(at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges, matcher.MaxEdges)
+		return b.fail(at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges,
+			matcher.MaxEdges)
 	}
 	if e.From == e.To {
 		return b.fail(at, "an edge from a vertex to itself: self-loops are not supported; join two different vertices")

@@ -155,7 +155,8 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 	e := matcher.QueryEdge{From: from, To: to, Either: h.Left == h.Right}
 	switch {
 	case h.Left && h.Right:
-		return p.fail(at(h.Pos), "an edge with two arrow heads is not supported; write -- for an edge in either direction")
+		return p.fail(at(h.Pos), "an edge with two arrow heads is not supported; write -- for an edge in either "+
+			"direction")
 	case !e.Either && !p.opt.Directed:
 		return p.fail(at(h.Pos), "the edge has a direction, but the graph is undirected; write -- or -[..]-")
 	case h.Left:

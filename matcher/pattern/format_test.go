@@ -15,8 +15,10 @@ func TestFormat(t *testing.T) {
 		directed            bool
 	}{
 		{Cypher, "MATCH (a:A)-[x:X]->(b), (c)-[y]->(b) RETURN a", "MATCH (a:A)-[x:X]->(b)<-[y]-(c)\nRETURN *\n", true},
-		{Cypher, "MATCH (a)-->(b:Order)-->(`by`)-->(a)", "MATCH (a)-[_e0]->(b:Order)-[_e1]->(`by`)-[_e2]->(a)\nRETURN *\n", true},
-		{Text, "v 2 a`b\nv 1\nv 0\ne 0 1\ne 2 0 5", "MATCH (u2:`a``b`),\n      (u1),\n      (u0)-[e0]-(u1),\n      (u2)-[e1:`5`]-(u0)\nRETURN *\n", false},
+		{Cypher, "MATCH (a)-->(b:Order)-->(`by`)-->(a)",
+			"MATCH (a)-[_e0]->(b:Order)-[_e1]->(`by`)-[_e2]->(a)\nRETURN *\n", true},
+		{Text, "v 2 a`b\nv 1\nv 0\ne 0 1\ne 2 0 5",
+			"MATCH (u2:`a``b`),\n      (u1),\n      (u0)-[e0]-(u1),\n      (u2)-[e1:`5`]-(u0)\nRETURN *\n", false},
 	} {
 		q, err := Parse(c.language, []byte(c.src), Options{Name: "q", Directed: c.directed})
 		require.NoError(t, err)
@@ -38,7 +40,8 @@ func randomQuery(t *rapid.T, directed bool) *matcher.Query {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: s, Label: label.Draw(t, "label")})
 	}
 	edge := func(from, to int) {
-		e := matcher.QueryEdge{Name: names[n], From: from, To: to, Label: label.Draw(t, "edge label"), Either: !directed}
+		e := matcher.QueryEdge{Name: names[n], From: from, To: to, Label: label.Draw(t, "edge label"),
+			Either: !directed}
 		if rapid.Bool().Draw(t, "turned") {
 			e.From, e.To = to, from
 		}

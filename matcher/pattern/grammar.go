@@ -66,8 +66,10 @@ type countingLexer struct {
 func (l *countingLexer) Next() (lexer.Token, error) {
 	t, err := l.Lexer.Next()
 	if l.tokens++; err == nil && l.tokens > maxTokens && !t.EOF() {
-		return t, participle.Errorf(t.Pos, "the pattern has more than %d words, names and signs; at most %d are allowed, "+
-			"which is more than any pattern of %d vertices needs that says each edge once", maxTokens, maxTokens, matcher.MaxVertices)
+		return t, participle.Errorf(t.Pos,
+			"the pattern has more than %d words, names and signs; at most %d are allowed, "+
+				"which is more than any pattern of %d vertices needs that says each edge once", maxTokens, maxTokens,
+			matcher.MaxVertices)
 	}
 	return t, err
 }

@@ -23,7 +23,8 @@ func TestS11PatternsHave496Edges(t *testing.T) {
 			cypher = append(cypher, fmt.Sprintf("(v%d)--(v%d)", u, v))
 		}
 	}
-	for language, src := range map[string]string{Text: strings.Join(text, "\n"), Cypher: "MATCH " + strings.Join(cypher, ",\n")} {
+	for language, src := range map[string]string{Text: strings.Join(text, "\n"),
+		Cypher: "MATCH " + strings.Join(cypher, ",\n")} {
 		q, err := Parse(language, []byte(src), Options{Name: "q"})
 		require.NoError(t, err, language)
 		require.Len(t, q.Edges, 496)

@@ -92,7 +92,8 @@ func TestParseRefusals(t *testing.T) {
 func TestRepetition(t *testing.T) {
 	for name, unit := range map[string]string{
 		"path": "--(a)", "paths": ",(a)", "comments": "/**/", "open comment": "/* ", "quotes": "``", "parentheses": "(",
-		"brackets": "[", "quote": "`a", "strings": "'", "escapes": `'\'`, "words": "a ", "digits": "1", "blank": " ", "lines": "\n",
+		"brackets": "[", "quote": "`a", "strings": "'", "escapes": `'\'`, "words": "a ", "digits": "1", "blank": " ",
+		"lines":   "\n",
 		"matches": " MATCH (a)", "bytes": "\x00", "word": "a",
 	} {
 		t.Run(name, func(t *testing.T) { refuse(t, "MATCH (a)"+strings.Repeat(unit, MaxSource/256/len(unit))) })

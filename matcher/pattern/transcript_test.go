@@ -45,7 +45,8 @@ func transcript(t *testing.T, file string) {
 		require.True(t, ok, "a case without ----: %s", rest)
 		want, rest, _ = strings.Cut(rest, "\n\n")
 		language, direction, _ := strings.Cut(head, " ")
-		text := strings.NewReplacer(`\r`, "\r", `\t`, "\t", `\x`, "\xff", `\n`, "\n").Replace(strings.TrimSuffix(input, "\n"))
+		text := strings.NewReplacer(`\r`, "\r", `\t`, "\t", `\x`, "\xff", `\n`, "\n").
+			Replace(strings.TrimSuffix(input, "\n"))
 		q, err := Parse(language, []byte(text), Options{Name: "q", File: "q", Directed: direction == "directed"})
 		got := answer(q, err)
 		if !*rewrite && strings.TrimSpace(want) != got {

@@ -116,7 +116,8 @@ func unsupportedSign(sign, before string, where spot) string {
 			return "several types (:X|Y) and type expressions are not supported; write one type, or none to match any"
 		}
 		if where == inNode {
-			return "several labels (:A|B) and label expressions are not supported; write one label, or none to match any"
+			return "several labels (:A|B) and label expressions are not supported; write one label, or none to " +
+				"match any"
 		}
 	case ":":
 		if before == ":" {

@@ -88,7 +88,8 @@ func imagesText(b *strings.Builder, p *matcher.Plan, m *matcher.Member, indent s
 func anchorText(p *matcher.Plan, o *matcher.Order) string {
 	q := p.Query
 	first, second := o.Steps[0].Vertex, o.Steps[1].Vertex
-	return fmt.Sprintf("%s (%s)%s(%s)", q.Edges[o.Edge].Name, q.Vertices[first].Name, edgeText(p, o.Edge, first), q.Vertices[second].Name)
+	return fmt.Sprintf("%s (%s)%s(%s)", q.Edges[o.Edge].Name, q.Vertices[first].Name, edgeText(p, o.Edge, first),
+		q.Vertices[second].Name)
 }
 
 func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, indent string) {

@@ -32,7 +32,8 @@ type sided struct {
 
 func newMapper(p *matcher.Plan) *mapper {
 	n := len(p.Query.Vertices)
-	m := &mapper{p: p, n: n, rel: make([]int, n*n), near: make([]uint32, n), edge: make([][]sided, n*n), seed: make([]uint64, n),
+	m := &mapper{p: p, n: n, rel: make([]int, n*n), near: make([]uint32, n), edge: make([][]sided, n*n),
+		seed: make([]uint64, n),
 		from: make([]int, n), image: make([]int, n)}
 	for i, e := range p.Query.Edges {
 		there, back := "out ", "in "
@@ -40,7 +41,8 @@ func newMapper(p *matcher.Plan) *mapper {
 			there, back = "either ", "either "
 		}
 		at, to := e.From*n+e.To, e.To*n+e.From
-		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + e.Label, i}), append(m.edge[to], sided{back + e.Label, i})
+		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + e.Label, i}),
+			append(m.edge[to], sided{back + e.Label, i})
 		m.near[e.From] |= 1 << e.To
 		m.near[e.To] |= 1 << e.From
 	}

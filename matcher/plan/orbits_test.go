@@ -40,7 +40,8 @@ func TestFind(t *testing.T) {
 					continue
 				}
 				takes := func(a matchertest.Automorphism) bool {
-					return a.Edges[edge[x.Edge]] == edge[y.Edge] && a.Vertices[vertex[x.Steps[0].Vertex]] == vertex[y.Steps[0].Vertex] &&
+					return a.Edges[edge[x.Edge]] == edge[y.Edge] && a.Vertices[vertex[x.Steps[0].Vertex]] ==
+						vertex[y.Steps[0].Vertex] &&
 						a.Vertices[vertex[x.Steps[1].Vertex]] == vertex[y.Steps[1].Vertex]
 				}
 				image := m.find(set, colour, x, y)
@@ -51,7 +52,8 @@ func TestFind(t *testing.T) {
 					continue
 				}
 				alike++
-				a := matchertest.Automorphism{Vertices: make([]int, len(sub.Vertices)), Edges: make([]int, len(sub.Edges))}
+				a := matchertest.Automorphism{Vertices: make([]int, len(sub.Vertices)),
+					Edges: make([]int, len(sub.Edges))}
 				for v, w := range image {
 					if set>>v&1 == 0 {
 						require.Equal(t, -1, w)
@@ -143,7 +145,8 @@ func TestClasses(t *testing.T) {
 					images++
 					to := &p.Anchored[image.Anchor]
 					require.Equal(t, [3]int{to.Edge, to.Steps[0].Vertex, to.Steps[1].Vertex},
-						[3]int{image.Edges[o.Edge], image.Vertices[o.Steps[0].Vertex], image.Vertices[o.Steps[1].Vertex]})
+						[3]int{image.Edges[o.Edge], image.Vertices[o.Steps[0].Vertex],
+							image.Vertices[o.Steps[1].Vertex]})
 					requireAutomorphism(t, q, image)
 				}
 			}

@@ -26,7 +26,8 @@ func newOrderer(p *matcher.Plan, st *statistics) *orderer {
 		near[e.From] |= 1 << e.To
 		near[e.To] |= 1 << e.From
 		n := st.edges(p, i)
-		o.fanout[i] = [2]float64{n / max(1, st.vertices(p.VertexLabels[e.From])), n / max(1, st.vertices(p.VertexLabels[e.To]))}
+		o.fanout[i] = [2]float64{n / max(1, st.vertices(p.VertexLabels[e.From])),
+			n / max(1, st.vertices(p.VertexLabels[e.To]))}
 	}
 	for v, m := range near {
 		o.leaf[v] = bits.OnesCount32(m) == 1
@@ -71,7 +72,8 @@ type builder struct {
 }
 
 func newBuilder(o *orderer) *builder {
-	b := &builder{orderer: o, step: make([]int, len(o.at)), used: make([]bool, len(o.fanout)), steps: make([]matcher.Step, 0, len(o.at))}
+	b := &builder{orderer: o, step: make([]int, len(o.at)), used: make([]bool, len(o.fanout)),
+		steps: make([]matcher.Step, 0, len(o.at))}
 	for i := range b.step {
 		b.step[i] = -1
 	}

@@ -23,7 +23,8 @@ func payments(t *testing.T) *dyngraph.Graph {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	var us []dyngraph.Update
 	edge := func(from, fl, to, tl, label string) {
-		us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: from, FromLabel: fl, To: to, ToLabel: tl, Label: label})
+		us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: from, FromLabel: fl, To: to, ToLabel: tl,
+			Label: label})
 	}
 	for i := range 20 {
 		a, b := string(rune('a'+i)), string(rune('a'+(i+1)%20))
@@ -53,14 +54,17 @@ func apply(t *testing.T, g *dyngraph.Graph, us []dyngraph.Update) {
 func TestExplain(t *testing.T) {
 	g := payments(t)
 	for name, text := range map[string]string{
-		"ring3":    "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)",
-		"owners":   "MATCH (p:Person)-[:OWNS]->(a:Account)-[:TRANSFER]->(b:Account)<-[:OWNS]-(p), (b)-[:PAYS]->(m:Merchant)",
+		"ring3": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)",
+		"owners": "MATCH (p:Person)-[:OWNS]->(a:Account)-[:TRANSFER]->(b:Account)<-[:OWNS]-(p), " +
+			"(b)-[:PAYS]->(m:Merchant)",
 		"wildcard": "MATCH (a)-->(b)--(c), (a)-[:OWNS]->(c)",
 		"fan-in":   "MATCH (x:Account)-[:PAYS]->(m:Merchant), (y:Account)-[:PAYS]->(m), (z:Account)-[:PAYS]->(m)",
 		"unknown":  "MATCH (a:Account)-[:LOAN]->(b:Bank)",
 		"parallel": "MATCH (a:Account)-[]->(b:Account), (a)-[]->(b)",
-		"ring4":    "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)-[:TRANSFER]->(a)",
-		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), (p:Person)-[:OWNS]->(b)",
+		"ring4":    "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)" +
+			"-[:TRANSFER]->(a)",
+		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), " +
+			"(p:Person)-[:OWNS]->(b)",
 	} {
 		q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: name, File: name, Directed: true})
 		if err != nil {

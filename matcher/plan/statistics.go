@@ -51,7 +51,8 @@ func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.Lab
 		}
 	} else {
 		for _, t := range triples {
-			if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) || either && matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
+			if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) || either &&
+				matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
 				found = append(found, t.Edge)
 			}
 		}
@@ -97,7 +98,8 @@ func (s *statistics) edges(p *matcher.Plan, e int) float64 {
 		if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) {
 			n += float64(t.Count)
 		}
-		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
+		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && matcher.LabelFits(from, t.Dst) &&
+			matcher.LabelFits(to, t.Src) {
 			n += float64(t.Count)
 		}
 	}

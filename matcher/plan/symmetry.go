@@ -55,8 +55,8 @@ type automorphisms struct {
 	adj   []uint32         // neighbour sets
 	image []int
 	taken uint32
-	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them, an
-	// ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
+	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them,
+	// an ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
 	mapper      *mapper
 	colour, its []uint64
 }

@@ -41,7 +41,8 @@ func TestLargePatternsArePlanned(t *testing.T) {
 	for v := range 32 {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("u", v)})
 		for u := range v {
-			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v, Either: true})
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v,
+				Either: true})
 		}
 	}
 	p, err := New().Plan(q, dyngraph.NewGraph(dyngraph.Options{}))

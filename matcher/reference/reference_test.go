@@ -43,7 +43,8 @@ func TestS5DeltasEqualRecomputation(t *testing.T) {
 						name := oracle.Name(i, r.Match)
 						got = append(got, name)
 						if place := int(delta.Net[r.Order].Place); place != found[i].Anchor[mark+name] {
-							t.Fatalf("batch %d, query %d: %s%s is anchored at update %d, the oracle says %d", n, i, mark, name,
+							t.Fatalf("batch %d, query %d: %s%s is anchored at update %d, the oracle says %d", n, i,
+								mark, name,
 								place, found[i].Anchor[mark+name])
 						}
 					}
@@ -145,7 +146,8 @@ func TestS11BudgetStopsAtAGroup(t *testing.T) {
 		if len(a.Over) != 1 || a.Over[0].Order != at {
 			t.Fatalf("budget %d of %d: %+v %+v", budget, steps, r, a.Over)
 		}
-		obeyed := bench.Search(ref, dyngraph.Inserted, bench.Requests(func(_ int, r *matcher.Request) { r.Before = at }))
+		obeyed := bench.Search(ref, dyngraph.Inserted,
+			bench.Requests(func(_ int, r *matcher.Request) { r.Before = at }))
 		if !slices.Equal(obeyed.Lines(), a.Lines()) {
 			t.Fatalf("budget %d of %d: %q, but obeyed: %q", budget, steps, a.Lines(), obeyed.Lines())
 		}

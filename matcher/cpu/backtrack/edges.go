@@ -121,7 +121,8 @@ func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.En
 	st := &s.order.Steps[d]
 	b := &st.Back[k]
 	if !s.AdmitsEdge(e) || !b.Admits(uint32(e.Index()), s.edges) ||
-		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) && slices.Contains(st.Back[done].Parallel, b.Edge) {
+		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) &&
+			slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true
 	}
 	if !s.Step() {

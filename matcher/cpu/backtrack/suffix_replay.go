@@ -53,8 +53,8 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	return true
 }
 
-// suffixImages is an image of s1 in an entry, the entry of its edge, and the images of s2 that go with it, each followed
-// by the entries of its back edges.
+// suffixImages is an image of s1 in an entry, the entry of its edge, and the images of s2 that go with it, each
+// followed by the entries of its back edges.
 type suffixImages struct {
 	image dyngraph.VertexID
 	by    dyngraph.Entry

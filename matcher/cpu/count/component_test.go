@@ -76,7 +76,8 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 		for _, l := range c.g.LabelsOf(x, d, nil) {
 			of := c.g.Range(x, d, l)
 			e, ok := of.Find(w)
-			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.admitsEdge(e, set[0].rank) || used[e.Index()] {
+			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.admitsEdge(e, set[0].rank) ||
+				used[e.Index()] {
 				continue
 			}
 			used[e.Index()] = true
@@ -93,83 +94,86 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 // next one could stumble over.
 func TestComponentsCountAsEnumerationDoes(t *testing.T) {
 	spiders, paths, positive := 0, 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return spiders > 0 && positive > 0 && paths > 0 }, func(t *testing.T, rng *rand.Rand) {
-		b, x, q, delta := drawComponents(t, rng)
-		p := x.Plans()[0]
-		var stop atomic.Bool
-		c := b.counter(&stop)
-		b.start(c, b.plans[p])
-		for _, w := range []Strategy{ByQuotients, Injective} {
-			if w == Injective && c.plan.injective == nil || w == ByQuotients && c.plan.Quotients == nil {
-				continue
-			}
-			c.Strategy = w
-			for i := range delta.Net {
-				n := &delta.Net[i]
-				for _, a := range b.anchors(p, n) {
-					c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
-					c.countQuotient(c.plan.identity(), c.comps.self(w))
+	matchertest.ForSeedsUntil(t, 40, func() bool { return spiders > 0 && positive > 0 && paths > 0 },
+		func(t *testing.T, rng *rand.Rand) {
+			b, x, q, delta := drawComponents(t, rng)
+			p := x.Plans()[0]
+			var stop atomic.Bool
+			c := b.counter(&stop)
+			b.start(c, b.plans[p])
+			for _, w := range []Strategy{ByQuotients, Injective} {
+				if w == Injective && c.plan.injective == nil || w == ByQuotients && c.plan.Quotients == nil {
+					continue
+				}
+				c.Strategy = w
+				for i := range delta.Net {
+					n := &delta.Net[i]
+					for _, a := range b.anchors(p, n) {
+						c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
+						c.countQuotient(c.plan.identity(), c.comps.self(w))
+					}
 				}
 			}
-		}
-		all := c.comps.quotients
-		if c.comps.injective != nil {
-			all = append([]*quotientComponents{c.comps.injective}, all...)
-		}
-		for _, parts := range all {
-			for e := range q.Edges {
-				parts.anchored(e)
+			all := c.comps.quotients
+			if c.comps.injective != nil {
+				all = append([]*quotientComponents{c.comps.injective}, all...)
 			}
-			for range 20 {
-				if set := parts.q.Blocks & rng.Uint32(); set != parts.q.Blocks {
-					parts.split(set)
+			for _, parts := range all {
+				for e := range q.Edges {
+					parts.anchored(e)
 				}
-			}
-			c.q, c.part = parts.q, parts
-			for _, component := range componentList(parts) {
-				for range 5 {
-					c.memo.reset()
-					c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
-					c.origin = origin{anchor: -1}
-					if !mapAround(c, rng, component) {
-						continue
+				for range 20 {
+					if set := parts.q.Blocks & rng.Uint32(); set != parts.q.Blocks {
+						parts.split(set)
 					}
-					want := plainly(c, component.mask, b.g.IDBound())
-					mapped := c.mapped
-					require.Equal(t, fmt.Sprint(want), c.count(component).String())
-					require.Equal(t, mapped, c.mapped)
-					c.memo.reset()
-					require.Equal(t, fmt.Sprint(want), c.eliminateAgain(component).String())
-					if path, ok := component.method.(*path); ok {
-						n, ok := c.countPath(path)
-						require.True(t, ok)
-						require.Equal(t, want, n.Lo)
-						paths++
-					}
-					if spider, ok := component.method.(*spider); ok {
-						n, ok := c.countSpider(spider)
-						require.True(t, ok)
-						require.Equal(t, want, n.Lo)
-						spiders++
-						if want > 0 {
-							positive++
+				}
+				c.q, c.part = parts.q, parts
+				for _, component := range componentList(parts) {
+					for range 5 {
+						c.memo.reset()
+						c.depth, c.rank, c.sign = 0, rng.IntN(len(q.Edges)),
+							[]dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+						c.origin = origin{anchor: -1}
+						if !mapAround(c, rng, component) {
+							continue
 						}
+						want := plainly(c, component.mask, b.g.IDBound())
+						mapped := c.mapped
+						require.Equal(t, fmt.Sprint(want), c.count(component).String())
+						require.Equal(t, mapped, c.mapped)
+						c.memo.reset()
+						require.Equal(t, fmt.Sprint(want), c.eliminateAgain(component).String())
+						if path, ok := component.method.(*path); ok {
+							n, ok := c.countPath(path)
+							require.True(t, ok)
+							require.Equal(t, want, n.Lo)
+							paths++
+						}
+						if spider, ok := component.method.(*spider); ok {
+							n, ok := c.countSpider(spider)
+							require.True(t, ok)
+							require.Equal(t, want, n.Lo)
+							spiders++
+							if want > 0 {
+								positive++
+							}
+						}
+						c.memo.reset()
+						stop.Store(true)
+						c.worker.Steps = work.PollEvery - 1 - uint64(rng.IntN(20))
+						c.count(component)
+						stop.Store(false)
+						c.worker.Stopped = false
+						for _, n := range c.paths.ways {
+							require.Zero(t, n)
+						}
+						require.Equal(t, fmt.Sprint(want), c.count(component).
+							String(), "after a search that was stopped")
 					}
-					c.memo.reset()
-					stop.Store(true)
-					c.worker.Steps = work.PollEvery - 1 - uint64(rng.IntN(20))
-					c.count(component)
-					stop.Store(false)
-					c.worker.Stopped = false
-					for _, n := range c.paths.ways {
-						require.Zero(t, n)
-					}
-					require.Equal(t, fmt.Sprint(want), c.count(component).String(), "after a search that was stopped")
 				}
 			}
-		}
-		x.Commit()
-	})
+			x.Commit()
+		})
 }
 
 // drawPieces draws a pattern that is counted by components, and a graph with a staged batch in which that is not much

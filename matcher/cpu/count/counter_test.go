@@ -48,11 +48,13 @@ func TestBothStrategiesAgree(t *testing.T) {
 								more, less := c.FromAnchor(a, sign, program.NetPair{From: n.From, To: n.To}, n.Label)
 								by[w] = more.Sub(less)
 							}
-							require.Equal(t, by[0].String(), by[1].String(), "query %s, edge %d, net edge %d", p.Query.Name, a.Edge, i)
+							require.Equal(t, by[0].String(), by[1].String(), "query %s, edge %d, net edge %d",
+								p.Query.Name, a.Edge, i)
 							sum = sum.Add(by[0])
 						}
 					}
-					want := x.Search(ref, sign, x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })).Results[k].Count
+					want := x.Search(ref, sign, x.Requests(
+						func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })).Results[k].Count
 					require.Equal(t, want.String(), sum.String(), "query %s, sign %d", p.Query.Name, sign)
 					counted.Add(sum.Lo)
 				}
@@ -70,11 +72,13 @@ func TestPathsCountAsEnumerationDoes(t *testing.T) {
 		n := 4 + rng.IntN(4)
 		q := &matcher.Query{Name: "ring", Version: 1, Emit: matcher.EmitCounts}
 		for i := range n {
-			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: fmt.Sprint("L", rng.IntN(3))})
+			q.Vertices = append(q.Vertices,
+				matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: fmt.Sprint("L", rng.IntN(3))})
 			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), From: i, To: (i + 1) % n})
 		}
 		for i := range rng.IntN(3) { // what hangs from the ring
-			q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("h", i), Label: fmt.Sprint("L", rng.IntN(3))})
+			q.Vertices = append(q.Vertices,
+				matcher.QueryVertex{Name: fmt.Sprint("h", i), Label: fmt.Sprint("L", rng.IntN(3))})
 			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("x", i), From: rng.IntN(n), To: n + i})
 		}
 		b := &fixture{t: t}

@@ -96,7 +96,8 @@ func (b *fixture) anchors(p *matcher.Plan, n *dyngraph.NetEdge) (fit []Anchor) {
 	for i := range p.Anchored {
 		o := &p.Anchored[i]
 		a := Anchor{o.Edge, o.Steps[0].Vertex, o.Steps[1].Vertex}
-		if matcher.LabelFits(p.EdgeLabels[a.Edge], n.Label) && matcher.LabelFits(p.VertexLabels[a.From], view.Label(n.From)) &&
+		if matcher.LabelFits(p.EdgeLabels[a.Edge], n.Label) &&
+			matcher.LabelFits(p.VertexLabels[a.From], view.Label(n.From)) &&
 			matcher.LabelFits(p.VertexLabels[a.To], view.Label(n.To)) {
 			fit = append(fit, a)
 		}

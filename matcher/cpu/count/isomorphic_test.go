@@ -18,7 +18,8 @@ import (
 func TestIsomorphicQuotientsAreWeighedTogether(t *testing.T) {
 	merged := 0
 	matchertest.ForSeedsUntil(t, 60, func() bool { return merged > 0 }, func(t *testing.T, rng *rand.Rand) {
-		labels := matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)], Edge: []string{"T", "U"}[:1+rng.IntN(2)]}
+		labels := matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)],
+			Edge: []string{"T", "U"}[:1+rng.IntN(2)]}
 		directed := rng.IntN(2) == 0
 		q := matchertest.RandomTree(rng, "q", 2+rng.IntN(5), directed, labels)
 		if rng.IntN(2) == 0 {
@@ -26,7 +27,8 @@ func TestIsomorphicQuotientsAreWeighedTogether(t *testing.T) {
 		}
 		b := &fixture{t: t}
 		x := matchertest.NewBench(t, directed, plan.New(), []*matcher.Query{q}, b)
-		x.Stage(matchertest.RandomStream(rng, matchertest.Shape{Directed: directed, Vertices: 12, Edges: 60, Messages: 60, Full: true, Labels: labels}))
+		x.Stage(matchertest.RandomStream(rng,
+			matchertest.Shape{Directed: directed, Vertices: 12, Edges: 60, Messages: 60, Full: true, Labels: labels}))
 		x.Commit()
 		require.NoError(t, b.Prepare(x.Plans()))
 		s := b.plans[x.Plans()[0]]

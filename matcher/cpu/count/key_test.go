@@ -46,83 +46,87 @@ type sameKey struct {
 // images and with as many edges that see all of the graph.
 func TestComponentsOfOneKeyCountAlike(t *testing.T) {
 	alike, positive := 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 }, func(t *testing.T, rng *rand.Rand) {
-		directed, queries, msgs, edges := matchertest.RandomSpiders(rng)
-		for _, q := range slices.Clone(queries) {
-			for range 3 {
-				queries = append(queries, variant(rng, q, fmt.Sprint(q.Name, "like", len(queries)), []string{"A", "B", "C"}))
-			}
-		}
-		slices.SortFunc(queries, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
-		b := &fixture{t: t}
-		x := matchertest.NewBench(t, directed, plan.New(), queries, b)
-		x.Stage(msgs[:edges])
-		x.Commit()
-		x.Stage(msgs[edges:])
-		var stop atomic.Bool
-		c := b.counter(&stop)
-		by := map[*componentKey][]sameKey{}
-		var names []*componentKey
-		for _, p := range x.Plans() {
-			s := b.plans[p]
-			if s == nil {
-				continue
-			}
-			b.start(c, s)
-			all := c.comps.quotients
-			if c.comps.injective != nil {
-				all = append(slices.Clone(all), c.comps.injective)
-			}
-			for _, parts := range all {
-				for e := range p.Query.Edges {
-					parts.anchored(e)
-				}
-				for _, p := range componentList(parts) {
-					if len(by[p.key]) == 0 {
-						names = append(names, p.key)
-					}
-					by[p.key] = append(by[p.key], sameKey{s, parts, p})
+	matchertest.ForSeedsUntil(t, 40, func() bool { return alike > 0 && positive > 0 },
+		func(t *testing.T, rng *rand.Rand) {
+			directed, queries, msgs, edges := matchertest.RandomSpiders(rng)
+			for _, q := range slices.Clone(queries) {
+				for range 3 {
+					queries = append(queries, variant(rng, q, fmt.Sprint(q.Name, "like", len(queries)),
+						[]string{"A", "B", "C"}))
 				}
 			}
-		}
-		for _, name := range names {
-			first := by[name][0]
-			for _, other := range by[name][1:] {
-				if other.s == first.s {
+			slices.SortFunc(queries, func(a, b *matcher.Query) int { return strings.Compare(a.Name, b.Name) })
+			b := &fixture{t: t}
+			x := matchertest.NewBench(t, directed, plan.New(), queries, b)
+			x.Stage(msgs[:edges])
+			x.Commit()
+			x.Stage(msgs[edges:])
+			var stop atomic.Bool
+			c := b.counter(&stop)
+			by := map[*componentKey][]sameKey{}
+			var names []*componentKey
+			for _, p := range x.Plans() {
+				s := b.plans[p]
+				if s == nil {
 					continue
 				}
-				for range 4 {
-					b.start(c, first.s)
-					c.q, c.part, c.depth, c.origin = first.parts.q, first.parts, 0, origin{anchor: -1}
-					c.rank, c.sign = rng.IntN(len(first.s.rank)), []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
-					if !mapAround(c, rng, first.p) {
-						continue
+				b.start(c, s)
+				all := c.comps.quotients
+				if c.comps.injective != nil {
+					all = append(slices.Clone(all), c.comps.injective)
+				}
+				for _, parts := range all {
+					for e := range p.Query.Edges {
+						parts.anchored(e)
 					}
-					version, images := c.version(first.p), []dyngraph.VertexID{}
-					for _, v := range first.p.separator {
-						images = append(images, c.image[v])
-					}
-					c.memo.reset()
-					c.mapped = first.p.separatorSet
-					want := c.compute(first.p)
-					b.start(c, other.s)
-					c.q, c.part = other.parts.q, other.parts
-					for c.rank = 0; c.version(other.p) != version; c.rank++ {
-						require.LessOrEqual(t, c.rank, len(other.s.rank))
-					}
-					for i, v := range other.p.separator {
-						c.bind(other.parts.q.Members[other.parts.q.BlockOf[v]], images[i])
-					}
-					c.memo.reset()
-					c.mapped = other.p.separatorSet
-					require.Equal(t, want, c.compute(other.p), "%s and %s", first.s.Pattern.Query.Name, other.s.Pattern.Query.Name)
-					alike++
-					if !want.IsZero() {
-						positive++
+					for _, p := range componentList(parts) {
+						if len(by[p.key]) == 0 {
+							names = append(names, p.key)
+						}
+						by[p.key] = append(by[p.key], sameKey{s, parts, p})
 					}
 				}
 			}
-		}
-		x.Commit()
-	})
+			for _, name := range names {
+				first := by[name][0]
+				for _, other := range by[name][1:] {
+					if other.s == first.s {
+						continue
+					}
+					for range 4 {
+						b.start(c, first.s)
+						c.q, c.part, c.depth, c.origin = first.parts.q, first.parts, 0, origin{anchor: -1}
+						c.rank, c.sign = rng.IntN(len(first.s.rank)),
+							[]dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)]
+						if !mapAround(c, rng, first.p) {
+							continue
+						}
+						version, images := c.version(first.p), []dyngraph.VertexID{}
+						for _, v := range first.p.separator {
+							images = append(images, c.image[v])
+						}
+						c.memo.reset()
+						c.mapped = first.p.separatorSet
+						want := c.compute(first.p)
+						b.start(c, other.s)
+						c.q, c.part = other.parts.q, other.parts
+						for c.rank = 0; c.version(other.p) != version; c.rank++ {
+							require.LessOrEqual(t, c.rank, len(other.s.rank))
+						}
+						for i, v := range other.p.separator {
+							c.bind(other.parts.q.Members[other.parts.q.BlockOf[v]], images[i])
+						}
+						c.memo.reset()
+						c.mapped = other.p.separatorSet
+						require.Equal(t, want, c.compute(other.p), "%s and %s", first.s.Pattern.Query.Name,
+							other.s.Pattern.Query.Name)
+						alike++
+						if !want.IsZero() {
+							positive++
+						}
+					}
+				}
+			}
+			x.Commit()
+		})
 }

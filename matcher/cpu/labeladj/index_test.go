@@ -141,7 +141,8 @@ func requireSame(t *testing.T, a *Index) {
 						text := fmt.Sprint(w, ents[i].Index(), ents[i].Staged())
 						keys := []uint64{Key(d, l, view.Label(w))}
 						for _, c := range a.wildcards {
-							if c.Dirs>>d&1 != 0 && matcher.LabelFits(c.Edge, l) && matcher.LabelFits(c.Nbr, view.Label(w)) {
+							if c.Dirs>>d&1 != 0 && matcher.LabelFits(c.Edge, l) &&
+								matcher.LabelFits(c.Nbr, view.Label(w)) {
 								keys = append(keys, c.Key())
 								isWildcard[c.Key()] = true
 							}

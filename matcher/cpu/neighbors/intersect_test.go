@@ -58,7 +58,8 @@ func TestMeetingAgainstEveryPair(t *testing.T) {
 				name string
 				meet func(a, b []dyngraph.VertexID, inA, inB []uint32) int
 				fits bool
-			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock}, {"mergeFew", mergeFew, true}} {
+			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock},
+				{"mergeFew", mergeFew, true}} {
 				if way.fits {
 					inA, inB := make([]uint32, len(a)), make([]uint32, len(a))
 					n := way.meet(a, b, inA, inB)

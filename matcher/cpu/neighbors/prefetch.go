@@ -16,7 +16,8 @@ import (
 func (c *Lists) Prefetch(of []dyngraph.VertexID, b *program.BackEdge) []Cached {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
-		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) + uint64(c.epochs.of(v, b.Epoch))
+		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) +
+			uint64(c.epochs.of(v, b.Epoch))
 	}
 	unbuilt := c.unbuilt[:0]
 	for i, v := range of {
@@ -57,7 +58,8 @@ const PrefetchSize = 64
 func (c *Lists) LookUp(of []dyngraph.VertexID, b *program.BackEdge, known *[PrefetchSize]Cached) {
 	slots, read := c.table.slots, uint64(0)
 	for _, v := range of {
-		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) + uint64(c.epochs.of(v, b.Epoch))
+		read += atomic.LoadUint64(&slots[listHash(listKey(v, b))&uint64(len(slots)-1)].key) +
+			uint64(c.epochs.of(v, b.Epoch))
 	}
 	c.read += read
 	for i, v := range of {

@@ -6,10 +6,10 @@ import (
 	"motifd/dyngraph"
 )
 
-// store is append-only memory that workers share: ascending vertices, with their entries beside them. Each worker writes to
-// chunks of its own (see room), so nothing is locked. What is written is never moved nor written again, so a Place
-// that another worker has read from an atomic word stays good as long as the store exists. A full store is left to
-// those who still read it, and another one is begun.
+// store is append-only memory that workers share: ascending vertices, with their entries beside them. Each worker
+// writes to chunks of its own (see room), so nothing is locked. What is written is never moved nor written again, so
+// a Place that another worker has read from an atomic word stays good as long as the store exists. A full store is
+// left to those who still read it, and another one is begun.
 type store struct {
 	size   int // of a chunk, in vertices, about
 	most   int64

@@ -33,7 +33,8 @@ func TestBands(t *testing.T) {
 			}
 			slices.SortFunc(rows, o.Compare)
 			if !slices.EqualFunc(rows, got, slices.Equal) {
-				t.Fatalf("%d rows of %d vertices in bands %v with %d presorted columns are not in order", len(rows), o.Vertices, s.bands, s.presorted)
+				t.Fatalf("%d rows of %d vertices in bands %v with %d presorted columns are not in order", len(rows),
+					o.Vertices, s.bands, s.presorted)
 			}
 			if len(rows) > fewKeys {
 				twoKeys := slices.ContainsFunc(s.bands, func(b band) bool { return b.inPrefixes })
@@ -56,7 +57,8 @@ func parallelEdges(t *testing.T, o *Layout, n uint32) uint32 {
 	g := dyngraph.NewGraph(dyngraph.Options{})
 	var us []dyngraph.Update
 	for i := range n {
-		us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i % 7), To: fmt.Sprint(7 + i%3), Label: fmt.Sprint(i)})
+		us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint(i % 7), To: fmt.Sprint(7 + i%3),
+			Label: fmt.Sprint(i)})
 	}
 	if _, err := g.Stage(us); err != nil {
 		t.Fatal(err)

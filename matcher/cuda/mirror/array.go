@@ -26,7 +26,8 @@ type array struct {
 	bound    bounds
 	nearBits int // of a kind
 
-	span, degree, order, net                    device.Buffer // by vertex and direction, and by edge; of the staged batch
+	// by vertex and direction, and by edge; of the staged batch
+	span, degree, order, net                    device.Buffer
 	staged                                      [2]device.Buffer
 	op, key, val, key2, val2, at, info, sum     device.Buffer // by operation
 	ranges, base, pending, segment, mark, tile  device.Buffer // by leaf
@@ -62,7 +63,8 @@ func (s *slots) buffers() []*device.Buffer {
 func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	const n = kernels.LeafSlots
 	if leaves > math.MaxUint32/n {
-		return &kernels.MemoryError{Wanted: leaves * n * 16, Err: fmt.Errorf("a graph of %d leaves is beyond the 2^32 slots of an array", leaves)}
+		return &kernels.MemoryError{Wanted: leaves * n * 16,
+			Err: fmt.Errorf("a graph of %d leaves is beyond the 2^32 slots of an array", leaves)}
 	}
 	s.leaves = leaves
 	for i, size := range []int{8 * n, 4 * n, 4 * n, 4, 4, 8, 4} {
@@ -78,7 +80,8 @@ func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 func (s *slots) Free() error { return device.FreeAll(s.buffers()) }
 
 func (s *slots) params() kernels.Slots {
-	return kernels.Slots{Row: s.row.Ptr, Nbr: s.nbr.Ptr, Ent: s.ent.Ptr, Count: s.count.Ptr, Will: s.will.Ptr, FenceRow: s.fenceRow.Ptr,
+	return kernels.Slots{Row: s.row.Ptr, Nbr: s.nbr.Ptr, Ent: s.ent.Ptr, Count: s.count.Ptr, Will: s.will.Ptr,
+		FenceRow: s.fenceRow.Ptr,
 		FenceNbr: s.fenceNbr.Ptr, Leaves: uint32(s.leaves)}
 }
 
@@ -113,8 +116,10 @@ func newArray(dev kernels.Device, directed bool) *array {
 }
 
 func (a *array) buffers() []*device.Buffer {
-	return append(a.now.buffers(), &a.span, &a.degree, &a.order, &a.net, &a.staged[0], &a.staged[1], &a.op, &a.key, &a.val, &a.key2, &a.val2,
-		&a.at, &a.info, &a.sum, &a.ranges, &a.base, &a.pending, &a.segment, &a.mark, &a.tile, &a.scratchRow, &a.scratchNbr,
+	return append(a.now.buffers(), &a.span, &a.degree, &a.order, &a.net, &a.staged[0], &a.staged[1], &a.op, &a.key,
+		&a.val, &a.key2, &a.val2,
+		&a.at, &a.info, &a.sum, &a.ranges, &a.base, &a.pending, &a.segment, &a.mark, &a.tile, &a.scratchRow,
+		&a.scratchNbr,
 		&a.scratchEnt, &a.control, &a.sortWork)
 }
 
@@ -172,8 +177,10 @@ func (a *array) reserveLeaves(leaves int) error {
 	for _, r := range []struct {
 		b    *device.Buffer
 		size int
-	}{{&a.ranges, kernels.RangeSize * leaves}, {&a.base, 4 * leaves}, {&a.pending, 4 * leaves}, {&a.segment, kernels.SegmentSize * leaves},
-		{&a.mark, 4 * (2*leaves + 64)}, {&a.scratchRow, 8 * scratch}, {&a.scratchNbr, 4 * scratch}, {&a.scratchEnt, 4 * scratch},
+	}{{&a.ranges, kernels.RangeSize * leaves}, {&a.base, 4 * leaves}, {&a.pending, 4 * leaves},
+		{&a.segment, kernels.SegmentSize * leaves},
+		{&a.mark, 4 * (2*leaves + 64)}, {&a.scratchRow, 8 * scratch}, {&a.scratchNbr, 4 * scratch},
+		{&a.scratchEnt, 4 * scratch},
 		{&a.control, statusSize}} {
 		if _, err := r.b.Reserve(r.size); err != nil {
 			return err
@@ -193,8 +200,10 @@ func (a *array) reserveOps(ops, staged int) error {
 	for _, r := range []struct {
 		b    *device.Buffer
 		size int
-	}{{&a.op, kernels.OpSize * ops}, {&a.key, 8 * keys}, {&a.val, 4 * keys}, {&a.key2, 8 * keys}, {&a.val2, 4 * keys}, {&a.at, 4 * keys}, {&a.info, 4 * keys},
-		{&a.sum, 4 * keys}, {&a.staged[1], kernels.OpSize * staged}, {&a.net, 12 * staged}, {&a.tile, 4 * kernels.ScanTiles(a.now.leaves, keys)},
+	}{{&a.op, kernels.OpSize * ops}, {&a.key, 8 * keys}, {&a.val, 4 * keys}, {&a.key2, 8 * keys}, {&a.val2, 4 * keys},
+		{&a.at, 4 * keys}, {&a.info, 4 * keys},
+		{&a.sum, 4 * keys}, {&a.staged[1], kernels.OpSize * staged}, {&a.net, 12 * staged},
+		{&a.tile, 4 * kernels.ScanTiles(a.now.leaves, keys)},
 		{&a.sortWork, kernels.SortWork(a.dev.Info())}} {
 		if _, err := r.b.Reserve(r.size); err != nil {
 			return err
@@ -205,7 +214,8 @@ func (a *array) reserveOps(ops, staged int) error {
 
 // reserveBounds makes room for vertices and edges. It tells whether the vertices' tables were lost with it.
 func (a *array) reserveBounds(b bounds) (lost bool, err error) {
-	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1), max(a.bound.edges, b.edges, 1)}
+	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1),
+		max(a.bound.edges, b.edges, 1)}
 	sides := a.bound.vertices * a.dirs
 	if lost, err = a.span.Reserve(sides * kernels.SpanSize); err != nil {
 		return true, err
@@ -220,12 +230,18 @@ func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 
 // params returns what all kernels are told.
 func (a *array) params() *kernels.Update {
-	return &kernels.Update{A: a.now.params(), Span: a.span.Ptr, Degree: a.degree.Ptr, Order: a.order.Ptr, Net: a.net.Ptr, Op: a.op.Ptr,
-		Before: a.staged[0].Ptr, Staged: a.staged[1].Ptr, Key: a.key.Ptr, Val: a.val.Ptr, At: a.at.Ptr, Info: a.info.Ptr, Sum: a.sum.Ptr,
-		Range: a.ranges.Ptr, Base: a.base.Ptr, Pending: a.pending.Ptr, Segment: a.segment.Ptr, Mark: a.mark.Ptr, Tile: a.tile.Ptr,
-		ScratchRow: a.scratchRow.Ptr, ScratchNbr: a.scratchNbr.Ptr, ScratchEnt: a.scratchEnt.Ptr, Control: a.control.Ptr,
-		Dirs: uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))), LabelBits: uint32(bits.Len(uint(a.bound.labels - 1))),
-		NearBits: uint32(a.nearBits), NearUsed: uint32(a.nearUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))), ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
+	return &kernels.Update{A: a.now.params(), Span: a.span.Ptr, Degree: a.degree.Ptr, Order: a.order.Ptr,
+		Net: a.net.Ptr, Op: a.op.Ptr,
+		Before: a.staged[0].Ptr, Staged: a.staged[1].Ptr, Key: a.key.Ptr, Val: a.val.Ptr, At: a.at.Ptr,
+		Info: a.info.Ptr, Sum: a.sum.Ptr,
+		Range: a.ranges.Ptr, Base: a.base.Ptr, Pending: a.pending.Ptr, Segment: a.segment.Ptr, Mark: a.mark.Ptr,
+		Tile:       a.tile.Ptr,
+		ScratchRow: a.scratchRow.Ptr, ScratchNbr: a.scratchNbr.Ptr, ScratchEnt: a.scratchEnt.Ptr,
+		Control: a.control.Ptr,
+		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
+		LabelBits: uint32(bits.Len(uint(a.bound.labels - 1))),
+		NearBits:  uint32(a.nearBits), NearUsed: uint32(a.nearUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
+		ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
 }
 
 // nearUsed is how many of the bits for a neighbour's label the labels have.

@@ -31,8 +31,9 @@ type twin struct {
 }
 
 func newTwin(rng *rand.Rand, vertices, labels int) *twin {
-	w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: vertices, labels: labels, have: map[[3]uint32]uint32{}, entries: map[mirror.Entry]uint32{},
-		degree: map[uint32]int{}}
+	w := &twin{rng: rng, dirs: 1 + rng.IntN(2), vertices: vertices, labels: labels, have: map[[3]uint32]uint32{},
+		entries: map[mirror.Entry]uint32{},
+		degree:  map[uint32]int{}}
 	w.relabel()
 	return w
 }
@@ -57,7 +58,8 @@ func (w *twin) relabel() {
 // op returns the operation that stages an edge.
 func (w *twin) op(from, to, label, edge uint32) kernels.Op {
 	near := kernels.NearBits(w.labels)
-	return kernels.Op{Ent: edge | kernels.Staged, From: from, To: to, Kind: kernels.KindOf(label, w.label[to], near), Back: kernels.KindOf(label, w.label[from], near)}
+	return kernels.Op{Ent: edge | kernels.Staged, From: from, To: to, Kind: kernels.KindOf(label, w.label[to], near),
+		Back: kernels.KindOf(label, w.label[from], near)}
 }
 
 // edge returns the edge that an operation is about.
@@ -166,14 +168,15 @@ func (w *twin) load(t *testing.T, a mirror.Array) {
 		*row = *row>>31<<31 | *row&(1<<31-1)>>near
 	}
 	slices.SortFunc(all, entryOrder)
-	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, w.label, func(row []uint64, nbr, ent []uint32) (int, error) {
-		n := 1 + w.rng.IntN(len(row))
-		for i, e := range all[:n] {
-			row[i], nbr[i], ent[i] = e.Row, e.Nbr, e.Ent
-		}
-		all = all[n:]
-		return n, nil
-	}))
+	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, w.label,
+		func(row []uint64, nbr, ent []uint32) (int, error) {
+			n := 1 + w.rng.IntN(len(row))
+			for i, e := range all[:n] {
+				row[i], nbr[i], ent[i] = e.Row, e.Nbr, e.Ent
+			}
+			all = all[n:]
+			return n, nil
+		}))
 }
 
 func check(t testing.TB, err error) {
@@ -197,7 +200,8 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 	}
 	want := w.sorted()
 	if !slices.Equal(want, c.Entries) {
-		t.Fatalf("%d entries, not %d, or others: %x, not %x; %+v", len(c.Entries), len(want), c.Entries[:min(5, len(c.Entries))], want[:min(5, len(want))], a.Status())
+		t.Fatalf("%d entries, not %d, or others: %x, not %x; %+v", len(c.Entries), len(want),
+			c.Entries[:min(5, len(c.Entries))], want[:min(5, len(want))], a.Status())
 	}
 	spans, degrees := make([]mirror.Span, w.vertices*w.dirs), make([]uint32, w.vertices*w.dirs)
 	for i, e := range want {
@@ -222,7 +226,8 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 	}
 	for i, o := range w.staged {
 		e := o.Ent &^ kernels.Staged
-		if order := uint32(i+1) | o.Kind&kernels.Out; c.Order[e] != order || c.Net[i] != (kernels.Net{Edge: e, From: o.From, To: o.To}) {
+		if order := uint32(i+1) | o.Kind&kernels.Out; c.Order[e] != order ||
+			c.Net[i] != (kernels.Net{Edge: e, From: o.From, To: o.To}) {
 			t.Fatalf("net edge %d: order %x, not %x, %+v", i, c.Order[e], order, c.Net[i])
 		}
 	}
@@ -278,7 +283,8 @@ func TestA9DeviceArray(t *testing.T) {
 			w.hubs = 1 + rng.IntN(min(3, w.vertices))
 		}
 		dev := cudatest.NewDevice(t, rng)
-		a := mirror.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)], []int{0, 1, 10, 300}[rng.IntN(4)])
+		a := mirror.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)],
+			[]int{0, 1, 10, 300}[rng.IntN(4)])
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		if rng.IntN(2) == 0 {
 			for _, o := range w.batch(rng.IntN(3000), 0) {
@@ -313,7 +319,8 @@ func TestA9DeviceArraySpreads(t *testing.T) {
 		}
 		w.load(t, a)
 		w.compare(t, a)
-		for _, s := range []struct{ hubs, inserted, deleted int }{{1, 60, 0}, {1, 2500, 0}, {1, 300, 500}, {1, 100, 30}, {0, 100, 4000}, {1, 0, 1000}, {0, 12000, 0}, {2, 20, 0}} {
+		for _, s := range []struct{ hubs, inserted, deleted int }{{1, 60, 0}, {1, 2500, 0}, {1, 300, 500}, {1, 100, 30},
+			{0, 100, 4000}, {1, 0, 1000}, {0, 12000, 0}, {2, 20, 0}} {
 			w.hubs = s.hubs
 			batch := w.batch(s.inserted, s.deleted)
 			for _, o := range batch {
@@ -325,9 +332,11 @@ func TestA9DeviceArraySpreads(t *testing.T) {
 			w.settle(true)
 		}
 		if w.spread == 0 || w.wide == 0 || w.rewritten == 0 {
-			t.Errorf("%d updates spread windows, %d of them in scratch, and %d wrote the array anew", w.spread, w.wide, w.rewritten)
+			t.Errorf("%d updates spread windows, %d of them in scratch, and %d wrote the array anew", w.spread, w.wide,
+				w.rewritten)
 		}
-		t.Logf("%d entries in %d leaves; %d updates spread windows, %d in scratch, %d wrote the array anew", len(w.entries), a.Leaves(), w.spread, w.wide, w.rewritten)
+		t.Logf("%d entries in %d leaves; %d updates spread windows, %d in scratch, %d wrote the array anew",
+			len(w.entries), a.Leaves(), w.spread, w.wide, w.rewritten)
 	})
 }
 

@@ -66,7 +66,8 @@ func (m *Mirror) patch() (asked bool, err error) {
 		return false, err
 	}
 	src, numbers := m.data.Ptr, m.data.Ptr+kernels.Ptr(all+4*n)
-	for _, p := range []kernels.Patch{{Dst: m.bits.Ptr, Src: src, At: numbers, Records: uint32(n), Words: uint32(2 * words)},
+	for _, p := range []kernels.Patch{{Dst: m.bits.Ptr, Src: src, At: numbers, Records: uint32(n),
+		Words: uint32(2 * words)},
 		{Dst: m.label.Ptr, Src: src + kernels.Ptr(all), At: numbers, Records: uint32(n), Words: 1}} {
 		if p.Words == 0 {
 			continue

@@ -25,7 +25,8 @@ func NewArray(dev kernels.Device, directed, wide bool, rank, run int) Array {
 }
 
 // Load loads entries of vertices with these labels.
-func (a Array) Load(entries, vertices, labels, edges int, label []uint32, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
+func (a Array) Load(entries, vertices, labels, edges int, label []uint32,
+	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	of := device.Buffer{Dev: a.a.dev}
 	if err := of.Put(kernels.Bytes(label)); err != nil {
 		return err
@@ -148,8 +149,10 @@ func (a Array) Read(net int) (c Content, err error) {
 			c.Slots = append(c.Slots, uint32(at))
 		}
 	}
-	if n, all := float64(len(c.Entries)), float64(len(row)); n > rootHigh*all || s.leaves > 1 && n < rootLow*all || len(c.Entries) != a.a.entries {
-		return c, fmt.Errorf("%d entries, of which the status knows %d, in %d leaves", len(c.Entries), a.a.entries, s.leaves)
+	if n, all := float64(len(c.Entries)), float64(len(row)); n > rootHigh*all || s.leaves > 1 && n < rootLow*all ||
+		len(c.Entries) != a.a.entries {
+		return c, fmt.Errorf("%d entries, of which the status knows %d, in %d leaves", len(c.Entries), a.a.entries,
+			s.leaves)
 	}
 	sides := a.a.bound.vertices * a.a.dirs
 	if c.Span, err = read[Span](a.a, &a.a.span, sides); err != nil {

@@ -20,7 +20,8 @@ const leastRun = 1 << 12
 // neighbour. The device puts them in its own, by the vertices' labels at the address given. next puts the first
 // entries that it has not yet given into its arguments, and returns how many, at least one; it is asked until all are
 // there. b bounds what is in them.
-func (a *array) load(entries int, b bounds, label kernels.Ptr, next func(row []uint64, nbr, ent []uint32) (int, error)) error {
+func (a *array) load(entries int, b bounds, label kernels.Ptr,
+	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
 	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
 	leaves := leavesFor(entries)
@@ -93,7 +94,8 @@ type loading struct{ size, n int }
 
 // columns returns the entries from one up to another.
 func (r *loading) columns(host []byte, from, to int) (row []uint64, nbr, ent []uint32) {
-	return view[uint64](host, r.size)[from:to], view[uint32](host[8*r.size:], r.size)[from:to], view[uint32](host[12*r.size:], r.size)[from:to]
+	return view[uint64](host, r.size)[from:to], view[uint32](host[8*r.size:], r.size)[from:to],
+		view[uint32](host[12*r.size:], r.size)[from:to]
 }
 
 // whole returns how many entries there are before the last row, of which some may be missing.
@@ -122,7 +124,8 @@ func (a *array) reserveRun(r *loading) error {
 	for _, b := range []struct {
 		b    *device.Buffer
 		size int
-	}{{&a.scratchRow, 8}, {&a.scratchNbr, 4}, {&a.scratchEnt, 4}, {&a.key, 8}, {&a.key2, 8}, {&a.val, 4}, {&a.val2, 4}} {
+	}{{&a.scratchRow, 8}, {&a.scratchNbr, 4}, {&a.scratchEnt, 4}, {&a.key, 8}, {&a.key2, 8}, {&a.val, 4},
+		{&a.val2, 4}} {
 		if _, err := b.b.Claim(b.size * r.size); err != nil {
 			return err
 		}
@@ -161,7 +164,8 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	if err := kernels.RunUpdateKinds(a.q, p); err != nil {
 		return err
 	}
-	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr}, Work: a.sortWork.Ptr, N: n,
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr},
+		Work: a.sortWork.Ptr, N: n,
 		Bits: bits.Len32(uint32(row[n-1]>>32)-p.First) + a.dirs - 1 + int(p.LabelBits+p.NearUsed)}
 	at, err := kernels.RunSort(a.q, s)
 	if err != nil {

@@ -41,7 +41,8 @@ type Mirror struct {
 	BitsStale bool // all of them, and labels
 	touched   []dyngraph.VertexID
 	Took      int64 // nanoseconds that catching up took last, when somebody measured
-	Early     int64 // nanoseconds that the staged batch took when it was staged, until a search has been charged with them
+	// nanoseconds that the staged batch took when it was staged, until a search has been charged with them
+	Early int64
 }
 
 // New returns a mirror of a graph without content; threads pack what is copied, and t notes what the device does.
@@ -112,7 +113,8 @@ func (m *Mirror) forget() {
 func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
 	view, near := m.g.View(dyngraph.New), m.edges.nearBits
 	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
-		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), near), Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), near)}
+		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), near),
+		Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), near)}
 	if n.Sign == dyngraph.Deleted {
 		o.Kind |= kernels.Out
 	}
@@ -202,21 +204,22 @@ func (m *Mirror) load(ctx context.Context) error {
 	var rows []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
-	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.Ptr, func(row []uint64, nbr, ent []uint32) (n int, err error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		for n < len(row) {
-			if at == len(nbrs) {
-				rows, nbrs, ents = m.g.Leaf(leaf, rows)
-				leaf, at = leaf+1, 0
+	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.Ptr,
+		func(row []uint64, nbr, ent []uint32) (n int, err error) {
+			if err := ctx.Err(); err != nil {
+				return 0, err
 			}
-			for ; at < len(nbrs) && n < len(row); at, n = at+1, n+1 {
-				row[n], nbr[n], ent[n] = rows[at], uint32(nbrs[at]), uint32(ents[at])
+			for n < len(row) {
+				if at == len(nbrs) {
+					rows, nbrs, ents = m.g.Leaf(leaf, rows)
+					leaf, at = leaf+1, 0
+				}
+				for ; at < len(nbrs) && n < len(row); at, n = at+1, n+1 {
+					row[n], nbr[n], ent[n] = rows[at], uint32(nbrs[at]), uint32(ents[at])
+				}
 			}
-		}
-		return n, nil
-	})
+			return n, nil
+		})
 	m.Loaded = err == nil
 	return err
 }
@@ -268,8 +271,10 @@ func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 // Graph returns what kernels are told of the mirror.
 func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
-	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr, FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
-		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()), Dirs: uint32(m.edges.dirs),
+	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
+		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
+		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()),
+		Dirs:     uint32(m.edges.dirs),
 		NearBits: uint32(m.edges.nearBits)}
 }
 

@@ -30,7 +30,8 @@ func TestA9ScratchHoldsWhatItSays(t *testing.T) {
 		}
 		n := int(a.params().ScratchSize)
 		if n == 0 || 8*n > a.scratchRow.Size || 4*n > a.scratchNbr.Size || 4*n > a.scratchEnt.Size {
-			t.Errorf("%d leaves: %d entries in %d, %d and %d bytes", a.now.leaves, n, a.scratchRow.Size, a.scratchNbr.Size, a.scratchEnt.Size)
+			t.Errorf("%d leaves: %d entries in %d, %d and %d bytes", a.now.leaves, n, a.scratchRow.Size,
+				a.scratchNbr.Size, a.scratchEnt.Size)
 		}
 	}
 }

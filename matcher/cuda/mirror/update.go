@@ -67,7 +67,8 @@ func (a *array) begin(ops, staged int, end Ending, b bounds) error {
 			return err
 		}
 	}
-	p.Ops, p.Settle, p.StagedFrom, p.Keys, p.Stamp = uint32(all), uint32(settle), uint32(all-staged), uint32(2*all), a.stamp
+	p.Ops, p.Settle, p.StagedFrom, p.Keys, p.Stamp = uint32(all), uint32(settle), uint32(all-staged), uint32(2*all),
+		a.stamp
 	if end == Aborted {
 		p.Abort = 1
 	}
@@ -140,7 +141,8 @@ func (a *array) sort(p *kernels.Update) error {
 	if err := a.did("keys"); err != nil {
 		return err
 	}
-	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr}, Work: a.sortWork.Ptr, N: n}
+	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr},
+		Work: a.sortWork.Ptr, N: n}
 	by := func(bits int) error {
 		s.Bits = bits
 		at, err := kernels.RunSort(a.q, s)
@@ -178,7 +180,8 @@ func (a *array) merge(p *kernels.Update) error {
 	for _, stage := range []struct {
 		name string
 		run  func(kernels.Queue, *kernels.Update) error
-	}{{"locate", kernels.RunUpdateLocate}, {"merge", kernels.RunUpdateMerge}, {"spread", kernels.RunUpdateSpread}, {"spans", kernels.RunUpdateSpans}} {
+	}{{"locate", kernels.RunUpdateLocate}, {"merge", kernels.RunUpdateMerge}, {"spread", kernels.RunUpdateSpread},
+		{"spans", kernels.RunUpdateSpans}} {
 		if err := stage.run(a.q, p); err != nil {
 			return err
 		}

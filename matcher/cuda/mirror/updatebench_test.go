@@ -22,9 +22,10 @@ import (
 var (
 	updateVertices = flag.Int("motifd.update.vertices", 4_900_000, "vertices of BenchmarkGraphUpdate's graph")
 	updateEdges    = flag.Int("motifd.update.edges", 40_000_000, "edges of BenchmarkGraphUpdate's graph")
-	updateBatches  = flag.String("motifd.update.batches", "1000,10000,100000,1000000", "updates in a batch, comma separated")
-	updateLabels   = flag.Int("motifd.update.labels", 30, "vertices' labels in BenchmarkGraphUpdate")
-	updateRounds   = flag.Int("motifd.update.rounds", 20, "batches of each size")
+	updateBatches  = flag.String("motifd.update.batches", "1000,10000,100000,1000000",
+		"updates in a batch, comma separated")
+	updateLabels = flag.Int("motifd.update.labels", 30, "vertices' labels in BenchmarkGraphUpdate")
+	updateRounds = flag.Int("motifd.update.rounds", 20, "batches of each size")
 )
 
 // csr is an undirected graph: the neighbours of v, ascending, and the edges to them are from start[v] on.
@@ -196,7 +197,8 @@ func BenchmarkGraphUpdate(b *testing.B) {
 			u.dead[e] = u.base.ent[at+uint64(i)] != uint32(e)
 		}
 	})
-	fmt.Printf("graph: %d vertices, %d edges (made in %.1f s)\n", u.vertices, u.base.entries()/2, time.Since(began).Seconds())
+	fmt.Printf("graph: %d vertices, %d edges (made in %.1f s)\n", u.vertices, u.base.entries()/2, time.Since(began).
+		Seconds())
 	dev := cudatest.NewDevice(b, u.rng)
 	defer dev.Close()
 	a := mirror.NewArray(dev, false, false, kernels.RankMost, 0)
@@ -325,7 +327,8 @@ func compareWith(b *testing.B, a mirror.Array, u *updates) {
 		}
 		want := mirror.Span{}
 		if n := len(of); n > 0 {
-			want = mirror.Span{Begin: c.Slots[i-n], End: c.Slots[i-1] + 1, First: uint32(of[0].Row), Last: uint32(of[n-1].Row)}
+			want = mirror.Span{Begin: c.Slots[i-n], End: c.Slots[i-1] + 1, First: uint32(of[0].Row),
+				Last: uint32(of[n-1].Row)}
 		}
 		if c.Span[v] != want || c.Degree[v] != g.n[v] {
 			b.Fatalf("vertex %d of degree %d: %+v, degree %d, not %+v", v, g.n[v], c.Span[v], c.Degree[v], want)

@@ -29,7 +29,8 @@ func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error
 		if err := dev.Write(at, word); err != nil {
 			return err
 		}
-		if err := kernels.RunPatch(dev, kernels.Patch{Dst: at, Src: at + 256, At: at + 512, Records: 1, Words: 1}); err != nil {
+		if err := kernels.RunPatch(dev,
+			kernels.Patch{Dst: at, Src: at + 256, At: at + 512, Records: 1, Words: 1}); err != nil {
 			return err
 		}
 		return dev.Read(word, at)

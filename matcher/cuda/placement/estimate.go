@@ -54,7 +54,8 @@ func (e *estimate) usable() bool { return e.any && (!e.tried || e.proven) }
 func estimated(r *row, rehearsed *curve, size int, s Side, work uint64) estimate {
 	own := &r.cells[size].side[s]
 	if v := own.per * float64(work); own.n > 0 && own.proven {
-		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v, error: own.error() * float64(work)}
+		return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v,
+			error: own.error() * float64(work)}
 	}
 	if own.n == 0 && !rehearsed.empty() {
 		return rehearsed.at(float64(work))

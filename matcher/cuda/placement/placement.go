@@ -113,10 +113,11 @@ type Placement struct {
 	curves    [kindsOfWork][2]curve // by Side
 	decisions [kindsOfWork]batchDecision
 
-	useful  float64 // nanoseconds of all searches, where they were done without exploring
-	spent   float64 // nanoseconds that exploring has lost beyond that
-	owed    float64 // nanoseconds that the CPU by itself would have taken less, by what is known of it; trials apart
-	forgone float64 // nanoseconds that the CPU would have saved since it was left, had it followed: by what is known of it
+	useful float64 // nanoseconds of all searches, where they were done without exploring
+	spent  float64 // nanoseconds that exploring has lost beyond that
+	owed   float64 // nanoseconds that the CPU by itself would have taken less, by what is known of it; trials apart
+	// nanoseconds that the CPU would have saved since it was left, had it followed: by what is known of it
+	forgone float64
 	recent  [4]float64
 	next    int // of recent
 	lag     [2]lag

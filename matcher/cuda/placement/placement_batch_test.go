@@ -43,9 +43,11 @@ type keeps struct {
 func (m *batchMachine) play(batches []simBatch, seed uint64, p *placement.Placement, only placement.Side) float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total, first := 0.0, true
-	sides := [2]keeps{placement.CPU: {behind: m.whole[placement.CPU], own: 4, missed: 2}, placement.GPU: {behind: m.whole[placement.GPU], own: 40, missed: 40}}
+	sides := [2]keeps{placement.CPU: {behind: m.whole[placement.CPU], own: 4, missed: 2},
+		placement.GPU: {behind: m.whole[placement.GPU], own: 40, missed: 40}}
 	if m.warm {
-		sides[placement.CPU].there, sides[placement.CPU].behind, sides[placement.GPU].there, sides[placement.GPU].behind, first = true, 0, true, 0, false
+		sides[placement.CPU].there, sides[placement.CPU].behind, sides[placement.GPU].there,
+			sides[placement.GPU].behind, first = true, 0, true, 0, false
 	}
 	for _, b := range batches {
 		staged := [2]bool{}
@@ -68,7 +70,8 @@ func (m *batchMachine) play(batches []simBatch, seed uint64, p *placement.Placem
 				}
 			}
 			run := func(s placement.Side, limit int64) (placement.Cost, bool, error) {
-				c := placement.Cost{Search: int64(m.search[s](float64(size)) * jitter[s]), CatchUp: int64(float64(catchUp[s]) * m.each[s] * jitter[s])}
+				c := placement.Cost{Search: int64(m.search[s](float64(size)) * jitter[s]),
+					CatchUp: int64(float64(catchUp[s]) * m.each[s] * jitter[s])}
 				sides[s].there, sides[s].behind, staged[s] = true, 0, true
 				if s == placement.GPU && first {
 					c.Search, first = c.Search+int64(m.once), false
@@ -118,14 +121,18 @@ func (c *comparison) byBetter() float64 { return c.took / min(c.cpu, c.gpu) }
 // compare plays batches past either side and the choice.
 func (m *batchMachine) compare(rng *rand.Rand, batches []simBatch) (c comparison) {
 	seed, reasons := rng.Uint64(), map[string]int{}
-	device := placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[placement.GPU] * logUniform(rng, 0.7, 1.4)}
+	device := placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4),
+		Byte: m.each[placement.GPU] * logUniform(rng, 0.7, 1.4)}
 	p := placement.New(placement.Options{Device: device,
 		Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
 			reasons[s.String()+" "+string(r)]++
 		}})
-	c.cpu, c.gpu, c.took = m.play(batches, seed, nil, placement.CPU), m.play(batches, seed, nil, placement.GPU), m.play(batches, seed, p, 0)
-	c.begun = max(m.play(batches[:1], seed, nil, placement.CPU), (m.once+50e6+float64(m.whole[placement.GPU])*device.Byte)/explore)
-	c.told = fmt.Sprintf("%d batches of %d: CPU %.1f ms, GPU %.1f ms, the choice %.1f ms, %.1f ms to begin with; %v", len(batches), batches[0].net,
+	c.cpu, c.gpu, c.took = m.play(batches, seed, nil, placement.CPU), m.play(batches, seed, nil, placement.GPU),
+		m.play(batches, seed, p, 0)
+	c.begun = max(m.play(batches[:1], seed, nil, placement.CPU),
+		(m.once+50e6+float64(m.whole[placement.GPU])*device.Byte)/explore)
+	c.told = fmt.Sprintf("%d batches of %d: CPU %.1f ms, GPU %.1f ms, the choice %.1f ms, %.1f ms to begin with; %v",
+		len(batches), batches[0].net,
 		c.cpu/1e6, c.gpu/1e6, c.took/1e6, c.begun/1e6, reasons)
 	return c
 }
@@ -143,15 +150,18 @@ func TestPlacementChargesWhatABatchCosts(t *testing.T) {
 	var all []float64
 	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
 		m := batchMachine{
-			search: [2]func(float64) float64{func(n float64) float64 { return 200e3 + 170*n }, func(n float64) float64 { return 1.5e6 + 120*n }},
-			each:   [2]float64{250, 0.1}, whole: [2]uint64{20_000, 12 << 20}, once: 15e6, trip: 12e3, noise: 0.1, common: 220}
+			search: [2]func(float64) float64{func(n float64) float64 { return 200e3 + 170*n },
+				func(n float64) float64 { return 1.5e6 + 120*n }},
+			each: [2]float64{250, 0.1}, whole: [2]uint64{20_000, 12 << 20}, once: 15e6, trip: 12e3, noise: 0.1,
+			common: 220}
 		c := m.compare(rng, uniformBatches(57, 10_000, 3))
 		if all = append(all, c.byBetter()); c.byCPU() > 1.1 {
 			t.Error(c.told)
 		}
 	})
 	slices.Sort(all)
-	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10], all[len(all)-1])
+	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10],
+		all[len(all)-1])
 	if len(all) > 100 && all[len(all)/2] > 1.1 {
 		t.Error("the choice does not see what the index costs")
 	}
@@ -160,15 +170,18 @@ func TestPlacementChargesWhatABatchCosts(t *testing.T) {
 // randomBatchMachine draws a machine and batches for it.
 func randomBatchMachine(rng *rand.Rand, length int) (m batchMachine, batches []simBatch, name string) {
 	trip := logUniform(rng, 8e3, 60e3)
-	fixed, each := [2]float64{logUniform(rng, 10e3, 100e3), trip * (8 + 30*rng.Float64())}, [2]float64{logUniform(rng, 20, 2000), logUniform(rng, 5, 500)}
+	fixed, each := [2]float64{logUniform(rng, 10e3, 100e3), trip * (8 + 30*rng.Float64())},
+		[2]float64{logUniform(rng, 20, 2000), logUniform(rng, 5, 500)}
 	edges := logUniform(rng, 1e5, 2e7)
-	m = batchMachine{each: [2]float64{logUniform(rng, 100, 500), logUniform(rng, 0.03, 0.3)}, whole: [2]uint64{uint64(edges / 4), uint64(edges * 40)},
-		once: 5e6 * rng.Float64(), trip: trip, noise: 0.2 * rng.Float64()}
+	m = batchMachine{each: [2]float64{logUniform(rng, 100, 500), logUniform(rng, 0.03, 0.3)},
+		whole: [2]uint64{uint64(edges / 4), uint64(edges * 40)},
+		once:  5e6 * rng.Float64(), trip: trip, noise: 0.2 * rng.Float64()}
 	for s := range m.search {
 		m.search[s] = func(n float64) float64 { return fixed[s] + each[s]*n }
 	}
 	batches = uniformBatches(length, uint64(logUniform(rng, 50, 30_000)), 1+5*rng.Float64())
-	return m, batches, fmt.Sprintf("CPU %.0f+%.0f, index %.0f; GPU %.0f+%.0f, mirror %.2f; %.0f edges, noise %.2f", fixed[0], each[0], m.each[0], fixed[1], each[1],
+	return m, batches, fmt.Sprintf("CPU %.0f+%.0f, index %.0f; GPU %.0f+%.0f, mirror %.2f; %.0f edges, noise %.2f",
+		fixed[0], each[0], m.each[0], fixed[1], each[1],
 		m.each[1], edges, m.noise)
 }
 
@@ -201,7 +214,8 @@ func TestPlacementOfBatches(t *testing.T) {
 	for _, n := range lengths {
 		r := byLength[n]
 		slices.Sort(r)
-		t.Logf("%d batches, by the better side: median %.3f, a tenth above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*9/10], r[len(r)-1])
+		t.Logf("%d batches, by the better side: median %.3f, a tenth above %.3f, at worst %.3f", n, r[len(r)/2],
+			r[len(r)*9/10], r[len(r)-1])
 	}
 }
 
@@ -212,8 +226,9 @@ func TestPlacementOfMixedSizes(t *testing.T) {
 	var all []float64
 	matchertest.ForSeeds(t, 100, func(t *testing.T, rng *rand.Rand) {
 		m := batchMachine{
-			search: [2]func(float64) float64{func(n float64) float64 { return 150e3 + 1000*n }, func(n float64) float64 { return 400e3 + 150*n }},
-			each:   [2]float64{250, 1}, whole: [2]uint64{55_000, 20 << 20}, trip: 12e3, noise: 0.25, warm: true}
+			search: [2]func(float64) float64{func(n float64) float64 { return 150e3 + 1000*n },
+				func(n float64) float64 { return 400e3 + 150*n }},
+			each: [2]float64{250, 1}, whole: [2]uint64{55_000, 20 << 20}, trip: 12e3, noise: 0.25, warm: true}
 		var batches []simBatch
 		for at := range 400 {
 			net := uint64(100)
@@ -226,7 +241,8 @@ func TestPlacementOfMixedSizes(t *testing.T) {
 			batches = append(batches, uniformBatches(1, net, 3)...)
 		}
 		seed, reasons := rng.Uint64(), map[string]int{}
-		p := placement.New(placement.Options{Rehearse: 500e6, Device: placement.Calibration{RoundTrip: m.trip, Byte: m.each[placement.GPU]},
+		p := placement.New(placement.Options{Rehearse: 500e6,
+			Device: placement.Calibration{RoundTrip: m.trip, Byte: m.each[placement.GPU]},
 			Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
 				reasons[s.String()+" "+string(r)]++
 			}})
@@ -236,7 +252,8 @@ func TestPlacementOfMixedSizes(t *testing.T) {
 		t.Logf("%.3f of the better side; CPU %.0f ms, GPU %.0f ms; %v", all[len(all)-1], cpu/1e6, gpu/1e6, reasons)
 	})
 	slices.Sort(all)
-	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10], all[len(all)-1])
+	t.Logf("by the better side: median %.3f, a tenth above %.3f, at worst %.3f", all[len(all)/2], all[len(all)*9/10],
+		all[len(all)-1])
 	if len(all) >= 100 && all[len(all)*9/10] > 1.1 {
 		t.Errorf("one in ten takes %.3f of the better side or more", all[len(all)*9/10])
 	}

@@ -33,14 +33,17 @@ func randomMachine(rng *rand.Rand) (m machine, name string) {
 		once:  5e6 * rng.Float64(),
 		trip:  trip,
 	}
-	return m, fmt.Sprintf("CPU %.0f+%.0f, GPU %.0f+%.0f, noise %.2f, %d MiB at %.2f, once %.1f ms", cpuFixed, cpuEach, gpuFixed, gpuEach, m.noise,
+	return m, fmt.Sprintf("CPU %.0f+%.0f, GPU %.0f+%.0f, noise %.2f, %d MiB at %.2f, once %.1f ms", cpuFixed, cpuEach,
+		gpuFixed, gpuEach, m.noise,
 		m.graph>>20, m.byte, m.once/1e6)
 }
 
 // placement returns a Placement for the machine, which was measured with some error.
-func (m *machine) placement(rng *rand.Rand, placed func(placement.Work, placement.Side, placement.Reason, placement.Cost)) *placement.Placement {
+func (m *machine) placement(rng *rand.Rand,
+	placed func(placement.Work, placement.Side, placement.Reason, placement.Cost)) *placement.Placement {
 	return placement.New(placement.Options{Placed: placed,
-		Device: placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.byte * logUniform(rng, 0.7, 1.4)}})
+		Device: placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4),
+			Byte: m.byte * logUniform(rng, 0.7, 1.4)}})
 }
 
 // allowance is what noise may do: among very many random plays, few break a rule that holds but for noise, and not by
@@ -75,23 +78,26 @@ func TestPlacementPaysForTrials(t *testing.T) {
 			seed := rng.Uint64()
 			all := [2]float64{m.play(stream, seed, always(placement.CPU)), m.play(stream, seed, always(placement.GPU))}
 			reasons := map[string]int{}
-			took := m.play(stream, seed, m.placement(rng, func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
-				reasons[s.String()+" "+string(r)]++
-			}).Run)
+			took := m.play(stream, seed, m.placement(rng,
+				func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
+					reasons[s.String()+" "+string(r)]++
+				}).Run)
 			better := placement.CPU
 			if all[placement.GPU] < all[placement.CPU] {
 				better = placement.GPU
 			}
 			against[better] = append(against[better], took/all[better])
 			if !noise.grants(took <= 1.1*all[placement.CPU], took <= 1.3*all[placement.CPU]) {
-				t.Errorf("%s, %d batches: %s: took %.2f ms, the CPU %.2f ms, the GPU %.2f ms; %v", of, len(stream), name, took/1e6, all[placement.CPU]/1e6,
+				t.Errorf("%s, %d batches: %s: took %.2f ms, the CPU %.2f ms, the GPU %.2f ms; %v", of, len(stream),
+					name, took/1e6, all[placement.CPU]/1e6,
 					all[placement.GPU]/1e6, reasons)
 			}
 		}
 	})
 	for better, ratios := range against {
 		if slices.Sort(ratios); len(ratios) > 0 {
-			t.Logf("where the %s is better: %d streams; by its time: median %.3f, a tenth above %.3f, at worst %.3f", placement.Side(better), len(ratios),
+			t.Logf("where the %s is better: %d streams; by its time: median %.3f, a tenth above %.3f, at worst %.3f",
+				placement.Side(better), len(ratios),
 				ratios[len(ratios)/2], ratios[len(ratios)*9/10], ratios[len(ratios)-1])
 		}
 	}
@@ -101,10 +107,11 @@ func TestPlacementPaysForTrials(t *testing.T) {
 func TestPlacementTakesAVeryLargeBatchToTheGPUAtOnce(t *testing.T) {
 	p := placement.New(placement.Options{})
 	var sides []placement.Side
-	err := p.Run(placement.Work{Want: matcher.WantCount, Size: 3_000_000, Behind: [2]uint64{placement.GPU: 1 << 30}}, func(s placement.Side, limit int64) (placement.Cost, bool, error) {
-		sides = append(sides, s)
-		return placement.Cost{Search: 100e6, CatchUp: 200e6}, limit == 0 || limit >= 100e6, nil
-	})
+	err := p.Run(placement.Work{Want: matcher.WantCount, Size: 3_000_000, Behind: [2]uint64{placement.GPU: 1 << 30}},
+		func(s placement.Side, limit int64) (placement.Cost, bool, error) {
+			sides = append(sides, s)
+			return placement.Cost{Search: 100e6, CatchUp: 200e6}, limit == 0 || limit >= 100e6, nil
+		})
 	if err != nil || !slices.Equal(sides, []placement.Side{placement.GPU}) {
 		t.Errorf("ran on %v, %v", sides, err)
 	}

@@ -28,7 +28,8 @@ const (
 )
 
 // play runs a stream past a choice and returns the nanoseconds it took.
-func (m *machine) play(stream []placement.Work, seed uint64, choose func(w placement.Work, run func(placement.Side, int64) (placement.Cost, bool, error)) error) float64 {
+func (m *machine) play(stream []placement.Work, seed uint64,
+	choose func(w placement.Work, run func(placement.Side, int64) (placement.Cost, bool, error)) error) float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total, behind, first := 0.0, m.graph, true
 	for at, w := range stream {
@@ -104,16 +105,20 @@ func TestPlacementIsNeverMuchWorse(t *testing.T) {
 	const length = 12_000 // searches
 	cpu, gpu := line(30e3, 400), line(1.5e6, 20)
 	machines := map[string]machine{
-		"usual":               {cpu: cpu, gpu: gpu},
-		"slow GPU":            {cpu: cpu, gpu: line(5e6, 2000)},
-		"slow CPU":            {cpu: line(3e6, 2000), gpu: gpu},
-		"equal":               {cpu: line(1e6, 100), gpu: line(1e6, 101)},
-		"the CPU slows down":  {cpu: later(length/2, cpu, line(8e6, 2000)), gpu: gpu},
-		"the GPU slows down":  {cpu: cpu, gpu: later(length/2, gpu, line(20e6, 4000))},
-		"the CPU speeds up":   {cpu: later(length/2, line(8e6, 2000), cpu), gpu: gpu},
-		"the GPU speeds up":   {cpu: cpu, gpu: later(length/2, line(20e6, 4000), line(50e3, 4))},
-		"CPU by power":        {cpu: func(_ int, w placement.Work) float64 { return 20e3 + 40*math.Pow(float64(w.Size), 1.3) }, gpu: gpu},
-		"counts alone on GPU": {cpu: cpu, gpu: func(at int, w placement.Work) float64 { return gpu(at, w) * (1 + 30*float64(w.Want&1)) }},
+		"usual":              {cpu: cpu, gpu: gpu},
+		"slow GPU":           {cpu: cpu, gpu: line(5e6, 2000)},
+		"slow CPU":           {cpu: line(3e6, 2000), gpu: gpu},
+		"equal":              {cpu: line(1e6, 100), gpu: line(1e6, 101)},
+		"the CPU slows down": {cpu: later(length/2, cpu, line(8e6, 2000)), gpu: gpu},
+		"the GPU slows down": {cpu: cpu, gpu: later(length/2, gpu, line(20e6, 4000))},
+		"the CPU speeds up":  {cpu: later(length/2, line(8e6, 2000), cpu), gpu: gpu},
+		"the GPU speeds up":  {cpu: cpu, gpu: later(length/2, line(20e6, 4000), line(50e3, 4))},
+		"CPU by power": {cpu: func(_ int, w placement.Work) float64 {
+			return 20e3 +
+				40*math.Pow(float64(w.Size), 1.3)
+		}, gpu: gpu},
+		"counts alone on GPU": {cpu: cpu,
+			gpu: func(at int, w placement.Work) float64 { return gpu(at, w) * (1 + 30*float64(w.Want&1)) }},
 	}
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		worst := 0.0
@@ -128,20 +133,23 @@ func TestPlacementIsNeverMuchWorse(t *testing.T) {
 					stream[i] = placement.Work{Want: matcher.Want(rng.IntN(2)), Size: size(rng, i)}
 				}
 				seed := rng.Uint64()
-				all := [2]float64{m.play(stream, seed, always(placement.CPU)), m.play(stream, seed, always(placement.GPU))}
+				all := [2]float64{m.play(stream, seed, always(placement.CPU)),
+					m.play(stream, seed, always(placement.GPU))}
 				reasons, begun := map[placement.Reason]int{}, 0.0
-				took := m.play(stream, seed, m.placement(rng, func(_ placement.Work, _ placement.Side, r placement.Reason, c placement.Cost) {
-					if reasons[r]++; r == placement.Unmeasured {
-						begun += float64(c.Search)
-					}
-				}).Run)
+				took := m.play(stream, seed, m.placement(rng,
+					func(_ placement.Work, _ placement.Side, r placement.Reason, c placement.Cost) {
+						if reasons[r]++; r == placement.Unmeasured {
+							begun += float64(c.Search)
+						}
+					}).Run)
 				better := min(all[0], all[1])
 				if better < all[placement.CPU] { // the GPU's first search is paid for by the CPU's
 					begun += (m.once + float64(m.graph)*m.byte) / explore
 				}
 				worst = max(worst, (took-begun)/better)
 				if took > 1.1*better+begun {
-					t.Errorf("%s, %s, noise %.1f, %d MiB: took %.3f s, of that up to %.3f s at the beginning; the CPU %.3f s, the GPU %.3f s; %v", kind, of, m.noise,
+					t.Errorf("%s, %s, noise %.1f, %d MiB: took %.3f s, of that up to %.3f s at the beginning; the "+
+						"CPU %.3f s, the GPU %.3f s; %v", kind, of, m.noise,
 						m.graph>>20, took/1e9, begun/1e9, all[0]/1e9, all[1]/1e9, reasons)
 				}
 			}

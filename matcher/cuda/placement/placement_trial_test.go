@@ -73,7 +73,8 @@ func TestPlacementFirstSearchTeachesNothing(t *testing.T) {
 			}
 			// The latest batch has earned its share only now.
 			if searched == 1 && explore*(useful-cost) > lost+least {
-				t.Fatalf("CPU %.0f ns, then %d times as large: %.1f ms lost, %.1f ms earned, and no trial", each, times, lost/1e6, explore*useful/1e6)
+				t.Fatalf("CPU %.0f ns, then %d times as large: %.1f ms lost, %.1f ms earned, and no trial", each, times,
+					lost/1e6, explore*useful/1e6)
 			}
 		}
 	})

@@ -94,5 +94,6 @@ func (c *curve) at(work float64) estimate {
 	if a.work < b.work && work > a.work {
 		v = a.cost + max(0, b.cost-a.cost)/(b.work-a.work)*(work-a.work)
 	}
-	return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v, error: noise * v / math.Sqrt(float64(b.n))}
+	return estimate{any: true, tried: true, proven: true, low: v, guess: v, high: v,
+		error: noise * v / math.Sqrt(float64(b.n))}
 }

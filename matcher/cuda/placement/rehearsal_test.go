@@ -19,7 +19,8 @@ func (m *batchMachine) rehearse(p *placement.Placement, rng *rand.Rand, b simBat
 			began := p.RehearsalLeft()
 			for s := range m.search {
 				own, jitter := []float64{4, 40}[s]*net, math.Exp(m.noise*rng.NormFloat64())
-				c := placement.Cost{Search: int64(m.search[s](fits*net/2) * 2 * jitter), CatchUp: int64(own * m.each[s] * jitter)}
+				c := placement.Cost{Search: int64(m.search[s](fits*net/2) * 2 * jitter),
+					CatchUp: int64(own * m.each[s] * jitter)}
 				left := p.RehearsalLeft()
 				done := c.Search+c.CatchUp <= left
 				if !done {
@@ -50,7 +51,8 @@ func TestPlacementAfterARehearsal(t *testing.T) {
 			m.warm = true
 			seed, reasons := rng.Uint64(), map[string]int{}
 			p := placement.New(placement.Options{Rehearse: 500e6,
-				Device: placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4), Byte: m.each[placement.GPU] * logUniform(rng, 0.7, 1.4)},
+				Device: placement.Calibration{RoundTrip: m.trip * logUniform(rng, 0.7, 1.4),
+					Byte: m.each[placement.GPU] * logUniform(rng, 0.7, 1.4)},
 				Placed: func(_ placement.Work, s placement.Side, r placement.Reason, _ placement.Cost) {
 					reasons[s.String()+" "+string(r)]++
 				}})
@@ -65,7 +67,8 @@ func TestPlacementAfterARehearsal(t *testing.T) {
 	for _, n := range lengths {
 		r := byLength[n]
 		slices.Sort(r)
-		t.Logf("%d batches, by the better side: median %.3f, one in a hundred above %.3f, at worst %.3f", n, r[len(r)/2], r[len(r)*99/100], r[len(r)-1])
+		t.Logf("%d batches, by the better side: median %.3f, one in a hundred above %.3f, at worst %.3f", n,
+			r[len(r)/2], r[len(r)*99/100], r[len(r)-1])
 		// Of 8,000 streams of either length, 140, 51 and 2 took more than a tenth more: that 20 of 200 do is not luck.
 		if most := r[len(r)*9/10]; len(r) >= 200 && most > 1.1 {
 			t.Errorf("of streams of %d batches, one in ten takes %.3f of the better side or more", n, most)
@@ -96,17 +99,19 @@ func TestRehearsalsAreBounded(t *testing.T) {
 	}
 	// What it takes to catch up with the graph is not counted.
 	q := placement.New(placement.Options{Rehearse: 1000})
-	w = placement.Work{Want: matcher.WantCount, Size: 100, Behind: [2]uint64{placement.CPU: 1000}, Own: [2]uint64{placement.CPU: 10}}
+	w = placement.Work{Want: matcher.WantCount, Size: 100, Behind: [2]uint64{placement.CPU: 1000},
+		Own: [2]uint64{placement.CPU: 10}}
 	if q.Rehearsed(w, placement.CPU, placement.Cost{Search: 100, CatchUp: 5000}, true); q.RehearsalLeft() != 850 {
 		t.Fatalf("%d left", q.RehearsalLeft())
 	}
 	// The CPU took 52 for 100, and more than 90 for 10,000; the GPU took 5 for 100, and what it takes for more was not
 	// seen.
 	side := func(size uint64) (was placement.Side) {
-		err := p.Run(placement.Work{Want: matcher.WantCount, Size: size}, func(s placement.Side, _ int64) (placement.Cost, bool, error) {
-			was = s
-			return placement.Cost{Search: 5}, true, nil
-		})
+		err := p.Run(placement.Work{Want: matcher.WantCount, Size: size},
+			func(s placement.Side, _ int64) (placement.Cost, bool, error) {
+				was = s
+				return placement.Cost{Search: 5}, true, nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

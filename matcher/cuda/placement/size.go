@@ -58,7 +58,8 @@ func (z *Sizer) Set(plans []*matcher.Plan) {
 
 // Size estimates the work of some of the requests, which want the same; their plans were set. It also tells how much
 // is expected to be asked for later in the batch: insertions come after deletions, but for existence.
-func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request, of []int) (size, more uint64) {
+func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request,
+	of []int) (size, more uint64) {
 	want := reqs[of[0]].Want
 	round := z.ask(want, reqs, of)
 	view := g.View(dyngraph.New)

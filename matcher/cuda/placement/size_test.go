@@ -29,7 +29,8 @@ func TestSizesAgainstAll(t *testing.T) {
 			// Plans may be others after every batch with new labels.
 			keep := func(p *matcher.Plan) bool { return slices.Contains(bench.Plans(), p) }
 			if plans == nil || rng.IntN(4) == 0 || !slices.ContainsFunc(plans, keep) {
-				plans = slices.DeleteFunc(slices.Clone(bench.Plans()), func(*matcher.Plan) bool { return rng.IntN(4) == 0 })
+				plans = slices.DeleteFunc(slices.Clone(bench.Plans()),
+					func(*matcher.Plan) bool { return rng.IntN(4) == 0 })
 				sizer.Set(plans)
 			}
 			var reqs []matcher.Request
@@ -61,7 +62,8 @@ func TestSizesAgainstAll(t *testing.T) {
 					size, more := sizer.Size(bench.Graph, delta, sign, reqs, of)
 					wantSize, wantMore := sizeOfAll(bench.Graph, delta, sign, plans, reqs, of)
 					if size != wantSize || more != wantMore {
-						t.Fatalf("sign %d, want %d: %d and %d more, not %d and %d more", sign, reqs[of[0]].Want, size, more, wantSize, wantMore)
+						t.Fatalf("sign %d, want %d: %d and %d more, not %d and %d more", sign, reqs[of[0]].Want, size,
+							more, wantSize, wantMore)
 					}
 					found, foreseen = found+int(size), foreseen+int(more)
 				}
@@ -75,14 +77,16 @@ func TestSizesAgainstAll(t *testing.T) {
 }
 
 // sizeOfAll is Sizer.Size by a look at every order.
-func sizeOfAll(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, plans []*matcher.Plan, reqs []matcher.Request, of []int) (size, more uint64) {
+func sizeOfAll(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, plans []*matcher.Plan, reqs []matcher.Request,
+	of []int) (size, more uint64) {
 	want := reqs[of[0]].Want
 	var now, later []*matcher.Plan
 	for _, i := range of {
 		now = append(now, reqs[i].Plan)
 	}
 	for _, p := range plans {
-		if p.Query.Emit == matcher.EmitDeltas && want == matcher.WantRows || p.Query.Emit == matcher.EmitCounts && want == matcher.WantCount {
+		if p.Query.Emit == matcher.EmitDeltas && want == matcher.WantRows || p.Query.Emit == matcher.EmitCounts &&
+			want == matcher.WantCount {
 			later = append(later, p)
 		}
 	}
@@ -103,7 +107,8 @@ func fitting(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, plans []*
 		for i := range p.Anchored {
 			o := &p.Anchored[i]
 			for _, e := range d.Net {
-				if e.Sign == sign && fits(p.VertexLabels[o.Steps[0].Vertex], view.Label(e.From)) && fits(p.EdgeLabels[o.Edge], e.Label) &&
+				if e.Sign == sign && fits(p.VertexLabels[o.Steps[0].Vertex], view.Label(e.From)) &&
+					fits(p.EdgeLabels[o.Edge], e.Label) &&
 					fits(p.VertexLabels[o.Steps[1].Vertex], view.Label(e.To)) {
 					n++
 				}
