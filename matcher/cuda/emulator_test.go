@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	cuda.SetLaneRoom(2 << 10) // some copies are too large for it
+	cuda.SetStagingSize(2 << 10) // some copies are too large for it
 	cudatest.Main(m)
 }
 

@@ -123,7 +123,7 @@ func (b *Backend) total(
 	var roots []uint32
 	flush := func() error {
 		b.run.kinds = nil
-		if err := b.run.lane.Put(&b.run.net, kernels.Bytes(roots)); err != nil {
+		if err := b.run.stream.Put(&b.run.net, kernels.Bytes(roots)); err != nil {
 			return err
 		}
 		err := b.run.total(ctx, j, []kernels.Run{{Program: program}}, len(roots))

@@ -4,8 +4,8 @@ package cuda
 
 import "math"
 
-// SetLaneRoom sets the size of the memory that small copies go through.
-func SetLaneRoom(bytes int) { laneRoom = bytes }
+// SetStagingSize sets the size of the memory that small copies go through.
+func SetStagingSize(bytes int) { stagingSize = bytes }
 
 // Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often
 // one was kept for the next launch, and how many tasks were not for them, and were left when those left before were

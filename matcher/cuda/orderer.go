@@ -12,14 +12,14 @@ const chunkBytes = 16 << 20
 
 // orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two
 // buffers of ordered rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches
-// and sorts follow each other on the runner's lane, copies go beside them on a stream.
+// and sorts follow each other on the runner's stream, copies go beside them on a stream.
 type orderer struct {
 	dev    kernels.Device
 	memory int
 
 	arena, work, bits, first, place device.Buffer
 
-	lane     *lane // the runner's
+	stream   *stagedStream // the runner's
 	down     kernels.Stream
 	computed kernels.Event
 	copied   [2]kernels.Event
@@ -103,9 +103,9 @@ func (o *orderer) open() (err error) {
 // rowBytes is what a row of so many words takes: in the ring, twice with a key and its number, and twice in order.
 func rowBytes(stride int) int { return 4*stride + 2*(8+4) + 2*4*max(stride-1, 0) }
 
-// begin parts the memory for the rows of a job, which are searched on a lane.
-func (o *orderer) begin(j *job, l *lane) error {
-	o.lane = l
+// begin parts the memory for the rows of a job, which are searched on a stream.
+func (o *orderer) begin(j *job, s *stagedStream) error {
+	o.stream = s
 	if err := o.open(); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (o *orderer) begin(j *job, l *lane) error {
 
 // settle waits for what was asked of the streams.
 func (o *orderer) settle() error {
-	err := o.lane.sync()
+	err := o.stream.sync()
 	if e := o.down.Sync(); err == nil {
 		err = e
 	}
@@ -150,32 +150,32 @@ func (o *orderer) settle() error {
 func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
 	r := o.rows
 	r.N = n
-	if err := kernels.RunRowBits(o.lane.q, r); err != nil {
+	if err := kernels.RunRowBits(o.stream.q, r); err != nil {
 		return nil, err
 	}
 	differ, group := make([]uint32, r.Stride), make([]uint32, 1)
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	if err := o.lane.read(fetch{kernels.Bytes(differ), r.Bits}, fetch{kernels.Bytes(group), r.Rows}); err != nil {
+	if err := o.stream.read(fetch{kernels.Bytes(differ), r.Bits}, fetch{kernels.Bytes(group), r.Rows}); err != nil {
 		return nil, err
 	}
 	first := make([]uint32, len(widths))
 	for i := range first {
 		first[i] = kernels.None
 	}
-	// now: where it is large, it waits for what was asked of the lane
-	if err := o.lane.Put(&o.first, kernels.Bytes(first)); err != nil {
+	// now: where it is large, it waits for what was asked of the stream
+	if err := o.stream.Put(&o.first, kernels.Bytes(first)); err != nil {
 		return nil, err
 	}
-	if err := o.lane.begin(); err != nil {
+	if err := o.stream.begin(); err != nil {
 		return nil, err
 	}
-	order, err := kernels.RunRowOrder(o.lane.q, r, differ, group[0])
+	order, err := kernels.RunRowOrder(o.stream.q, r, differ, group[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowBounds(o.lane.q, r, order, o.first.Ptr); err != nil {
+	if err := kernels.RunRowBounds(o.stream.q, r, order, o.first.Ptr); err != nil {
 		return nil, err
 	}
 	uniform := true
@@ -183,27 +183,27 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 		uniform = uniform && w == widths[0]
 	}
 	if uniform {
-		if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], widths[0], 0); err != nil {
+		if err := kernels.RunRowGather(o.stream.q, r, order, o.out[out], widths[0], 0); err != nil {
 			return nil, err
 		}
 	}
-	if err := o.lane.end(); err != nil {
+	if err := o.stream.end(); err != nil {
 		return nil, err
 	}
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	if err := o.lane.read(fetch{kernels.Bytes(first), o.first.Ptr}); err != nil {
+	if err := o.stream.read(fetch{kernels.Bytes(first), o.first.Ptr}); err != nil {
 		return nil, err
 	}
 	runs, places, err := runsOf(first, widths, n)
 	if err != nil || uniform {
 		return runs, err
 	}
-	if err := o.lane.Put(&o.place, kernels.Bytes(places)); err != nil {
+	if err := o.stream.Put(&o.place, kernels.Bytes(places)); err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowGather(o.lane.q, r, order, o.out[out], 0, o.place.Ptr); err != nil {
+	if err := kernels.RunRowGather(o.stream.q, r, order, o.out[out], 0, o.place.Ptr); err != nil {
 		return nil, err
 	}
 	return runs, wait()

@@ -24,10 +24,10 @@ type pass struct {
 
 // pass begins the search of the first n tasks. Nothing is asked of the device but to forget what another pass has left.
 func (r *runner) pass(j *job, n int) (*pass, error) {
-	if err := r.lane.q.Clear(r.parked.Ptr, r.parked.Size); err != nil {
+	if err := r.stream.q.Clear(r.parked.Ptr, r.parked.Size); err != nil {
 		return nil, err
 	}
-	if err := r.lane.q.Clear(r.box.Ptr, r.box.Size); err != nil {
+	if err := r.stream.q.Clear(r.box.Ptr, r.box.Size); err != nil {
 		return nil, err
 	}
 	s := &pass{run: r, job: j, shape: j.shape}
@@ -82,11 +82,11 @@ func (r *runner) blocks(s *pass) error {
 		return err
 	}
 	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
-	return r.lane.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
+	return r.stream.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 
 // launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their
-// turns. wait, if it is not nil, is called then and returns when all that was asked of the lane is done. After an error
+// turns. wait, if it is not nil, is called then and returns when all that was asked of the stream is done. After an error
 // of the device or of wait some of it may be left.
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
@@ -100,24 +100,24 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	}
 	// busy: work in the mail
 	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy}
-	if err := r.lane.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
+	if err := r.stream.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
-	if err := r.lane.begin(); err != nil {
+	if err := r.stream.begin(); err != nil {
 		return err
 	}
 	if flat {
 		p := s.p
 		p.Take = uint32(min(32, max(1, int(p.Tasks)/s.shape.Warps())))
-		if err := kernels.RunFlat(r.lane.q, s.shape, p); err != nil {
+		if err := kernels.RunFlat(r.stream.q, s.shape, p); err != nil {
 			return err
 		}
 	}
 	s.begun = true
-	if err := kernels.RunSearch(r.lane.q, s.shape, s.job.found == nil, s.p); err != nil {
+	if err := kernels.RunSearch(r.stream.q, s.shape, s.job.found == nil, s.p); err != nil {
 		return err
 	}
-	if err := r.lane.end(); err != nil {
+	if err := r.stream.end(); err != nil {
 		return err
 	}
 	if wait != nil {
@@ -125,12 +125,12 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 			return err
 		}
 	}
-	if err := r.lane.read(fetch{kernels.BytesOf(c), r.control.Ptr}, fetch{kernels.Bytes(r.tally), r.shared.Ptr}); err !=
-		nil {
+	control, tally := fetch{kernels.BytesOf(c), r.control.Ptr}, fetch{kernels.Bytes(r.tally), r.shared.Ptr}
+	if err := r.stream.read(control, tally); err != nil {
 		return err
 	}
 	var err error
-	if r.took, err = r.lane.took(); err != nil {
+	if r.took, err = r.stream.elapsed(); err != nil {
 		return err
 	}
 	r.launches++
@@ -192,14 +192,14 @@ func (s *pass) done() bool {
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	r.opt.Trace.Begin(r.lane.q, device.LaneTotals, "search", 0)
+	r.opt.Trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
 	err := r.spread(runs, n)
 	if err == nil {
 		err = r.search(ctx, j, n)
 	}
-	r.opt.Trace.End(r.lane.q, device.LaneTotals, "search", 0, n)
+	r.opt.Trace.End(r.stream.q, device.LaneTotals, "search", 0, n)
 	if err != nil {
-		r.lane.rest() // what it reads may change now
+		r.stream.wait() // what it reads may change now
 	}
 	return err
 }

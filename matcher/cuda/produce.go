@@ -59,7 +59,7 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 // and returns how many that were. Where rows may turn out not to be wanted, several anchors that give more than that
 // are given up: the next wave is smaller.
 func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err error) {
-	if err := p.run.order.lane.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
+	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
 	s, err := p.run.pass(p.j, len(tasks))
@@ -69,9 +69,9 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	s.p.Closing = uint32(p.j.room / 4 * 3)
 	found := 0
 	for more, part := true, 0; more; part++ {
-		p.trace.Begin(p.run.lane.q, device.LaneRows, "search", p.number)
+		p.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)
 		rows, err := s.part(p.ctx, p.wait, tasks)
-		p.trace.End(p.run.lane.q, device.LaneRows, "search", p.number, rows)
+		p.trace.End(p.run.stream.q, device.LaneRows, "search", p.number, rows)
 		end := tasks[s.p.Tasks-1].Net + 1
 		if err == errOver {
 			return 0, p.beyond(end)
@@ -80,7 +80,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, err
 		}
 		more = !s.done()
-		if more && p.calm && tasks[0].Net != tasks[s.p.Tasks-1].Net {
+		if more && p.slowStart && tasks[0].Net != tasks[s.p.Tasks-1].Net {
 			p.size = max(1, min(p.size, len(tasks))/2) // down to 1, which is one anchor
 			return 0, nil
 		}
@@ -116,16 +116,16 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		for i, g := range groups {
 			widths[i] = g.layout.Width()
 		}
-		p.trace.Begin(p.run.lane.q, device.LaneRows, "order", p.number)
+		p.trace.Begin(p.run.stream.q, device.LaneRows, "order", p.number)
 		runs, err := p.run.order.sort(p.wait, rows, p.out, widths)
-		p.trace.End(p.run.lane.q, device.LaneRows, "order", p.number, rows)
+		p.trace.End(p.run.stream.q, device.LaneRows, "order", p.number, rows)
 		if err != nil {
 			return err
 		}
 		if p.trace.Drops(device.Ordered) {
 			return nil
 		}
-		took, err := p.run.lane.took()
+		took, err := p.run.stream.elapsed()
 		if err != nil {
 			return err
 		}
@@ -142,10 +142,10 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 	return nil
 }
 
-// wait returns when all that was asked of the lane is done. The consumer goes on meanwhile.
+// wait returns when all that was asked of the stream is done. The consumer goes on meanwhile.
 func (p *producer) wait() error {
 	o := &p.run.order
-	if err := o.lane.q.Record(o.computed); err != nil {
+	if err := o.stream.q.Record(o.computed); err != nil {
 		return err
 	}
 	for {
@@ -171,7 +171,7 @@ func (w *waves) first() int {
 	if *w.rate > 0 {
 		size = max(1, min(size, int(float64(w.target()) / *w.rate)))
 	}
-	if w.calm {
+	if w.slowStart {
 		size = min(size, cappedWave)
 	}
 	if *w.rate < 0 {
@@ -184,7 +184,7 @@ func (w *waves) first() int {
 func (w *waves) grow(tasks, rows int) {
 	*w.rate = float64(rows) / float64(tasks)
 	most := waveGrowth * tasks
-	if w.calm {
+	if w.slowStart {
 		most = 2 * tasks
 	}
 	if rows > 0 {

@@ -97,7 +97,7 @@ func (b *Backend) rowsOf(
 	roots := b.roots(which, p, program)
 	rate := -1.0
 	w := b.waves(j, &rate)
-	w.calm = limit > 0
+	w.slowStart = limit > 0
 	groups := []rowGroup{{layout: layout}}
 	w.fill = func(from uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })

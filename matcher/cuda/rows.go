@@ -53,7 +53,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	}
 	w := s.b.waves(j, &run.rate[(s.sign+1)/2])
 	for _, i := range of {
-		w.calm = w.calm || s.reqs[i].Limit > 0
+		w.slowStart = w.slowStart || s.reqs[i].Limit > 0
 	}
 	var come matcher.SearchProgress
 	s.b.progress.Begin(&come, s.ofSign(e.net, uint32(len(s.b.delta.Net))))

@@ -16,7 +16,7 @@ import (
 // runner launches searches: it holds what they share on the device.
 type runner struct {
 	dev      kernels.Device
-	lane     lane // what everything of a search but the copies of rows is asked of
+	stream   stagedStream // of all work of a search but the copies of rows
 	opt      Options
 	table    *table
 	uploaded bool // the programs
@@ -55,7 +55,7 @@ type places struct {
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
-	*r = runner{dev: dev, lane: lane{dev: dev, timed: opt.Clock != nil}, opt: opt, table: &table{}}
+	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: &table{}}
 	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
 		b.Dev = dev
@@ -68,7 +68,7 @@ func (r *runner) buffers() []*device.Buffer {
 }
 
 func (r *runner) Free() error {
-	first := r.lane.Free() // nothing is under way in the others then
+	first := r.stream.Free() // nothing is under way in the others then
 	for _, b := range r.buffers() {
 		if err := b.Free(); first == nil {
 			first = err
@@ -120,7 +120,7 @@ func (r *runner) shape(rows bool, each int) kernels.Shape {
 
 // begin uploads what the tasks of a job share.
 func (r *runner) begin(j *job) error {
-	if err := r.lane.open(); err != nil {
+	if err := r.stream.open(); err != nil {
 		return err
 	}
 	if !r.uploaded {
@@ -168,7 +168,7 @@ func (r *runner) begin(j *job) error {
 			return err
 		}
 		j.ring, j.room = r.ring.Ptr, minRows
-	} else if err := r.order.begin(j, &r.lane); err != nil {
+	} else if err := r.order.begin(j, &r.stream); err != nil {
 		return err
 	}
 	columns, used := r.columns(j)
@@ -179,7 +179,7 @@ func (r *runner) begin(j *job) error {
 	shared := make([]byte, r.at.column+4*len(columns))
 	copy(shared[r.at.owner:], kernels.Bytes(j.owner))
 	copy(shared[r.at.column:], kernels.Bytes(columns))
-	if err := r.lane.Put(&r.shared, shared); err != nil {
+	if err := r.stream.Put(&r.shared, shared); err != nil {
 		return err
 	}
 	return r.forget(j, used)
@@ -222,7 +222,7 @@ func (r *runner) forget(j *job, used int) error {
 	if r.known = r.most; fresh || uint64(r.known)+above > math.MaxUint32 {
 		r.known = 0
 		if !fresh {
-			err = r.lane.q.Clear(r.memo.Ptr, r.memo.Size)
+			err = r.stream.q.Clear(r.memo.Ptr, r.memo.Size)
 		}
 	}
 	r.most = r.known + uint32(above)
@@ -234,13 +234,13 @@ func (r *runner) spread(runs []kernels.Run, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if err := r.lane.Put(&r.run, kernels.Bytes(runs)); err != nil {
+	if err := r.stream.Put(&r.run, kernels.Bytes(runs)); err != nil {
 		return err
 	}
 	if _, err := r.task.Claim(n * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
-	return kernels.RunTasks(r.lane.q,
+	return kernels.RunTasks(r.stream.q,
 		kernels.Runs{Run: r.run.Ptr, Net: r.net.Ptr, Task: r.task.Ptr, Runs: uint32(len(runs)), Tasks: uint32(n)})
 }
 

@@ -383,7 +383,7 @@ func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	all := s.starts(of)
 	k := s.b.kinds
 	if run.kinds != k {
-		if err := run.lane.Put(&run.net, kernels.Bytes(k.net)); err != nil {
+		if err := run.stream.Put(&run.net, kernels.Bytes(k.net)); err != nil {
 			return err
 		}
 		run.kinds = k

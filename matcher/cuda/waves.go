@@ -11,22 +11,22 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// waves has anchors searched in waves, so that their rows can be put in order while memory is bounded, and hands the
-// rows out in that order. While rows of one wave are copied and handed out, the next waves are searched and put in
-// order: the producer is a coroutine, which gives way whenever it would wait for the device.
+// waves searches anchors in waves: as many at a time as give rows that fit the device's memory, where they are put in
+// order. It hands the rows out in that order. While the rows of one wave are copied and handed out, the next waves are
+// searched and put in order: the producer is a coroutine, which yields whenever it would wait for the device.
 type waves struct {
-	run  *runner
-	j    *job
-	size int      // tasks of the next wave
-	calm bool     // waves grow slowly: rows may turn out not to be wanted
-	rate *float64 // rows that a task of the last wave gave; negative: not known
-	// fill returns about size tasks, of the anchors from one on, all tasks of each, and the groups that they are of, in
-	// order; none when no anchor is left. A task's anchor is its Net.
+	run       *runner
+	j         *job
+	size      int      // tasks of the next wave
+	slowStart bool     // waves start small and grow slowly: a cap may leave later rows unwanted
+	rate      *float64 // rows per task in the last wave; negative: not known
+	// fill returns about size tasks for the anchors from one on, all tasks of each anchor, with the groups of their rows
+	// in order; none when no anchor is left. A task's anchor is its Net.
 	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
-	// take gets the rows of a group, in order, in one call or several. They are borrowed.
+	// take receives the rows of a group, in order, in one call or several. They are valid during the call.
 	take func(g rowGroup, rows []uint32) error
-	// most tells how many rows of a group are wanted at most, negative for all, if more are to be left out where that
-	// saves something; then left is told of so many, after those that were taken.
+	// most returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out; left
+	// receives their number, after take received the others.
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
 
@@ -37,34 +37,34 @@ type waves struct {
 	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one
 	// behind the wave that is not.
 	from, done, to uint32
-	// out, if it is not nil, is told of anchors, those from one to before another, of which all rows are handed out.
+	// out, if not nil, receives the range of anchors whose rows have all been handed out.
 	out func(from, to uint32)
 
 	ctx      context.Context
 	next     func() (*wave, error, bool)
 	ready    []*wave
 	busy     [2]bool // by output buffer
-	idle     bool    // there is nothing to do but to wait for the device
+	idle     bool    // nothing is left to do but to wait for the device
 	ended    bool
-	fault    error // of the producer, told once what it has yielded is handed out
+	fault    error // of the producer; returned once all that it yielded is handed out
 	overflow overflow
 	trace    *device.Trace
 }
 
-// rowGroup is what rows are of: an anchor and a request, and their layout.
+// rowGroup is an anchor and a request that have rows in common, and the layout of these.
 type rowGroup struct {
 	net, request uint32
 	layout       *rowsort.Layout
 }
 
-// wave is rows of a wave in an output buffer, in order: all of them, or what the memory for rows held of them.
+// wave is the rows of a wave in an output buffer, in order: all of them, or as many as the memory for rows held.
 type wave struct {
 	number, out int
 	groups      []rowGroup
 	runs        []run
 	more        bool     // others of the wave follow
 	end         uint32   // net edge behind those of the wave
-	steps       []uint64 // that were made so far, by request
+	steps       []uint64 // search steps so far, by request
 	err         error    // errOver: the wave is not handed out
 }
 
@@ -112,7 +112,7 @@ func (w *waves) all(ctx context.Context) (err error) {
 	return w.fault
 }
 
-// deliver hands out the rows of a wave, or sets them aside until the last of them are there.
+// deliver hands out the rows of a wave, or keeps them until the last of them have arrived.
 func (w *waves) deliver(v *wave) (err error) {
 	defer func() {
 		switch {
@@ -156,7 +156,7 @@ func (w *waves) deliver(v *wave) (err error) {
 	}, w.left)
 }
 
-// admits reports whether the groups of a wave, with the parts of it that were set aside, are within their bounds.
+// admits reports whether the groups of a wave, with the parts of it that overflow keeps, are within their limits.
 func (w *waves) admits(v *wave) bool {
 	if w.within == nil {
 		return true
@@ -176,7 +176,7 @@ func (w *waves) admits(v *wave) bool {
 	return true
 }
 
-// pump has the producer go on until it would wait.
+// pump resumes the producer until it would wait.
 func (w *waves) pump() error {
 	if w.ended {
 		return nil
@@ -266,8 +266,8 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	return nil
 }
 
-// await waits for an event while the producer goes on. It goes on once if the event has happened, too: who takes rows
-// may be slower than copies are, and the device would have nothing to do meanwhile.
+// await waits for an event while the producer works. The producer is resumed at least once, even if the event has
+// happened: the receiver of rows may be slower than the copies, and the device would be idle meanwhile.
 func (w *waves) await(e kernels.Event) error {
 	for {
 		if w.ended {
