@@ -9,6 +9,10 @@
 // go over to CanonicalSearch, which finds rows in canonical order and stops (conflict-directed backjumping; Prosser,
 // 1993).
 //
-// A vertex predicate is part of the candidate test (candidates, neighbors); any other condition joins the admission
-// of program. A parallel edge is the business of edges.go.
+// Rows go into the concrete Sorter and not through an interface: a search writes suffixes of up to millions of rows
+// straight into the Sorter's block (rows.go), and a call for each row would cost more than the row.
+//
+// A vertex predicate is part of the candidate test (candidates, neighbors); any other condition joins
+// program.Admission, which alone decides whether a vertex or an edge is taken. A parallel edge is the business of
+// edges.go.
 package backtrack
