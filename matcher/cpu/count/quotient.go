@@ -16,8 +16,6 @@ type QuotientSet [maxQuotients / 64]uint64
 
 func (s *QuotientSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-func (s *QuotientSet) Has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
-
 func (s *QuotientSet) meets(t *QuotientSet) bool {
 	for i := range s {
 		if s[i]&t[i] != 0 {
@@ -108,16 +106,6 @@ func (q *Quotient) IsSimple() bool {
 	return true
 }
 
-// HasMultiEdges reports whether some edge is a multi-edge.
-func (q *Quotient) HasMultiEdges() bool {
-	for _, edges := range q.Edges {
-		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil }) {
-			return true
-		}
-	}
-	return false
-}
-
 // size returns the number of edges.
 func (q *Quotient) size() (edges int) {
 	for _, first := range q.isFirst {
@@ -126,40 +114,6 @@ func (q *Quotient) size() (edges int) {
 		}
 	}
 	return edges
-}
-
-// IsCycle reports whether the quotient is a single cycle of three or more blocks.
-func (q *Quotient) IsCycle() bool {
-	n := bits.OnesCount32(q.Blocks)
-	for m := q.Blocks; m != 0; m &= m - 1 {
-		if bits.OnesCount32(q.Adj[bits.TrailingZeros32(m)]) != 2 {
-			return false
-		}
-	}
-	return n > 2 && q.size() == n
-}
-
-// CyclesAt reports whether the quotient is trees and at least one cycle that hang from a block, and not a single cycle.
-func (q *Quotient) CyclesAt(root int) bool {
-	rings, parts := 0, 0
-	for rest := q.Blocks &^ (1 << root); rest != 0; parts++ {
-		part, ends, longest := q.Component(rest&-rest, rest), 0, 0
-		for m := part; m != 0; m &= m - 1 {
-			v := bits.TrailingZeros32(m)
-			ends += len(q.Edges[v]) // both ends of an edge in the part, one of an edge to the root
-			longest = max(longest, len(q.Edges[v]))
-		}
-		joints, size := bits.OnesCount32(part&q.Adj[root]), bits.OnesCount32(part)
-		switch {
-		case joints == 1 && ends == 2*size-1:
-		case joints == 2 && ends == 2*size && longest == 2:
-			rings++
-		default:
-			return false
-		}
-		rest &^= part
-	}
-	return rings > 0 && parts > 1
 }
 
 // Edge returns the only edge from block u to block v.

@@ -45,16 +45,6 @@ func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
 // advanceSums finds how much a phase, the last one of the views, changes each quotient. The phase before it is asked
 // for earlier or never.
 func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
-	for _, c := range f.cycles {
-		if c.at[phase&1] == phase {
-			continue
-		}
-		n, done := c.cycle.change(k, phase)
-		if !done {
-			return false
-		}
-		c.at[phase&1], c.by[phase&1] = phase, n
-	}
 	for _, t := range f.trees {
 		if t.at[phase&1] == phase {
 			continue
@@ -63,9 +53,6 @@ func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
 			return false
 		}
 		t.at[phase&1], t.by[phase&1] = phase, t.change(k)
-		if slices.ContainsFunc(t.views, func(br *treeView) bool { return br.overflow || !br.built }) {
-			return false
-		}
 	}
 	return true
 }
@@ -85,26 +72,20 @@ func (t *treeSum) change(k *Maintainer) matcher.Count {
 		sum.Hi += carry
 	}
 	for i := range k.large {
-		large = large.Add(k.large[i].count(k, t.views))
+		large = large.Add(k.large[i].count(t.views))
 	}
 	return large.Add(sum)
 }
 
 // Sum adds up the signed changes of the quotients in a phase. The count changes by more minus less.
 func (f *ViewSet) Sum(phase uint64) (more, less matcher.Count) {
-	add := func(t *termSum) {
+	for _, t := range f.trees {
 		n := t.by[phase&1].Mul(t.Factor)
 		if t.Negative {
 			less = less.Add(n)
 		} else {
 			more = more.Add(n)
 		}
-	}
-	for _, t := range f.trees {
-		add(&t.termSum)
-	}
-	for _, c := range f.cycles {
-		add(&c.termSum)
 	}
 	return more, less
 }

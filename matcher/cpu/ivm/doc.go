@@ -1,11 +1,10 @@
-// Package ivm maintains counts of trees and cycles from batch to batch, where counting from each net edge costs more.
+// Package ivm maintains counts of trees from batch to batch, where counting from each net edge costs more.
 // It is factorised incremental view maintenance (F-IVM: Nikolic and Olteanu, SIGMOD 2018).
 //
 // A tree view is a subtree of a quotient (package count) with the edge that it hangs from. It keeps, for each image of
 // its root, the number of homomorphisms of the subtree: the sum, over the neighbours along the edge, of the product of
-// what its child views keep there. A cycle view keeps closed walks, counted when they are asked for. A batch costs work
-// for the net edges that fit a view and for the neighbours of the vertices whose numbers they change. Equal views are
-// shared by all patterns.
+// what its child views keep there. A batch costs work for the net edges that fit a view and for the neighbours of the
+// vertices whose numbers they change. Equal views are shared by all patterns.
 //
 // In: a count.Plan, the label index (package labeladj) and the net edges by label triple (package program). Out: a
 // ViewSet, which sums what a phase of the staged batch changes, and the Terms that a count.Counter is still to count

@@ -29,28 +29,12 @@ func (f *estimator) images(u, from int) float64 {
 // many reports whether views pay: whether the expected number of images around the image of an edge is more than
 // two for each of the other blocks.
 func (f *estimator) many() bool {
-	if f.Quotient.IsCycle() {
-		return f.manyAround()
-	}
 	n, edges := 0.0, 0
 	for _, e := range f.Plan.Pattern.Query.Edges {
 		n += f.images(e.From, e.To) + f.images(e.To, e.From)
 		edges++
 	}
 	return n > 2*float64(edges)*float64(edges-1)
-}
-
-// manyAround is many for a cycle: whether an end of an edge is expected to have more than one neighbour along the next
-// edge, on average.
-func (f *estimator) manyAround() bool {
-	n, ends := 0.0, 0
-	for _, e := range f.Plan.Pattern.Query.Edges {
-		for _, v := range [2]int{e.From, e.To} {
-			n += f.MeanDegree(v, bits.TrailingZeros32(f.Quotient.Adj[v]&^(1<<(e.From+e.To-v))))
-			ends++
-		}
-	}
-	return n > float64(ends)
 }
 
 // root returns the block of a tree from which views are expected to change least.

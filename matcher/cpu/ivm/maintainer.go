@@ -4,19 +4,21 @@ import (
 	"context"
 
 	"motifd/dyngraph"
-	"motifd/matcher/cpu/count"
 	"motifd/matcher/cpu/labeladj"
 	"motifd/matcher/cpu/program"
 )
 
+// prefetched is the number of vertices that are looked up together, so that cache misses overlap: staging the batch has
+// evicted most of the index.
+const prefetched = 64
+
 // Maintainer advances views while a batch is staged.
 type Maintainer struct {
-	g        *dyngraph.Graph
-	index    *labeladj.Index
-	orders   []uint32
-	ctx      context.Context // ends the work early
-	Steps    uint64
-	Overflow bool // a number of walks exceeded 64 bits
+	g      *dyngraph.Graph
+	index  *labeladj.Index
+	orders []uint32
+	ctx    context.Context // ends the work early
+	Steps  uint64
 	*scratch
 }
 
@@ -26,23 +28,16 @@ func (k *Maintainer) stopped() bool { return k.ctx.Err() != nil }
 
 // scratch is memory kept between batches.
 type scratch struct {
-	deltas    []delta
-	large     []largeDelta
-	wanted    []labeladj.Lookup
-	ranges    []labeladj.Slots
-	frontiers [3][]count.Reached // of walks: two, and a spare one
-	ways      []uint64           // by vertex, 0 between uses
-	closings  []closure
-	touched   uint64 // sum of what was prefetched, so that the loads are made
+	deltas  []delta
+	large   []largeDelta
+	wanted  []labeladj.Lookup
+	ranges  []labeladj.Slots
+	touched uint64 // sum of what was prefetched, so that the loads are made
 }
 
 // spread adds the deltas of a view's children to the numbers of their neighbours in the graph before the phase.
 func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 	a, up := k.index, k.index.KindOf(br.up)
-	before := withDeleted // the visibility of the graph before the phase
-	if inserted {
-		before = bothGraphs
-	}
 	for from := 0; from < len(k.deltas); from += prefetched {
 		if k.stopped() {
 			return false
@@ -52,8 +47,9 @@ func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 		for i := range work {
 			k.wanted = append(k.wanted, labeladj.Lookup{Vertex: work[i].vertex, Kind: up})
 		}
-		k.ranges = k.findAll(k.ranges, k.wanted)
-		ranges, read := k.ranges, uint64(0)
+		found, entries, read := a.FindAll(k.ranges, k.wanted)
+		k.ranges, k.Steps = found, k.Steps+entries
+		ranges := found
 		for i := range ranges {
 			for _, v := range a.Nbr[ranges[i].From:ranges[i].To] {
 				read += br.cells[v].n
@@ -63,7 +59,7 @@ func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 		for i := range ranges {
 			r, by := &ranges[i], work[i].by
 			for s := r.From; s < r.To; s++ {
-				if r.Staged && !k.sees(a.Ent[s], before) {
+				if r.Staged && !k.seesBefore(a.Ent[s], inserted) {
 					continue
 				}
 				br.add(a.Nbr[s], by, inserted)
@@ -71,6 +67,11 @@ func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 		}
 	}
 	return !br.overflow
+}
+
+// seesBefore reports whether an entry is in the graph before a phase: deletions come first.
+func (k *Maintainer) seesBefore(e dyngraph.Entry, inserted bool) bool {
+	return !e.Staged() || !inserted && k.orders[e.Index()]>>31 != 0
 }
 
 // readCells prefetches the numbers of views where one of them has changed.

@@ -48,10 +48,10 @@ func (k *Maintainer) factor(of []*treeView, from, to int) {
 		w, n, hi := c.deltas[i].vertex, c.deltas[i].by, uint64(0)
 		over := uint64(0)
 		if to-from > 1 {
-			n, over = c.power(k, w, to-from)
+			n, over = c.power(w, to-from)
 		}
 		for _, b := range left {
-			x := b.numberAt(k, w)
+			x := b.cell(w).n
 			if hi, n = bits.Mul64(n, x); x == 0 {
 				over = 0
 				break
@@ -62,7 +62,7 @@ func (k *Maintainer) factor(of []*treeView, from, to int) {
 			continue
 		}
 		for _, b := range right {
-			x := b.before(w, b.numberAt(k, w))
+			x := b.before(w, b.cell(w).n)
 			if hi, n = bits.Mul64(n, x); x == 0 {
 				over = 0
 				break
@@ -80,8 +80,8 @@ func (k *Maintainer) factor(of []*treeView, from, to int) {
 
 // power returns how much the last phase changed a power of the number of a vertex, modulo 2^64; over is not 0 if one of
 // the powers exceeds 64 bits.
-func (br *treeView) power(k *Maintainer, v dyngraph.VertexID, exponent int) (by, over uint64) {
-	more := br.numberAt(k, v)
+func (br *treeView) power(v dyngraph.VertexID, exponent int) (by, over uint64) {
+	more := br.cell(v).n
 	less := br.before(v, more)
 	if more < less {
 		more, less = less, more
@@ -96,10 +96,10 @@ func (br *treeView) power(k *Maintainer, v dyngraph.VertexID, exponent int) (by,
 }
 
 // count returns the change.
-func (c *largeDelta) count(k *Maintainer, of []*treeView) matcher.Count {
+func (c *largeDelta) count(of []*treeView) matcher.Count {
 	to := copies(of, c.from)
 	x := of[c.from]
-	more := x.numberAt(k, c.vertex)
+	more := x.cell(c.vertex).n
 	less := x.before(c.vertex, more)
 	if more < less {
 		more, less = less, more
@@ -110,10 +110,10 @@ func (c *largeDelta) count(k *Maintainer, of []*treeView) matcher.Count {
 	}
 	n := m.Sub(l)
 	for _, b := range of[:c.from] {
-		n = n.Mul(matcher.CountOf(b.numberAt(k, c.vertex)))
+		n = n.Mul(matcher.CountOf(b.cell(c.vertex).n))
 	}
 	for _, b := range of[to:] {
-		n = n.Mul(matcher.CountOf(b.before(c.vertex, b.numberAt(k, c.vertex))))
+		n = n.Mul(matcher.CountOf(b.before(c.vertex, b.cell(c.vertex).n)))
 	}
 	return n
 }

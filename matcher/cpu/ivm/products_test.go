@@ -57,21 +57,3 @@ func TestProductsChangeAsTheirFactorsDo(t *testing.T) {
 		small, large = small+len(k.deltas), large+len(k.large)
 	})
 }
-
-// TestS12ChangesLeave64Bits: what a phase changes of a number that is not known, and what a number was before it took
-// something away, may be more than 64 bits hold.
-func TestS12ChangesLeave64Bits(t *testing.T) {
-	const half = uint64(1) << 63
-	br := &treeView{cycle: &cycle{}, phase: 3, cells: []cell{{n: unknown}}}
-	br.add(0, half, true)
-	require.False(t, br.overflow)
-	br.add(0, half, true)
-	require.True(t, br.overflow)
-
-	br = &treeView{cycle: &cycle{}, phase: 2, cells: []cell{{n: unknown}}}
-	br.add(0, half, false)
-	require.Equal(t, half+1, br.before(0, 1))
-	require.False(t, br.overflow)
-	br.before(0, half)
-	require.True(t, br.overflow)
-}

@@ -10,7 +10,7 @@ import (
 
 // treeView keeps, for each image of a vertex of a pattern, the number of homomorphisms of a subtree that hangs from
 // that vertex by an edge: the sum, over the neighbours along the edge, of the product of the numbers of the child views
-// there. A view with a cycle keeps closed walks instead.
+// there.
 type treeView struct {
 	key        string
 	dir        dyngraph.Dir // of the edge, as the root sees it
@@ -19,7 +19,6 @@ type treeView struct {
 	edgeLabel  dyngraph.LabelID
 	childLabel dyngraph.LabelID
 	children   []*treeView // views that hang from the far end of the edge; equal ones are adjacent
-	cycle      *cycle      // or nil; in place of the edge and the children
 	up         uint64      // key of labeladj: from the far end of the edge to its root
 
 	edges          *program.NetGroup   // net edges that fit the edge
@@ -33,7 +32,7 @@ type treeView struct {
 	deltas   []delta
 }
 
-// cell is the number of a vertex, less than 2^64-1. If the last phase changed it, at is its index in deltas and phase
+// cell is the number of a vertex. If the last phase changed it, at is its index in deltas and phase
 // is the lower half of the phase.
 type cell struct {
 	n         uint64
@@ -69,15 +68,12 @@ func (br *treeView) isChanged(c *cell, v dyngraph.VertexID) bool {
 	return c.phase == uint32(br.phase) && int(c.at) < len(br.deltas) && br.deltas[c.at].vertex == v
 }
 
-// before returns the number of a vertex before the last phase, given its number n. A cycle view that is asked for the
-// first time may have had more than 64 bits then.
+// before returns the number of a vertex before the last phase, given its number n.
 func (br *treeView) before(v dyngraph.VertexID, n uint64) uint64 {
 	if br.phase&1 != 0 {
 		return n - br.deltaOf(v)
 	}
-	was, carry := bits.Add64(n, br.deltaOf(v), 0)
-	br.overflow = br.overflow || carry != 0
-	return was
+	return n + br.deltaOf(v)
 }
 
 // concerned reports whether the staged batch has edges of the view in a phase.
@@ -118,10 +114,6 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	n := k.index.Vertices()
 	br.clear(n)
 	br.built, br.overflow, br.phase, br.deltas = false, false, phase, nil
-	if br.cycle != nil {
-		br.built = true
-		return true
-	}
 	for _, c := range br.children {
 		c.grow(n)
 	}
@@ -148,7 +140,7 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 			}
 			c := br.cell(v)
 			sum, carry := bits.Add64(c.n, t, 0)
-			if carry != 0 || sum == unknown {
+			if carry != 0 {
 				br.overflow = true
 				return false
 			}
@@ -172,10 +164,6 @@ func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	}
 	br.built = false // until it is done
 	inserted := phase&1 != 0
-	if br.cycle != nil {
-		br.built = br.followCycle(k, phase)
-		return br.built
-	}
 	if k.products(br.children); len(k.large) > 0 {
 		br.overflow = true
 		return false
@@ -211,33 +199,22 @@ func (br *treeView) add(v dyngraph.VertexID, by uint64, inserted bool) {
 	}
 	c := br.cell(v)
 	if br.isChanged(c, v) {
-		x, carry := &br.deltas[c.at], uint64(0) // at most the larger number of before and after, if they are known
-		x.by, carry = bits.Add64(x.by, by, 0)
-		br.overflow = br.overflow || carry != 0
+		br.deltas[c.at].by += by // at most the larger number of before and after
 	} else {
 		c.at, c.phase = uint32(len(br.deltas)), uint32(br.phase)
 		br.deltas = append(br.deltas, delta{v, by})
 	}
-	switch {
-	case c.n == unknown: // of a cycle view
-	case !inserted:
+	if !inserted {
 		c.n -= by
-	default:
-		sum, carry := bits.Add64(c.n, by, 0)
-		c.n, br.overflow = sum, br.overflow || carry != 0 || sum == unknown
+		return
 	}
+	sum, carry := bits.Add64(c.n, by, 0)
+	c.n, br.overflow = sum, br.overflow || carry != 0
 }
 
 // grow makes room for n ids.
 func (br *treeView) grow(n int) {
-	was := len(br.cells)
-	if n <= was {
-		return
-	}
-	br.cells = append(br.cells, make([]cell, n-was)...)
-	if br.cycle != nil {
-		for v := was; v < n; v++ {
-			br.cells[v].n = unknown
-		}
+	if was := len(br.cells); n > was {
+		br.cells = append(br.cells, make([]cell, n-was)...)
 	}
 }
