@@ -23,7 +23,7 @@ type Config struct {
 	Admin      Admin      `yaml:"admin"`
 	Embedded   *Embedded  `yaml:"embedded"` // nil: no embedded log
 	Log        Log        `yaml:"log"`
-	// StopTimeout bounds a graceful stop, 0 for no bound; the batch in hand is done again by the next start.
+	// StopTimeout bounds a graceful stop, 0 for no bound; the batch in progress is done again by the next start.
 	StopTimeout Duration `yaml:"stop_timeout"`
 
 	src *sources

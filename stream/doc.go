@@ -22,7 +22,7 @@
 //  3. Messages without content (blank lines, comments) never make a batch; their positions move with the next one.
 //  4. A stop is graceful between two batches. What was decoded and not cut is dropped, and read again by the next
 //     start, whose cuts are then the same if they depend on size alone.
-//  5. An error of one part ends all others at once, the search included. The batch in hand stays an open intent.
+//  5. An error of one part ends all others at once, the search included. The batch in progress stays an open intent.
 //  6. An intent is written beside the search of its batch (IntentStarter), and the publisher waits for it before it
 //     begins the batch at the Sink. Exactly once needs no more: until then nothing of the batch has left the process
 //     but what the engine holds in memory, so a crash or a failed write loses the batch whole, and the input is read

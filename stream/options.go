@@ -94,8 +94,8 @@ type PipelineOptions struct {
 	RejectEdges bool
 	// Control tells that batch records are published.
 	Control bool
-	// StopTimeout bounds a graceful stop: after it the batch in hand is abandoned, and done again by the next start.
-	// Negative: no bound. Default 30 s.
+	// StopTimeout bounds a graceful stop: after it the batch in progress is abandoned, and done again by the next
+	// start. Negative: no bound. Default 30 s.
 	StopTimeout time.Duration
 }
 

@@ -87,7 +87,7 @@ func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
 }
 
 // ErrStopTimeout is the cause when a graceful stop took longer than StopTimeout.
-var ErrStopTimeout = errors.New("the batch in hand was abandoned: stopping took too long")
+var ErrStopTimeout = errors.New("the batch in progress was abandoned: stopping took too long")
 
 // Run recovers, reads and publishes until the input ends, a part fails, or ctx is done; it may be called once. When
 // ctx is done it stops gracefully: the batch that the engine is at is finished, published and committed, what was
@@ -161,8 +161,8 @@ func (p *Pipeline) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// Abort ends Run at once: the batch in hand is abandoned and will be done again by the next start. cause is what Run
-// then returns, wrapped.
+// Abort ends Run at once: the batch in progress is abandoned and will be done again by the next start. cause is what
+// Run then returns, wrapped.
 func (p *Pipeline) Abort(cause error) {
 	p.mu.Lock()
 	abort := p.abort

@@ -34,7 +34,7 @@ func (h heldMerges) Create(name string, c vfs.DiskWriteCategory) (vfs.File, erro
 }
 
 // TestP4StopWhileTheDiskIsFull stops a daemon whose batches wait for room on the checkpoint's disk, since no merge gets
-// on: it stops within its time, and the next start finishes the batch in hand and the rest.
+// on: it stops within its time, and the next start finishes the batch in progress and the rest.
 func TestP4StopWhileTheDiskIsFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes some hundred MiB")

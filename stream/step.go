@@ -35,7 +35,7 @@ func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 		if err := p.seek(drainCtx); err != nil || drainCtx.Err() != nil {
 			return err
 		}
-		if len(p.opt.Engine.ToSuspend()) > 0 { // no batch in hand has done it
+		if len(p.opt.Engine.ToSuspend()) > 0 { // no batch in progress has done it
 			if err := p.newBatch(abortCtx, &Batch{}, origin{}); err != nil {
 				return err
 			}

@@ -179,7 +179,7 @@ type Progress struct {
 	Stream string
 	Batch  uint64
 	Index  uint64
-	// Known is false when the sink cannot tell: the batch in hand is then published again as a whole, with the same
+	// Known is false when the sink cannot tell: the batch in progress is then published again as a whole, with the same
 	// (stream, batch, index) (DESIGN P3, at-least-once).
 	Known bool
 	// Begun tells that the output holds something behind the committed mark, which the sink will remove before it

@@ -77,11 +77,11 @@ func outputAway(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 		flood, x.metric("motifd_queue_bytes")/(1<<20), grown/(1<<20))
 	require.Less(t, grown, float64(64<<20))
 
-	// Stopped now, it cannot finish the batch in hand; the next one does.
+	// Stopped now, it cannot finish the batch in progress; the next one does.
 	require.NoError(t, x.p.cmd.Process.Signal(syscall.SIGTERM))
 	<-x.p.done
 	require.Equal(t, exitFailed, x.p.cmd.ProcessState.ExitCode(), x.p.stderr.String())
-	require.Contains(t, x.p.stderr.String(), "the batch in hand was abandoned")
+	require.Contains(t, x.p.stderr.String(), "the batch in progress was abandoned")
 	x.p = start(t, x.dir, args...)
 	x.unready("recovering", "waiting for Kafka")
 	proxy.cutAll(false)

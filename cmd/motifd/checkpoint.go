@@ -124,7 +124,7 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		row("batch log", "empty")
 	}
 	for _, n := range info.Open {
-		row("in hand", "batch %d", n)
+		row("in progress", "batch %d", n)
 	}
 	row("on disk", "%d bytes", info.DiskBytes)
 	for _, q := range info.Queries {
@@ -187,7 +187,7 @@ func (c *checkpointSuspendCmd) Run(a *app) error {
 			got.Open[0],
 		)
 	default:
-		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q; no batch is in hand\n", c.Query)
+		_, err = fmt.Fprintf(a.stdout, "the next start suspends query %q; no batch is in progress\n", c.Query)
 	}
 	return err
 }

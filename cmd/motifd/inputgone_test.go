@@ -24,7 +24,7 @@ func inputGone(t *testing.T, f *fit) {
 	p.ready()
 	f.work(p)
 	p.stop()
-	// stuck leaves a batch in hand: its intent is written, and the output does not take it.
+	// stuck leaves a batch in progress: its intent is written, and the output does not take it.
 	stuck := func() {
 		t.Helper()
 		f.alter("out", map[string]string{"max.message.bytes": "150"}) // room for the markers of transactions

@@ -50,7 +50,8 @@ const (
 	exitFailed  = 1 // something went wrong while working
 	exitRefused = 2 // the command line, the configuration or a pattern is wrong: nothing was started
 	exitFenced  = 3 // another daemon has taken over the output: a restart would take it back
-	// The daemon was stopped before it had finished the batches in hand of the run before: the output is not complete.
+	// The daemon was stopped before it had finished the batches in progress of the run before: the output is not
+	// complete.
 	exitUnfinished = 4
 )
 

@@ -56,7 +56,7 @@ type queryFlags struct {
 	ExactTotal         bool   `help:"Count on past the cap."`
 	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
-	Sample             uint64 `help:"Keep one match in so many, by its id; 0 and 1 keep all."`
+	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all."`
 }
 
 // apply sets queries up as the flags say.

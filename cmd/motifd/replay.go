@@ -248,7 +248,7 @@ type replay struct {
 	byName   map[string]int // in sum.Queries
 	apply    time.Duration
 	match    time.Duration
-	before   time.Duration // backend.search before the batch in hand
+	before   time.Duration // backend.search before the batch in progress
 	lost     string        // where the rest of a compressed file could not be read
 	progress *progress
 	trace    *timeline    // nil without --trace

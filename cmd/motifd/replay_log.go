@@ -108,7 +108,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	}
 	committed, open := log.Len()
 	if open > 0 {
-		a.log.Warn().Int("batches", open).Msg("batches in hand are not replayed: the daemon has not committed them")
+		a.log.Warn().Int("batches", open).Msg("batches in progress are not replayed: the daemon has not committed them")
 	}
 	a.log.Info().Uint64("from", state.Batch+1).Int("batches", committed).Str("stream", state.StreamID).
 		Msg("replaying the batch log")

@@ -95,7 +95,7 @@ func (s *service) run(ctx context.Context) (err error) {
 			stopped = p.Status().Batch < last
 		}
 		if n := store.InHand(); n > 0 && ctx.Err() != nil && stopped {
-			err = fmt.Errorf("%w: batches in hand: %d; the next start finishes them", errUnfinished, n)
+			err = fmt.Errorf("%w: batches in progress: %d; the next start finishes them", errUnfinished, n)
 		}
 	}()
 	for _, name := range s.suspend {
@@ -137,7 +137,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	watchers.Go(func() { watchDisk(watching, store.DiskUse, s.log) })
 	quiet := context.AfterFunc(ctx, func() {
 		s.log.Info().Stringer("stop_timeout", s.cfg.StopTimeout.Std()).
-			Msg("stopping: the batch in hand is finished first")
+			Msg("stopping: the batch in progress is finished first")
 	})
 	err = p.Run(ctx)
 	quiet()
@@ -385,7 +385,7 @@ func (s *service) events() kafka.Events {
 			Msg("kafka: records were probably published more than once")
 	}
 	e.Recovered = func(n uint64) {
-		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in hand that were published already")
+		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in progress that were published already")
 	}
 	return e
 }

@@ -138,7 +138,7 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		if s.cfg.Output.Mode == "upsert" { // which takes neither
 			advice = "raise the bound, or narrow the pattern"
 		}
-		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would put out all of them; "+
+		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would emit all of them; "+
 			"admin.max_backfill is %d: %s", errBackfill, q.Name, text, bound, advice), nil
 	}
 	if dry {

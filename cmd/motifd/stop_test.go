@@ -69,7 +69,7 @@ func TestReplayStopsInAFlood(t *testing.T) {
 	require.Contains(t, stderr.String(), "stopping took too long")
 }
 
-// TestAStopInAFloodOfRecovery: a stop abandons the batch in hand, and one of the next start, which does that batch
+// TestAStopInAFloodOfRecovery: a stop abandons the batch in progress, and one of the next start, which does that batch
 // again, says with its status that it is still not finished.
 func TestAStopInAFloodOfRecovery(t *testing.T) {
 	var hub strings.Builder
@@ -97,7 +97,7 @@ func TestAStopInAFloodOfRecovery(t *testing.T) {
 			"--set=queries_dir=" + dir, "--set=checkpoint.dir=" + filepath.Join(dir, "state"), "--set=admin.listen=",
 			"--set=stop_timeout=1ms",
 		}, strings.NewReader(""), io.Discard, &stderr, nil), stderr.String())
-		require.Contains(t, stderr.String(), "stopping: the batch in hand is finished first")
+		require.Contains(t, stderr.String(), "stopping: the batch in progress is finished first")
 		require.NoError(t, out.Close())
 		require.ErrorIs(t, <-read, os.ErrClosed)
 		cancel()

@@ -15,7 +15,7 @@ import (
 	"motifd/stream/checkpoint"
 )
 
-// TestStoppedDuringRecovery: a stop before the batch in hand is done has a status of its own, and an old copy of a
+// TestStoppedDuringRecovery: a stop before the batch in progress is done has a status of its own, and an old copy of a
 // checkpoint with file output is refused with what to do.
 func TestStoppedDuringRecovery(t *testing.T) {
 	dir := write(t, map[string]string{
@@ -43,7 +43,7 @@ func TestStoppedDuringRecovery(t *testing.T) {
 	cancel()
 	code, text := run(stopped)
 	require.Equal(t, exitUnfinished, code, text)
-	require.Contains(t, text, "batches in hand")
+	require.Contains(t, text, "batches in progress")
 	old := filepath.Join(dir, "old")
 	require.NoError(t, os.CopyFS(old, os.DirFS(filepath.Join(dir, "state"))))
 	code, text = run(t.Context())

@@ -94,9 +94,10 @@ queries:
 		"suspended already")
 	require.Equal(t, text, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 
-	// Without a batch in hand it is one of its own; a start that names a query that is suspended starts all the same.
+	// Without a batch in progress it is one of its own; a start that names a query that is suspended starts all the
+	// same.
 	require.Contains(t, succeed(t, dir, "checkpoint", "suspend", "state", "--query", "pay").stdout,
-		"no batch is in hand")
+		"no batch is in progress")
 	appendFile(t, filepath.Join(dir, "in.jsonl"), `{"op":"+","from":"y","to":"z","label":"PAY"}`+"\n")
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=", "--suspend", "fan10")
 	more := strings.TrimPrefix(readFile(t, out), text)

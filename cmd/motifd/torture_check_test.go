@@ -109,7 +109,8 @@ func (x *torture) check() {
 	require.Contains(t, succeed(t, x.dir, "checkpoint", "verify", "state").stdout, "intact")
 	batches := strings.Count(readFile(t, filepath.Join(x.dir, "control.jsonl")), "\n")
 	f := &x.figures
-	t.Logf("%s: %d daemons and %d brokers killed in %s (%d times both at once), %d starts found a batch in hand; %d "+
+	t.Logf("%s: %d daemons and %d brokers killed in %s (%d times both at once), %d starts found a batch in "+
+		"progress; %d "+
 		"messages, "+
 		"%d updates, %d refused, %d query changes asked for; %d batches, %d records: 0 lost, 0 doubled; %d matches "+
 		"in the end, as the oracle",

@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 		"fan-in":   "MATCH (x:Account)-[:PAYS]->(m:Merchant), (y:Account)-[:PAYS]->(m), (z:Account)-[:PAYS]->(m)",
 		"unknown":  "MATCH (a:Account)-[:LOAN]->(b:Bank)",
 		"parallel": "MATCH (a:Account)-[]->(b:Account), (a)-[]->(b)",
-		"ring4":    "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)" +
+		"ring4": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(d:Account)" +
 			"-[:TRANSFER]->(a)",
 		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), " +
 			"(p:Person)-[:OWNS]->(b)",

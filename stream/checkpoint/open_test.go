@@ -47,7 +47,7 @@ func TestSettingsThatDiffer(t *testing.T) {
 	}
 }
 
-// TestShape: what shapes records may change between runs, but not under a batch in hand, and the log remembers it.
+// TestShape: what shapes records may change between runs, but not under a batch in progress, and the log remembers it.
 func TestShape(t *testing.T) {
 	h := newHistory(newRand(62), 2, false)
 	opt := testOptions(h, vfs.NewMem())

@@ -16,7 +16,7 @@ import (
 type Suspension struct {
 	// Already: the query is suspended as it is, and nothing is to be done.
 	Already bool
-	// Open are the batches in hand; the request takes effect in the first of them that has a record which is not
+	// Open are the batches in progress; the request takes effect in the first of them that has a record which is not
 	// published.
 	Open []uint64
 }

@@ -60,7 +60,7 @@ func TestP3OldCheckpointIsRefused(t *testing.T) {
 	require.Equal(t, "1234567\n1234567\nnew\n", string(now))
 }
 
-// TestP3CopyThatCutAnotherBatchIsRefused: the batch in hand has the number, but not the intent, of the one that was
+// TestP3CopyThatCutAnotherBatchIsRefused: the batch in progress has the number, but not the intent, of the one that was
 // published.
 func TestP3CopyThatCutAnotherBatchIsRefused(t *testing.T) {
 	opt := SinkOptions{Output: filepath.Join(t.TempDir(), "out"), NoSync: true}
