@@ -174,9 +174,11 @@ func TestLaunchWhileCollecting(t *testing.T) {
 	const leaves = `
 #include <stdlib.h>
 #include <string.h>
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+	unsigned shared, void *stream, void **params, void **extra) {
 	const unsigned long *words = params ? params[0] : extra[1];
-	if (gx != 7 || gy != 1 || gz != 1 || bx != 32 || by != 1 || bz != 1 || shared || stream || (extra && *(size_t *)extra[3] != 48))
+	if (gx != 7 || gy != 1 || gz != 1 || bx != 32 || by != 1 || bz != 1 || shared || stream ||
+		(extra && *(size_t *)extra[3] != 48))
 		return 1;
 	for (size_t size = 16; size <= 256; size += 16) {
 		void *p[7];

@@ -71,7 +71,8 @@ FN void putImages(const Params& p, const State& s, const Program& q, u32* row) {
 
 // emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex;
 // back edge streamed led there.
-FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
+FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed,
+    Work& work) {
     bool any = q.mode == kAny;
     if (any) mask &= 0 - mask;
     u32 each = any ? 1 : 1 + q.images;

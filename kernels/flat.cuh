@@ -52,7 +52,8 @@ FN void spread(const Params& p, const Flat& f, u32* rows, u32 n) {
 }
 
 // emitRows is emit for what is to be put in order, in rows that are not too wide.
-FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot, u32 streamed, Work& work) {
+FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot,
+    u32 streamed, Work& work) {
     const Step& st = q.step[d];
     u32 n = popcount(mask), each = 1 + q.images;
     common(p, s, q, f, d);
@@ -61,7 +62,8 @@ FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out
     if (mask >> laneId() & 1) {
         u32 *row = rows + popcount(mask & lanesBelow()) * each * p.stride, *edges = row + 1 + q.vertices;
         if (st.vertex != kNone) row[1 + st.vertex] = w;
-        for (u32 k = st.back; k < st.back + st.own; k++) edges[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
+        for (u32 k = st.back; k < st.back + st.own; k++)
+            edges[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
         if (each > 1) putImages(p, s, q, row);
     }
     warpSync();
@@ -104,8 +106,8 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
 // extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip
 // pieces of the list. It returns which candidates it left, for being too long. When the ring is full before the list
 // ends, it stops and skip is the number of pieces that are done, else 0.
-FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot, u32 streamed,
-                 Work& work, u32& skip) {
+FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot,
+    u32 streamed, Work& work, u32& skip) {
     u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
     const Step &st = q.step[d], &last = q.step[d + 1];
     u32 t = skip * kWarp + lane;

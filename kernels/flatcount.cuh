@@ -73,7 +73,8 @@ FN u128 leavesOf(const Params& p, const Program& q, const Flats& f, u32 l) {
 // cut has a level of n lanes, one of which is a hub, keep as many as may be walked as one: those before the first
 // hub, or that alone. The others are chosen from the list above once more. It returns which lanes stay.
 FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
-    u32 first = lowestBit(hubs), below = (1u << first) - 1, stay = (alive & below) != 0 ? below : 1u << first, next = (alive & below) != 0 ? first : first + 1;
+    u32 first = lowestBit(hubs), below = (1u << first) - 1, stay = (alive & below) != 0 ? below : 1u << first,
+        next = (alive & below) != 0 ? first : first + 1;
     if (laneId() == 0 && next < n) f.level[l - 1].at = f.level[l].start[next];
     warpSync();
     return alive & stay;

@@ -51,7 +51,8 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     u32 most = d < l ? rest : (rest - 1) / kWarp;  // of its own list a warp keeps a turn
     if (most > kMostParts) most = kMostParts;
     bool mine = (wanting >> lane & 1) != 0 && popcount(wanting & lanesBelow()) < most;
-    u32 got = vote(mine && compareSwap(&p.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got), i = 1;
+    u32 got = vote(mine && compareSwap(&p.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got),
+        i = 1;
     if (n == 0) return;
     warpSync();  // what a lane got is the warp's to write
     for (u32 to = got; to != 0; to &= to - 1, i++) {
@@ -111,7 +112,8 @@ FN u32 receive(const Params& p, Flats& f) {
         u32 said = peekWarp(box);
         if (said >= kPosted) return open(p, f, said);
         // A warp that has just begun may be about to write: then the box is not the warp's to close.
-        if (round % kDoneEvery == 0 && peekWarp(&p.control->counting) == 0 && swapWarp(box, kWanted, kClosed)) return kNone;
+        if (round % kDoneEvery == 0 && peekWarp(&p.control->counting) == 0 &&
+            swapWarp(box, kWanted, kClosed)) return kNone;
         pause(500);
     }
 }

@@ -148,7 +148,8 @@ FN void window(u32 level, u32 i, u32 leaves, u32& a, u32& b) {
 // within tells whether n entries fill that many leaves within the bounds of a level.
 FN bool within(const Gpma& p, u32 level, u32 leaves, u32 n) {
     u64 have = (u64)n * 100 * p.height, slots = (u64)leaves * kLeaf;
-    return have <= (92 * p.height - 8 * level) * slots && have >= (8 * p.height + 34 * level) * slots && n >= leaves * kMinLeaf;
+    return have <= (92 * p.height - 8 * level) * slots && have >= (8 * p.height + 34 * level) * slots &&
+        n >= leaves * kMinLeaf;
 }
 
 // markOf returns the mark of a window.

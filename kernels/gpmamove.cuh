@@ -35,7 +35,9 @@ FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 place) {
 }
 
 // entersAt returns the place of the entry that an operation puts in; begin is the first operation in its leaf.
-FN u32 entersAt(const Gpma& p, u32 i, u32 begin) { return p.base[p.at[i]] + (p.info[i] & kPlace) + p.sum[i] - p.sum[begin]; }
+FN u32 entersAt(const Gpma& p, u32 i, u32 begin) {
+    return p.base[p.at[i]] + (p.info[i] & kPlace) + p.sum[i] - p.sum[begin];
+}
 
 // sumWill writes base, from 0, for the leaves from a up to b, and returns their entries. A block does it.
 FN u32 sumWill(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {

@@ -4,7 +4,8 @@
 
 // put writes entry number i of n.
 FN void put(const Slots& b, u32 n, u32 i, u64 row, u32 nbr, u32 ent) {
-    u32 leaf = (u32)(((u64)(i + 1) * b.leaves - 1) / n), place = i - shareOf(n, leaf, b.leaves), slot = leaf * kLeaf + place;
+    u32 leaf = (u32)(((u64)(i + 1) * b.leaves - 1) / n), place = i - shareOf(n, leaf, b.leaves),
+        slot = leaf * kLeaf + place;
     b.row[slot] = row;
     b.nbr[slot] = nbr;
     b.ent[slot] = ent;

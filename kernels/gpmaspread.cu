@@ -22,7 +22,8 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
     window(seg.level, seg.index, p.a.leaves, a, b);
     blockSync();
     if (threadInBlock() == 0) {
-        s.skip = peek(&p.control->rebuild) || covered(p, seg);  // one look for all threads: other blocks may order it meanwhile
+        // one look for all threads: other blocks may order it meanwhile
+        s.skip = peek(&p.control->rebuild) || covered(p, seg);
         s.from = firstIn(p, a);
         s.to = firstIn(p, b);
     }

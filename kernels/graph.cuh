@@ -56,13 +56,17 @@ FN u32 kindOf(u32 label, u32 near, u32 nearBits) { return label << nearBits | ne
 FN u32 edgeLabel(const Graph& g, u64 row) { return kindOfRow(row) >> g.nearBits; }
 
 // rowTo returns the row, like another one but for the kind of neighbour, that has vertex w.
-FN u64 rowTo(const Graph& g, u64 row, u32 w) { return row >> g.nearBits << g.nearBits | nearOf(g.label[w], g.nearBits); }
+FN u64 rowTo(const Graph& g, u64 row, u32 w) {
+    return row >> g.nearBits << g.nearBits | nearOf(g.label[w], g.nearBits);
+}
 
 // sideOf tells entries of a vertex and direction from others.
 FN u64 sideOf(u64 row) { return row >> 31; }
 
 // below tells whether an entry comes before another one.
-FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) { return row < otherRow || (row == otherRow && nbr < otherNbr); }
+FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) {
+    return row < otherRow || (row == otherRow && nbr < otherNbr);
+}
 
 // leafEnd returns the end of the entries of a leaf that lie before slot end.
 FN u32 leafEnd(const Graph& g, u32 leaf, u32 end) {

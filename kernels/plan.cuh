@@ -5,7 +5,8 @@
 
 constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
 constexpr u32 kMaxSteps = kMaxBacks + 1;  // every step but the first maps an edge, too, or nothing else
-constexpr u32 kAnchorAt = kMaxBacks - 1;  // the anchor's place among the images of back edges: with an anchor they are fewer
+// the anchor's place among the images of back edges: with an anchor they are fewer
+constexpr u32 kAnchorAt = kMaxBacks - 1;
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 
@@ -42,7 +43,8 @@ struct Step {
     u32 above;      // places whose vertices must have lower ids: symmetry
     u32 below;      // places whose vertices must have higher ids
     u32 back, backs, own;  // first and number of its back edges, and how many of them are its own
-    u32 after, before;  // of an edge step: back edges whose images must come before and after its own, or kNone: symmetry
+    // of an edge step: back edges whose images must come before and after its own, or kNone: symmetry
+    u32 after, before;
 };
 
 // Leaf is a group of alike leaves, which a count multiplies: how many, the step of one of them, and the column of the

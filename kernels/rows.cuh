@@ -27,7 +27,8 @@ FN void differing(const RowBits& p, u32 (&bits)[kMaxStride]) {
         if (found != 0) setBits(&bits[column], found);
     }
     blockSync();
-    if (threadInBlock() < p.stride && bits[threadInBlock()] != 0) setBits(&p.bits[threadInBlock()], bits[threadInBlock()]);
+    if (threadInBlock() < p.stride && bits[threadInBlock()] != 0)
+        setBits(&p.bits[threadInBlock()], bits[threadInBlock()]);
 }
 
 struct RowKeys {

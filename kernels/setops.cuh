@@ -85,7 +85,8 @@ FN bool joined(const Params& p, const State& s, const Program& q, const Step& st
 
 // candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped
 // to; slot is the lane's. It counts the slots looked at.
-FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot, u64& steps) {
+FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot,
+    u64& steps) {
     const Step& st = q.step[d];
     bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
     steps += popcount(vote(ok));

@@ -22,7 +22,8 @@ struct State {
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
     u32 group;         // of its task
-    u32 skip;          // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
+    // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
+    u32 skip;
     u32 m[kMaxVertices];       // by place: data vertex
     u32 edge[kMaxBacks];       // by back edge, and at kAnchorAt: data edge; when they are kept
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
