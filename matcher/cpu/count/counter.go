@@ -47,11 +47,9 @@ type Counter struct {
 	leaves    []dyngraph.VertexID
 	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
 	depth     int
-	injective injectiveCounter
 	classes   classCounter
 
 	assigning assignment
-	gathered  weighted
 	paths     pathCounter
 }
 

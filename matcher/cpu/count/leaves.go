@@ -2,7 +2,6 @@ package count
 
 import (
 	"math/bits"
-	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -29,31 +28,14 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 		return c.countLeaf(p.next, p.to, e)
 	}
 	first := p.leaves[0]
-	alike, plain := true, true
+	alike := true
 	for _, u := range p.leaves {
-		plain = plain && !slices.ContainsFunc(c.q.Edges[u], func(e Edge) bool { return e.Multi != nil })
-		alike = alike && plain && len(c.q.Edges[u]) == 1 && c.sameLeaf(first, u)
+		alike = alike && len(c.q.Edges[u]) == 1 && c.q.Edges[u][0].Multi == nil && c.sameLeaf(first, u)
 	}
 	if alike {
 		return c.countAlike(p.leaves)
 	}
-	if !plain || len(p.leaves) > maxTogether {
-		return c.countClasses(p.leaves)
-	}
-	sets := make([][]dyngraph.VertexID, len(p.leaves))
-	for k, u := range p.leaves {
-		if len(c.q.Edges[u]) == 1 {
-			sets[k] = c.leafSet(u)
-		} else {
-			c.gather(&c.gathered, u, &c.q.filters[u], c.q.Edges[u])
-			c.injective.sets[u] = append(c.injective.sets[u][:0], c.gathered.nbr...)
-			sets[k] = c.injective.sets[u]
-		}
-		if len(sets[k]) == 0 {
-			return matcher.Count{}
-		}
-	}
-	return c.injective.count(sets, c.step)
+	return c.countClasses(p.leaves)
 }
 
 // leafKeys are the keys of the memo that number no component but a kind of edge, and whether only what both graphs have
@@ -168,12 +150,4 @@ func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 		c.memo.put(key, matcher.CountOf(n))
 	}
 	return n
-}
-
-// leafSet returns a leaf's candidates apart from what is mapped, ascending.
-func (c *Counter) leafSet(u int) []dyngraph.VertexID {
-	e := &c.q.Edges[u][0]
-	l := c.list(c.image[e.From], e)
-	c.worker.StepBy(len(l.nbr))
-	return c.candidates(&c.injective.sets[u], &l, c.admission(u, &c.q.filters[u]))
 }
