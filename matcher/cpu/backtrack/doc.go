@@ -10,7 +10,7 @@
 // 1993).
 //
 // Rows go into the concrete Sorter and not through an interface: a search writes suffixes of up to millions of rows
-// straight into the Sorter's block (rows.go), and a call for each row would cost more than the row.
+// straight into the Sorter's block (rows.go), without a call for each row.
 //
 // A vertex predicate is part of the candidate test (candidates, neighbors); any other condition joins
 // program.Admission, which alone decides whether a vertex or an edge is taken. A parallel edge is the business of
