@@ -12,8 +12,8 @@ import (
 //
 // A search finds rows in the order of its steps. The last vertex columns that come in the order of the steps are
 // therefore presorted: in order among rows that agree in the others, so that a stable sort need not look at them.
-// Where that is not so, as rows of several searches are mixed, it is seen and mended. Without it deltas on the data sets
-// take 1.24 times as long.
+// Where that is not so, as rows of several searches are mixed, it is seen and mended. Without it deltas on the data
+// sets take 1.24 times as long.
 type keySorter struct {
 	of        *Layout
 	presorted int // of the last vertex columns
