@@ -107,7 +107,8 @@ vet: ## go vet, with every build tag but those of the GPU backend
 	$(GO) vet -tags kafka ./...
 
 .PHONY: lint
-lint: vet ## vet, staticcheck and gofmt
+lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
+	$(GO) run ./.ci/columns
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags data ./cmd/motifd
 	$(GO) run $(STATICCHECK) -tags kafka ./cmd/motifd ./stream/kafka/...

@@ -54,7 +54,8 @@ func (r *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if r.version < 4 {
 		return nil, permanent{
-			fmt.Errorf("broker speaks version %d of the fetch protocol; 4 (Kafka 0.11) is the oldest supported", r.version),
+			fmt.Errorf("broker speaks version %d of the fetch protocol; 4 (Kafka 0.11) is the oldest supported",
+				r.version),
 		}
 	}
 	const correlation = 1 // a connection has one request in flight

@@ -21,7 +21,8 @@ func TestConnectionsAskAnew(t *testing.T) {
 		kfake.TLS(
 			&tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert},
 		), kfake.EnableSASL(),
-		kfake.SeedTopics(1, "t"), kfake.Superuser("PLAIN", "plain", "new"), kfake.Superuser("SCRAM-SHA-256", "s256", "new"),
+		kfake.SeedTopics(1, "t"), kfake.Superuser("PLAIN", "plain", "new"),
+		kfake.Superuser("SCRAM-SHA-256", "s256", "new"),
 	}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()

@@ -129,11 +129,12 @@ func TLSConfig(ca, cert, key []byte, serverName string) (*tls.Config, error) {
 type Events struct {
 	// Retry tells of an error after which the operation is tried again. partition is -1 when it concerns none.
 	Retry func(op, topic string, partition int32, attempt int, err error)
-	// Blocked tells of an error of an operation that nothing goes on without: it is tried again since a while ago. A nil
-	// error tells that it has got through, or was given up. Operations are told apart by what comes first.
+	// Blocked tells of an error of an operation that nothing goes on without: it is tried again since a while ago. A
+	// nil error tells that it has got through, or was given up. Operations are told apart by what comes first.
 	Blocked func(op, topic string, partition int32, since time.Time, err error)
-	// Loss tells that the records from one offset up to another, which is higher, are gone (source.Options.AllowDataLoss).
-	// Reading goes on after them, or, when the log ends before the position (it was cut or created anew), where they were.
+	// Loss tells that the records from one offset up to another, which is higher, are gone
+	// (source.Options.AllowDataLoss). Reading goes on after them, or, when the log ends before the position (it was
+	// cut or created anew), where they were.
 	Loss func(partition int32, from, to int64)
 	// Partitions tells that a topic has more partitions than it had, and that all of them are used.
 	Partitions func(topic string, from, to int32)

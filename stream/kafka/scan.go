@@ -115,7 +115,8 @@ func (c *Client) hanging(ctx context.Context, topic string, partition int32, off
 	res, err := c.Fetch(ctx, topic, partition, offset, 1<<20, 100*time.Millisecond, kafkago.ReadUncommitted)
 	if err == nil {
 		if b, _, ok, err := recordbatch.Next(res.Batches); err == nil && ok && b.Transactional() {
-			who = fmt.Sprintf("of producer id %d, since %s", b.Producer, time.UnixMilli(b.MaxTime).UTC().Format(time.RFC3339))
+			who = fmt.Sprintf("of producer id %d, since %s", b.Producer, time.UnixMilli(b.MaxTime).UTC().
+				Format(time.RFC3339))
 		}
 	}
 	return fmt.Errorf(

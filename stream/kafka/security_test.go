@@ -97,7 +97,8 @@ func TestClientCertificate(t *testing.T) {
 	require.True(t, kafka.Fatal(err))
 	secure.Certificates = []tls.Certificate{cert}
 	require.NoError(t, newSource(t, source.Options{ClientOptions: cl, Topic: "t"}).Seek(t.Context(), nil))
-	require.False(t, kafka.Fatal(&net.OpError{Op: "remote error", Err: tls.AlertError(80)}), "an internal error may pass")
+	require.False(t, kafka.Fatal(&net.OpError{Op: "remote error", Err: tls.AlertError(80)}),
+		"an internal error may pass")
 }
 
 func newSource(t testing.TB, opt source.Options) *source.Source {

@@ -84,11 +84,12 @@ func (b *Broker) configure(t testing.TB, properties map[string]string) {
 	b.addr = fmt.Sprintf("127.0.0.1:%d", ports[0])
 	b.config = filepath.Join(b.dir, "server.properties")
 	lines := map[string]string{
-		"process.roles":                            "broker,controller",
-		"node.id":                                  "1",
-		"controller.quorum.voters":                 fmt.Sprintf("1@127.0.0.1:%d", ports[1]),
-		"controller.listener.names":                "CONTROLLER",
-		"listeners":                                fmt.Sprintf("PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", b.addr, ports[1]),
+		"process.roles":             "broker,controller",
+		"node.id":                   "1",
+		"controller.quorum.voters":  fmt.Sprintf("1@127.0.0.1:%d", ports[1]),
+		"controller.listener.names": "CONTROLLER",
+		"listeners": fmt.Sprintf("PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", b.addr,
+			ports[1]),
 		"advertised.listeners":                     "PLAINTEXT://" + b.addr,
 		"listener.security.protocol.map":           "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"log.dirs":                                 filepath.Join(b.dir, "data"),

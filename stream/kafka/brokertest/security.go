@@ -76,7 +76,8 @@ func StartSecured(t testing.TB, properties map[string]string) *Secured {
 	mutual["ssl.client.auth"] = "required"
 	sasl := map[string]string{
 		"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
-		"plain.sasl.jaas.config": fmt.Sprintf("org.apache.kafka.common.security.plain.PlainLoginModule required user_%s=%q;",
+		"plain.sasl.jaas.config": fmt.Sprintf(
+			"org.apache.kafka.common.security.plain.PlainLoginModule required user_%s=%q;",
 			s.Users[0].Name, s.Users[0].Password),
 		"scram-sha-256.sasl.jaas.config": scramModule, "scram-sha-512.sasl.jaas.config": scramModule,
 	}
@@ -124,7 +125,8 @@ func (s *Secured) addUsers(t testing.TB) {
 		up := kmsg.NewAlterUserSCRAMCredentialsRequestUpsertion()
 		up.Name, up.Mechanism, up.Iterations, up.Salt = u.Name, int8(mechanism), iterations, []byte(rand.Text())
 		var err error
-		if up.SaltedPassword, err = pbkdf2.Key(h, u.Password, up.Salt, iterations, hmac.New(h, nil).Size()); err != nil {
+		up.SaltedPassword, err = pbkdf2.Key(h, u.Password, up.Salt, iterations, hmac.New(h, nil).Size())
+		if err != nil {
 			t.Fatal(err)
 		}
 		req.Upsertions = append(req.Upsertions, up)

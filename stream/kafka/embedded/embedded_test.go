@@ -31,7 +31,8 @@ func TestEmbeddedOnDisk(t *testing.T) {
 			e, err := embedded.Open(opt)
 			require.NoError(t, err)
 			opt.Port = e.Port()
-			s, pr := openSink(t, publish.SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, batch-1, m, batch == 1)
+			s, pr := openSink(t, publish.SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, batch-1, m,
+				batch == 1)
 			require.Equal(t, stream.Progress{Stream: "stream-1", Batch: batch, Known: true}, pr)
 			m = kafkatest.Publish(t, s, batch, kafkatest.Deltas(batch, 0, 10))
 			require.NoError(t, s.Close())

@@ -124,7 +124,8 @@ type openTransaction struct {
 // sync, their ends are durable before the commitLog is told that nobody's commit has begun.
 func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 	data := filepath.Join(dir, "data")
-	parts, err := entries(filepath.Join(data, "partitions"), func(name string) bool { return strings.Contains(name, "-") })
+	parts, err := entries(filepath.Join(data, "partitions"),
+		func(name string) bool { return strings.Contains(name, "-") })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

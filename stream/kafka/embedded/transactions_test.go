@@ -87,7 +87,8 @@ func (l *txnLog) begin(value string, topics ...admin.Topic) {
 	l.t.Helper()
 	require.NoError(l.t, l.cl.BeginTransaction())
 	for _, topic := range topics {
-		require.NoError(l.t, l.cl.ProduceSync(l.t.Context(), &kgo.Record{Topic: topic.Name, Value: []byte(value)}).FirstErr())
+		require.NoError(l.t, l.cl.ProduceSync(l.t.Context(), &kgo.Record{Topic: topic.Name, Value: []byte(value)}).
+			FirstErr())
 	}
 }
 

@@ -23,7 +23,8 @@ func Broker(b *brokertest.Broker) func(t testing.TB) *Cluster {
 			name := fmt.Sprintf("%s-%d", prefix, topicCount.Add(1))
 			require.NoError(
 				t,
-				admin.EnsureTopics(t.Context(), e.Client(), admin.Topic{Name: name, Partitions: partitions, Config: config}),
+				admin.EnsureTopics(t.Context(), e.Client(),
+					admin.Topic{Name: name, Partitions: partitions, Config: config}),
 			)
 			return name
 		}

@@ -47,7 +47,8 @@ func Of(e *embedded.Log) *Cluster {
 			name := prefix + strconv.Itoa(n)
 			require.NoError(
 				t,
-				admin.EnsureTopics(t.Context(), Fast(e), admin.Topic{Name: name, Partitions: partitions, Config: config}),
+				admin.EnsureTopics(t.Context(), Fast(e),
+					admin.Topic{Name: name, Partitions: partitions, Config: config}),
 			)
 			return name
 		},

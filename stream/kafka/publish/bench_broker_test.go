@@ -109,7 +109,8 @@ func (x *benchOutput) publish(b *testing.B, batches int) (took []time.Duration) 
 		}
 		_, err := x.o.End(
 			b.Context(),
-			stream.Tail{BatchRecord: &stream.OutRecord{Value: []byte("{}")}, Positions: stream.Positions{0: int64(x.batch)}},
+			stream.Tail{BatchRecord: &stream.OutRecord{Value: []byte("{}")},
+				Positions: stream.Positions{0: int64(x.batch)}},
 		)
 		require.NoError(b, err)
 		took = append(took, time.Since(begin))

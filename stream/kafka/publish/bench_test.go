@@ -34,7 +34,8 @@ func BenchmarkProduce(b *testing.B) {
 				)
 				recs := make([]stream.OutRecord, 1000)
 				for i := range recs {
-					recs[i] = stream.OutRecord{Key: fmt.Appendf(nil, "%032x", i*7919), Value: bytes.Repeat([]byte("v"), 100), Batch: 1,
+					recs[i] = stream.OutRecord{Key: fmt.Appendf(nil, "%032x", i*7919),
+						Value: bytes.Repeat([]byte("v"), 100), Batch: 1,
 						Index: uint64(i), Query: "ring", Sign: dyngraph.Inserted}
 				}
 				b.SetBytes(100)
@@ -92,7 +93,8 @@ func BenchmarkConsume(b *testing.B) {
 				b.SetBytes(100)
 				b.ResetTimer()
 				for read := 0; read < b.N; {
-					src := newSource(b, source.Options{ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}}, Topic: "in"})
+					src := newSource(b, source.Options{ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}},
+						Topic: "in"})
 					for got := 0; got < n && read < b.N; {
 						recs, err := src.Read(b.Context())
 						require.NoError(b, err)

@@ -329,7 +329,8 @@ func fitProgressOpen(t *testing.T, f *fitting) {
 		o, err := f.open(nil)
 		require.NoError(t, err)
 		require.NoError(t, other.BeginTransaction())
-		require.NoError(t, other.ProduceSync(t.Context(), &kgo.Record{Key: []byte("other"), Value: []byte("x")}).FirstErr())
+		require.NoError(t, other.ProduceSync(t.Context(), &kgo.Record{Key: []byte("other"), Value: []byte("x")}).
+			FirstErr())
 		f.publish(o)
 		ended := sync.OnceFunc(func() { assert.NoError(t, other.EndTransaction(t.Context(), end)) })
 		f.work(func(o *TxnSinkOptions) {

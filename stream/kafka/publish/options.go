@@ -26,8 +26,8 @@ type SinkOptions struct {
 	OnPartitions string
 	// AllowExisting accepts an output that holds records although the checkpoint is new, and that others write to.
 	AllowExisting bool
-	// ResetProgress lets the sink go on after the committed batch although the output, or its progress record, was lost,
-	// cut or written by others. Records of the batch in hand may then appear twice. It is for one start.
+	// ResetProgress lets the sink go on after the committed batch although the output, or its progress record, was
+	// lost, cut or written by others. Records of the batch in hand may then appear twice. It is for one start.
 	ResetProgress bool
 	// Compression is "" or "none", "gzip", "snappy", "lz4" or "zstd".
 	Compression string
@@ -41,8 +41,8 @@ type SinkOptions struct {
 	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
 	Input *kafka.ClientOptions
 
-	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for what is
-	// under way.
+	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for
+	// what is under way.
 	sendBytes, roundBytes int
 }
 

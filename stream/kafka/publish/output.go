@@ -81,7 +81,8 @@ func (o *Output) Open(
 			return stream.Progress{}, err
 		} else if was {
 			return stream.Progress{}, fmt.Errorf(
-				"kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is at-least-once",
+				"kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is "+
+					"at-least-once",
 				o.opt.Topic,
 				ErrDowngrade,
 				batch,

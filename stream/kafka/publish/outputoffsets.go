@@ -24,15 +24,18 @@ func (m outputOffsets) encode() (stream.Mark, error) {
 func parseMark(b stream.Mark) (outputOffsets, error) {
 	var m outputOffsets
 	if err := json.Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("kafka: the checkpoint's output mark cannot be read (was the output a file before?): %w", err)
+		return m, fmt.Errorf("kafka: the checkpoint's output mark cannot be read (was the output a file before?): %w",
+			err)
 	}
 	if m.Version != markVersion {
-		return m, fmt.Errorf("kafka: the checkpoint's output mark has version %d, supported is %d", m.Version, markVersion)
+		return m, fmt.Errorf("kafka: the checkpoint's output mark has version %d, supported is %d", m.Version,
+			markVersion)
 	}
 	for topic, next := range m.Next {
 		for p, off := range next {
 			if off < 0 {
-				return m, fmt.Errorf("kafka: the checkpoint's output mark has offset %d in topic %q, partition %d", off, topic, p)
+				return m, fmt.Errorf("kafka: the checkpoint's output mark has offset %d in topic %q, partition %d", off,
+					topic, p)
 			}
 		}
 	}

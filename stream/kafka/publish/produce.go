@@ -86,7 +86,8 @@ func byLeader(ctx context.Context, c *kafka.Client, batches []*produceBatch) ([]
 		}
 		id, ok := leader[s.to.topicPartition]
 		if !ok {
-			return nil, fmt.Errorf("topic %q, partition %d: %w", s.to.topic, s.to.partition, kafkago.UnknownTopicOrPartition)
+			return nil, fmt.Errorf("topic %q, partition %d: %w", s.to.topic, s.to.partition,
+				kafkago.UnknownTopicOrPartition)
 		}
 		i, ok := index[id]
 		if !ok || s.alone {
@@ -134,7 +135,8 @@ func sendProduceRequest(ctx context.Context, c *kafka.Client, id string, batches
 			case p.ErrorCode != 0:
 				errs = append(
 					errs,
-					fmt.Errorf("topic %q, partition %d: %w", t.Topic, p.Partition, answered(p.ErrorCode, p.ErrorMessage)),
+					fmt.Errorf("topic %q, partition %d: %w", t.Topic, p.Partition,
+						answered(p.ErrorCode, p.ErrorMessage)),
 				)
 			default:
 				s.base, s.done = p.BaseOffset, true

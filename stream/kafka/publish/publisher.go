@@ -137,7 +137,8 @@ func (p *publisher) openTopic(
 		return nil, nil, err
 	}
 	if want != 0 && n != want {
-		return nil, nil, fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", name, kafka.ErrPartitions, n, want)
+		return nil, nil, fmt.Errorf("kafka: topic %q: %w: it has %d, expected are %d", name, kafka.ErrPartitions, n,
+			want)
 	}
 	if main {
 		if n, err = p.opt.spread(n, int32(len(next))); err != nil {
@@ -151,7 +152,8 @@ func (p *publisher) openTopic(
 	t := &outTopic{name: name, parts: make([]outPart, n)}
 	for i := range t.parts {
 		part := &t.parts[i]
-		*part = outPart{topicPartition: topicPartition{name, int32(i)}, exclusive: main && !p.opt.AllowExisting, next: -1}
+		*part = outPart{topicPartition: topicPartition{name, int32(i)}, exclusive: main && !p.opt.AllowExisting,
+			next: -1}
 		end := byPart[int32(i)].End
 		if part.end = end; i >= len(next) {
 			continue
@@ -184,9 +186,11 @@ func (p *publisher) foreign(partition int32, r *recordbatch.Record) error {
 	case err != nil:
 		return err
 	case !name.ok:
-		return fmt.Errorf("partition %d, offset %d: %w: the record is not motifd's", partition, r.Offset, stream.ErrMismatch)
+		return fmt.Errorf("partition %d, offset %d: %w: the record is not motifd's", partition, r.Offset,
+			stream.ErrMismatch)
 	case name.stream != p.streamID:
-		return fmt.Errorf("partition %d, offset %d: %w: the record is of stream %q, this one is %q", partition, r.Offset,
+		return fmt.Errorf("partition %d, offset %d: %w: the record is of stream %q, this one is %q", partition,
+			r.Offset,
 			stream.ErrMismatch, name.stream, p.streamID)
 	}
 	return nil

@@ -64,7 +64,8 @@ func TestHeadersAndPartitions(t *testing.T) {
 	require.EqualValues(t, 5, s.Partitions())
 	require.NoError(t, s.Begin(t.Context(), 1))
 	require.NoError(t, s.Write(t.Context(), []stream.OutRecord{
-		{Key: []byte("m1"), Value: []byte("a"), Batch: 1, Index: 0, Query: "ring", Sign: dyngraph.Inserted, Snapshot: true},
+		{Key: []byte("m1"), Value: []byte("a"), Batch: 1, Index: 0, Query: "ring", Sign: dyngraph.Inserted,
+			Snapshot: true},
 		{Key: []byte("m1"), Batch: 1, Index: 1, Query: "ring", Sign: dyngraph.Deleted},
 		{Value: []byte("c"), Batch: 1, Index: 2, Query: "fan"},
 	}))
@@ -120,7 +121,8 @@ func TestProduceFaults(t *testing.T) {
 	s, _ := openSink(t, opt, 0, nil, true)
 	var want [][]stream.OutRecord
 	batch := uint64(0)
-	for _, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas,
+	for _, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownTopicOrPartition,
+		kerr.NotEnoughReplicas,
 		kerr.UnknownServerError, kerr.KafkaStorageError, nil} {
 		if fault != nil {
 			h := e.Cluster.Fault(kafkatest.FaultOn(kmsg.Produce, fault, 3))
@@ -346,7 +348,8 @@ func TestGroupOffsets(t *testing.T) {
 	res, err := kafkatest.Reference(
 		t,
 		e,
-	).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "motifd-lag", Topics: map[string][]int{"in": {0, 1}}})
+	).OffsetFetch(t.Context(), &kafkago.OffsetFetchRequest{GroupID: "motifd-lag",
+		Topics: map[string][]int{"in": {0, 1}}})
 	require.NoError(t, err)
 	got := map[int]int64{}
 	for _, p := range res.Topics["in"] {

@@ -13,8 +13,8 @@ const (
 	PartitionsStop = "stop"
 	// PartitionsKeep goes on with the partitions that there were; those that were added stay empty.
 	PartitionsKeep = "keep"
-	// PartitionsSpread uses all partitions from here on: the cancellation of a match that was published before may be in
-	// another partition than the match, so that a reader may see it first, and compaction removes neither.
+	// PartitionsSpread uses all partitions from here on: the cancellation of a match that was published before may be
+	// in another partition than the match, so that a reader may see it first, and compaction removes neither.
 	PartitionsSpread = "spread"
 )
 
@@ -31,7 +31,8 @@ func (o *SinkOptions) spread(n, committed int32) (int32, error) {
 		return n, nil
 	case n > committed:
 		return 0, fmt.Errorf(
-			"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its cancellation would part",
+			"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d; a match and its "+
+				"cancellation would part",
 			o.Topic,
 			kafka.ErrPartitions,
 			n,
@@ -39,7 +40,8 @@ func (o *SinkOptions) spread(n, committed int32) (int32, error) {
 		)
 	}
 	return 0, fmt.Errorf(
-		"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d: the topic was deleted and created anew",
+		"kafka: output topic %q: %w: it has %d, the checkpoint was written with %d: the topic was deleted and "+
+			"created anew",
 		o.Topic,
 		kafka.ErrPartitions,
 		n,

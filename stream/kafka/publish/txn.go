@@ -117,7 +117,8 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 		x.self(),
 		func(ctx context.Context, to toCoordinator) error {
 			res, err := kafka.Ask[*addpartitionstotxn.Response](ctx, x.cl, &addPartitionsRequest{
-				TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Topics: topics, toCoordinator: to})
+				TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Topics: topics,
+				toCoordinator: to})
 			if err != nil {
 				return err
 			}
@@ -127,7 +128,8 @@ func (x *transactions) add(ctx context.Context, parts []topicPartition) error {
 			for _, t := range res.Results {
 				for _, p := range t.Results {
 					n++
-					if err := kafka.CodeError(p.ErrorCode); err != nil && (first == nil || errors.Is(first, operationNotAttempted)) {
+					if err := kafka.CodeError(p.ErrorCode); err != nil &&
+						(first == nil || errors.Is(first, operationNotAttempted)) {
 						first = err
 					}
 				}
@@ -152,14 +154,16 @@ func (x *transactions) addGroup(ctx context.Context, group string) error {
 	if x.group {
 		return nil
 	}
-	err := x.coordinated(ctx, "add offsets to transaction", x.self(), func(ctx context.Context, to toCoordinator) error {
-		res, err := kafka.Ask[*addoffsetstotxn.Response](ctx, x.cl, &addOffsetsRequest{
-			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, GroupID: group, toCoordinator: to})
-		if err != nil {
-			return err
-		}
-		return kafka.CodeError(res.ErrorCode)
-	})
+	err := x.coordinated(ctx, "add offsets to transaction", x.self(),
+		func(ctx context.Context, to toCoordinator) error {
+			res, err := kafka.Ask[*addoffsetstotxn.Response](ctx, x.cl, &addOffsetsRequest{
+				TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, GroupID: group,
+				toCoordinator: to})
+			if err != nil {
+				return err
+			}
+			return kafka.CodeError(res.ErrorCode)
+		})
 	x.group = err == nil
 	return err
 }
@@ -210,7 +214,8 @@ func (x *transactions) end(ctx context.Context, commit bool) error {
 	}
 	err := x.coordinated(ctx, op, x.self(), func(ctx context.Context, to toCoordinator) error {
 		res, err := kafka.Ask[*endtxn.Response](ctx, x.cl, &endRequest{
-			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Committed: commit, toCoordinator: to})
+			TransactionalID: x.id, ProducerID: x.producer, ProducerEpoch: x.epoch, Committed: commit,
+			toCoordinator: to})
 		if err != nil {
 			return err
 		}

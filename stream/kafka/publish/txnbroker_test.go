@@ -122,7 +122,8 @@ func consoleConsumer(t *testing.T, b *brokertest.Broker, e *kafkatest.Cluster) {
 				Key:   string(rec.Key),
 				Value: string(rec.Value),
 				Headers: map[string]string{
-					kafka.HeaderStream: "stream-1", kafka.HeaderBatch: fmt.Sprint(rec.Batch), kafka.HeaderIndex: fmt.Sprint(rec.Index),
+					kafka.HeaderStream: "stream-1", kafka.HeaderBatch: fmt.Sprint(rec.Batch),
+					kafka.HeaderIndex: fmt.Sprint(rec.Index),
 					kafka.HeaderQuery: "ring", kafka.HeaderSign: "+"},
 			}
 		}

@@ -104,7 +104,8 @@ func fatalTxn(err error) bool {
 
 // groupInUse tells whether a group refuses offsets because it has members of its own.
 func groupInUse(err error) bool {
-	for _, code := range []kafkago.Error{kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress,
+	for _, code := range []kafkago.Error{kafkago.IllegalGeneration, kafkago.UnknownMemberId,
+		kafkago.RebalanceInProgress,
 		kafkago.FencedInstanceID} {
 		if errors.Is(err, code) {
 			return true

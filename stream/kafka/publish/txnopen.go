@@ -104,7 +104,8 @@ func (s *TxnSink) whereToGoOn(
 		}
 	}
 	from := int64(-1)
-	if next := m.Next[s.opt.Progress]; len(next) == 1 { // the record of the mark's batch is the last but those that follow
+	// the record of the mark's batch is the last but those that follow
+	if next := m.Next[s.opt.Progress]; len(next) == 1 {
 		from = next[0] - 1
 	}
 	rec, whole, err := readProgress(ctx, s.cl, s.opt.Progress, s.opt.TransactionalID, from, wait)
@@ -143,7 +144,8 @@ func (s *TxnSink) whereToGoOn(
 		return publishPosition{}, nil
 	case fresh && rec != nil:
 		return publishPosition{}, fmt.Errorf(
-			"kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the checkpoint is new",
+			"kafka: topic %q: %w: transactional id %q has a progress record of stream %s at batch %d, but the "+
+				"checkpoint is new",
 			s.opt.Progress,
 			stream.ErrOutputNotEmpty,
 			s.opt.TransactionalID,
@@ -160,7 +162,8 @@ func (s *TxnSink) whereToGoOn(
 		return publishPosition{batch + 1, 0}, nil
 	case rec != nil:
 		return publishPosition{}, fmt.Errorf(
-			"kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of stream %s; "+
+			"kafka: topic %q: %w: the progress record of transactional id %q is of stream %s, the checkpoint of "+
+				"stream %s; "+
 				"restore the checkpoint that belongs to the output, or use a new output",
 			s.opt.Progress,
 			stream.ErrMismatch,

@@ -32,8 +32,8 @@ type TxnSinkOptions struct {
 	LastMode string
 	KeepMode func(mode string) error
 
-	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a minute at
-	// least.
+	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a
+	// minute at least.
 	openWait time.Duration
 }
 

@@ -80,7 +80,8 @@ func TestTxnRoutesAreAskedAgain(t *testing.T) {
 	require.Zero(t, publish(0))
 	for _, key := range []kmsg.Key{kmsg.AddPartitionsToTxn, kmsg.Produce, kmsg.AddOffsetsToTxn, kmsg.TxnOffsetCommit,
 		kmsg.EndTxn} {
-		for _, code := range []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorNotAvailable, kerr.NotLeaderForPartition,
+		for _, code := range []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorNotAvailable,
+			kerr.NotLeaderForPartition,
 			kerr.RequestTimedOut} {
 			f := kafkatest.FaultOn(key, code, 1)
 			f.TopLevel = key == kmsg.EndTxn || key == kmsg.AddOffsetsToTxn

@@ -242,9 +242,11 @@ func (s *TxnSink) recover(
 	}
 	switch {
 	case rec == nil:
-		return false, fmt.Errorf("kafka: topic %q: %w: the progress record is gone", s.opt.Progress, stream.ErrOutputDamaged)
+		return false, fmt.Errorf("kafka: topic %q: %w: the progress record is gone", s.opt.Progress,
+			stream.ErrOutputDamaged)
 	case rec.Session != s.session:
-		return false, fmt.Errorf("kafka: transactional id %q: %w: another one has opened the output (stream %s, batch %d)",
+		return false, fmt.Errorf("kafka: transactional id %q: %w: another one has opened the output (stream %s, "+
+			"batch %d)",
 			s.opt.TransactionalID, stream.ErrFenced, rec.Stream, rec.Batch)
 	case rec.at() == s.at:
 		s.pending, s.again = append(s.spool.all(), s.pending...), true

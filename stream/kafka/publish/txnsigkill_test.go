@@ -51,7 +51,8 @@ func TestPublisherProcess(t *testing.T) {
 func (st *childState) run() *run {
 	r := &run{sizes: st.Sizes, committed: st.Committed, intended: st.Intended, mark: st.Mark}
 	r.opt.ClientOptions = (&kafkatest.Cluster{Addr: st.Addr}).Client()
-	r.opt.Topic, r.opt.DeadLetters, r.opt.Control, r.opt.Progress = st.Topics[0], st.Topics[1], st.Topics[2], st.Topics[3]
+	r.opt.Topic, r.opt.DeadLetters, r.opt.Control, r.opt.Progress = st.Topics[0], st.Topics[1], st.Topics[2],
+		st.Topics[3]
 	r.opt.Group, r.opt.InputTopic = "lag-"+r.opt.Topic, st.Topics[4]
 	r.opt.MaxTransactionRecords, r.opt.BatchBytes, r.opt.sendBytes = 20, 500, 1
 	return r

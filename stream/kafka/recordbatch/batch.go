@@ -144,7 +144,8 @@ func (b *Batch) Records(payload []byte, f func(r *Record) error) error {
 			return fmt.Errorf("%w: record %d of %d is cut short", ErrDamaged, i, b.count)
 		}
 		if r.Offset <= prev || r.Offset > b.Last {
-			return fmt.Errorf("%w: record %d has offset %d after %d in a batch up to %d", ErrDamaged, i, r.Offset, prev, b.Last)
+			return fmt.Errorf("%w: record %d has offset %d after %d in a batch up to %d", ErrDamaged, i, r.Offset, prev,
+				b.Last)
 		}
 		prev = r.Offset
 		if b.Attributes&attrLogAppendTime != 0 {

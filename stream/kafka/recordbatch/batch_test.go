@@ -80,7 +80,8 @@ func TestDecodeDifferential(t *testing.T) {
 				require.Equal(t, keys[i], r.Key)
 				require.Equal(t, values[i], r.Value)
 				var hs []kafkago.Header
-				require.NoError(t, r.EachHeader(func(k, v []byte) { hs = append(hs, kafkago.Header{Key: string(k), Value: v}) }))
+				require.NoError(t, r.EachHeader(
+					func(k, v []byte) { hs = append(hs, kafkago.Header{Key: string(k), Value: v}) }))
 				require.Equal(t, want[i].Headers, hs)
 				i++
 				return nil

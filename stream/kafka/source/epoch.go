@@ -36,7 +36,8 @@ type TruncatedError struct {
 // Error implements error.
 func (e *TruncatedError) Error() string {
 	return fmt.Sprintf(
-		"kafka: topic %q, partition %d: %v: %v: it was cut at offset %d; records up to offset %d were read, the last one of "+
+		"kafka: topic %q, partition %d: %v: %v: it was cut at offset %d; records up to offset %d were read, the "+
+			"last one of "+
 			"leader epoch %d, and others are or will be in their place",
 		e.Topic,
 		e.Partition,
@@ -186,8 +187,9 @@ func epochEnd(
 }
 
 func askEpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, current, epoch int32) (int64, error) {
-	res, err := kafka.Ask[*epochEndResponse](ctx, c, &epochEndRequest{ReplicaID: -1, Topics: []epochEndTopic{{Topic: topic,
-		Partitions: []epochEndPartition{{Partition: partition, CurrentLeaderEpoch: current, LeaderEpoch: epoch}}}}})
+	res, err := kafka.Ask[*epochEndResponse](ctx, c,
+		&epochEndRequest{ReplicaID: -1, Topics: []epochEndTopic{{Topic: topic,
+			Partitions: []epochEndPartition{{Partition: partition, CurrentLeaderEpoch: current, LeaderEpoch: epoch}}}}})
 	if err != nil {
 		return 0, err
 	}

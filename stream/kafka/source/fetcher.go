@@ -82,7 +82,8 @@ func (f *fetcher) run(ctx context.Context) error {
 		case errors.Is(err, stream.ErrDataLoss):
 			return err
 		case kafka.Fatal(err):
-			return fmt.Errorf("kafka: fetch, topic %q, partition %d, offset %d: %w", s.opt.Topic, f.partition, f.next, err)
+			return fmt.Errorf("kafka: fetch, topic %q, partition %d, offset %d: %w", s.opt.Topic, f.partition, f.next,
+				err)
 		}
 		attempt++
 		b.Failed(err)

@@ -9,8 +9,8 @@ import (
 
 // In which order the partitions of an input are read.
 const (
-	// MergeTimestamp reads the record with the lowest timestamp first, of those that have been fetched. A partition that
-	// is known to have more records than were fetched is waited for.
+	// MergeTimestamp reads the record with the lowest timestamp first, of those that have been fetched. A partition
+	// that is known to have more records than were fetched is waited for.
 	MergeTimestamp = "timestamp"
 	// MergeNone reads what was fetched first.
 	MergeNone = "none"

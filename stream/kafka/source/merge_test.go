@@ -48,7 +48,8 @@ func TestMergedIsByTheHeads(t *testing.T) {
 				}
 				lanes[p] = append(
 					lanes[p],
-					stream.Record{Partition: int32(p), Offset: int64(i), Time: time.UnixMilli(at), Value: make([]byte, rng.IntN(20))},
+					stream.Record{Partition: int32(p), Offset: int64(i), Time: time.UnixMilli(at),
+						Value: make([]byte, rng.IntN(20))},
 				)
 			}
 			total += len(lanes[p])

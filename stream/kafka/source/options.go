@@ -38,17 +38,18 @@ type Options struct {
 	// anew has another one. KeepTopicID, unless nil, stores the id before the first record is read.
 	TopicID     string
 	KeepTopicID func(id string) error
-	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that was
-	// cut below a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a new one
-	// is handed to Read; it is called from several goroutines, one at a time, and keeps nothing of its argument.
+	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that
+	// was cut below a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a
+	// new one is handed to Read; it is called from several goroutines, one at a time, and keeps nothing of its
+	// argument.
 	Epochs     stream.Epochs
 	KeepEpochs func(stream.Epochs) error
 	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise
 	// that is stream.ErrDataLoss.
 	AllowDataLoss bool
 	// FetchBytes is how much is asked of a partition at once. Default 1 MiB. ReadBytes is how many bytes of keys and
-	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers two responses, and
-	// one record batch decompressed.
+	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers two
+	// responses, and one record batch decompressed.
 	FetchBytes, ReadBytes int
 	// MaxWait is how long a broker may hold back an answer when there is nothing to read. Default 500 ms.
 	MaxWait time.Duration

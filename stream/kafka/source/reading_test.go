@@ -188,7 +188,8 @@ func readTooLarge(t *testing.T, e *kafkatest.Cluster) {
 	)
 	require.NoError(t, zipped.ProduceSync(t.Context(), kafkatest.Texts("c", big, "d")...).FirstErr())
 	e.Write(t, topic, 0, kafkatest.Texts("end")...)
-	src = newSource(t, Options{ClientOptions: e.Client(), Topic: topic, MaxRecordBytes: 1 << 20, MaxBatchBytes: 2 << 20})
+	src = newSource(t, Options{ClientOptions: e.Client(), Topic: topic, MaxRecordBytes: 1 << 20,
+		MaxBatchBytes: 2 << 20})
 	require.NoError(t, src.Seek(t.Context(), stream.Positions{0: 5}))
 	got = kafkatest.ReadN(t, src, 2)
 	require.ErrorAs(t, got[0].Err, &tooLarge)
@@ -207,7 +208,8 @@ func readTransactions(t *testing.T, e *kafkatest.Cluster) {
 	for i := range 2 {
 		producers = append(
 			producers,
-			e.Franz(t, kgo.TransactionalID(fmt.Sprint(topic, "-", i)), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0)),
+			e.Franz(t, kgo.TransactionalID(fmt.Sprint(topic, "-", i)), kgo.DefaultProduceTopic(topic),
+				kgo.ProducerLinger(0)),
 		)
 	}
 	plain := e.Franz(t, kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
@@ -256,7 +258,8 @@ func readTransactions(t *testing.T, e *kafkatest.Cluster) {
 			opt := Options{ClientOptions: e.Client(), Topic: topic, Isolation: isolation, FetchBytes: size}
 			src := newSource(t, opt)
 			got := kafkatest.ReadN(t, src, len(want))
-			require.Equal(t, strings.Join(want, " "), kafkatest.Values(got), "seed %d, %s, %d bytes", seed, isolation, size)
+			require.Equal(t, strings.Join(want, " "), kafkatest.Values(got), "seed %d, %s, %d bytes", seed, isolation,
+				size)
 			require.NoError(t, src.Close())
 			if size > 1 {
 				continue

@@ -109,7 +109,8 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		if p >= n {
 			if !s.opt.AllowDataLoss {
 				return fmt.Errorf(
-					"%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was created anew",
+					"%w: the checkpoint has a position in partition %d of topic %q, which has %d partitions: it was "+
+						"created anew",
 					stream.ErrDataLoss,
 					p,
 					s.opt.Topic,
@@ -121,7 +122,8 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 		}
 		if !slices.Contains(parts, p) {
 			return fmt.Errorf(
-				"kafka: the checkpoint has a position in partition %d of topic %q, which is not among the partitions to read",
+				"kafka: the checkpoint has a position in partition %d of topic %q, which is not among the "+
+					"partitions to read",
 				p,
 				s.opt.Topic,
 			)
@@ -430,7 +432,8 @@ func (s *Source) watchPartitions(n int32) {
 		if known := s.opt.TopicID; known != "" && !s.opt.AllowDataLoss {
 			id, err := topicID(s.ctx, s.cl, s.opt.Topic)
 			if err == nil && id != "" && id != known {
-				s.merger.fail(fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, and was %s", stream.ErrDataLoss,
+				s.merger.fail(fmt.Errorf("%w: topic %q was deleted and created anew: its id is %s, and was %s",
+					stream.ErrDataLoss,
 					s.opt.Topic, id, known))
 				return
 			}

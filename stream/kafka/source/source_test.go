@@ -89,7 +89,8 @@ func TestFetchFaults(t *testing.T) {
 	opt.Events.Retry = r.Event
 	src := newSource(t, opt)
 	want := map[int32]int{}
-	for i, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownServerError, kerr.UnknownTopicOrPartition,
+	for i, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownServerError,
+		kerr.UnknownTopicOrPartition,
 		kerr.OffsetOutOfRange, kerr.KafkaStorageError} {
 		h := e.Cluster.Fault(kafkatest.FaultOn(kmsg.Fetch, fault, 2))
 		e.Cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -216,7 +217,8 @@ func TestLag(t *testing.T) {
 	lags(stream.Positions{0: 5}, 0)
 	// A broker that does not answer any more leaves the lag unknown, not as it was.
 	require.NoError(t, e.Close())
-	require.Eventually(t, func() bool { return len(src.Lag(stream.Positions{0: 5})) == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(src.Lag(stream.Positions{0: 5})) == 0 }, time.Minute,
+		time.Millisecond)
 }
 
 // TestLagBehindMarkers: markers and aborted records at the end of a partition are no lag.
