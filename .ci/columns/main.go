@@ -1,4 +1,4 @@
-// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; a tab counts 4. It
+// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; tabs stop at multiples of 4. It
 // ends with status 1 when there are some. Exempt are generated Go files and, in Markdown, lines that are a link alone.
 package main
 
@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 const limit = 120
@@ -44,7 +43,7 @@ func main() {
 		for line := range strings.Lines(string(text)) {
 			n++
 			line = strings.TrimRight(line, "\r\n")
-			columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+			columns := width(line)
 			if columns <= limit || filepath.Ext(path) == ".md" && linkAlone.MatchString(line) {
 				continue
 			}
@@ -55,4 +54,15 @@ func main() {
 	if long > 0 {
 		os.Exit(1)
 	}
+}
+
+// width returns the number of columns of a line.
+func width(line string) int {
+	n := 0
+	for _, r := range line {
+		if n++; r == '\t' {
+			n = (n + 3) / 4 * 4
+		}
+	}
+	return n
 }

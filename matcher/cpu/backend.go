@@ -149,7 +149,8 @@ func New(opt Options) *Backend {
 	}
 	b := &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
 		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
-	b.shared.Filter, b.shared.Neighbors, b.shared.Work, b.shared.SortMemory = b.filter, &b.neighbors, &b.work, opt.GroupMemory
+	b.shared.Filter, b.shared.Neighbors, b.shared.Work, b.shared.SortMemory = b.filter, &b.neighbors, &b.work,
+		opt.GroupMemory
 	return b
 }
 
@@ -184,7 +185,8 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.at, b.plans[p] = at, c
 			continue
 		}
-		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p), layout: rowsort.NewLayout(b.g.View(dyngraph.New), p)}
+		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p),
+			layout: rowsort.NewLayout(b.g.View(dyngraph.New), p)}
 		cols, dormant := b.columns, b.filter.Dormant(p)
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated

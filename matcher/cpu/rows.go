@@ -87,7 +87,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(a.orders) == 0 {
 		return nil
 	}
-	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: backtrack.Memo{Shared: &b.shared}, emission: emission{results, emit, over}}
+	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: backtrack.Memo{Shared: &b.shared},
+		emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	from, to := b.within(reqs)
 	for i := from; i < to; i++ {
@@ -103,8 +104,8 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	if len(s.nets) == 0 {
 		return nil
 	}
-	// While this search hands out groups, its caller may make another: the room for starts is this one's until its workers
-	// are done.
+	// While this search hands out groups, its caller may make another: the room for starts is this one's until its
+	// workers are done.
 	room := b.starts
 	b.starts = nil
 	for i, r := range reqs {

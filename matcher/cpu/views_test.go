@@ -194,8 +194,8 @@ func TestForestsAreForManyImages(t *testing.T) {
 	}
 }
 
-// TestS12RingsCountBeyond64Bits counts paths through layers of vertices, each joined to all of the next one, whose ends,
-// or the second and the last vertex, may be one: more than 2^64 closed walks.
+// TestS12RingsCountBeyond64Bits counts paths through layers of vertices, each joined to all of the next one, whose
+// ends, or the second and the last vertex, may be one: more than 2^64 closed walks.
 func TestS12RingsCountBeyond64Bits(t *testing.T) {
 	const wide = 5
 	for first := range 2 {

@@ -86,8 +86,8 @@ func (r *runner) blocks(s *pass) error {
 }
 
 // launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their
-// turns. wait, if it is not nil, is called then and returns when all that was asked of the stream is done. After an error
-// of the device or of wait some of it may be left.
+// turns. wait, if it is not nil, is called then and returns when all that was asked of the stream is done. After an
+// error of the device or of wait some of it may be left.
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
 	if err := ctx.Err(); err != nil {

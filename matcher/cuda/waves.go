@@ -20,13 +20,13 @@ type waves struct {
 	size      int      // tasks of the next wave
 	slowStart bool     // waves start small and grow slowly: a cap may leave later rows unwanted
 	rate      *float64 // rows per task in the last wave; negative: not known
-	// fill returns about size tasks for the anchors from one on, all tasks of each anchor, with the groups of their rows
-	// in order; none when no anchor is left. A task's anchor is its Net.
+	// fill returns about size tasks for the anchors from one on, all tasks of each anchor, with the groups of their
+	// rows in order; none when no anchor is left. A task's anchor is its Net.
 	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
 	// take receives the rows of a group, in order, in one call or several. They are valid during the call.
 	take func(g rowGroup, rows []uint32) error
-	// most returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out; left
-	// receives their number, after take received the others.
+	// most returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out;
+	// left receives their number, after take received the others.
 	most func(g rowGroup) int
 	left func(g rowGroup, rows int) error
 

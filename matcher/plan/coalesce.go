@@ -85,7 +85,8 @@ next:
 		for k := range pool {
 			r := &pool[k]
 			if image := m.find(all, colour, &r.Order, a); image != nil {
-				r.Images = append(r.Images, matcher.Image{Anchor: i, Vertices: image, Edges: m.edges(image, r.Order.Edge, a.Edge)})
+				r.Images = append(r.Images, matcher.Image{Anchor: i, Vertices: image,
+					Edges: m.edges(image, r.Order.Edge, a.Edge)})
 				continue next
 			}
 		}

@@ -23,7 +23,8 @@ func (s *Search) reuseFrames(o *program.Order) {
 	}
 	for i, k := range o.StepKeys {
 		f := &s.frames[i]
-		f.valid = f.valid && same && k != program.NoStepKey && i < len(last.order.StepKeys) && last.order.StepKeys[i] == k
+		f.valid = f.valid && same && k != program.NoStepKey && i < len(last.order.StepKeys) &&
+			last.order.StepKeys[i] == k
 	}
 	s.previous = now
 }

@@ -113,7 +113,8 @@ func (s *Search) replay(d int) (done, ok bool) {
 // addSuffixes adds a row for each admitted pair of an entry; false reports an error.
 func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	e, each := s.order.Suffix, 1+len(s.order.Steps[d+1].Back)
-	excluded, excludedFar, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]), s.ChecksEdges(staged)
+	excluded, excludedFar, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]),
+		s.ChecksEdges(staged)
 	x := s.beginRows(2)
 	for len(words) > 0 {
 		var near suffixImages

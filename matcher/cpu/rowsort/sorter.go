@@ -121,7 +121,8 @@ func (s *Sorter) most() int {
 // bound sets the room from the buffer's size and the limit.
 func (s *Sorter) bound() {
 	s.room = min(cap(s.buf.words), s.most())
-	if w := uint64(prefixWords + 2*s.layout.Width()); s.limit > 0 && s.limit < 1<<40 && (2*s.limit+1024)*w < uint64(s.room) {
+	if w := uint64(prefixWords + 2*s.layout.Width()); s.limit > 0 && s.limit < 1<<40 &&
+		(2*s.limit+1024)*w < uint64(s.room) {
 		s.room = int((2*s.limit + 1024) * w)
 	}
 }
