@@ -1,5 +1,6 @@
-// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; tabs stop at multiples of 4. It
-// ends with status 1 when there are some. Exempt are generated Go files and, in Markdown, lines that are a link alone.
+// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; tabs stop at
+// multiples of 4. It ends with status 1 when there are some. Exempt are generated Go files and, in Markdown, lines that
+// are a link alone.
 package main
 
 import (
