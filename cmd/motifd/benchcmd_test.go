@@ -180,6 +180,9 @@ func says(seconds, matches, more string) string {
 // TestBenchPeer compares with a peer that agrees (and is very slow, so that its ratio is never the least), one that
 // counts otherwise, one that runs out of time and one that fails.
 func TestBenchPeer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)
 	var alone benchReport

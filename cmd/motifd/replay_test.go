@@ -242,6 +242,9 @@ func TestReplayTellsOfRefusedRecords(t *testing.T) {
 
 // TestReplayTellsWhenInputIsLost: a stream that could not be read, or not to its end, is no success.
 func TestReplayTellsWhenInputIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	query := filepath.Join(dir, "edge.cypher")

@@ -14,6 +14,9 @@ import (
 // TestReplayWithADaemonsSettings holds that a replay with a daemon's caps, budgets, sample, limits and echo_props puts
 // out the daemon's bytes, notices included, but for the stream's id.
 func TestReplayWithADaemonsSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	var in strings.Builder

@@ -12,6 +12,9 @@ import (
 
 // TestS11TheStoryOfOneHub runs the script that a user may run, too.
 func TestS11TheStoryOfOneHub(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	t.Parallel()
 	port := freePort(t)
 	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join("stories", "one-hub.sh"))

@@ -52,6 +52,9 @@ func replace(t *testing.T, fs vfs.FS, path string, text []byte) {
 // been cut by a crash, and what the output has tells that it was not. It never recovers to anything else, and a
 // refusal leaves the tables alone.
 func TestDamagedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector")
+	}
 	h := newHistory(newRand(21), 6, true)
 	sound := vfs.NewMem()
 	for i, st := range h.steps {
