@@ -12,7 +12,7 @@ import (
 // is bounded to a fraction of the steps that enumeration takes.
 func TestS12ClosedForms(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	for _, f := range matchertest.ClosedForms() {

@@ -190,7 +190,7 @@ func TestS12CountsAreExactBeyond64Bits(t *testing.T) {
 // pattern get in each other's way, and compares with enumeration by the reference.
 func TestS12CountsOfDenseGraphs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	const mostSteps = 100_000 // that the reference may take to enumerate the whole graph
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {

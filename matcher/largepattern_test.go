@@ -57,7 +57,7 @@ func factorial(n, k int) string {
 // edge takes 31 away. Each match is 32! embeddings.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	k := matcher.MaxVertices
@@ -145,7 +145,7 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 // follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0

@@ -374,7 +374,7 @@ func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 // replay puts out the same.
 func TestS11StepsOvershootByOneGroup(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	const budget, poll = 100_000, 4096
 	w := newWorld(t, false)
@@ -425,7 +425,7 @@ func TestS11StepsOvershootByOneGroup(t *testing.T) {
 // without measuring.
 func TestS11DeletingAHubIsBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	const degree, most = 20_000, 500
 	opt := func(l matcher.Limits) matcher.EngineOptions {
@@ -459,7 +459,7 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 // query that has taken little goes on.
 func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	const batchTime = 3 * time.Millisecond
 	opt := func(l matcher.Limits) matcher.EngineOptions {

@@ -87,7 +87,7 @@ func (s *sampler) triple(e dyngraph.EdgeIndex) labelTriple {
 	return labelTriple{s.view.Label(from), label, s.view.Label(to)}
 }
 
-// batch returns so many updates: deletions, and as many insertions of edges that lead from where the deleted ones do
+// batch returns size updates: deletions, and as many insertions of edges that lead from where the deleted ones do
 // to where others of the same labels do. Some may cancel.
 func (s *sampler) batch(size int) []dyngraph.Update {
 	updates := make([]dyngraph.Update, 0, size)

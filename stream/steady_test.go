@@ -164,7 +164,7 @@ func live() (bytes, objects int64) {
 // batches: neither a byte for each update nor an object for every other batch.
 func TestP4NothingIsLeftOfAPeriod(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		s := newSteady(t, rng)

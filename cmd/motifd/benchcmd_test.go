@@ -22,7 +22,7 @@ func smallCase(more ...string) []string {
 // is left out is told.
 func TestBench(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	dir := t.TempDir()
@@ -181,7 +181,7 @@ func says(seconds, matches, more string) string {
 // counts otherwise, one that runs out of time and one that fails.
 func TestBenchPeer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)

@@ -78,7 +78,7 @@ const benchDigest = "129f4c402ac852f9"
 // law of the exponent, as Hill's estimate has it.
 func TestBenchGenGraph(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	for _, preset := range []string{"synth", "github"} {
@@ -159,7 +159,7 @@ func TestBenchGenStream(t *testing.T) {
 // graph which has had every edge of the stream holds a match of each, as the oracle says.
 func TestBenchGenQueries(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	s := smallBench(rand.Uint64())
@@ -242,7 +242,7 @@ func TestBenchGenWritesCase(t *testing.T) {
 // TestBenchGenRefuses holds that sizes which cannot be are refused by the name of their flag, and soon.
 func TestBenchGenRefuses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	for want, change := range map[string]func(*benchSizes){

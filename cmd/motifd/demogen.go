@@ -180,7 +180,7 @@ func (g *demoGen) insert(p demoPay) demoEvent {
 	return g.insertAmount(p, 10+int(g.number*2654435761%(1<<32)%990))
 }
 
-// insertAmount inserts a payment of so many euros.
+// insertAmount inserts a payment of the given amount.
 func (g *demoGen) insertAmount(p demoPay, euros int) demoEvent {
 	u := g.update(dyngraph.InsertEdge, p)
 	if g.amounts {

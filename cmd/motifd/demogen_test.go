@@ -28,7 +28,7 @@ func TestDemoGenDeterminism(t *testing.T) {
 // plant is there from its completion until it is broken, and the graph stays of one size.
 func TestDemoGenPlants(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	for seed, accounts := range map[uint64]int{1: 0, 2: 500, 3: 5000} {

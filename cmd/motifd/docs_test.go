@@ -30,7 +30,7 @@ func anchorsOf(text string) map[string]bool {
 // TestDocsLinks holds that each relative link of the pages leads to a file that is there, and to a heading in it.
 func TestDocsLinks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	root := filepath.Join("..", "..")
 	var pages []string

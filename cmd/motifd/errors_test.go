@@ -17,7 +17,7 @@ import (
 // wrong, where, and what would be right. The answers are in testdata/refusals.golden.
 func TestS10Refusals(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	dir := write(t, map[string]string{
@@ -83,7 +83,7 @@ func TestS10Refusals(t *testing.T) {
 // TestHelp holds that --help of every command teaches with an example.
 func TestHelp(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	for _, command := range []string{

@@ -169,7 +169,7 @@ func fenced(t *testing.T, f *fit) {
 // daemon starts when it is told what is wanted.
 func TestP3OutputDoesNotFit(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	outputDoesNotFit(t, newFit(t))

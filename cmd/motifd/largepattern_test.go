@@ -15,7 +15,7 @@ import (
 // edges.
 func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	dir, port := logDir(t)

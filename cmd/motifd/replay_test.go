@@ -243,7 +243,7 @@ func TestReplayTellsOfRefusedRecords(t *testing.T) {
 // TestReplayTellsWhenInputIsLost: a stream that could not be read, or not to its end, is no success.
 func TestReplayTellsWhenInputIsLost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 // out the daemon's bytes, notices included, but for the stream's id.
 func TestReplayWithADaemonsSettings(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -390,7 +390,7 @@ func TestUpsert(t *testing.T) {
 // input.file.on_damage: skip leaves out the rest as one dead letter.
 func TestRunStopsAtADamagedFile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	var packed bytes.Buffer

@@ -13,7 +13,7 @@ import (
 // TestS11TheStoryOfOneHub runs the script that a user may run, too.
 func TestS11TheStoryOfOneHub(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	port := freePort(t)

@@ -34,7 +34,7 @@ func TestVersion(t *testing.T) {
 // TestVersionIsLinked holds that what the Makefile and the Dockerfile give the linker is what the program says.
 func TestVersionIsLinked(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	t.Parallel()
 	const flag = "-X main.linked="

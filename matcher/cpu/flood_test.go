@@ -125,7 +125,7 @@ const floodChild = "MOTIFD_FLOOD_CHILD"
 // takes more than 20 times what it may hold in memory, is encoded in order within little memory.
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {

@@ -17,7 +17,7 @@ import (
 // capped or not, is what one worker puts out.
 func TestP4RangesOfOneSetOfVertices(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	q := &matcher.Query{Name: "q", Version: 1}
 	for v := range 3 {

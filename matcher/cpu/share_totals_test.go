@@ -94,7 +94,7 @@ func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.La
 // shared.
 func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	labels := matchertest.Labels{Vertex: []string{"A", "A", "B"}, Edge: []string{"E", "E", "E", "F"}}
 	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph",

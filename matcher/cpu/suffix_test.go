@@ -19,7 +19,7 @@ import (
 // workers that give away what comes after it.
 func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	var again, staged, long, rest, triangles, before bool
 	seen := func() bool { return again && staged && long && rest && triangles && before }

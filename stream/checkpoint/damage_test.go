@@ -53,7 +53,7 @@ func replace(t *testing.T, fs vfs.FS, path string, text []byte) {
 // refusal leaves the tables alone.
 func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	h := newHistory(newRand(21), 6, true)
 	sound := vfs.NewMem()

@@ -172,7 +172,7 @@ func untilWaiting(s *Store) {
 // nothing is merged, and give up when they are told to. Released, the store goes on from there.
 func TestP4WritesWaitForMerges(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	held, fs := newHeldMerges()
 	s := openSmall(t, fs)
@@ -242,7 +242,7 @@ func TestCloseGivesUpMerges(t *testing.T) {
 // TestP4SlowMerges has merges take far longer than what they merge took to write: the bound holds all the same.
 func TestP4SlowMerges(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	slow := func() { time.Sleep(time.Millisecond) }
 	s := openSmall(t, &mergeFS{FS: vfs.NewMem(), create: func() {}, write: slow})

@@ -48,7 +48,7 @@ func (c *workers[R]) run(worker int) {
 	for u := range c.todo {
 		begin := time.Now()
 		if u.encode(c.ctx, c.s, c.batch); u.err != nil {
-			c.fail(u.err) // whoever searches or waits
+			c.fail(u.err) // ends the search and all that wait
 		}
 		c.s.opt.Span(Span{Worker: worker, What: "encode", Batch: c.batch, Begin: begin, End: time.Now()})
 		u.done <- struct{}{}

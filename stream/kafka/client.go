@@ -228,7 +228,7 @@ func refusedByTLS(err error) bool {
 // later than another.
 const MetadataConfirmations = 6
 
-// Partitions asks how many partitions a topic has. It had so many when it was last seen, 0 when that is not known. A
+// Partitions asks how many partitions a topic has. had is the number that was last seen, 0 when it is not known. A
 // topic that does not exist is an error.
 func (c *Client) Partitions(ctx context.Context, topic string, had int32) (int32, error) {
 	var n int32

@@ -18,7 +18,7 @@ import (
 // while it publishes. Whether the sink goes on or gives up, every record is there once in the end.
 func TestTxnErrorCodes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long under the race detector")
+		t.Skip("long under the race detector; make test runs it")
 	}
 	log := kafkatest.OpenLog(t)
 	e := &kafkatest.Cluster{
