@@ -126,11 +126,12 @@ func (x *torture) identical(want []string, got []named) map[string]string {
 	standing := map[string]string{}
 	for _, r := range got {
 		var d struct {
-			Op, Query string
-			Version   uint64
+			Op, Query, Limit string
+			Version          uint64
 		}
 		require.NoError(t, json.Unmarshal([]byte(r.Value), &d))
 		if d.Op == "!" { // the registration was ended by a removal
+			require.Equal(t, "operator", d.Limit, r.Value)
 			continue
 		}
 		_, there := standing[r.Key]
