@@ -218,12 +218,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			b.summed++
 		}
 	}
-	if b.counts && !b.opt.Lazy && !b.g.Changing() {
-		b.labelIndex()
-		if b.views.Unbuilt {
-			b.buildStaleViews(b.phase + 1)
-		}
-	}
 	return nil
 }
 

@@ -88,6 +88,11 @@ func Key(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint64 {
 	return uint64(d)<<63 | uint64(edge)<<32 | uint64(nbr)
 }
 
+// ofKey returns what Key was made of.
+func ofKey(key uint64) (d dyngraph.Dir, edge, nbr dyngraph.LabelID) {
+	return dyngraph.Dir(key >> 63), dyngraph.LabelID(key >> 32 &^ (1 << 31)), dyngraph.LabelID(uint32(key))
+}
+
 // kind returns the number of a kind. It assigns one to a new kind.
 func (a *Index) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
 	key := Key(d, edge, nbr)

@@ -30,8 +30,8 @@ func New(g *dyngraph.Graph, wide []Wildcard, staged bool, parallel func(work fun
 		a.kind(dyngraph.Out, t.Edge, t.Dst)
 		a.kind(in, t.Edge, t.Src)
 	}
-	a.numberWildcards()
-	a.readAll(parallel, func(r *reader, v dyngraph.VertexID) { r.measure(v) })
+	covering := a.numberWildcards()
+	a.readAll(covering, parallel, func(r *reader, v dyngraph.VertexID) { r.measure(v) })
 	total := 0
 	for v := range a.blocks {
 		h := &a.blocks[v]
@@ -40,17 +40,21 @@ func New(g *dyngraph.Graph, wide []Wildcard, staged bool, parallel func(work fun
 	}
 	spare := total / 4 // blocks that outgrow their capacity move to the end
 	a.Nbr, a.Ent = make([]dyngraph.VertexID, total, total+spare), make([]dyngraph.Entry, total, total+spare)
-	a.readAll(parallel, func(r *reader, v dyngraph.VertexID) { r.fill(v) })
+	a.readAll(covering, parallel, func(r *reader, v dyngraph.VertexID) { r.fill(v) })
 	return a
 }
 
 // readChunk is the number of vertices that a goroutine takes at a time.
 const readChunk = 1024
 
-func (a *Index) readAll(parallel func(work func()), read func(*reader, dyngraph.VertexID)) {
+func (a *Index) readAll(
+	covering [][]uint32,
+	parallel func(work func()),
+	read func(*reader, dyngraph.VertexID),
+) {
 	var next atomic.Int64
 	work := func() {
-		r := newReader(a)
+		r := newReader(a, covering)
 		for {
 			from := int(next.Add(readChunk)) - readChunk
 			if from >= len(a.blocks) {
@@ -79,15 +83,18 @@ type reader struct {
 	// entries, then the index of the next one to write. It is 0 between vertices.
 	of, kinds []uint32
 	count     []uint32
-	scratch   []entry
+	covering  [][]uint32 // by exact kind: the wildcards that cover it
+	order     []uint64   // for sorting
+	moved     []dyngraph.Entry
 }
 
-func newReader(a *Index) *reader {
+func newReader(a *Index, covering [][]uint32) *reader {
 	return &reader{
-		a:      a,
-		view:   a.g.View(dyngraph.New),
-		recent: slices.Clone(a.recent),
-		count:  make([]uint32, len(a.kinds)),
+		a:        a,
+		view:     a.g.View(dyngraph.New),
+		covering: covering,
+		recent:   slices.Clone(a.recent),
+		count:    make([]uint32, len(a.kinds)),
 	}
 }
 
@@ -168,22 +175,33 @@ func (r *reader) fill(v dyngraph.VertexID) {
 		pairs[2*i], pairs[2*i+1] = dyngraph.VertexID(k), dyngraph.VertexID(end)
 	}
 	nbrs, ents := r.a.Nbr[base:base+int(h.n)], r.a.Ent[base:base+int(h.n)]
+	put := func(k uint32, nbr dyngraph.VertexID, ent dyngraph.Entry) {
+		at := r.count[k]
+		r.count[k]++
+		nbrs[at], ents[at] = nbr, ent
+		if ent.Staged() {
+			pair, _ := slices.BinarySearch(r.kinds, k)
+			pairs[2*pair+1] |= stagedEnd
+		}
+	}
 	of := r.of
 	for x := range r.runs {
 		ent := r.runs[x].ent
 		for i, w := range r.runs[x].nbr {
-			at := r.count[of[i]]
-			r.count[of[i]]++
-			nbrs[at], ents[at] = w, ent[i]
-			if ent[i].Staged() {
-				pair, _ := slices.BinarySearch(r.kinds, of[i])
-				pairs[2*pair+1] |= stagedEnd
+			put(of[i], w, ent[i])
+			for _, wildcard := range r.covering[of[i]] {
+				put(wildcard, w, ent[i])
 			}
 		}
 		of = of[len(ent):]
 	}
-	r.fillWildcards(pairs, nbrs, ents)
-	for _, k := range r.kinds {
+	from := 0
+	for i, k := range r.kinds {
 		r.count[k] = 0
+		end := endOf(pairs[2*i+1])
+		if int(k) >= len(r.covering) {
+			r.sortWildcard(nbrs[from:end], ents[from:end])
+		}
+		from = end
 	}
 }

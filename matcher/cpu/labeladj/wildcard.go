@@ -1,7 +1,6 @@
 package labeladj
 
 import (
-	"cmp"
 	"slices"
 
 	"motifd/dyngraph"
@@ -45,71 +44,53 @@ func (w *Wildcard) admits(nbr dyngraph.LabelID) bool {
 	return w.Nbr == matcher.AnyLabel || w.Nbr == nbr
 }
 
-// numberWildcards assigns numbers to the wildcards.
-func (a *Index) numberWildcards() {
-	for _, w := range a.wildcards {
-		k, key := uint32(len(a.kinds)), w.Key()
-		a.kinds[key] = k
-		a.wildcardKinds = append(a.wildcardKinds, k)
-	}
-}
-
-// countWildcards counts the entries of the vertex by wildcard and returns their number.
-func (r *reader) countWildcards() (n int) {
-	for i := range r.a.wildcards {
-		w, kind, before := &r.a.wildcards[i], r.a.wildcardKinds[i], n
-		for x := range r.runs {
-			switch of := &r.runs[x]; {
-			case !w.takes(of.dir, of.edge):
-			case w.Nbr == matcher.AnyLabel:
-				n += len(of.nbr)
-			default:
-				for _, u := range of.nbr {
-					if r.view.Label(u) == w.Nbr {
-						n++
-					}
-				}
+// numberWildcards assigns numbers to the wildcards, after all exact kinds of the graph, and lists by exact kind the
+// wildcards that cover it.
+func (a *Index) numberWildcards() (covering [][]uint32) {
+	covering = make([][]uint32, len(a.kinds))
+	for i := range a.wildcards {
+		w := &a.wildcards[i]
+		k := uint32(len(a.kinds))
+		for key, exact := range a.kinds {
+			d, edge, nbr := ofKey(key)
+			if int(exact) < len(covering) && w.takes(d, edge) && w.admits(nbr) {
+				covering[exact] = append(covering[exact], k)
 			}
 		}
-		if n > before {
-			r.kinds = append(r.kinds, kind)
-			r.count[kind] = uint32(n - before)
+		a.kinds[w.Key()] = k
+		a.wildcardKinds = append(a.wildcardKinds, k)
+	}
+	return covering
+}
+
+// countWildcards adds the wildcards of the vertex to kinds and count, which have its exact kinds. It returns the number
+// of entries that they have.
+func (r *reader) countWildcards() (n int) {
+	for _, k := range r.kinds {
+		for _, w := range r.covering[k] {
+			if r.count[w] == 0 {
+				r.kinds = append(r.kinds, w)
+			}
+			r.count[w] += r.count[k]
+			n += int(r.count[k])
 		}
 	}
 	return n
 }
 
-// fillWildcards writes the entries of the vertex by wildcard, at the indexes in count, sorted by neighbour.
-func (r *reader) fillWildcards(pairs, nbrs []dyngraph.VertexID, ents []dyngraph.Entry) {
-	for i := range r.a.wildcards {
-		w, kind := &r.a.wildcards[i], r.a.wildcardKinds[i]
-		pair, ok := slices.BinarySearch(r.kinds, kind)
-		if !ok {
-			continue
-		}
-		r.scratch = r.scratch[:0]
-		for x := range r.runs {
-			of := &r.runs[x]
-			if !w.takes(of.dir, of.edge) {
-				continue
-			}
-			for i, u := range of.nbr {
-				if w.admits(r.view.Label(u)) {
-					r.scratch = append(r.scratch, entry{kind, u, of.ent[i]})
-				}
-			}
-		}
-		byNeighbor := func(a, b entry) int { return cmp.Compare(a.nbr, b.nbr) }
-		if !slices.IsSortedFunc(r.scratch, byNeighbor) { // as what one label and direction have is
-			slices.SortStableFunc(r.scratch, byNeighbor)
-		}
-		at := r.count[kind]
-		for i, e := range r.scratch {
-			nbrs[int(at)+i], ents[int(at)+i] = e.nbr, e.ent
-			if e.ent.Staged() {
-				pairs[2*pair+1] |= stagedEnd
-			}
-		}
+// sortWildcard sorts the entries of a wildcard by neighbour. Parallel ones keep their order. They come as some
+// ascending sequences: one for each direction and label.
+func (r *reader) sortWildcard(nbrs []dyngraph.VertexID, ents []dyngraph.Entry) {
+	if slices.IsSorted(nbrs) {
+		return
+	}
+	r.order, r.moved = r.order[:0], append(r.moved[:0], ents...)
+	for i, u := range nbrs {
+		r.order = append(r.order, uint64(u)<<32|uint64(i))
+	}
+	slices.Sort(r.order)
+	for i, x := range r.order {
+		nbrs[i], ents[i] = dyngraph.VertexID(x>>32), r.moved[uint32(x)]
 	}
 }
 
