@@ -52,8 +52,8 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 	}
 	for i := range s.work {
 		w := &s.work[i]
-		ev := Event{Query: w.state.Query, Sign: sign, View: s.e.g.View(dyngraph.New)}
-		if ev.Query.Emit == EmitDeltas {
+		q := w.state.Query
+		if q.Emit == EmitDeltas {
 			continue
 		}
 		if x := w.totalDecision(sign); x != nil {
@@ -62,18 +62,19 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			}
 			continue
 		}
-		switch ev.Query.Emit {
+		var ev *Event
+		switch q.Emit {
 		case EmitCounts:
 			if w.result == nil || w.result.Count.IsZero() {
 				continue
 			}
-			ev.Kind, ev.Count = EventCount, w.result.Count
+			ev = &Event{Kind: EventCount, Count: w.result.Count}
 		case EmitExists:
 			x := w.existed
 			if !x.decided || x.exists == w.exists || x.exists != (sign == dyngraph.Inserted) {
 				continue
 			}
-			ev.Kind = EventExists
+			ev = &Event{Kind: EventExists}
 			w.found(sign, CountOf(1))
 		}
 		if w.suspended == nil &&
@@ -83,9 +84,10 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			}
 			w.found(sign, Count{})
 			w.existed = existence{}
-			ev.Kind, ev.Count, ev.Notice = EventNotice, Count{}, Notice{Reason: ReasonSuspended, Cause: CauseOperator}
+			ev = &Event{Kind: EventNotice, Notice: Notice{Reason: ReasonSuspended, Cause: CauseOperator}}
 		}
-		if err := s.put(w, &ev); err != nil {
+		ev.Query, ev.Sign, ev.View = q, sign, s.e.g.View(dyngraph.New)
+		if err := s.put(w, ev); err != nil {
 			return err
 		}
 	}

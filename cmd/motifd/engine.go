@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -108,9 +107,9 @@ func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*
 }
 
 // total is a sum of counts without bound.
-type total struct{ n big.Int }
+type total struct{ n matcher.Count }
 
-func (t *total) add(c matcher.Count) { t.n.Add(&t.n, c.Big()) }
+func (t *total) add(c matcher.Count) { t.n = t.n.Add(c) }
 
 // MarshalJSON writes the number, however long.
 func (t *total) MarshalJSON() ([]byte, error) { return []byte(t.n.String()), nil }

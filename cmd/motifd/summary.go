@@ -42,7 +42,7 @@ type replayQuery struct {
 }
 
 // matched tells whether the query had a match in the stream.
-func (q *replayQuery) matched() bool { return q.Positive.n.Sign()+q.Negative.n.Sign() > 0 }
+func (q *replayQuery) matched() bool { return !q.Positive.n.IsZero() || !q.Negative.n.IsZero() }
 
 // matchSummary is what `match --summary` writes.
 type matchSummary struct {
