@@ -143,8 +143,9 @@ test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and 
 		$(GO) test -count 1 -tags cuda -run NoDriver ./cmd/motifd
 
 .PHONY: ptx
-ptx: ## compile the kernels anew (clang-19)
+ptx: ## compile the kernels anew, to PTX and to cubins (clang-19, and Python's pip for ptxas)
 	kernels/ptx/generate.sh
+	kernels/cubin/generate.sh
 
 .PHONY: nvcc
 nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they build; needs a CUDA toolkit
@@ -155,7 +156,7 @@ EMU_TAGS = emu$(if $(wildcard ../shared/data),$(comma)data)
 MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
 
 .PHONY: test-gpu-code
-test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; compare the PTX with its sources (clang-19, C++)
+test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; compare PTX and cubins with the sources (clang-19, C++, pip)
 	$(GO) vet -tags emu,data,ptx $(GPU_PACKAGES)
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	MOTIFD_EMULATOR_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \

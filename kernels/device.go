@@ -15,9 +15,11 @@ type Ptr uint64
 type Info struct {
 	Name            string
 	Multiprocessors int
-	Memory          int64 // bytes, of all the device
-	BlocksEach      int   // blocks of the search kernel for totals that a multiprocessor holds at once
-	RowBlocksEach   int   // and of that for rows
+	Memory          int64  // bytes, of all the device
+	BlocksEach      int    // blocks of the search kernel for totals that a multiprocessor holds at once
+	RowBlocksEach   int    // and of that for rows
+	Code            string // what the kernels were loaded from: cubins, sm_80 or sm_90; or ptx. Empty: the emulator
+	Refused         error  // why it is not cubins, where there are some for the device
 }
 
 // Queue is something that does copies and launches in the order of the calls: a Device, or one of its streams.

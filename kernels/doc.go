@@ -12,6 +12,7 @@
 //	gpma.cuh    the packed memory array, which the device updates; gpmamove.cuh: where entries go when leaves are spread
 //	*.cu        one kernel each
 //	ptx/        what clang makes of them, committed and embedded, so that building motifd needs no CUDA compiler
+//	cubin/      what ptxas makes of that for some devices, so that the driver need not compile it; also embedded
 //	emu/        a warp emulator, so that the same sources run in tests without a GPU
 //
 // A Device is where kernels run: an NVIDIA GPU through the driver (build tag cuda), or the emulator (build tag emu).

@@ -13,6 +13,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -22,12 +23,17 @@ import (
 // MinDriver is the oldest driver, as cu.Version counts, that loads the kernels: CUDA 11.0, PTX ISA 7.0.
 const MinDriver = 11000
 
+// ForcePTX names the variable that keeps the GPU from cubins if it is 1. It is the driver's own, which refuses cubins
+// then.
+const ForcePTX = "CUDA_FORCE_PTX_JIT"
+
 // GPU is an NVIDIA GPU, driven through a context of its own. The driver ties contexts to threads: every call holds
 // its thread and makes the context that thread's. (A thread that makes all calls would add the time of two switches
 // of threads to each.)
 type GPU struct {
 	info      Info
 	ctx       cu.CUContext
+	modules   []cu.Module
 	functions map[string]cu.Function
 }
 
@@ -99,7 +105,7 @@ func (g *GPU) open(number int) (ctx cu.CUContext, err error) {
 		return ctx, err
 	}
 	if err = g.describe(d); err == nil {
-		err = g.load()
+		err = g.load(cubinsFor(major, minor))
 	}
 	if err != nil {
 		return ctx, errors.Join(err, ctx.Destroy())
@@ -119,23 +125,24 @@ func (g *GPU) describe(d cu.Device) (err error) {
 	return err
 }
 
-// load hands the PTX to the driver, which compiles it for the device.
-func (g *GPU) load() error {
-	for _, name := range kernelNames() {
-		ptx, err := ptxOf(name)
-		if err != nil {
+// load loads the kernels: from cubins, or, where none are for the device or the driver refuses one, from PTX, which the
+// driver compiles.
+func (g *GPU) load(cubins string) (err error) {
+	g.info.Code = codePTX
+	if cubins != "" && os.Getenv(ForcePTX) != "1" {
+		if err := g.loadFrom(cubins); err != nil {
+			g.info.Refused = errors.Join(err, g.unload())
+		} else {
+			g.info.Code = cubins
+		}
+	}
+	if g.info.Code == codePTX {
+		if err := g.loadFrom(codePTX); err != nil {
 			return err
-		}
-		m, err := cu.LoadData(ptx)
-		if err != nil {
-			return fmt.Errorf("loading kernel %s: %w", name, err)
-		}
-		if g.functions[name], err = m.Function(name); err != nil {
-			return fmt.Errorf("loading kernel %s: %w", name, err)
 		}
 	}
 	for i, each := range []*int{&g.info.BlocksEach, &g.info.RowBlocksEach} {
-		n, err := g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(
+		*each, err = g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(
 			maxBlockWarps*warp,
 			0,
 			cu.DefaultOccupancy,
@@ -143,9 +150,36 @@ func (g *GPU) load() error {
 		if err != nil {
 			return err
 		}
-		*each = n
 	}
 	return nil
+}
+
+func (g *GPU) loadFrom(code string) error {
+	for _, name := range kernelNames() {
+		image, err := imageOf(code, name)
+		if err != nil {
+			return err
+		}
+		m, err := cu.LoadData(image)
+		if err != nil {
+			return fmt.Errorf("loading kernel %s: %w", name, err)
+		}
+		g.modules = append(g.modules, m)
+		if g.functions[name], err = m.Function(name); err != nil {
+			return fmt.Errorf("loading kernel %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// unload takes back what loadFrom has loaded.
+func (g *GPU) unload() (err error) {
+	for _, m := range g.modules {
+		err = errors.Join(err, m.Unload())
+	}
+	g.modules = nil
+	clear(g.functions)
+	return err
 }
 
 // call calls a function on a thread that has the context.

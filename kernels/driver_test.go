@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	g, err := kernels.OpenGPU(number)
+	if err == nil && os.Getenv(tells) != "" {
+		fmt.Printf("loaded %s; refused: %v; ", g.Info().Code, g.Info().Refused)
+	}
 	if err == nil && os.Getenv(launches) != "" {
 		err = launchWhileCollecting(g)
 	}
@@ -56,6 +60,9 @@ func TestMain(m *testing.M) {
 
 // launches names the variable with which the test binary also launches kernels.
 const launches = "MOTIFD_TEST_LAUNCH"
+
+// tells names the variable with which the test binary also prints what the kernels were loaded from.
+const tells = "MOTIFD_TEST_TELL"
 
 // launchWhileCollecting launches a kernel again and again while garbage is collected. Its parameters are addresses
 // that Go's heap had once.

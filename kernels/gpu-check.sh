@@ -207,6 +207,7 @@ mkdir -p "$out"
 table=$out/table
 : >"$table"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
+check code env CUDA_CACHE_DISABLE=1 ./kernels.test -test.run 'CodeOfTheDevice$' -test.v # without what the driver keeps of PTX it compiled
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check device-array arrays "${ARRAYS:-40}" TestA9DeviceArray
@@ -278,6 +279,7 @@ for name in ${ONLY:-}; do
 done
 cat "$out/device"
 grep -hs 'cut off after' "$out"/*.log
+grep -hs '^open' "$out/code.log"
 grep -hsE '^(graph|query|dense|sparse|tree|total|together|rows|peer)' "$out"/benchmark*.log
 grep -hs '^ablation' "$out/ablation.log"
 grep -hs '"wbm' "$out"/occupancy-*.log

@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"motifd/kernels"
 )
@@ -44,5 +45,22 @@ func BenchmarkSort(b *testing.B) {
 		for _, p := range []kernels.Ptr{s.Work, s.Keys[0], s.Keys[1], s.Values[0], s.Values[1]} {
 			must(b, d.Free(p))
 		}
+	}
+}
+
+// TestCodeOfTheDevice holds that the device loads the cubins that are for it, and the PTX when told to.
+func TestCodeOfTheDevice(t *testing.T) {
+	for _, force := range []string{"0", "1"} {
+		t.Setenv(kernels.ForcePTX, force)
+		began := time.Now()
+		g, err := kernels.OpenGPU(0)
+		must(t, err)
+		took := time.Since(began)
+		info := g.Info()
+		must(t, g.Close())
+		if info.Refused != nil || (force == "1" && info.Code != "ptx") {
+			t.Errorf("%s=%s: loaded %s; refused: %v", kernels.ForcePTX, force, info.Code, info.Refused)
+		}
+		fmt.Printf("open %s, kernels of %s: %.3f s\n", info.Name, info.Code, took.Seconds())
 	}
 }

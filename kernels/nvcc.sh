@@ -9,7 +9,7 @@ if ! command -v "$nvcc" >/dev/null; then
 	done
 fi
 if ! command -v "$nvcc" >/dev/null; then
-	echo "there is no nvcc here; it comes with the CUDA toolkit (NVCC names it, if it lies elsewhere). The PTX that motifd uses needs clang-19 alone: make ptx" >&2
+	echo "there is no nvcc here; it comes with the CUDA toolkit (NVCC names it, if it lies elsewhere). The PTX that motifd uses needs clang-19 alone: kernels/ptx/generate.sh" >&2
 	exit 1
 fi
 out=${1:-build/nvcc}

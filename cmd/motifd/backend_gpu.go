@@ -20,10 +20,12 @@ const gpuBuild = true
 
 // newGPU opens a GPU and returns the backend on it.
 func newGPU(o backendOptions) (*timedBackend, error) {
+	began := o.cpu.Clock()
 	dev, err := openDevice(o.device)
 	if err != nil {
 		return nil, err
 	}
+	opened := time.Duration(o.cpu.Clock() - began)
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock, Timeout: context.WithTimeout}
 	if t := o.trace; t != nil {
 		opt.Trace = &device.Trace{Clock: func() int64 { return int64(time.Since(t.start)) },
@@ -33,7 +35,12 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		t.device = opt.Trace.Err
 	}
 	info := dev.Info()
-	found := o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20)
+	if info.Refused != nil {
+		o.log.Warn().Err(info.Refused).Str("gpu", info.Name).
+			Msg("the driver refuses the machine code of the kernels; it compiled them from PTX")
+	}
+	found := o.log.Info().Int("device", o.device).Str("gpu", info.Name).Int64("memory_mib", info.Memory>>20).
+		Str("code", info.Code).Int64("open_ms", opened.Milliseconds())
 	if o.name == "auto" {
 		measured, err := placement.Calibrate(dev, o.cpu.Clock)
 		if err != nil {
