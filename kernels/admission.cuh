@@ -30,22 +30,22 @@ FN bool admits(const Graph& g, const Step& st, u32 w, Image image) {
 
 // admitsEdge tells whether the data edge of an entry may be the image of a back edge with a rule, in a search from a
 // net edge.
-FN bool admitsEdge(const Params& p, u32 net, u32 entry, u32 rule) {
+FN bool admitsEdge(const Graph& g, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
     if (rule == kUnchanged) return false;
-    u32 o = p.g.order[entry & ~kStaged];
+    u32 o = g.order[entry & ~kStaged];
     bool deleted = o & kDeleted;
     u32 order = (o & ~kDeleted) - 1;
-    if (rule == kInView) return deleted == (p.old != 0);
-    if (deleted != (p.sign == kRemoved)) return false;
+    if (rule == kInView) return deleted == (g.old != 0);
+    if (deleted != (g.sees == kRemoved)) return false;
     return rule == kAnyEdge || (deleted ? order > net : order < net);
 }
 
 // admitsAlong tells whether w may be the image of a step, and the data edge of an entry that of the back edge that led
 // to w.
 template <class Image>
-FN bool admitsAlong(const Params& p, u32 net, const Step& st, u32 w, u32 entry, u32 rule, Image image) {
-    return passes(p.g, st, w) && admitsEdge(p, net, entry, rule) && besideImages(st, w, image);
+FN bool admitsAlong(const Graph& g, u32 net, const Step& st, u32 w, u32 entry, u32 rule, Image image) {
+    return passes(g, st, w) && admitsEdge(g, net, entry, rule) && besideImages(st, w, image);
 }
 
 // hasLabel tells whether a slot that a back edge reaches has its label.
@@ -54,8 +54,8 @@ FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
 }
 
 // admitsSlot tells whether the data edge in a slot that a back edge reaches may be its image.
-FN bool admitsSlot(const Params& p, u32 net, const Back& b, u32 slot) {
-    return hasLabel(p.g, b, slot) && admitsEdge(p, net, p.g.ent[slot], b.rule);
+FN bool admitsSlot(const Graph& g, u32 net, const Back& b, u32 slot) {
+    return hasLabel(g, b, slot) && admitsEdge(g, net, g.ent[slot], b.rule);
 }
 
 // rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
@@ -74,14 +74,14 @@ FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
 
 // admitsImage tells whether the entry in a slot can be the image of an edge step beside those of other edges: what
 // parallel edges are mapped to is others', and symmetry may ask for an order.
-FN bool admitsImage(const Params& p, const State& s, const Step& st, const Back& b, u32 slot) {
-    u32 e = p.g.ent[slot] & ~kStaged;
+FN bool admitsImage(const Graph& g, const State& s, const Step& st, const Back& b, u32 slot) {
+    u32 e = g.ent[slot] & ~kStaged;
     for (u64 k = st.apart; k != 0; k &= k - 1) {
         u32 low = (u32)k;
         if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;
     }
     if (st.after == kNone && st.before == kNone) return true;
-    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(p.g, u, w, slot);
-    return (st.after == kNone || rankOfEdge(p.g, u, w, s.edge[st.after]) < rank) &&
-           (st.before == kNone || rankOfEdge(p.g, u, w, s.edge[st.before]) > rank);
+    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(g, u, w, slot);
+    return (st.after == kNone || rankOfEdge(g, u, w, s.edge[st.after]) < rank) &&
+           (st.before == kNone || rankOfEdge(g, u, w, s.edge[st.before]) > rank);
 }

@@ -7,8 +7,11 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned __int128 u128;
 
-constexpr u32 kWarp = 32;
+#include "layouts.cuh"
+
+constexpr u32 kWarp = 32;  // lanes, on every device so far
 constexpr u32 kAll = 0xffffffffu;
+LAYOUT_device
 
 #if defined(MOTIFD_EMULATE)
 #include "emu/emu.h"

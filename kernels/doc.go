@@ -3,6 +3,7 @@
 // Package kernels holds the GPU code of motifd and what it takes to run it.
 //
 //	device.cuh  the little of CUDA that is used, for clang, nvcc and the emulator
+//	layouts.cuh assertions that structures and constants are as in Go, by TestLayouts
 //	warp.cuh    layers, each on the one before: warps; search.cuh: binary searches in the packed memory array;
 //	            admission.cuh: whether a vertex or an edge may extend a partial match; setops.cuh: candidates by
 //	            intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,

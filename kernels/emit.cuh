@@ -18,71 +18,73 @@ struct Work {
 
 // takeRows takes n rows of the ring. When that is full they lie behind its end, and the warp has made its turns of
 // the launch.
-FN u32* takeRows(const Params& p, Work& work, u32 n) {
+FN u32* takeRows(const Search& p, Work& work, u32 n) {
     u32 low = 0, high = 0, full = 0;
     if (laneId() == 0) {
-        u64 at = add(&p.control->used, (u64)n);
-        full = at + n > p.ringRows;
+        u64 at = add(&p.queue.control->used, (u64)n);
+        full = at + n > p.output.ringRows;
         low = (u32)at;
         high = (u32)(at >> 32);
     }
-    if (broadcast(full)) work.turns = p.slice;
-    return p.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.stride;
+    if (broadcast(full)) work.turns = p.queue.slice;
+    return p.output.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.output.stride;
 }
 
 // Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write
 // them side by side. Those that are left are written at the end of the launch.
+// Eight warps' rows, with what Flat has, fit the 48 KiB of shared memory that a block may have on every device.
 constexpr u32 kOutWords = 512;
+LAYOUT_emit
 
 struct Out {
     u32 word[kOutWords];
 };
 
 // flush writes the rows that were kept.
-FN void flush(const Params& p, const Out& o, Work& work) {
+FN void flush(const Search& p, const Out& o, Work& work) {
     if (work.kept == 0) return;
     u32* rows = takeRows(p, work, work.kept);
-    u32 n = work.kept * p.stride;
+    u32 n = work.kept * p.output.stride;
     work.kept = 0;
     for (u32 i = laneId(); i < n; i += kWarp) rows[i] = o.word[i];
     warpSync();
 }
 
 // keep returns where n rows are to be written. A synchronisation has to follow.
-FN u32* keep(const Params& p, Out& o, Work& work, u32 n) {
-    if (n * p.stride > kOutWords) return takeRows(p, work, n);
-    if ((work.kept + n) * p.stride > kOutWords) flush(p, o, work);
-    u32* rows = o.word + work.kept * p.stride;
+FN u32* keep(const Search& p, Out& o, Work& work, u32 n) {
+    if (n * p.output.stride > kOutWords) return takeRows(p, work, n);
+    if ((work.kept + n) * p.output.stride > kOutWords) flush(p, o, work);
+    u32* rows = o.word + work.kept * p.output.stride;
     work.kept += n;
     return rows;
 }
 
 // putImages writes a match's images, rows with its columns exchanged, behind it.
-FN void putImages(const Params& p, const State& s, const Program& q, u32* row) {
-    const u32 *own = row + 1, *from = p.image + q.image;
+FN void putImages(const Search& p, const State& s, const Program& q, u32* row) {
+    const u32 *own = row + 1, *from = p.programs.image + q.image;
     u32 width = q.vertices + q.edges;
     for (u32 k = 0; k < q.images; k++, from += width) {
-        row += p.stride;
+        row += p.output.stride;
         row[0] = s.group;
         for (u32 i = 0; i < width; i++) row[1 + i] = own[from[i]];
-        for (u32 i = 1 + width; i < p.stride; i++) row[i] = 0;
+        for (u32 i = 1 + width; i < p.output.stride; i++) row[i] = 0;
     }
 }
 
 // emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex;
 // back edge streamed led there.
-FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed,
+FN void emit(const Search& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed,
     Work& work) {
     bool any = q.mode == kAny;
     if (any) mask &= 0 - mask;
     u32 each = any ? 1 : 1 + q.images;
     u32* out = takeRows(p, work, popcount(mask) * each);
-    if (any && laneId() == 0) exchange(&p.stop[s.request], 1);
+    if (any && laneId() == 0) exchange(&p.output.stop[s.request], 1);
     if (mask >> laneId() & 1) {
-        u32* own = out + popcount(mask & lanesBelow()) * each * p.stride;
+        u32* own = out + popcount(mask & lanesBelow()) * each * p.output.stride;
         own[0] = s.group;
         u32 width = q.vertices + q.edges;
-        for (u32 i = 1 + width; i < p.stride; i++) own[i] = 0;
+        for (u32 i = 1 + width; i < p.output.stride; i++) own[i] = 0;
         u32* row = own + 1;
         for (u32 i = 0; i < q.steps; i++) {
             const Step& st = q.step[i];
@@ -92,7 +94,8 @@ FN void emit(const Params& p, const State& s, const Program& q, u32 d, u32 mask,
         const Step& st = q.step[d];
         if (q.anchor != kNone) row[q.anchor] = s.edge[kAnchorAt];
         for (u32 k = 0; k < st.back; k++) row[q.back[k].edge] = s.edge[k];
-        for (u32 k = st.back; k < st.back + st.own; k++) row[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
+        for (u32 k = st.back; k < st.back + st.own; k++)
+            row[q.back[k].edge] = imageOf(p.graph, s, q, st, k, slot, streamed);
         if (each > 1) putImages(p, s, q, own);
     }
     warpSync();

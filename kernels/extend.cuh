@@ -10,7 +10,7 @@ enum Outcome : u32 { kDone = 0, kFull = 1 };
 // leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot
 // meet. Every active lane does so for its own vertex w of the place given. What a vertex offers is counted by all
 // lanes and kept; that some of it is taken by vertices mapped before is put right for each match.
-FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32 w, bool active, Work& work) {
+FN u128 leaves(const Search& p, const State& s, const Program& q, u32 place, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& l = q.leaf[i];
@@ -18,23 +18,23 @@ FN u128 leaves(const Params& p, const State& s, const Program& q, u32 place, u32
         const Back& b = q.back[st.back];
         bool wanted = total != 0;
         u32 v = wanted ? b.from == place ? w : s.m[b.from] : 0, n = 0;
-        u32 column = p.column[l.column];
-        if (wanted && p.memo != nullptr) n = recall(p, column, v);
+        u32 column = p.memo.column[l.column];
+        if (wanted && p.memo.offer != nullptr) n = recall(p.memo, column, v);
         if (u32 todo = vote(wanted && n == 0); todo != 0) {
             bool common = b.from != place;  // a vertex of all lanes: one asks for it
             u32 leader = lowestBit(todo);
             bool asks = common ? laneId() == leader : wanted && n == 0;
-            u32 c = offers(p, s.net, st, b, v, asks, work.steps) + 1;
-            if (p.memo != nullptr && asks) note(p, column, v, c);
+            u32 c = offers(p.graph, s.net, st, b, v, asks, work.steps) + 1;
+            if (p.memo.offer != nullptr && asks) note(p.memo, column, v, c);
             if (common) c = shuffle(c, leader);
             if (n == 0) n = c;
         }
         if (wanted) {
             n--;
-            Range r = n > 0 && st.clash != 0 ? reach(p.g, v, b) : Range{0, 0};
+            Range r = n > 0 && st.clash != 0 ? reach(p.graph, v, b) : Range{0, 0};
             for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
                 u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
-                if (passes(p.g, st, taken)) n -= joins(p, s.net, b, r, taken);
+                if (passes(p.graph, st, taken)) n -= joins(p.graph, s.net, b, r, taken);
             }
             if (n < l.size) total = 0;
             for (u32 k = 0; total != 0 && k < l.size; k++) total = times(total, n - k);
@@ -59,13 +59,13 @@ FN u32 wanted(const Program& q) {
 
 // start maps the first steps by the task and looks what is next. The vertices have been tested.
 template <bool kOfRows>
-FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
-    if (work.turns >= p.slice) return kFull;  // the task before filled the ring
+FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
+    if (work.turns >= p.queue.slice) return kFull;  // the task before filled the ring
     if (laneId() == 0) {
         if (q.anchor == kNone) {
             s.m[0] = s.net;
         } else {
-            Net n = p.net[s.net];
+            Net n = p.queue.net[s.net];
             s.m[0] = n.from;
             s.m[1] = n.to;
             s.edge[kAnchorAt] = n.edge;
@@ -86,7 +86,7 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
             emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone, work);
         return kDone;
     }
-    if (openLevel(p, s, q, q.start) && laneId() == 0) {
+    if (openLevel(p.graph, s, q, q.start) && laneId() == 0) {
         fenceBlock();
         post(&s.live, kRunning);
     }
@@ -95,26 +95,26 @@ FN Outcome start(const Params& p, State& s, const Program& q, Work& work) {
 }
 
 // descend maps step d to what is in a slot, where back edge streamed led, and opens the next level.
-FN void descend(const Params& p, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
+FN void descend(const Graph& g, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
     const Step& st = q.step[d];
-    if (laneId() == 0 && st.vertex != kNone) s.m[st.place] = p.g.nbr[slot];
+    if (laneId() == 0 && st.vertex != kNone) s.m[st.place] = g.nbr[slot];
     for (u32 k = st.back + laneId(); q.keep != 0 && k < st.back + st.own; k += kWarp)
-        s.edge[k] = imageOf(p, s, q, st, k, slot, streamed);
+        s.edge[k] = imageOf(g, s, q, st, k, slot, streamed);
     warpSync();
-    openLevel(p, s, q, d + 1);
+    openLevel(g, s, q, d + 1);
 }
 
 // extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this
 // launch, as it has when the ring is full.
 template <bool kOfRows>
-FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows, Work& work) {
+FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows, Work& work) {
     while (true) {
-        if (++work.turns > p.slice) return kFull;
-        if (p.mailing != 0 && work.turns >= work.next) {
+        if (++work.turns > p.queue.slice) return kFull;
+        if (p.queue.mailing != 0 && work.turns >= work.next) {
             work.next = work.turns + kLookEvery;
             share(p, s, work.look, work.turns);
         }
-        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.output.stop[s.request]) != 0) {
             finish(s);
             return kDone;
         }
@@ -136,7 +136,7 @@ FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows,
             } else if (ofEdge) {
                 const Back& b = q.back[st.back];
                 s.frame[d].best = piece;
-                s.frame[d].next = nextAdmitted(p, s.net, b, piece + kWarp, f.end, s.m[b.to]);
+                s.frame[d].next = nextAdmitted(p.graph, s.net, b, piece + kWarp, f.end, s.m[b.to]);
             } else {
                 s.frame[d].next = piece + kWarp;
             }
@@ -144,19 +144,19 @@ FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows,
         unlockWarp(&s.lock);
         if (done) return kDone;
         if (!read) {
-            descend(p, s, q, d, piece + lowestBit(f.mask), f.best);
+            descend(p.graph, s, q, d, piece + lowestBit(f.mask), f.best);
             continue;
         }
         u32 slot = piece + laneId();
-        u32 mask = candidates(p, s, q, d, f.next, f.end, f.best, slot, work.steps);
+        u32 mask = candidates(p.graph, s, q, d, f.next, f.end, f.best, slot, work.steps);
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
-        u32 w = mine ? p.g.nbr[slot] : 0;
+        u32 w = mine ? p.graph.nbr[slot] : 0;
         if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
             // leaves is steps when there are none: then each candidate is a match.
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.place, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
-        } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.stride <= kFlatStride) {
+        } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.output.stride <= kFlatStride) {
             u32 skip = s.skip;
             mask = extendTwo(p, s, q, rows->flat, rows->out, d, mask, slot, f.best, work, skip);
             if (skip != 0) lockWarp(&s.lock);
@@ -172,7 +172,7 @@ FN Outcome extend(const Params& p, State& s, const Program& q, RowBuffers* rows,
         } else if (d + 1 < q.steps) {
             if (laneId() == 0) post(&s.frame[d].mask, mask);
             warpSync();
-        } else if (kOfRows && p.stride <= kFlatStride) {
+        } else if (kOfRows && p.output.stride <= kFlatStride) {
             emitRows(p, s, q, rows->flat, rows->out, d, mask, w, slot, f.best, work);
         } else {
             emit(p, s, q, d, mask, w, slot, f.best, work);

@@ -7,6 +7,7 @@ struct Fetch {
     const u32* src;
     u64 words;
 };
+LAYOUT_fetch
 
 KERNEL(fetch, Fetch, 256) {
     u64 step = (u64)gridBlocks() * blockThreads();

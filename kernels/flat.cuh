@@ -4,10 +4,12 @@
 #pragma once
 #include "emit.cuh"
 
-constexpr u32 kFlatBacks = 3;    // of either step, at most
-constexpr u32 kFlatStride = 32;  // words of a row, at most
+constexpr u32 kFlatBacks = 3;    // of either step, at most: what Flat has room for
+LAYOUT_flat
+constexpr u32 kFlatStride = 32;  // words of a row, at most: a lane a word
 // kFlatSlots is what a vertex offers at most: longer lists are levels of their own, which can be stolen from. Tests
-// meet both.
+// meet both. With 64, 256 and 1,024 a tree's rows came at 1,700, 1,896 and 1,860 M/s (docs/notebook/2026-11-gpu.md,
+// Rows).
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kFlatSlots = 24;
 #else
@@ -30,7 +32,7 @@ struct RowBuffers {
 };
 
 // common notes what is mapped before step d: what all rows that follow from it have.
-FN void common(const Params& p, const State& s, const Program& q, Flat& f, u32 d) {
+FN void common(const State& s, const Program& q, Flat& f, u32 d) {
     u32 lane = laneId(), back = q.step[d].back;
     f.row[lane] = 0;
     warpSync();
@@ -44,26 +46,26 @@ FN void common(const Params& p, const State& s, const Program& q, Flat& f, u32 d
 }
 
 // spread writes what n rows have in common, a lane a column.
-FN void spread(const Params& p, const Flat& f, u32* rows, u32 n) {
+FN void spread(const Output& output, const Flat& f, u32* rows, u32 n) {
     u32 lane = laneId(), x = f.row[lane];
-    if (lane < p.stride)
-        for (u32 i = 0; i < n; i++) rows[i * p.stride + lane] = x;
+    if (lane < output.stride)
+        for (u32 i = 0; i < n; i++) rows[i * output.stride + lane] = x;
     warpSync();
 }
 
 // emitRows is emit for what is to be put in order, in rows that are not too wide.
-FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot,
+FN void emitRows(const Search& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot,
     u32 streamed, Work& work) {
     const Step& st = q.step[d];
     u32 n = popcount(mask), each = 1 + q.images;
-    common(p, s, q, f, d);
+    common(s, q, f, d);
     u32* rows = keep(p, o, work, n * each);
-    spread(p, f, rows, n * each);
+    spread(p.output, f, rows, n * each);
     if (mask >> laneId() & 1) {
-        u32 *row = rows + popcount(mask & lanesBelow()) * each * p.stride, *edges = row + 1 + q.vertices;
+        u32 *row = rows + popcount(mask & lanesBelow()) * each * p.output.stride, *edges = row + 1 + q.vertices;
         if (st.vertex != kNone) row[1 + st.vertex] = w;
         for (u32 k = st.back; k < st.back + st.own; k++)
-            edges[q.back[k].edge] = imageOf(p, s, q, st, k, slot, streamed);
+            edges[q.back[k].edge] = imageOf(p.graph, s, q, st, k, slot, streamed);
         if (each > 1) putImages(p, s, q, row);
     }
     warpSync();
@@ -71,16 +73,16 @@ FN void emitRows(const Params& p, const State& s, const Program& q, Flat& f, Out
 
 // flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its
 // length. Lanes whose part would be too long are left in mask.
-FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d, u32& mask, u32 slot, u32 streamed) {
+FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d, u32& mask, u32 slot, u32 streamed) {
     const Step &st = q.step[d], &last = q.step[d + 1];
     u32 lane = laneId(), n = 0, w = 0;
     bool mine = mask >> lane & 1;
     if (mine) {
-        w = p.g.nbr[slot];
+        w = g.nbr[slot];
         n = kNone;
         for (u32 k = 0; k < last.backs; k++) {
             const Back& b = q.back[last.back + k];
-            Range r = rangeOf(p.g, b.from == st.place ? w : s.m[b.from], b.dir, b.label, b.near);
+            Range r = rangeOf(g, b.from == st.place ? w : s.m[b.from], b.dir, b.label, b.near);
             f.range[k][lane] = r;
             if (r.end - r.begin >= n) continue;
             n = r.end - r.begin;
@@ -90,13 +92,13 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
         if (n != 0 && n <= kFlatSlots) {
             for (u32 k = 0; k < st.backs; k++) {
                 u32 b = st.back + k;
-                f.image[k][lane] = (b == streamed ? p.g.ent[slot] : find(p.g, s.range[b], w, q.back[b])) & ~kStaged;
+                f.image[k][lane] = (b == streamed ? g.ent[slot] : find(g, s.range[b], w, q.back[b])) & ~kStaged;
             }
         }
     }
     mask = vote(mine && n > kFlatSlots);
     if (mask >> lane & 1) n = 0;
-    common(p, s, q, f, d);
+    common(s, q, f, d);
     u32 total;
     f.start[lane] = sumBefore(n, total);
     warpSync();
@@ -106,9 +108,9 @@ FN u32 flatten(const Params& p, const State& s, const Program& q, Flat& f, u32 d
 // extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip
 // pieces of the list. It returns which candidates it left, for being too long. When the ring is full before the list
 // ends, it stops and skip is the number of pieces that are done, else 0.
-FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot,
+FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot,
     u32 streamed, Work& work, u32& skip) {
-    u32 total = flatten(p, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
+    u32 total = flatten(p.graph, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
     const Step &st = q.step[d], &last = q.step[d + 1];
     u32 t = skip * kWarp + lane;
     skip = 0;
@@ -118,27 +120,27 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
             if (f.start[of + k] <= t) of += k;
         bool hit = t < total;
         u32 best = hit ? f.best[of] : 0, at = hit ? f.range[best][of].begin + t - f.start[of] : 0;
-        hit = hit && at % kLeaf < p.g.count[at / kLeaf];
+        hit = hit && at % kLeaf < p.graph.count[at / kLeaf];
         work.steps += popcount(vote(hit));
         if (hit) {
-            x = p.g.nbr[at];
-            entry = p.g.ent[at];
+            x = p.graph.nbr[at];
+            entry = p.graph.ent[at];
             auto image = [&](u32 place) { return place == st.place ? f.w[of] : s.m[place]; };
-            hit = admitsAlong(p, s.net, last, x, entry, q.back[last.back + best].rule, image);
+            hit = admitsAlong(p.graph, s.net, last, x, entry, q.back[last.back + best].rule, image);
         }
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
-            found[k] = k == best ? entry : find(p.g, f.range[k][of], x, q.back[last.back + k]);
-            hit = found[k] != kNone && (k == best || admitsEdge(p, s.net, found[k], q.back[last.back + k].rule));
+            found[k] = k == best ? entry : find(p.graph, f.range[k][of], x, q.back[last.back + k]);
+            hit = found[k] != kNone && (k == best || admitsEdge(p.graph, s.net, found[k], q.back[last.back + k].rule));
         }
         u32 hits = vote(hit);
         work.turns++;
         if (hits == 0) continue;
         u32* rows = keep(p, o, work, popcount(hits) * each);
-        spread(p, f, rows, popcount(hits) * each);
+        spread(p.output, f, rows, popcount(hits) * each);
         if (hit) {
-            u32* row = rows + popcount(hits & lanesBelow()) * each * p.stride;
+            u32* row = rows + popcount(hits & lanesBelow()) * each * p.output.stride;
             row[1 + st.vertex] = f.w[of];
             row[1 + last.vertex] = x;
             u32* edges = row + 1 + q.vertices;
@@ -149,7 +151,7 @@ FN u32 extendTwo(const Params& p, const State& s, const Program& q, Flat& f, Out
             if (each > 1) putImages(p, s, q, row);
         }
         warpSync();
-        if (work.turns >= p.slice && t - lane + kWarp < total) {
+        if (work.turns >= p.queue.slice && t - lane + kWarp < total) {
             skip = t / kWarp + 1;
             break;
         }

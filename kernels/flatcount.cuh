@@ -25,7 +25,7 @@ FN u32 netOf(const Flats& f, u32 l, u32 lane) {
 
 // offered has the memo know what the vertices that a level maps offer to leaves, and returns the lanes that leaves
 // have something in.
-FN u32 offered(const Params& p, const Program& q, const Flats& f, u32 l, u32 n, Work& work) {
+FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, u32 n, Work& work) {
     u32 lane = laneId();
     bool ok = lane < n;
     for (u32 i = 0; i < q.groups; i++) {
@@ -33,12 +33,12 @@ FN u32 offered(const Params& p, const Program& q, const Flats& f, u32 l, u32 n, 
         const Step& st = q.step[leaf.step];
         const Back& b = q.back[st.back];
         if (l == 0 ? b.from >= q.start : b.from != q.start + l - 1) continue;
-        u32 v = ok ? placed(f, q, l, lane, b.from) : 0, c = 0, column = p.column[leaf.column];
-        if (ok) c = recall(p, column, v);
+        u32 v = ok ? placed(f, q, l, lane, b.from) : 0, c = 0, column = memo.column[leaf.column];
+        if (ok) c = recall(memo, column, v);
         bool asks = ok && c == 0;
         if (vote(asks) != 0) {
-            u32 x = offers(p, kNone, st, b, v, asks, work.steps) + 1;
-            if (asks) note(p, column, v, c = x);
+            u32 x = offers(g, kNone, st, b, v, asks, work.steps) + 1;
+            if (asks) note(memo, column, v, c = x);
         }
         ok = ok && c - 1 >= leaf.size;
     }
@@ -46,22 +46,22 @@ FN u32 offered(const Params& p, const Program& q, const Flats& f, u32 l, u32 n, 
 }
 
 // leavesOf multiplies the numbers of ways to map the leaves of a lane's match, as leaves does.
-FN u128 leavesOf(const Params& p, const Program& q, const Flats& f, u32 l) {
+FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l) {
     u32 lane = laneId();
     u128 total = 1;
     for (u32 i = 0; total != 0 && i < q.groups; i++) {
         const Leaf& leaf = q.leaf[i];
         const Step& st = q.step[leaf.step];
         const Back& b = q.back[st.back];
-        u32 v = placed(f, q, l, lane, b.from), n = recall(p, p.column[leaf.column], v) - 1;
+        u32 v = placed(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
         for (u32 k = st.clash; k != 0; k &= k - 1) {
             u32 taken = placed(f, q, l, lane, lowestBit(k));
-            if (!passes(p.g, st, taken)) continue;
+            if (!passes(g, st, taken)) continue;
             if (loose(b)) {
-                n -= joins(p, kNone, b, reach(p.g, v, b), taken);
+                n -= joins(g, kNone, b, reach(g, v, b), taken);
             } else {
-                u32 e = entryTo(p.g, v, b, taken);
-                n -= e != kNone && admitsEdge(p, kNone, e, b.rule);
+                u32 e = entryTo(g, v, b, taken);
+                n -= e != kNone && admitsEdge(g, kNone, e, b.rule);
             }
         }
         if (n < leaf.size) total = 0;
@@ -82,14 +82,14 @@ FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
 
 // listAll prepares the list of a level of n lanes, from those that are alive. At the first it leaves hubs out, whose
 // lanes it returns.
-FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 n, u32 alive) {
+FN u32 listAll(const Graph& g, const Program& q, Flats& f, u32 l, u32 n, u32 alive) {
     u32 lane = laneId(), size = 0, best = 0, begin = 0, total;
     Level& v = f.level[l];
     const Step& st = q.step[q.start + l];
     if (alive >> lane & 1) {
         for (u32 k = 0; k < st.backs; k++) {
             const Back& b = q.back[st.back + k];
-            Range r = rangeOf(p.g, placed(f, q, l, lane, b.from), b.dir, b.label, b.near);
+            Range r = rangeOf(g, placed(f, q, l, lane, b.from), b.dir, b.label, b.near);
             if (k > 0 && r.end - r.begin >= size) continue;
             size = r.end - r.begin;
             begin = r.begin;
@@ -114,17 +114,17 @@ FN u32 listAll(const Params& p, const Program& q, Flats& f, u32 l, u32 n, u32 al
 
 // isCandidate tells whether the step of a level's list can be mapped to w, in the match that a lane has; back edge
 // best led there, by an entry.
-FN bool isCandidate(const Params& p, const Program& q, const Flats& f, u32 l, u32 lane, u32 best, u32 entry, u32 w) {
+FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32 lane, u32 best, u32 entry, u32 w) {
     const Step& st = q.step[q.start + l];
     u32 net = kNone;  // rows' rule alone asks for it
     if (q.back[best].rule == kByOrder) net = netOf(f, l, lane);
     auto image = [&](u32 place) { return placed(f, q, l, lane, place); };
-    if (!admitsAlong(p, net, st, w, entry, q.back[best].rule, image)) return false;
+    if (!admitsAlong(g, net, st, w, entry, q.back[best].rule, image)) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Back& b = q.back[k];
-        u32 e = entryTo(p.g, placed(f, q, l, lane, b.from), b, w);
-        if (e == kNone || !admitsEdge(p, net, e, b.rule)) return false;
+        u32 e = entryTo(g, placed(f, q, l, lane, b.from), b, w);
+        if (e == kNone || !admitsEdge(g, net, e, b.rule)) return false;
     }
     return true;
 }
@@ -132,14 +132,14 @@ FN bool isCandidate(const Params& p, const Program& q, const Flats& f, u32 l, u3
 // fill puts what comes next in a level's list into the next level, as far as there are lanes, and returns how many it
 // has. Without leaves, matches that are whole are counted instead. It ends early when the turns of the launch are
 // made.
-FN u32 fill(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
+FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     u32 lane = laneId(), n = 0, each = 1 + q.images;
     Level &v = f.level[l], &next = f.level[l + 1 < kFlatLevels ? l + 1 : l];
     bool last = q.start + l + 1 == q.leaves && q.groups == 0;
     u32 at = v.at, total = v.total;
-    while (at < total && n < kWarp && work.turns < p.slice) {
-        if (p.mailing != 0) {
-            give(p, f, l, at, work.look);
+    while (at < total && n < kWarp && work.turns < p.queue.slice) {
+        if (p.queue.mailing != 0) {
+            give(p.queue, f, l, at, work.look);
             total = v.total;
         }
         work.turns++;
@@ -147,11 +147,11 @@ FN u32 fill(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (v.start[of + k] <= t) of += k;
         u32 slot = v.begin[of] + t - v.start[of];
-        bool ok = t < total && slot % kLeaf < p.g.count[slot / kLeaf];
+        bool ok = t < total && slot % kLeaf < p.graph.count[slot / kLeaf];
         work.steps += popcount(vote(ok));
         if (ok) {
-            w = p.g.nbr[slot];
-            ok = isCandidate(p, q, f, l, of, v.of[of] / kWarp, p.g.ent[slot], w);
+            w = p.graph.nbr[slot];
+            ok = isCandidate(p.graph, q, f, l, of, v.of[of] / kWarp, p.graph.ent[slot], w);
         }
         u32 hits = vote(ok);
         at += kWarp;
@@ -181,22 +181,23 @@ FN u32 fill(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
 
 // countFrom counts what follows from what is left of the levels down to l. It returns the level that it is at when
 // the turns of the launch are made, or kNone when nothing is left.
-FN u32 countFrom(const Params& p, const Program& q, Flats& f, u32 l, Work& work) {
+FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     while (true) {
         if (f.level[l].at >= f.level[l].total) {
             if (l == 0) return kNone;
             l--;
             continue;
         }
-        if (work.turns >= p.slice) return l;
+        if (work.turns >= p.queue.slice) return l;
         u32 n = fill(p, q, f, l, work);
         if (n == 0) continue;
-        u32 alive = offered(p, q, f, ++l, n, work);
+        u32 alive = offered(p.graph, p.memo, q, f, ++l, n, work);
         if (q.start + l < q.leaves) {
-            listAll(p, q, f, l, n, alive);
+            listAll(p.graph, q, f, l, n, alive);
             continue;
         }
-        if (alive >> laneId() & 1) work.found = plus(work.found, times(leavesOf(p, q, f, l), 1 + q.images));
+        if (alive >> laneId() & 1)
+            work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, l), 1 + q.images));
         warpSync();
         l--;
     }
@@ -204,12 +205,13 @@ FN u32 countFrom(const Params& p, const Program& q, Flats& f, u32 l, Work& work)
 
 // openTasks makes n tasks of a program, which are the first level, ready to be counted from, and returns the lanes of
 // those that are not for blocks.
-FN u32 openTasks(const Params& p, const Program& q, Flats& f, u32 n, Work& work) {
+FN u32 openTasks(const Search& p, const Program& q, Flats& f, u32 n, Work& work) {
     f.level[0].of[laneId()] = 0;
     work.steps += n;
-    u32 alive = offered(p, q, f, 0, n, work);
-    if (q.leaves > q.start) return listAll(p, q, f, 0, n, alive);
-    if (alive >> laneId() & 1) work.found = plus(work.found, times(leavesOf(p, q, f, 0), 1 + q.images));
+    u32 alive = offered(p.graph, p.memo, q, f, 0, n, work);
+    if (q.leaves > q.start) return listAll(p.graph, q, f, 0, n, alive);
+    if (alive >> laneId() & 1)
+        work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, 0), 1 + q.images));
     if (laneId() == 0) f.level[0].at = f.level[0].total = 0;
     warpSync();
     return 0;

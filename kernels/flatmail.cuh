@@ -7,7 +7,9 @@
 #include "count.cuh"
 #include "emit.cuh"
 
-constexpr u32 kFlatLevels = 4;  // of blocks that are kept, the tasks' included
+// kFlatLevels is how many levels of blocks are kept, the tasks' included. Programs with more vertices between anchor
+// and leaves are searched task by task. Eight warps' blocks take 18.3 KiB of shared memory.
+constexpr u32 kFlatLevels = 4;
 
 // Level is a block of partial matches of so many vertices, a lane each: the vertex mapped last, the lane of the level
 // above that has the others, and the list of what may come next: where its slots and its places in the list of all
@@ -23,10 +25,10 @@ struct Flats {
     u32 from[kWarp], net[kWarp];  // of tasks: the first vertex, and the net edge
     Level level[kFlatLevels];     // of tasks, w is the second vertex
 };
+LAYOUT_flatmail
 
-static_assert(sizeof(Flats) == 2340, "FlatsSize of layout.go says how large the mail is");
-
-// kMostParts is how many warps are given something at a time.
+// kMostParts is how many warps are given something at a time. 31 are within noise (docs/notebook/2026-11-gpu.md,
+// Searches), as are pauses of 100 and of 2,000 ns in receive.
 constexpr u32 kMostParts = 16;
 
 // kDoneEvery is the number of looks that a warp which waits makes at its box between those whether all is done.
@@ -39,9 +41,9 @@ FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(L
 // seen to want work, and looks at other boxes. What was seen may be old: the swap decides, since a box that is
 // wanted, however often it was used in between, is of a warp that waits and has read its mail. No fence follows the
 // swap, as what is written hangs on its outcome: stores are not made on suspicion.
-FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
+FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
-    look(p.flatBox, k);
+    look(queue.flatBox, k);
     if (wanting == 0) return;
     warpSync();  // all have read where the level was
     if (lane == 0) f.level[l].at = at;
@@ -51,12 +53,12 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     u32 most = d < l ? rest : (rest - 1) / kWarp;  // of its own list a warp keeps a turn
     if (most > kMostParts) most = kMostParts;
     bool mine = (wanting >> lane & 1) != 0 && popcount(wanting & lanesBelow()) < most;
-    u32 got = vote(mine && compareSwap(&p.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got),
+    u32 got = vote(mine && compareSwap(&queue.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got),
         i = 1;
     if (n == 0) return;
     warpSync();  // what a lane got is the warp's to write
     for (u32 to = got; to != 0; to &= to - 1, i++) {
-        Flats& t = p.flatMail[first + lowestBit(to)];
+        Flats& t = queue.flatMail[first + lowestBit(to)];
         warpCopy((u32*)&t, (const u32*)&f, wordsTo(d));
         if (lane == 0) {
             t.level[d].at = from + shareOf(rest, i, n + 1);
@@ -65,13 +67,13 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
     }
     if (lane == 0) {
         f.level[d].total = from + shareOf(rest, 1, n + 1);
-        add(&p.control->counting, n);
-        add(&p.control->given, n);
+        add(&queue.control->counting, n);
+        add(&queue.control->given, n);
     }
     warpSync();
     if (got >> lane & 1) {
         fence();
-        post(&p.flatBox[first + lane], kPosted + d);
+        post(&queue.flatBox[first + lane], kPosted + d);
     }
     warpSync();
 }
@@ -79,10 +81,10 @@ FN void give(const Params& p, Flats& f, u32 l, u32 at, Look& k) {
 // open reads what the warp's box said was there and returns the deepest level of it. The box goes on saying so while
 // the warp works on it: a warp closes its box (receive) or says anew what is there (hold) before it ends, or the next
 // launch would count the same once more.
-FN u32 open(const Params& p, Flats& f, u32 said) {
+FN u32 open(const TaskQueue& queue, Flats& f, u32 said) {
     fence();
     u32 depth = said - kPosted;
-    const u32* from = (const u32*)&p.flatMail[warpInGrid()];
+    const u32* from = (const u32*)&queue.flatMail[warpInGrid()];
     u32 words = wordsTo(depth);
     constexpr u32 most = 8;  // on their way at a time
     for (u32 at = laneId(); at < words; at += most * kWarp) {
@@ -100,32 +102,32 @@ FN u32 open(const Params& p, Flats& f, u32 said) {
 // receive waits for work of others and returns the deepest level of it, or kNone when there is none left: of those
 // that have begun nobody works, and nothing is in the mail. Warps that have not begun do not count, nor what they
 // hold: they may wait for those that wait here to end, where not all fit on the device at once.
-FN u32 receive(const Params& p, Flats& f) {
-    u32* box = &p.flatBox[warpInGrid()];
+FN u32 receive(const TaskQueue& queue, Flats& f) {
+    u32* box = &queue.flatBox[warpInGrid()];
     if (laneId() == 0) {
-        add(&p.control->counting, kAll);
+        add(&queue.control->counting, kAll);
         fence();  // what was there has been read
         post(box, kWanted);
     }
     warpSync();
     for (u32 round = 1;; round++) {
         u32 said = peekWarp(box);
-        if (said >= kPosted) return open(p, f, said);
+        if (said >= kPosted) return open(queue, f, said);
         // A warp that has just begun may be about to write: then the box is not the warp's to close.
-        if (round % kDoneEvery == 0 && peekWarp(&p.control->counting) == 0 &&
+        if (round % kDoneEvery == 0 && peekWarp(&queue.control->counting) == 0 &&
             swapWarp(box, kWanted, kClosed)) return kNone;
         pause(500);
     }
 }
 
 // hold has the warp's box keep what is left of the levels down to l for the next launch.
-FN void hold(const Params& p, Flats& f, u32 l) {
-    warpCopy((u32*)&p.flatMail[warpInGrid()], (const u32*)&f, wordsTo(l));
+FN void hold(const TaskQueue& queue, Flats& f, u32 l) {
+    warpCopy((u32*)&queue.flatMail[warpInGrid()], (const u32*)&f, wordsTo(l));
     if (laneId() == 0) {
-        add(&p.control->held, 1);
-        add(&p.control->counting, kAll);
+        add(&queue.control->held, 1);
+        add(&queue.control->counting, kAll);
         fence();
-        post(&p.flatBox[warpInGrid()], kPosted + l);
+        post(&queue.flatBox[warpInGrid()], kPosted + l);
     }
     warpSync();
 }

@@ -12,11 +12,11 @@
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;             // a block of any kernel here
-constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots
-constexpr u32 kTop = 1024;                // fences in shared memory while a batch is located
+constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots (GAMMA section V-C)
+constexpr u32 kTop = 1024;                // fences in shared memory while a batch is located: 12 KiB
 constexpr u32 kWide = 12;                 // windows of 1 << kWide leaves at most are spread by one block
-constexpr u32 kNear = 2048;               // entries that it does in shared memory
-constexpr u32 kTile = 2048;               // elements of a block's part of a scan
+constexpr u32 kNear = 2048;               // entries that it does in shared memory: 32 KiB
+constexpr u32 kTile = 2048;               // elements of a block's part of a scan: 8 a thread
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
@@ -112,6 +112,7 @@ struct Gpma {
     u32 first;         // of fill: the vertex of the first in scratch
     const u32* label;  // by vertex
 };
+LAYOUT_gpma
 
 // sideAt is where the vertex and direction of a row are in span and degree.
 FN u32 sideAt(u64 row, u32 dirs) { return (u32)(row >> 32) * dirs + (dirs > 1 ? (u32)(row >> 31 & 1) : 0); }

@@ -4,13 +4,14 @@ package kernels
 
 import "math/bits"
 
-// The types here are laid out as their namesakes in gpma.cuh.
+// The types here are laid out as their namesakes in gpma.cuh, which asserts it (layouts.cuh). Net is its NetEdge, and
+// UpdateStatus its GpmaControl.
 
-// LeafSlots is the number of slots of a leaf of the device's packed memory array.
+// LeafSlots is the number of slots of a leaf of the device's packed memory array: kLeaf of graph.cuh.
 const LeafSlots = 64
 
 // Of an operation: Staged, in Ent, when the batch that is being staged inserts or deletes the edge; Out, in Kind,
-// when the edge goes or, of a staged one, when the batch deletes it.
+// when the edge goes or, of a staged one, when the batch deletes it. kStaged of graph.cuh, kOut of gpma.cuh.
 const (
 	Staged = uint32(1) << 31
 	Out    = uint32(1) << 31
@@ -57,7 +58,7 @@ type Update struct {
 	Label                                                         Ptr
 }
 
-// Sizes, in bytes, of what only kernels look into.
+// Sizes, in bytes, of what only kernels look into: OpRange and Segment of gpma.cuh; and of Op.
 const (
 	RangeSize   = 8
 	SegmentSize = 8

@@ -3,7 +3,7 @@
 #pragma once
 #include "device.cuh"
 
-constexpr u32 kLeaf = 64;             // slots a leaf; entries lie at its left
+constexpr u32 kLeaf = 64;             // slots a leaf: two turns of a warp; entries lie at its left
 constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or deletes the edge
 constexpr u32 kDeleted = 1u << 31;    // in an order: it deletes it
 constexpr u32 kNone = 0xffffffffu;
@@ -24,6 +24,11 @@ struct Range {
     u32 begin, end;
 };
 
+// Sees is which of the staged edges a search sees: those that a view has, or what was there just before the update that
+// it searches from, an insertion or a deletion.
+enum Sees : u32 { kView = 0, kInserted = 1, kRemoved = 2 };
+
+// Graph is the device's graph, and what a search sees of it.
 struct Graph {
     const u64* row;     // by slot: vertex, direction, kind
     const u32* nbr;     // by slot
@@ -37,8 +42,11 @@ struct Graph {
     const u32* label;   // by vertex
     u32 words;
     u32 dirs;           // 1 in an undirected graph
-    u32 nearBits, unused;  // of a kind, for the neighbour's label
+    u32 nearBits;       // of a kind, for the neighbour's label
+    u32 sees;           // Sees
+    u32 old, unused;    // old 1: of kView, the graph before the batch
 };
+LAYOUT_graph
 
 constexpr u64 kDirection = 1u << 31;  // of a row
 

@@ -2,45 +2,49 @@
 
 package kernels
 
-// The types here are laid out as their namesakes in graph.cuh, plan.cuh and state.cuh.
+// The types here are laid out as their namesakes in graph.cuh, plan.cuh and state.cuh, and constants have their values:
+// layouts.cuh, which layout_test.go writes, has the CUDA sources assert it.
 
 // None is no vertex, entry or edge; also the anchor of a program that starts at a vertex, and the vertex of an edge
 // step.
 const None = ^uint32(0)
 
-// Bounds of a program.
+// Bounds of a program: of plan.cuh, but for the last.
 const (
 	MaxVertices = 32
 	MaxBacks    = 64
 	MaxSteps    = MaxBacks + 1
 	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
-	MaxStride   = 128          // words of a row
-	outWords    = 512          // of the rows that a warp keeps in shared memory
-	FlatBacks   = 3            // back edges of a step that flat.cuh can make
-	FlatLevels  = 4            // blocks of matches that flatmail.cuh keeps
+	MaxStride   = 128          // words of a row: kMaxStride of rows.cuh
+	outWords    = 512          // of the rows that a warp keeps in shared memory: kOutWords of emit.cuh
+	FlatBacks   = 3            // back edges of a step that flat.cuh can make: kFlatBacks
+	FlatLevels  = 4            // blocks of matches that flatmail.cuh keeps: kFlatLevels
 )
 
-// Modes of a program: what is wanted of it.
+// Modes of a program, what is wanted of it: Mode of plan.cuh.
 const (
 	ModeRows uint32 = iota
 	ModeCount
 	ModeAny
 )
 
-// What a search sees: a view, or the graph just before the anchor.
+// What a search sees: a view, or the graph just before the anchor. Sees of graph.cuh.
 const (
 	SeeView uint32 = iota
 	SeeInserted
 	SeeDeleted
 )
 
-// Graph is the device's copy of the graph.
+// Graph is the device's copy of the graph, and what a search sees of it: Sees, and Old, which is 1 for a view of the
+// graph before the batch.
 type Graph struct {
 	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
-	Words, Dirs, NearBits, _                                           uint32
+	Words, Dirs, NearBits                                              uint32
+	Sees, Old, _                                                       uint32
 }
 
-// Sizes, in bytes, of what only kernels look into.
+// Sizes, in bytes, of what only kernels look into: Span of graph.cuh, Parked and State of state.cuh, Flats of
+// flatmail.cuh.
 const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
@@ -62,7 +66,7 @@ const (
 	Either   uint32 = 2
 )
 
-// Rules of back edges: which staged edges they may map to. See plan.cuh.
+// Rules of back edges, which staged edges they may map to: Rule of plan.cuh.
 const (
 	RuleByOrder uint32 = iota
 	RuleUnchanged
@@ -143,16 +147,39 @@ type Control struct {
 	Given, _       uint32
 }
 
+// Programs is what is searched for; Owner has the request of each program.
+type Programs struct {
+	Program, Owner, Image Ptr
+}
+
+// Memo is what vertices offer to leaves, by column and vertex: numbers above Known.
+type Memo struct {
+	Offer, Column   Ptr
+	Known, Vertices uint32
+}
+
+// TaskQueue is where warps take work from: Tasks tasks, Take at a time, for Slice turns a launch; none once more than
+// Closing rows are in the ring. Mailing 0 and Steal 0 keep work from going between blocks, and inside of one.
+type TaskQueue struct {
+	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
+	Tasks, Take, Mailing, Steal, Slice, Closing                    uint32
+}
+
+// Output is where results go: totals and Stop by request, and rows of Stride words in a ring, which is full with
+// RingRows of them.
+type Output struct {
+	Tally, Stop, Ring Ptr
+	RingRows          uint64
+	Stride, _         uint32
+}
+
 // Search is the parameters of the kernels that search.
 type Search struct {
-	Graph                                                                                  Graph
-	Program, Owner, Task, Net, Tally, Stop, Control, Parked, Box, Mail, Ring, Memo, Column Ptr
-	RingRows                                                                               uint64
-	Tasks, Take, Sees, Old, Mailing, Steal                                                 uint32
-	Slice, Vertices, Stride, Closing                                                       uint32
-	Left, FlatBox, FlatMail                                                                Ptr
-	Known, _                                                                               uint32
-	Image                                                                                  Ptr
+	Graph    Graph
+	Programs Programs
+	Memo     Memo
+	Queue    TaskQueue
+	Output   Output
 }
 
 type fetch struct {

@@ -9,7 +9,8 @@
 // or to take.
 enum Box : u32 { kClosed = 0, kWanted = 1, kWritten = 2, kPosted = 3, kTaken = 4 };
 
-// kLookEvery is the number of turns between looks at boxes.
+// kLookEvery is the number of turns between looks at boxes. With looks every turn, every 4 and every 16 turns, a tree's
+// rows came at 1,918, 1,896 and 1,800 M/s (docs/notebook/2026-11-gpu.md, Rows).
 constexpr u32 kLookEvery = 4;
 
 // Look is of a warp at 32 boxes: a lane's is what it saw when the last look was made.
@@ -36,30 +37,30 @@ FN u32 oneOf(u32 set, u32 seed) {
 }
 
 // share mails half of the warp's work to a warp that was seen to want some, and looks at other boxes.
-FN void share(const Params& p, State& mine, Look& l, u32 turn) {
+FN void share(const Search& p, State& mine, Look& l, u32 turn) {
     u32 wanting = vote(l.saw == kWanted), i = 0;
     if (wanting != 0) i = l.at + oneOf(wanting, warpInGrid() + turn);
-    look(p.box, l);
+    look(p.queue.box, l);
     if (wanting == 0) return;
     lockWarp(&mine.lock);
     Part part;
-    bool put = halve(mine, part) && swapWarp(&p.box[i], kWanted, kWritten);
-    if (put) move(p, mine, p.mail[i], part);
+    bool put = halve(mine, part) && swapWarp(&p.queue.box[i], kWanted, kWritten);
+    if (put) move(p.programs.program[mine.program], mine, p.queue.mail[i], part);
     unlockWarp(&mine.lock);
     if (put && laneId() == 0) {
-        add(&p.control->busy, 1);
-        add(&p.control->shared, 1);
+        add(&p.queue.control->busy, 1);
+        add(&p.queue.control->shared, 1);
         fence();
-        post(&p.box[i], kPosted);
+        post(&p.queue.box[i], kPosted);
     }
     warpSync();
 }
 
 // take takes what is in a box, unless another warp does. It counts as busy already.
-FN bool take(const Params& p, u32 i, State& mine) {
-    if (!swapWarp(&p.box[i], kPosted, kTaken)) return false;
+FN bool take(const TaskQueue& queue, u32 i, State& mine) {
+    if (!swapWarp(&queue.box[i], kPosted, kTaken)) return false;
     fence();
-    const u32* from = (const u32*)&p.mail[i];
+    const u32* from = (const u32*)&queue.mail[i];
     constexpr u32 words = sizeof(State) / 4, most = 6;  // on their way at a time
     for (u32 at = laneId(); at < words; at += most * kWarp) {
         u32 got[most];
@@ -72,7 +73,7 @@ FN bool take(const Params& p, u32 i, State& mine) {
     warpSync();
     if (laneId() == 0) {
         fence();
-        post(&p.box[i], kClosed);
+        post(&queue.box[i], kClosed);
         post(&mine.live, kRunning);
     }
     warpSync();
@@ -80,29 +81,29 @@ FN bool take(const Params& p, u32 i, State& mine) {
 }
 
 // collect takes what came for a warp of the block. When nothing did, it says that the warp wants work.
-FN bool collect(const Params& p, State& mine) {
+FN bool collect(const TaskQueue& queue, State& mine) {
     u32 lane = laneId(), first = blockOf() * warpsInBlock(), me = warpInBlock();
-    u32 saw = lane < warpsInBlock() ? peek(&p.box[first + lane]) : kClosed;
+    u32 saw = lane < warpsInBlock() ? peek(&queue.box[first + lane]) : kClosed;
     for (u32 there = vote(saw == kPosted); there != 0; there &= there - 1)
-        if (take(p, first + lowestBit(there), mine)) return true;
+        if (take(queue, first + lowestBit(there), mine)) return true;
     if (lane == me && saw == kClosed) {
         fence();
-        post(&p.box[first + me], kWanted);
+        post(&queue.box[first + me], kWanted);
     }
     warpSync();
     return false;
 }
 
 // collectElsewhere takes what came for any of 32 warps, which may all be busy, or gone until the next launch.
-FN bool collectElsewhere(const Params& p, State& mine, Look& l) {
-    look(p.box, l);
+FN bool collectElsewhere(const TaskQueue& queue, State& mine, Look& l) {
+    look(queue.box, l);
     for (u32 there = vote(l.saw == kPosted); there != 0; there &= there - 1)
-        if (take(p, l.at + lowestBit(there), mine)) return true;
+        if (take(queue, l.at + lowestBit(there), mine)) return true;
     return false;
 }
 
 // close takes back that the warp wants work. What is on its way stays for the next that is idle.
-FN void close(const Params& p) {
-    if (laneId() == 0) compareSwap(&p.box[warpInGrid()], kWanted, kClosed);
+FN void close(const TaskQueue& queue) {
+    if (laneId() == 0) compareSwap(&queue.box[warpInGrid()], kWanted, kClosed);
     warpSync();
 }

@@ -8,6 +8,7 @@ struct Patch {
     const u32* at;
     u32 records, words;  // a record's size
 };
+LAYOUT_patch
 
 KERNEL(patch, Patch, 256) {
     u64 all = (u64)p.records * p.words, step = (u64)gridBlocks() * blockThreads();

@@ -1,8 +1,9 @@
 // Plans as data: a kernel is compiled once and reads the matching orders (GAMMA Algorithm 1) from these. The host
-// writes them; matcher/cuda/program.go has the same layout.
+// writes them (matcher/cuda/program.go).
 #pragma once
 #include "device.cuh"
 
+// Sets of places are masks of 32 bits, sets of back edges of 64.
 constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
 constexpr u32 kMaxSteps = kMaxBacks + 1;  // every step but the first maps an edge, too, or nothing else
 // the anchor's place among the images of back edges: with an anchor they are fewer
@@ -63,9 +64,10 @@ struct Program {
     u32 anchor;         // pattern edge, or kNone
     u32 vertices, edges;
     u32 keep;           // 1: the images of edges are wanted
-    u32 images, image;  // how many rows there are beside each match's own, and where in Params.image they are told
+    u32 images, image;  // how many rows there are beside each match's own, and where in Programs.image they are told
     u32 flat;           // 1: flat.cuh makes the last two steps at once; of a count, flatcount.cuh counts
     Step step[kMaxSteps];
     Back back[kMaxBacks];
     Leaf leaf[kMaxSteps];
 };
+LAYOUT_plan

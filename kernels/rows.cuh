@@ -4,7 +4,7 @@
 #include "warp.cuh"
 
 constexpr u32 kRowThreads = 256;
-constexpr u32 kMaxStride = 128;  // words of a row
+constexpr u32 kMaxStride = 128;  // words of a row: group, 32 vertices and 64 edges take 97
 constexpr u32 kMaxFields = 32;   // of a key
 
 struct RowBits {
@@ -86,6 +86,7 @@ struct RowGather {
     u32 n, stride;
     u32 width, unused;
 };
+LAYOUT_rows
 
 // gather writes the rows in order and without their groups, a warp 32 of them, so that words are written side by side.
 FN void gather(const RowGather& p) {

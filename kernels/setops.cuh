@@ -7,8 +7,8 @@ FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; 
 
 // nextAdmitted returns the first slot from at on, before end, that joins w along a back edge and belongs to what is
 // searched; or end.
-FN u32 nextAdmitted(const Params& p, u32 net, const Back& b, u32 at, u32 end, u32 w) {
-    while ((at = nextImage(p.g, at, end, b.label, w)) < end && !admitsEdge(p, net, p.g.ent[at], b.rule)) at++;
+FN u32 nextAdmitted(const Graph& g, u32 net, const Back& b, u32 at, u32 end, u32 w) {
+    while ((at = nextImage(g, at, end, b.label, w)) < end && !admitsEdge(g, net, g.ent[at], b.rule)) at++;
     return at;
 }
 
@@ -23,11 +23,11 @@ FN void openFrame(State& s, u32 d, Frame f) {
 }
 
 // openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
-FN bool openEdge(const Params& p, State& s, const Step& st, const Back& b, u32 d) {
-    Range r = reach(p.g, s.m[b.from], b);
-    u32 w = s.m[b.to], first = nextAdmitted(p, s.net, b, r.begin, r.end, w);
+FN bool openEdge(const Graph& g, State& s, const Step& st, const Back& b, u32 d) {
+    Range r = reach(g, s.m[b.from], b);
+    u32 w = s.m[b.to], first = nextAdmitted(g, s.net, b, r.begin, r.end, w);
     if (first == r.end) return false;
-    bool only = nextAdmitted(p, s.net, b, first + 1, r.end, w) == r.end;
+    bool only = nextAdmitted(g, s.net, b, first + 1, r.end, w) == r.end;
     openFrame(s, d, Frame{first, only ? first + 1 : r.end, 0, st.back});
     return true;
 }
@@ -43,13 +43,13 @@ constexpr u32 kLongest = (1u << 26) - 1;
 FN u32 capped(u32 size) { return size < kLongest ? size : kLongest; }
 
 // openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
-FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
+FN bool openLevel(const Graph& g, State& s, const Program& q, u32 d) {
     const Step& st = q.step[d];
-    if (st.vertex == kNone) return openEdge(p, s, st, q.back[st.back], d);
+    if (st.vertex == kNone) return openEdge(g, s, st, q.back[st.back], d);
     u32 key = kNone;
     for (u32 k = laneId(); k < st.backs; k += kWarp) {
         const Back& b = q.back[st.back + k];
-        Range r = reach(p.g, s.m[b.from], b);
+        Range r = reach(g, s.m[b.from], b);
         s.range[st.back + k] = r;
         u32 n = r.end - r.begin;
         if (n != 0 && st.own != 0 && k >= st.own) continue;  // is not streamed
@@ -65,18 +65,18 @@ FN bool openLevel(const Params& p, State& s, const Program& q, u32 d) {
 }
 
 // joined tells whether w, from a slot that back edge best reaches, is joined along all back edges of a step.
-FN bool joined(const Params& p, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
+FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
     const Back& b = q.back[best];
-    if (!admitsSlot(p, s.net, b, slot)) return false;
+    if (!admitsSlot(g, s.net, b, slot)) return false;
     // Of several slots with w the first stands for it, unless each is to be chosen.
-    if (st.own == 0 && nextAdmitted(p, s.net, b, s.range[best].begin, slot, w) < slot) return false;
+    if (st.own == 0 && nextAdmitted(g, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Range& r = s.range[k];
         if (k < st.back + st.own) {
-            u32 e = find(p.g, r, w, q.back[k]);
-            if (e == kNone || !admitsEdge(p, s.net, e, q.back[k].rule)) return false;
-        } else if (nextAdmitted(p, s.net, q.back[k], r.begin, r.end, w) == r.end) {
+            u32 e = find(g, r, w, q.back[k]);
+            if (e == kNone || !admitsEdge(g, s.net, e, q.back[k].rule)) return false;
+        } else if (nextAdmitted(g, s.net, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
         }
     }
@@ -85,18 +85,18 @@ FN bool joined(const Params& p, const State& s, const Program& q, const Step& st
 
 // candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped
 // to; slot is the lane's. It counts the slots looked at.
-FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot,
+FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot,
     u64& steps) {
     const Step& st = q.step[d];
-    bool ok = slot >= from && slot < end && slot % kLeaf < p.g.count[slot / kLeaf];
+    bool ok = slot >= from && slot < end && slot % kLeaf < g.count[slot / kLeaf];
     steps += popcount(vote(ok));
     if (ok) {
-        u32 w = p.g.nbr[slot];
+        u32 w = g.nbr[slot];
         if (st.vertex == kNone) {
             const Back& b = q.back[st.back];
-            ok = w == s.m[b.to] && admitsSlot(p, s.net, b, slot) && admitsImage(p, s, st, b, slot);
+            ok = w == s.m[b.to] && admitsSlot(g, s.net, b, slot) && admitsImage(g, s, st, b, slot);
         } else {
-            ok = admits(p.g, st, w, [&](u32 place) { return s.m[place]; }) && joined(p, s, q, st, best, slot, w);
+            ok = admits(g, st, w, [&](u32 place) { return s.m[place]; }) && joined(g, s, q, st, best, slot, w);
         }
     }
     warpSync();
@@ -104,9 +104,9 @@ FN u32 candidates(const Params& p, const State& s, const Program& q, u32 d, u32 
 }
 
 // imageOf returns what a back edge of a step's own is mapped to by the entry in a slot, where back edge streamed led.
-FN u32 imageOf(const Params& p, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
+FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
     bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
-    return (chosen ? p.g.ent[slot] : find(p.g, s.range[k], p.g.nbr[slot], q.back[k])) & ~kStaged;
+    return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
 // kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32
@@ -119,16 +119,16 @@ constexpr u32 kHub = (1u << 27) - 1;
 
 // listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked
 // as one list, so that no lane waits for a longer one.
-FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
+FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
     u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
         u32 of = 0, here = t - lane;
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (shuffle(start, of + k) <= t) of += k;
         u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
-        bool ok = t < total && slot % kLeaf < p.g.count[slot / kLeaf];
+        bool ok = t < total && slot % kLeaf < g.count[slot / kLeaf];
         steps += popcount(vote(ok));
-        u32 hits = vote(ok && passes(p.g, st, p.g.nbr[slot]) && admitsSlot(p, net, b, slot));
+        u32 hits = vote(ok && passes(g, st, g.nbr[slot]) && admitsSlot(g, net, b, slot));
         // This lane's vertex has the places from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
@@ -138,25 +138,25 @@ FN u32 listed(const Params& p, u32 net, const Step& st, const Back& b, Range r, 
 
 // offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is
 // mapped; along a loose back edge, pairs of vertex and edge.
-FN u32 offers(const Params& p, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
-    Range r = asks ? reach(p.g, v, b) : Range{0, 0};
+FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
+    Range r = asks ? reach(g, v, b) : Range{0, 0};
     u32 todo = vote(r.begin < r.end), n = 0;
     bool alone = vote(r.end - r.begin > kHub) != 0;
     while (todo != 0) {
         u32 now = alone ? todo & -todo : todo;
-        n += listed(p, net, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
+        n += listed(g, net, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
         todo &= ~now;
     }
     return n;
 }
 
 // joins returns how many of what is offered in a range leads to w.
-FN u32 joins(const Params& p, u32 net, const Back& b, Range r, u32 w) {
+FN u32 joins(const Graph& g, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
-        u32 e = find(p.g, r, w, b);
-        return e != kNone && admitsEdge(p, net, e, b.rule);
+        u32 e = find(g, r, w, b);
+        return e != kNone && admitsEdge(g, net, e, b.rule);
     }
     u32 n = 0;
-    for (u32 at = r.begin; (at = nextAdmitted(p, net, b, at, r.end, w)) < r.end; at++) n++;
+    for (u32 at = r.begin; (at = nextAdmitted(g, net, b, at, r.end, w)) < r.end; at++) n++;
     return n;
 }

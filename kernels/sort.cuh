@@ -5,7 +5,7 @@
 #include "warp.cuh"
 
 constexpr u32 kSortThreads = 256, kSortWarps = kSortThreads / kWarp;
-constexpr u32 kSortItems = 16;  // of a thread
+constexpr u32 kSortItems = 16;  // of a thread: the keys of a tile take 32 KiB of shared memory
 constexpr u32 kSortTile = kSortThreads * kSortItems;
 constexpr u32 kDigits = 256;    // as many as a block has threads
 
@@ -18,6 +18,7 @@ struct Sort {
     u32 n, shift;     // of the pass
     u32 bits, tiles;  // bits: of this pass or, in a single block, of all; tiles: of a block's part
 };
+LAYOUT_sort
 
 struct SortBlock {
     u32 count[kSortWarps][kDigits];  // by warp and digit: how many of the tile; then, how many in warps before

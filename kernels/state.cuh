@@ -29,7 +29,6 @@ struct State {
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
     Frame frame[kMaxSteps];
 };
-static_assert(sizeof(State) == 1972, "StateSize of layout.go says how large the mail is");
 
 struct Parked {
     State state;
@@ -71,46 +70,64 @@ struct Control {
 
 struct Flats;  // flatmail.cuh
 
-enum Sign : u32 { kView = 0, kInserted = 1, kRemoved = 2 };
-
-struct Params {
-    Graph g;
+// Programs is what is searched for: one program for each matching order.
+struct Programs {
     const Program* program;
     const u32* owner;  // by program: request
+    const u32* image;  // by image and column: the column of the match's own row that it has there
+};
+
+// Memo keeps what vertices offer to leaves, from one search to the next.
+struct Memo {
+    u32* offer;         // by column and vertex: see recall; or null
+    const u32* column;  // by column of the programs: that of the memo
+    u32 known;          // what is not above it is of searches before
+    u32 vertices;       // of a column
+};
+
+// TaskQueue is where warps take work from: tasks, the mail between blocks, and what was parked in the launch before.
+struct TaskQueue {
     const Task* task;
     const Net* net;
-    Tally* tally;      // by request
-    u32* stop;         // by request: a match was found and one was asked for
     Control* control;
     Parked* parked;    // by warp
     u32* box;          // by warp: Box
     State* mail;       // by warp: what is in its box
-    u32* ring;
-    u32* memo;         // by column and vertex: see recall; or null
-    const u32* column; // by column of the programs: that of the memo
-    u64 ringRows;      // with which it is full; there is room for more
-    u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
-    u32 sign;
-    u32 old;           // kView: the old graph's view
-    u32 mailing;       // 0: no work goes between blocks
-    u32 steal;         // 0: no stealing in the block
-    u32 slice;         // turns of a warp in one launch
-    u32 vertices;      // a column of the memo
-    u32 stride;        // words of a row
-    u32 closing;       // with more rows in the ring no more tasks are taken; kNone: whatever there are
     Task* left;        // tasks that blocks of matches leave, so many as control says; or null
     u32* flatBox;      // of blocks of matches, by warp: Box
     Flats* flatMail;   // and what is in it
-    u32 known;         // what is not above it in the memo is of searches before
-    u32 unused;
-    const u32* image;  // by image and column: the column of the match's own row that it has there
+    u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
+    u32 mailing;       // 0: no work goes between blocks
+    u32 steal;         // 0: no stealing in the block
+    u32 slice;         // turns of a warp in one launch
+    u32 closing;       // with more rows in the ring no more tasks are taken; kNone: whatever there are
 };
 
+// Output is where results go: totals by request, and rows in a ring.
+struct Output {
+    Tally* tally;      // by request
+    u32* stop;         // by request: a match was found and one was asked for
+    u32* ring;
+    u64 ringRows;      // with which it is full; there is room for more
+    u32 stride;        // words of a row
+    u32 unused;
+};
+
+// Search is the parameters of the kernels that search. A function that needs one of these views takes that alone.
+struct Search {
+    Graph graph;
+    Programs programs;
+    Memo memo;
+    TaskQueue queue;
+    Output output;
+};
+LAYOUT_state
+
 // recall returns 1 plus what a vertex offers to a leaf, by the memo; or 0 when the search has not noted it.
-FN u32 recall(const Params& p, u32 column, u32 v) {
-    u32 x = peek(p.memo + (u64)column * p.vertices + v);
-    return x > p.known ? x - p.known : 0;
+FN u32 recall(const Memo& m, u32 column, u32 v) {
+    u32 x = peek(m.offer + (u64)column * m.vertices + v);
+    return x > m.known ? x - m.known : 0;
 }
 
 // note has the memo know what recall is to return.
-FN void note(const Params& p, u32 column, u32 v, u32 x) { post(p.memo + (u64)column * p.vertices + v, p.known + x); }
+FN void note(const Memo& m, u32 column, u32 v, u32 x) { post(m.offer + (u64)column * m.vertices + v, m.known + x); }

@@ -63,9 +63,9 @@ FN bool halve(const State& s, Part& part) {
 }
 
 // move moves a part of s into t, which is nobody else's. The caller holds the lock of s since the part was found.
-FN void move(const Params& p, State& s, State& t, const Part& part) {
+FN void move(const Program& q, State& s, State& t, const Part& part) {
     u32 level = part.level;
-    copyPrefix(s, t, p.program[s.program], level);
+    copyPrefix(s, t, q, level);
     if (laneId() == 0) {
         s.frame[level].end = part.kept.end;
         if (part.mask) s.frame[level].mask = part.kept.mask;
@@ -77,7 +77,7 @@ FN void move(const Params& p, State& s, State& t, const Part& part) {
 }
 
 // stealInBlock takes half of the work of another warp of the block, the next one that has some to spare.
-FN bool stealInBlock(const Params& p, State* states, State& mine) {
+FN bool stealInBlock(const Search& p, State* states, State& mine) {
     u32 lane = laneId(), me = warpInBlock();
     u32 running = vote(lane < warpsInBlock() && lane != me && peek(&states[lane].live) == kRunning);
     while (running != 0) {
@@ -88,12 +88,12 @@ FN bool stealInBlock(const Params& p, State* states, State& mine) {
         Part part;
         bool got = peekWarp(&victim.live) == kRunning && halve(victim, part);
         if (got) {
-            move(p, victim, mine, part);
+            move(p.programs.program[victim.program], victim, mine, part);
             if (lane == 0) {
                 fenceBlock();
                 post(&mine.live, kRunning);
-                add(&p.control->busy, 1);
-                add(&p.control->stolen, 1);
+                add(&p.queue.control->busy, 1);
+                add(&p.queue.control->stolen, 1);
             }
         }
         unlockWarp(&victim.lock);

@@ -14,6 +14,7 @@ struct Runs {
     Task* task;
     u32 runs, tasks;
 };
+LAYOUT_tasks
 
 KERNEL(tasks, Runs, 256) {
     for (u32 i = blockOf() * blockThreads() + threadInBlock(); i < p.tasks; i += gridBlocks() * blockThreads()) {

@@ -3,7 +3,7 @@
 // parks what it is in the middle of; the next launch, after the ring was drained, goes on there.
 #include "wbm.cuh"
 
-KERNEL(wbm, Params, kBlockWarps* kWarp, 4) {
+KERNEL(wbm, Search, kBlockWarps* kWarp, 4) {
     SHARED(Block, block);
     searchTasks<false>(p, block.state, nullptr);
 }

@@ -2,7 +2,10 @@
 #pragma once
 #include "extend.cuh"
 
+// kBlockWarps is the warps of a block. Four blocks a multiprocessor leave a thread 64 registers, as many as the kernels
+// for totals are compiled for; three leave it 80, for rows (docs/notebook/2026-11-gpu.md, Rows: 16, 24 and 32 warps).
 constexpr u32 kBlockWarps = 8;
+LAYOUT_wbm
 
 struct Block {
     State state[kBlockWarps];
@@ -16,21 +19,21 @@ struct RowBlock {
 // takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass
 // the tests that a lane can make alone: the filter and the constraints between the vertices that the task maps. base
 // is tasks when there are none, or no more are to be taken.
-FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
+FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a ring has fewer than 2^32 rows
-    u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.control->used) : 0;
-    bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.closing) != 0;
+    u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
+    bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.queue.closing) != 0;
     base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);
     u32 i = base + laneId();
     bool ok = laneId() < take && base < tasks && i < tasks;
     if (ok) {
         Task t = task[i];
-        const Program& q = p.program[t.program];
+        const Program& q = p.programs.program[t.program];
         if (q.anchor == kNone) {
-            ok = passes(p.g, q.step[0], t.net);
+            ok = passes(p.graph, q.step[0], t.net);
         } else {
-            Net n = p.net[t.net];
-            ok = passes(p.g, q.step[0], n.from) && admits(p.g, q.step[1], n.to, [&](u32) { return n.from; });
+            Net n = p.queue.net[t.net];
+            ok = passes(p.graph, q.step[0], n.from) && admits(p.graph, q.step[1], n.to, [&](u32) { return n.from; });
         }
     }
     return vote(ok);
@@ -40,40 +43,40 @@ FN u32 takeTasks(const Params& p, const Task* task, u32* next, u32 tasks, u32 ta
 constexpr u32 kOverEvery = 8;
 
 // seek makes an idle warp's state live again with work of others, or returns false when there is none left.
-FN bool seek(const Params& p, State* states, State& s, Look& l) {
-    if (laneId() == 0) add(&p.control->busy, kAll);
+FN bool seek(const Search& p, State* states, State& s, Look& l) {
+    if (laneId() == 0) add(&p.queue.control->busy, kAll);
     warpSync();
     bool got = false;
     for (u32 round = 1; !got; round++) {
-        got = (p.steal != 0 && stealInBlock(p, states, s)) || (p.mailing != 0 && collect(p, s));
-        if (got || (p.steal == 0 && p.mailing == 0)) break;
+        got = (p.queue.steal != 0 && stealInBlock(p, states, s)) || (p.queue.mailing != 0 && collect(p.queue, s));
+        if (got || (p.queue.steal == 0 && p.queue.mailing == 0)) break;
         if (round % kOverEvery == 0) {
-            if (peekWarp(&p.control->busy) == 0) break;
-            got = p.mailing != 0 && collectElsewhere(p, s, l);
+            if (peekWarp(&p.queue.control->busy) == 0) break;
+            got = p.queue.mailing != 0 && collectElsewhere(p.queue, s, l);
         }
         if (!got) pause(1000);
     }
-    if (p.mailing != 0) close(p);
+    if (p.queue.mailing != 0) close(p.queue);
     return got;
 }
 
 // searchTasks is a warp's part of a launch, by the states of its block. rows is what the warp has beside if it gives
 // rows.
 template <bool kOfRows>
-FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
+FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
     State& s = states[warpInBlock()];
-    Parked& parked = p.parked[warpInGrid()];
+    Parked& parked = p.queue.parked[warpInGrid()];
     Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
-    const Task* task = p.task;
-    u32 base = 0, mask = 0, tasks = p.tasks, take = p.take;
-    if (p.left != nullptr) {
-        task = p.left;
-        tasks = peekWarp(&p.control->left);
+    const Task* task = p.queue.task;
+    u32 base = 0, mask = 0, tasks = p.queue.tasks, take = p.queue.take;
+    if (p.queue.left != nullptr) {
+        task = p.queue.left;
+        tasks = peekWarp(&p.queue.control->left);
         take = 1;
         if (tasks == 0) return;  // all was done in blocks
     }
     if (laneId() == 0) {
-        add(&p.control->busy, 1);
+        add(&p.queue.control->busy, 1);
         s.lock = 0;
         s.live = kIdle;
         s.skip = 0;
@@ -95,7 +98,7 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
     while (true) {
         if (peekWarp(&s.live) == kIdle) {
             while (mask == 0) {
-                mask = takeTasks(p, task, &p.control->next, tasks, take, base);
+                mask = takeTasks(p, task, &p.queue.control->next, tasks, take, base);
                 if (base >= tasks) break;
             }
             if (mask != 0) {
@@ -104,7 +107,7 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
                     s.program = t.program;
                     s.net = t.net;
                     s.group = t.group;
-                    s.request = p.owner[t.program];
+                    s.request = p.programs.owner[t.program];
                     post(&s.live, kFresh);
                 }
                 mask &= mask - 1;
@@ -113,13 +116,13 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
                 break;
             }
         }
-        const Program& q = p.program[s.program];
+        const Program& q = p.programs.program[s.program];
         if (s.request != work.request) {
-            if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
+            if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
             work = {s.request, 0, 0, work.turns, work.next, work.kept, work.look};
         }
         Outcome out = kDone;
-        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.stop[s.request]) != 0) {
+        if (wanted<kOfRows>(q) == kAny && peekWarp(&p.output.stop[s.request]) != 0) {
             finish(s);
             continue;
         }
@@ -138,13 +141,13 @@ FN void searchTasks(const Params& p, State* states, RowBuffers* rows) {
                 post(&s.live, kIdle);
                 parked.base = base;
                 parked.mask = mask;
-                add(&p.control->parked, 1);
-                add(&p.control->busy, kAll);
+                add(&p.queue.control->parked, 1);
+                add(&p.queue.control->busy, kAll);
             }
             unlockWarp(&s.lock);
             break;
         }
     }
     if (kOfRows) flush(p, rows->out, work);
-    if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
+    if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
 }

@@ -9,35 +9,35 @@ struct FlatBlock {
 };
 
 // leave hands tasks, a lane each, to wbm.
-FN void leave(const Params& p, u32 lanes, Task t) {
-    u32 first = broadcast(laneId() == 0 && lanes != 0 ? add(&p.control->left, popcount(lanes)) : 0);
-    if (lanes >> laneId() & 1) p.left[first + popcount(lanes & lanesBelow())] = t;
+FN void leave(const TaskQueue& queue, u32 lanes, Task t) {
+    u32 first = broadcast(laneId() == 0 && lanes != 0 ? add(&queue.control->left, popcount(lanes)) : 0);
+    if (lanes >> laneId() & 1) queue.left[first + popcount(lanes & lanesBelow())] = t;
 }
 
 // serve has what is counted from here on be of a program's request.
-FN void serve(const Params& p, u32 program, Work& work) {
-    if (p.owner[program] == work.request) return;
-    if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
-    work.request = p.owner[program];
+FN void serve(const Search& p, u32 program, Work& work) {
+    if (p.programs.owner[program] == work.request) return;
+    if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
+    work.request = p.programs.owner[program];
     work.found = work.steps = 0;
 }
 
 // begin makes those of the tasks from base on that are in a mask and have the first one's program the first level,
 // takes them out of the mask and returns how many they are; none where they are not for blocks.
-FN u32 begin(const Params& p, Flats& f, u32 base, u32& mask) {
+FN u32 begin(const Search& p, Flats& f, u32 base, u32& mask) {
     u32 lane = laneId();
-    Task t = mask >> lane & 1 ? p.task[base + lane] : Task{kNone, 0, 0};
+    Task t = mask >> lane & 1 ? p.queue.task[base + lane] : Task{kNone, 0, 0};
     u32 program = shuffle(t.program, lowestBit(mask)), of = vote(t.program == program);
     mask &= ~of;
-    const Program& q = p.program[program];
-    if (q.mode != kCount || q.flat == 0 || (q.groups > 0 && p.memo == nullptr)) {
-        leave(p, of, t);
+    const Program& q = p.programs.program[program];
+    if (q.mode != kCount || q.flat == 0 || (q.groups > 0 && p.memo.offer == nullptr)) {
+        leave(p.queue, of, t);
         return 0;
     }
     warpSync();  // the tasks before are done with
     if (of >> lane & 1) {
         u32 i = popcount(of & lanesBelow());
-        Net net = q.anchor == kNone ? Net{kNone, t.net, kNone} : p.net[t.net];
+        Net net = q.anchor == kNone ? Net{kNone, t.net, kNone} : p.queue.net[t.net];
         f.from[i] = net.from;
         f.level[0].w[i] = net.to;
         f.net[i] = t.net;
@@ -47,40 +47,40 @@ FN u32 begin(const Params& p, Flats& f, u32 base, u32& mask) {
     return popcount(of);
 }
 
-KERNEL(wbmflat, Params, kFlatThreads, 4) {
+KERNEL(wbmflat, Search, kFlatThreads, 4) {
     SHARED(FlatBlock, block);
     Flats& f = block.flats[warpInBlock()];
     Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
     u32 lane = laneId(), base = 0, mask = 0;
-    if (lane == 0) add(&p.control->counting, 1);
-    u32 said = peekWarp(&p.flatBox[warpInGrid()]);
+    if (lane == 0) add(&p.queue.control->counting, 1);
+    u32 said = peekWarp(&p.queue.flatBox[warpInGrid()]);
     while (true) {
         u32 n = 0, l = 0;
         if (said >= kPosted) {  // held since the launch before
-            l = open(p, f, said);
+            l = open(p.queue, f, said);
             said = kClosed;
         } else if (mask != 0) {
             n = begin(p, f, base, mask);
             if (n == 0) continue;
-        } else if (base < p.tasks) {
-            mask = takeTasks(p, p.task, &p.control->taken, p.tasks, p.take, base);
+        } else if (base < p.queue.tasks) {
+            mask = takeTasks(p, p.queue.task, &p.queue.control->taken, p.queue.tasks, p.queue.take, base);
             continue;
         } else {
-            l = receive(p, f);
+            l = receive(p.queue, f);
             if (l == kNone) break;
         }
-        const Program& q = p.program[f.program];
+        const Program& q = p.programs.program[f.program];
         serve(p, f.program, work);
-        look(p.flatBox, work.look);
+        look(p.queue.flatBox, work.look);
         if (n > 0) {
             u32 hubs = openTasks(p, q, f, n, work);
-            leave(p, hubs, Task{f.program, f.net[lane], 0});
+            leave(p.queue, hubs, Task{f.program, f.net[lane], 0});
         }
         l = countFrom(p, q, f, l, work);
         if (l == kNone) continue;
-        leave(p, mask, mask >> lane & 1 ? p.task[base + lane] : Task{kNone, 0, 0});
-        hold(p, f, l);
+        leave(p.queue, mask, mask >> lane & 1 ? p.queue.task[base + lane] : Task{kNone, 0, 0});
+        hold(p.queue, f, l);
         break;
     }
-    if (work.request != kNone) deliver(p.tally[work.request], work.found, work.steps);
+    if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
 }

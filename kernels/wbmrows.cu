@@ -1,7 +1,7 @@
 // wbmrows is wbm for rows that are put in order. One kernel for both would take more registers than either.
 #include "wbm.cuh"
 
-KERNEL(wbmrows, Params, kBlockWarps* kWarp, 3) {
+KERNEL(wbmrows, Search, kBlockWarps* kWarp, 3) {
     SHARED(RowBlock, block);
     searchTasks<true>(p, block.state, block.rows + warpInBlock());
 }

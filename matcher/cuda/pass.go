@@ -31,31 +31,35 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		return nil, err
 	}
 	s := &pass{run: r, job: j, shape: j.shape}
-	s.p = kernels.Search{Graph: j.graph, Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner),
-		Task: r.task.Ptr, Net: j.net,
-		Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Control: r.control.Ptr, Parked: r.parked.Ptr,
-		Box: r.box.Ptr, Mail: r.mail.Ptr, Ring: j.ring,
-		Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices),
-		RingRows: uint64(j.room), Stride: uint32(j.stride), Closing: kernels.None, Tasks: uint32(n),
-		Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))),
-		Sees: j.sees, Slice: uint32(r.opt.Slice), Image: r.image.Ptr}
+	s.p = kernels.Search{
+		Graph: j.graph,
+		Programs: kernels.Programs{Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner),
+			Image: r.image.Ptr},
+		Memo: kernels.Memo{Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices)},
+		Queue: kernels.TaskQueue{Task: r.task.Ptr, Net: j.net, Control: r.control.Ptr, Parked: r.parked.Ptr,
+			Box: r.box.Ptr, Mail: r.mail.Ptr, Tasks: uint32(n),
+			Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))), Slice: uint32(r.opt.Slice), Closing: kernels.None},
+		Output: kernels.Output{Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Ring: j.ring,
+			RingRows: uint64(j.room), Stride: uint32(j.stride)},
+	}
 	p := &s.p
 	for _, turns := range []int{r.turns, j.meter.turns()} {
 		if turns > 0 {
-			p.Slice = min(p.Slice, uint32(min(turns, r.opt.Slice)))
+			p.Queue.Slice = min(p.Queue.Slice, uint32(min(turns, r.opt.Slice)))
 		}
 	}
+	p.Graph.Sees = j.sees
 	if j.old {
-		p.Old = 1
+		p.Graph.Old = 1
 	}
 	if j.memo {
-		p.Memo, p.Known = r.memo.Ptr, r.known
+		p.Memo.Offer, p.Memo.Known = r.memo.Ptr, r.known
 	}
 	if !r.opt.NoSteal {
-		p.Steal = 1
+		p.Queue.Steal = 1
 	}
 	if !r.opt.NoMail {
-		p.Mailing = 1
+		p.Queue.Mailing = 1
 	}
 	if s.flat = j.flat; s.flat {
 		err := r.blocks(s)
@@ -78,10 +82,10 @@ func (r *runner) blocks(s *pass) error {
 		return err
 	}
 	// the largest is last, as others go without when it fails
-	if _, err := r.left.Claim(int(s.p.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+	if _, err := r.left.Claim(int(s.p.Queue.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
-	s.p.Left, s.p.FlatBox, s.p.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
+	s.p.Queue.Left, s.p.Queue.FlatBox, s.p.Queue.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
 	return r.stream.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 
@@ -108,7 +112,7 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	}
 	if flat {
 		p := s.p
-		p.Take = uint32(min(32, max(1, int(p.Tasks)/s.shape.Warps())))
+		p.Queue.Take = uint32(min(32, max(1, int(p.Queue.Tasks)/s.shape.Warps())))
 		if err := kernels.RunFlat(r.stream.q, s.shape, p); err != nil {
 			return err
 		}
@@ -158,12 +162,13 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 		if err := s.job.meter.look(s.run.tally, s.run.took); err != nil {
 			return 0, err
 		}
-		if s.p.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < s.p.Tasks) {
-			end := min(s.c.Next, s.p.Tasks)
-			for end < s.p.Tasks && tasks[end].Net == tasks[end-1].Net {
+		queue := &s.p.Queue
+		if queue.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < queue.Tasks) {
+			end := min(s.c.Next, queue.Tasks)
+			for end < queue.Tasks && tasks[end].Net == tasks[end-1].Net {
 				end++
 			}
-			s.p.Tasks, s.p.Closing = end, kernels.None
+			queue.Tasks, queue.Closing = end, kernels.None
 		}
 		if s.full() || s.done() {
 			rows, s.c.Used = int(s.c.Used), 0
@@ -180,14 +185,14 @@ func (s *pass) full() bool { return int(s.c.Used) > s.job.room }
 func (s *pass) idle() bool { return s.c.Parked == 0 && s.c.Busy == 0 }
 
 // counted tells whether nothing is left of the tasks that are counted in blocks of matches.
-func (s *pass) counted() bool { return s.c.Held == 0 && s.c.Taken >= s.p.Tasks }
+func (s *pass) counted() bool { return s.c.Held == 0 && s.c.Taken >= s.p.Queue.Tasks }
 
 // done tells whether nothing is left of the tasks.
 func (s *pass) done() bool {
 	if s.flat {
 		return s.idle() && s.counted() && s.c.Next >= s.c.Left
 	}
-	return s.idle() && s.c.Next >= s.p.Tasks
+	return s.idle() && s.c.Next >= s.p.Queue.Tasks
 }
 
 // total does the tasks of runs, n in all, of a job that takes its rows out of the ring.

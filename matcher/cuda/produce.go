@@ -66,13 +66,13 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err != nil {
 		return 0, err
 	}
-	s.p.Closing = uint32(p.j.room / 4 * 3)
+	s.p.Queue.Closing = uint32(p.j.room / 4 * 3)
 	found := 0
 	for more, part := true, 0; more; part++ {
 		p.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)
 		rows, err := s.part(p.ctx, p.wait, tasks)
 		p.trace.End(p.run.stream.q, device.LaneRows, "search", p.number, rows)
-		end := tasks[s.p.Tasks-1].Net + 1
+		end := tasks[s.p.Queue.Tasks-1].Net + 1
 		if err == errOver {
 			return 0, p.beyond(end)
 		}
@@ -80,7 +80,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, err
 		}
 		more = !s.done()
-		if more && p.slowStart && tasks[0].Net != tasks[s.p.Tasks-1].Net {
+		if more && p.slowStart && tasks[0].Net != tasks[s.p.Queue.Tasks-1].Net {
 			p.size = max(1, min(p.size, len(tasks))/2) // down to 1, which is one anchor
 			return 0, nil
 		}
@@ -89,8 +89,8 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, err
 		}
 	}
-	p.grow(int(s.p.Tasks), found)
-	return int(s.p.Tasks), nil
+	p.grow(int(s.p.Queue.Tasks), found)
+	return int(s.p.Queue.Tasks), nil
 }
 
 // beyond yields, in the place of a wave that ends before a net edge, that it is beyond a limit.
