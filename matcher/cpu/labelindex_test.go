@@ -13,8 +13,8 @@ import (
 	"motifd/matcher/plan"
 )
 
-// TestIndexIsMadeWhenSomethingCounts: the index by label is made with the first batch of a query that counts or, lazily,
-// by the first search that counts.
+// TestIndexIsMadeWhenSomethingCounts: the index by label is made with the first batch of a query that counts or,
+// lazily, by the first search that counts.
 func TestIndexIsMadeWhenSomethingCounts(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 1).With(func(q *matcher.Query) { q.Emit = matcher.EmitCounts })
