@@ -79,7 +79,9 @@ func (s source) asserts() string {
 	return "LAYOUT_" + strings.TrimSuffix(strings.TrimSuffix(s.name, "h"), ".cu")
 }
 
-const layoutsHead = `// What the CUDA sources share with Go, as Go has it: each source asserts its own part. This file is written by
+// layoutsHead is the beginning of layouts.cuh.
+const layoutsHead = `// What the CUDA sources share with Go, as Go has it: each source asserts its own part.
+// This file is written by
 // go test -tags emu -run Layouts ./kernels -rewrite
 #pragma once
 

@@ -1,4 +1,5 @@
-// What the CUDA sources share with Go, as Go has it: each source asserts its own part. This file is written by
+// What the CUDA sources share with Go, as Go has it: each source asserts its own part.
+// This file is written by
 // go test -tags emu -run Layouts ./kernels -rewrite
 #pragma once
 
