@@ -285,13 +285,13 @@ func setText(v reflect.Value, text string) error {
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		x, err := strconv.ParseInt(text, 10, v.Type().Bits())
 		if err != nil {
-			return fmt.Errorf("%q is no integer, or one too large", text)
+			return fmt.Errorf("%q is not an integer, or it is too large", text)
 		}
 		v.SetInt(x)
 	case reflect.Uint64:
 		x, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%q is no integer from 0 to 2^64-1", text)
+			return fmt.Errorf("%q is not an integer from 0 to 2^64-1", text)
 		}
 		v.SetUint(x)
 	default:

@@ -164,7 +164,7 @@ func TestS10BadOverrides(t *testing.T) {
 	require.EqualError(t, err, `MOTIFD_BATCH_LINGR: no field has this variable; did you mean MOTIFD_BATCH_LINGER?
 --set batch.max_update: there is no field "batch.max_update"; did you mean "batch.max_updates"?
 --set batch: expected FIELD=VALUE, such as batch.linger=50ms
---set batch.linger: batch.linger: "fast" is no duration; write a number with a unit: 50ms, 2s, 1m`)
+--set batch.linger: batch.linger: "fast" is not a duration; write a number with a unit: 50ms, 2s, 1m`)
 }
 
 func TestQueries(t *testing.T) {

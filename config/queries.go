@@ -50,7 +50,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 	if c.QueriesDir != "" {
 		queries, err := pattern.Load(c.QueriesDir, c.Graph.Directed)
 		if info, statErr := os.Stat(c.QueriesDir); statErr == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is no directory; name single files under queries", c.QueriesDir)
+			err = fmt.Errorf("%s is not a directory; name single files under queries", c.QueriesDir)
 		}
 		if err != nil {
 			v.fail("queries_dir", "%v", err)

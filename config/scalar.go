@@ -35,7 +35,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return fmt.Errorf("%q is no size; write bytes as an integer, or with a unit: 512KiB, 8MiB, 1GiB", text)
+		return fmt.Errorf("%q is not a size; write bytes as an integer, or with a unit: 512KiB, 8MiB, 1GiB", text)
 	}
 	*s = Size(n) * unit
 	return nil
@@ -61,7 +61,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(strings.TrimSpace(string(text)))
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is no duration; write a number with a unit: 50ms, 2s, 1m", text)
+		return fmt.Errorf("%q is not a duration; write a number with a unit: 50ms, 2s, 1m", text)
 	}
 	*d = Duration(v)
 	return nil

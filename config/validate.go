@@ -148,7 +148,7 @@ func (v *validator) input() {
 	v.oneOf("input.unknown_fields", in.UnknownFields, "refuse", "ignore")
 	v.columns("input.csv.columns", in.CSV.Columns, in.Format, "input.format")
 	if c := in.CSV.Comma; len(c) > 1 || c != "" && (c[0] >= 0x80 || c == "\"" || c == "\n" || c == "\r") {
-		v.fail("input.csv.comma", "is %q; it is one ASCII character that is no quote and no line break", c)
+		v.fail("input.csv.comma", "is %q; it must be one ASCII character, but not a quote or a line break", c)
 	}
 	v.positive("input.limits.max_message_bytes", int64(in.Limits.MaxMessageBytes))
 	v.positive("input.limits.max_depth", int64(in.Limits.MaxDepth))
@@ -324,7 +324,7 @@ func checkAddress(addr string) error {
 	}
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("%q is no address; write host:port", addr)
+		return fmt.Errorf("%q is not an address; write host:port", addr)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
 		return fmt.Errorf("%q has no valid port; it is a number from 0 to 65535", addr)
@@ -366,13 +366,13 @@ func (v *validator) engine() {
 	}
 	v.positive("engine.group_memory", int64(e.GroupMemory))
 	if l := &e.Limits; l.QueryTime < 0 {
-		v.fail("engine.limits.query_time", "is %v; it is a duration like 1m, or 0 for no bound", l.QueryTime)
+		v.fail("engine.limits.query_time", "is %v; it is a duration like 1m, or 0 for no limit", l.QueryTime)
 	} else if l.BatchTime < 0 {
-		v.fail("engine.limits.batch_time", "is %v; it is a duration like 5m, or 0 for no bound", l.BatchTime)
+		v.fail("engine.limits.batch_time", "is %v; it is a duration like 5m, or 0 for no limit", l.BatchTime)
 	}
 	if e.SpillDir != "" {
 		if info, err := os.Stat(e.SpillDir); err != nil || !info.IsDir() {
-			v.fail("engine.spill_dir", "%s is no directory; create it first", e.SpillDir)
+			v.fail("engine.spill_dir", "%s is not a directory; create it first", e.SpillDir)
 		}
 	}
 }

@@ -122,10 +122,10 @@ func TestErrorsNameThePart(t *testing.T) {
 
 func TestProgressMustFitTheCheckpoint(t *testing.T) {
 	for want, got := range map[string]stream.Progress{
-		"written by stream other":      {Stream: "other", Batch: 1},
-		"restore the checkpoint":       {Stream: "other"},
-		"goes to batch 2, and":         {Stream: testStream, Batch: 2, Known: true},
-		"goes to batch 1, and the che": {Stream: testStream, Batch: 1, Index: 4, Known: true},
+		"written by stream other":       {Stream: "other", Batch: 1},
+		"restore the checkpoint":        {Stream: "other"},
+		"continues at batch 2, and":     {Stream: testStream, Batch: 2, Known: true},
+		"continues at batch 1, and the": {Stream: testStream, Batch: 1, Index: 4, Known: true},
 	} {
 		w := newWorld(t, &streamtest.MemOutput{})
 		w.change = func(o *stream.PipelineOptions) { o.Sink = tellingSink{o.Sink, got} }

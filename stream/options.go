@@ -159,11 +159,11 @@ func (o *PipelineOptions) Validate() error {
 		{"encoding threads", int64(o.EncodeThreads)}, {"records in a chunk", int64(o.ChunkRecords)},
 	} {
 		if b.value < 1 {
-			return fmt.Errorf("the bound on %s is %d; it must be at least 1", b.name, b.value)
+			return fmt.Errorf("the limit on %s is %d; it must be at least 1", b.name, b.value)
 		}
 	}
 	if o.MaxEdges < 0 {
-		return fmt.Errorf("the bound on edges is %d; it must not be negative", o.MaxEdges)
+		return fmt.Errorf("the limit on edges is %d; it must not be negative", o.MaxEdges)
 	}
 	return nil
 }

@@ -50,9 +50,8 @@ func (p *Pipeline) checkProgress(got Progress) error {
 	}
 	if got.Begun && len(s.Open) == 0 {
 		return fmt.Errorf(
-			"%w: the output holds more than batch %d, and the checkpoint knows none after it; is it an old copy, or "+
-				"is "+
-				"the end of its write-ahead log damaged?",
+			"%w: the output has records after batch %d, and the checkpoint ends there; is it an old copy, or "+
+				"is the end of its write-ahead log damaged?",
 			ErrOldCheckpoint,
 			s.Batch,
 		)
@@ -65,8 +64,8 @@ func (p *Pipeline) checkProgress(got Progress) error {
 				ErrMismatch, at, s.Batch)
 		} else if at > last+1 || at == last+1 && got.Index > 0 {
 			return fmt.Errorf(
-				"%w: that goes to batch %d, and the checkpoint knows none after %d; is it an old copy, or is the "+
-					"end of its write-ahead log damaged?",
+				"%w: the output continues at batch %d, and the checkpoint ends at batch %d; is it an old copy, or is "+
+					"the end of its write-ahead log damaged?",
 				ErrOldCheckpoint,
 				at,
 				last,

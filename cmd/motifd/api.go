@@ -305,7 +305,7 @@ func repeatedField(text []byte) error {
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return fmt.Errorf("the body is no JSON: %w", err)
+			return fmt.Errorf("the body is not JSON: %w", err)
 		}
 		key, ok := name.(string)
 		if ok && seen[key] {
@@ -314,7 +314,7 @@ func repeatedField(text []byte) error {
 		seen[key] = true
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return fmt.Errorf("the body is no JSON: %w", err)
+			return fmt.Errorf("the body is not JSON: %w", err)
 		}
 	}
 	return nil

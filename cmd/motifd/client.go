@@ -48,8 +48,8 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return refused{fmt.Errorf("--url: %q is no address of a daemon; write http://HOST:PORT or https://HOST:PORT",
-			f.URL)}
+		return refused{fmt.Errorf("--url: %q is not an address of a daemon; write http://HOST:PORT or "+
+			"https://HOST:PORT", f.URL)}
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")

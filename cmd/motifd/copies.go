@@ -62,7 +62,7 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 			c, err := l.Accept()
 			if err != nil {
 				if ctx.Err() == nil {
-					log.Warn().Err(err).Msg("copies of the checkpoint are not made any more")
+					log.Warn().Err(err).Msg("no more copies of the checkpoint can be made until the next start")
 				}
 				return
 			}
@@ -71,7 +71,7 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 				all.Go(func() {
 					defer func() { <-room }()
 					if err := serveCopy(ctx, c, store); err != nil {
-						log.Warn().Err(err).Msg("a copy of the checkpoint")
+						log.Warn().Err(err).Msg("copying the checkpoint failed")
 					}
 				})
 			default:
@@ -111,7 +111,7 @@ func serveCopy(ctx context.Context, c net.Conn, store *checkpoint.Store) (err er
 	case req.To == "":
 		answer.Name, remove, err = store.Copy()
 	case !filepath.IsAbs(req.To):
-		err = fmt.Errorf("%s is no absolute path", req.To)
+		err = fmt.Errorf("%s is not an absolute path", req.To)
 	default:
 		err = store.Backup(req.To)
 	}

@@ -30,7 +30,7 @@ func watchDisk(ctx context.Context, use func() checkpoint.DiskUse, log zerolog.L
 			told = n
 			log.Warn().Int64("bytes", u.Bytes).Int64("limit", u.Limit).
 				Stringer("waiting", u.Waiting.Round(time.Second)).
-				Msg("the checkpoint is as large as it may be: input waits until its tables are merged; put " +
+				Msg("the checkpoint has its maximum size: input waits until its tables are merged; put " +
 					"checkpoint.dir " +
 					"on a faster disk if that is often so")
 		case n < told:

@@ -90,7 +90,7 @@ func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) erro
 		}
 		if n > 0 {
 			log.Info().Int("batches", n).Stringer("took", time.Since(begin).Round(time.Millisecond)).
-				Msg("CPU and GPU were compared on batches of edges that are there; the graph is as it was")
+				Msg("warm-up benchmark of CPU and GPU is done; the graph is unchanged")
 		}
 		return nil
 	}

@@ -262,7 +262,7 @@ func TestABackupTakesANewOutput(t *testing.T) {
 	f.work(p)
 	p.stop()
 	require.Equal(t, 3, f.held())
-	require.Contains(t, f.refuse("--checkpoint", "backup"), "goes to batch")
+	require.Contains(t, f.refuse("--checkpoint", "backup"), "the checkpoint ends at batch")
 	f.deleteTopic("out")
 	f.deleteTopic("out-progress")
 	f.create(admin.Topic{Name: "out"}, admin.ProgressTopic("out-progress"))

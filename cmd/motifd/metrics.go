@@ -85,7 +85,7 @@ func newMetrics(maxEdges uint64) *metrics {
 		Buckets: seconds,
 	}, []string{"stage"})
 	m.registry.MustRegister(m.stepSeconds)
-	m.netEdges = counter("net_edges_total", "Edges that batches really inserted (+) or deleted (-).", "sign")
+	m.netEdges = counter("net_edges_total", "Edges inserted (+) or deleted (-), by net effect.", "sign")
 	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
 	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query",
 		"sign", "snapshot")
@@ -126,7 +126,7 @@ func newMetrics(maxEdges uint64) *metrics {
 		[]string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges",
-		Help: "graph.max_edges; 0 is no bound."})
+		Help: "graph.max_edges; 0 is no limit."})
 	limit.Set(float64(maxEdges))
 	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info",
 		Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})

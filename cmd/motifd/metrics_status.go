@@ -27,12 +27,12 @@ var (
 	descLag = describeMetric("input_lag", "Offsets of the Kafka input behind the last committed batch.",
 		"partition")
 	descWaiting = describeMetric("kafka_waiting_seconds",
-		"How long the operation on the brokers that is tried again longest has waited; 0 when none does.")
+		"Longest time that a current operation has waited for brokers; 0 when none.")
 	descStep = describeMetric("step_running_seconds",
-		"How long the step that the engine runs now has taken; 0 when none runs.")
+		"Time that the current batch or query change has taken; 0 when idle.")
 	descQueries = describeMetric("queries", "Registered queries.", "state")
-	descDisk    = describeMetric("checkpoint_disk_bytes", "What the checkpoint took on disk at its last write.")
-	descLimit   = describeMetric("checkpoint_disk_limit_bytes", "What it may take on disk.")
+	descDisk    = describeMetric("checkpoint_disk_bytes", "Size of the checkpoint on disk at its last write.")
+	descLimit   = describeMetric("checkpoint_disk_limit_bytes", "Maximum size of the checkpoint on disk.")
 	descRoom    = describeMetric("checkpoint_wait_seconds_total",
 		"Time for which writes to the checkpoint waited until its tables were merged.")
 )

@@ -53,8 +53,8 @@ type queryFlags struct {
 	Emit               string `help:"${emit_help}" enum:"deltas,counts,exists" default:"deltas"`
 	Unit               string `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
 	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
-	ExactTotal         bool   `help:"Count on past the cap."`
-	WorkBudget         uint64 `help:"Bound on the search steps per batch, beside engine.limits; 0 is no bound."`
+	ExactTotal         bool   `help:"Count beyond the cap, so that the batch record has the exact number."`
+	WorkBudget         uint64 `help:"Maximum search steps per batch, in addition to engine.limits; 0 is no limit."`
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all."`
 }

@@ -42,7 +42,7 @@ type replayCmd struct {
 
 // limitFlags bound what searching may cost, as engine.limits does for a daemon.
 type limitFlags struct {
-	GroupMatches uint64        `help:"Bound on the matches of one update and one query; 0 is no bound." placeholder:"N"`
+	GroupMatches uint64        `help:"Maximum matches of one update and one query; 0 is no limit." placeholder:"N"`
 	QueryTime    time.Duration `help:"${query_time_help}" placeholder:"TIME"`
 	BatchTime    time.Duration `help:"${batch_time_help}" placeholder:"TIME"`
 	SpillBytes   config.Size   `help:"${spill_bytes_help}" placeholder:"SIZE"`
@@ -210,7 +210,7 @@ func (c *replayCmd) timeline() (*timeline, error) {
 		for _, path := range append(slices.Clone(c.Query), c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control,
 			c.Summary, c.BatchLog) {
 			if same(c.Trace, path) {
-				return refused{fmt.Errorf("--trace: %s is used otherwise; name another file", c.Trace)}
+				return refused{fmt.Errorf("--trace: %s is another file of this command; name another file", c.Trace)}
 			}
 		}
 		return nil

@@ -104,7 +104,7 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*servi
 	}
 	cfg.OnReload(func(path string, err error) {
 		if err != nil {
-			log.Error().Str("field", path).Err(err).Msg("the file cannot be used; what was read last stays")
+			log.Error().Str("field", path).Err(err).Msg("the file cannot be used; its previous content stays in use")
 			return
 		}
 		log.Info().Str("field", path).Msg("the file has changed and was read again")

@@ -385,7 +385,7 @@ func (s *service) events() kafka.Events {
 			Msg("kafka: records were probably published more than once")
 	}
 	e.Recovered = func(n uint64) {
-		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in progress that were published already")
+		s.log.Info().Uint64("records", n).Msg("kafka: records of the batches in progress were already published")
 	}
 	return e
 }

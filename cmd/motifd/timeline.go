@@ -198,7 +198,7 @@ func (t *timeline) finish() (*timelineSummary, error) {
 		t.close()
 	}
 	if t.full {
-		t.result.Note = fmt.Sprintf("it ends early: %d spans are its bound", t.limit)
+		t.result.Note = fmt.Sprintf("it ends early, at its limit of %d spans", t.limit)
 	}
 	if t.device != nil && t.err == nil {
 		if err := t.device(); err != nil {

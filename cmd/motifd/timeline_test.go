@@ -411,7 +411,10 @@ func TestReplayTrace(t *testing.T) {
 	s := summaryOf(t, dir)["timeline"].(map[string]any)
 	require.Equal(t, []any{"t.json", 9.0, float64(len(spans))}, []any{s["file"], s["batches"], s["spans"]})
 
-	for more, says := range map[string]string{"u.txt": "is used otherwise", "no/such/t.json": "no such file"} {
+	for more, says := range map[string]string{
+		"u.txt":          "is another file of this command",
+		"no/such/t.json": "no such file",
+	} {
 		got := motifd(t, dir, append(args, "--trace", more)...)
 		require.Equal(t, exitRefused, got.code)
 		require.Contains(t, got.stderr, says)
@@ -420,6 +423,6 @@ func TestReplayTrace(t *testing.T) {
 	require.NoError(t, os.Symlink("out.jsonl", filepath.Join(dir, "link")))
 	got = motifd(t, dir, append(args, "--out", "out.jsonl", "--trace", "link")...) // which leads nowhere
 	require.Equal(t, exitRefused, got.code)
-	require.Contains(t, got.stderr, "link is used otherwise")
+	require.Contains(t, got.stderr, "link is another file of this command")
 	require.Equal(t, exitRefused, motifd(t, dir, append(args, "--trace", "t.json", "--trace-batches", "0")...).code)
 }

@@ -77,12 +77,12 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 	case useOutput:
 		switch {
 		case t.cfg.Output.Mode == "upsert" && !compacts:
-			t.bad("%s, and output.mode is upsert: matches that stand would be removed with time; set "+
+			t.bad("%s, and output.mode is upsert: current matches would be removed in time; set "+
 				"cleanup.policy=compact", is)
 		case t.cfg.Output.Mode == "upsert" && deletes:
-			t.bad("%s: retention would remove matches that stand; set cleanup.policy=compact", is)
+			t.bad("%s: retention would remove current matches; set cleanup.policy=compact", is)
 		case t.cfg.Output.Mode != "upsert" && compacts:
-			t.bad("%s, and output.mode is changelog: of a match only its last record would stay; set "+
+			t.bad("%s, and output.mode is changelog: only the last record of each match would stay; set "+
 				"cleanup.policy=delete, or output.mode: upsert", is)
 		}
 		if d, ok := duration(info, "delete.retention.ms"); ok && t.cfg.Output.Mode == "upsert" && d < time.Hour {
@@ -90,7 +90,7 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 		}
 	case useDead, useControl:
 		if compacts {
-			t.bad("%s: %s of one key would be removed but for the last; set cleanup.policy=delete", is, u.use)
+			t.bad("%s: of the %s with one key only the last would stay; set cleanup.policy=delete", is, u.use)
 		}
 		if info.Partitions != 1 {
 			t.note("has %d partitions: with one, the %s would be in order", info.Partitions, u.use)
@@ -100,7 +100,7 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 			t.bad("has %d partitions; a progress topic has 1: name another one with %s", info.Partitions, u.field)
 		}
 		if !compacts || deletes {
-			t.bad("%s: the progress record would be removed with time, and motifd would not start again; set "+
+			t.bad("%s: the progress record would be removed in time, and motifd would not start again; set "+
 				"cleanup.policy=compact", is)
 		}
 	}
@@ -108,7 +108,7 @@ func (t *topicCheck) topic(u topicUse, info *admin.TopicInfo) {
 		t.written(info, deletes)
 	}
 	if info.Replicas == 1 {
-		t.note("there is 1 replica: what is on a broker that is lost is lost")
+		t.note("there is 1 replica: if its broker is lost, its records are lost")
 	}
 	if info.Config["unclean.leader.election.enable"] == "true" {
 		t.note("unclean.leader.election.enable is true: records that were read or acknowledged may vanish, and " +
@@ -147,7 +147,7 @@ func (t *topicCheck) written(info *admin.TopicInfo, deletes bool) {
 		t.bad("min.insync.replicas is %d, but there are %d replicas: nothing can be written; lower it, or add replicas",
 			n, info.Replicas)
 	} else if err == nil && n == 1 && info.Replicas > 2 {
-		t.note("min.insync.replicas is 1: what one broker alone has acknowledged is lost with it; set it to 2")
+		t.note("min.insync.replicas is 1: a record may be acknowledged by one broker and lost with it; set it to 2")
 	}
 }
 
@@ -155,7 +155,7 @@ func (t *topicCheck) written(info *admin.TopicInfo, deletes bool) {
 func (t *topicCheck) settings() {
 	k := t.cfg.Output.Kafka
 	if !t.has && k.Transactions == publish.TransactionsOn {
-		t.bad("they have no transactions; set output.kafka.transactions: off, which lessens the promise to " +
+		t.bad("they have no transactions; set output.kafka.transactions: off, which lowers the guarantee to " +
 			"at-least-once")
 	}
 	if !t.transactions {

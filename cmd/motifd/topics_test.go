@@ -94,10 +94,10 @@ func topicsChecked(t *testing.T, addr string) {
 	}{
 		"compacted input":     {topic: "in", config: admin.Compacted(), want: "set cleanup.policy=delete"},
 		"compacted changelog": {topic: "out", config: admin.Compacted(), want: "or output.mode: upsert"},
-		"deleted upsert":      {mode: "upsert", topic: "out", want: "matches that stand would be removed"},
+		"deleted upsert":      {mode: "upsert", topic: "out", want: "current matches would be removed"},
 		"upsert with retention": {mode: "upsert", topic: "out",
 			config: map[string]string{"cleanup.policy": "compact,delete"},
-			want:   "retention would remove matches that stand"},
+			want:   "retention would remove current matches"},
 		"compacted dead letters": {topic: "dead", config: admin.Compacted(), want: "set cleanup.policy=delete"},
 		"compacted control":      {topic: "control", config: admin.Compacted(), want: "set cleanup.policy=delete"},
 		"progress partitions": {topic: "out-progress", partitions: 2, config: admin.Compacted(),

@@ -64,7 +64,7 @@ func TestShape(t *testing.T) {
 	require.NoError(t, run("one", func(s *Store) error { return s.Intent(t.Context(), &h.batches[0]) }))
 	err := run("two", nil)
 	require.ErrorIs(t, err, ErrSettings)
-	require.ErrorContains(t, err, "Batch 1 is in hand")
+	require.ErrorContains(t, err, "Batch 1 is in progress")
 	require.NoError(t, run("one", func(s *Store) error { return s.Commit(t.Context(), h.infos[0]) }))
 	require.NoError(t, run("two", func(s *Store) error { return s.Intent(t.Context(), &h.batches[1]) }))
 	r, err := OpenReplay(testDir, opt.FS)

@@ -50,7 +50,7 @@ func (e *SettingsError) Error() string {
 		fmt.Fprintf(&b, " %s is %s there and %s in the configuration", f.Field, f.Stored, f.Configured)
 	}
 	if e.InHand != 0 {
-		fmt.Fprintf(&b, ". Batch %d is in hand and has to be finished under the settings that it was begun with: "+
+		fmt.Fprintf(&b, ". Batch %d is in progress and must be finished under the settings that it was begun with: "+
 			"start once "+
 			"with them, stop, then change the configuration", e.InHand)
 	} else {

@@ -262,7 +262,7 @@ func (m *Mapping) complete() error {
 	}
 	if ts := m.columns[mapTS]; ts.kind == columnConstant {
 		if _, err := strconv.ParseInt(ts.text, 10, 64); err != nil {
-			return fmt.Errorf("the constant ts %q is no whole number of milliseconds", ts.text)
+			return fmt.Errorf("the constant ts %q is not a whole number of milliseconds", ts.text)
 		}
 	}
 	if !vertices && op.kind != columnName && op.kind != columnNumber && (has(mapKey) || has(mapKeyLabel)) {

@@ -80,7 +80,7 @@ func (o *DecoderOptions) Validate() error {
 	}
 	switch c := o.CSVComma; {
 	case c == '"', c == '\r', c == '\n', c == 0xFFFD, c < ' ' && c != '\t', c > 0x10FFFF:
-		return fmt.Errorf("decoder option CSVComma is %q; it is one character that is no quote and no line break", c)
+		return fmt.Errorf("decoder option CSVComma is %q; it must be one character, but not a quote or a line break", c)
 	}
 	return nil
 }

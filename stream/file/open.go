@@ -114,7 +114,7 @@ func (x *expander) Read(p []byte) (int, error) {
 	x.out += int64(n)
 	if x.out > expansionGrace && x.out/x.ratio > x.raw.n {
 		return n, &corruptError{
-			fmt.Errorf("its first %d bytes expand to more than %d times as many (the bound on expansion: "+
+			fmt.Errorf("its first %d bytes expand to more than %d times as many (the limit on expansion: "+
 				"input.limits.max_expansion, --max-expansion)", x.raw.n, x.ratio),
 		}
 	}

@@ -130,7 +130,7 @@ func (o *SourceOptions) Validate() error {
 		{"records of a read", o.ReadRecords}, {"bytes of a block", o.BlockBytes},
 	} {
 		if b.value < 1 {
-			return fmt.Errorf("the bound on %s is %d; it must be at least 1", b.name, b.value)
+			return fmt.Errorf("the limit on %s is %d; it must be at least 1", b.name, b.value)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestP3OldCheckpointIsRefused(t *testing.T) {
 		s = newSink(t, opt)
 		_, err := s.Open(t.Context(), "id", old, marks[old], false)
 		require.ErrorIs(t, err, stream.ErrOldCheckpoint, "a copy of batch %d", old)
-		require.ErrorContains(t, err, "it goes to batch 4")
+		require.ErrorContains(t, err, "the output is at batch 4")
 	}
 	s = newSink(t, opt)
 	require.True(t, open(t, s, 3, marks[3], false).Begun, "whether batch 4 is in hand is the pipeline's to know")

@@ -93,9 +93,8 @@ func (s *Sink) ours(batch uint64) error {
 		)
 	case p.batch > batch+1:
 		return s.main.wrap(
-			fmt.Errorf("%w: it goes to batch %d, and batch %d is the last committed one; is it an old copy, or is "+
-				"the end of "+
-				"its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch),
+			fmt.Errorf("%w: the output is at batch %d, and the checkpoint ends at batch %d; is it an old copy, or is "+
+				"the end of its write-ahead log damaged?", stream.ErrOldCheckpoint, p.batch, batch),
 		)
 	case s.check != nil && p.digest != "" && p.batch >= batch && p.batch > 0:
 		at := stream.Progress{Stream: p.stream, Batch: p.batch + 1, Known: true, Digest: p.digest}

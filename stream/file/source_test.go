@@ -372,7 +372,7 @@ func TestSourceOptions(t *testing.T) {
 		"compression":      {Path: "x", Compression: "rar"},
 		"bytes of a":       {Path: "x", MaxRecordBytes: -1},
 		"at least 1024":    {Path: "x", MaxWindow: 1},
-		"bound on expansi": {Path: "x", MaxExpansion: -1},
+		"limit on expansi": {Path: "x", MaxExpansion: -1},
 		"on damage":        {Path: "x", OnDamage: "cry"},
 	} {
 		_, err := NewSource(opt)

@@ -46,7 +46,7 @@ func NewOutput(opt TxnSinkOptions, mode string) (*Output, error) {
 }
 
 // ErrDowngrade: the output was written in transactions until now, and the brokers show none any more.
-var ErrDowngrade = errors.New("the brokers show no transactions any more")
+var ErrDowngrade = errors.New("the brokers no longer have transactions")
 
 // ErrNoTransactions: the brokers have no transactions, but the output was told to use them.
 var ErrNoTransactions = errors.New("the brokers have no transactions")
@@ -70,7 +70,8 @@ func (o *Output) Open(
 		}
 		if on && !has {
 			return stream.Progress{}, fmt.Errorf(
-				"kafka: %w: turn them off, which lessens the promise to at-least-once, or use other brokers",
+				"kafka: %w: set output.kafka.transactions: off, which lowers the guarantee to at-least-once, or use "+
+					"other brokers",
 				ErrNoTransactions,
 			)
 		}
@@ -81,7 +82,7 @@ func (o *Output) Open(
 			return stream.Progress{}, err
 		} else if was {
 			return stream.Progress{}, fmt.Errorf(
-				"kafka: topic %q: %w: until batch %d it was written in transactions; without them the promise is "+
+				"kafka: topic %q: %w: until batch %d it was written in transactions; without them the guarantee is "+
 					"at-least-once",
 				o.opt.Topic,
 				ErrDowngrade,

@@ -234,7 +234,7 @@ func (p *publisher) verifyContiguous(c *produceBatch, want int64) error {
 		false,
 		func(r *recordbatch.Record) error {
 			return fmt.Errorf(
-				"partition %d, offset %d: %w: the record is somebody else's",
+				"partition %d, offset %d: %w: the record is of another producer",
 				to.partition,
 				r.Offset,
 				stream.ErrFenced,

@@ -132,7 +132,7 @@ func (s *TxnSink) whereToGoOn(
 	case rec != nil && rec.Stream == s.streamID:
 		if fresh && rec.at() != (publishPosition{}) {
 			return publishPosition{}, fmt.Errorf(
-				"kafka: topic %q: %w: the output goes to batch %d, but the checkpoint is new",
+				"kafka: topic %q: %w: the output continues at batch %d, but the checkpoint is new",
 				s.opt.Progress,
 				stream.ErrMismatch,
 				rec.Batch,
