@@ -8,27 +8,27 @@ import (
 	"motifd/matcher"
 )
 
-// Batch has the events of one batch encoded and sent. It is used by the goroutine that emits.
+// Batch encodes and sends the events of one batch. Only the emitting goroutine uses it.
 type Batch[R any] struct {
 	s      *Stage[R]
-	ctx    context.Context // done when an encoder failed, too
+	ctx    context.Context // also done when an encoder has failed
 	cancel context.CancelCauseFunc
 	number uint64
 
-	chunk *[]R // that is being filled here
-	cost  int64
-	mean  int64 // cost of a record, in what was encoded last; pieceBytes before the first
+	chunk *[]R  // being filled by this goroutine
+	cost  int64 // of the records in chunk
+	mean  int64 // mean cost of the records encoded last; pieceBytes before the first
 
 	workers *workers[R] // nil with one thread
-	task    *task[R]    // that is being filled; nil or not empty
-	rows    int         // it is to have, if records are not large
-	growth  int         // from task to task
+	task    *task[R]    // being filled; nil or not empty
+	rows    int         // target number of rows of the task, if records are not large
+	growth  int         // factor of rows from one task to the next
 
 	encoding, waiting time.Duration
-	piece             pieces // since the last chunk was sent
+	piece             pieces // encoding since the last chunk was sent
 }
 
-// Begin returns a batch, of which Finish is to be called unless nothing is emitted. Close is to be called in any case.
+// Begin returns a batch. The caller must call Close, and if it emits anything, Finish before that.
 func (s *Stage[R]) Begin(ctx context.Context, number uint64) *Batch[R] {
 	b := &Batch[R]{s: s, number: number, mean: s.mean, rows: firstRows, growth: 2}
 	b.ctx, b.cancel = context.WithCancelCause(ctx)
@@ -38,13 +38,13 @@ func (s *Stage[R]) Begin(ctx context.Context, number uint64) *Batch[R] {
 	return b
 }
 
-// Context is what the search runs with: it is done when an encoder has failed, too.
+// Context returns the context for the search. It is also done when an encoder has failed.
 func (b *Batch[R]) Context() context.Context { return b.ctx }
 
 // Close releases the context.
 func (b *Batch[R]) Close() { b.cancel(nil) }
 
-// Emit takes the rows of an event from row first on.
+// Emit encodes the rows of an event from row first on. With several threads it copies them into tasks.
 func (b *Batch[R]) Emit(ev *matcher.Event, first int) error {
 	n := ev.Records()
 	if b.workers == nil {
@@ -53,8 +53,8 @@ func (b *Batch[R]) Emit(ev *matcher.Event, first int) error {
 	return b.gather(ev, first, n)
 }
 
-// Finish returns when all that was emitted is encoded and sent, or given up if err is not nil. No goroutine is left
-// then.
+// Finish waits until everything emitted is encoded and sent; if err is not nil, the rest is dropped. All encoder
+// goroutines have ended when it returns.
 func (b *Batch[R]) Finish(err error) error {
 	if err == nil && b.workers != nil {
 		err = b.finish()
@@ -75,5 +75,5 @@ func (b *Batch[R]) Finish(err error) error {
 	return err
 }
 
-// Spent tells how long the goroutine that emits has encoded, and waited for room.
+// Spent returns how long the emitting goroutine has encoded, and how long it has waited for room.
 func (b *Batch[R]) Spent() (encoding, waiting time.Duration) { return b.encoding, b.waiting }

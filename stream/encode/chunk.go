@@ -6,24 +6,24 @@ import (
 	"motifd/matcher"
 )
 
-// chunkBytes is about how many bytes of records make a chunk.
+// chunkBytes is the approximate size of a chunk, in bytes of records.
 const chunkBytes = 256 << 10
 
-// Records may be large: after so many rows, or as many as have fewer bytes going by those before, it is looked how
-// large they are.
+// Records may be large, so rows are encoded in pieces and their size is checked after each. A piece has at least
+// pieceRows rows, and more while it is expected to stay below pieceBytes.
 const (
 	pieceRows     = 16
 	pieceBytes    = 8 << 10
-	mostPieceRows = 1 << 10 // of an encoder that writes nothing
+	mostPieceRows = 1 << 10 // when records are empty
 )
 
-// pieces are times at which something was done again and again.
+// pieces adds up the times of repeated work.
 type pieces struct {
 	begin, end time.Time
 	busy       time.Duration
 }
 
-// add adds a time from begin until now.
+// add adds the time from begin until now.
 func (p *pieces) add(begin time.Time) {
 	if p.begin.IsZero() {
 		p.begin = begin
@@ -32,9 +32,9 @@ func (p *pieces) add(begin time.Time) {
 	p.busy += p.end.Sub(begin)
 }
 
-// inline encodes rows i to n of an event here, and sends what makes a chunk.
+// inline encodes rows i to n of an event in the calling goroutine, and sends the chunks that become full.
 func (b *Batch[R]) inline(ev *matcher.Event, i, n int) error {
-	var begin time.Time // of the pieces since the last flush: the clock costs as much as a small piece
+	var begin time.Time // of the pieces since the last flush: reading the clock costs as much as a small piece
 	noted := func() {
 		if !begin.IsZero() {
 			b.piece.add(begin)
@@ -67,12 +67,12 @@ func (b *Batch[R]) inline(ev *matcher.Event, i, n int) error {
 	return nil
 }
 
-// pieceRows is how many rows are encoded before their size is looked at.
+// pieceRows returns the number of rows to encode before their size is checked.
 func (b *Batch[R]) pieceRows() int {
 	return max(pieceRows, min(mostPieceRows, int(pieceBytes/max(b.mean, 1))))
 }
 
-// flush sends the chunk at hand.
+// flush sends the current chunk, if there is one.
 func (b *Batch[R]) flush() error {
 	if b.chunk == nil {
 		return nil
@@ -82,7 +82,7 @@ func (b *Batch[R]) flush() error {
 	return b.send(c, cost)
 }
 
-// send hands a chunk on, waiting for room.
+// send sends a chunk. It blocks until the receiver has room (backpressure).
 func (b *Batch[R]) send(c *[]R, cost int64) error {
 	if did := b.piece; !did.begin.IsZero() {
 		b.encoding += did.busy

@@ -6,16 +6,16 @@ import (
 	"motifd/matcher"
 )
 
-// firstRows is how many rows the first task of a batch has, and the fewest that are worth a task: to wake an encoder
-// costs as much as a few records. Each one after it is twice as large, up to a chunk.
+// firstRows is the number of rows in the first task of a batch, and the fewest that are worth a task: waking an encoder
+// costs as much as a few records. Each further task is twice as large as the one before, up to a chunk.
 const firstRows = 128
 
-// size is how many rows make the task at hand full: a chunk's at most, as far as is known of their size.
+// size returns the number of rows at which the current task is full. By the mean cost so far they fit into a chunk.
 func (b *Batch[R]) size() int {
 	return min(b.rows, b.s.opt.ChunkRecords, int(chunkBytes/max(b.mean, 1))+1)
 }
 
-// gather adds rows i to n of an event to the task at hand, and hands over tasks that are full.
+// gather adds rows i to n of an event to the current task, and hands over tasks that are full.
 func (b *Batch[R]) gather(ev *matcher.Event, i, n int) error {
 	begin := time.Now()
 	for i < n {
@@ -37,7 +37,7 @@ func (b *Batch[R]) gather(ev *matcher.Event, i, n int) error {
 	return nil
 }
 
-// handOver hands the task at hand to the encoders, when there is room for it, and sends what they have done.
+// handOver gives the current task to the encoders when they have room for it. It first sends the finished tasks.
 func (b *Batch[R]) handOver() error {
 	for {
 		got, err := b.receive(len(b.workers.flight) == b.workers.most())
@@ -55,7 +55,7 @@ func (b *Batch[R]) handOver() error {
 	return nil
 }
 
-// receive sends the task whose turn it is. It tells whether there was one.
+// receive sends the oldest task, if it is encoded or wait is true. It returns false if it has sent none.
 func (b *Batch[R]) receive(wait bool) (bool, error) {
 	begin := time.Now()
 	u, err := b.workers.next(wait)
@@ -79,7 +79,7 @@ func (b *Batch[R]) receive(wait bool) (bool, error) {
 	return true, b.flush()
 }
 
-// finish has the last rows encoded, and sends all that is left.
+// finish encodes the last rows and sends the rest.
 func (b *Batch[R]) finish() error {
 	if u := b.task; u != nil {
 		if err := b.share(u); err != nil {
@@ -93,7 +93,7 @@ func (b *Batch[R]) finish() error {
 	}
 }
 
-// share has the last rows encoded by all encoders, if they are worth it.
+// share divides the rows of the last task among all encoders, or encodes them here if they are few.
 func (b *Batch[R]) share(u *task[R]) error {
 	b.task = nil
 	u.finalize()

@@ -9,39 +9,39 @@ import (
 	"motifd/matcher"
 )
 
-// Options are what a Stage needs. Append, Cost and Span are called from several goroutines at once, Send from the one
-// that emits.
+// Options configure a Stage. Append, Cost and Span are called from several goroutines at once, Send only from the
+// emitting one.
 type Options[R any] struct {
 	// Append appends the records of rows i to j of an event.
 	Append func(recs []R, batch uint64, ev *matcher.Event, i, j int) ([]R, error)
 	// Cost estimates the memory of a record, in bytes.
 	Cost func(*R) int64
-	// Send hands a chunk on, waiting for room. Free takes it back.
+	// Send takes a chunk; it blocks until there is room. The receiver returns the chunk with Free.
 	Send func(ctx context.Context, batch uint64, chunk *[]R, cost int64) error
-	// Span is told of pieces of work and waits.
+	// Span receives the pieces of work and the waits.
 	Span func(Span)
-	// Threads is how many goroutines encode; with 1 there is none beside the one that emits.
+	// Threads is the number of encoding goroutines; with 1 the emitting goroutine encodes.
 	Threads int
-	// ChunkRecords is how many records a chunk holds at most.
+	// ChunkRecords is the maximum number of records in a chunk.
 	ChunkRecords int
 }
 
 // Span is a piece of work, or a wait for room.
 type Span struct {
-	Worker     int    // 0 is the goroutine that emits; the others are counted from 1
+	Worker     int    // 0 is the emitting goroutine; encoders are numbered from 1
 	What       string // encode, room
 	Batch      uint64
 	Begin, End time.Time
-	Busy       time.Duration // of worker 0, which is interrupted by the search: how long it encoded
+	Busy       time.Duration // encoding time of worker 0, which also runs the search between begin and end
 }
 
-// Stage is the encoding of a pipeline's batches: what one leaves for the next. Its methods but Free are for one
-// goroutine.
+// Stage encodes the batches of a pipeline, and keeps chunks, tasks and the mean cost from one batch to the next. All
+// methods except Free are for one goroutine.
 type Stage[R any] struct {
 	opt    Options[R]
 	chunks sync.Pool // of *[]R
 	tasks  sync.Pool // of *task[R]
-	mean   int64     // cost of a record, in what the batch before encoded last
+	mean   int64     // mean cost of the records that the previous batch encoded last
 }
 
 // New returns a stage.
@@ -49,7 +49,7 @@ func New[R any](opt Options[R]) *Stage[R] {
 	return &Stage[R]{opt: opt, mean: pieceBytes}
 }
 
-// Free takes a chunk back whose records are of no more use. It may be called by any goroutine.
+// Free takes back a chunk whose records are no longer used. Any goroutine may call it.
 func (s *Stage[R]) Free(chunk *[]R) {
 	clear(*chunk)
 	*chunk = (*chunk)[:0]
@@ -64,7 +64,7 @@ func (s *Stage[R]) newChunk() *[]R {
 	return &c
 }
 
-// encode appends rows i to j of an event to a chunk and returns what they cost.
+// encode appends rows i to j of an event to a chunk and returns the cost of their records.
 func (s *Stage[R]) encode(c *[]R, batch uint64, ev *matcher.Event, i, j int) (int64, error) {
 	n := len(*c)
 	recs, err := s.opt.Append(*c, batch, ev, i, j)

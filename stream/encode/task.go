@@ -6,31 +6,31 @@ import (
 	"motifd/matcher"
 )
 
-// task is the unit of parallel encoding: rows of consecutive events (few of many or many of one), copied, so
-// that the search need not wait.
+// task is the unit of parallel encoding: copied rows of consecutive events, a few rows of many events or many rows of
+// one. The copy lets the search go on.
 type task[R any] struct {
 	parts []part
 	ids   []uint32 // rows of all parts
 	rows  int
 
-	// What its encoder made of it. Parts from left on, the first of them from row on, are not encoded: records are
-	// larger than those before let expect, and what waits for its turn is bounded.
+	// The result of its encoder. If the records are larger than expected, the encoder stops at mostHeld; the rest, from
+	// row of part left on, is encoded when the task is sent.
 	chunk *[]R
 	cost  int64
 	left  int
 	row   int
 	err   error
-	done  chan struct{} // has a token when its encoder is done
+	done  chan struct{} // holds a token when its encoder is done
 }
 
-// part is an event with so many rows of its own, which it is given by finalize.
+// part is an event with copied rows. finalize sets Rows.Data of ev.
 type part struct {
 	ev   matcher.Event
 	rows int
 }
 
-// mostHeld is how much the records of a task cost at most, but for pieceRows of them, before those of all tasks
-// before it are sent.
+// mostHeld limits the cost of a task's encoded records while earlier tasks are not sent. The last pieceRows records may
+// exceed it.
 const mostHeld = 2 * chunkBytes
 
 // add copies rows i to j of an event.
@@ -45,7 +45,7 @@ func (u *task[R]) add(ev *matcher.Event, i, j int) {
 	}
 }
 
-// finalize gives the parts their rows. No rows are added afterwards.
+// finalize sets the rows of the parts. No rows may be added afterwards.
 func (u *task[R]) finalize() {
 	at := 0
 	for i := range u.parts {
@@ -57,7 +57,7 @@ func (u *task[R]) finalize() {
 	}
 }
 
-// encode encodes what the bound admits. It ends early when ctx is done.
+// encode encodes the parts up to the limit mostHeld. It ends early when ctx is done.
 func (u *task[R]) encode(ctx context.Context, s *Stage[R], batch uint64) {
 	u.chunk = s.newChunk()
 	for ; u.left < len(u.parts); u.left, u.row = u.left+1, 0 {
@@ -87,7 +87,7 @@ func (s *Stage[R]) newTask() *task[R] {
 	return &task[R]{done: make(chan struct{}, 1)}
 }
 
-// freeTask takes back a task whose chunk was sent.
+// freeTask makes a task, whose chunk was sent, available again.
 func (s *Stage[R]) freeTask(u *task[R]) {
 	clear(u.parts)
 	*u = task[R]{parts: u.parts[:0], ids: u.ids[:0], done: u.done}

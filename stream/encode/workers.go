@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// workers are the goroutines that encode the tasks of one batch, each one task at a time. They are started when there
-// is something for them.
+// workers are the goroutines that encode the tasks of one batch, each one task at a time. A goroutine is started for
+// each of the first tasks, up to Options.Threads.
 type workers[R any] struct {
 	s     *Stage[R]
 	ctx   context.Context
@@ -15,10 +15,10 @@ type workers[R any] struct {
 	batch uint64
 	todo  chan *task[R]
 	wg    sync.WaitGroup
-	n     int // that were started
+	n     int // started goroutines
 
-	// flight are the tasks that were handed over and not received, in order. Workers may be as many tasks ahead of the
-	// one whose turn it is as there are workers, so that one that takes long keeps none waiting.
+	// flight holds the tasks that are handed over and not received, in order. There may be twice as many as workers, so
+	// that one slow task does not leave the other workers idle.
 	flight []*task[R]
 }
 
@@ -26,10 +26,10 @@ func newWorkers[R any](s *Stage[R], ctx context.Context, fail func(error), batch
 	return &workers[R]{s: s, ctx: ctx, fail: fail, batch: batch}
 }
 
-// most is how many tasks may be in flight.
+// most returns the maximum number of tasks in flight.
 func (c *workers[R]) most() int { return 2 * c.s.opt.Threads }
 
-// put hands a task over; there is room for it.
+// put hands a task over. The caller has checked that there is room.
 func (c *workers[R]) put(u *task[R]) {
 	if c.todo == nil {
 		c.todo = make(chan *task[R], c.most())
@@ -43,27 +43,27 @@ func (c *workers[R]) put(u *task[R]) {
 	}
 }
 
-// run is a worker's goroutine.
+// run encodes tasks until todo is closed.
 func (c *workers[R]) run(worker int) {
 	for u := range c.todo {
 		begin := time.Now()
 		if u.encode(c.ctx, c.s, c.batch); u.err != nil {
-			c.fail(u.err) // ends the search and all that wait
+			c.fail(u.err) // ends the search and all waits
 		}
 		c.s.opt.Span(Span{Worker: worker, What: "encode", Batch: c.batch, Begin: begin, End: time.Now()})
 		u.done <- struct{}{}
 	}
 }
 
-// next returns the task whose turn it is, once it is encoded; nil when there is none, or none that is and wait is
-// false.
+// next returns the oldest task when it is encoded. It returns nil if there is no task, or if the task is not encoded
+// and wait is false.
 func (c *workers[R]) next(wait bool) (*task[R], error) {
 	if len(c.flight) == 0 {
 		return nil, nil
 	}
 	u := c.flight[0]
 	if wait {
-		<-u.done // soon, whatever happens: no worker waits for anything
+		<-u.done // always comes: a worker never blocks
 	} else {
 		select {
 		case <-u.done:
@@ -75,7 +75,7 @@ func (c *workers[R]) next(wait bool) (*task[R], error) {
 	return u, u.err
 }
 
-// stop ends the goroutines, once they have looked at all that was handed over.
+// stop ends the goroutines after they have finished the tasks that were handed over.
 func (c *workers[R]) stop() {
 	if c.todo != nil {
 		close(c.todo)

@@ -13,11 +13,11 @@ import (
 func BenchmarkMerge(b *testing.B) {
 	const chunk = 4096
 	m := newMerger(true, 1<<20)
-	var lanes []*lane
+	var buffers []*partitionBuffer
 	for p := range int32(4) {
-		lanes = append(lanes, m.add(p, true))
+		buffers = append(buffers, m.add(p, true))
 	}
-	recs := make([][]stream.Record, len(lanes))
+	recs := make([][]stream.Record, len(buffers))
 	for p := range recs {
 		for i := range chunk {
 			recs[p] = append(
@@ -28,7 +28,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 	b.ResetTimer()
 	for n := 0; n < b.N; {
-		for p, l := range lanes {
+		for p, l := range buffers {
 			if len(l.recs) == 0 {
 				require.NoError(b, m.put(b.Context(), l, recs[p]))
 			}

@@ -1,8 +1,8 @@
 // Package source reads the records of a Kafka topic.
 //
 // In: the options of an input, and the positions, topic id and leader epochs of a checkpoint. Out: records in the order
-// of their timestamps, or as they come (Options.Merge), each with the position behind it. The caller owns the records;
-// the Source owns its connections and goroutines until Close: one of each for a partition.
+// of their timestamps, or in the order of fetching (Options.Merge), each with the position after it. The caller owns
+// the records. Until Close the Source owns its connections and goroutines: one of each for a partition.
 //
 // What is not obvious:
 //
@@ -10,5 +10,5 @@
 //   - Lost input is an error, stream.ErrDataLoss, unless AllowDataLoss is set: a position outside the log, a topic that
 //     was created anew (topic ids, KIP-516), a log that was cut by an unclean leader election (leader epochs, KIP-101
 //     and KIP-320).
-//   - Offsets without records for us (compacted, aborted, control batches) are passed over; see gaps.
+//   - Offsets without records for the reader (compacted, aborted, control batches) are skipped; see gaps.
 package source

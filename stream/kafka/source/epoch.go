@@ -17,20 +17,20 @@ import (
 )
 
 // Each leader of a partition has an epoch, and writes it into the record batches that it appends (KIP-101). When a
-// replica that lacks records is elected (an unclean election), the log is cut, and other records come to stand at the
-// same offsets. The end of a former epoch in the present log, which OffsetForLeaderEpoch tells (KIP-320), is then below
-// the position.
+// replica that lacks records is elected (an unclean election), the log is cut, and other records get the same offsets.
+// The end of the former epoch in the current log, as OffsetForLeaderEpoch returns it (KIP-320), is then below the
+// position.
 
 // ErrTruncated: records that were read are no longer in the log.
 var ErrTruncated = errors.New("the log was cut below the position by an unclean leader election")
 
-// TruncatedError tells which records are no longer in the log. It wraps ErrTruncated and stream.ErrDataLoss.
+// TruncatedError says which records are no longer in the log. It wraps ErrTruncated and stream.ErrDataLoss.
 type TruncatedError struct {
 	Topic     string
 	Partition int32
 	Epoch     int32 // leader epoch of the last record that was read
-	Cut       int64 // where the log was cut
-	Position  int64 // where reading was to go on
+	Cut       int64 // offset at which the log was cut
+	Position  int64 // offset of the next record to read
 }
 
 // Error implements error.
@@ -68,7 +68,7 @@ func newEpochLog(of stream.Epochs, keep func(stream.Epochs) error) *epochLog {
 	return &epochLog{keep: keep, of: of}
 }
 
-// at returns the epoch of the record before a position; ok is false when it is not known.
+// at returns the epoch of the record before a position; ok is false if it is unknown.
 func (e *epochLog) at(partition int32, pos int64) (found stream.EpochStart, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +80,7 @@ func (e *epochLog) at(partition int32, pos int64) (found stream.EpochStart, ok b
 	return found, ok
 }
 
-// enter tells that the records of a partition from an offset on are of an epoch, and keeps it.
+// enter notes and keeps that the records of a partition from an offset on have an epoch.
 func (e *epochLog) enter(partition int32, epoch int32, start int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +92,7 @@ func (e *epochLog) enter(partition int32, epoch int32, start int64) error {
 	return e.keep(e.of)
 }
 
-// cut forgets what is known of offsets from one on. The caller holds mu.
+// cut removes the epochs of the offsets from one on. The caller holds mu.
 func (e *epochLog) cut(partition int32, from int64) {
 	e.of[partition] = slices.DeleteFunc(
 		slices.Clone(e.of[partition]),
@@ -100,7 +100,7 @@ func (e *epochLog) cut(partition int32, from int64) {
 	)
 }
 
-// begin forgets what is not of a record before one of the positions, and what is older than the last one that is.
+// begin keeps, for each position, only the epoch of the record before it.
 func (e *epochLog) begin(at stream.Positions) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,15 +115,15 @@ func (e *epochLog) begin(at stream.Positions) {
 	}
 }
 
-// drop forgets all.
+// drop removes all epochs.
 func (e *epochLog) drop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.of)
 }
 
-// sameLog returns pos if the records before it are in the log as they were when they were read, as far as can be told,
-// and else answers for the loss: reading may go on where the log was cut.
+// sameLog returns pos if, by their epoch, the records before it are still in the log as they were read. Otherwise it
+// handles the loss: with AllowDataLoss reading continues where the log was cut.
 func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error) {
 	last, ok := s.epochs.at(p, pos)
 	if !ok {
@@ -135,7 +135,7 @@ func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error)
 		return 0, err
 	case !known || end >= pos:
 		return pos, nil
-	case end < 0: // nothing of the epoch is left
+	case end < 0: // no record of the epoch is left
 		end = last.Start
 	}
 	if !s.opt.AllowDataLoss {
@@ -145,16 +145,16 @@ func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error)
 	return end, nil
 }
 
-// epochVersion is the version of OffsetForLeaderEpoch that is asked: the first one for consumers (Kafka 2.3).
+// epochVersion is the version of OffsetForLeaderEpoch that is used: the first one for consumers (Kafka 2.3).
 const epochVersion = 3
 
-// epochPatience is how long a broker may not know of an epoch that was read before that is believed: one that was
-// replaced as the leader, and has not heard of it, knows only older ones. No session of a broker with its controller is
-// as long.
+// epochPatience is how long a broker may answer that it does not know an epoch before the answer is believed: a broker
+// that was replaced as the leader, and does not know it yet, knows only older epochs. It is longer than the session of
+// a broker with its controller.
 const epochPatience = time.Minute
 
-// epochEnd asks where the records of an epoch, and of those before it, end in a partition's log; -1 is that the log has
-// had no leader of that epoch. known is false when the brokers cannot tell.
+// epochEnd asks for the end of the records of an epoch and of all earlier epochs in a partition's log; -1 means that
+// the log has had no leader with that epoch. known is false if the brokers cannot answer.
 func epochEnd(
 	ctx context.Context,
 	c *kafka.Client,
@@ -166,7 +166,7 @@ func epochEnd(
 		if known, err = c.Supports(ctx, protocol.OffsetForLeaderEpoch, epochVersion); err != nil || !known {
 			return err
 		}
-		// Naming the epoch as the present one tells a leader that has been replaced meanwhile.
+		// With the epoch as the current one, a leader that has been replaced meanwhile answers with an error.
 		end, err = askEpochEnd(ctx, c, topic, partition, epoch, epoch)
 		if errors.Is(err, kafkago.FencedLeaderEpoch) {
 			end, err = askEpochEnd(ctx, c, topic, partition, -1, epoch)
@@ -179,7 +179,7 @@ func epochEnd(
 			}
 		}
 		if err != nil {
-			c.Transport.CloseIdleConnections() // a new pool asks for the leader at once
+			c.Transport.CloseIdleConnections() // a new connection pool asks for the leader at once
 		}
 		return err
 	})
@@ -203,7 +203,7 @@ func askEpochEnd(ctx context.Context, c *kafka.Client, topic string, partition, 
 	return p.EndOffset, kafka.CodeError(p.ErrorCode)
 }
 
-// epochEndRequest is OffsetForLeaderEpoch for one partition, which kafka-go has no type for.
+// epochEndRequest is OffsetForLeaderEpoch for one partition. kafka-go has no type for it.
 type epochEndRequest struct {
 	ReplicaID int32           `kafka:"min=v3,max=v3"`
 	Topics    []epochEndTopic `kafka:"min=v3,max=v3"`

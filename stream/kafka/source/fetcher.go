@@ -15,37 +15,37 @@ import (
 )
 
 const (
-	// partitionInterval is how often a source looks for partitions that were added.
+	// partitionInterval is the interval at which a source looks for added partitions.
 	partitionInterval = 10 * time.Second
-	// damagedAttempts is how often a damaged batch is fetched before it is given up as one dead letter.
+	// damagedAttempts is the number of times a damaged batch is fetched before it becomes one dead letter.
 	damagedAttempts = 3
-	// readRecords bounds the records of one chunk, so that a flood of tiny ones is handed on in pieces, too.
+	// readRecords limits the records of one chunk, so that many tiny records are handed on in several chunks.
 	readRecords = 16 << 10
 )
 
 // fetcher reads one partition.
 type fetcher struct {
 	s         *Source
-	lane      *lane
+	buffer    *partitionBuffer
 	partition int32
-	next      int64 // offset that is fetched next
-	handed    int64 // behind the last record
-	size      int   // bytes asked for; grows while a batch does not fit
+	next      int64 // offset of the next fetch
+	handed    int64 // offset after the last record in recs or handed on
+	size      int   // bytes to fetch; grows while a batch does not fit
 	damaged   int   // attempts at a damaged batch
-	epoch     int32 // of the leader that wrote the last batch, -1 when it is not known
+	epoch     int32 // leader epoch of the last batch, -1 if unknown
 
 	recs  []stream.Record // chunk being filled
 	bytes int
 }
 
-// newFetcher returns a fetcher; behind tells that the partition has records behind the position.
-func newFetcher(s *Source, p int32, pos int64, behind bool) *fetcher {
-	f := &fetcher{s: s, lane: s.merger.add(p, behind), partition: p, size: s.opt.FetchBytes}
+// newFetcher returns a fetcher; more tells whether the partition has records from the position on.
+func newFetcher(s *Source, p int32, pos int64, more bool) *fetcher {
+	f := &fetcher{s: s, buffer: s.merger.add(p, more), partition: p, size: s.opt.FetchBytes}
 	f.moveTo(pos)
 	return f
 }
 
-// moveTo makes reading go on at another offset.
+// moveTo continues reading at another offset.
 func (f *fetcher) moveTo(pos int64) {
 	f.next, f.handed, f.epoch = pos, pos, -1
 	if last, ok := f.s.epochs.at(f.partition, pos); ok {
@@ -94,8 +94,8 @@ func (f *fetcher) run(ctx context.Context) error {
 	}
 }
 
-// outOfRange answers for a position that the partition does not hold. A broker that has just become leader may lag
-// behind, so the extent is asked for anew.
+// outOfRange handles a position that the partition does not hold. A broker that has just become leader may lag behind,
+// so outOfRange first asks for the extent again.
 func (f *fetcher) outOfRange(ctx context.Context) error {
 	s := f.s
 	if moved, err := f.sameLog(ctx); err != nil || moved {
@@ -122,8 +122,8 @@ func (f *fetcher) outOfRange(ctx context.Context) error {
 	return nil
 }
 
-// sameLog checks that what was read is in the log; moved tells that it is not, and that reading goes on where the log
-// was cut.
+// sameLog checks that the records that were read are still in the log. moved is true if they are not and reading
+// continues where the log was cut.
 func (f *fetcher) sameLog(ctx context.Context) (moved bool, err error) {
 	pos, err := f.s.sameLog(ctx, f.partition, f.next)
 	if err != nil || pos == f.next {
@@ -133,13 +133,14 @@ func (f *fetcher) sameLog(ctx context.Context) (moved bool, err error) {
 	return true, nil
 }
 
-// back makes reading go on at an offset before what was handed on.
+// back continues reading at an offset before the records that were handed on.
 func (f *fetcher) back(pos int64) {
 	f.s.gaps.drop(f.partition)
 	f.moveTo(pos)
 }
 
-// enter answers for a batch of another leader epoch than the one before it. All batches of one response are of one log.
+// enter handles a batch whose leader epoch differs from that of the previous batch. All batches of one response are
+// from one log.
 func (f *fetcher) enter(ctx context.Context, b *recordbatch.Batch, first bool) (moved bool, err error) {
 	if first {
 		if moved, err := f.sameLog(ctx); err != nil || moved {
@@ -153,12 +154,12 @@ func (f *fetcher) enter(ctx context.Context, b *recordbatch.Batch, first bool) (
 	return false, nil
 }
 
-// deliver hands on the records of a response and moves on behind them.
+// deliver hands on the records of a response and moves next past them.
 func (f *fetcher) deliver(ctx context.Context, res *kafka.Fetched) error {
 	aborted := kafka.NewAbortedSet(res.Aborted)
 	data, whole, from, first := res.Batches, 0, f.next, true
 	f.s.setEnd(f.partition, res.End)
-	f.s.merger.setBehind(f.lane, f.next < res.End)
+	f.s.merger.setMore(f.buffer, f.next < res.End)
 	for {
 		b, rest, ok, err := recordbatch.Next(data)
 		if err != nil {
@@ -176,7 +177,7 @@ func (f *fetcher) deliver(ctx context.Context, res *kafka.Fetched) error {
 		data = rest
 		whole++
 		if b.Last < f.next {
-			continue // a response begins with the batch that holds the offset, or the one before
+			continue // a response begins with the batch that holds the offset, or with the batch before it
 		}
 		moved := false
 		if b.Leader >= 0 && b.Leader != f.epoch {
@@ -199,7 +200,7 @@ func (f *fetcher) deliver(ctx context.Context, res *kafka.Fetched) error {
 	if err := f.flush(ctx); err != nil {
 		return err
 	}
-	f.s.merger.setBehind(f.lane, f.next < res.End)
+	f.s.merger.setMore(f.buffer, f.next < res.End)
 	if whole > 0 && f.next == from {
 		return fmt.Errorf("the broker answered with records before offset %d only", from)
 	}
@@ -212,7 +213,7 @@ func (f *fetcher) deliver(ctx context.Context, res *kafka.Fetched) error {
 	return nil
 }
 
-// batch appends the records of one batch to the chunk. On an error, next is where the batch goes on.
+// batch appends the records of one batch to the chunk. On an error, next is the first offset that was not appended.
 func (f *fetcher) batch(ctx context.Context, b *recordbatch.Batch, aborted *kafka.AbortedSet) error {
 	s := f.s
 	skip := b.Control() || aborted.Skips(b)
@@ -254,7 +255,7 @@ func (f *fetcher) batch(ctx context.Context, b *recordbatch.Batch, aborted *kafk
 	return err
 }
 
-// refuse hands on what is left of a batch as one record with an error, and goes on behind it.
+// refuse hands on the rest of a batch as one record with an error, and moves next past the batch.
 func (f *fetcher) refuse(ctx context.Context, b *recordbatch.Batch, reason string, err error) error {
 	first := max(b.First, f.next)
 	rec := stream.Record{Partition: f.partition, Offset: first, Next: b.Last + 1, Err: &stream.RecordError{
@@ -284,7 +285,7 @@ func (f *fetcher) add(ctx context.Context, b *recordbatch.Batch, r *recordbatch.
 	return f.push(ctx, rec)
 }
 
-// passed notes that the offsets up to next hold no more records.
+// passed notes that the offsets before next hold no further records.
 func (f *fetcher) passed() {
 	if f.next > f.handed {
 		f.s.gaps.add(f.partition, f.handed, f.next)
@@ -292,7 +293,7 @@ func (f *fetcher) passed() {
 	}
 }
 
-// push appends to the chunk, handing it on when it is full.
+// push appends a record to the chunk, and hands the chunk on when it is full.
 func (f *fetcher) push(ctx context.Context, rec stream.Record) error {
 	if rec.Offset > f.handed {
 		f.s.gaps.add(f.partition, f.handed, rec.Offset)
@@ -309,12 +310,12 @@ func (f *fetcher) push(ctx context.Context, rec stream.Record) error {
 	return nil
 }
 
-// flush hands the chunk on; it waits until Read has taken the one before.
+// flush hands the chunk on. It waits until Read has taken the previous chunk.
 func (f *fetcher) flush(ctx context.Context) error {
 	if len(f.recs) == 0 {
 		return nil
 	}
 	recs := f.recs
 	f.recs, f.bytes = nil, 0
-	return f.s.merger.put(ctx, f.lane, recs)
+	return f.s.merger.put(ctx, f.buffer, recs)
 }

@@ -7,15 +7,16 @@ import (
 	"motifd/stream/kafka"
 )
 
-// gaps are runs of offsets that hold no records for us, by partition, ascending: control batches, aborted transactions,
-// and what compaction has removed. They are kept until the batches' positions have passed them, so there are no more
-// than records that were read ahead. It may be used by several goroutines.
+// gaps holds, by partition and ascending, the ranges of offsets without records for the reader: control batches,
+// aborted transactions, and records that compaction has removed. A range is kept until the batches' positions have
+// passed it, so there are at most as many ranges as records that are read and not yet in a batch. Several goroutines
+// may use it.
 type gaps struct {
 	mu sync.Mutex
 	of map[int32][]kafka.Extent
 }
 
-// add adds the offsets from start up to, not including, end, which follow all that were added before.
+// add adds the offsets [start, end), which follow all offsets that were added before.
 func (g *gaps) add(partition int32, start, end int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -30,8 +31,8 @@ func (g *gaps) add(partition int32, start, end int64) {
 	g.of[partition] = append(list, kafka.Extent{Start: start, End: end})
 }
 
-// advance moves each position that stands at the start of a gap to its end. A partition without a position stands at
-// offset 0: it was added while we read.
+// advance moves each position at the start of a gap to its end. A partition without a position is at offset 0: it was
+// added while the source was reading.
 func (g *gaps) advance(at stream.Positions) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,7 +51,7 @@ func (g *gaps) advance(at stream.Positions) {
 	}
 }
 
-// past returns where a position stands behind the gaps that begin there.
+// past returns the offset after the gaps that begin at a position, the position itself if none does.
 func (g *gaps) past(partition int32, pos int64) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,7 +64,7 @@ func (g *gaps) past(partition int32, pos int64) int64 {
 	return pos
 }
 
-// drop forgets a partition's gaps.
+// drop removes a partition's gaps.
 func (g *gaps) drop(partition int32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

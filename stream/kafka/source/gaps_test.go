@@ -123,7 +123,7 @@ func TestDamagedBatchIsRefused(t *testing.T) {
 	go func() {
 		defer close(done)
 		for len(got) < 4 {
-			<-src.merger.some
+			<-src.merger.ready
 			recs, err := src.merger.take()
 			assert.NoError(t, err)
 			got = append(got, recs...)

@@ -7,41 +7,41 @@ import (
 	"motifd/stream"
 )
 
-// In which order the partitions of an input are read.
+// The orders in which the partitions of an input are read.
 const (
-	// MergeTimestamp reads the record with the lowest timestamp first, of those that have been fetched. A partition
-	// that is known to have more records than were fetched is waited for.
+	// MergeTimestamp reads, of the fetched records, the one with the lowest timestamp first. It waits for a partition
+	// that is known to have records that are not fetched yet.
 	MergeTimestamp = "timestamp"
-	// MergeNone reads what was fetched first.
+	// MergeNone reads records in the order of fetching.
 	MergeNone = "none"
 )
 
-// merger brings together what the fetchers of the partitions have fetched. Each has a lane, which holds one chunk.
+// merger merges the records of the partitions. Each partition has a fetcher and a buffer for one fetched chunk.
 type merger struct {
 	byTime bool
-	bytes  int // of keys and values that take copies from several lanes, about
+	bytes  int // approximate limit on the bytes of keys and values that one take merges from several buffers
 
-	mu      sync.Mutex // guards what follows
-	lanes   []*lane    // by partition
-	heap    []*lane    // scratch: those with records, the one that is next on top
-	arrived uint64     // chunks
-	err     error      // reading has ended
+	mu      sync.Mutex         // guards the fields up to err
+	buffers []*partitionBuffer // by partition
+	heap    []*partitionBuffer // scratch: the buffers that hold records, the next one to read on top
+	arrived uint64             // number of chunks so far
+	err     error              // not nil: reading has ended
 
-	some chan struct{} // holds a token when there may be something to take
+	ready chan struct{} // holds a token when take may return records
 }
 
-// lane is what waits to be read of one partition.
-type lane struct {
+// partitionBuffer holds the fetched records of one partition that are not read yet.
+type partitionBuffer struct {
 	partition int32
 	recs      []stream.Record
-	number    uint64 // of the chunk, in order of arrival
-	// behind tells that the partition has records behind recs, as far as is known.
-	behind bool
-	room   chan struct{} // holds a token when recs was taken
+	arrival   uint64 // number of the chunk, in order of arrival
+	// more is true if the partition is known to have records that are not fetched yet.
+	more  bool
+	taken chan struct{} // holds a token when recs has become empty
 }
 
 func newMerger(byTime bool, bytes int) *merger {
-	return &merger{byTime: byTime, bytes: bytes, some: make(chan struct{}, 1)}
+	return &merger{byTime: byTime, bytes: bytes, ready: make(chan struct{}, 1)}
 }
 
 func token(c chan struct{}) {
@@ -51,59 +51,59 @@ func token(c chan struct{}) {
 	}
 }
 
-// add makes a lane for a partition; behind tells that it has records to read.
-func (m *merger) add(partition int32, behind bool) *lane {
+// add makes the buffer of a partition; more tells whether the partition has records to fetch.
+func (m *merger) add(partition int32, more bool) *partitionBuffer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := &lane{partition: partition, behind: behind, room: make(chan struct{}, 1)}
-	m.lanes = append(m.lanes, l)
-	return l
+	b := &partitionBuffer{partition: partition, more: more, taken: make(chan struct{}, 1)}
+	m.buffers = append(m.buffers, b)
+	return b
 }
 
-// put hands over a chunk of a lane, when the one before has been taken.
-func (m *merger) put(ctx context.Context, l *lane, recs []stream.Record) error {
+// put stores a chunk in a buffer. It waits until the previous chunk has been taken.
+func (m *merger) put(ctx context.Context, b *partitionBuffer, recs []stream.Record) error {
 	for {
 		m.mu.Lock()
-		empty := len(l.recs) == 0
+		empty := len(b.recs) == 0
 		if empty {
 			m.arrived++
-			l.recs, l.number = recs, m.arrived
+			b.recs, b.arrival = recs, m.arrived
 		}
 		m.mu.Unlock()
 		if empty {
-			token(m.some)
+			token(m.ready)
 			return nil
 		}
 		select {
-		case <-l.room:
+		case <-b.taken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// setBehind tells whether a lane has more records than were put.
-func (m *merger) setBehind(l *lane, behind bool) {
+// setMore tells whether a partition has more records than were put into its buffer.
+func (m *merger) setMore(b *partitionBuffer, more bool) {
 	m.mu.Lock()
-	was := l.behind
-	l.behind = behind
+	had := b.more
+	b.more = more
 	m.mu.Unlock()
-	if was && !behind {
-		token(m.some)
+	if had && !more {
+		token(m.ready)
 	}
 }
 
-// fail ends reading.
+// fail makes take return err from now on.
 func (m *merger) fail(err error) {
 	m.mu.Lock()
 	if m.err == nil {
 		m.err = err
 	}
 	m.mu.Unlock()
-	token(m.some)
+	token(m.ready)
 }
 
-// take returns the next records; none when there are none yet.
+// take returns the next records, none if none can be read yet.
 func (m *merger) take() ([]stream.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,10 +113,10 @@ func (m *merger) take() ([]stream.Record, error) {
 	if m.byTime {
 		return m.merged(), nil
 	}
-	var first *lane
-	for _, l := range m.lanes {
-		if len(l.recs) > 0 && (first == nil || l.number < first.number) {
-			first = l
+	var first *partitionBuffer
+	for _, b := range m.buffers {
+		if len(b.recs) > 0 && (first == nil || b.arrival < first.arrival) {
+			first = b
 		}
 	}
 	if first == nil {
@@ -125,31 +125,31 @@ func (m *merger) take() ([]stream.Record, error) {
 	return first.take(len(first.recs)), nil
 }
 
-// take takes the first n records of a lane.
-func (l *lane) take(n int) []stream.Record {
-	recs := l.recs[:n:n]
-	if l.recs = l.recs[n:]; len(l.recs) == 0 {
-		l.recs = nil
-		token(l.room)
+// take removes the first n records of the buffer and returns them.
+func (b *partitionBuffer) take(n int) []stream.Record {
+	recs := b.recs[:n:n]
+	if b.recs = b.recs[n:]; len(b.recs) == 0 {
+		b.recs = nil
+		token(b.taken)
 	}
 	return recs
 }
 
 const (
-	// longRun is how many records of one lane are handed on as they lie, not copied behind those of another.
+	// longRun is the number of consecutive records of one buffer from which they are returned without a copy.
 	longRun = 64
-	// maxMerged bounds the records that are copied.
+	// maxMerged limits the records that one take copies.
 	maxMerged = 1024
 )
 
-// merged returns the records with the lowest timestamps, of those at the heads of the lanes: as many as can be told.
+// merged merges the buffers by timestamp. It stops before a partition whose next record is not fetched yet.
 func (m *merger) merged() []stream.Record {
 	m.heap = m.heap[:0]
-	for _, l := range m.lanes {
+	for _, b := range m.buffers {
 		switch {
-		case len(l.recs) > 0:
-			m.heap = append(m.heap, l)
-		case l.behind:
+		case len(b.recs) > 0:
+			m.heap = append(m.heap, b)
+		case b.more:
 			return nil
 		}
 	}
@@ -159,28 +159,28 @@ func (m *merger) merged() []stream.Record {
 	var out []stream.Record
 	bytes := 0
 	for len(m.heap) > 0 {
-		l := m.heap[0]
+		b := m.heap[0]
 		if len(m.heap) == 1 && out == nil {
-			return l.take(len(l.recs))
+			return b.take(len(b.recs))
 		}
 		run := m.run()
 		if run >= longRun {
 			if out == nil {
-				return l.take(run)
+				return b.take(run)
 			}
 			return out
 		}
 		if out == nil {
 			out = make([]stream.Record, 0, longRun)
 		}
-		for _, r := range l.take(run) {
+		for _, r := range b.take(run) {
 			bytes += len(r.Key) + len(r.Value)
 			out = append(out, r)
 		}
-		if len(out) >= maxMerged || bytes >= m.bytes || len(l.recs) == 0 && l.behind {
+		if len(out) >= maxMerged || bytes >= m.bytes || len(b.recs) == 0 && b.more {
 			return out
 		}
-		if len(l.recs) == 0 {
+		if len(b.recs) == 0 {
 			last := len(m.heap) - 1
 			m.heap[0] = m.heap[last]
 			m.heap = m.heap[:last]
@@ -190,22 +190,23 @@ func (m *merger) merged() []stream.Record {
 	return out
 }
 
-// run returns how many records of the lane on top come before the first one of every other lane: one at least.
+// run returns the number of records of the top buffer that come before the first record of every other buffer: at least
+// one.
 func (m *merger) run() int {
-	l := m.heap[0]
-	var next *lane
+	b := m.heap[0]
+	var next *partitionBuffer
 	switch {
 	case len(m.heap) == 1:
-		return len(l.recs)
+		return len(b.recs)
 	case len(m.heap) == 2 || m.heap[1].before(m.heap[2]):
 		next = m.heap[1]
 	default:
 		next = m.heap[2]
 	}
-	limit, wins := next.recs[0].Time, l.partition < next.partition
+	limit, wins := next.recs[0].Time, b.partition < next.partition
 	n := 1
-	for n < len(l.recs) {
-		if c := l.recs[n].Time.Compare(limit); c > 0 || c == 0 && !wins {
+	for n < len(b.recs) {
+		if c := b.recs[n].Time.Compare(limit); c > 0 || c == 0 && !wins {
 			break
 		}
 		n++
@@ -213,13 +214,13 @@ func (m *merger) run() int {
 	return n
 }
 
-// before tells whether a lane's first record is to be read before another's; both have some.
-func (l *lane) before(k *lane) bool {
-	c := l.recs[0].Time.Compare(k.recs[0].Time)
-	return c < 0 || c == 0 && l.partition < k.partition
+// before reports whether the first record of b is read before that of c; both buffers hold records.
+func (b *partitionBuffer) before(c *partitionBuffer) bool {
+	d := b.recs[0].Time.Compare(c.recs[0].Time)
+	return d < 0 || d == 0 && b.partition < c.partition
 }
 
-// sink moves an element of the heap down to where it belongs.
+// sink moves element i of the heap down to its place.
 func (m *merger) sink(i int) {
 	for {
 		c := 2*i + 1

@@ -33,29 +33,29 @@ func newRand(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// TestMergedIsByTheHeads plays the merger against the rule that it follows: again and again, the lane whose next record
-// has the lowest timestamp, the first one of several.
+// TestMergedIsByTheHeads plays the merger against the rule that it follows: again and again, the partition whose next
+// record has the lowest timestamp, the first one of several.
 func TestMergedIsByTheHeads(t *testing.T) {
 	rng := newRand(t)
 	for round := range 300 {
-		lanes := make([][]stream.Record, 1+rng.IntN(6))
+		partitions := make([][]stream.Record, 1+rng.IntN(6))
 		total := 0
-		for p := range lanes {
+		for p := range partitions {
 			at := int64(rng.IntN(50))
 			for i := range rng.IntN(400) {
 				if at += int64(rng.IntN(4)); rng.IntN(30) == 0 { // which are not always in order inside a partition
 					at += int64(rng.IntN(300)) - 150
 				}
-				lanes[p] = append(
-					lanes[p],
+				partitions[p] = append(
+					partitions[p],
 					stream.Record{Partition: int32(p), Offset: int64(i), Time: time.UnixMilli(at),
 						Value: make([]byte, rng.IntN(20))},
 				)
 			}
-			total += len(lanes[p])
+			total += len(partitions[p])
 		}
 		var want []stream.Record
-		for left := slices.Clone(lanes); len(want) < total; {
+		for left := slices.Clone(partitions); len(want) < total; {
 			best := -1
 			for p, recs := range left {
 				if len(recs) > 0 && (best < 0 || recs[0].Time.Before(left[best][0].Time)) {
@@ -66,19 +66,19 @@ func TestMergedIsByTheHeads(t *testing.T) {
 			left[best] = left[best][1:]
 		}
 		m := newMerger(true, 1+rng.IntN(5000))
-		var on []*lane
-		for p := range lanes {
-			on = append(on, m.add(int32(p), len(lanes[p]) > 0))
+		var on []*partitionBuffer
+		for p := range partitions {
+			on = append(on, m.add(int32(p), len(partitions[p]) > 0))
 		}
 		var got []stream.Record
 		for len(got) < total {
-			for _, p := range rng.Perm(len(lanes)) {
-				if recs := lanes[p]; len(recs) > 0 && len(on[p].recs) == 0 &&
+			for _, p := range rng.Perm(len(partitions)) {
+				if recs := partitions[p]; len(recs) > 0 && len(on[p].recs) == 0 &&
 					rng.IntN(3) > 0 { // those that are missing are waited for
 					n := 1 + rng.IntN(min(len(recs), 150))
-					lanes[p] = recs[n:]
+					partitions[p] = recs[n:]
 					require.NoError(t, m.put(t.Context(), on[p], recs[:n:n]))
-					m.setBehind(on[p], n < len(recs))
+					m.setMore(on[p], n < len(recs))
 				}
 			}
 			recs, err := m.take()

@@ -10,13 +10,13 @@ import (
 	"motifd/stream/kafka"
 )
 
-// Where a partition is read from when no position is known.
+// The start of reading in a partition without a position.
 const (
 	Earliest = "earliest"
 	Latest   = "latest"
 )
 
-// What a source shows of transactional input.
+// The isolation levels of transactional input.
 const (
 	ReadCommitted   = "read_committed"
 	ReadUncommitted = "read_uncommitted"
@@ -32,29 +32,28 @@ type Options struct {
 	Start string
 	// Isolation is ReadCommitted (the default: aborted transactions are left out) or ReadUncommitted.
 	Isolation string
-	// Merge is MergeTimestamp (the default) or MergeNone: in which order records of different partitions are read.
+	// Merge is MergeTimestamp (the default) or MergeNone: the order of records from different partitions.
 	Merge string
 	// TopicID is the id of the topic that the positions are of, "" when not known: a topic that was deleted and created
 	// anew has another one. KeepTopicID, unless nil, stores the id before the first record is read.
 	TopicID     string
 	KeepTopicID func(id string) error
-	// Epochs are the leader epochs of the records before the positions, as far as they are known: by them a log that
-	// was cut below a position and written anew is noticed. KeepEpochs, unless nil, stores them before a record of a
-	// new one is handed to Read; it is called from several goroutines, one at a time, and keeps nothing of its
-	// argument.
+	// Epochs are the known leader epochs of the records before the positions. With them the source detects a log that
+	// was cut below a position and written again. KeepEpochs, unless nil, stores them before Read returns a record of a
+	// new epoch. It is called from several goroutines, one at a time, and must not keep its argument.
 	Epochs     stream.Epochs
 	KeepEpochs func(stream.Epochs) error
-	// AllowDataLoss goes on at the nearest offset that exists when a position is no longer available; otherwise
-	// that is stream.ErrDataLoss.
+	// AllowDataLoss continues at the nearest offset that exists when a position is no longer available. Without it that
+	// is stream.ErrDataLoss.
 	AllowDataLoss bool
-	// FetchBytes is how much is asked of a partition at once. Default 1 MiB. ReadBytes is how many bytes of keys and
-	// values Read returns at most, unless one record alone has more. Default 1 MiB. A partition buffers two
-	// responses, and one record batch decompressed.
+	// FetchBytes is the size of one fetch from a partition. Default 1 MiB. ReadBytes is the maximum number of bytes of
+	// keys and values that Read returns, unless one record has more. Default 1 MiB. A partition buffers two responses
+	// and one decompressed record batch.
 	FetchBytes, ReadBytes int
-	// MaxWait is how long a broker may hold back an answer when there is nothing to read. Default 500 ms.
+	// MaxWait is how long a broker may delay its answer while there is nothing to read. Default 500 ms.
 	MaxWait time.Duration
 	// MaxRecordBytes is the limit on key and value of one record; a longer one is a dead letter. Default 1 MiB.
-	// MaxBatchBytes is the limit on what one compressed record batch expands to; the records of a larger one are one
+	// MaxBatchBytes is the limit on the decompressed size of one record batch. The records of a larger batch become one
 	// dead letter. Default 64 MiB.
 	MaxRecordBytes, MaxBatchBytes int
 }

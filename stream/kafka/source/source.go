@@ -17,15 +17,15 @@ import (
 	"motifd/stream/kafka/recordbatch"
 )
 
-// Source reads records of a topic's partitions. Every partition is fetched by a goroutine of its own over a connection
-// of its own, which waits with what it has fetched until Read takes it. Read merges them by their timestamps, or serves
-// those that wait in the order in which they came (Options.Merge).
+// Source reads the records of a topic's partitions. Each partition has a goroutine and a connection. The goroutine
+// fetches a chunk, and waits until Read has taken it. Read merges the chunks by timestamp, or returns them in the order
+// of arrival (Options.Merge).
 type Source struct {
 	opt Options
 	cl  *kafka.Client
 	dec *recordbatch.Decompressor
 	iso kafkago.IsolationLevel
-	// interval is how often the source looks for partitions that were added, and where they end.
+	// interval is the interval at which the source looks for added partitions, and for the ends of all partitions.
 	interval time.Duration
 
 	ctx    context.Context // done when the source is closed
@@ -33,16 +33,16 @@ type Source struct {
 	wg     sync.WaitGroup
 	merger *merger
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	started bool
 	closed  bool
 	start   stream.Positions // resolved by Seek
-	behind  map[int32]bool   // partitions that had records behind start then
+	behind  map[int32]bool   // partitions that had records from start on when Seek asked
 
-	gaps   gaps // offsets that hold no records for us
+	gaps   gaps // offsets without records for the reader
 	epochs *epochLog
 
-	lagMu sync.Mutex // not mu, which a Seek that waits for the brokers holds
+	lagMu sync.Mutex // not mu: Seek holds mu while it waits for the brokers
 	ends  map[int32]lagEnd
 }
 
@@ -69,13 +69,14 @@ func New(opt Options) (*Source, error) {
 	return s, nil
 }
 
-// Seek resolves where each partition is read from, and checks that the positions are available: one below the log
-// start (retention has removed the records) or beyond the end (the topic was created anew, or cut) is
-// stream.ErrDataLoss, unless AllowDataLoss is set; reading then goes on at the nearest offset that exists, and a
-// partition that is gone is forgotten. A position of a partition that is not to be read is an error.
+// Seek determines the start of reading in each partition, and checks that the positions are available. A position below
+// the log start (retention has removed the records) or beyond the end (the topic was created anew, or cut) is
+// stream.ErrDataLoss. With AllowDataLoss reading continues at the nearest offset that exists, and a deleted partition
+// is forgotten. A position in a partition that is not read is an error.
 //
-// Start is for partitions without a position. When others have one, and all are read, these were added to the topic
-// since, and are read from their beginning: nothing in them is old. It waits for the brokers until ctx is done.
+// Start applies to partitions without a position. If all partitions are read and others have a position, a partition
+// without one was added to the topic since, and is read from its beginning. Seek waits for the brokers until ctx is
+// done.
 func (s *Source) Seek(ctx context.Context, at stream.Positions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +130,8 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 			)
 		}
 	}
-	// The log's end for positions is the high watermark, whatever the isolation: a position inside an open transaction
-	// is in order.
+	// Positions are checked against the high watermark for either isolation: a position inside an open transaction is
+	// valid.
 	ext, err := s.cl.Extents(ctx, s.opt.Topic, parts, kafkago.ReadUncommitted)
 	if err != nil {
 		return err
@@ -172,8 +173,7 @@ func (s *Source) seek(ctx context.Context, at stream.Positions) error {
 	return nil
 }
 
-// sameTopic returns the positions that count: none when the topic was deleted and created anew since, whatever it holds
-// by now.
+// sameTopic returns the positions that are still valid: none if the topic was deleted and created anew.
 func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Positions, error) {
 	id, err := topicID(ctx, s.cl, s.opt.Topic)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Source) sameTopic(ctx context.Context, at stream.Positions) (stream.Pos
 	return at, nil
 }
 
-// sameLogs is sameLog for all positions in the topic's n partitions; it leaves out the others.
+// sameLogs is sameLog for all positions in the topic's n partitions; it drops other positions.
 func (s *Source) sameLogs(ctx context.Context, at stream.Positions, n int32) (stream.Positions, error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -230,7 +230,7 @@ func (s *Source) sameLogs(ctx context.Context, at stream.Positions, n int32) (st
 	return out, g.Wait()
 }
 
-// starts returns where the partitions of some positions begin; those that are gone are left out.
+// starts returns the first offsets of the partitions that have a position, without deleted partitions.
 func (s *Source) starts(ctx context.Context, at stream.Positions) (stream.Positions, error) {
 	n, err := s.cl.Partitions(ctx, s.opt.Topic, 0)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Source) starts(ctx context.Context, at stream.Positions) (stream.Positi
 	return at, nil
 }
 
-// available returns pos if the partition holds it (or will hold it next), and else answers for the loss.
+// available returns pos if the partition holds it or ends there; otherwise it handles the loss.
 func (s *Source) available(p int32, pos int64, e kafka.Extent) (int64, error) {
 	to := min(max(pos, e.Start), e.End)
 	if to == pos {
@@ -268,16 +268,16 @@ func (s *Source) available(p int32, pos int64, e kafka.Extent) (int64, error) {
 	return to, nil
 }
 
-// Positions returns where each partition is read from, as Seek resolved it (nil before). A checkpoint that stores them
-// with its first batch keeps the meaning of Latest through a restart for partitions that had no record yet.
+// Positions returns the start of reading in each partition, as Seek determined it (nil before). A checkpoint stores
+// them with its first batch, so that Latest keeps its meaning after a restart for partitions without a record.
 func (s *Source) Positions() stream.Positions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.start)
 }
 
-// Lag implements stream.Lagger. A partition whose end has not been told for three intervals, as where brokers do not
-// answer, is absent. Under ReadCommitted a partition ends where the first open transaction begins.
+// Lag implements stream.Lagger. It leaves out a partition whose end is not known for three intervals, for example
+// because brokers do not answer. Under ReadCommitted a partition ends where its first open transaction begins.
 func (s *Source) Lag(at stream.Positions) map[int32]int64 {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
@@ -295,23 +295,23 @@ func (s *Source) Lag(at stream.Positions) map[int32]int64 {
 	return out
 }
 
-// lagEnd is where reading of a partition began, where the readable part of it ends, and when that was told.
+// lagEnd holds the start of reading in a partition, the end of its readable part, and when that end was valid.
 type lagEnd struct {
 	start, end int64
 	told       time.Time
 }
 
-// lagValid is for how many intervals the end of a partition holds.
+// lagValid is the number of intervals for which the end of a partition is valid.
 const lagValid = 3
 
-// setEnd notes where a partition ends.
+// setEnd notes the end of a partition.
 func (s *Source) setEnd(partition int32, end int64) {
 	s.lagMu.Lock()
 	defer s.lagMu.Unlock()
 	s.ends[partition] = lagEnd{s.ends[partition].start, end, time.Now()}
 }
 
-// watchEnds asks where the partitions end, for Lag: a fetcher does not while what it has fetched waits to be read.
+// watchEnds asks for the ends of the partitions, for Lag: a fetcher does not learn them while its chunk waits for Read.
 func (s *Source) watchEnds() {
 	for s.cl.Sleep(s.ctx, s.interval) == nil {
 		s.lagMu.Lock()
@@ -330,15 +330,15 @@ func (s *Source) watchEnds() {
 // Advance implements stream.Advancer.
 func (s *Source) Advance(at stream.Positions) { s.gaps.advance(at) }
 
-// Read returns the next records, at least one, and about ReadBytes of them at most unless one alone is larger. It
-// blocks until there are some, ctx is done, the source is closed or an error ends reading for good; errors of the
-// brokers do not, they are retried and shown by Events.Retry.
+// Read returns the next records: at least one, and at most about ReadBytes unless one record is larger. It blocks until
+// there are records, ctx is done, the source is closed, or an error ends reading. Broker errors do not end reading: the
+// source retries, and reports them to Events.Retry.
 func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	for {
-		switch { // what has been fetched before ctx was done is not handed out after
+		switch { // after ctx is done, no fetched records are returned
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case s.ctx.Err() != nil:
@@ -353,14 +353,14 @@ func (s *Source) Read(ctx context.Context) ([]stream.Record, error) {
 			return recs, nil
 		}
 		select {
-		case <-s.merger.some:
+		case <-s.merger.ready:
 		case <-ctx.Done():
 		case <-s.ctx.Done():
 		}
 	}
 }
 
-// run starts the fetchers with the first Read.
+// run starts the fetchers. The first Read calls it.
 func (s *Source) run(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -399,7 +399,7 @@ func (s *Source) goFetch(p int32, pos int64, behind bool) {
 	})
 }
 
-// watchPartitions starts to read partitions that are added to the topic, from their beginning. A topic that has fewer
+// watchPartitions reads partitions that are added to the topic, from their beginning. A topic with fewer partitions
 // than before was created anew.
 func (s *Source) watchPartitions(n int32) {
 	fewer := 0
@@ -454,9 +454,9 @@ func (s *Source) bound(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// Close ends a Read that is under way and all goroutines of the source. It may be called at any time, and twice.
+// Close ends a running Read and all goroutines of the source. It may be called at any time, and more than once.
 func (s *Source) Close() error {
-	s.cancel(errClosed) // before the lock, which a Seek that waits for the brokers holds
+	s.cancel(errClosed) // before the lock: Seek holds it while it waits for the brokers
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -15,11 +15,11 @@ import (
 	"motifd/stream/kafka/wire"
 )
 
-// topicIDVersion is the version of the metadata protocol from which brokers tell ids of topics (KIP-516, Kafka 2.8).
-// kafka-go knows none that does.
+// topicIDVersion is the first version of the metadata protocol with the ids of topics (KIP-516, Kafka 2.8). kafka-go
+// has only older versions.
 const topicIDVersion = 10
 
-// topicIDRequest asks any broker for the id of a topic. It is a protocol.RawExchanger, as fetchRequest is.
+// topicIDRequest asks any broker for the id of a topic. It is a protocol.RawExchanger, like fetchRequest.
 type topicIDRequest struct {
 	topic, clientID string
 }
@@ -48,7 +48,7 @@ func (r *topicIDRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error)
 	req = append(req, make([]byte, 16)...) // by its name, not its id
 	req = binary.AppendUvarint(req, uint64(len(r.topic))+1)
 	req = append(req, r.topic...)
-	req = append(req, 0, 0, 0, 0, 0) // its tags; no creation, no lists of what is allowed; tags
+	req = append(req, 0, 0, 0, 0, 0) // the topic's tags; no creation; no lists of permissions (two); tags
 	binary.BigEndian.PutUint32(req, uint32(len(req)-4))
 	if _, err := rw.Write(req); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func parseTopicID(body []byte) (string, error) {
 	return "", nil
 }
 
-// topicID asks for the id of a topic, "" when the brokers know none.
+// topicID asks for the id of a topic; "" if the brokers have none.
 func topicID(ctx context.Context, c *kafka.Client, topic string) (id string, err error) {
 	err = c.Retry(ctx, "topic id", topic, -1, func(ctx context.Context) error {
 		known, err := c.Supports(ctx, protocol.Metadata, topicIDVersion)
