@@ -6,33 +6,33 @@ import (
 	"motifd/dyngraph"
 )
 
-// Anchors is the index of oriented pattern edges by the labels that an update must have (DESIGN A3): an update meets
-// only those that it fits, whatever the number of plans. T is what the owner of the index keeps for each.
+// Anchors is the index of oriented pattern edges by the labels that an update must have (DESIGN A3). The cost of an
+// update depends on the pattern edges that it fits, not on the number of plans. T is the owner's data for each.
 type Anchors[T any] struct {
 	plans map[*Plan]*indexed[T]
 	round uint64
-	// byLabels holds the anchors by the labels that they ask for, AnyLabel included. masks counts those that have
-	// AnyLabel in the same places, so that only such combinations are looked up as there are.
+	// byLabels holds the anchors by their labels, AnyLabel included. masks counts the anchors by the positions of
+	// AnyLabel, so that only combinations that occur are looked up.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	// found is what was looked up since the plans changed, by labels: open addressing, at most half full. Label
-	// combinations that meet the same keys of byLabels share their fits, so that a label that no plan names costs a
-	// slot and no list.
+	// found caches the look-ups since the plans changed, by labels: open addressing, at most half full. Label
+	// combinations that match the same keys of byLabels share an entry, so a label that no plan names costs a slot and
+	// no list.
 	found  []slot[T]
 	n      int
-	shared map[matchedKeys]*Fits[T]
+	shared map[matchedKeys]*AnchorEntry[T]
 	kept   int // fits in the lists of shared
 }
 
-// slot is an entry of Anchors.found; it is free where fits is nil.
+// slot is an element of Anchors.found; it is empty if entry is nil.
 type slot[T any] struct {
 	labels labelTriple
-	fits   *Fits[T]
+	entry  *AnchorEntry[T]
 }
 
-// matchedKeys are the keys of Anchors.byLabels that a label combination meets: one at most for each mask.
+// matchedKeys are the keys of Anchors.byLabels that match a label combination: at most one for each mask.
 type matchedKeys struct {
-	masks uint8 // bit m: keys[m] is met
+	masks uint8 // bit m: keys[m] matches
 	keys  [8]labelTriple
 }
 
@@ -43,16 +43,17 @@ type Fit[T any] struct {
 	Of    T
 }
 
-// Fits is what updates of some labels fit. Label combinations with the same fits have one in common.
-type Fits[T any] struct {
+// AnchorEntry lists the oriented pattern edges that updates with some labels fit. Label combinations with the same list
+// share one entry.
+type AnchorEntry[T any] struct {
 	List []Fit[T] // in the order of the plans, then of the anchors
-	// Mark and Note are the owner's: when an update of either sign last came by, say. They are 0 at first.
+	// Mark and Note belong to the owner of the index, for example to note the last update of either sign. Both start
+	// as 0.
 	Mark [2]uint64
 	Note int
 }
 
-// What is looked up is forgotten, and looked up again, beyond these bounds: label combinations in the table, and fits
-// in all lists.
+// Beyond these limits the cached look-ups are dropped: label combinations in the table, and fits in all lists.
 const (
 	maxCombinations = 1 << 16
 	maxKept         = 1 << 20
@@ -109,13 +110,13 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 	}
 }
 
-// anchorLabels returns what an update must have to be tried against an order.
+// anchorLabels returns the labels that an update must have to be an anchor of an order.
 func anchorLabels(p *Plan, order int) labelTriple {
 	o := &p.Anchored[order]
 	return labelTriple{p.VertexLabels[o.Steps[0].Vertex], p.EdgeLabels[o.Edge], p.VertexLabels[o.Steps[1].Vertex]}
 }
 
-// mask tells where AnyLabel is.
+// mask returns the positions of AnyLabel as bits.
 func (k labelTriple) mask() int {
 	m := 0
 	for i, l := range [...]dyngraph.LabelID{k.from, k.edge, k.to} {
@@ -126,7 +127,7 @@ func (k labelTriple) mask() int {
 	return m
 }
 
-// wild returns k with AnyLabel in the places of a mask.
+// wild returns k with AnyLabel at the positions of a mask.
 func (k labelTriple) wild(mask int) labelTriple {
 	for i, l := range [...]*dyngraph.LabelID{&k.from, &k.edge, &k.to} {
 		if mask>>i&1 != 0 {
@@ -136,45 +137,45 @@ func (k labelTriple) wild(mask int) labelTriple {
 	return k
 }
 
-// Of returns what an update with these labels fits. It is the index's own, and holds until Set.
-func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *Fits[T] {
+// Of returns the entry of updates with these labels. The index owns it; it is valid until Set.
+func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *AnchorEntry[T] {
 	k := labelTriple{from, edge, to}
 	if 2*a.n >= len(a.found) {
 		a.widen()
 	}
 	at := a.slot(k)
-	if f := a.found[at].fits; f != nil {
+	if f := a.found[at].entry; f != nil {
 		return f
 	}
-	fits := a.lookUp(k)
+	entry := a.lookUp(k)
 	if a.kept > maxKept && len(a.shared) > 1 {
 		a.forget()
 		a.widen()
-		at, fits = a.slot(k), a.lookUp(k)
+		at, entry = a.slot(k), a.lookUp(k)
 	}
-	a.found[at] = slot[T]{k, fits}
+	a.found[at] = slot[T]{k, entry}
 	a.n++
-	return fits
+	return entry
 }
 
-// slot returns where the fits of k are, or belong.
+// slot returns the index in found of the entry of k, or of the empty slot for it.
 func (a *Anchors[T]) slot(k labelTriple) int {
 	mask := len(a.found) - 1
 	h := (uint64(k.from)<<32 | uint64(k.to)) ^ uint64(k.edge)*0xc2b2ae3d27d4eb4f
 	for at := int(h * 0x9e3779b97f4a7c15 >> 40); ; at++ {
-		if s := &a.found[at&mask]; s.fits == nil || s.labels == k {
+		if s := &a.found[at&mask]; s.entry == nil || s.labels == k {
 			return at & mask
 		}
 	}
 }
 
-// forget drops what was looked up.
+// forget drops the cached look-ups.
 func (a *Anchors[T]) forget() {
 	a.found, a.n = nil, 0
 	a.shared, a.kept = nil, 0
 }
 
-// widen makes room for more label combinations, or forgets them when they are very many.
+// widen makes room for more label combinations. Beyond maxCombinations it drops them.
 func (a *Anchors[T]) widen() {
 	if a.n >= maxCombinations {
 		a.forget()
@@ -182,15 +183,15 @@ func (a *Anchors[T]) widen() {
 	old := a.found
 	a.found = make([]slot[T], max(64, 2*len(old)))
 	for _, s := range old {
-		if s.fits != nil {
+		if s.entry != nil {
 			a.found[a.slot(s.labels)] = s
 		}
 	}
 }
 
-// lookUp returns the fits of k: those of an earlier label combination that meets the same keys, or new ones.
-func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
-	var met matchedKeys
+// lookUp returns the entry of k: that of an earlier label combination that matches the same keys, or a new one.
+func (a *Anchors[T]) lookUp(k labelTriple) *AnchorEntry[T] {
+	var keys matchedKeys
 	n := 0
 	for mask, count := range a.masks {
 		if count == 0 {
@@ -198,17 +199,17 @@ func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
 		}
 		w := k.wild(mask)
 		if anchors := a.byLabels[w]; len(anchors) > 0 {
-			met.masks |= 1 << mask
-			met.keys[mask] = w
+			keys.masks |= 1 << mask
+			keys.keys[mask] = w
 			n += len(anchors)
 		}
 	}
-	if fits := a.shared[met]; fits != nil {
-		return fits
+	if entry := a.shared[keys]; entry != nil {
+		return entry
 	}
 	found := make([]anchor[T], 0, n)
-	for mask, w := range met.keys {
-		if met.masks>>mask&1 != 0 {
+	for mask, w := range keys.keys {
+		if keys.masks>>mask&1 != 0 {
 			found = append(found, a.byLabels[w]...)
 		}
 	}
@@ -218,14 +219,14 @@ func (a *Anchors[T]) lookUp(k labelTriple) *Fits[T] {
 		}
 		return x.order - y.order
 	})
-	fits := &Fits[T]{List: make([]Fit[T], len(found))}
+	entry := &AnchorEntry[T]{List: make([]Fit[T], len(found))}
 	for i, x := range found {
-		fits.List[i] = Fit[T]{x.plan.plan, x.order, x.of}
+		entry.List[i] = Fit[T]{x.plan.plan, x.order, x.of}
 	}
 	if a.shared == nil {
-		a.shared = map[matchedKeys]*Fits[T]{}
+		a.shared = map[matchedKeys]*AnchorEntry[T]{}
 	}
-	a.shared[met] = fits
+	a.shared[keys] = entry
 	a.kept += len(found)
-	return fits
+	return entry
 }

@@ -233,7 +233,7 @@ func (s *stepper) search() error {
 	return s.countTotals()
 }
 
-// sideOf returns the index of a sign in Fits.Mark, and its bit in a concern.
+// sideOf returns the index of a sign in AnchorEntry.Mark, and its bit in a concern.
 func sideOf(sign dyngraph.Sign) int {
 	if sign == dyngraph.Deleted {
 		return 0

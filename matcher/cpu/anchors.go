@@ -24,10 +24,10 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
-	each   bool        // some request is not in the openings: it wants rows of a plan that is counted
+	each   bool        // some request is not in the anchor hits: it wants rows of a plan that is counted
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
-	found  [][]start // by Fits.Note: what is requested of it
+	found  [][]start // by AnchorEntry.Note: what is requested of it
 	used   int       // of b.starts
 }
 
@@ -88,12 +88,12 @@ func (a *anchors) of(i int) []start {
 
 // opened is of for rows, from what is known of the batch.
 func (a *anchors) opened(i int) []start {
-	open := a.b.openings().of(i)
-	if len(open) == 0 {
+	hits := a.b.anchorHits().of(i)
+	if len(hits) == 0 {
 		return nil
 	}
 	n := 0
-	for _, o := range open {
+	for _, o := range hits {
 		if o.c.asked.round == a.round {
 			n += len(o.c.asked.requests)
 		}
@@ -101,7 +101,7 @@ func (a *anchors) opened(i int) []start {
 	a.room(n)
 	fit := a.b.starts[a.used:a.used]
 	sorted := true
-	for _, o := range open {
+	for _, o := range hits {
 		if o.c.asked.round != a.round {
 			continue
 		}
@@ -180,7 +180,7 @@ func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
 }
 
 // requested returns what of the fits is requested, in the order of the requests.
-func (a *anchors) requested(fits *matcher.Fits[fitting]) []start {
+func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) []start {
 	if fits.Mark[0] == a.round {
 		return a.found[fits.Note]
 	}

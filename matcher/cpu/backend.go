@@ -71,9 +71,9 @@ type Backend struct {
 	plans     map[*matcher.Plan]*compiled
 	listed    []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
-	anchors  matcher.Anchors[fitting]
+	anchors  matcher.Anchors[anchorOrder]
 	progress *matcher.Progress
-	open     openings
+	hits     anchorHits
 	summed   int     // how many plans are
 	rounds   uint64  // of looking for anchors
 	starts   []start // room for what is found
@@ -161,7 +161,7 @@ func (b *Backend) Name() string { return "cpu" }
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.shared.Graph, b.delta = g, g, nil
 	b.filter.Load(g)
-	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[fitting]{}
+	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
 	b.neighbors.Load(int(g.IDBound()))
 	b.forget()
@@ -176,7 +176,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	old := b.plans
 	if before != b.filter.Generation() {
-		old, b.columns, b.anchors = nil, new(program.ListKeys), matcher.Anchors[fitting]{}
+		old, b.columns, b.anchors = nil, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
@@ -210,8 +210,8 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.prepareWildcards()
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
-	b.anchors.Set(live, func(i, order int) fitting { return newFitting(b.plans[live[i]], order) })
-	b.open.batch = 0
+	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
+	b.hits.batch = 0
 	b.summed = 0
 	for _, c := range b.plans {
 		if c.summed() {

@@ -1,0 +1,225 @@
+package cpu
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/program"
+)
+
+// anchorOrder is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have. The
+// bits decide whether a net edge with its labels can be an anchor, without reading the plan.
+type anchorOrder struct {
+	c        *compiled
+	o        *program.Order // of rows; may be nil
+	from, to uint32         // numbers of the candidate bits; the labels are known to fit
+	third    program.StepKey
+	how      anchorCheck
+	hasViews bool // the plan keeps counts from batch to batch, or did once: labels suffice
+}
+
+type anchorCheck uint8
+
+const (
+	byBits  anchorCheck = iota
+	bySteps             // one of several bits suffices
+	never               // rows of another order include it, or nothing can fit
+	byGroup             // counted without enumeration: by groups of net edges, not one by one
+)
+
+func newAnchorOrder(c *compiled, order int) anchorOrder {
+	q, o := c.plan.Query, c.rows[order]
+	f := anchorOrder{c: c, o: o, third: o.ThirdKey()}
+	if q.Emit == matcher.EmitCounts {
+		o = c.count[order]
+	}
+	switch {
+	case c.summed():
+		f.how, f.hasViews = byGroup, c.views != nil
+		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
+	case o == nil:
+		f.how = never
+	case len(o.Steps[0].OrTests)+len(o.Steps[1].OrTests) > 0:
+		f.how = bySteps
+	default:
+		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
+		if f.from == noBit || f.to == noBit {
+			f.how = never
+		}
+	}
+	return f
+}
+
+// noBit stands for a test that no vertex passes.
+const noBit = ^uint32(0)
+
+func bitOf(s *program.Step) uint32 {
+	if bit, some := s.Test.Bit(); some {
+		return bit
+	}
+	return noBit
+}
+
+// has reports whether a candidate bit is set.
+func has(bits []uint64, bit uint32) bool { return bits[bit>>6]>>(bit&63)&1 != 0 }
+
+// anchorHits lists, for each net edge of a batch, the oriented pattern edges of all plans that it can be the anchor of:
+// it has their labels and, where this is checked, candidates at both ends. The list is made once a batch.
+type anchorHits struct {
+	batch uint64 // Backend.phase of the list
+	list  []anchorHit
+	end   []uint32 // by net edge: the end of its hits in list
+	fits  [prefetchedHits]*matcher.AnchorEntry[anchorOrder]
+	read  uint64 // sum of the prefetched values, so that the compiler keeps the loads
+}
+
+type anchorHit struct {
+	c     *compiled
+	o     *program.Order
+	third program.StepKey
+}
+
+// admits reports whether the ends of a net edge are candidates for the first two steps of an order of rows; false if
+// the order is nil.
+func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
+	bits, words := b.filter.Bits(), b.filter.Words()
+	return o != nil && o.Steps[0].Passes(bits[int(n.From)*words:]) && o.Steps[1].Passes(bits[int(n.To)*words:])
+}
+
+// of returns the hits of net edge i.
+func (o *anchorHits) of(i int) []anchorHit {
+	from := uint32(0)
+	if i > 0 {
+		from = o.end[i-1]
+	}
+	return o.list[from:o.end[i]]
+}
+
+// anchorHits returns the hits of the staged batch.
+func (b *Backend) anchorHits() *anchorHits {
+	hits := &b.hits
+	if hits.batch == b.phase {
+		return hits
+	}
+	hits.batch = b.phase
+	hits.list, hits.end = hits.list[:0], hits.end[:0]
+	if cap(hits.list) > maxStarts {
+		hits.list = nil
+	}
+	for nets := b.delta.Net; len(nets) > 0; {
+		n := min(prefetchedHits, len(nets))
+		b.prefetchHits(nets[:n])
+		for i := range nets[:n] {
+			b.addHits(&nets[i], hits.fits[i])
+		}
+		nets = nets[n:]
+	}
+	return hits
+}
+
+// prefetchHits looks up the entries of net edges, and prefetches them and the bits of their ends: with many patterns,
+// addHits spends most of its time on these loads.
+func (b *Backend) prefetchHits(nets []dyngraph.NetEdge) {
+	hits, view, read := &b.hits, b.g.View(dyngraph.New), uint64(0)
+	bits, words := b.filter.Bits(), b.filter.Words()
+	for i := range nets {
+		n := &nets[i]
+		hits.fits[i] = b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
+		read += bits[int(n.From)*words] + bits[int(n.To)*words]
+	}
+	for _, f := range hits.fits[:len(nets)] {
+		if len(f.List) > 0 {
+			read += uint64(f.List[0].Of.from)
+		}
+	}
+	hits.read += read
+}
+
+// prefetchedHits is the number of net edges for which prefetchHits reads at once.
+const prefetchedHits = 64
+
+// addHits appends the hits of a net edge, of the pattern edges that it fits by its labels.
+func (b *Backend) addHits(n *dyngraph.NetEdge, fit *matcher.AnchorEntry[anchorOrder]) {
+	hits, bits, words := &b.hits, b.filter.Bits(), b.filter.Words()
+	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
+	for k := range fit.List {
+		f := &fit.List[k].Of
+		switch f.how {
+		case byBits:
+			if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
+				continue
+			}
+		case bySteps:
+			if *f.c.missing > 0 || !b.admits(f.o, n) {
+				continue
+			}
+		case never, byGroup:
+			continue
+		}
+		hits.list = append(hits.list, anchorHit{f.c, f.o, f.third})
+	}
+	hits.end = append(hits.end, uint32(len(hits.list)))
+}
+
+// Concern reports the plans that a staged batch concerns; see matcher.Capabilities.
+func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
+	noteOnce := func(c *compiled, sign dyngraph.Sign) {
+		if noted := &c.noted[program.SignIndex(sign)]; *noted != b.phase {
+			*noted = b.phase
+			note(c.at, sign)
+		}
+	}
+	if b.summed > 0 {
+		b.concernGroups(noteOnce)
+	}
+	if b.summed == len(b.plans) {
+		return
+	}
+	hits := b.anchorHits()
+	for i := range b.delta.Net {
+		for _, o := range hits.of(i) {
+			noteOnce(o.c, b.delta.Net[i].Sign)
+		}
+	}
+}
+
+// concernGroups notes the plans that are counted without enumeration. It looks up the labels of each group once, and
+// then checks net edges until one has candidates at both ends. If counts are kept from batch to batch, the labels
+// suffice.
+func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
+	b.groupNetEdges()
+	for _, g := range b.nets.Touched {
+		fits := b.anchors.Of(g.From, g.Edge, g.To).List
+		many := len(fits) > manyFits
+		for k := range fits {
+			f := &fits[k].Of
+			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) ||
+				f.c.views == nil && *f.c.missing > 0 {
+				continue
+			}
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				s := program.SignIndex(sign)
+				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g.Pairs[s])) {
+					note(f.c, sign)
+				}
+			}
+		}
+	}
+}
+
+// manyFits is the number of fitting plans above which candidate bits are checked before the plans are read: so many
+// plans are not in the cache.
+const manyFits = 16
+
+// anyFits reports whether both ends of some net edge have the candidate bits.
+func (b *Backend) anyFits(f *anchorOrder, pairs []program.NetPair) bool {
+	if f.from == noBit || f.to == noBit {
+		return false
+	}
+	bits, words := b.filter.Bits(), b.filter.Words()
+	for _, p := range pairs {
+		if has(bits[int(p.From)*words:], f.from) && has(bits[int(p.To)*words:], f.to) {
+			return true
+		}
+	}
+	return false
+}
