@@ -60,9 +60,9 @@ func (e *emitter) exceeded(request int, order uint32, cause matcher.Cause) (stop
 	return stop, err
 }
 
-// most tells how many rows of a group are wanted at most; negative: all. Rows that are put in order by their edges are
-// all wanted until they are.
-func (e *emitter) most(g rowGroup) int {
+// wanted returns the number of rows of a group that are wanted, negative for all. Rows that are sorted by their edges
+// are all wanted until they are sorted.
+func (e *emitter) wanted(g rowGroup) int {
 	req := &e.s.reqs[g.request]
 	if req.Limit == 0 || !g.layout.Determined {
 		return -1
@@ -70,8 +70,8 @@ func (e *emitter) most(g rowGroup) int {
 	return int(min(req.Limit-e.emitted[g.request], math.MaxInt32))
 }
 
-// left takes note of rows of a group that are beyond the limit, after all that are not.
-func (e *emitter) left(g rowGroup, rows int) error {
+// leftOut notes that rows of a group are beyond the limit. It is called after all other rows of the group.
+func (e *emitter) leftOut(g rowGroup, rows int) error {
 	r := &e.s.results[g.request]
 	r.Truncated, e.closed[g.request] = true, true
 	return nil

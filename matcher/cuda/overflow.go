@@ -23,21 +23,21 @@ type overflow struct {
 	of     int                // that group
 }
 
-// overflowGroup is what there is of a group.
+// overflowGroup holds the rows of a group so far.
 type overflowGroup struct {
-	rows rowsort.Sorted
-	most int // rows that are wanted, negative for all
-	lost int // rows that were left out
+	rows   rowsort.Sorted
+	wanted int // number of rows wanted, negative for all
+	lost   int // number of rows left out
 }
 
 // begin begins a part of a wave of these groups.
-func (o *overflow) begin(groups []rowGroup, most func(g rowGroup) int) {
+func (o *overflow) begin(groups []rowGroup, wanted func(g rowGroup) int) {
 	if len(o.groups) > 0 {
 		return
 	}
 	o.groups = make([]overflowGroup, len(groups))
 	for i, g := range groups {
-		o.groups[i].rows.Layout, o.groups[i].most = g.layout, most(g)
+		o.groups[i].rows.Layout, o.groups[i].wanted = g.layout, wanted(g)
 	}
 }
 
@@ -50,8 +50,8 @@ func (o *overflow) add(r run, rows []uint32) error {
 	if o.run == nil {
 		o.run, o.of = rowsort.NewRunWriter(g.rows.Layout), r.group
 	}
-	if g.most >= 0 {
-		n := min(len(rows)/r.width, g.most-int(o.run.Rows()))
+	if g.wanted >= 0 {
+		n := min(len(rows)/r.width, g.wanted-int(o.run.Rows()))
 		g.lost += len(rows)/r.width - n
 		rows = rows[:n*r.width]
 	}
@@ -99,7 +99,7 @@ func (o *overflow) rows(group int) int {
 
 // merge hands out the rows of all parts, group by group and in order, and drops them.
 func (o *overflow) merge(ctx context.Context, groups []rowGroup, take func(g rowGroup, rows []uint32) error,
-	left func(g rowGroup, rows int) error) error {
+	leftOut func(g rowGroup, rows int) error) error {
 	defer o.close()
 	for i, g := range groups {
 		err := o.groups[i].rows.Each(ctx, 0, func(rows matcher.Rows) error { return take(g, rows.Data) })
@@ -109,7 +109,7 @@ func (o *overflow) merge(ctx context.Context, groups []rowGroup, take func(g row
 	}
 	for i, g := range groups {
 		if n := o.groups[i].lost; n > 0 {
-			if err := left(g, n); err != nil {
+			if err := leftOut(g, n); err != nil {
 				return err
 			}
 		}

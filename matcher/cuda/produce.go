@@ -24,15 +24,15 @@ const (
 	waveRows = 1 << 24
 )
 
-// errGone ends a producer that nobody listens to.
-var errGone = errors.New("nobody listens")
+// errGone ends a producer whose consumer has ended.
+var errGone = errors.New("the consumer has ended")
 
 // producer searches waves and puts their rows in order, a part of a wave whenever they fill the ring.
 type producer struct {
 	*waves
-	ctx         context.Context
-	yield       func(*wave, error) bool
-	number, out int
+	ctx            context.Context
+	yield          func(*wave, error) bool
+	number, buffer int
 }
 
 // produce yields all waves, and nothing whenever it would wait for the device.
@@ -107,7 +107,7 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 	}
 	v := &wave{number: p.number, groups: groups, more: more, end: end, steps: p.j.meter.steps()}
 	if rows > 0 {
-		for p.busy[p.out] {
+		for p.busy[p.buffer] {
 			if !p.yield(nil, nil) {
 				return errGone
 			}
@@ -117,7 +117,7 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 			widths[i] = g.layout.Width()
 		}
 		p.trace.Begin(p.run.stream.q, device.LaneRows, "order", p.number)
-		runs, err := p.run.order.sort(p.wait, rows, p.out, widths)
+		runs, err := p.run.order.sort(p.wait, rows, p.buffer, widths)
 		p.trace.End(p.run.stream.q, device.LaneRows, "order", p.number, rows)
 		if err != nil {
 			return err
@@ -132,9 +132,9 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		if err := p.j.meter.ordered(runs, groups, took); err != nil {
 			return p.beyond(end)
 		}
-		v.out, v.runs = p.out, runs
-		p.busy[p.out] = true
-		p.out = 1 - p.out
+		v.buffer, v.runs = p.buffer, runs
+		p.busy[p.buffer] = true
+		p.buffer = 1 - p.buffer
 	}
 	if !p.yield(v, nil) {
 		return errGone

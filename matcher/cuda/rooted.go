@@ -137,13 +137,13 @@ func (b *Backend) rowsOf(
 	w.overflow.file.Budget = budget
 	t := b.edgeTies(ctx, take)
 	defer t.close()
-	w.take, w.most = take, func(rowGroup) int { return -1 }
+	w.take, w.wanted = take, func(rowGroup) int { return -1 }
 	if !layout.Determined {
 		w.take = t.rows
 	} else if limit > 0 {
-		w.most = func(rowGroup) int { return int(min(limit-found, math.MaxInt32)) }
+		w.wanted = func(rowGroup) int { return int(min(limit-found, math.MaxInt32)) }
 	}
-	w.left = func(rowGroup, int) error {
+	w.leftOut = func(rowGroup, int) error {
 		r.Truncated = true
 		return errStopped
 	}

@@ -59,13 +59,13 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	s.b.progress.Begin(&come, s.ofSign(e.net, uint32(len(s.b.delta.Net))))
 	defer s.b.progress.End(&come)
 	w.from, w.done = e.net, e.net
-	w.out = func(from, to uint32) { come.Done(s.ofSign(from, to)) }
+	w.handedOut = func(from, to uint32) { come.Done(s.ofSign(from, to)) }
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
-	w.most, w.left = e.most, e.left
+	w.wanted, w.leftOut = e.wanted, e.leftOut
 	t := s.b.edgeTies(ctx, e.group)
 	defer t.close()
-	w.within = func(g rowGroup, rows int) bool {
+	w.withinLimit = func(g rowGroup, rows int) bool {
 		req := &s.reqs[g.request]
 		if req.Limit > 0 {
 			return e.closed[g.request] || uint64(rows) <= max(cappedRows, cappedRows/cappedLimit*req.Limit)

@@ -11,64 +11,65 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// waves searches anchors in waves: as many at a time as give rows that fit the device's memory, where they are put in
-// order. It hands the rows out in that order. While the rows of one wave are copied and handed out, the next waves are
-// searched and put in order: the producer is a coroutine, which yields whenever it would wait for the device.
+// waves searches anchors in waves. A wave is a number of anchors whose rows are expected to fit into the device's
+// memory, where they are sorted. The rows are handed out in order. While the rows of one wave are copied and handed
+// out, the next waves are searched and sorted: the producer is a coroutine, which yields when it would wait for the
+// device.
 type waves struct {
 	run       *runner
 	j         *job
 	size      int      // tasks of the next wave
-	slowStart bool     // waves start small and grow slowly: a cap may leave later rows unwanted
-	rate      *float64 // rows per task in the last wave; negative: not known
-	// fill returns about size tasks for the anchors from one on, all tasks of each anchor, with the groups of their
-	// rows in order; none when no anchor is left. A task's anchor is its Net.
+	slowStart bool     // waves start small and grow slowly, because a cap may make later rows unwanted
+	rate      *float64 // rows per task in the last wave; negative: unknown
+	// fill returns about size tasks, from an anchor on, with the groups of their rows in order. An anchor's tasks stay
+	// together. It returns no task after the last anchor. A task's anchor is its Net.
 	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
 	// take receives the rows of a group, in order, in one call or several. They are valid during the call.
 	take func(g rowGroup, rows []uint32) error
-	// most returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out;
-	// left receives their number, after take received the others.
-	most func(g rowGroup) int
-	left func(g rowGroup, rows int) error
+	// wanted returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out;
+	// leftOut receives their number, after take received the others.
+	wanted  func(g rowGroup) int
+	leftOut func(g rowGroup, rows int) error
 
-	// within reports whether the number of rows of a group is within its limit; nil is no limit. A wave with a group
-	// beyond it, or during which the job's meter finds that a request is beyond a limit, is not handed out: the search
-	// ends with errOver.
-	within func(g rowGroup, rows int) bool
-	// from is the anchor to begin with, done the one from which on no wave was handed out, to, after errOver, the one
-	// behind the wave that is not.
+	// withinLimit reports whether the number of rows of a group is within its limit; nil is no limit. If a group is
+	// beyond its limit, or the job's meter finds a request beyond one during the wave, the wave is not handed out and
+	// the search ends with errOver.
+	withinLimit func(g rowGroup, rows int) bool
+	// from is the first anchor. The waves up to anchor done are handed out. After errOver, [done, to) are the anchors
+	// of the wave that is not handed out.
 	from, done, to uint32
-	// out, if not nil, receives the range of anchors whose rows have all been handed out.
-	out func(from, to uint32)
+	// handedOut, if not nil, receives the range of anchors whose rows have all been handed out.
+	handedOut func(from, to uint32)
 
 	ctx      context.Context
 	next     func() (*wave, error, bool)
 	ready    []*wave
 	busy     [2]bool // by output buffer
-	idle     bool    // nothing is left to do but to wait for the device
+	idle     bool    // there is nothing to do except wait for the device
 	ended    bool
-	fault    error // of the producer; returned once all that it yielded is handed out
+	fault    error // of the producer; returned after all waves that it yielded are handed out
 	overflow overflow
 	trace    *device.Trace
 }
 
-// rowGroup is an anchor and a request that have rows in common, and the layout of these.
+// rowGroup names the rows of one anchor and one request, and their layout.
 type rowGroup struct {
 	net, request uint32
 	layout       *rowsort.Layout
 }
 
-// wave is the rows of a wave in an output buffer, in order: all of them, or as many as the memory for rows held.
+// wave holds the sorted rows of a wave in an output buffer: all of them, or as many as the memory for rows held.
 type wave struct {
-	number, out int
-	groups      []rowGroup
-	runs        []run
-	more        bool     // others of the wave follow
-	end         uint32   // net edge behind those of the wave
-	steps       []uint64 // search steps so far, by request
-	err         error    // errOver: the wave is not handed out
+	number, buffer int
+	groups         []rowGroup
+	runs           []run
+	more           bool     // further rows of the wave follow
+	end            uint32   // the net edge after those of the wave
+	steps          []uint64 // search steps so far, by request
+	err            error    // errOver: the wave is not handed out
 }
 
-// waves returns waves of a job, without what they are filled with and who takes the rows. rate is of such waves.
+// waves returns the waves of a job. The caller sets fill, take, wanted and leftOut. rate is kept for similar waves.
 func (b *Backend) waves(j *job, rate *float64) *waves {
 	w := &waves{run: &b.run, j: j, rate: rate, trace: b.opt.Trace}
 	w.overflow.file.Open, w.overflow.memory = b.opt.CPU.TempFiles, b.opt.CPU.GroupMemory
@@ -119,8 +120,8 @@ func (w *waves) deliver(v *wave) (err error) {
 		case err == errOver:
 			w.to = v.end
 		case err == nil && !v.more:
-			if w.out != nil {
-				w.out(w.done, v.end)
+			if w.handedOut != nil {
+				w.handedOut(w.done, v.end)
 			}
 			w.done, w.j.meter.kept = v.end, v.steps
 		}
@@ -137,7 +138,7 @@ func (w *waves) deliver(v *wave) (err error) {
 		}
 		return w.drain(v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
 	}
-	w.overflow.begin(v.groups, w.most)
+	w.overflow.begin(v.groups, w.wanted)
 	if !w.admits(v) {
 		return errOver
 	}
@@ -153,12 +154,12 @@ func (w *waves) deliver(v *wave) (err error) {
 			return err
 		}
 		return w.pump() // the next waves are searched meanwhile
-	}, w.left)
+	}, w.leftOut)
 }
 
 // admits reports whether the groups of a wave, with the parts of it that overflow keeps, are within their limits.
 func (w *waves) admits(v *wave) bool {
-	if w.within == nil {
+	if w.withinLimit == nil {
 		return true
 	}
 	rows := make([]int, len(v.groups))
@@ -169,7 +170,7 @@ func (w *waves) admits(v *wave) bool {
 		rows[r.group] += r.rows
 	}
 	for i, g := range v.groups {
-		if rows[i] > 0 && !w.within(g, rows[i]) {
+		if rows[i] > 0 && !w.withinLimit(g, rows[i]) {
 			return false
 		}
 	}
@@ -230,7 +231,7 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	chunks := cut(v.runs, len(o.chunk[0])/4)
 	copied := func(i int) error {
 		c := chunks[i]
-		err := o.down.Read(o.chunk[i%2][:4*c.words], o.out[v.out]+kernels.Ptr(4*c.word))
+		err := o.down.Read(o.chunk[i%2][:4*c.words], o.out[v.buffer]+kernels.Ptr(4*c.word))
 		if err == nil {
 			err = o.down.Record(o.copied[i%2])
 		}
@@ -253,7 +254,7 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 			return err
 		}
 		if i+1 == len(chunks) {
-			w.busy[v.out] = false
+			w.busy[v.buffer] = false
 		}
 		if i == 0 {
 			w.trace.Begin(nil, device.LaneHost, "emit", v.number)
