@@ -19,32 +19,31 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	// Device is where kernels run. The Backend owns it and closes it.
+	// Device runs the kernels. The Backend owns it and closes it.
 	Device kernels.Device
-	// CPU configures the CPU backend that does what the device does not. Both share one candidate filter, which the CPU
-	// backend changes: CPU.Filter is set by New.
+	// CPU configures the CPU backend, which does the work that the device does not do. Both share one candidate filter,
+	// which the CPU backend changes; New sets CPU.Filter.
 	CPU cpu.Options
 	// Shape is the grid of the search; zero fills the device once.
 	Shape kernels.Shape
-	// Placement decides which searches the device does of those that it can; it needs a Clock. nil: all of them.
+	// Placement decides which of the searches that the device can do it does; it needs a Clock. nil: all of them.
 	Placement *placement.Placement
-	// RowMemory is how much device memory, in bytes, rows take while they are found and put in order: a wave of anchors
-	// that gives more is put in order in parts, which are merged. 0 is a sixteenth of what the device has, and 8 GiB at
-	// most.
+	// RowMemory is the device memory, in bytes, for rows that are found and sorted. A wave of anchors with more rows is
+	// sorted in parts, which are merged. 0 is a sixteenth of the device's memory, at most 8 GiB.
 	RowMemory int
-	// Memo bounds, in bytes, what the device keeps during a search of the numbers of neighbours that leaves can be
-	// mapped to. 0 is 4 GiB, negative keeps nothing.
+	// Memo is the maximum size, in bytes, of the memo of a search: for a vertex, the number of neighbours that leaves
+	// can be mapped to. 0 is 4 GiB, negative is no memo.
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
-	// Tasks is how many tasks, of 12 bytes, there are on the device at once at most; beside those of counts, there is
-	// room for as many that blocks of matches leave. 0 is 1<<24. Those of a wave of rows may be more.
+	// Tasks is the maximum number of tasks on the device, of 12 bytes each. A search for counts has room for as many
+	// again, which blocks of matches leave. 0 is 1<<24. A wave of rows may have more tasks.
 	Tasks int
-	// NoSteal turns stealing in the block off, NoMail work that goes between blocks.
+	// NoSteal turns off work stealing inside a block, NoMail the exchange of work between blocks.
 	NoSteal, NoMail bool
-	// NoFlat has counts made one task at a time, not in blocks of matches.
+	// NoFlat makes counts one task at a time, not in blocks of matches.
 	NoFlat bool
-	// Apart has every oriented pattern edge searched by itself, also where automorphisms map some to one another.
+	// Apart searches every oriented pattern edge by itself, also edges that an automorphism maps to one another.
 	Apart bool
 	// Clock returns nanoseconds from any origin; nil measures nothing.
 	Clock func() int64
@@ -52,10 +51,10 @@ type Options struct {
 	// With it Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by
 	// themselves.
 	Timeout func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc)
-	// Trace takes note of what happens on the device, and when; nil does not.
+	// Trace records the work of the device with its times; nil records nothing.
 	Trace *device.Trace
-	// Lost is called, once, when the device fails, with an error that kernels.OfDevice knows. The search in hand and
-	// all later ones are then the CPU backend's; what was emitted is not emitted again. Without Lost the search
+	// Lost is called once when the device fails, with an error that kernels.OfDevice accepts. The CPU backend then
+	// finishes the current search, without emitting results twice, and does all later ones. Without Lost the search
 	// returns the error.
 	Lost func(error)
 }
@@ -80,7 +79,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// minRows is the least number of rows that there is room for: those of 32 lanes, and some.
+// minRows is the minimum number of rows in the ring: those of 32 lanes, and some.
 const minRows = 64
 
 // Backend implements matcher.Backend.
@@ -93,11 +92,11 @@ type Backend struct {
 	delta    *dyngraph.Delta
 	plans    map[*matcher.Plan]*compiled
 	mirror   *mirror.Mirror
-	kinds    *kinds // of the staged batch, once the device is asked about it
+	kinds    *kinds // of the staged batch; made when the device first searches it
 	fits     placement.Sizer
 	run      runner
 	progress *matcher.Progress
-	lost     bool // the device failed and is not asked any more
+	lost     bool // the device has failed and is no longer used
 }
 
 // New returns a backend without a graph.
@@ -120,8 +119,8 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 	return can
 }
 
-// TellProgress sets whom searches tell how far they have come. Of rows that the device finds it tells which anchors
-// are handed out.
+// TellProgress sets the receiver of the progress of searches. For rows that the device finds, progress is the anchors
+// whose rows are handed out.
 func (b *Backend) TellProgress(p *matcher.Progress) {
 	b.progress = p
 	b.cpu.TellProgress(p)
@@ -130,7 +129,7 @@ func (b *Backend) TellProgress(p *matcher.Progress) {
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
 
-// beyond stands for programs of a plan that a device does not search: its pattern has too many edges.
+// beyond stands for the programs of a plan that the device cannot search, because its pattern has too many edges.
 var beyond = &compiled{}
 
 // A program has room for as many edges as a device searches.
@@ -182,7 +181,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		b.mirror.Early = b.clock() - began
 	}
 	woken := b.filter.Woken()
-	err := b.cpu.Stage(d) // finds candidates, while the device may be at the array
+	err := b.cpu.Stage(d) // finds candidates, while the device may be updating the array
 	if b.filter.Woken() != woken {
 		b.mirror.BitsStale = true
 	}
@@ -212,22 +211,21 @@ func (b *Backend) end(how mirror.Ending) {
 	b.traced()
 }
 
-// traced hands on what was traced. A device that failed has taken it along.
+// traced hands on the recorded trace. The trace of a failed device is lost.
 func (b *Backend) traced() {
 	if !b.lost {
 		b.opt.Trace.Flush()
 	}
 }
 
-// failed tells whether the CPU is to take over after an error: the device failed, and that is not the caller's to know
-// of.
+// failed reports whether the CPU takes over after an error: the device has failed and Options.Lost is set.
 func (b *Backend) failed(err error) bool {
 	if b.opt.Lost == nil || !kernels.OfDevice(err) {
 		return false
 	}
 	if !b.lost {
 		b.lost = true
-		_ = b.mirror.Free() // a device that failed may keep its memory; what it frees is for others
+		_ = b.mirror.Free() // a failed device may keep its memory; whatever is freed helps other processes
 		_ = b.run.Free()
 		b.opt.Lost(err)
 	}

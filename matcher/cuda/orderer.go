@@ -7,12 +7,12 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// chunkBytes is the size of each of the two pieces of host memory that rows are copied to.
+// chunkBytes is the size of each of the two host buffers to which rows are copied.
 const chunkBytes = 16 << 20
 
-// orderer holds what rows take on the device from when they are found until they are in host memory: the ring, two
-// buffers of ordered rows, so that one wave is copied while the next is put in order, and what the sort needs. Searches
-// and sorts follow each other on the runner's stream, copies go beside them on a stream.
+// orderer sorts rows on the device and copies them to the host. It holds the ring of found rows, two buffers of sorted
+// rows, so that one wave is copied while the next is sorted, and the scratch memory of the sort. Searches and sorts
+// follow each other on the runner's stream; copies run concurrently on a stream of their own.
 type orderer struct {
 	dev    kernels.Device
 	memory int
@@ -68,7 +68,7 @@ func (o *orderer) Free() error {
 	return first
 }
 
-// open makes what there is one of.
+// open makes the streams, events and host buffers.
 func (o *orderer) open() (err error) {
 	if o.down == nil {
 		if o.down, err = o.dev.NewStream(); err != nil {
@@ -96,14 +96,15 @@ func (o *orderer) open() (err error) {
 	if _, err = o.bits.Reserve(4 * kernels.MaxStride); err != nil {
 		return err
 	}
-	_, err = o.first.Reserve(1 << 20) // growing waits for what runs
+	_, err = o.first.Reserve(1 << 20) // growing it later would wait for running work
 	return err
 }
 
-// rowBytes is what a row of so many words takes: in the ring, twice with a key and its number, and twice in order.
+// rowBytes returns the memory for a row of a number of words: in the ring, twice as key and row number, and in two
+// output buffers.
 func rowBytes(stride int) int { return 4*stride + 2*(8+4) + 2*4*max(stride-1, 0) }
 
-// begin parts the memory for the rows of a job, which are searched on a stream.
+// begin divides the memory for the rows of a job. s is the stream of its searches.
 func (o *orderer) begin(j *job, s *stagedStream) error {
 	o.stream = s
 	if err := o.open(); err != nil {
@@ -136,7 +137,7 @@ func (o *orderer) begin(j *job, s *stagedStream) error {
 	return nil
 }
 
-// settle waits for what was asked of the streams.
+// settle waits for all work on the streams.
 func (o *orderer) settle() error {
 	err := o.stream.sync()
 	if e := o.down.Sync(); err == nil {
@@ -145,8 +146,8 @@ func (o *orderer) settle() error {
 	return err
 }
 
-// sort puts n rows of the ring in order into an output buffer and returns the runs of groups that they are of. A
-// group's rows are of the width given.
+// sort sorts n rows of the ring into an output buffer and returns the runs of their groups. widths has the width of the
+// rows of each group.
 func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
 	r := o.rows
 	r.N = n
@@ -164,7 +165,7 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	for i := range first {
 		first[i] = kernels.None
 	}
-	// now: where it is large, it waits for what was asked of the stream
+	// now: Put waits for the work on the stream if first is large
 	if err := o.stream.Put(&o.first, kernels.Bytes(first)); err != nil {
 		return nil, err
 	}
@@ -209,16 +210,16 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	return runs, wait()
 }
 
-// run is the rows of one group: how many, how wide.
+// run is the number and the width of the rows of one group.
 type run struct {
 	group, rows, width int
 }
 
-// runsOf turns where groups begin into runs, and tells by group where they go.
+// runsOf makes runs from the first rows of the groups, and sets the destination of each group.
 func runsOf(first []uint32, widths []int, n int) ([]run, []kernels.Place, error) {
 	var runs []run
 	places := make([]kernels.Place, len(first))
-	word, row := 0, 0 // of the group in hand
+	word, row := 0, 0 // of the current group
 	for g, at := range first {
 		if at == kernels.None {
 			continue

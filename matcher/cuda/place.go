@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cuda/placement"
 )
 
-// place has the requests that the device can answer answered: by it, or where the Placement says so by the CPU backend.
+// place answers the requests that the device can answer: on the device, or on the CPU where the Placement says so.
 func (s *batchSearch) place(ctx context.Context, here []int) error {
 	p := s.b.opt.Placement
 	if p == nil {
@@ -36,7 +36,7 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 	return nil
 }
 
-// wanting returns which of some requests want something: all that they are, as a rule, or none.
+// wanting returns those of some requests that want a kind of answer.
 func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 	n := 0
 	for _, i := range of {
@@ -56,15 +56,15 @@ func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 	return some
 }
 
-// receiver stands before the receiver of rows. Both sides give the same rows in the same order: when a search begins
-// again, those that are out are passed over.
+// receiver passes rows to the caller's receiver. Both sides find the same rows in the same order, so when a search
+// begins again on the other side, receiver skips the rows that it has already passed on.
 type receiver struct {
 	b       *Backend
 	emit    func(matcher.Rows) error
-	out     int   // rows that were handed on
-	over    int   // rows to pass over
-	took    int64 // nanoseconds of the receiver's, since begin
-	refused error // by the receiver
+	out     int   // rows passed on
+	over    int   // rows to skip
+	took    int64 // time that the caller's receiver took since begin, in nanoseconds
+	refused error // error of the caller's receiver
 }
 
 func (r *receiver) begin() { r.over, r.took = r.out, 0 }
@@ -86,8 +86,8 @@ func (r *receiver) rows(rows matcher.Rows) error {
 	return r.refused
 }
 
-// runner returns what answers requests on a side, for Placement.Run. When it is called again for the other side, that
-// goes on with rows where the first one stopped, and answers the other requests anew.
+// runner returns the function that answers requests on a side, for Placement.Run. Called again for the other side, it
+// continues with the rows where the first side stopped, and answers the other requests from the beginning.
 func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side, int64) (placement.Cost, bool, error) {
 	emit, emitting := s.out.emit, int64(0)
 	var refused error
@@ -121,15 +121,15 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side,
 			return placement.Cost{}, true, refused
 		}
 		if took -= emitting; device {
-			took -= s.catchUp // which is a part of it there
+			took -= s.catchUp // took includes it on this side
 			s.catchUp, s.b.mirror.Early = s.catchUp+s.b.mirror.Early, 0
 		}
 		return placement.Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
 	}
 }
 
-// timed calls f, for no longer than a number of nanoseconds unless that is 0, and tells how long it took and whether it
-// ended by itself.
+// timed calls f, with a time limit in nanoseconds unless that is 0. It returns how long f took, and whether f ended by
+// itself.
 func (b *Backend) timed(ctx context.Context, limit int64,
 	f func(context.Context) error) (took int64, done bool, err error) {
 	bounded := ctx
@@ -137,9 +137,9 @@ func (b *Backend) timed(ctx context.Context, limit int64,
 		var cancel context.CancelFunc
 		bounded, cancel = b.opt.Timeout(ctx, time.Duration(limit))
 		defer cancel()
-		// Launches are to end soon after the limit: a turn takes one to three microseconds. Some take several times as
-		// long, as there are two kernels in a launch for counts, and work that goes from warp to warp finds turns to
-		// make with each.
+		// Launches should end soon after the limit: a turn takes one to three microseconds. Some launches take several
+		// times as long, because a launch for counts has two kernels, and work that moves from warp to warp gets the
+		// turns of each.
 		b.run.turns = int(max(leastTurns, min(limit/1000, int64(b.opt.Slice))))
 		defer func() { b.run.turns = 0 }()
 	}

@@ -13,43 +13,43 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// runner launches searches: it holds what they share on the device.
+// runner launches searches. It holds the device memory that they share.
 type runner struct {
 	dev      kernels.Device
-	stream   stagedStream // of all work of a search but the copies of rows
+	stream   stagedStream // for all work of a search except the copies of rows
 	opt      Options
 	table    *table
-	uploaded bool // the programs
+	uploaded bool // the programs are on the device
 
 	program, image, shared, task, run, net, control, parked, box, mail, ring, memo device.Buffer
 
-	left, flatBox, flatMail device.Buffer // of counts in blocks of matches
+	left, flatBox, flatMail device.Buffer // for counts in blocks of matches
 
-	// In the memo is nothing above most; what is not above known is of searches before.
+	// The values in the memo are at most most. Values up to known are from earlier searches and are not valid.
 	known, most uint32
 
-	kinds *kinds // whose net edges are in net
+	kinds *kinds // the kinds whose net edges are in net
 	at    places
 
-	order orderer // of rows
+	order orderer // sorts rows
 
 	tally []kernels.Tally // of the job, by request, after the last launch
-	took  int64           // nanoseconds of the last launch
+	took  int64           // time of the last launch, in nanoseconds
 
-	// rows that a task of a batch gives, by what is searched, deletions and insertions; negative: not known
+	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
 	rate  [2]float64
-	turns int // of a warp in one launch, when fewer than Options.Slice
-	// How often work was split since Load: in blocks, and between them.
+	turns int // turns of a warp in one launch, if fewer than Options.Slice
+	// Number of times that work was split since Load: inside blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
-	// Of blocks of matches, since Load: parts that went to other warps, blocks that were kept for the next launch, and
-	// tasks that are not for blocks, which were left when those left before were done.
+	// Counts in blocks of matches, since Load: parts given to other warps; blocks kept for the next launch; tasks not
+	// suited to blocks that were left after the first such tasks were done.
 	given, kept, leftLater uint64
-	rows                   uint64 // that were found to be put in order, since Load
+	rows                   uint64 // rows found for sorting since Load
 }
 
-// places are where parts of runner.shared are, behind the tallies by request: whether to stop, by request; owners, by
-// program; columns of the memo.
+// places are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by request, the
+// owners by program, the columns of the memo.
 type places struct {
 	stop, owner, column int
 }
@@ -68,7 +68,7 @@ func (r *runner) buffers() []*device.Buffer {
 }
 
 func (r *runner) Free() error {
-	first := r.stream.Free() // nothing is under way in the others then
+	first := r.stream.Free() // waits for all work, so the other buffers are not in use
 	for _, b := range r.buffers() {
 		if err := b.Free(); first == nil {
 			first = err
@@ -88,25 +88,25 @@ type job struct {
 	old      bool
 	requests int
 	owner    []uint32 // by program: request
-	vertices int      // bound of ids
-	slots    int      // of the graph
-	memo     bool     // there is room for one
-	flat     bool     // some tasks are of counts that can be made by blocks of matches
+	vertices int      // all vertex ids are below it
+	slots    int      // slots of the graph's array
+	memo     bool     // there is room for a memo
+	flat     bool     // some tasks are counts that can be made in blocks of matches
 
 	stride  int // words of a row in the ring: its group, vertices, edges, and zeros
-	columns int // of the widest row's vertices
+	columns int // vertices of the widest row
 	ring    kernels.Ptr
 	room    int // rows that fill the ring
-	behind  int // rows that the warps of a launch may write to it once it is full
-	// found is called for rows that are not to be put in order, with their request as the group.
+	behind  int // rows that the warps of a launch may write after the ring is full
+	// found is called for rows that need no sorting, with their request as the group.
 	found func(request uint32, row []uint32)
-	shape kernels.Shape // of its searches
-	meter *meter        // of what is spent; nil when nobody measures
+	shape kernels.Shape // grid of its searches
+	meter *meter        // measures the cost; nil: not measured
 }
 
-// shape chooses the grid of a job whose warps may write so many bytes behind the ring's end each: patterns with very
-// many automorphisms, whose rows come in large portions, have fewer warps, so that the ring keeps three quarters of the
-// memory for rows.
+// shape chooses the grid of a job. Each warp may write a number of bytes (each) after the ring is full. Patterns with
+// many automorphisms write rows in large portions; their jobs have fewer warps, so that the ring keeps three quarters
+// of the memory for rows.
 func (r *runner) shape(rows bool, each int) kernels.Shape {
 	if r.opt.Shape.Warps() > 0 {
 		return r.opt.Shape
@@ -118,13 +118,13 @@ func (r *runner) shape(rows bool, each int) kernels.Shape {
 	return s
 }
 
-// begin uploads what the tasks of a job share.
+// begin uploads the data that all tasks of a job share.
 func (r *runner) begin(j *job) error {
 	if err := r.stream.open(); err != nil {
 		return err
 	}
 	if !r.uploaded {
-		// A search that failed leaves nothing that the next one would not write again.
+		// The next search overwrites everything that a failed search leaves.
 		if err := r.program.Put(kernels.Bytes(r.table.programs)); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (r *runner) begin(j *job) error {
 			matches = max(matches, 1+int(p.Images))
 		}
 	}
-	behind := 1 // one match of a request is enough, and a warp writes it by itself
+	behind := 1 // one match of a request is enough, and a warp writes it alone
 	if j.found == nil {
 		behind = kernels.RowsBehind(max(j.stride, 1), matches)
 	}
@@ -172,7 +172,7 @@ func (r *runner) begin(j *job) error {
 		return err
 	}
 	columns, used := r.columns(j)
-	// One copy, since each takes about as long as another.
+	// One copy: small copies take about equally long, whatever their size.
 	r.at.stop = j.requests * len(kernels.BytesOf(&kernels.Tally{}))
 	r.at.owner = r.at.stop + 4*j.requests
 	r.at.column = r.at.owner + 4*len(j.owner)
@@ -185,7 +185,7 @@ func (r *runner) begin(j *job) error {
 	return r.forget(j, used)
 }
 
-// columns returns the columns of the memo by those of the programs that a job has, and how many there are.
+// columns returns, for each memo column of the programs, its column in the memo of a job, and the number of these.
 func (r *runner) columns(j *job) (columns []uint32, used int) {
 	columns = slices.Repeat([]uint32{kernels.None}, max(1, len(r.table.columns)))
 	for i, o := range j.owner {
@@ -200,9 +200,9 @@ func (r *runner) columns(j *job) (columns []uint32, used int) {
 	return columns, used
 }
 
-// forget has the memo, of so many columns, know nothing: it holds for one phase of one batch. It takes no more memory
-// than it may. What is in it is not cleared but counts no more, as what is noted from here on is above it, until
-// numbers end.
+// forget makes the memo empty, with a number of columns: a memo is valid for one phase of one batch. It stays within
+// Options.Memo. The old values are not cleared. They become invalid because all new values are larger; when the range
+// of numbers is exhausted, the memo is cleared.
 func (r *runner) forget(j *job, used int) error {
 	size := 4 * j.vertices * used
 	j.memo = size > 0 && size <= r.opt.Memo
@@ -211,7 +211,7 @@ func (r *runner) forget(j *job, used int) error {
 	}
 	fresh, err := r.memo.Reserve(size)
 	var short *kernels.MemoryError
-	if errors.As(err, &short) { // the search does without
+	if errors.As(err, &short) { // the search does without a memo
 		j.memo = false
 		return nil
 	}
@@ -229,7 +229,7 @@ func (r *runner) forget(j *job, used int) error {
 	return err
 }
 
-// spread has the device make the tasks of runs, n in all, in net edges that are in net.
+// spread makes the tasks of runs on the device, n in all, from the net edges in net.
 func (r *runner) spread(runs []kernels.Run, n int) error {
 	if n == 0 {
 		return nil
@@ -248,17 +248,16 @@ func badOutput(format string, args ...any) error {
 	return &kernels.Error{Op: "a search", Err: fmt.Errorf("it put out "+format, args...)}
 }
 
-// tally is what was counted for a request. Numbers beyond 128 bits are not the device's: over tells that the count is
-// void.
+// tally is the count of a request. over is true if it exceeds 128 bits, which the device cannot count.
 type tally struct {
 	count matcher.Count
 	over  bool
 }
 
-// counted returns what was counted for a request.
+// counted returns the count of a request.
 func (r *runner) counted(request int) tally {
 	t := &r.tally[request]
-	// A warp whose own sum does not fit has given the largest number.
+	// A warp whose own sum does not fit has written the largest number.
 	most := t.High == ^uint64(0) && t.Low == ^uint64(0)
 	return tally{matcher.Count{Hi: t.High, Lo: t.Low}, t.Over != 0 || most}
 }

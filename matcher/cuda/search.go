@@ -12,8 +12,8 @@ import (
 	"motifd/matcher"
 )
 
-// Search implements matcher.Backend: it parts the requests in those of the device and those of the CPU backend, and
-// merges their groups.
+// Search implements matcher.Backend: it divides the requests between the device and the CPU backend, and merges their
+// groups.
 func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
 	emit func(matcher.Group) error, over matcher.Exceeded) ([]matcher.Result, error) {
 	here, there := make([]int, 0, len(reqs)), []int(nil) // requests of the device, and of the CPU
@@ -31,7 +31,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		return b.cpu.Search(ctx, sign, reqs, emit, over)
 	}
 	s := newBatchSearch(b, sign, reqs, emit, over)
-	if len(there) == 0 { // as a rule
+	if len(there) == 0 { // the usual case
 		return s.results, s.search(ctx, here)
 	}
 	m := newMerger(ctx, b, sign, reqs, there, s.results, emit, over)
@@ -46,8 +46,8 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return s.results, m.rest()
 }
 
-// takes tells whether a search is one for the device: what has to be metered group by group is the CPU's, as are large
-// patterns.
+// takes reports whether the device can do a search. Requests that are metered group by group, and large patterns, are
+// for the CPU.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
 	return b.plans[p] != beyond && !budget.Metered()
 }
@@ -65,7 +65,7 @@ type merger struct {
 	next  func() (matcher.Group, error, bool)
 	stop  func()
 	head  matcher.Group
-	cause matcher.Cause // of a head that is left out
+	cause matcher.Cause // if head is left out
 	there []int
 	have  bool
 	emit  func(matcher.Group) error
@@ -85,7 +85,7 @@ func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []match
 				return errStopped
 			}
 			return nil
-		}, func(k int, order uint32, cause matcher.Cause) (bool, error) { // comes in its turn, as a group does
+		}, func(k int, order uint32, cause matcher.Cause) (bool, error) { // in order, like a group
 			m.cause = cause
 			if !yield(matcher.Group{Request: there[k], Order: order}, nil) {
 				return false, errStopped
@@ -110,13 +110,13 @@ func (m *merger) close() {
 	m.stop()
 }
 
-// peek makes head the next group of the CPU's, if there is one.
+// peek sets head to the next group of the CPU, if there is one.
 func (m *merger) peek() (err error) {
 	m.head, err, m.have = m.next()
 	return err
 }
 
-// emitted emits a group of the device's, after those of the CPU's that come before it.
+// emitted emits a group of the device, after the CPU's groups that precede it.
 func (m *merger) emitted(g matcher.Group) error {
 	if err := m.before(g.Request, g.Order); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (m *merger) emitted(g matcher.Group) error {
 	return m.emit(g)
 }
 
-// over tells of a group of the device's that is left out.
+// over reports a group of the device that is left out.
 func (m *merger) over(request int, order uint32, cause matcher.Cause) (stop bool, err error) {
 	if err := m.before(request, order); err != nil {
 		return false, err
@@ -132,7 +132,7 @@ func (m *merger) over(request int, order uint32, cause matcher.Cause) (stop bool
 	return m.tell(request, order, cause)
 }
 
-// before hands on the CPU's groups that come before one of the device's.
+// before emits the CPU's groups that precede a group of the device.
 func (m *merger) before(request int, order uint32) error {
 	for m.have && (m.head.Order < order || m.head.Order == order && m.head.Request < request) {
 		if err := m.flush(); err != nil {
@@ -215,8 +215,8 @@ func (s *batchSearch) job(of []int) *job {
 	return j
 }
 
-// onDevice answers requests. When the device fails and that is not the caller's to know of, the CPU backend goes on
-// where it stopped.
+// onDevice answers requests. If the device fails and Options.Lost is set, the CPU backend continues where the device
+// stopped.
 func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	var totals, rows []int
 	for _, i := range here {
@@ -243,7 +243,7 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	return err
 }
 
-// onCPU has the CPU backend answer requests: those for rows from where they are out on, up to an anchor.
+// onCPU answers requests with the CPU backend. Requests for rows continue after the rows that are out, up to an anchor.
 func (s *batchSearch) onCPU(ctx context.Context, of []int, to uint32) error {
 	if len(of) == 0 {
 		return nil
@@ -284,9 +284,9 @@ func (s *batchSearch) onCPU(ctx context.Context, of []int, to uint32) error {
 	return nil
 }
 
-// finish has the rest of a group put out some of whose rows are: the CPU backend finds it again, and passes these over.
-// Whoever found it first did so within the limits, and what is out cannot be left out any more, so that there is no
-// bound.
+// finish emits the rest of a group that is emitted in part: the CPU backend finds the group again and skips the emitted
+// rows. No limit applies: the group was within the limits when it was found first, and emitted rows cannot be
+// withdrawn.
 func (s *batchSearch) finish(ctx context.Context) error {
 	e := &s.out
 	if e.request < 0 || e.whole || e.closed[e.request] {
@@ -331,8 +331,8 @@ func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 	return sub
 }
 
-// totals answers the requests that want a count or a witness, all in the same launches. When some are beyond a limit
-// the CPU backend answers these, and the device the others, anew.
+// totals answers the requests for a count or a witness, all in the same launches. If some exceed a limit, the CPU
+// backend answers these, and the device answers the others again.
 func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	if len(of) == 0 {
 		return nil
@@ -376,8 +376,8 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	return s.onCPU(ctx, wide, matcher.AllOrders)
 }
 
-// tasks searches for totals from every net edge that fits. What the tasks of a request and kind have in common is all
-// that the device is told: the net edges are there, sorted by kind, since the first search of the batch.
+// tasks searches for totals from every net edge that fits. It uploads only the common data of the tasks of a request
+// and kind: the net edges are on the device, sorted by kind, since the first search of the batch.
 func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	run := &s.b.run
 	all := s.starts(of)
