@@ -13,7 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/embedded"
 	"motifd/stream/kafka/kafkatest"
@@ -41,8 +40,9 @@ func TestTLSAndSASL(t *testing.T) {
 		{Mechanism: "scram-sha-256", User: "s256", Password: kafkatest.Always("secret-2")},
 		{Mechanism: "scram-sha-512", User: "s512", Password: kafkatest.Always("secret-5")},
 	} {
-		sink, _ := openSink(
+		sink, _ := kafkatest.OpenSink(
 			t,
+			publish.NewSink,
 			publish.SinkOptions{ClientOptions: with(conf, s), Topic: "t", AllowExisting: true},
 			0,
 			nil,
@@ -102,26 +102,6 @@ func TestClientCertificate(t *testing.T) {
 }
 
 func newSource(t testing.TB, opt source.Options) *source.Source {
-	t.Helper()
 	opt.MaxWait = 20 * time.Millisecond
-	src, err := source.New(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, src.Close()) })
-	return src
-}
-
-func openSink(
-	t testing.TB,
-	opt publish.SinkOptions,
-	batch uint64,
-	m stream.Mark,
-	fresh bool,
-) (*publish.Sink, stream.Progress) {
-	t.Helper()
-	s, err := publish.NewSink(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	pr, err := s.Open(t.Context(), "stream-1", batch, m, fresh)
-	require.NoError(t, err)
-	return s, pr
+	return kafkatest.Open(t, source.New, opt)
 }

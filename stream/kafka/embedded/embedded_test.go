@@ -31,7 +31,8 @@ func TestEmbeddedOnDisk(t *testing.T) {
 			e, err := embedded.Open(opt)
 			require.NoError(t, err)
 			opt.Port = e.Port()
-			s, pr := openSink(t, publish.SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, batch-1, m,
+			s, pr := kafkatest.OpenSink(t, publish.NewSink,
+				publish.SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, batch-1, m,
 				batch == 1)
 			require.Equal(t, stream.Progress{Stream: "stream-1", Batch: batch, Known: true}, pr)
 			m = kafkatest.Publish(t, s, batch, kafkatest.Deltas(batch, 0, 10))
@@ -83,26 +84,6 @@ func TestEmbeddedListensOnLoopback(t *testing.T) {
 }
 
 func newSource(t testing.TB, opt source.Options) *source.Source {
-	t.Helper()
 	opt.MaxWait = 20 * time.Millisecond
-	src, err := source.New(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, src.Close()) })
-	return src
-}
-
-func openSink(
-	t testing.TB,
-	opt publish.SinkOptions,
-	batch uint64,
-	m stream.Mark,
-	fresh bool,
-) (*publish.Sink, stream.Progress) {
-	t.Helper()
-	s, err := publish.NewSink(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	pr, err := s.Open(t.Context(), "stream-1", batch, m, fresh)
-	require.NoError(t, err)
-	return s, pr
+	return kafkatest.Open(t, source.New, opt)
 }

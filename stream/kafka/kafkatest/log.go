@@ -200,6 +200,31 @@ func ReadN(t testing.TB, src stream.Source, n int) []stream.Record {
 	return out
 }
 
+// Open makes a source or a sink, which the test closes at its end.
+func Open[O any, E io.Closer](t testing.TB, make func(O) (E, error), opt O) E {
+	t.Helper()
+	e, err := make(opt)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+// OpenSink makes and opens a sink of the stream stream-1.
+func OpenSink[O any, S stream.Sink](
+	t testing.TB,
+	make func(O) (S, error),
+	opt O,
+	batch uint64,
+	m stream.Mark,
+	fresh bool,
+) (S, stream.Progress) {
+	t.Helper()
+	s := Open(t, make, opt)
+	pr, err := s.Open(t.Context(), "stream-1", batch, m, fresh)
+	require.NoError(t, err)
+	return s, pr
+}
+
 // PublishBatch publishes a batch.
 func PublishBatch(
 	ctx context.Context,

@@ -21,8 +21,8 @@ func BenchmarkProduce(b *testing.B) {
 		for _, compression := range []string{"none", "lz4"} {
 			b.Run(fmt.Sprintf("partitions=%d/%s", parts, compression), func(b *testing.B) {
 				e := kafkatest.OpenLog(b, admin.Topic{Name: "out", Partitions: parts})
-				s, _ := openSink(
-					b,
+				s, _ := kafkatest.OpenSink(b, NewSink,
+
 					SinkOptions{
 						ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}},
 						Topic:         "out",
@@ -63,8 +63,8 @@ func BenchmarkConsume(b *testing.B) {
 		for _, compression := range []string{"none", "lz4"} {
 			b.Run(fmt.Sprintf("partitions=%d/%s", parts, compression), func(b *testing.B) {
 				e := kafkatest.OpenLog(b, admin.Topic{Name: "in", Partitions: parts})
-				s, _ := openSink(
-					b,
+				s, _ := kafkatest.OpenSink(b, NewSink,
+
 					SinkOptions{
 						ClientOptions: kafka.ClientOptions{Brokers: []string{e.Addr()}},
 						Topic:         "in",

@@ -28,7 +28,7 @@ func TestPlainSinkErrorCodes(t *testing.T) {
 		batch := committed + 1
 		for attempt := 0; committed < batch; attempt++ {
 			if s == nil {
-				s, _ = openSink(t, opt, committed, m, batch == 1 && attempt == 0)
+				s, _ = kafkatest.OpenSink(t, NewSink, opt, committed, m, batch == 1 && attempt == 0)
 			}
 			var err error
 			m2, err := kafkatest.PublishBatch(t.Context(), s, batch, kafkatest.Deltas(batch, 0, 1), stream.Tail{})

@@ -42,7 +42,7 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster
 			New: func(t testing.TB, allowExisting bool) stream.Sink {
 				opt := opt
 				opt.AllowExisting = allowExisting
-				return newSink(t, opt)
+				return kafkatest.Open(t, NewSink, opt)
 			},
 			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
 			Visible: func(t testing.TB) streamtest.Output {

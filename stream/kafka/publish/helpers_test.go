@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"motifd/stream"
+	"motifd/stream/kafka/kafkatest"
 	"motifd/stream/kafka/source"
 )
 
@@ -18,14 +19,6 @@ var (
 	_ stream.Sink = (*Sink)(nil)
 	_ stream.Sink = (*TxnSink)(nil)
 )
-
-func newSink(t testing.TB, opt SinkOptions) *Sink {
-	t.Helper()
-	s, err := NewSink(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
 
 // crash stops a sink as the end of its process would: what waits is dropped, a transaction stays open. It returns when
 // the requests that were on their way have been answered, so that none arrives after the next Open.
@@ -49,10 +42,6 @@ func crash(t testing.TB, s stream.Sink) {
 }
 
 func newSource(t testing.TB, opt source.Options) *source.Source {
-	t.Helper()
 	opt.MaxWait = 20 * time.Millisecond
-	src, err := source.New(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, src.Close()) })
-	return src
+	return kafkatest.Open(t, source.New, opt)
 }

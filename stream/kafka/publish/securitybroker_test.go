@@ -60,7 +60,7 @@ func security(t *testing.T, b *brokertest.Secured, e *kafkatest.Cluster) {
 		t.Run(name, func(t *testing.T) {
 			opt := txnOutput(t, e, 1)
 			opt.Brokers, opt.TLS, opt.SASL = []string{w.addr}, kafkatest.Always(w.tls), w.sasl
-			s, _ := openTxnSink(t, opt, 0, nil, true)
+			s, _ := kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 			_, err := kafkatest.PublishBatch(t.Context(), s, 1, kafkatest.Deltas(1, 0, 3), stream.Tail{})
 			require.NoError(t, err)
 			require.Len(

@@ -21,14 +21,6 @@ import (
 	"motifd/stream/kafka/source"
 )
 
-func openSink(t testing.TB, opt SinkOptions, batch uint64, m stream.Mark, fresh bool) (*Sink, stream.Progress) {
-	t.Helper()
-	s := newSink(t, opt)
-	pr, err := s.Open(t.Context(), "stream-1", batch, m, fresh)
-	require.NoError(t, err)
-	return s, pr
-}
-
 // requireOnce checks that the output holds the given records once each.
 func requireOnce(t testing.TB, got []kafkatest.Seen, want ...[]stream.OutRecord) {
 	t.Helper()
@@ -53,8 +45,8 @@ func TestHeadersAndPartitions(t *testing.T) {
 		admin.Topic{Name: "dead"},
 		admin.Topic{Name: "control"},
 	)
-	s, pr := openSink(
-		t,
+	s, pr := kafkatest.OpenSink(t, NewSink,
+
 		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", DeadLetters: "dead", Control: "control"},
 		0,
 		nil,
@@ -118,7 +110,7 @@ func TestProduceFaults(t *testing.T) {
 	opt.Events.Retry = r.Event
 	var doubled atomic.Int64
 	opt.Events.Duplicates = func(_ string, _ int32, n int64) { doubled.Add(n) }
-	s, _ := openSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, opt, 0, nil, true)
 	var want [][]stream.OutRecord
 	batch := uint64(0)
 	for _, fault := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownTopicOrPartition,
@@ -165,7 +157,7 @@ func TestProduceFaults(t *testing.T) {
 // TestFatalProduceErrors ends the sink.
 func TestFatalProduceErrors(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "out", Config: map[string]string{"max.message.bytes": "1000"}})
-	s, _ := openSink(t, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, 0, nil, true)
 	require.NoError(t, s.Begin(t.Context(), 1))
 	require.NoError(t, s.Write(t.Context(), []stream.OutRecord{{Value: make([]byte, 2000), Batch: 1}}))
 	_, err := s.End(t.Context(), stream.Tail{})
@@ -180,7 +172,7 @@ func TestWriteIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	opt := SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", BatchBytes: 100, sendBytes: 1, roundBytes: 1}
 	opt.Events.Retry = func(string, string, int32, int, error) { cancel() }
-	s, _ := openSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, opt, 0, nil, true)
 	h := e.Cluster.Fault(kafkatest.FaultOn(kmsg.Produce, kerr.NotEnoughReplicas, -1))
 	defer h.Remove()
 	require.NoError(t, s.Begin(ctx, 1))
@@ -192,7 +184,7 @@ func TestWriteIsCancelled(t *testing.T) {
 func TestForeignWriterFences(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "out"})
 	cl := kafkatest.Reference(t, e)
-	s, _ := openSink(t, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}, 0, nil, true)
 	m := kafkatest.Publish(t, s, 1, kafkatest.Deltas(1, 0, 3))
 	kafkatest.Produce(t, cl, "out", 0, 0, kafkatest.Rec("", "intruder"))
 	require.NoError(t, s.Begin(t.Context(), 2))
@@ -200,13 +192,13 @@ func TestForeignWriterFences(t *testing.T) {
 	_, err := s.End(t.Context(), stream.Tail{})
 	require.ErrorIs(t, err, stream.ErrFenced)
 
-	_, err = newSink(
-		t,
+	_, err = kafkatest.Open(t, NewSink,
+
 		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"},
 	).Open(t.Context(), "stream-1", 1, m, false)
 	require.ErrorIs(t, err, stream.ErrMismatch)
-	shared, pr := openSink(
-		t,
+	shared, pr := kafkatest.OpenSink(t, NewSink,
+
 		SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out", AllowExisting: true},
 		1,
 		m,
@@ -222,13 +214,13 @@ func TestOutputIsChecked(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "out", Partitions: 2})
 	opt := SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}
 	open := func(opt SinkOptions, id string, batch uint64, m stream.Mark, fresh bool) error {
-		_, err := newSink(t, opt).Open(t.Context(), id, batch, m, fresh)
+		_, err := kafkatest.Open(t, NewSink, opt).Open(t.Context(), id, batch, m, fresh)
 		return err
 	}
 	expect := opt
 	expect.ExpectPartitions = 3
 	require.ErrorIs(t, open(expect, "stream-1", 0, nil, true), kafka.ErrPartitions)
-	s, _ := openSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, opt, 0, nil, true)
 	m := kafkatest.Publish(t, s, 1, kafkatest.Deltas(1, 0, 9))
 	require.NoError(t, s.Close())
 
@@ -254,7 +246,7 @@ func TestRecoveryFillsHoles(t *testing.T) {
 		e := kafkatest.OpenLog(t, admin.Topic{Name: "out", Partitions: 4})
 		cl := kafkatest.Reference(t, e)
 		opt := SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}
-		s, _ := openSink(t, opt, 0, nil, true)
+		s, _ := kafkatest.OpenSink(t, NewSink, opt, 0, nil, true)
 		m := kafkatest.Publish(t, s, 1, kafkatest.Deltas(1, 0, 20))
 		// A crash in batch 2 (or 3, with all of 2 published) leaves any prefix of each partition.
 		batch := uint64(2 + round%2)
@@ -280,7 +272,7 @@ func TestRecoveryFillsHoles(t *testing.T) {
 
 		var recovered uint64
 		opt.Events.Recovered = func(n uint64) { recovered = n }
-		s, pr := openSink(t, opt, 1, m, false)
+		s, pr := kafkatest.OpenSink(t, NewSink, opt, 1, m, false)
 		wantPr := stream.Progress{Stream: "stream-1", Batch: batch, Index: hole, Known: true}
 		if len(part) == 0 && batch == 3 { // that batch 2 is complete cannot be told
 			wantPr.Batch, wantPr.Index = 2, 40
@@ -304,7 +296,7 @@ func TestRecoveryFillsHoles(t *testing.T) {
 		crash(t, s)
 
 		// Batch 2 was committed, and the process died again: its mark must not hide what batch 3 had published.
-		s, _ = openSink(t, opt, 2, mid, false)
+		s, _ = kafkatest.OpenSink(t, NewSink, opt, 2, mid, false)
 		kafkatest.Publish(t, s, 3, want[2])
 		requireOnce(t, kafkatest.ReadTopic(t, cl, "out", 4), want...)
 		require.NoError(t, s.Close())
@@ -315,12 +307,12 @@ func TestRecoveryFillsHoles(t *testing.T) {
 func TestRetentionBehindTheMark(t *testing.T) {
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "out"})
 	opt := SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "out"}
-	s, _ := openSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, opt, 0, nil, true)
 	m := kafkatest.Publish(t, s, 1, kafkatest.Deltas(1, 0, 5))
 	kafkatest.Publish(t, s, 2, kafkatest.Deltas(2, 0, 5))
 	require.NoError(t, s.Close())
 	require.NoError(t, e.Cluster.DeleteRecords("out", 0, 7))
-	_, pr := openSink(t, opt, 1, m, false)
+	_, pr := kafkatest.OpenSink(t, NewSink, opt, 1, m, false)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2}, pr)
 }
 

@@ -20,7 +20,7 @@ func TestTransactionsTurnedOff(t *testing.T) {
 	e := kafkatest.Embedded(t)
 	opt := txnOutput(t, e, 2)
 	opt.TransactionTimeout = 200 * time.Millisecond
-	s, _ := openTxnSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 	m, err := kafkatest.PublishBatch(t.Context(), s, 1, kafkatest.Deltas(1, 0, 5), stream.Tail{})
 	require.NoError(t, err)
 	require.NoError(t, s.Begin(t.Context(), 2))
@@ -29,7 +29,7 @@ func TestTransactionsTurnedOff(t *testing.T) {
 	require.NoError(t, s.await(t.Context()))
 	require.Len(t, s.spool.all(), 2, "both partitions have some of it")
 	crash(t, s)
-	plain, pr := openSink(t, opt.SinkOptions, 1, m, false)
+	plain, pr := kafkatest.OpenSink(t, NewSink, opt.SinkOptions, 1, m, false)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Batch: 2, Known: true}, pr)
 	kafkatest.Publish(t, plain, 2, kafkatest.Deltas(2, 0, 9))
 	require.Len(t, e.Committed(t, opt.Topic), 14)
@@ -88,7 +88,7 @@ func TestOutputGroupElsewhere(t *testing.T) {
 func TestMarkersAreNoRecords(t *testing.T) {
 	e := kafkatest.Embedded(t)
 	opt := txnOutput(t, e, 1)
-	s, _ := openSink(t, opt.SinkOptions, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewSink, opt.SinkOptions, 0, nil, true)
 	kafkatest.Publish(t, s, 1, kafkatest.Deltas(1, 0, 5))
 	x := newTransactions(s.cl, "left open", time.Minute)
 	require.NoError(t, x.init(t.Context(), true))

@@ -107,7 +107,7 @@ func consoleConsumer(t *testing.T, b *brokertest.Broker, e *kafkatest.Cluster) {
 	r := newRun(t, e, 2, 30, 0, 12)
 	r.opt.BatchBytes, r.opt.Compression = 300, "zstd"
 	require.NoError(t, r.goOn(t, t.Context(), 2, nil))
-	s, _ := openTxnSink(t, r.opt, 2, r.mark, false)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 2, r.mark, false)
 	require.NoError(t, s.Begin(t.Context(), 3))
 	require.NoError(t, s.Write(t.Context(), kafkatest.Deltas(3, 0, 9))) // an aborted transaction between committed ones
 	require.NoError(t, s.dispatch(t.Context()))
@@ -144,7 +144,7 @@ func compacted(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 1)
 	r.opt.Topic = e.Topic(t, "upsert", 2, map[string]string{"cleanup.policy": "compact", "segment.ms": "100",
 		"min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "100", "max.compaction.lag.ms": "200"})
-	s, _ := openTxnSink(t, r.opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 0, nil, true)
 	present := map[string]string{}
 	published := 0
 	batch := uint64(0)

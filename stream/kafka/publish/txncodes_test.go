@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
-	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/kafkatest"
 )
 
@@ -21,24 +20,11 @@ func TestTxnErrorCodes(t *testing.T) {
 		t.Skip("long under the race detector; make test runs it")
 	}
 	log := kafkatest.OpenLog(t)
-	e := &kafkatest.Cluster{
-		Addr: log.Addr(),
-		Topic: func(t testing.TB, name string, partitions int, config map[string]string) string {
-			require.NoError(
-				t,
-				admin.EnsureTopics(
-					t.Context(),
-					kafkatest.Fast(log),
-					admin.Topic{Name: name, Partitions: partitions, Config: config},
-				),
-			)
-			return name
-		},
-	}
+	e := kafkatest.Of(log)
 	r := newRun(t, e, 1)
 	var s *TxnSink
 	open := func() error {
-		next := newTxnSink(t, r.opt)
+		next := kafkatest.Open(t, NewTxnSink, r.opt)
 		at, err := next.Open(t.Context(), "stream-1", r.committed, r.mark, !r.intended)
 		if err != nil {
 			crash(t, next)

@@ -19,7 +19,7 @@ func txnConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster,
 			New: func(t testing.TB, allowExisting bool) stream.Sink {
 				opt := opt
 				opt.AllowExisting = allowExisting
-				return newTxnSink(t, opt)
+				return kafkatest.Open(t, NewTxnSink, opt)
 			},
 			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
 			Visible: func(t testing.TB) streamtest.Output {

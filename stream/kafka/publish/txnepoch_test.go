@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream"
-	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/kafkatest"
 )
 
@@ -18,24 +17,11 @@ import (
 // for one that has been replaced. Nobody has claimed the output: the sink goes on, and each record is there once.
 func TestTxnEpochIsForgotten(t *testing.T) {
 	log := kafkatest.OpenLog(t)
-	e := &kafkatest.Cluster{
-		Addr: log.Addr(),
-		Topic: func(t testing.TB, name string, partitions int, config map[string]string) string {
-			require.NoError(
-				t,
-				admin.EnsureTopics(
-					t.Context(),
-					kafkatest.Fast(log),
-					admin.Topic{Name: name, Partitions: partitions, Config: config},
-				),
-			)
-			return name
-		},
-	}
+	e := kafkatest.Of(log)
 	r := newRun(t, e, 2, 5, 9, 5)
 	r.opt.TransactionTimeout = 200 * time.Millisecond // the log really aborts then
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 1, r.mark, false)
 	fault := func(key kmsg.Key, code *kerr.Error) func() {
 		h := log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: code, TopLevel: true})
 		return func() {

@@ -32,7 +32,7 @@ func batchOf(keys []int16) []int16 {
 func txnRoundTrips(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 3, 5, 5, 5, 0)
 	c := &cutter{}
-	s := newTxnSink(t, r.opt)
+	s := kafkatest.Open(t, NewTxnSink, r.opt)
 	c.install(s)
 	at, err := s.Open(t.Context(), "stream-1", 0, nil, true)
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestTxnRoutesAreAskedAgain(t *testing.T) {
 	e, log := cluster(t)
 	r := newRun(t, e, 3)
 	c := &cutter{}
-	s := newTxnSink(t, r.opt)
+	s := kafkatest.Open(t, NewTxnSink, r.opt)
 	c.install(s)
 	_, err := s.Open(t.Context(), "stream-1", 0, nil, true)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestTxnLeadersMove(t *testing.T) {
 	e, log := cluster(t)
 	r := newRun(t, e, 4)
 	r.opt.BatchBytes = 300
-	s, _ := openTxnSink(t, r.opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 0, nil, true)
 	for i := range 60 {
 		move := func() {
 			if i%3 != 0 {

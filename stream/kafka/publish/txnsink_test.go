@@ -38,7 +38,7 @@ func progressOf(t testing.TB, e *kafkatest.Cluster, opt TxnSinkOptions) progress
 // txnTransactions: what is in a transaction, how a batch is cut into several, and the offsets of the group.
 func txnTransactions(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 3, 25)
-	s, pr := openTxnSink(t, r.opt, 0, nil, true)
+	s, pr := kafkatest.OpenSink(t, NewTxnSink, r.opt, 0, nil, true)
 	require.Equal(t, stream.Progress{Stream: "stream-1", Known: true}, pr, "the first start publishes (stream, 0, 0)")
 	require.EqualValues(t, 3, s.Partitions())
 	p := progressOf(t, e, r.opt)
@@ -103,7 +103,7 @@ func txnAborts(t *testing.T, e *kafkatest.Cluster) {
 	r := newRun(t, e, 1, 5, 5)
 	r.opt.BatchBytes = 200
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 1, r.mark, false)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	recs, _ := r.input(2)
 	require.NoError(t, s.Write(t.Context(), recs[:4]))
@@ -120,7 +120,7 @@ func txnFencing(t *testing.T, e *kafkatest.Cluster) {
 		r := newRun(t, e, 2, 5, 25, 5)
 		r.opt.BatchBytes = 200
 		require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-		old, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+		old, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 1, r.mark, false)
 		recs, tail := r.input(2)
 		require.NoError(t, old.Begin(t.Context(), 2))
 		if middle {
@@ -187,7 +187,7 @@ func txnTimesOut(t *testing.T, e *kafkatest.Cluster) {
 		}
 	}
 	require.NoError(t, r.goOn(t, t.Context(), 1, nil))
-	s, _ := openTxnSink(t, r.opt, 1, r.mark, false)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 1, r.mark, false)
 	recs, tail := r.input(2)
 	require.NoError(t, s.Begin(t.Context(), 2))
 	require.NoError(t, s.Write(t.Context(), recs[:7]))
@@ -236,7 +236,7 @@ func txnRefusals(t *testing.T, e *kafkatest.Cluster) {
 		if change != nil {
 			change(&opt)
 		}
-		return newTxnSink(t, opt).Open(t.Context(), id, batch, m, fresh)
+		return kafkatest.Open(t, NewTxnSink, opt).Open(t.Context(), id, batch, m, fresh)
 	}
 	_, err := open(nil, "stream-2", 0, nil, true)
 	require.ErrorIs(t, err, stream.ErrOutputNotEmpty, "a new checkpoint")
@@ -293,7 +293,7 @@ func TestTxnForeignWriter(t *testing.T) {
 		e := kafkatest.Embedded(t)
 		r := newRun(t, e, 1, 3, 3)
 		r.opt.AllowExisting = allowed
-		s, _ := openTxnSink(t, r.opt, 0, nil, true)
+		s, _ := kafkatest.OpenSink(t, NewTxnSink, r.opt, 0, nil, true)
 		recs, tail := r.input(1)
 		_, err := kafkatest.PublishBatch(t.Context(), s, 1, recs, tail)
 		require.NoError(t, err)
@@ -357,11 +357,11 @@ func txnHanging(t *testing.T, e *kafkatest.Cluster) {
 	id, _, err := cl.ProducerID(t.Context())
 	require.NoError(t, err)
 	opt.openWait = time.Millisecond
-	_, err = newTxnSink(t, opt).Open(t.Context(), "stream-1", 0, nil, true)
+	_, err = kafkatest.Open(t, NewTxnSink, opt).Open(t.Context(), "stream-1", 0, nil, true)
 	require.ErrorIs(t, err, kafka.ErrHanging)
 	require.ErrorContains(t, err, fmt.Sprintf("partition 0, offset 0, of producer id %d, since ", id))
 	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TryAbort))
-	openTxnSink(t, opt, 0, nil, true)
+	kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 }
 
 func TestTxnHanging(t *testing.T) { txnHanging(t, kafkatest.Embedded(t)) }
@@ -371,7 +371,7 @@ func TestBuffersOfRetriedRequests(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		log := kafkatest.OpenLog(t)
 		e := kafkatest.Of(log)
-		s, _ := openTxnSink(t, txnOutput(t, e, 1), 0, nil, true)
+		s, _ := kafkatest.OpenSink(t, NewTxnSink, txnOutput(t, e, 1), 0, nil, true)
 		if fails {
 			log.Cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 				return nil, errors.New("connection drops"), true
@@ -414,7 +414,7 @@ func shortLived(t testing.TB, e *kafkatest.Cluster) TxnSinkOptions {
 // what was found again takes no time.
 func txnSlowSearch(t *testing.T, e *kafkatest.Cluster) {
 	opt := shortLived(t, e)
-	s, _ := openTxnSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 	require.NoError(t, s.Begin(t.Context(), 1))
 	const n = 2*maxSlow + 4 // every other one finds out that the transaction is lost
 	for i := range uint64(n) {
@@ -435,7 +435,7 @@ func TestTxnSlowSearch(t *testing.T) { txnSlowSearch(t, kafkatest.Embedded(t)) }
 func txnTooSlow(t *testing.T, e *kafkatest.Cluster) {
 	opt := shortLived(t, e)
 	for _, inTime := range []bool{false, true} {
-		s := newTxnSink(t, opt)
+		s := kafkatest.Open(t, NewTxnSink, opt)
 		_, err := s.Open(t.Context(), "stream-1", 0, nil, true)
 		require.NoError(t, err)
 		left, produce := 2*maxSlow, s.publisher.produce
@@ -477,7 +477,7 @@ func TestTxnTooSlow(t *testing.T) { txnTooSlow(t, kafkatest.Embedded(t)) }
 func TestTxnAbandonedAttempt(t *testing.T) {
 	e := kafkatest.Embedded(t)
 	opt := txnOutput(t, e, 1)
-	s, _ := openTxnSink(t, opt, 0, nil, true)
+	s, _ := kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 	produce, stop := s.publisher.produce, make(chan struct{})
 	var reader sync.WaitGroup
 	var held, was []byte

@@ -1,12 +1,13 @@
 package source
 
 import (
-	"motifd/stream"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"motifd/stream"
+	"motifd/stream/kafka/kafkatest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -14,12 +15,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var _ stream.Source = (*Source)(nil)
 
 func newSource(t testing.TB, opt Options) *Source {
-	t.Helper()
 	if opt.MaxWait == 0 {
 		opt.MaxWait = 20 * time.Millisecond
 	}
-	src, err := New(opt)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, src.Close()) })
-	return src
+	return kafkatest.Open(t, New, opt)
 }
