@@ -7,8 +7,8 @@ import (
 	"motifd/matcher"
 )
 
-// Advance brings a phase of the staged batch, and the one before it, into the numbers. It reports false if the set
-// cannot tell what the phase changes.
+// Advance adds a phase of the staged batch, and the phase before it, to the numbers. It reports false if the set cannot
+// compute the changes of the phase.
 func (f *ViewSet) Advance(k *Maintainer, phase uint64) bool {
 	for _, br := range f.views {
 		if !br.built || br.outdated() {
@@ -29,7 +29,7 @@ func (f *ViewSet) Overflowed() bool {
 	return slices.ContainsFunc(f.views, func(br *treeView) bool { return br.overflow })
 }
 
-// advanceViews brings one phase into the numbers of the views.
+// advanceViews adds one phase to the numbers of the views.
 func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
 	for _, br := range f.views {
 		if br.phase >= phase {
@@ -42,8 +42,8 @@ func (f *ViewSet) advanceViews(k *Maintainer, phase uint64) bool {
 	return true
 }
 
-// advanceSums finds how much a phase, the last one of the views, changes each quotient. The phase before it is asked
-// for earlier or never.
+// advanceSums computes the change of each quotient in a phase, which must be the last one of the views. The phase
+// before it must be computed earlier, or is never needed.
 func (f *ViewSet) advanceSums(k *Maintainer, phase uint64) bool {
 	for _, t := range f.trees {
 		if t.at[phase&1] == phase {
@@ -62,7 +62,7 @@ func haveAll(of []*treeView, phase uint64) bool {
 	return !slices.ContainsFunc(of, func(br *treeView) bool { return br.phase != phase })
 }
 
-// change returns how much a phase, which the views have, changes the number of homomorphisms. All terms have one sign.
+// change returns the change of the number of homomorphisms in a phase that the views include. All terms have one sign.
 func (t *treeSum) change(k *Maintainer) matcher.Count {
 	k.products(t.views)
 	var sum, large matcher.Count

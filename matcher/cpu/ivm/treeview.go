@@ -8,9 +8,8 @@ import (
 	"motifd/matcher/cpu/program"
 )
 
-// treeView keeps, for each image of a vertex of a pattern, the number of homomorphisms of a subtree that hangs from
-// that vertex by an edge: the sum, over the neighbours along the edge, of the product of the numbers of the child views
-// there.
+// treeView keeps, for each image of a pattern vertex (the root), the number of homomorphisms of a subtree that an edge
+// joins to the root: the sum, over the neighbours along the edge, of the product of the numbers of the child views.
 type treeView struct {
 	key        string
 	dir        dyngraph.Dir // of the edge, as the root sees it
@@ -18,8 +17,8 @@ type treeView struct {
 	rootLabel  dyngraph.LabelID
 	edgeLabel  dyngraph.LabelID
 	childLabel dyngraph.LabelID
-	children   []*treeView // views that hang from the far end of the edge; equal ones are adjacent
-	up         uint64      // key of labeladj: from the far end of the edge to its root
+	children   []*treeView // views whose root is the other end of the edge; equal ones are adjacent
+	up         uint64      // labeladj key of the way from the other end of the edge to the root
 
 	edges          *program.NetGroup   // net edges that fit the edge
 	along, against bool                // the root is the first, or the second, end of such net edges
@@ -27,7 +26,7 @@ type treeView struct {
 
 	built    bool
 	overflow bool   // a number exceeded 64 bits
-	phase    uint64 // the last phase that is in the numbers
+	phase    uint64 // the last phase that the numbers include
 	cells    []cell // by vertex
 	deltas   []delta
 }
@@ -48,7 +47,7 @@ type delta struct {
 // cell returns the cell of a vertex.
 func (br *treeView) cell(v dyngraph.VertexID) *cell { return &br.cells[v] }
 
-// clear forgets all numbers and makes room for n ids.
+// clear removes all numbers and makes room for n ids.
 func (br *treeView) clear(n int) {
 	br.cells = br.cells[:0]
 	br.grow(n)
@@ -86,7 +85,7 @@ func (br *treeView) concerned(phase uint64) bool {
 	return false
 }
 
-// outdated reports whether a batch was committed that is not in the numbers.
+// outdated reports whether a batch was committed that the numbers do not include.
 func (br *treeView) outdated() bool {
 	for _, g := range br.groups {
 		if g.LastChanged > br.phase {
@@ -109,7 +108,7 @@ func product(of []*treeView, w dyngraph.VertexID) (uint64, bool) {
 	return n, true
 }
 
-// build counts in the graph before the staged batch. The children are built.
+// build counts the numbers in the graph before the staged batch. The children must be built.
 func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	n := k.index.Vertices()
 	br.clear(n)
@@ -154,9 +153,9 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	return true
 }
 
-// apply brings the deletions or insertions of the staged batch into the numbers. The children have them already. A
-// phase changes the numbers by the deltas of the children over the edges of the graph before it, and by the edges that
-// it changes, with the new numbers of the children.
+// apply adds the deletions or insertions of the staged batch to the numbers. The children must have applied them. A
+// phase changes the numbers by the deltas of the children over the edges of the graph before it, and by the changed
+// edges, with the new numbers of the children.
 func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	br.deltas, br.phase = br.deltas[:0], phase
 	if !br.concerned(phase) {
@@ -184,7 +183,7 @@ func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	return br.built
 }
 
-// addEdge adds what one changed edge contributes.
+// addEdge adds the contribution of one changed edge.
 func (br *treeView) addEdge(v, w dyngraph.VertexID, inserted bool) bool {
 	n, fits := product(br.children, w)
 	br.overflow = br.overflow || !fits

@@ -44,14 +44,8 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster
 				opt.AllowExisting = allowExisting
 				return kafkatest.Open(t, NewSink, opt)
 			},
-			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
-			Visible: func(t testing.TB) streamtest.Output {
-				return streamtest.Output{
-					Main:        kafkatest.OutRecords(e.Committed(t, opt.Topic)),
-					DeadLetters: kafkatest.OutRecords(e.Committed(t, opt.DeadLetters)),
-					Control:     kafkatest.OutRecords(e.Committed(t, opt.Control)),
-				}
-			},
+			Crash:   func(t testing.TB, s stream.Sink) { crash(t, s) },
+			Visible: func(t testing.TB) streamtest.Output { return visible(t, e, &opt) },
 		}
 	})
 }
@@ -59,5 +53,14 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster
 func TestSinkConformance(t *testing.T) {
 	for name, variant := range sinkVariants {
 		t.Run(name, func(t *testing.T) { sinkConformance(t, kafkatest.Embedded, variant) })
+	}
+}
+
+// visible reads what a reader under read_committed sees of the topics of a sink.
+func visible(t testing.TB, e *kafkatest.Cluster, opt *SinkOptions) streamtest.Output {
+	return streamtest.Output{
+		Main:        kafkatest.OutRecords(e.Committed(t, opt.Topic)),
+		DeadLetters: kafkatest.OutRecords(e.Committed(t, opt.DeadLetters)),
+		Control:     kafkatest.OutRecords(e.Committed(t, opt.Control)),
 	}
 }

@@ -21,14 +21,8 @@ func txnConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster,
 				opt.AllowExisting = allowExisting
 				return kafkatest.Open(t, NewTxnSink, opt)
 			},
-			Crash: func(t testing.TB, s stream.Sink) { crash(t, s) },
-			Visible: func(t testing.TB) streamtest.Output {
-				return streamtest.Output{
-					Main:        kafkatest.OutRecords(e.Committed(t, opt.Topic)),
-					DeadLetters: kafkatest.OutRecords(e.Committed(t, opt.DeadLetters)),
-					Control:     kafkatest.OutRecords(e.Committed(t, opt.Control)),
-				}
-			},
+			Crash:   func(t testing.TB, s stream.Sink) { crash(t, s) },
+			Visible: func(t testing.TB) streamtest.Output { return visible(t, e, &opt.SinkOptions) },
 		}
 	})
 }
