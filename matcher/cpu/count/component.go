@@ -51,7 +51,7 @@ type quotientComponents struct {
 	tops [][]*component // by anchor edge; see anchored
 }
 
-// newComponents returns the components of a plan, which are made when they are asked for.
+// newComponents returns the components of a plan. Each is made when it is first used.
 func newComponents(g *dyngraph.Graph, s *Plan, names *componentKeys) *components {
 	ps := &components{
 		g:          g,
@@ -87,8 +87,8 @@ const (
 	Injective
 )
 
-// countsInjectively reports whether to keep the vertices of the pattern apart, counting from an anchor edge, or (-1) in
-// a whole graph.
+// countsInjectively reports whether counting from an anchor edge, or (-1) in a whole graph, keeps the vertices of the
+// pattern apart.
 func (c *Counter) countsInjectively(anchor int) bool {
 	switch {
 	case c.Strategy == ByQuotients && c.plan.Quotients != nil:
@@ -99,9 +99,9 @@ func (c *Counter) countsInjectively(anchor int) bool {
 	return c.comps.strategy(anchor) == Injective
 }
 
-// strategy returns the better strategy. Injective is better where only leaves remain and, by a factor of about two, for
-// patterns with several cycles. It can be worse by any factor where components must be eliminated together only because
-// they may meet.
+// strategy returns the faster strategy. Injective is faster where only leaves remain and, by a factor of about two, for
+// patterns with several cycles. It can be slower by any factor where components must be eliminated together only
+// because they may share images.
 func (ps *components) strategy(anchor int) Strategy {
 	w := &ps.strategies[anchor+1]
 	if *w == Auto {
@@ -127,7 +127,7 @@ func (ps *components) strategy(anchor int) Strategy {
 	return *w
 }
 
-// anchored returns the components of all blocks but the ends of a pattern edge.
+// anchored returns the components of all blocks except the ends of a pattern edge.
 func (ps *quotientComponents) anchored(edge int) []*component {
 	if ps.tops[edge] == nil {
 		e := ps.of.plan.Pattern.Query.Edges[edge]
@@ -137,8 +137,8 @@ func (ps *quotientComponents) anchored(edge int) []*component {
 	return ps.tops[edge]
 }
 
-// split divides a set of unmapped blocks into components: connected parts, joined where they conflict. Counts of
-// components multiply; the simplest come first.
+// split divides a set of unmapped blocks into components: connected parts, where parts that conflict are one component.
+// The counts of components multiply; the simplest components come first.
 func (ps *quotientComponents) split(mask uint32) []*component {
 	if l, ok := ps.list[mask]; ok {
 		return l
@@ -222,7 +222,7 @@ func (ps *quotientComponents) component(mask uint32) *component {
 	return p
 }
 
-// appendRanks appends the ranks of the edge's pattern edges; of identified ones only the lowest.
+// appendRanks appends the ranks of the edge's pattern edges; of identified edges only the lowest rank.
 func (e *Edge) appendRanks(to []int) []int {
 	if e.Multi == nil {
 		return append(to, e.rank)
@@ -235,11 +235,12 @@ func (e *Edge) appendRanks(to []int) []int {
 	return to
 }
 
-// chooseNext decides which block of a component is eliminated first.
+// chooseNext chooses the block of a component that is eliminated first.
 //
-// Connected parts that may meet are separated by eliminating the cheapest; the others are then components of their own.
-// Within a part, the block with the most edges to the separator comes first, then the one that leaves components with
-// the smallest separators, since counts by one or two images recur, then the one with the most edges.
+// Connected parts that may share images are separated by eliminating the cheapest part; the others are then components
+// of their own. Within a part, the block with the most edges to the separator comes first, then the block that leaves
+// components with the smallest separators, because counts for one or two images recur, then the block with the most
+// edges.
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestComponent(mask)
@@ -270,8 +271,8 @@ func (ps *quotientComponents) chooseNext(p *component) {
 	}
 }
 
-// textOf identifies equal components of different quotients: the same blocks with the same edges, which end in the same
-// vertices outside.
+// textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges
+// to the same vertices outside.
 func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string {
 	var b strings.Builder
 	var edges edgeSet
@@ -291,7 +292,7 @@ func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string 
 	return b.String()
 }
 
-// Component returns what is connected with some blocks within a set.
+// Component returns the blocks of a set that are connected with some blocks.
 func (q *Quotient) Component(of, set uint32) uint32 {
 	for {
 		grown := of
@@ -322,10 +323,10 @@ func (q *Quotient) widestSeparator(set uint32) int {
 // connected reports whether a set of blocks is connected.
 func (q *Quotient) connected(set uint32) bool { return q.Component(set&-set, set) == set }
 
-// cheapestComponent returns the connected part of a set that promises the fewest mappings: each block multiplies them,
-// each edge beyond the one that leads to a block divides them by far more. Single blocks that may meet each other come
-// last, since all that are left are counted together. A single block that may only meet larger parts is not kept back:
-// most often it is the cheapest.
+// cheapestComponent returns the connected part of a set with the fewest expected mappings: each block multiplies them,
+// and each edge beyond a spanning tree divides them by far more. Single blocks that may share an image with each other
+// come last, because they are counted together when only they are left. A single block that conflicts only with larger
+// parts does not come last: it is usually the cheapest.
 func (q *Quotient) cheapestComponent(mask uint32) uint32 {
 	best, least := mask, 0
 	if others := mask &^ q.conflicting(q.isolated(mask)); others != 0 {
@@ -348,7 +349,7 @@ func (q *Quotient) cheapestComponent(mask uint32) uint32 {
 	return best
 }
 
-// isolated returns the blocks of a set that are joined to no other of it.
+// isolated returns the blocks of a set that are joined to no other block of the set.
 func (q *Quotient) isolated(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
 		if v := bits.TrailingZeros32(m); q.Adj[v]&set == 0 {
@@ -358,7 +359,7 @@ func (q *Quotient) isolated(set uint32) (blocks uint32) {
 	return blocks
 }
 
-// conflicting returns the blocks of a set that may have the same image as another of it.
+// conflicting returns the blocks of a set that may have the same image as another block of the set.
 func (q *Quotient) conflicting(set uint32) (blocks uint32) {
 	for m := set; m != 0; m &= m - 1 {
 		if v := bits.TrailingZeros32(m); q.conflicts[v]&set != 0 {

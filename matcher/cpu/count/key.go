@@ -8,8 +8,8 @@ import (
 	"motifd/matcher/candidates"
 )
 
-// componentKey is what components are memoized by. Components of equal key, of whatever patterns, have as many mappings
-// for the same images of their separators, as long as equally many of their edges, by rank, see the whole graph.
+// componentKey is the key of a component in the memo. Components of any patterns with equal keys have the same count
+// for the same images of their separators, if the same number of their edges, by rank, see the whole graph.
 type componentKey struct {
 	first  uint32 // number of the first version; see Counter.version
 	shared bool   // by several components, or quotients
@@ -22,7 +22,7 @@ type componentKeys struct {
 	text []byte
 }
 
-// maxComponentKeys is the number of versions beyond which a counter forgets all components.
+// maxComponentKeys is the number of keys beyond which a counter drops all components.
 const maxComponentKeys = 1 << 31
 
 // of returns the key of a component.
@@ -41,8 +41,8 @@ func (n *componentKeys) of(ps *quotientComponents, p *component) *componentKey {
 	return name
 }
 
-// describe appends what the count of a component depends on, beside images. Blocks are numbered: those of the separator
-// in its order, then its own.
+// describe appends everything that the count of a component depends on, except images. Blocks are numbered: first those
+// of the separator in its order, then the component's own.
 func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 	q := ps.q
 	number := make([]int, len(q.BlockOf))
@@ -83,7 +83,7 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 	return to
 }
 
-// describe appends what a multi-edge, if there is one, asks for, and the ranks of its edges, by index.
+// describe appends the labels and directions of a multi-edge and the ranks of its edges, by index; nothing if b is nil.
 func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
 	if b == nil {
 		return to

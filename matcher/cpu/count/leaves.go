@@ -38,11 +38,11 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 	return c.countClasses(p.leaves)
 }
 
-// leafKeys are the keys of the memo that number no component but a kind of edge, and whether only what both graphs have
-// is visible.
+// leafKeys are the memo keys that stand not for a component but for a kind of edge, and for whether only edges of both
+// graphs are visible.
 const leafKeys = maxComponentKeys
 
-// long is the number of candidates from which on their count is memoized.
+// long is the number of candidates above which their count is memoized.
 const long = 64
 
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
@@ -51,15 +51,15 @@ func (c *Counter) isLong(v dyngraph.VertexID, e *Edge, to *filter) bool {
 	return len(nbr) >= long && (check || c.unlessImplied(to) != nil)
 }
 
-// sameLeaf reports whether two leaves, of one edge each that is no multi-edge, have the same candidates, up to what the
-// ranks of their edges let them see.
+// sameLeaf reports whether two leaves have the same candidates, apart from the visibility that the ranks of their edges
+// decide. Each leaf has one edge, which is not a multi-edge.
 func (c *Counter) sameLeaf(u, v int) bool {
 	a, b := &c.q.Edges[u][0], &c.q.Edges[v][0]
 	return a.From == b.From && a.kind == b.kind && c.q.filters[u].same(&c.q.filters[v])
 }
 
-// countAlike counts leaves of one kind. Those whose edges see only what both graphs have choose from a subset of what
-// the others choose from. They choose first; each choice takes one candidate from all that follow.
+// countAlike counts leaves of one kind. Leaves whose edges see only edges of both graphs choose from a subset of the
+// other leaves' candidates. They choose first; each choice removes one candidate for all later leaves.
 func (c *Counter) countAlike(leaves []int) matcher.Count {
 	total, taken := matcher.CountOf(1), uint64(0)
 	for _, narrow := range []bool{true, false} {
@@ -84,7 +84,7 @@ func (c *Counter) countAlike(leaves []int) matcher.Count {
 	return total
 }
 
-// countLeaf counts the candidates of a leaf apart from what is mapped, each as often as its edge joins it.
+// countLeaf counts the candidates of a leaf that are not images yet, each with the multiplicity of its edge.
 func (c *Counter) countLeaf(u int, to *filter, e *Edge) matcher.Count {
 	if e.Multi == nil {
 		return matcher.CountOf(c.countPlain(u, to, e))
@@ -95,7 +95,7 @@ func (c *Counter) countLeaf(u int, to *filter, e *Edge) matcher.Count {
 	return c.apart(c.sumWays(c.image[e.From], to, e), to, e, c.q.conflicts[u]&c.mapped)
 }
 
-// apart returns what is left of the candidates of a leaf, n, without the images of some mapped vertices.
+// apart returns n, the number of candidates of a leaf, without the images of some mapped vertices.
 func (c *Counter) apart(n matcher.Count, to *filter, e *Edge, conflicts uint32) matcher.Count {
 	for m := conflicts; m != 0 && !n.IsZero(); m &= m - 1 {
 		w := c.image[bits.TrailingZeros32(m)]
@@ -110,7 +110,7 @@ func (c *Counter) apart(n matcher.Count, to *filter, e *Edge, conflicts uint32) 
 	return n
 }
 
-// countPlain is countLeaf for an edge that is no multi-edge.
+// countPlain is countLeaf for an edge that is not a multi-edge.
 func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 	if !c.worker.Step() {
 		return 0
@@ -127,8 +127,9 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 	return n
 }
 
-// leavesOf counts the candidates of a leaf that are joined to data vertex v; in constant time, where the batch changes
-// no edge of v and the edge implies the filter. What a batch changes at a hub is counted once, not once an anchor.
+// leavesOf counts the candidates of a leaf that are joined to data vertex v. It takes constant time if the batch
+// changes no edge of v and the edge implies the filter. The changes of a batch at a hub are counted once, not for each
+// anchor.
 func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 	l, a := c.list(v, e), admission{to: c.unlessImplied(to)}
 	if !l.check && a.isEmpty() {

@@ -5,8 +5,8 @@ import (
 	"motifd/matcher"
 )
 
-// memo keeps counts of components by the images of their separators. It is a hash table that is emptied by a new
-// generation, since small batches must not pay for what a large one left.
+// memo keeps counts of components by the images of their separators. It is a hash table. A new generation empties it in
+// constant time, so that a small batch does not pay for the entries of a large one.
 type memo struct {
 	gen   uint32
 	used  int
@@ -19,8 +19,8 @@ type memoKey struct {
 	a, b      dyngraph.VertexID
 }
 
-// memoSlot holds no pointer, so the table costs the garbage collector nothing. A count beyond 128 bits is in wide, at
-// index lo; hi is then inWide.
+// memoSlot holds no pointer, so the garbage collector does not scan the table. A count beyond 128 bits is wide[lo]; hi
+// is then inWide.
 type memoSlot struct {
 	key    memoKey
 	gen    uint32
@@ -29,7 +29,7 @@ type memoSlot struct {
 
 const inWide = ^uint64(0)
 
-// maxMemo bounds the counts kept by one worker, at 32 bytes and a free slot each. Beyond it they are forgotten.
+// maxMemo limits the counts of one worker, which take 32 bytes and a free slot each. Beyond it the memo is emptied.
 const maxMemo = 1 << 20
 
 func (m *memo) reset() {

@@ -6,7 +6,7 @@ import (
 	"motifd/matcher/cpu/work"
 )
 
-// binding is what the count of a component depends on, beside the component.
+// binding is the state that the count of a component depends on: images and what is visible.
 type binding struct {
 	q      *Quotient           // at hand
 	part   *quotientComponents // its components
@@ -17,7 +17,7 @@ type binding struct {
 	origin origin
 }
 
-// openSum is a sum under way, over the images of a component's next block, of what remains of the component.
+// openSum is an unfinished sum over the images of a component's next block, of the counts of the rest of the component.
 type openSum struct {
 	rest   uint32 // blocks that remain
 	next   int
@@ -28,8 +28,8 @@ type openSum struct {
 	given  []*portion
 }
 
-// portion is some images of a sum, given away. The worker that gave it away waits for it once its own images are done,
-// since a sum may be a factor of another, or be memoized.
+// portion is a part of the images of a sum that is given to another worker. The giver waits for its result after its
+// own images, because the sum may be a factor of another one, or be memoized.
 type portion struct {
 	scene  binding
 	of     openSum
@@ -38,8 +38,8 @@ type portion struct {
 	done   bool // guarded by the pool
 }
 
-// shares reports whether sums are shared with other workers. Pendants of a path or spider are not, as its scratch
-// memory is in use.
+// shares reports whether sums may be shared with other workers. Sums of pendants of a path or spider may not, because
+// its scratch memory is in use.
 func (c *Counter) shares() bool { return c.worker.Hungry != nil && !c.paths.busy }
 
 // sumOver is the sum over images of a component's next block.
@@ -47,7 +47,7 @@ func (c *Counter) sumOver(p *component, images []dyngraph.VertexID, ways []match
 	return openSum{rest: p.mask &^ (1 << p.next), next: p.next, mapped: c.mapped, images: images, ways: ways}
 }
 
-// times multiplies a number by how often image i counts.
+// times multiplies a number by the multiplicity of image i.
 func (s *openSum) times(n matcher.Count, i int) matcher.Count {
 	if s.ways == nil {
 		return n
@@ -55,7 +55,7 @@ func (s *openSum) times(n matcher.Count, i int) matcher.Count {
 	return n.Mul(s.ways[i])
 }
 
-// addUp adds up a sum, some of whose images may be given away. rest are the components that remain.
+// addUp adds up a sum. It may give some of the images away. rest holds the components that remain.
 func (c *Counter) addUp(of openSum, rest []*component) (total matcher.Count) {
 	k := len(c.sums)
 	c.sums = append(c.sums, of)
@@ -84,7 +84,7 @@ func (c *Counter) addUp(of openSum, rest []*component) (total matcher.Count) {
 	return total
 }
 
-// share gives away half of the remaining images of the outermost sum that has any, if they are wanted.
+// share gives away half of the remaining images of the outermost unfinished sum, if another worker wants them.
 func (c *Counter) share() {
 	if !c.worker.Splits() {
 		return
@@ -107,10 +107,10 @@ func (c *Counter) share() {
 	}
 }
 
-// Resume resumes what another worker gave away.
+// Resume continues a portion that another worker has given away.
 func (c *Counter) Resume(p *work.Part) { c.addPortion(p.Work.(*portion)) }
 
-// addPortion adds up a portion. The counter may be waiting for a portion of another sum, with which it goes on
+// addPortion adds up a portion. The counter may be waiting for a portion of another sum, and continues with that sum
 // afterwards.
 func (c *Counter) addPortion(p *portion) {
 	scene, sums, common, ways, depth := c.binding, c.sums, c.common, c.ways, c.depth
