@@ -92,8 +92,8 @@ type Query struct {
 	Emit     Emit     `json:"emit"`
 	Backfill Backfill `json:"backfill"`
 
-	// MaxMatches caps what is emitted per batch and sign, 0 for no cap; ExactTotal asks for the exact total when
-	// the cap was reached (DESIGN S11). They go with EmitDeltas.
+	// MaxMatches is the maximum number of positives emitted per batch, 0 for no cap; ExactTotal asks for the exact
+	// total when the cap was reached (DESIGN S11). They go with EmitDeltas.
 	MaxMatches uint64 `json:"max_matches_per_batch,omitempty"`
 	ExactTotal bool   `json:"exact_total,omitempty"`
 	// WorkBudget bounds the search steps that one batch may spend on the query, 0 for no bound but Limits.

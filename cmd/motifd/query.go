@@ -52,7 +52,7 @@ type queryAddCmd struct {
 type queryFlags struct {
 	Emit               string `help:"${emit_help}" enum:"deltas,counts,exists" default:"deltas"`
 	Unit               string `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
-	MaxMatchesPerBatch uint64 `help:"Cap on the matches emitted per batch and sign; 0 is no cap."`
+	MaxMatchesPerBatch uint64 `help:"Maximum number of positives emitted per batch; 0 is no limit."`
 	ExactTotal         bool   `help:"Count beyond the cap, so that the batch record has the exact number."`
 	WorkBudget         uint64 `help:"Maximum search steps per batch, in addition to engine.limits; 0 is no limit."`
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`

@@ -206,8 +206,8 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	}
 }
 
-// manyFits is the number of fitting plans above which candidate bits are checked before the plans are read: so many
-// plans are not in the cache.
+// manyFits is the number of fitting plans above which candidate bits are checked before the plans are read, because the
+// plans are then not in the cache.
 const manyFits = 16
 
 // anyFits reports whether both ends of some net edge have the candidate bits.

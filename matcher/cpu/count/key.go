@@ -22,7 +22,7 @@ type componentKeys struct {
 	text []byte
 }
 
-// maxComponentKeys is the number of keys beyond which a counter drops all components.
+// maxComponentKeys is the number of versions of all keys above which a counter drops all components.
 const maxComponentKeys = 1 << 31
 
 // of returns the key of a component.

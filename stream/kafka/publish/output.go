@@ -69,11 +69,7 @@ func (o *Output) Open(
 			return stream.Progress{}, err
 		}
 		if on && !has {
-			return stream.Progress{}, fmt.Errorf(
-				"kafka: %w: set output.kafka.transactions: off, which lowers the guarantee to at-least-once, or use "+
-					"other brokers",
-				ErrNoTransactions,
-			)
+			return stream.Progress{}, fmt.Errorf("kafka: %w", ErrNoTransactions)
 		}
 		on = has
 	}
