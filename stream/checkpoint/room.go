@@ -38,23 +38,23 @@ const (
 
 // room admits writes while the disk has room for them.
 type room struct {
-	memTable int64
-	turn     chan struct{} // held by the write that looks for room; others wait behind it
-	writing  atomic.Int64  // bytes of the writes that are admitted and not yet in a table in memory
-	live     atomic.Int64  // the most that the tables of what is live take, as of the last look
-	// excess is how much larger than that they were after everything was merged. It should be 0; were it not, the bound
-	// would have each write merge everything for nothing. Guarded by turn.
+	memTable  int64
+	admission chan struct{} // held by the write that waits for room; other writes wait for it
+	writing   atomic.Int64  // bytes of the writes that are admitted and not yet in a table in memory
+	live      atomic.Int64  // maximum size of the tables of live data, as of the last hasRoom
+	// excess is by how much the tables exceeded live after everything was merged. It should be 0. If it were not and the
+	// limit did not include it, each write would merge everything in vain. Guarded by admission.
 	excess int64
 
 	mu     sync.Mutex    // taken with Pebble's lock held
-	merges map[int]int64 // the most that a running merge writes, by job
+	merges map[int]int64 // the maximum that a running merge writes, by job
 
-	disk, limit   atomic.Int64 // of the last look, with the write-ahead log
-	since, waited atomic.Int64 // since when a write waits, and how long those before it did, in nanoseconds
+	disk, limit   atomic.Int64 // size and limit including the write-ahead log, as of the last hasRoom
+	since, waited atomic.Int64 // start of the current wait, and total of earlier waits, in nanoseconds
 }
 
 func newRoom(memTable uint64) *room {
-	return &room{memTable: int64(memTable), turn: make(chan struct{}, 1), merges: make(map[int]int64)}
+	return &room{memTable: int64(memTable), admission: make(chan struct{}, 1), merges: make(map[int]int64)}
 }
 
 // listen has Pebble tell of its merges.
@@ -135,8 +135,8 @@ func (s *Store) apply(ctx context.Context, b *pebble.Batch) error {
 func (s *Store) admit(ctx context.Context, size int64) error {
 	r := s.db.room
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
+	case r.admission <- struct{}{}:
+		defer func() { <-r.admission }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -144,7 +144,7 @@ func (s *Store) admit(ctx context.Context, size int64) error {
 		if err := s.db.broken(); err != nil {
 			return err
 		}
-		fits, busy := s.look(size)
+		fits, busy := s.hasRoom(size)
 		if fits || merged && !busy { // a single write larger than the bound does not fit ever
 			break
 		}
@@ -173,8 +173,8 @@ func (s *Store) admit(ctx context.Context, size int64) error {
 	return nil
 }
 
-// look tells whether a write of that size fits, and whether something runs that may make room.
-func (s *Store) look(size int64) (fits, busy bool) {
+// hasRoom reports whether a write of a size fits, and whether a merge or flush is running that may make room.
+func (s *Store) hasRoom(size int64) (fits, busy bool) {
 	r := s.db.room
 	bytes, live := s.live()
 	bytes, live = bytes+r.excess, live+r.excess

@@ -25,7 +25,7 @@ type Batch[R any] struct {
 	growth  int         // factor of rows from one task to the next
 
 	encoding, waiting time.Duration
-	piece             pieces // encoding since the last chunk was sent
+	work              workTime // encoding since the last chunk was sent
 }
 
 // Begin returns a batch. The caller must call Close, and if it emits anything, Finish before that.

@@ -17,14 +17,14 @@ const (
 	mostPieceRows = 1 << 10 // when records are empty
 )
 
-// pieces adds up the times of repeated work.
-type pieces struct {
+// workTime adds up the times of repeated work.
+type workTime struct {
 	begin, end time.Time
 	busy       time.Duration
 }
 
 // add adds the time from begin until now.
-func (p *pieces) add(begin time.Time) {
+func (p *workTime) add(begin time.Time) {
 	if p.begin.IsZero() {
 		p.begin = begin
 	}
@@ -37,7 +37,7 @@ func (b *Batch[R]) inline(ev *matcher.Event, i, n int) error {
 	var begin time.Time // of the pieces since the last flush: reading the clock costs as much as a small piece
 	noted := func() {
 		if !begin.IsZero() {
-			b.piece.add(begin)
+			b.work.add(begin)
 			begin = time.Time{}
 		}
 	}
@@ -84,10 +84,10 @@ func (b *Batch[R]) flush() error {
 
 // send sends a chunk. It blocks until the receiver has room (backpressure).
 func (b *Batch[R]) send(c *[]R, cost int64) error {
-	if did := b.piece; !did.begin.IsZero() {
+	if did := b.work; !did.begin.IsZero() {
 		b.encoding += did.busy
 		b.s.opt.Span(Span{What: "encode", Batch: b.number, Begin: did.begin, End: did.end, Busy: did.busy})
-		b.piece = pieces{}
+		b.work = workTime{}
 	}
 	begin := time.Now()
 	err := b.s.opt.Send(b.ctx, b.number, c, cost)

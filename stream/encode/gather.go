@@ -26,14 +26,14 @@ func (b *Batch[R]) gather(ev *matcher.Event, i, n int) error {
 		b.task.add(ev, i, j)
 		i = j
 		if b.task.rows >= b.size() {
-			b.piece.add(begin)
+			b.work.add(begin)
 			if err := b.handOver(); err != nil {
 				return err
 			}
 			begin = time.Now()
 		}
 	}
-	b.piece.add(begin)
+	b.work.add(begin)
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (b *Batch[R]) receive(wait bool) (bool, error) {
 	if u == nil || err != nil {
 		return false, err
 	}
-	b.piece.add(begin)
+	b.work.add(begin)
 	if n := len(*u.chunk); n > 0 {
 		b.mean = u.cost / int64(n)
 	}

@@ -235,8 +235,8 @@ func (p *publisher) do(ctx context.Context, f func(ctx context.Context) error) e
 	return p.failed
 }
 
-// put adds a record of the main output.
-func (p *publisher) put(r *stream.OutRecord) {
+// addDelta adds a record of the main output.
+func (p *publisher) addDelta(r *stream.OutRecord) {
 	key := r.Key
 	if key == nil {
 		key = []byte(r.Query) // records without a match: those of a query stay in order
@@ -245,8 +245,8 @@ func (p *publisher) put(r *stream.OutRecord) {
 	p.add(&p.out.parts[kafka.PartitionOf(key, int32(len(p.out.parts)))], r.Key, r.Value, p.hs)
 }
 
-// aside adds a dead letter or a batch record of the present batch.
-func (p *publisher) aside(t *outTopic, index uint64, r *stream.OutRecord) {
+// addTailRecord adds a dead letter or the batch record of the current batch.
+func (p *publisher) addTailRecord(t *outTopic, index uint64, r *stream.OutRecord) {
 	p.hs, p.scratch = nameHeaders(p.hs[:0], p.scratch[:0], p.streamID, p.batch, index)
 	n := int32(len(t.parts))
 	i := int32(index % uint64(n))

@@ -52,7 +52,7 @@ func (p *publisher) add(to *outPart, key, value []byte, hs []recordbatch.Header)
 		size += len(h.Key) + len(h.Value) + recordOverhead
 	}
 	if to.builder != nil && to.builder.Size()+size > p.opt.BatchBytes {
-		p.seal(to)
+		p.closeBatch(to)
 	}
 	if to.builder == nil {
 		to.builder = &recordbatch.Builder{Compression: p.compression, Buf: p.buffers.get()}
@@ -65,8 +65,8 @@ func (p *publisher) add(to *outPart, key, value []byte, hs []recordbatch.Header)
 // recordOverhead bounds the bytes that a record needs besides key, value and headers.
 const recordOverhead = 32
 
-// seal closes a partition's current record batch, so that the next round sends it.
-func (p *publisher) seal(part *outPart) {
+// closeBatch closes a partition's current record batch, so that the next round sends it.
+func (p *publisher) closeBatch(part *outPart) {
 	b := part.builder
 	if b == nil {
 		return
@@ -75,10 +75,10 @@ func (p *publisher) seal(part *outPart) {
 	p.pending = append(p.pending, pendingBatch{to: part, count: b.Count, builder: b, size: b.Size()})
 }
 
-func (p *publisher) sealAll() {
+func (p *publisher) closeBatches() {
 	for _, t := range p.topics {
 		for i := range t.parts {
-			p.seal(&t.parts[i])
+			p.closeBatch(&t.parts[i])
 		}
 	}
 }

@@ -178,7 +178,7 @@ func (s *Sink) Write(ctx context.Context, recs []stream.OutRecord) error {
 			if s.there(s.out, recs[i].Batch, recs[i].Index) {
 				continue
 			}
-			s.put(&recs[i])
+			s.addDelta(&recs[i])
 			if s.worthSending() {
 				if err := s.dispatch(ctx); err != nil {
 					return err
@@ -207,7 +207,7 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 				if s.there(s.dead, s.batch, uint64(i)) {
 					continue
 				}
-				s.aside(s.dead, uint64(i), &t.DeadLetters[i])
+				s.addTailRecord(s.dead, uint64(i), &t.DeadLetters[i])
 				if s.worthSending() {
 					if err := s.dispatch(ctx); err != nil {
 						return err
@@ -219,7 +219,7 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 			}
 		}
 		if s.control != nil && t.BatchRecord != nil && !s.there(s.control, s.batch, 0) {
-			s.aside(s.control, 0, t.BatchRecord)
+			s.addTailRecord(s.control, 0, t.BatchRecord)
 		}
 		return s.flush(ctx)
 	})
@@ -240,7 +240,7 @@ func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 
 // dispatch sends what has gathered, and returns when it is under way.
 func (s *Sink) dispatch(ctx context.Context) error {
-	s.sealAll()
+	s.closeBatches()
 	if err := s.await(ctx); err != nil {
 		return err
 	}

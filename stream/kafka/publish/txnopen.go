@@ -233,7 +233,7 @@ func (s *TxnSink) acquireOnce(ctx context.Context, batch uint64, m outputOffsets
 	if err := s.addProgress(at, s.digest); err != nil {
 		return err
 	}
-	s.seal(&s.progress.parts[0])
+	s.closeBatch(&s.progress.parts[0])
 	s.launch(nil)
 	if err = s.await(ctx); err == nil {
 		err = s.tx.commit(ctx)

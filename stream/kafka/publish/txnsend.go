@@ -88,7 +88,7 @@ func (s *TxnSink) appended(c *produceBatch) error {
 
 // dispatch sends what has gathered, and returns when it is under way.
 func (s *TxnSink) dispatch(ctx context.Context) error {
-	s.sealAll()
+	s.closeBatches()
 	for attempt := 1; ; attempt++ {
 		err := s.arrived(ctx)
 		if err == nil {
@@ -106,7 +106,7 @@ func (s *TxnSink) commit(ctx context.Context, to publishPosition, at stream.Posi
 	if err := s.addProgress(to, s.next); err != nil {
 		return err
 	}
-	s.sealAll()
+	s.closeBatches()
 	for attempt := 1; ; attempt++ {
 		err := s.arrived(ctx)
 		if err == nil {

@@ -89,7 +89,7 @@ func (s *TxnSink) Write(ctx context.Context, recs []stream.OutRecord) error {
 					return err
 				}
 			}
-			s.put(r)
+			s.addDelta(r)
 			s.count++
 			if s.worthSending() {
 				if err := s.dispatch(ctx); err != nil {
@@ -110,7 +110,7 @@ func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 		}
 		if s.dead != nil {
 			for i := range t.DeadLetters {
-				s.aside(s.dead, uint64(i), &t.DeadLetters[i])
+				s.addTailRecord(s.dead, uint64(i), &t.DeadLetters[i])
 				if s.worthSending() {
 					if err := s.dispatch(ctx); err != nil {
 						return err
@@ -119,7 +119,7 @@ func (s *TxnSink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 			}
 		}
 		if s.control != nil && t.BatchRecord != nil {
-			s.aside(s.control, 0, t.BatchRecord)
+			s.addTailRecord(s.control, 0, t.BatchRecord)
 		}
 		return s.commit(ctx, to, t.Positions)
 	})
