@@ -42,8 +42,8 @@ type room struct {
 	admission chan struct{} // held by the write that waits for room; other writes wait for it
 	writing   atomic.Int64  // bytes of the writes that are admitted and not yet in a table in memory
 	live      atomic.Int64  // maximum size of the tables of live data, as of the last hasRoom
-	// excess is by how much the tables exceeded live after everything was merged. It should be 0. If it were not and the
-	// limit did not include it, each write would merge everything in vain. Guarded by admission.
+	// excess is by how much the tables exceeded live after everything was merged. It should be 0. If it were not and
+	// the limit did not include it, each write would merge everything in vain. Guarded by admission.
 	excess int64
 
 	mu     sync.Mutex    // taken with Pebble's lock held
