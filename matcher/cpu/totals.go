@@ -158,7 +158,7 @@ func (r *tasksRun) worker() {
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
 	if r.countPlan != nil {
-		s.counter.Start(r.countPlan, r.index, r.views.Terms())
+		s.counter.Start(r.countPlan, r.index, r.views.Counted())
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
 		if given != nil {

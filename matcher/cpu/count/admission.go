@@ -31,7 +31,7 @@ func (c *Counter) admission(u int, to *filter) admission {
 
 // unlessImplied returns a filter, nil if every data vertex that the block's edges lead to fits it.
 func (c *Counter) unlessImplied(to *filter) *filter {
-	if to.implied || c.terms != nil {
+	if to.implied || c.elsewhere != nil {
 		return nil
 	}
 	return to
@@ -56,7 +56,7 @@ func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 
 // fits reports whether a data vertex may be the image of a block whatever is mapped.
 func (c *Counter) fits(to *filter, w dyngraph.VertexID) bool {
-	return c.terms != nil || to.passes(c.bits, c.words, w)
+	return c.elsewhere != nil || to.passes(c.bits, c.words, w)
 }
 
 // admits reports whether a data vertex may be the image of a block beside what is mapped.

@@ -23,7 +23,7 @@ func (c *Counter) FromAnchor(
 		return more, less
 	}
 	c.origin = origin{a.Edge, a.From, a.To, n.From, n.To, label}
-	return c.countFromAnchor(c.terms == nil && c.countsInjectively(a.Edge))
+	return c.countFromAnchor(c.elsewhere == nil && c.countsInjectively(a.Edge))
 }
 
 // FromRoot counts the matches in a view of the graph in which pattern vertex u is mapped to v.
@@ -91,16 +91,12 @@ func (c *Counter) countFromAnchor(apart bool) (more, less matcher.Count) {
 	}
 	var none QuotientSet
 	for i, q := range c.plan.Quotients {
-		if c.terms != nil && c.terms[i].Elsewhere {
+		if c.elsewhere != nil && c.elsewhere[i] {
 			continue
 		}
 		if i > 0 && q.Finer.meets(&none) {
 			none.add(i)
 			continue
-		}
-		w := Weight{q.factor, q.negative}
-		if c.terms != nil {
-			w = c.terms[i].Weight
 		}
 		n, known := c.countQuotient(q, c.comps.quotients[i])
 		switch {
@@ -110,10 +106,10 @@ func (c *Counter) countFromAnchor(apart bool) (more, less matcher.Count) {
 				return more, less
 			}
 			none.add(i)
-		case w.Negative:
-			less = less.Add(n.Mul(w.Factor))
+		case q.Negative:
+			less = less.Add(n.Mul(q.Factor))
 		default:
-			more = more.Add(n.Mul(w.Factor))
+			more = more.Add(n.Mul(q.Factor))
 		}
 		if c.worker.Stopped {
 			break

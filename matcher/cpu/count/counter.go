@@ -37,9 +37,9 @@ type Counter struct {
 
 	binding
 	sums []openSum // under way and shared, the outermost first
-	// terms is nil or tells which quotients are counted elsewhere; see Start.
-	terms   []Term
-	Touched uint64 // sum of what was prefetched, so that the loads are made
+	// elsewhere is nil or tells which quotients are counted elsewhere; see Start.
+	elsewhere []bool
+	Touched   uint64 // sum of what was prefetched, so that the loads are made
 
 	memo      memo
 	intersect neighbors.Intersecter
@@ -63,17 +63,17 @@ func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter
 }
 
 // Detach drops what may not outlive the search.
-func (c *Counter) Detach() { c.index, c.terms = nil, nil }
+func (c *Counter) Detach() { c.index, c.elsewhere = nil, nil }
 
-// Start makes the counter ready to count a plan with an index that has the plan's wildcards. terms is nil, or tells
-// which quotients are counted elsewhere, without regard to candidate bits; these are then ignored in all terms, which
-// would not cancel out otherwise.
-func (c *Counter) Start(s *Plan, adj *labeladj.Index, rest []Term) {
+// Start makes the counter ready to count a plan with an index that has the plan's wildcards. elsewhere is nil,
+// or tells by quotient whether it is counted elsewhere, without regard to candidate bits; these are then ignored in all
+// quotients, which would not cancel out otherwise.
+func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 	if c.cache == nil || c.keys.next > maxComponentKeys {
 		c.cache, c.keys = map[*Plan]*components{}, componentKeys{}
 		c.memo.reset()
 	}
-	c.plan, c.index, c.terms = s, adj, rest
+	c.plan, c.index, c.elsewhere = s, adj, elsewhere
 	c.comps = c.cache[s]
 	if c.comps == nil {
 		c.comps = newComponents(c.g, s, &c.keys)
@@ -83,12 +83,6 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, rest []Term) {
 	for _, key := range s.kinds {
 		c.kinds = append(c.kinds, adj.KindOf(key))
 	}
-}
-
-// Term tells what becomes of a quotient when some quotients are counted elsewhere.
-type Term struct {
-	Weight
-	Elsewhere bool // nothing of it is counted here
 }
 
 // bind maps the members of a block.
@@ -196,7 +190,7 @@ func (c *Counter) version(p *component) uint32 {
 	for n < len(p.ranks) && p.ranks[n] < c.rank {
 		n++
 	}
-	if c.terms != nil {
+	if c.elsewhere != nil {
 		n += 1 + len(p.ranks)
 	}
 	return uint32(n)

@@ -34,11 +34,16 @@ type Plan struct {
 	multiKinds []string // descriptions of what sets ask for
 }
 
+// Weight is the signed factor of a quotient's homomorphisms in the number of matches.
+type Weight struct {
+	Factor   matcher.Count
+	Negative bool
+}
+
 // Quotient is a pattern some of whose vertices are identified: its vertices are blocks, named by their lowest member.
 type Quotient struct {
-	index     int
-	factor    matcher.Count
-	negative  bool
+	index int
+	Weight
 	Finer     QuotientSet // quotients that refine this one: when one of them counts 0, so does this one
 	isFirst   []bool      // by pattern edge: the quotient identifies it with no edge of a lower rank
 	Members   []uint32    // by block: its pattern vertices
@@ -170,7 +175,7 @@ func (s *Plan) quotient(index int, b *partition, clash []uint32, f *candidates.F
 		filters:   make([]filter, n),
 		Edges:     make([][]Edge, n),
 	}
-	q.factor, q.negative = b.coefficient()
+	q.Factor, q.Negative = b.coefficient()
 	for v, m := range b.members {
 		if m != 0 {
 			q.Blocks |= 1 << v

@@ -23,12 +23,12 @@ type compiler struct {
 
 // add makes a quotient part of the set. It reports false when the quotient is left to be counted from net edges: it has
 // a cycle, or a multi-edge that is not simple.
-func (p *compiler) add(q *count.Quotient, w count.Weight) bool {
+func (p *compiler) add(q *count.Quotient) bool {
 	if !q.IsTree() || !q.IsSimple() {
 		return false
 	}
 	root := p.estimate.root(q)
-	t := &treeSum{Weight: w}
+	t := &treeSum{Weight: q.Weight}
 	for m := q.Adj[root]; m != 0; m &= m - 1 {
 		t.views = append(t.views, p.treeView(q, bits.TrailingZeros32(m), root))
 	}
