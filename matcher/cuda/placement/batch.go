@@ -9,7 +9,7 @@ type batchDecision struct {
 	anew bool // and has done all of it
 
 	batch [2]float64 // nanoseconds, by side, that the batch has cost
-	took  [2]float64 // catching up with others included
+	took  float64    // nanoseconds in all, catching up with other batches included
 }
 
 // Run has a search that stands by itself run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no
@@ -70,22 +70,8 @@ func (p *Placement) End(committed bool) {
 
 // note adds what a search of a batchDecision took on a side.
 func (p *Placement) note(t *batchDecision, w *Work, s Side, reason Reason, cost Cost) {
-	catchUp, own := float64(cost.CatchUp), 0.0
-	if w.Behind[s] > 0 && catchUp > 0 {
-		all := float64(w.Behind[s])
-		own = catchUp * float64(min(w.Own[s], w.Behind[s])) / all
-		p.lag[s].each += lagWeight * (catchUp/all - p.lag[s].each)
-	}
-	t.batch[s] += float64(cost.Search) + own
-	t.took[s] += float64(cost.Search) + catchUp
-	if p.lag[s].left { // the trial's fault
-		t.took[s] -= catchUp - own
-		p.spent += catchUp - own
-	}
-	p.lag[s].left = false
-	if s == CPU && w.Behind[CPU] > 0 {
-		p.forgone = 0
-	}
+	t.batch[s] += float64(cost.Search) + p.caughtUp(w, s, cost)
+	t.took += float64(cost.Search + cost.CatchUp)
 	if p.opt.Placed != nil {
 		p.opt.Placed(*w, s, reason, cost)
 	}
@@ -94,46 +80,38 @@ func (p *Placement) note(t *batchDecision, w *Work, s Side, reason Reason, cost 
 // close ends a batchDecision and learns from it, if it counts.
 func (p *Placement) close(kind int, counts bool) {
 	t := &p.decisions[kind]
-	if !t.open || !counts {
-		t.open = false
+	open := t.open
+	if t.open = false; !open || !counts {
 		return
 	}
-	t.open = false
 	s := t.d.side
-	p.learn(t, s, !t.cut, t.d.instead)
-	took := t.took[CPU] + t.took[GPU]
-	instead := took
+	learnt := p.learn(t, s, !t.cut)
 	if t.anew {
-		p.learn(t, s.other(), true, 0)
-		instead = t.took[s.other()]
-	} else if t.d.instead > 0 {
-		instead = min(took, t.d.instead)
+		p.learn(t, s.other(), true)
 	}
-	p.spent += took - instead
-	p.useful += instead
-	p.recent[p.next%len(p.recent)] = instead
-	p.next++
-	if t.d.reason == Exploring {
-		p.explored(t.w, s)
-		if other := s.other(); t.took[other] == 0 && t.w.Own[other] == t.w.Behind[other] {
-			p.lag[other].left = true
-		}
+	p.all += t.took
+	p.recent[p.searches%len(p.recent)] = t.took
+	p.searches++
+	switch {
+	case t.anew:
+		p.spent += t.batch[s]
+	case t.d.instead > 0:
+		p.spent += max(0, t.took-t.d.instead)
+	}
+	if learnt && t.d.reason == Exploring {
+		p.tried(&t.w, t.batch[s], t.d.instead, !t.cut)
 	}
 }
 
-// learn takes note of what a batch cost on a side. The first one there, if it was too slow, teaches nothing: what is
-// done once may be to blame, and how long that takes is not known. Taken for slow, the side would not be tried with
-// larger batches before twice as much could be lost.
-func (p *Placement) learn(t *batchDecision, s Side, done bool, instead float64) {
-	c, r, size := p.cell(t.w)
-	took := t.batch[s]
+// learn enters what a batch cost on a side. The GPU's first one, if it was too slow, teaches nothing: it includes what
+// is done once. It reports whether something was learnt.
+func (p *Placement) learn(t *batchDecision, s Side, done bool) bool {
 	if p.once(&t.w, s) > 0 {
 		p.warm[kindOf(t.w)] = true
-		if !done || took > instead {
-			return
+		if !done || t.batch[s] > t.d.instead {
+			return false
 		}
 	}
-	// One that was cut off counts with what it took till then, which was too much already.
-	c.side[s].add(max(1, took), float64(t.w.Size), done)
-	r.known[s] |= 1 << size
+	p.kinds[kindOf(t.w)].curves[s].add(float64(t.w.Size), t.batch[s], done)
+	return true
 }

@@ -3,12 +3,13 @@
 //
 //   - In: Work, the estimated size of a search (Sizer) and how far each side is behind the graph; after the search its
 //     Cost.
-//   - Out: the side that runs it (Placement.Search, Run), with a time limit where it is a trial: whatever is not done
-//     by then the other side does.
-//   - Measurements: moving averages by kind and size of work (estimate.go); curves from rehearsals at start, batches
-//     that are searched for nobody (rehearsal.go); round trip and copy rate of the device (Calibrate).
-//   - Trials are paid for: what they may lose is a small share of the time that searches took so far (competitive
-//     analysis of the ski rental problem; see Placement).
+//   - Out: the side that runs it (Placement.Search, Run), with a time limit where it is a trial: the other side does
+//     what is not done by then.
+//   - Cost model (curve.go): per kind of work and side, time by size. Warm-up benchmarks at the start fill it
+//     (warmup.go), every search adds to it. What a side takes to catch up with the graph is such a curve, too.
+//   - Decision (decide.go): the threshold between the sides is where their curves cross. Moving to the other side is a
+//     ski rental problem: it is done when the savings missed so far pay for catching up.
+//   - Trials: the other side is measured again now and then; they may cost a small share of all time.
 //
-// A second GPU is a third Side: Work.Behind, Cost and the averages are by side, decide compares two.
+// A second GPU is a third Side: Work.Behind, Cost and the curves are by side, decide compares two.
 package placement

@@ -87,7 +87,7 @@ var streamSizes = map[string]func(rng *rand.Rand, at int) uint64{
 	"phases": func(rng *rand.Rand, at int) uint64 { return []uint64{50, 60_000}[at/500%2] + rng.Uint64N(50) },
 }
 
-// TestPlacementIsNeverMuchWorse plays streams on machines of many kinds: the choice takes at most a tenth more, over a
+// TestPlacementIsNeverMuchWorse plays streams on machines of many kinds: the choice takes at most 1.15 times, over a
 // stream, than the better of always the CPU and always the GPU; and besides what the first searches took, of which
 // nothing was known, and what the CPU's took until the GPU's first one was paid for.
 func TestPlacementIsNeverMuchWorse(t *testing.T) {
@@ -147,7 +147,7 @@ func TestPlacementIsNeverMuchWorse(t *testing.T) {
 					begun += (m.once + float64(m.graph)*m.byte) / explore
 				}
 				worst = max(worst, (took-begun)/better)
-				if took > 1.1*better+begun {
+				if took > 1.15*better+begun {
 					t.Errorf("%s, %s, noise %.1f, %d MiB: took %.3f s, of that up to %.3f s at the beginning; the "+
 						"CPU %.3f s, the GPU %.3f s; %v", kind, of, m.noise,
 						m.graph>>20, took/1e9, begun/1e9, all[0]/1e9, all[1]/1e9, reasons)

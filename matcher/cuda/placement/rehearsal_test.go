@@ -79,32 +79,32 @@ func TestPlacementAfterARehearsal(t *testing.T) {
 // TestRehearsalsAreBounded: what a rehearsal takes is counted, and one that takes too long is the last; it tells that
 // the side takes more than that.
 func TestRehearsalsAreBounded(t *testing.T) {
-	p := placement.New(placement.Options{Rehearse: 1000})
+	p := placement.New(placement.Options{Rehearse: 1100})
 	w := placement.Work{Want: matcher.WantCount, Size: 100}
 	rehearse := func(s placement.Side, took int64, done bool) { p.Rehearsed(w, s, placement.Cost{Search: took}, done) }
 	rehearse(placement.CPU, 100, true)
 	rehearse(placement.GPU, 800, true) // the first time
-	if left := p.RehearsalLeft(); left != 100 || !p.GoOn(900) {
+	if left := p.RehearsalLeft(); left != 200 || !p.GoOn(900) {
 		t.Fatalf("%d left", left)
 	}
-	rehearse(placement.CPU, 5, true)
+	rehearse(placement.CPU, 40, true)
 	rehearse(placement.GPU, 5, true)
-	if left := p.RehearsalLeft(); left != 90 || !p.GoOn(10) || p.GoOn(12) {
+	if left := p.RehearsalLeft(); left != 155 || !p.GoOn(19) || p.GoOn(20) {
 		t.Fatalf("%d left", left)
 	}
 	w.Size = 10_000
-	rehearse(placement.CPU, 90, false)
+	rehearse(placement.CPU, 155, false)
 	if left := p.RehearsalLeft(); left != 0 || p.GoOn(1) {
 		t.Fatalf("%d left", left)
 	}
 	// What it takes to catch up with the graph is not counted.
 	q := placement.New(placement.Options{Rehearse: 1000})
 	w = placement.Work{Want: matcher.WantCount, Size: 100, Behind: [2]uint64{placement.CPU: 1000},
-		Own: [2]uint64{placement.CPU: 10}}
-	if q.Rehearsed(w, placement.CPU, placement.Cost{Search: 100, CatchUp: 5000}, true); q.RehearsalLeft() != 850 {
+		Own: [2]uint64{placement.CPU: 0}}
+	if q.Rehearsed(w, placement.CPU, placement.Cost{Search: 100, CatchUp: 5000}, true); q.RehearsalLeft() != 900 {
 		t.Fatalf("%d left", q.RehearsalLeft())
 	}
-	// The CPU took 52 for 100, and more than 90 for 10,000; the GPU took 5 for 100, and what it takes for more was not
+	// The CPU took 70 for 100, and more than 155 for 10,000; the GPU took 5 for 100, and what it takes for more was not
 	// seen.
 	side := func(size uint64) (was placement.Side) {
 		err := p.Run(placement.Work{Want: matcher.WantCount, Size: size},

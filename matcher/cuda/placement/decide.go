@@ -1,0 +1,168 @@
+package placement
+
+import (
+	"slices"
+
+	"motifd/matcher"
+)
+
+// decision is a choice. A trial has a time limit, and what the work would have cost instead on the other side.
+type decision struct {
+	side    Side
+	reason  Reason
+	limit   float64 // nanoseconds, 0 for none
+	instead float64
+}
+
+// decide chooses a side for the work of a batch. The side with the lower estimate is taken, unless catching up costs
+// more than it saves: then the work stays where it is until the net savings missed by that pay for catching up. So
+// moving costs at most about as much as staying would have (ski rental).
+func (p *Placement) decide(w Work) decision {
+	k, size := &p.kinds[kindOf(w)], float64(w.Size)
+	t := &k.trials[classOf(size)]
+	t.searches++
+	var est [2]float64
+	var how [2]knowledge
+	for s := range est {
+		est[s], how[s] = k.curves[s].at(size)
+	}
+	switch {
+	case how[CPU] != estimated && how[GPU] != estimated:
+		if how[CPU] == nothing && how[GPU] == nothing && w.Size >= p.opt.Fill {
+			limit := size * perWork
+			return decision{side: GPU, reason: Unmeasured, limit: limit + p.once(&w, GPU), instead: limit}
+		}
+		k.side, k.chosen = CPU, true
+		return decision{side: CPU, reason: Unmeasured}
+	case how[CPU] != estimated:
+		k.side, k.chosen = GPU, true
+	case how[GPU] != estimated:
+		k.side, k.chosen = CPU, true
+	case !k.chosen:
+		k.side, k.chosen = CPU, true
+		if saving := est[CPU] - est[GPU]; saving*horizon > p.backlog(&w, GPU)-p.backlog(&w, CPU) {
+			k.side, k.missed = GPU, 0
+		}
+	}
+	cur, other, reason := k.side, k.side.other(), Cheaper
+	if how[other] == estimated {
+		saving, back := est[cur]-est[other], p.backlog(&w, other)
+		k.missed = max(0, k.missed+saving)
+		switch {
+		case saving <= p.opt.Hysteresis*est[cur]:
+		case k.missed > back, saving > back+p.sitOut(&w, cur):
+			k.side, k.missed = other, 0
+			return decision{side: other, reason: Cheaper}
+		default:
+			reason = Behind
+		}
+	}
+	if limit := p.trial(&w, k, est, how[other]); limit > 0 {
+		return decision{other, Exploring, limit, est[cur]}
+	}
+	return decision{side: cur, reason: reason}
+}
+
+// horizon is the number of batches like the first one that a stream is taken to have.
+const horizon = 16
+
+// backlog is what it takes a side to catch up with the batches before this one.
+func (p *Placement) backlog(w *Work, s Side) float64 {
+	own := min(w.Own[s], w.Behind[s])
+	return max(0, p.toCatchUp(s, w.Behind[s])-p.toCatchUp(s, own))
+}
+
+// sitOut is what it takes a side later that it sits out this batch: about half of what it takes now, since the batch need
+// not be told from the graph.
+func (p *Placement) sitOut(w *Work, s Side) float64 {
+	own := min(w.Own[s], w.Behind[s])
+	return max(0, p.toCatchUp(s, w.Behind[s]+own)-p.toCatchUp(s, w.Behind[s])) / 2
+}
+
+// toCatchUp is what it takes a side to catch up with so much.
+func (p *Placement) toCatchUp(s Side, behind uint64) float64 {
+	if behind == 0 {
+		return 0
+	}
+	v, _ := p.catchUp[s].at(float64(behind))
+	return v
+}
+
+// caughtUp enters what it took a side to catch up, and returns the part of it that is the batch's own.
+func (p *Placement) caughtUp(w *Work, s Side, cost Cost) (own float64) {
+	took := float64(cost.CatchUp)
+	if w.Behind[s] == 0 || took == 0 {
+		return took
+	}
+	p.catchUp[s].add(float64(w.Behind[s]), took, true)
+	all := p.toCatchUp(s, w.Behind[s])
+	return took * p.toCatchUp(s, min(w.Own[s], w.Behind[s])) / all
+}
+
+// trial returns how long the side that is not in use may search to be measured again, in nanoseconds; 0 when it is not
+// tried. All trials together may lose a share of the time that was spent.
+func (p *Placement) trial(w *Work, k *kind, est [2]float64, how knowledge) (limit float64) {
+	cur, other := k.side, k.side.other()
+	t := &k.trials[classOf(float64(w.Size))]
+	least := 0.0
+	if other == GPU {
+		least = roundTrips * p.opt.Device.RoundTrip
+	}
+	if t.searches < t.due && est[cur] < 2*t.instead || est[cur] <= least {
+		return 0
+	}
+	once := p.once(w, other)
+	left := p.earned() - p.spent - once - p.backlog(w, other) - p.sitOut(w, cur)
+	if how == estimated {
+		if left < max(0, min(patience*est[cur], est[other])-est[cur]) {
+			return 0
+		}
+		return patience*est[cur] + once
+	}
+	// Little time may do where nothing is known. What was cut off gets twice as much.
+	if how == atLeast {
+		least = max(least, est[other])
+	}
+	if left < min(patience*est[cur], 2*least) || left < est[cur]/2 && once > 0 {
+		return 0
+	}
+	return min(patience*est[cur], left) + once
+}
+
+// earned is what trials may have lost by now: a share of the time that was spent, or that will be if searches go on as
+// the latest ones.
+func (p *Placement) earned() float64 {
+	all := p.all
+	if p.searches >= len(p.recent) {
+		all = max(all, lookAhead*slices.Min(p.recent[:]))
+	}
+	return p.opt.Explore * all
+}
+
+// once is what a side is taken to do once when it searches for the first time, in nanoseconds.
+func (p *Placement) once(w *Work, s Side) float64 {
+	switch {
+	case s == CPU || p.warm[kindOf(*w)]:
+		return 0
+	case w.Want == matcher.WantRows:
+		return firstRows
+	}
+	return firstTime
+}
+
+// tried sets when the class of a trial is tried next: the worse the side, the later.
+func (p *Placement) tried(w *Work, took, instead float64, done bool) {
+	t := &p.kinds[kindOf(*w)].trials[classOf(float64(w.Size))]
+	t.instead = instead
+	switch {
+	case !done && took < instead: // cut off before it was seen to be worse
+		t.pause = 0
+	case took < 1.2*instead:
+		t.pause = firstPause
+	case took < 2*instead:
+		t.pause = min(lastPause, 2*max(firstPause, t.pause))
+	default:
+		t.pause = min(lastPause, 4*max(firstPause, t.pause))
+	}
+	t.due = t.searches + t.pause
+}

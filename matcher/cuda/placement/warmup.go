@@ -1,0 +1,28 @@
+package placement
+
+// RehearsalLeft returns for how many nanoseconds warm-up benchmarks may search yet.
+func (p *Placement) RehearsalLeft() int64 { return int64(p.warmup) }
+
+// Rehearsed enters what a batch took on a side in a warm-up benchmark, for both signs; done is false when it was cut
+// off. The GPU's first search is left out: it includes what is done once.
+func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
+	w.Size = max(1, w.Size)
+	took := float64(cost.Search) + p.caughtUp(&w, s, cost)
+	p.warmup -= took
+	if p.once(&w, s) > 0 {
+		p.warm[kindOf(w)], p.cold = true, true
+		return
+	}
+	p.kinds[kindOf(w)].curves[s].add(float64(w.Size), took, done)
+}
+
+// GoOn ends a batch of a warm-up benchmark, which took so many nanoseconds, and tells whether there is time for one of
+// four times as many updates.
+func (p *Placement) GoOn(took int64) bool {
+	cold := p.cold
+	p.cold = false
+	if cold {
+		return p.warmup > 0
+	}
+	return p.warmup > 8*float64(took)
+}
