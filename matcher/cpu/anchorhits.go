@@ -12,6 +12,7 @@ type anchorOrder struct {
 	c        *compiled
 	o        *program.Order // of rows; may be nil
 	from, to uint32         // numbers of the candidate bits; the labels are known to fit
+	third    program.StepKey
 	how      anchorCheck
 	hasViews bool // the plan keeps counts from batch to batch, or did once: labels suffice
 }
@@ -27,7 +28,7 @@ const (
 
 func newAnchorOrder(c *compiled, order int) anchorOrder {
 	q, o := c.plan.Query, c.rows[order]
-	f := anchorOrder{c: c, o: o}
+	f := anchorOrder{c: c, o: o, third: o.ThirdKey()}
 	if q.Emit == matcher.EmitCounts {
 		o = c.count[order]
 	}
@@ -72,8 +73,9 @@ type anchorHits struct {
 }
 
 type anchorHit struct {
-	c *compiled
-	o *program.Order
+	c     *compiled
+	o     *program.Order
+	third program.StepKey
 }
 
 // admits reports whether the ends of a net edge are candidates for the first two steps of an order of rows; false if
@@ -153,7 +155,7 @@ func (b *Backend) addHits(n *dyngraph.NetEdge, fit *matcher.AnchorEntry[anchorOr
 		case never, byGroup:
 			continue
 		}
-		hits.list = append(hits.list, anchorHit{f.c, f.o})
+		hits.list = append(hits.list, anchorHit{f.c, f.o, f.third})
 	}
 	hits.end = append(hits.end, uint32(len(hits.list)))
 }

@@ -13,6 +13,7 @@ import (
 type start struct {
 	request int
 	order   *program.Order
+	third   program.StepKey // of the order
 }
 
 // anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit
@@ -106,7 +107,7 @@ func (a *anchors) opened(i int) []start {
 		}
 		for _, r := range o.c.asked.requests {
 			sorted = sorted && (len(fit) == 0 || fit[len(fit)-1].request <= r)
-			fit = append(fit, start{r, o.o})
+			fit = append(fit, start{r, o.o, o.third})
 		}
 	}
 	if !sorted {
@@ -196,7 +197,7 @@ func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) []start {
 			}
 		}
 		for _, r := range c.asked.requests {
-			starts = append(starts, start{r, o})
+			starts = append(starts, start{r, o, o.ThirdKey()})
 		}
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })

@@ -27,6 +27,7 @@ type Search struct {
 	row         [maxWidth]uint32            // what is mapped: vertices in pattern order, then edges
 	edges       []uint32                    // row, from the edges on
 	frames      []frame                     // by slot
+	previous    previous
 	lists       neighbors.Lists
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
@@ -52,12 +53,7 @@ func (s *Search) NextRequest(mode matcher.Want) {
 func (s *Search) Start(o *program.Order) {
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
 	s.edges = s.row[len(o.Plan.Query.Vertices):]
-	for len(s.frames) < o.Slots {
-		s.frames = append(s.frames, frame{})
-	}
-	for i := range s.frames[:o.Slots] {
-		s.frames[i].valid = false
-	}
+	s.reuseFrames(o)
 }
 
 // bind maps step d to w.
@@ -71,6 +67,9 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	s.Sign, s.Anchor, s.base = n.Sign, i, 2
 	s.Start(o)
 	s.Steps++
+	if s.ends(o) {
+		return
+	}
 	if !s.Passes(&o.Steps[0], n.From) || !s.Passes(&o.Steps[1], n.To) {
 		return
 	}
@@ -144,6 +143,9 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
 	for f.next < f.end {
 		i := f.next
+		if (i-from)%neighbors.PrefetchSize == 0 && f.end-i > 1 {
+			s.readAhead(d, f.nbr[i:min(i+neighbors.PrefetchSize, f.end)])
+		}
 		f.next++
 		if !s.Step() {
 			return false

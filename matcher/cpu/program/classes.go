@@ -79,14 +79,18 @@ func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidat
 			}
 			b.ListKey, b.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], b.NeighborLabel, classes...)
 		}
+		o.StepKeys = append(o.StepKeys, keys.stepKey(s))
 	}
-	o.SharedColumns, o.Slots = o.sharedColumns(c.Shared), c.Shared
+	o.SharedColumns = o.sharedColumns(c.Shared)
 	for _, m := range members {
 		m.SharedColumns = m.sharedColumns(c.Shared)
 		for i := c.Shared; i < len(m.Steps); i++ {
-			m.Steps[i].Slot = o.Slots
-			o.Slots++
+			m.Steps[i].Slot = len(o.StepKeys)
+			o.StepKeys = append(o.StepKeys, m.StepKeys[i])
 		}
+	}
+	for _, m := range members {
+		m.StepKeys = o.StepKeys
 	}
 	return o
 }

@@ -72,8 +72,8 @@ func (p *Placement) backlog(w *Work, s Side) float64 {
 	return max(0, p.toCatchUp(s, w.Behind[s])-p.toCatchUp(s, own))
 }
 
-// sitOut is what it takes a side later that it sits out this batch: about half of what it takes now, since the batch need
-// not be told from the graph.
+// sitOut is what it takes a side later that it sits out this batch: about half of what it takes now, since the batch
+// need not be told from the graph.
 func (p *Placement) sitOut(w *Work, s Side) float64 {
 	own := min(w.Own[s], w.Behind[s])
 	return max(0, p.toCatchUp(s, w.Behind[s]+own)-p.toCatchUp(s, w.Behind[s])) / 2
