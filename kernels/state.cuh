@@ -93,7 +93,7 @@ struct TaskQueue {
     Parked* parked;    // by warp
     u32* box;          // by warp: Box
     State* mail;       // by warp: what is in its box
-    Task* left;        // tasks that blocks of matches leave, so many as control says; or null
+    Task* left;        // tasks that blocks of matches leave; control has their number. May be null
     u32* flatBox;      // of blocks of matches, by warp: Box
     Flats* flatMail;   // and what is in it
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32

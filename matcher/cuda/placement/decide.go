@@ -32,17 +32,17 @@ func (p *Placement) decide(w Work) decision {
 			limit := size * perWork
 			return decision{side: GPU, reason: Unmeasured, limit: limit + p.once(&w, GPU), instead: limit}
 		}
-		k.side, k.chosen = CPU, true
+		k.take(CPU)
 		return decision{side: CPU, reason: Unmeasured}
 	case how[CPU] != estimated:
-		k.side, k.chosen = GPU, true
+		k.take(GPU)
 	case how[GPU] != estimated:
-		k.side, k.chosen = CPU, true
-	case !k.chosen:
-		k.side, k.chosen = CPU, true
-		if saving := est[CPU] - est[GPU]; saving*horizon > p.backlog(&w, GPU)-p.backlog(&w, CPU) {
-			k.side, k.missed = GPU, 0
-		}
+		k.take(CPU)
+	case k.chosen:
+	case (est[CPU]-est[GPU])*horizon > p.backlog(&w, GPU)-p.backlog(&w, CPU):
+		k.take(GPU)
+	default:
+		k.take(CPU)
 	}
 	cur, other, reason := k.side, k.side.other(), Cheaper
 	if how[other] == estimated {
@@ -51,7 +51,7 @@ func (p *Placement) decide(w Work) decision {
 		switch {
 		case saving <= p.opt.Hysteresis*est[cur]:
 		case k.missed > back, saving > back+p.sitOut(&w, cur):
-			k.side, k.missed = other, 0
+			k.take(other)
 			return decision{side: other, reason: Cheaper}
 		default:
 			reason = Behind

@@ -139,6 +139,13 @@ type kind struct {
 	trials [classes]trial
 }
 
+// take puts the kind of work on a side. The savings missed count from a move.
+func (k *kind) take(s Side) {
+	if !k.chosen || k.side != s {
+		k.side, k.chosen, k.missed = s, true, 0
+	}
+}
+
 // trial is when a class of work is tried again on the side that is not in use.
 type trial struct {
 	searches, due, pause int

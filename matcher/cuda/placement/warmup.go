@@ -16,8 +16,8 @@ func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 	p.kinds[kindOf(w)].curves[s].add(float64(w.Size), took, done)
 }
 
-// GoOn ends a batch of a warm-up benchmark, which took so many nanoseconds, and tells whether there is time for one of
-// four times as many updates.
+// GoOn ends a batch of a warm-up benchmark; took is its time in nanoseconds. It reports whether there is time for a
+// batch of four times as many updates.
 func (p *Placement) GoOn(took int64) bool {
 	cold := p.cold
 	p.cold = false
