@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/matcher/cpu"
 	"motifd/matcher/reference"
@@ -34,14 +35,14 @@ type backendFlags struct {
 func (f *backendFlags) check() error {
 	switch {
 	case f.Threads < 0 || f.Threads > 1024:
-		return refused{fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads)}
+		return command.Refuse(fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads))
 	case f.Device < 0:
-		return refused{fmt.Errorf("--device: %d is out of range; the first GPU is 0", f.Device)}
+		return command.Refuse(fmt.Errorf("--device: %d is out of range; the first GPU is 0", f.Device))
 	case f.Backend == "cuda" && !gpuBuild:
-		return refused{errors.New("--backend: " + config.NoGPU)}
+		return command.Refuse(errors.New("--backend: " + config.NoGPU))
 	case f.Backend != "auto" && f.Backend != "cuda" && !slices.Contains(backends(), f.Backend):
-		return refused{fmt.Errorf("--backend: there is no backend %q; there are auto, %s", f.Backend,
-			strings.Join(backends(), ", "))}
+		return command.Refuse(fmt.Errorf("--backend: there is no backend %q; there are auto, %s", f.Backend,
+			strings.Join(backends(), ", ")))
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*ti
 		log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {
-		return nil, refused{fmt.Errorf("--backend: %w", err)}
+		return nil, command.Refuse(fmt.Errorf("--backend: %w", err))
 	}
 	if trace != nil {
 		b.phase = trace.Phase

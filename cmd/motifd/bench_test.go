@@ -18,6 +18,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
@@ -100,7 +101,8 @@ func newE2E(b *testing.B) *e2e {
 // run starts the daemon, once prepare has seen it; stop ends it and tells how.
 func (e *e2e) run(prepare ...func(s *service)) (s *service, stop func()) {
 	ctx, cancel := context.WithCancel(e.b.Context())
-	s = newService(&app{ctx: ctx, stderr: e.b.Output()}, e.cfg, newMetrics(0), newLogger(e.b.Output(), "error", "json"))
+	s = newService(&app{ctx: ctx, stderr: e.b.Output()}, e.cfg, newMetrics(0),
+		command.NewLogger(e.b.Output(), "error", "json"))
 	for _, f := range prepare {
 		f(s)
 	}

@@ -10,12 +10,37 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/bench"
+	"motifd/cmd/motifd/internal/benchcase"
 )
 
 // smallCase are flags for a case that is measured in no time.
 func smallCase(more ...string) []string {
 	return append(strings.Fields("bench --vertices=300 --edges=1200 --labels=2 --updates=200 --sizes=4 --runs=2 "+
 		"--batch=50 --json=s.json"), more...)
+}
+
+// foundCounts is what a summary tells of a query.
+type foundCounts struct {
+	Name                        string
+	Positive, Negative, Matches big.Int
+}
+
+// sum is all that was found.
+func (q *foundCounts) sum() *big.Int {
+	n := new(big.Int).Add(&q.Positive, &q.Negative)
+	return n.Add(n, &q.Matches)
+}
+
+// withCommas writes a number that is not negative as the tables do.
+func withCommas(n *big.Int) string {
+	s := n.String()
+	groups := []string{s[max(0, len(s)-3):]}
+	for s = s[:max(0, len(s)-3)]; s != ""; s = s[:max(0, len(s)-3)] {
+		groups = append([]string{s[max(0, len(s)-3):]}, groups...)
+	}
+	return strings.Join(groups, ",")
 }
 
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
@@ -28,7 +53,7 @@ func TestBench(t *testing.T) {
 	dir := t.TempDir()
 	flags := []string{"--stream=mixed", "--emit=static,counts,deltas,exists"}
 	r := succeed(t, dir, smallCase(flags...)...)
-	var report benchReport
+	var report bench.Report
 	readJSON(t, filepath.Join(dir, "s.json"), &report)
 	require.Len(t, report.Rows, 3*4*2)
 	require.Equal(t, 200, report.Sizes.Updates)
@@ -48,7 +73,7 @@ func TestBench(t *testing.T) {
 	for _, row := range report.Rows {
 		require.Len(t, row.Samples, 2)
 		require.Positive(t, row.PeakMiB)
-		require.Contains(t, r.stdout, groupDigits(row.Matches.String()))
+		require.Contains(t, r.stdout, withCommas(row.Matches))
 		require.Equal(t, row.Emit != "static", row.UpdatesPerS > 0)
 		if row.Emit == "deltas" { // the others may be too short to be measured
 			require.Equal(t, row.Threads == 2, row.SpeedUp > 0)
@@ -66,7 +91,7 @@ func TestBench(t *testing.T) {
 		}
 		succeed(t, dir, append(args, "--undirected", "--graph="+graph, "--query="+query, "--backend=reference",
 			"--summary=o.json")...)
-		var oracle struct{ Queries []benchCounts }
+		var oracle struct{ Queries []foundCounts }
 		require.NoError(t, json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "o.json"))), &oracle))
 		require.Equal(t, oracle.Queries[0].sum(), row.Matches, "%s %s", row.Name, row.Emit)
 	}
@@ -75,7 +100,7 @@ func TestBench(t *testing.T) {
 	r = succeed(t, dir, "bench", "--case=case", "--stream=mixed", "--each", "--runs=1", "--batch=50", "--threads=1",
 		"--emit=counts,deltas", "--max-deltas=0", "--json=e.json")
 	require.Contains(t, r.stdout, "tree-4, deltas: left out, with more matches than --max-deltas: tree-4")
-	var each benchReport
+	var each bench.Report
 	readJSON(t, filepath.Join(dir, "e.json"), &each)
 	require.Len(t, each.Rows, 3*2)
 	for _, row := range each.Rows {
@@ -117,51 +142,6 @@ func TestBenchRefuses(t *testing.T) {
 	}
 }
 
-// peerOutput is what RapidFlow prints, from its summary on.
-const peerOutput = `--------------------------------------------------------------------
-Execution Summary:
-Preprocessing time (seconds): 0.020619
-Query time (seconds): 0.017342
-Global view update time (seconds): 0.000000
-Search time (seconds): 0.017342
-Result count: 5385
-Partial result count (exclude results): 6066
---------------------------------------------------------------------
-Done.
-`
-
-func TestParsePeer(t *testing.T) {
-	r, err := parsePeer([]byte(peerOutput))
-	require.NoError(t, err)
-	require.Equal(t, peerResult{seconds: 0.017342, matches: big.NewInt(5385)}, r)
-	r, err = parsePeer([]byte(strings.Replace(strings.Replace(peerOutput, "Done", "Time out...\nDone", 1), "5385",
-		"18446744073709551615", 1)))
-	require.NoError(t, err)
-	require.True(t, r.timedOut)
-	require.Equal(t, "18446744073709551615", r.matches.String())
-	for _, bad := range []string{
-		"", "Done.\n", peerOutput + peerOutput,
-		strings.Replace(peerOutput, "Result count: 5385", "Result count: many", 1),
-		strings.Replace(peerOutput, "0.017342", "-1", 1),
-		strings.Replace(peerOutput, "0.017342", "1.2.3", 1),
-		"x" + strings.ReplaceAll(peerOutput, "\n", " "),
-	} {
-		_, err := parsePeer([]byte(bad))
-		require.Error(t, err, bad)
-	}
-}
-
-func FuzzParsePeer(f *testing.F) {
-	f.Add([]byte(peerOutput))
-	f.Add([]byte("Query time (seconds): 1e9\nResult count: 1\nTime out...\n"))
-	f.Fuzz(func(t *testing.T, out []byte) {
-		r, err := parsePeer(out)
-		if err == nil && (r.seconds < 0 || r.matches.Sign() < 0) {
-			t.Fatalf("%+v", r)
-		}
-	})
-}
-
 // fakePeer writes a program that takes RapidFlow's flags and prints its output for a query by name.
 func fakePeer(t *testing.T, dir string, answers map[string]string) {
 	t.Helper()
@@ -185,7 +165,7 @@ func TestBenchPeer(t *testing.T) {
 	}
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)
-	var alone benchReport
+	var alone bench.Report
 	readJSON(t, filepath.Join(dir, "s.json"), &alone)
 	count := make(map[string]string)
 	for _, row := range alone.Rows {
@@ -196,11 +176,11 @@ func TestBenchPeer(t *testing.T) {
 		"tree-4": says("2.0", "1", "echo 'Time out...'"),
 	})
 	r := succeed(t, dir, smallCase("--peer=peer", "--time-limit=2s")...)
-	var report benchReport
+	var report bench.Report
 	readJSON(t, filepath.Join(dir, "s.json"), &report)
 	require.Len(t, report.Peer, 3)
 	for i, row := range report.Peer {
-		require.Equal(t, benchClasses[i]+"-4", row.Query)
+		require.Equal(t, benchcase.Classes[i]+"-4", row.Query)
 		require.Equal(t, count[row.Class], row.Matches)
 		require.Len(t, row.Motifd, 2)
 		require.Positive(t, row.ApplyS)
@@ -209,9 +189,9 @@ func TestBenchPeer(t *testing.T) {
 	require.Len(t, report.Peer[0].Peer, 2)
 	require.True(t, report.Peer[2].TimedOut)
 	require.Equal(t, 2, report.Means.Queries)
-	require.InEpsilon(t, report.Peer[0].Ratio, report.Means.Classes[benchDense], 1e-9)
+	require.InEpsilon(t, report.Peer[0].Ratio, report.Means.Classes[benchcase.Dense], 1e-9)
 	require.Equal(t, "sparse-4", report.Means.LeastOf)
-	require.NotContains(t, report.Means.Classes, benchTree)
+	require.NotContains(t, report.Means.Classes, benchcase.Tree)
 	require.Less(t, report.Means.WithApply, report.Means.All)
 	require.Contains(t, r.stdout, fmt.Sprintf("  %.4f\n", report.Peer[0].ApplyS), "the last column")
 	require.Regexp(t, `tree-4 .*> 2\.0000 .*> \d`, r.stdout)
@@ -225,31 +205,4 @@ func TestBenchPeer(t *testing.T) {
 	require.Contains(t, r.stderr, "query dense-4: the counts differ: motifd "+count["dense"]+", the peer 123456789")
 	require.Contains(t, r.stderr, "query sparse-4: the peer failed: signal: segmentation fault")
 	require.Contains(t, r.stdout, "over the 1 queries") // what was measured is shown all the same
-}
-
-// TestBenchMeans holds the geometric means and the minimum.
-func TestBenchMeans(t *testing.T) {
-	require.Nil(t, meansOf([]benchPeerRow{{Query: "a", Ratio: 2, TimedOut: true}}))
-	m := meansOf([]benchPeerRow{
-		{Query: "a", Class: benchTree, Ratio: 2, PeerS: 2, MotifdS: 1, ApplyS: 1},
-		{Query: "b", Class: benchTree, Ratio: 8, PeerS: 8, MotifdS: 1, ApplyS: 1},
-		{Query: "c", Class: benchDense, Ratio: 0.5, PeerS: 0.5, MotifdS: 1, ApplyS: 1},
-		{Query: "d", Class: benchDense, Ratio: 0.1, Differs: "7"},
-		{Query: "e", Class: benchDense, Ratio: 0.1, Failed: "so"},
-	})
-	require.Equal(t, 3, m.Queries)
-	require.InDelta(t, 2, m.All, 1e-9)
-	require.InDelta(t, 1, m.WithApply, 1e-9)
-	require.InDelta(t, 4, m.Classes[benchTree], 1e-9)
-	require.InDelta(t, 0.5, m.Least, 0)
-	require.Equal(t, "c", m.LeastOf)
-}
-
-func TestGroupedNumbers(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,000", 99999: "100,000",
-		1.5e12: "1,500,000,000,000"} {
-		require.Equal(t, want, grouped(x))
-	}
-	require.Equal(t, "-123,456", groupDigits("-123456"))
-	require.Equal(t, "12", groupDigits("12"))
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/matcher"
 	"motifd/stream/checkpoint"
 )
@@ -82,7 +83,7 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		for i := range info.Queries {
 			queries[i] = describeQuery(&knownQuery{QueryState: info.Queries[i]})
 		}
-		return printJSON(a.stdout, struct {
+		return command.PrintJSON(a.stdout, struct {
 			*checkpoint.Contents
 			Queries []queryInfo `json:"queries"` // in place of those of Contents
 		}{info, queries})
@@ -174,7 +175,7 @@ func (c *checkpointSuspendCmd) Run(a *app) error {
 	got, err := checkpoint.Suspend(c.Dir, nil, c.Query)
 	switch {
 	case errors.Is(err, matcher.ErrNoQuery):
-		return refused{err}
+		return command.Refuse(err)
 	case err != nil:
 		return err
 	case got.Already:
@@ -212,20 +213,20 @@ func (c *checkpointVerifyCmd) Run(a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	stage := ""
-	var p *progress
+	var p *command.Progress
 	v, err := checkpoint.Verify(a.ctx, dir, nil, func(at checkpoint.Progress) {
 		if at.Stage != stage {
 			if p != nil {
-				p.done()
+				p.Done()
 			}
-			stage, p = at.Stage, newProgress(a.stderr, "verifying "+at.Stage, "read")
+			stage, p = at.Stage, command.NewProgress(a.stderr, "verifying "+at.Stage, "read")
 		}
 		if at.Total > 0 {
-			p.update(at.Done, float64(at.Done)/float64(at.Total))
+			p.Update(at.Done, float64(at.Done)/float64(at.Total))
 		}
 	})
 	if p != nil {
-		p.done()
+		p.Done()
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"motifd/cmd/motifd/internal/command"
 )
 
 // clientFlags say how a running daemon is reached.
@@ -39,17 +41,16 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 		body = bytes.NewReader(text)
 	}
 	if strings.Contains(f.URL, "@") { // and so it is not repeated here
-		return refused{
+		return command.Refuse(
 			errors.New(
 				"--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and " +
 					"the token into --token-file",
-			),
-		}
+			))
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return refused{fmt.Errorf("--url: %q is not an address of a daemon; write http://HOST:PORT or "+
-			"https://HOST:PORT", f.URL)}
+		return command.Refuse(fmt.Errorf("--url: %q is not an address of a daemon; write http://HOST:PORT or "+
+			"https://HOST:PORT", f.URL))
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -94,22 +95,22 @@ func (f *clientFlags) client(req *http.Request) (*http.Client, error) {
 	if f.CAFile != "" {
 		pem, err := os.ReadFile(f.CAFile)
 		if err != nil {
-			return nil, refused{fmt.Errorf("--ca-file: %w", err)}
+			return nil, command.Refuse(fmt.Errorf("--ca-file: %w", err))
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, refused{fmt.Errorf("--ca-file: %s holds no PEM certificate", f.CAFile)}
+			return nil, command.Refuse(fmt.Errorf("--ca-file: %s holds no PEM certificate", f.CAFile))
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	if f.TokenFile != "" {
 		token, err := os.ReadFile(f.TokenFile)
 		if err != nil {
-			return nil, refused{fmt.Errorf("--token-file: %w", err)}
+			return nil, command.Refuse(fmt.Errorf("--token-file: %w", err))
 		}
 		if req.URL.Scheme != "https" && req.URL.Hostname() != "127.0.0.1" && req.URL.Hostname() != "localhost" &&
 			req.URL.Hostname() != "::1" {
-			return nil, refused{errors.New("--url: a token goes over https only, beyond this machine")}
+			return nil, command.Refuse(errors.New("--url: a token goes over https only, beyond this machine"))
 		}
 		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
@@ -76,10 +77,10 @@ type demoSummary struct {
 // Run runs the demo.
 func (c *demoCmd) Run(a *app) (err error) {
 	if c.Duration <= 0 {
-		return refused{fmt.Errorf("--duration: %s is out of range; it is more than 0", c.Duration)}
+		return command.Refuse(fmt.Errorf("--duration: %s is out of range; it is more than 0", c.Duration))
 	}
 	if c.Rate < 1 || c.Rate > maxDemoRate {
-		return refused{fmt.Errorf("--rate: %d is out of range; it is 1 to %d", c.Rate, maxDemoRate)}
+		return command.Refuse(fmt.Errorf("--rate: %d is out of range; it is 1 to %d", c.Rate, maxDemoRate))
 	}
 	if err := c.check(); err != nil { // refused before anything starts
 		return err
@@ -105,7 +106,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := writeSummary(c.Summary, sum); err != nil {
+	if err := command.WriteSummary(c.Summary, sum); err != nil {
 		return err
 	}
 	if err := sum.print(a.stdout); err != nil {
@@ -135,7 +136,7 @@ func (c *demoCmd) play(a *app, broker, dir string) (*demoSummary, error) {
 	if err != nil {
 		return nil, errors.Join(err, alerts.Close())
 	}
-	log := newLogger(a.stderr, orDefault(a.level, "error"), a.format)
+	log := command.NewLogger(a.stderr, orDefault(a.level, "error"), a.format)
 	daemon := newService(&app{ctx: ctx, stdin: a.stdin, stdout: a.stdout, stderr: io.Discard, environ: a.environ},
 		c.config(broker, dir), newMetrics(0), log)
 	begin := time.Now()

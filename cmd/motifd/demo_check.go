@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -339,7 +340,7 @@ func quantile(sorted []time.Duration, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return rounded(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)] * 1000)
+	return command.Rounded(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)] * 1000)
 }
 
 // print writes the table.

@@ -1,8 +1,12 @@
 package main
 
-import "github.com/alecthomas/kong"
+import (
+	"github.com/alecthomas/kong"
 
-// helpTexts are the help texts of flags and commands that are too long for their tags.
+	"motifd/cmd/motifd/internal/bench"
+)
+
+// helpTexts are the help texts of flags and commands that are too long for their tags, those of package bench included.
 var helpTexts = kong.Vars{
 	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small " +
 		"graphs",
@@ -12,18 +16,11 @@ var helpTexts = kong.Vars{
 	"backup_to_help": "Directory to create; it must not exist. A running daemon creates it on its own host, as its " +
 		"own " +
 		"user.",
-	"batch_log_help":  "Replay the batch log of a checkpoint: the same bytes as the daemon wrote.",
-	"batch_time_help": "Limit on the search time of all queries in one batch, summed over threads; 0 is no limit.",
-	"bench_emit_help": "What to measure: counts and deltas of the stream; exists, while the graph's edges are " +
-		"inserted and " +
-		"deleted; static, counts in the graph before the stream.",
-	"bench_json_help":      "Write the results, with every run, as JSON to a file.",
-	"bench_threads_help":   "Search threads. The first number is the base of the speed-up",
+	"batch_log_help":       "Replay the batch log of a checkpoint: the same bytes as the daemon wrote.",
+	"batch_time_help":      "Limit on the search time of all queries in one batch, summed over threads; 0 is no limit.",
 	"bootstrap_help":       "Initial graph, loaded into a new checkpoint without output: graph.bootstrap.",
 	"brokers_timeout_help": "How long to wait for the brokers",
 	"ca_file_help":         "PEM file with the authority that signed the daemon's certificate.",
-	"case_help":            "Use the case in a directory: graph.txt, insert.txt or mixed.txt, queries/.",
-	"classes_help":         "Classes of patterns: dense (mean degree of 3 or more), sparse (less, with a cycle), tree.",
 	"csv_help": "Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first " +
 		"column, " +
 		"or 'x' for a constant.",
@@ -39,7 +36,6 @@ var helpTexts = kong.Vars{
 	"log_level_help": "Log level: debug, info, warn, error. For run it overrides log.level.",
 	"match_out_help": "Write the matches as JSON lines to a file, or - for standard output. Without it they are only " +
 		"counted.",
-	"max_deltas_help": "With --emit=deltas, leave out queries with more matches, and name them",
 	"max_expansion_help": "Maximum ratio of decompressed to compressed size of a file, beyond its first 16 MiB. A " +
 		"file beyond " +
 		"it counts as damaged",
@@ -50,11 +46,7 @@ var helpTexts = kong.Vars{
 	"over_budget_help": "What happens beyond a limit: skip leaves out the matches beyond it, suspend stops the query.",
 	"partitions_help":  "Partitions of the input and output topics; the others have 1",
 	"patterns_help":    "Pattern file, or directory of them; repeatable.",
-	"peer_help":        "Compare with a binary of RapidFlow: counts, one thread, query by query, in turns.",
-	"preset_help": "Defaults of the flags below. synth: 20,000 vertices, 150,000 edges, 5 labels, exponent 3, 15,000 " +
-		"updates, and a pattern of each class with 4 to 8 vertices. github: the size and skew of that graph, " +
-		"with trees of very many matches.",
-	"query_time_help": "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
+	"query_time_help":  "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
 	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or " +
 		".zst.",
 	"replay_out_help": "File for the deltas, as JSON lines; - for standard output, none to discard them",
@@ -65,13 +57,11 @@ var helpTexts = kong.Vars{
 	"run_suspend_help": "Suspend a query at this start, before more of it is published: for a batch that does not " +
 		"end. " +
 		"Repeatable. Leave it out at later starts, which would suspend the resumed query again.",
-	"runs_help":        "Number of runs; medians are reported. Each run measures every cell of the table",
 	"set_help":         "Set a field of the configuration; repeatable. It overrides file and environment.",
 	"spill_bytes_help": "Limit on the temporary files of one batch, as 16GiB; 0 is no limit.",
 	"stop_timeout_help": "How long the current batch may take after the first interrupt or SIGTERM before it is " +
 		"abandoned; 0 " +
 		"is no limit",
-	"stream_help":      "Stream of updates: insert; or mixed, two insertions to one deletion.",
 	"suspend_cmd_help": "Suspend a query at the next start, also in the middle of a batch.",
 	"trace_batches_help": "Number of batches in the timeline of --trace. The file is written when the last one is " +
 		"committed",
@@ -81,4 +71,4 @@ var helpTexts = kong.Vars{
 		"batches.",
 	"unit_help":    "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric mappings).",
 	"updates_help": "Update stream, in the same formats; - is standard input, with --format.",
-}
+}.CloneWith(bench.HelpTexts)

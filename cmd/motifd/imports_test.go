@@ -60,12 +60,15 @@ var arrows = map[string][]string{
 	"stream/checkpoint":        {"stream", "matcher", "dyngraph"},
 	"config": {"dyngraph", "matcher", "matcher/pattern", "matcher/cpu", "stream", "stream/codec",
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
-	"cmd/motifd":              nil, // all
-	"cmd/benchpair":           {},
-	"stream/tempfile":         {"matcher"},
-	"matcher/matchertest":     {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
-	"stream/streamtest":       {"stream", "matcher", "dyngraph"},
-	"stream/kafka/brokertest": {},
+	"cmd/motifd":                    nil, // all
+	"cmd/motifd/internal/command":   {},
+	"cmd/motifd/internal/benchcase": {"cmd/motifd/internal/command", "matcher", "matcher/pattern"},
+	"cmd/motifd/internal/bench":     {"cmd/motifd/internal/command", "cmd/motifd/internal/benchcase"},
+	"cmd/benchpair":                 {},
+	"stream/tempfile":               {"matcher"},
+	"matcher/matchertest":           {"matcher", "dyngraph", "matcher/plan", "matcher/reference", "matcher/pattern"},
+	"stream/streamtest":             {"stream", "matcher", "dyngraph"},
+	"stream/kafka/brokertest":       {},
 	"stream/kafka/kafkatest": {"stream", "dyngraph", "stream/kafka", "stream/kafka/admin", "stream/kafka/embedded",
 		"stream/kafka/brokertest"},
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -42,11 +43,11 @@ func (f *graphFlags) input(path, format string) (*input, error) {
 	if format == "" {
 		var err error
 		if format, err = config.FormatOf(path); err != nil {
-			return nil, refused{err}
+			return nil, command.Refuse(err)
 		}
 	}
 	if f.MaxExpansion < 1 {
-		return nil, refused{fmt.Errorf("--max-expansion: %d is out of range; it is at least 1", f.MaxExpansion)}
+		return nil, command.Refuse(fmt.Errorf("--max-expansion: %d is out of range; it is at least 1", f.MaxExpansion))
 	}
 	dec, err := newDecoder(format, f.CSV)
 	return &input{path: path, format: format, dec: dec, onDamage: file.DamageStop, maxExpansion: f.MaxExpansion}, err
@@ -56,17 +57,17 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 	var opt codec.DecoderOptions
 	switch {
 	case format == codec.FormatCSV && columns == "":
-		return nil, refused{errors.New("--csv is missing; CSV needs it, as in from=SOURCE,to=TARGET,label=KIND")}
+		return nil, command.Refuse(errors.New("--csv is missing; CSV needs it, as in from=SOURCE,to=TARGET,label=KIND"))
 	case format == codec.FormatCSV:
 		m, err := codec.ParseMapping(columns)
 		if err != nil {
-			return nil, refused{fmt.Errorf("--csv: %w", err)}
+			return nil, command.Refuse(fmt.Errorf("--csv: %w", err))
 		}
 		opt.Mapping = m
 	}
 	d, err := codec.NewDecoder(format, opt)
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	return d, nil
 }
@@ -99,13 +100,13 @@ func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err er
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	p := newProgress(a.stderr, "loading "+in.path, "updates")
-	defer p.done()
+	p := command.NewProgress(a.stderr, "loading "+in.path, "updates")
+	defer p.Done()
 	l := &loader{ctx: a.ctx, g: g, path: in.path, progress: p, src: src}
 	for {
 		recs, rerr := src.Read(a.ctx)
 		if damaged := (*file.DamageError)(nil); errors.As(rerr, &damaged) {
-			return 0, refused{rerr}
+			return 0, command.Refuse(rerr)
 		}
 		if rerr != nil && !errors.Is(rerr, io.EOF) {
 			return 0, fmt.Errorf("reading %s: %w", in.path, rerr)
@@ -131,7 +132,7 @@ func (in *input) open(stdin io.Reader) (*file.Source, error) {
 	}
 	src, err := file.NewSource(opt)
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	return src, nil
 }
@@ -169,7 +170,7 @@ type loader struct {
 	ctx      context.Context
 	g        *dyngraph.Graph
 	path     string
-	progress *progress
+	progress *command.Progress
 	src      *file.Source
 
 	blocks  [][]dyngraph.Update
@@ -188,7 +189,7 @@ func (l *loader) record(rec stream.Record, dec stream.Decoder) error {
 		*block, err = dec.Decode(rec, *block)
 	}
 	if err != nil {
-		return refused{fmt.Errorf("%s: %w", l.place(rec.Offset), err)}
+		return command.Refuse(fmt.Errorf("%s: %w", l.place(rec.Offset), err))
 	}
 	u := (*block)[begin:len(*block):len(*block)]
 	if len(u) == 0 {
@@ -219,14 +220,14 @@ func (l *loader) flush() error {
 	accepted, rejects := l.g.Accept(l.msgs)
 	if len(rejects) > 0 {
 		r := rejects[0]
-		return refused{fmt.Errorf("%s: %w", l.place(l.offsets[r.Message]), r.Err)}
+		return command.Refuse(fmt.Errorf("%s: %w", l.place(l.offsets[r.Message]), r.Err))
 	}
 	if _, err := l.g.Stage(accepted); err != nil {
 		return fmt.Errorf("loading %s: %w", l.path, err)
 	}
 	l.g.Commit()
 	l.done += uint64(len(accepted))
-	l.progress.update(l.done, part(l.src))
+	l.progress.Update(l.done, part(l.src))
 	for i := range l.blocks {
 		clear(l.blocks[i]) // lets the records go
 		l.blocks[i] = l.blocks[i][:0]

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/stream"
 )
 
@@ -54,12 +55,6 @@ const (
 	// complete.
 	exitUnfinished = 4
 )
-
-// refused marks an error as the user's input being wrong, found before anything was started.
-type refused struct{ err error }
-
-func (r refused) Error() string { return r.err.Error() }
-func (r refused) Unwrap() error { return r.err }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -105,9 +100,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, environ: environ,
 		level: c.LogLevel, format: c.LogFormat,
 	}
-	a.log = newLogger(stderr, a.level, a.format)
+	a.log = command.NewLogger(stderr, a.level, a.format)
 	err = parsed.Run(a)
-	var bad refused
+	var bad command.Refused
 	switch {
 	case err == nil:
 		return exitOK

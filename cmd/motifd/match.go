@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
@@ -71,7 +72,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	s := &matchSummary{LoadS: rounded(load), Backend: backend.Name(), Threads: backend.threads}
+	s := &matchSummary{LoadS: command.Rounded(load), Backend: backend.Name(), Threads: backend.threads}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
 	var apply time.Duration // planning, filters, writing
 	for i, q := range queries {
@@ -88,9 +89,9 @@ func (c *matchCmd) Run(a *app) (err error) {
 		s.Queries = append(s.Queries, m)
 		apply += time.Since(at) - (backend.search - searched)
 	}
-	s.ApplyS, s.MatchS = rounded(apply), rounded(backend.search)
-	s.WallS, s.PeakRSSMiB = rounded(time.Since(begin)), peakRSS()
-	if err := writeSummary(c.Summary, s); err != nil {
+	s.ApplyS, s.MatchS = command.Rounded(apply), command.Rounded(backend.search)
+	s.WallS, s.PeakRSSMiB = command.Rounded(time.Since(begin)), command.PeakRSS()
+	if err := command.WriteSummary(c.Summary, s); err != nil {
 		return err
 	}
 	w := a.stdout
@@ -129,7 +130,7 @@ func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matche
 	if err != nil {
 		return result, err
 	}
-	result.MatchS = rounded(b.search - before)
+	result.MatchS = command.Rounded(b.search - before)
 	for i := range sum.Queries {
 		result.Matches.add(sum.Queries[i].Positive)
 	}
@@ -152,7 +153,7 @@ func openMatches(path string, stdout io.Writer) (io.Writer, func() error, error)
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, nil, refused{fmt.Errorf("--out: %w", err)}
+		return nil, nil, command.Refuse(fmt.Errorf("--out: %w", err))
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
 	return w, func() error { return errors.Join(w.Flush(), f.Close()) }, nil

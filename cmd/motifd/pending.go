@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -252,7 +253,7 @@ func (p *pending) list() (out []pendingChange) {
 	for _, c := range p.changes {
 		out = append(
 			out,
-			pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: rounded(time.Since(c.since)),
+			pendingChange{Op: c.Op, Query: c.Query, State: c.State, Seconds: command.Rounded(time.Since(c.since)),
 				Backfill: c.Backfill},
 		)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/matcher"
 )
@@ -157,7 +158,7 @@ func TestAStoredNameStays(t *testing.T) {
 	for _, stored := range [][]matcher.QueryState{nil, {{Query: q, Removed: true}}} {
 		err := newNames(startup(stored, []*matcher.Query{again}))
 		require.ErrorIs(t, err, matcher.ErrQuery)
-		var bad refused
+		var bad command.Refused
 		require.ErrorAs(t, err, &bad)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -66,14 +67,14 @@ func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 	}
 	over, err := config.ParseOverBudget(f.OverBudget)
 	if err != nil {
-		return refused{err}
+		return command.Refuse(err)
 	}
 	for _, q := range queries {
 		setUnit(q, f.Unit)
 		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal,
 			f.WorkBudget, over, f.Sample
 		if err := q.Validate(directed); err != nil {
-			return refused{err}
+			return command.Refuse(err)
 		}
 	}
 	return nil
@@ -91,15 +92,15 @@ func (queryAddCmd) Help() string {
 func (c *queryAddCmd) Run(a *app) error {
 	language, ok := pattern.LanguageOf(c.File)
 	if !ok {
-		return refused{fmt.Errorf("%s: %w", c.File, pattern.ErrExtension)}
+		return command.Refuse(fmt.Errorf("%s: %w", c.File, pattern.ErrExtension))
 	}
 	src, err := os.ReadFile(c.File)
 	if err != nil {
-		return refused{fmt.Errorf("reading the pattern: %w", err)}
+		return command.Refuse(fmt.Errorf("reading the pattern: %w", err))
 	}
 	if len(src) > pattern.MaxSource {
-		return refused{fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src),
-			pattern.MaxSource)}
+		return command.Refuse(fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src),
+			pattern.MaxSource))
 	}
 	body := newQuery{
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
@@ -143,7 +144,7 @@ func (c *queryListCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(a.stdout, list)
+		return command.PrintJSON(a.stdout, list)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tVERSION\tEMIT\tUNIT\tORIGIN\tSTATE")
@@ -300,7 +301,7 @@ func loadQueries(paths []string, directed bool) ([]*matcher.Query, error) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	return out, nil
 }
@@ -312,7 +313,7 @@ func setEmit(queries []*matcher.Query, emit string) error {
 	}
 	e, err := config.ParseEmit(emit)
 	if err != nil {
-		return refused{err}
+		return command.Refuse(err)
 	}
 	for _, q := range queries {
 		q.Emit = e

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -83,7 +84,7 @@ Examples:
 }
 
 func (c *replayCmd) check() error {
-	fail := func(format string, args ...any) error { return refused{fmt.Errorf(format, args...)} }
+	fail := func(format string, args ...any) error { return command.Refuse(fmt.Errorf(format, args...)) }
 	for name, d := range map[string]time.Duration{"--query-time": c.QueryTime, "--batch-time": c.BatchTime} {
 		if d < 0 {
 			return fail("%s: %s is out of range; it is at least 0", name, d)
@@ -184,7 +185,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 		// batch, which takes one.
 		opt.QueueRecords = 2 * min(c.Batch, mostReadAhead)
 	}
-	r.progress = newProgress(a.stderr, "replaying "+c.Updates, "updates")
+	r.progress = command.NewProgress(a.stderr, "replaying "+c.Updates, "updates")
 	r.src = src
 	for _, q := range queries {
 		r.query(q.Name)
@@ -210,7 +211,8 @@ func (c *replayCmd) timeline() (*timeline, error) {
 		for _, path := range append(slices.Clone(c.Query), c.Graph, c.Updates, c.Out, c.DeadLetter, c.Control,
 			c.Summary, c.BatchLog) {
 			if same(c.Trace, path) {
-				return refused{fmt.Errorf("--trace: %s is another file of this command; name another file", c.Trace)}
+				return command.Refuse(fmt.Errorf("--trace: %s is another file of this command; name another file",
+					c.Trace))
 			}
 		}
 		return nil
@@ -220,7 +222,7 @@ func (c *replayCmd) timeline() (*timeline, error) {
 	}
 	f, err := os.Create(c.Trace)
 	if err != nil {
-		return nil, refused{fmt.Errorf("--trace: %w", err)}
+		return nil, command.Refuse(fmt.Errorf("--trace: %w", err))
 	}
 	if err := free(); err != nil { // a link to what was not there may lead to it now
 		return nil, errors.Join(err, f.Close())
@@ -250,7 +252,7 @@ type replay struct {
 	match    time.Duration
 	before   time.Duration // backend.search before the batch in progress
 	lost     string        // where the rest of a compressed file could not be read
-	progress *progress
+	progress *command.Progress
 	trace    *timeline    // nil without --trace
 	src      *file.Source // nil for a batch log
 }
@@ -265,7 +267,7 @@ func (r *replay) load(g *dyngraph.Graph) error {
 		return err
 	}
 	took, err := loadGraph(r.app, g, in)
-	r.sum.LoadS = rounded(took)
+	r.sum.LoadS = command.Rounded(took)
 	return err
 }
 
@@ -279,7 +281,7 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	out.Out = r.app.stdout
 	sink, err := newReplaySink(c, out)
 	if err != nil {
-		return refused{err}
+		return command.Refuse(err)
 	}
 	opt.Encoder, opt.Sink = enc, sink
 	opt.Control = c.Control != ""
@@ -295,13 +297,13 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	if damaged := (*file.DamageError)(nil); errors.As(err, &damaged) {
 		err = fmt.Errorf("%w (--on-damage=skip leaves out the rest of the file)", err)
 	}
-	r.progress.done()
+	r.progress.Done()
 	var traced error
 	if r.sum.Timeline, traced = r.trace.finish(); err != nil { // a timeline of a replay that failed is there, too
 		return errors.Join(err, traced)
 	}
 	r.finish()
-	if err := writeSummary(c.Summary, &r.sum); err != nil {
+	if err := command.WriteSummary(c.Summary, &r.sum); err != nil {
 		return err
 	}
 	if r.sum.Refused > 0 && c.DeadLetter == "" {
@@ -333,8 +335,9 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 // finish completes the summary.
 func (r *replay) finish() {
 	s := &r.sum
-	s.ApplyS, s.MatchS, s.WallS = rounded(r.apply), rounded(r.match), rounded(time.Since(r.begin))
-	s.PeakRSSMiB, s.Backend, s.Threads = peakRSS(), r.backend.Name(), r.backend.threads
+	s.ApplyS, s.MatchS = command.Rounded(r.apply), command.Rounded(r.match)
+	s.WallS = command.Rounded(time.Since(r.begin))
+	s.PeakRSSMiB, s.Backend, s.Threads = command.PeakRSS(), r.backend.Name(), r.backend.threads
 	// Threads search at once: what they took in all is brought down to the time that passed.
 	var all int64
 	for i := range s.Queries {
@@ -344,7 +347,7 @@ func (r *replay) finish() {
 		q := &s.Queries[i]
 		switch {
 		case all > 0:
-			q.MatchS = rounded(time.Duration(float64(r.match) * float64(q.searchNS) / float64(all)))
+			q.MatchS = command.Rounded(time.Duration(float64(r.match) * float64(q.searchNS) / float64(all)))
 		case len(s.Queries) == 1:
 			q.MatchS = s.MatchS
 		}
@@ -410,7 +413,7 @@ func (r *replay) Step(s stream.StepStats) {
 		other = 0 // it is part of what was searched
 	}
 	r.apply += max(0, s.Accept+s.Step-other-searched)
-	r.progress.update(r.sum.Updates, r.part(s.Batch.Positions))
+	r.progress.Update(r.sum.Updates, r.part(s.Batch.Positions))
 }
 
 // part tells how much of the updates was stepped over, 0 when it is not known: positions are in decompressed bytes.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/matcher"
 	"motifd/stream"
@@ -83,12 +84,12 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	r.sum.LoadS = rounded(time.Since(begin))
+	r.sum.LoadS = command.Rounded(time.Since(begin))
 	settings := log.Settings()
 	if own, ok := strings.CutPrefix(settings.Output, "file "); ok {
 		for _, path := range c.written() {
 			if same(path, own) { // it is committed, and may begin before the log does
-				return refused{fmt.Errorf("%s is the output of the daemon itself; write to another file", path)}
+				return command.Refuse(fmt.Errorf("%s is the output of the daemon itself; write to another file", path))
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if err := enc.shape(settings.Shape); err != nil {
 		return err
 	}
-	r.progress = newProgress(a.stderr, "replaying "+c.BatchLog, "updates")
+	r.progress = command.NewProgress(a.stderr, "replaying "+c.BatchLog, "updates")
 	state.Fresh = true // of the output, which begins here
 	opt := stream.PipelineOptions{
 		Engine: engine, Observer: r, State: state, Log: committedBatches(log, enc), MaxInFlight: 1,

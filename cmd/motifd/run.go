@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 )
 
@@ -70,7 +71,7 @@ func (c *runCmd) load(a *app) (*config.Config, error) {
 	}
 	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: set, GPU: gpuBuild})
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	return cfg, nil
 }
@@ -88,7 +89,7 @@ func (c *runCmd) Run(a *app) error {
 		_, err := fmt.Fprintln(a.stdout, "the configuration and its patterns are sound")
 		return err
 	}
-	log := newLogger(a.stderr, cfg.Log.Level, cfg.Log.Format)
+	log := command.NewLogger(a.stderr, cfg.Log.Level, cfg.Log.Format)
 	return runDaemon(a, cfg, log, func(s *service) { s.resetProgress, s.suspend = c.ResetProgress, c.Suspend })
 }
 

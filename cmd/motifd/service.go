@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -101,7 +102,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	for _, name := range s.suspend {
 		got, err := store.Suspend(name)
 		if err != nil {
-			return refused{err}
+			return command.Refuse(err)
 		}
 		if got.Already {
 			s.log.Info().Str("query", name).Msg("the query is suspended already; leave out --suspend from now on")
@@ -266,16 +267,16 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 	engine *matcher.Engine) (*stream.Pipeline, error) {
 	queries, err := s.cfg.BuildQueries()
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	opt := s.cfg.PipelineOptions()
 	opt.Paused = func(reason string) { s.log.Warn().Msg("input is paused: " + reason) }
 	decoder, err := s.cfg.DecoderOptions()
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	if opt.Decoder, err = codec.NewDecoder(s.cfg.Input.Format, decoder); err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	if opt.Source, err = s.source(store); err != nil {
 		return nil, err
@@ -429,7 +430,7 @@ func newNames(changes []*matcher.QueryChange) error {
 			continue
 		}
 		if err := matcher.CheckNewName(ch.Add.Name); err != nil {
-			return refused{err}
+			return command.Refuse(err)
 		}
 	}
 	return nil

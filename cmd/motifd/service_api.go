@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -49,7 +50,8 @@ func (s *service) Ready() error {
 // Status implements daemon.
 func (s *service) Status() statusReport {
 	r := statusReport{
-		Version: version, UptimeSeconds: rounded(time.Since(s.started)), Ready: true, Queries: []queryActivity{},
+		Version: version, UptimeSeconds: command.Rounded(time.Since(s.started)), Ready: true,
+		Queries: []queryActivity{},
 		Pending: s.Pending(),
 	}
 	if err := s.Ready(); err != nil {
@@ -63,7 +65,8 @@ func (s *service) Status() statusReport {
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
 				LastBatch: q.Batch,
 				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
-				TruncatedBatches: q.Truncated, SearchSeconds: rounded(time.Duration(q.SearchNS)), Warnings: q.Warnings,
+				TruncatedBatches: q.Truncated, SearchSeconds: command.Rounded(time.Duration(q.SearchNS)),
+				Warnings: q.Warnings,
 			})
 		}
 	}
@@ -154,7 +157,7 @@ func (s *service) Pending() []pendingChange {
 		if step, ok := p.Step(); ok && step.Change != "" {
 			c := pendingChange{
 				Op: step.Change, Query: step.Query, State: "running",
-				Seconds: rounded(time.Duration(step.Seconds * 1e9)),
+				Seconds: command.Rounded(time.Duration(step.Seconds * 1e9)),
 				Batch:   step.Batch, Found: step.Found, Records: step.Records,
 			}
 			if c.Op != "remove" {

@@ -391,7 +391,7 @@ func (s *soak) checkMatches() {
 		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "queries", q.Name+".cypher"), []byte(q.Text), 0o644))
 	}
 	succeed(s.t, s.dir, "match", "--graph=left.jsonl", "--query=queries", "--unit=subgraphs", "--summary=left.json")
-	var left struct{ Queries []benchCounts }
+	var left struct{ Queries []foundCounts }
 	require.NoError(s.t, json.Unmarshal([]byte(readFile(s.t, filepath.Join(s.dir, "left.json"))), &left))
 	for i := range left.Queries {
 		q := &left.Queries[i]

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"text/tabwriter"
-	"time"
 )
 
 // replaySummary is what `replay --summary` writes.
@@ -64,32 +60,6 @@ type matchQuery struct {
 	Name    string  `json:"name"`
 	Matches total   `json:"matches"`
 	MatchS  float64 `json:"match_s"`
-}
-
-// rounded is a duration in seconds, to the microsecond.
-func rounded(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
-
-// printJSON writes v as JSON for people and programs: indented, and with > in patterns as it is.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// writeSummary writes v as JSON to a file.
-func writeSummary(path string, v any) error {
-	if path == "" {
-		return nil
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("writing the summary: %w", err)
-	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("writing the summary: %w", err)
-	}
-	return nil
 }
 
 // print writes the summary as a table.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
@@ -83,15 +84,15 @@ func (f *topicsFlags) open(a *app) (*config.Config, []topicUse, context.Context,
 	}
 	cfg, err := config.Load(config.LoadOptions{File: f.Config, Environ: a.environ, Set: f.Set, GPU: gpuBuild})
 	if err != nil {
-		return fail(refused{err})
+		return fail(command.Refuse(err))
 	}
 	switch {
 	case cfg.Input.Kafka == nil && cfg.Output.Kafka == nil:
-		return fail(refused{errors.New("neither input nor output is kafka: there are no topics")})
+		return fail(command.Refuse(errors.New("neither input nor output is kafka: there are no topics")))
 	case cfg.Embedded != nil:
-		return fail(refused{errors.New("the embedded log creates its topics itself")})
+		return fail(command.Refuse(errors.New("the embedded log creates its topics itself")))
 	case f.Timeout <= 0:
-		return fail(refused{fmt.Errorf("--timeout: %s is out of range; it is more than 0", f.Timeout)})
+		return fail(command.Refuse(fmt.Errorf("--timeout: %s is out of range; it is more than 0", f.Timeout)))
 	}
 	retry := kafka.Events{Retry: func(op, topic string, _ int32, attempt int, err error) {
 		a.log.Warn().Str("op", op).Str("topic", topic).Int("attempt", attempt).Err(err).Msg("kafka: trying again")
@@ -146,7 +147,7 @@ func topicUses(cfg *config.Config, events kafka.Events) ([]topicUse, error) {
 // Run creates what is missing.
 func (c *topicsCreateCmd) Run(a *app) error {
 	if c.Partitions < 1 || c.Replication < 0 {
-		return refused{errors.New("--partitions is at least 1, and --replication is not negative")}
+		return command.Refuse(errors.New("--partitions is at least 1, and --replication is not negative"))
 	}
 	cfg, uses, ctx, cancel, err := c.open(a)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -82,7 +83,7 @@ func underSearch(spans []timelineSpan) []timelineStage {
 			slices.Index(lanes, b.lane)
 	})
 	out := make([]timelineStage, 0, len(order))
-	seconds := func(s float64) float64 { return rounded(time.Duration(s * 1e9)) }
+	seconds := func(s float64) float64 { return command.Rounded(time.Duration(s * 1e9)) }
 	for _, k := range order {
 		s := by[k]
 		out = append(out, timelineStage{k.lane, k.what, s.n, seconds(s.total), seconds(s.other), seconds(s.own)})

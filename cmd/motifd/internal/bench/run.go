@@ -1,7 +1,8 @@
-package main
+package bench
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,50 +13,53 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"motifd/cmd/motifd/internal/benchcase"
+	"motifd/cmd/motifd/internal/command"
 )
 
-// bench is a measurement under way.
-type bench struct {
-	cmd    *benchCmd
-	app    *app
-	in     *benchInput
-	filled *benchInput // what exists is measured on; nil when it is not measured
-	dir    string      // for files of its own
-	binary string      // motifd
-	report benchReport
+// measurement is a measurement under way.
+type measurement struct {
+	cmd    *Command
+	ctx    context.Context // done on the first interrupt
+	prog   Program
+	in     *benchcase.Input
+	filled *benchcase.Input // what exists is measured on; nil when it is not measured
+	dir    string           // for files of its own
+	binary string           // motifd
+	report Report
 
 	counts map[string]*big.Int // by query: matches of the stream, of either sign
-
 }
 
-// benchSample is one process's figures.
-type benchSample struct {
+// Sample is one process's figures.
+type Sample struct {
 	MatchS  float64 `json:"match_s"`
 	ApplyS  float64 `json:"apply_s"`
 	PeakMiB float64 `json:"peak_rss_mib"`
 }
 
-// benchCell is a row of the table before it is summed up: what is measured together, and how.
-type benchCell struct {
+// cell is a row of the table before it is summed up: what is measured together, and how.
+type cell struct {
 	name    string // class or query
 	class   string
 	emit    string
 	threads int
-	queries []benchPattern
+	queries []benchcase.Pattern
 	left    []string // names of queries that are left out
 	matches *big.Int // found in all; of exists, transitions
 	updates uint64
-	samples []benchSample
+	samples []Sample
 }
 
 // measure runs all cells by turns.
-func (b *bench) measure() error {
+func (b *measurement) measure() error {
 	if err := b.count(); err != nil {
 		return err
 	}
 	if slices.Contains(b.cmd.Emit, "exists") {
 		var err error
-		if b.filled, err = b.in.fill(b.dir); err != nil {
+		if b.filled, err = b.in.Fill(b.dir); err != nil {
 			return err
 		}
 	}
@@ -79,11 +83,11 @@ func (b *bench) measure() error {
 }
 
 // count learns what the queries count.
-func (b *bench) count() error {
+func (b *measurement) count() error {
 	b.counts = make(map[string]*big.Int)
 	b.progress("counting")
 	defer b.endProgress()
-	s, err := b.replay(b.in.queries, "counts", 1)
+	s, err := b.replay(b.in.Queries, "counts", 1)
 	if err != nil {
 		return err
 	}
@@ -94,15 +98,15 @@ func (b *bench) count() error {
 }
 
 // cells lists what is measured.
-func (b *bench) cells() []benchCell {
-	var groups []benchCell
-	for _, class := range benchClasses {
-		g := benchCell{name: class, class: class}
-		for _, q := range b.in.queries {
+func (b *measurement) cells() []cell {
+	var groups []cell
+	for _, class := range benchcase.Classes {
+		g := cell{name: class, class: class}
+		for _, q := range b.in.Queries {
 			switch {
-			case q.class != class:
+			case q.Class != class:
 			case b.cmd.Each:
-				groups = append(groups, benchCell{name: q.name, class: class, queries: []benchPattern{q}})
+				groups = append(groups, cell{name: q.Name, class: class, queries: []benchcase.Pattern{q}})
 			default:
 				g.queries = append(g.queries, q)
 			}
@@ -112,14 +116,14 @@ func (b *bench) cells() []benchCell {
 		}
 	}
 	most := new(big.Int).SetUint64(b.cmd.MaxDeltas)
-	var out []benchCell
+	var out []cell
 	for _, g := range groups {
 		for _, emit := range b.cmd.Emit {
 			c := g
 			c.emit, c.queries = emit, nil
 			for _, q := range g.queries {
-				if emit == "deltas" && b.counts[q.name].Cmp(most) > 0 {
-					c.left = append(c.left, q.name)
+				if emit == "deltas" && b.counts[q.Name].Cmp(most) > 0 {
+					c.left = append(c.left, q.Name)
 					continue
 				}
 				c.queries = append(c.queries, q)
@@ -133,13 +137,13 @@ func (b *bench) cells() []benchCell {
 }
 
 // sample measures a cell once. What it counts has to be what was counted before.
-func (b *bench) sample(c *benchCell) error {
+func (b *measurement) sample(c *cell) error {
 	s, err := b.replay(c.queries, c.emit, c.threads)
 	if err != nil {
 		return err
 	}
 	c.updates = s.Updates
-	c.samples = append(c.samples, benchSample{MatchS: s.MatchS, ApplyS: s.ApplyS, PeakMiB: s.PeakRSSMiB})
+	c.samples = append(c.samples, Sample{MatchS: s.MatchS, ApplyS: s.ApplyS, PeakMiB: s.PeakRSSMiB})
 	sum := new(big.Int)
 	for i := range s.Queries {
 		q := &s.Queries[i]
@@ -163,16 +167,16 @@ func (b *bench) sample(c *benchCell) error {
 	return nil
 }
 
-// benchReplay is what is read of a replay's summary.
-type benchReplay struct {
-	Queries    []benchCounts `json:"queries"`
+// replaySummary is what is read of a replay's summary.
+type replaySummary struct {
+	Queries    []queryCounts `json:"queries"`
 	Updates    uint64        `json:"updates"`
 	ApplyS     float64       `json:"apply_s"`
 	MatchS     float64       `json:"match_s"`
 	PeakRSSMiB float64       `json:"peak_rss_mib"`
 }
 
-type benchCounts struct {
+type queryCounts struct {
 	Name     string  `json:"name"`
 	Positive big.Int `json:"positive"`
 	Negative big.Int `json:"negative"`
@@ -180,28 +184,28 @@ type benchCounts struct {
 }
 
 // sum is all that was found.
-func (q *benchCounts) sum() *big.Int {
+func (q *queryCounts) sum() *big.Int {
 	n := new(big.Int).Add(&q.Positive, &q.Negative)
 	return n.Add(n, &q.Matches)
 }
 
 // replay runs motifd replay in a process of its own; or motifd match when the graph is static.
-func (b *bench) replay(queries []benchPattern, emit string, threads int) (*benchReplay, error) {
+func (b *measurement) replay(queries []benchcase.Pattern, emit string, threads int) (*replaySummary, error) {
 	summary := filepath.Join(b.dir, "summary.json")
 	in := b.in
 	if emit == "exists" {
 		in = b.filled
 	}
-	args := []string{"replay", "--updates", in.stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out",
+	args := []string{"replay", "--updates", in.Stream, "--batch", strconv.Itoa(b.cmd.Batch), "--emit", emit, "--out",
 		"none"}
 	if emit == "static" {
 		args = []string{"match"}
 	}
-	args = append(args, "--undirected", "--graph", in.graph, "--threads", strconv.Itoa(threads), "--summary", summary)
+	args = append(args, "--undirected", "--graph", in.Graph, "--threads", strconv.Itoa(threads), "--summary", summary)
 	for _, q := range queries {
-		args = append(args, "--query", q.path)
+		args = append(args, "--query", q.Path)
 	}
-	cmd := exec.CommandContext(b.app.ctx, b.binary, args...)
+	cmd := exec.CommandContext(b.ctx, b.binary, args...)
 	if emit == "deltas" {
 		// What puts rows in order and hands them on runs beside the workers: on a processor more than there are
 		// threads it would make one thread faster than it is.
@@ -210,7 +214,7 @@ func (b *bench) replay(queries []benchPattern, emit string, threads int) (*bench
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		if b.app.ctx.Err() != nil {
+		if b.ctx.Err() != nil {
 			return nil, errors.New("interrupted")
 		}
 		return nil, fmt.Errorf("motifd %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
@@ -220,7 +224,7 @@ func (b *bench) replay(queries []benchPattern, emit string, threads int) (*bench
 	if err != nil {
 		return nil, fmt.Errorf("the summary of a replay: %w", err)
 	}
-	s := new(benchReplay)
+	s := new(replaySummary)
 	if err := json.Unmarshal(text, s); err != nil {
 		return nil, fmt.Errorf("the summary of a replay: %w", err)
 	}
@@ -228,19 +232,19 @@ func (b *bench) replay(queries []benchPattern, emit string, threads int) (*bench
 }
 
 // progress shows what is being done: in place on a terminal, a line each elsewhere.
-func (b *bench) progress(format string, args ...any) {
+func (b *measurement) progress(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	if isTerminal(b.app.stderr) {
+	if command.IsTerminal(b.prog.Stderr) {
 		line = "\r\x1b[K" + line
 	} else {
 		line += "\n"
 	}
 	// Progress that cannot be shown is no reason to stop measuring.
-	_, _ = fmt.Fprint(b.app.stderr, line)
+	_, _ = fmt.Fprint(b.prog.Stderr, line)
 }
 
-func (b *bench) endProgress() {
-	if isTerminal(b.app.stderr) {
-		_, _ = fmt.Fprint(b.app.stderr, "\r\x1b[K")
+func (b *measurement) endProgress() {
+	if command.IsTerminal(b.prog.Stderr) {
+		_, _ = fmt.Fprint(b.prog.Stderr, "\r\x1b[K")
 	}
 }

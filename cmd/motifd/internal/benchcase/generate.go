@@ -1,4 +1,4 @@
-package main
+package benchcase
 
 import (
 	"fmt"
@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"motifd/cmd/motifd/internal/command"
 )
 
-// benchSizes are the sizes of a generated case.
-type benchSizes struct {
+// Sizes are the sizes of a generated case.
+type Sizes struct {
 	Vertices int     `json:"vertices"`
 	Edges    int     `json:"edges"` // the stream's insertions included
 	Labels   int     `json:"labels"`
@@ -24,26 +26,38 @@ type benchSizes struct {
 	Queries int      `json:"queries"`
 }
 
-// benchEdge is an undirected edge, its lower end first.
-type benchEdge [2]uint32
-
-// benchOp is one update of a stream.
-type benchOp struct {
-	Delete bool
-	Edge   benchEdge
+// Presets are the sizes that have names, but for the seed and the kind of the stream.
+var Presets = map[string]Sizes{
+	"synth": {
+		Vertices: 20_000, Edges: 150_000, Labels: 5, Exponent: 3, Updates: 15_000,
+		Classes: Classes, Sizes: []int{4, 5, 6, 7, 8}, Queries: 1,
+	},
+	"github": {
+		Vertices: 37_700, Edges: 289_003, Labels: 5, Exponent: 2.43, Updates: 28_900,
+		Classes: []string{Tree}, Sizes: []int{6}, Queries: 5,
+	},
 }
 
-// benchCase is a case: an undirected graph with vertex labels, a stream that changes it, and patterns. It is decided
+// Edge is an undirected edge, its lower end first.
+type Edge [2]uint32
+
+// Op is one update of a stream.
+type Op struct {
+	Delete bool
+	Edge   Edge
+}
+
+// Case is a case: an undirected graph with vertex labels, a stream that changes it, and patterns. It is decided
 // by its sizes alone.
-type benchCase struct {
+type Case struct {
 	Labels  []uint32 // by vertex
-	Graph   []benchEdge
-	Stream  []benchOp
-	Queries []benchQuery
+	Graph   []Edge
+	Stream  []Op
+	Queries []Query
 }
 
 // check says what is wrong with the sizes.
-func (s *benchSizes) check() error {
+func (s *Sizes) check() error {
 	pairs := float64(s.Vertices) * float64(s.Vertices-1) / 2
 	switch {
 	case s.Vertices < 2 || s.Vertices > 100_000_000:
@@ -65,7 +79,7 @@ func (s *benchSizes) check() error {
 		return fmt.Errorf("--queries: %d is out of range; it is 1 to 1000", s.Queries)
 	}
 	for _, c := range s.Classes {
-		if !slices.Contains(benchClasses, c) {
+		if !slices.Contains(Classes, c) {
 			return fmt.Errorf("--classes: there is no class %q; there are dense, sparse and tree", c)
 		}
 	}
@@ -73,7 +87,7 @@ func (s *benchSizes) check() error {
 		if n < 3 || n > 32 {
 			return fmt.Errorf("--sizes: %d is out of range; patterns have 3 to 32 vertices", n)
 		}
-		if slices.Contains(s.Classes, benchDense) && n < 4 {
+		if slices.Contains(s.Classes, Dense) && n < 4 {
 			return fmt.Errorf("--sizes: %d vertices cannot have a mean degree of 3; dense patterns have 4 or more", n)
 		}
 	}
@@ -81,22 +95,22 @@ func (s *benchSizes) check() error {
 }
 
 // inserts is the number of insertions in the stream: all, or two in three.
-func (s *benchSizes) inserts() int {
+func (s *Sizes) inserts() int {
 	if s.Stream == "mixed" {
 		return s.Updates - s.Updates/3
 	}
 	return s.Updates
 }
 
-// generate makes the case. The graph is of the Chung-Lu kind: the ends of an edge are drawn with weights that follow
+// Generate makes the case. The graph is of the Chung-Lu kind: the ends of an edge are drawn with weights that follow
 // the power law, so that the degrees do; no edge twice, no self-loop. Labels are uniform, and the stream is a random
 // part of the edges.
-func (s *benchSizes) generate() (*benchCase, error) {
+func (s *Sizes) Generate() (*Case, error) {
 	if err := s.check(); err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x62656e6368))
-	c := &benchCase{Labels: make([]uint32, s.Vertices)}
+	c := &Case{Labels: make([]uint32, s.Vertices)}
 	for i := range c.Labels {
 		c.Labels[i] = rng.Uint32N(uint32(s.Labels))
 	}
@@ -106,16 +120,16 @@ func (s *benchSizes) generate() (*benchCase, error) {
 	c.Stream = s.stream(rng, c.Graph, edges[n:])
 	// Patterns are drawn from a generator of their own: with other patterns the graph is the same.
 	var err error
-	c.Queries, err = s.queries(rand.New(rand.NewPCG(s.Seed, 0x7175657279)), newBenchAdjacency(c.Labels, edges))
+	c.Queries, err = s.queries(rand.New(rand.NewPCG(s.Seed, 0x7175657279)), newAdjacency(c.Labels, edges))
 	if err != nil {
-		return nil, refused{err}
+		return nil, command.Refuse(err)
 	}
 	return c, nil
 }
 
 // edges draws the edges, in random order. With an exponent above 2 and half of the pairs left free, pairs that were not
 // drawn yet keep turning up.
-func (s *benchSizes) edges(rng *rand.Rand) []benchEdge {
+func (s *Sizes) edges(rng *rand.Rand) []Edge {
 	// Weights are whole numbers, so that rounding differs on no machine.
 	sums, sum := make([]uint64, s.Vertices), uint64(0)
 	for i := range sums {
@@ -127,10 +141,10 @@ func (s *benchSizes) edges(rng *rand.Rand) []benchEdge {
 		x := rng.Uint64N(sum)
 		return uint32(names[sort.Search(len(sums), func(i int) bool { return sums[i] > x })])
 	}
-	edges, taken := make([]benchEdge, 0, s.Edges), make(map[benchEdge]struct{}, s.Edges)
+	edges, taken := make([]Edge, 0, s.Edges), make(map[Edge]struct{}, s.Edges)
 	for len(edges) < s.Edges {
 		u, v := draw(), draw()
-		e := benchEdge{min(u, v), max(u, v)}
+		e := Edge{min(u, v), max(u, v)}
 		if _, ok := taken[e]; ok || u == v {
 			continue
 		}
@@ -144,17 +158,17 @@ func (s *benchSizes) edges(rng *rand.Rand) []benchEdge {
 
 // stream makes the updates: insertions of absent edges and, when it is mixed, deletions of present ones, so that each
 // of them changes the graph.
-func (s *benchSizes) stream(rng *rand.Rand, graph, inserts []benchEdge) []benchOp {
-	out := make([]benchOp, 0, s.Updates)
+func (s *Sizes) stream(rng *rand.Rand, graph, inserts []Edge) []Op {
+	out := make([]Op, 0, s.Updates)
 	present := slices.Clone(graph)
 	for left := s.Updates; left > 0; left-- {
 		if rng.IntN(left) < len(inserts) {
-			out = append(out, benchOp{Edge: inserts[0]})
+			out = append(out, Op{Edge: inserts[0]})
 			present, inserts = append(present, inserts[0]), inserts[1:]
 			continue
 		}
 		i := rng.IntN(len(present))
-		out = append(out, benchOp{Delete: true, Edge: present[i]})
+		out = append(out, Op{Delete: true, Edge: present[i]})
 		present[i] = present[len(present)-1]
 		present = present[:len(present)-1]
 	}

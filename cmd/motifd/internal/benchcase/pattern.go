@@ -1,4 +1,4 @@
-package main
+package benchcase
 
 import (
 	"errors"
@@ -12,42 +12,43 @@ import (
 // Classes of patterns, as in the papers on continuous subgraph matching: by mean degree (twice the edges by the
 // vertices).
 const (
-	benchDense  = "dense"  // a mean degree of 3 or more
-	benchSparse = "sparse" // less than that, with a cycle
-	benchTree   = "tree"   // without a cycle
+	Dense  = "dense"  // a mean degree of 3 or more
+	Sparse = "sparse" // less than that, with a cycle
+	Tree   = "tree"   // without a cycle
 )
 
-var benchClasses = []string{benchDense, benchSparse, benchTree}
+// Classes are the classes of patterns, in the order of reports.
+var Classes = []string{Dense, Sparse, Tree}
 
-// benchClass tells the class of a connected pattern.
-func benchClass(vertices, edges int) string {
+// classOf tells the class of a connected pattern.
+func classOf(vertices, edges int) string {
 	switch {
 	case edges < vertices:
-		return benchTree
+		return Tree
 	case 2*edges < 3*vertices:
-		return benchSparse
+		return Sparse
 	}
-	return benchDense
+	return Dense
 }
 
-// benchQuery is a pattern: a connected graph with vertex labels.
-type benchQuery struct {
+// Query is a pattern: a connected graph with vertex labels.
+type Query struct {
 	Name   string
-	Labels []uint32    // by vertex
-	Edges  []benchEdge // lower end first
+	Labels []uint32 // by vertex
+	Edges  []Edge   // lower end first
 }
 
-func (q *benchQuery) class() string { return benchClass(len(q.Labels), len(q.Edges)) }
+func (q *Query) class() string { return classOf(len(q.Labels), len(q.Edges)) }
 
-// benchAdjacency is a graph to take patterns from.
-type benchAdjacency struct {
+// adjacency is a graph to take patterns from.
+type adjacency struct {
 	labels []uint32
-	edges  []benchEdge
+	edges  []Edge
 	near   [][]uint32 // by vertex: neighbours, ascending
 }
 
-func newBenchAdjacency(labels []uint32, edges []benchEdge) *benchAdjacency {
-	a := &benchAdjacency{labels: labels, edges: edges, near: make([][]uint32, len(labels))}
+func newAdjacency(labels []uint32, edges []Edge) *adjacency {
+	a := &adjacency{labels: labels, edges: edges, near: make([][]uint32, len(labels))}
 	degree := make([]int, len(labels))
 	for _, e := range edges {
 		degree[e[0]]++
@@ -66,7 +67,7 @@ func newBenchAdjacency(labels []uint32, edges []benchEdge) *benchAdjacency {
 	return a
 }
 
-func (a *benchAdjacency) joined(u, v uint32) bool {
+func (a *adjacency) joined(u, v uint32) bool {
 	if len(a.near[u]) > len(a.near[v]) {
 		u, v = v, u
 	}
@@ -75,8 +76,8 @@ func (a *benchAdjacency) joined(u, v uint32) bool {
 }
 
 // queries takes the patterns of every class and size from the graph, so that each has a match.
-func (s *benchSizes) queries(rng *rand.Rand, a *benchAdjacency) ([]benchQuery, error) {
-	var out []benchQuery
+func (s *Sizes) queries(rng *rand.Rand, a *adjacency) ([]Query, error) {
+	var out []Query
 	var errs []error
 	for _, class := range s.Classes {
 		for _, size := range s.Sizes {
@@ -99,13 +100,13 @@ func (s *benchSizes) queries(rng *rand.Rand, a *benchAdjacency) ([]benchQuery, e
 	return out, errors.Join(errs...)
 }
 
-// maxBenchTries bounds how many sets of vertices are looked at for a pattern.
-const maxBenchTries = 10_000
+// maxTries bounds how many sets of vertices are looked at for a pattern.
+const maxTries = 10_000
 
 // extract takes a pattern of a class: a connected set of vertices, all of the edges inside it or, where the class
 // allows for fewer, a random part of them that connects it.
-func (a *benchAdjacency) extract(rng *rand.Rand, class string, size int) (benchQuery, bool) {
-	for range maxBenchTries {
+func (a *adjacency) extract(rng *rand.Rand, class string, size int) (Query, bool) {
+	for range maxTries {
 		set := a.grow(rng, class, size)
 		if set == nil {
 			continue
@@ -113,11 +114,11 @@ func (a *benchAdjacency) extract(rng *rand.Rand, class string, size int) (benchQ
 		q := a.induced(set)
 		least, most := size-1, len(q.Edges)
 		switch class {
-		case benchTree:
+		case Tree:
 			most = least
-		case benchSparse:
+		case Sparse:
 			least, most = size, min(most, (3*size-1)/2)
-		case benchDense:
+		case Dense:
 			least = (3*size + 1) / 2
 		}
 		// With more edges a GPU would not search the pattern.
@@ -127,13 +128,13 @@ func (a *benchAdjacency) extract(rng *rand.Rand, class string, size int) (benchQ
 		q.thin(rng, least+rng.IntN(most-least+1))
 		return q, true
 	}
-	return benchQuery{}, false
+	return Query{}, false
 }
 
 // grow collects a connected set of vertices, from a random edge on, neighbour by neighbour of a random member. Of a
 // class with cycles every other time a neighbour is sought that has many neighbours in the set. It returns nil when the
 // set has no more neighbours.
-func (a *benchAdjacency) grow(rng *rand.Rand, class string, size int) []uint32 {
+func (a *adjacency) grow(rng *rand.Rand, class string, size int) []uint32 {
 	e := a.edges[rng.IntN(len(a.edges))]
 	set := []uint32{e[0], e[1]}
 	for tries := 0; len(set) < size; tries++ {
@@ -141,7 +142,7 @@ func (a *benchAdjacency) grow(rng *rand.Rand, class string, size int) []uint32 {
 			return nil
 		}
 		samples := 1
-		if class == benchDense || class == benchSparse && rng.IntN(2) == 0 {
+		if class == Dense || class == Sparse && rng.IntN(2) == 0 {
 			samples = 64
 		}
 		best, links := uint32(0), 0
@@ -169,13 +170,13 @@ func (a *benchAdjacency) grow(rng *rand.Rand, class string, size int) []uint32 {
 }
 
 // induced returns the pattern of a set of vertices with all edges between them.
-func (a *benchAdjacency) induced(set []uint32) benchQuery {
-	var q benchQuery
+func (a *adjacency) induced(set []uint32) Query {
+	var q Query
 	for i, v := range set {
 		q.Labels = append(q.Labels, a.labels[v])
 		for j := range i {
 			if a.joined(set[j], v) {
-				q.Edges = append(q.Edges, benchEdge{uint32(j), uint32(i)})
+				q.Edges = append(q.Edges, Edge{uint32(j), uint32(i)})
 			}
 		}
 	}
@@ -183,7 +184,7 @@ func (a *benchAdjacency) induced(set []uint32) benchQuery {
 }
 
 // thin keeps n edges: those of a random spanning tree, and random others.
-func (q *benchQuery) thin(rng *rand.Rand, n int) {
+func (q *Query) thin(rng *rand.Rand, n int) {
 	rng.Shuffle(len(q.Edges), func(i, j int) { q.Edges[i], q.Edges[j] = q.Edges[j], q.Edges[i] })
 	part := make([]int, len(q.Labels)) // by vertex: the component, as a tree of parents
 	for i := range part {
@@ -196,7 +197,7 @@ func (q *benchQuery) thin(rng *rand.Rand, n int) {
 		}
 		return i
 	}
-	var keep, others []benchEdge
+	var keep, others []Edge
 	for _, e := range q.Edges {
 		if u, v := root(e[0]), root(e[1]); u != v {
 			part[u] = v
@@ -206,5 +207,5 @@ func (q *benchQuery) thin(rng *rand.Rand, n int) {
 		}
 	}
 	q.Edges = append(keep, others[:n-len(keep)]...)
-	slices.SortFunc(q.Edges, func(x, y benchEdge) int { return slices.Compare(x[:], y[:]) })
+	slices.SortFunc(q.Edges, func(x, y Edge) int { return slices.Compare(x[:], y[:]) })
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -12,22 +12,24 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"motifd/cmd/motifd/internal/benchcase"
 )
 
-// benchReport is what is measured, as --json writes it.
-type benchReport struct {
-	Machine benchMachine   `json:"machine"`
-	Sizes   *benchSizes    `json:"sizes,omitempty"` // of a generated case
-	Case    string         `json:"case,omitempty"`  // of another
-	Batch   int            `json:"batch"`
-	Runs    int            `json:"runs"`
-	Rows    []benchRow     `json:"rows,omitempty"`
-	Peer    []benchPeerRow `json:"peer,omitempty"`
-	Means   *benchMeans    `json:"means,omitempty"` // of the peer's rows
+// Report is what is measured, as --json writes it.
+type Report struct {
+	Machine Machine          `json:"machine"`
+	Sizes   *benchcase.Sizes `json:"sizes,omitempty"` // of a generated case
+	Case    string           `json:"case,omitempty"`  // of another
+	Batch   int              `json:"batch"`
+	Runs    int              `json:"runs"`
+	Rows    []Row            `json:"rows,omitempty"`
+	Peer    []PeerRow        `json:"peer,omitempty"`
+	Means   *Means           `json:"means,omitempty"` // of the peer's rows
 }
 
-// benchMachine is where and with what it was measured.
-type benchMachine struct {
+// Machine is where and with what it was measured.
+type Machine struct {
 	CPU      string `json:"cpu"`
 	CPUs     int    `json:"cpus"`
 	Go       string `json:"go"`
@@ -35,21 +37,21 @@ type benchMachine struct {
 	Version  string `json:"version"` // of motifd
 }
 
-// benchRow is a cell's medians.
-type benchRow struct {
-	Name        string        `json:"name"` // class, or query
-	Class       string        `json:"class"`
-	Emit        string        `json:"emit"`
-	Threads     int           `json:"threads"`
-	Queries     int           `json:"queries"`
-	LeftOut     []string      `json:"left_out,omitempty"`
-	Matches     *big.Int      `json:"matches"` // positive and negative; of exists, transitions
-	MatchS      float64       `json:"match_s"`
-	UpdatesPerS float64       `json:"updates_per_s"` // 0 where there are none
-	MatchesPerS float64       `json:"matches_per_s"` // 0 where none are counted
-	PeakMiB     float64       `json:"peak_rss_mib"`
-	SpeedUp     float64       `json:"speed_up,omitempty"` // against the first number of threads
-	Samples     []benchSample `json:"samples"`
+// Row is a cell's medians.
+type Row struct {
+	Name        string   `json:"name"` // class, or query
+	Class       string   `json:"class"`
+	Emit        string   `json:"emit"`
+	Threads     int      `json:"threads"`
+	Queries     int      `json:"queries"`
+	LeftOut     []string `json:"left_out,omitempty"`
+	Matches     *big.Int `json:"matches"` // positive and negative; of exists, transitions
+	MatchS      float64  `json:"match_s"`
+	UpdatesPerS float64  `json:"updates_per_s"` // 0 where there are none
+	MatchesPerS float64  `json:"matches_per_s"` // 0 where none are counted
+	PeakMiB     float64  `json:"peak_rss_mib"`
+	SpeedUp     float64  `json:"speed_up,omitempty"` // against the first number of threads
+	Samples     []Sample `json:"samples"`
 }
 
 // median returns the median of what is taken from each sample; NaN without samples.
@@ -75,22 +77,22 @@ func quotient(x, y float64) float64 {
 }
 
 // add sums up cells.
-func (r *benchReport) add(cells []benchCell) {
+func (r *Report) add(cells []cell) {
 	first := make(map[string]float64) // match time with the first number of threads, by name and mode
 	for i := range cells {
 		c := &cells[i]
-		row := benchRow{
+		row := Row{
 			Name: c.name, Class: c.class, Emit: c.emit, Threads: c.threads, Queries: len(c.queries), LeftOut: c.left,
 			Matches: c.matches, Samples: c.samples,
 		}
 		if len(c.samples) > 0 {
-			row.MatchS = median(c.samples, func(s benchSample) float64 { return s.MatchS })
+			row.MatchS = median(c.samples, func(s Sample) float64 { return s.MatchS })
 			row.UpdatesPerS = median(c.samples,
-				func(s benchSample) float64 { return quotient(float64(c.updates), s.MatchS+s.ApplyS) })
-			row.PeakMiB = median(c.samples, func(s benchSample) float64 { return s.PeakMiB })
+				func(s Sample) float64 { return quotient(float64(c.updates), s.MatchS+s.ApplyS) })
+			row.PeakMiB = median(c.samples, func(s Sample) float64 { return s.PeakMiB })
 			if c.emit != "exists" {
 				n, _ := c.matches.Float64()
-				row.MatchesPerS = median(c.samples, func(s benchSample) float64 { return quotient(n, s.MatchS) })
+				row.MatchesPerS = median(c.samples, func(s Sample) float64 { return quotient(n, s.MatchS) })
 			}
 			if base, ok := first[c.name+" "+c.emit]; ok {
 				row.SpeedUp = quotient(base, row.MatchS)
@@ -103,7 +105,7 @@ func (r *benchReport) add(cells []benchCell) {
 }
 
 // print writes the results as text.
-func (r *benchReport) print(w io.Writer) error {
+func (r *Report) print(w io.Writer) error {
 	m := &r.Machine
 	fmt.Fprintf(w, "motifd %s, %s, %s, %d x %s\n", m.Version, m.Go, m.Platform, m.CPUs, m.CPU)
 	if s := r.Sizes; s != nil {
@@ -170,8 +172,8 @@ func groupDigits(s string) string {
 }
 
 // machine describes this machine and this build.
-func machine() benchMachine {
-	m := benchMachine{CPU: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(), Platform: runtime.GOOS +
+func machine(version string) Machine {
+	m := Machine{CPU: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version(), Platform: runtime.GOOS +
 		"/" + runtime.GOARCH, Version: version}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

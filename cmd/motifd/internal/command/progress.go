@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// progress shows how far a load or a replay is, on a terminal; elsewhere it is silent.
-type progress struct {
+// Progress shows how far a load or a replay is, on a terminal; elsewhere it is silent.
+type Progress struct {
 	w    io.Writer // nil when silent
 	what string
 	unit string
@@ -22,10 +22,10 @@ type progress struct {
 // progressEvery is the time between two refreshes.
 const progressEvery = 200 * time.Millisecond
 
-// newProgress returns the progress of a task, counted in a unit.
-func newProgress(w io.Writer, what, unit string) *progress {
-	p := &progress{what: what, unit: unit, now: time.Now}
-	if isTerminal(w) {
+// NewProgress returns the progress of a task, counted in a unit.
+func NewProgress(w io.Writer, what, unit string) *Progress {
+	p := &Progress{what: what, unit: unit, now: time.Now}
+	if IsTerminal(w) {
 		p.w = w
 	}
 	p.start = p.now()
@@ -33,8 +33,8 @@ func newProgress(w io.Writer, what, unit string) *progress {
 	return p
 }
 
-// update tells that n units are done, which is the given part of the whole, or of an unknown whole when part is 0.
-func (p *progress) update(n uint64, part float64) {
+// Update tells that n units are done, which is the given part of the whole, or of an unknown whole when part is 0.
+func (p *Progress) Update(n uint64, part float64) {
 	if p.w == nil {
 		return
 	}
@@ -55,8 +55,8 @@ func (p *progress) update(n uint64, part float64) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 }
 
-// done clears the line.
-func (p *progress) done() {
+// Done clears the line.
+func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.w != nil && p.shown {

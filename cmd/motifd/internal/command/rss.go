@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// peakRSS returns the most memory that the process has held at a time, in MiB. Where the system does not tell, it is
+// PeakRSS returns the most memory that the process has held at a time, in MiB. Where the system does not tell, it is
 // what the Go runtime obtained from the system. (getrusage is no help on Linux: a child inherits its parent's peak.)
-func peakRSS() float64 {
+func PeakRSS() float64 {
 	if f, err := os.Open("/proc/self/status"); err == nil {
 		defer f.Close() // opened for reading: closing it can lose nothing
 		for lines := bufio.NewScanner(f); lines.Scan(); {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,14 +16,17 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"motifd/cmd/motifd/internal/benchcase"
+	"motifd/cmd/motifd/internal/command"
 )
 
-// benchPeerRow is a query's medians beside the peer's.
+// PeerRow is a query's medians beside the peer's.
 //
 // The ratio is of RapidFlow's "Query time" by match_s. The former begins when its views of the initial graph are
 // made, with the stream in memory as numbers, and holds what each update costs in its copy of the graph (the edges
 // that fit the query) and its index of candidates; what these cost motifd is in apply_s, which is shown beside it.
-type benchPeerRow struct {
+type PeerRow struct {
 	Query    string    `json:"query"`
 	Class    string    `json:"class"`
 	Vertices int       `json:"vertices"`
@@ -39,8 +43,8 @@ type benchPeerRow struct {
 	Motifd   []float64 `json:"motifd_samples_s"`  // the search alone
 }
 
-// benchMeans are means of the ratios of the queries on which the peer ended and counted the same.
-type benchMeans struct {
+// Means are means of the ratios of the queries on which the peer ended and counted the same.
+type Means struct {
 	Queries int                `json:"queries"`
 	All     float64            `json:"geometric_mean"`
 	Classes map[string]float64 `json:"classes"` // geometric means
@@ -87,17 +91,17 @@ func parsePeer(out []byte) (peerResult, error) {
 const peerGrace = time.Minute
 
 // runPeer runs the peer on a query.
-func (b *bench) runPeer(q benchPattern) (peerResult, error) {
+func (b *measurement) runPeer(q benchcase.Pattern) (peerResult, error) {
 	limit := b.cmd.TimeLimit
-	ctx, cancel := context.WithTimeout(b.app.ctx, limit+peerGrace)
+	ctx, cancel := context.WithTimeout(b.ctx, limit+peerGrace)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.cmd.Peer, "-d", b.in.graph, "-q", q.path, "-u", b.in.stream, "-num", "MAX",
+	cmd := exec.CommandContext(ctx, b.cmd.Peer, "-d", b.in.Graph, "-q", q.Path, "-u", b.in.Stream, "-num", "MAX",
 		"-time_limit", strconv.Itoa(int(math.Ceil(limit.Seconds()))))
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	err := cmd.Run()
 	switch {
-	case b.app.ctx.Err() != nil:
+	case b.ctx.Err() != nil:
 		return peerResult{}, errors.New("interrupted")
 	case ctx.Err() != nil:
 		return peerResult{seconds: limit.Seconds(), timedOut: true}, nil
@@ -108,8 +112,8 @@ func (b *bench) runPeer(q benchPattern) (peerResult, error) {
 }
 
 // comparePeer runs the peer and motifd by turns, query by query.
-func (b *bench) comparePeer() error {
-	if exists(b.cmd.Peer) { // a file of this directory needs no ./ before it
+func (b *measurement) comparePeer() error {
+	if _, err := os.Stat(b.cmd.Peer); err == nil { // a file of this directory needs no ./ before it
 		path, err := filepath.Abs(b.cmd.Peer)
 		if err != nil {
 			return fmt.Errorf("--peer: %w", err)
@@ -117,10 +121,10 @@ func (b *bench) comparePeer() error {
 		b.cmd.Peer = path
 	}
 	if _, err := exec.LookPath(b.cmd.Peer); err != nil {
-		return refused{fmt.Errorf("--peer: %w", err)}
+		return command.Refuse(fmt.Errorf("--peer: %w", err))
 	}
 	defer b.endProgress()
-	for _, q := range b.in.queries {
+	for _, q := range b.in.Queries {
 		row, err := b.compareQuery(q)
 		if err != nil {
 			return err
@@ -141,12 +145,12 @@ func (b *bench) comparePeer() error {
 	return errors.Join(errs...)
 }
 
-func (b *bench) compareQuery(q benchPattern) (*benchPeerRow, error) {
-	row := &benchPeerRow{Query: q.name, Class: q.class, Vertices: q.vertices, Edges: q.edges}
+func (b *measurement) compareQuery(q benchcase.Pattern) (*PeerRow, error) {
+	row := &PeerRow{Query: q.Name, Class: q.Class, Vertices: q.Vertices, Edges: q.Edges}
 	var apply []float64
 	for run := range b.cmd.Runs {
-		b.progress("%s: run %d of %d", q.name, run+1, b.cmd.Runs)
-		s, err := b.replay([]benchPattern{q}, "counts", 1)
+		b.progress("%s: run %d of %d", q.Name, run+1, b.cmd.Runs)
+		s, err := b.replay([]benchcase.Pattern{q}, "counts", 1)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +162,7 @@ func (b *bench) compareQuery(q benchPattern) (*benchPeerRow, error) {
 		}
 		p, err := b.runPeer(q)
 		switch {
-		case b.app.ctx.Err() != nil:
+		case b.ctx.Err() != nil:
 			return nil, err
 		case err != nil:
 			row.Failed = err.Error()
@@ -182,8 +186,8 @@ func (b *bench) compareQuery(q benchPattern) (*benchPeerRow, error) {
 }
 
 // meansOf sums up the rows that can be compared; nil when there are none.
-func meansOf(rows []benchPeerRow) *benchMeans {
-	m := &benchMeans{Classes: make(map[string]float64)}
+func meansOf(rows []PeerRow) *Means {
+	m := &Means{Classes: make(map[string]float64)}
 	logs, withApply := make(map[string][]float64), 0.0
 	for i := range rows {
 		r := &rows[i]
@@ -216,7 +220,7 @@ func meansOf(rows []benchPeerRow) *benchMeans {
 }
 
 // printPeer writes the comparison as text.
-func (r *benchReport) printPeer(w io.Writer) error {
+func (r *Report) printPeer(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "query\tclass\tvertices\tedges\tmatches\tpeer s\tmatch s\tpeer / match\tapply s\t")
 	for i := range r.Peer {
@@ -239,7 +243,7 @@ func (r *benchReport) printPeer(w io.Writer) error {
 	m := r.Means
 	fmt.Fprintf(w, "\npeer / match, over the %d queries that the peer ended with the same count: geometric mean %.2f",
 		m.Queries, m.All)
-	for _, class := range benchClasses {
+	for _, class := range benchcase.Classes {
 		if mean, ok := m.Classes[class]; ok {
 			fmt.Fprintf(w, ", %s %.2f", class, mean)
 		}

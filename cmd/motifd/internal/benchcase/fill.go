@@ -1,4 +1,4 @@
-package main
+package benchcase
 
 import (
 	"bufio"
@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// fill returns the case that exists is measured on. With the case's own stream nothing would be: its queries have a
+// Fill returns the case that exists is measured on. With the case's own stream nothing would be: its queries have a
 // match from the beginning on, and only a match that goes makes work. Here the graph begins with the vertices alone,
 // and the stream inserts its edges and then deletes them, in the order of the file: until a query's first match is
 // there every edge is searched, and whenever the match that is known loses an edge another is sought, until there is
 // none.
-func (in *benchInput) fill(dir string) (_ *benchInput, err error) {
-	fail := func(err error) (*benchInput, error) { return nil, fmt.Errorf("a case for exists: %w", err) }
-	f, err := os.Open(in.graph)
+func (in *Input) Fill(dir string) (_ *Input, err error) {
+	fail := func(err error) (*Input, error) { return nil, fmt.Errorf("a case for exists: %w", err) }
+	f, err := os.Open(in.Graph)
 	if err != nil {
 		return fail(err)
 	}
@@ -38,15 +38,15 @@ func (in *benchInput) fill(dir string) (_ *benchInput, err error) {
 	if err := lines.Err(); err != nil {
 		return fail(err)
 	}
-	out := &benchInput{graph: filepath.Join(dir, "vertices.txt"), stream: filepath.Join(dir, "fill.txt"),
-		queries: in.queries}
+	out := &Input{Graph: filepath.Join(dir, "vertices.txt"), Stream: filepath.Join(dir, "fill.txt"),
+		Queries: in.Queries}
 	err = errors.Join(
-		writeLines(out.graph, func(w io.Writer) {
+		writeLines(out.Graph, func(w io.Writer) {
 			for _, v := range vertices {
 				fmt.Fprintln(w, v)
 			}
 		}),
-		writeLines(out.stream, func(w io.Writer) {
+		writeLines(out.Stream, func(w io.Writer) {
 			for _, sign := range []string{"", "-"} {
 				for _, e := range edges {
 					fmt.Fprintln(w, sign+e)
