@@ -12,28 +12,28 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// kinds sorts the net edges of a batch by the labels of their ends, their own, and their sign, once for all searches
-// of a batch on the device: what fits one edge of a kind fits all (DESIGN A3), and the edges themselves are not looked
-// at again.
+// kinds groups the net edges of a batch by kind: the labels of their ends, their own label, and their sign. An oriented
+// pattern edge fits all edges of a kind or none (DESIGN A3). The groups are made once, for all searches of a batch on
+// the device.
 type kinds struct {
 	of     []uint32 // by net edge: kind
-	starts []int    // by kind, and one more: where its net edges are in net
+	starts []int    // by kind, and one more: the first of its net edges in net
 	net    []uint32 // net edges by kind, ascending
 	labels [][3]dyngraph.LabelID
 	signs  []dyngraph.Sign
 
-	side   int             // with few labels: their number
-	number []uint32        // of each kind that may be, 1 more, or 0: see at
-	seen   map[kind]uint32 // with many
+	side   int             // number of labels; kinds are looked up in number if labels are few
+	number []uint32        // by position (see at): 1 plus the kind, or 0 for none
+	seen   map[kind]uint32 // the kinds, if labels are many
 }
 
-// kind is what net edges of a kind have in common.
+// kind is the labels (from, edge, to) and the sign of a net edge.
 type kind struct {
 	labels [3]dyngraph.LabelID
 	sign   dyngraph.Sign
 }
 
-// at returns where number has a kind.
+// at returns the position of a kind in number.
 func (k *kinds) at(l [3]dyngraph.LabelID, s dyngraph.Sign) int {
 	return 2*((int(l[0])*k.side+int(l[1]))*k.side+int(l[2])) + signBit(s)
 }
@@ -56,7 +56,7 @@ func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[i
 			}
 			return
 		}
-		if int(max(want[0], want[1], want[2])) < k.side { // others are of no edge of the graph
+		if int(max(want[0], want[1], want[2])) < k.side { // the graph has no edge with larger labels
 			if i := k.number[k.at(want, sign)]; i != 0 {
 				yield(int(i) - 1)
 			}
@@ -64,7 +64,7 @@ func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[i
 	}
 }
 
-// labelsOf returns what tells an edge's kind from others but for its sign.
+// labelsOf returns the labels of the kind of a net edge.
 func labelsOf(view dyngraph.View, e *dyngraph.NetEdge) [3]dyngraph.LabelID {
 	return [3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}
 }
@@ -77,16 +77,16 @@ func signBit(s dyngraph.Sign) int {
 	return 0
 }
 
-// newKinds sorts on so many threads: every one takes a part of the batch and counts its kinds, so that it knows the
-// places of its edges before any are written.
+// newKinds groups the net edges of a batch with a counting sort on a number of threads. Each thread counts the kinds of
+// one part of the batch; the sums of the counts give the positions to which it writes its edges.
 func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	n := len(d.Net)
 	threads = max(1, min(threads, n/device.Chunk))
 	k := &kinds{of: make([]uint32, n), net: make([]uint32, n)}
-	counts := make([][]int, threads) // by part and kind: how many, then where the first one goes
+	counts := make([][]int, threads) // by part and kind: the number of edges, then the position of the next
 	part := func(t int) (from, to int) { return t * n / threads, (t + 1) * n / threads }
-	// Few labels are the rule: a number made of them then is the kind. All kinds that may be are as many as a part has
-	// edges at most.
+	// Labels are usually few. If the number of possible kinds is in proportion to the edges of a part, a table with an
+	// element for each possible kind replaces the map.
 	side := int(g.Labels()) + 1
 	k.side = side
 	if side <= 64 && 2*side*side*side <= 8192+8*n/threads {
@@ -127,7 +127,7 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta, threads int) *kinds {
 	return k
 }
 
-// compact numbers the kinds that there are, without gaps.
+// compact numbers the kinds that occur, without gaps.
 func (k *kinds) compact(counts [][]int, threads int, part func(int) (int, int)) {
 	side := k.side
 	k.number = make([]uint32, 2*side*side*side)
@@ -157,7 +157,7 @@ func (k *kinds) compact(counts [][]int, threads int, part func(int) (int, int)) 
 	})
 }
 
-// hashed finds kinds where labels are many, and returns how many edges each has.
+// hashed finds the kinds with a map, and returns the number of edges of each.
 func (k *kinds) hashed(g *dyngraph.Graph, d *dyngraph.Delta) (count []int) {
 	view := g.View(dyngraph.New)
 	k.seen = map[kind]uint32{}
@@ -176,14 +176,14 @@ func (k *kinds) hashed(g *dyngraph.Graph, d *dyngraph.Delta) (count []int) {
 	return count
 }
 
-// start is a program that the net edges of some kind fit.
+// start is a request and one of its programs, which searches from the net edges of a kind.
 type start struct {
 	request int
 	program uint32
 }
 
-// starts returns, by kind, the programs of some requests that fit, in the order of the requests: none for edges of the
-// other sign.
+// starts returns, by kind, the programs of some requests that the net edges of the kind fit, in the order of the
+// requests. Kinds of the other sign have none.
 func (s *batchSearch) starts(of []int) [][]start {
 	b := s.b
 	if b.kinds == nil {
@@ -195,7 +195,7 @@ func (s *batchSearch) starts(of []int) [][]start {
 		p := r.Plan
 		programs := b.plans[p].of(r.Want)
 		for a := range p.Anchored {
-			if programs[a] == kernels.None { // searched with another one
+			if programs[a] == kernels.None { // another program finds its matches
 				continue
 			}
 			o := &p.Anchored[a]

@@ -157,7 +157,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	}
 	b.mirror.BitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
-	t := &table{columns: map[column]uint32{}}
+	t := &table{columns: map[listKey]uint32{}}
 	for _, p := range plans {
 		if b.plans[p] == nil {
 			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges {

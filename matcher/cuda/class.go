@@ -10,8 +10,9 @@ import (
 	"motifd/matcher/candidates"
 )
 
-// representatives returns the anchored orders of a plan that are searched: with apart all, otherwise one of those that
-// automorphisms of the pattern map to one another, with the images of its matches (DESIGN A6).
+// representatives returns the anchored orders of a plan to search. With apart these are all orders. Without it, they
+// are one order for each class of orders that automorphisms of the pattern map to one another, with the images of its
+// matches, which are the matches of the other orders of the class (DESIGN A6).
 func representatives(p *matcher.Plan, apart bool) (all []matcher.Member) {
 	if apart {
 		for i := range p.Anchored {
@@ -27,8 +28,8 @@ func representatives(p *matcher.Plan, apart bool) (all []matcher.Member) {
 	return all
 }
 
-// orders makes the programs of anchored orders for a mode other than a ranked count. It returns them by anchored order;
-// kernels.None where another's finds its matches, too.
+// orders makes programs of anchored orders, for rows, for existence or for a count by order. It returns the program of
+// each order of the plan; kernels.None if the program of another order also finds its matches.
 func (t *table) orders(p *matcher.Plan, of []matcher.Member, f *candidates.Filter, mode uint32) []uint32 {
 	programs := slices.Repeat([]uint32{kernels.None}, len(p.Anchored))
 	for i := range of {
@@ -39,7 +40,7 @@ func (t *table) orders(p *matcher.Plan, of []matcher.Member, f *candidates.Filte
 	return programs
 }
 
-// image gives a program images: rows with the columns of its own exchanged.
+// image sets the images of a program: each is a permutation of the columns of its rows.
 func (t *table) image(k *kernels.Program, images []matcher.Image) {
 	k.Images, k.Image = uint32(len(images)), uint32(len(t.images))
 	for _, image := range images {

@@ -3,16 +3,17 @@
 // GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does not hold, or that tie
 // in their vertices).
 //
-//   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). What a vertex predicate or a
-//     time window needs is a field of Step or Back; kernels/admission.cuh alone decides by it. An edge's identity is a
-//     column of Back.
-//   - runner.go, pass.go, limits.go: launches, and what they spend. waves.go, produce.go, orderer.go: anchors in waves,
-//     their rows put in order on the device. A counting method is a kernel that pass launches before the general one,
-//     as wbmflat is.
-//   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests; who answers each, groups in canonical order.
-//   - place.go, rehearse.go: both sides under a placement. A second GPU is a second mirror and runner behind it.
+//   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). A vertex predicate or a time
+//     window would be a field of Step or Back, and only kernels/admission.cuh would read it. The identity of an edge is
+//     a field of Back.
+//   - runner.go, pass.go, limits.go: launches, and their steps and time, charged to budgets.
+//   - waves.go, produce.go, orderer.go: searches for rows, in waves of anchors; the device sorts the rows of a wave. A
+//     counting method is a kernel that pass launches before the general one, as it does with wbmflat.
+//   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests. Each is given to the device or to the CPU
+//     backend, and the groups of both are emitted in canonical order.
+//   - place.go, rehearse.go: the choice of a side for each search. A second GPU is a second mirror and runner.
 //
-// It has the CPU backend beside it, over the same graph, for what the device does not do: requests that are metered
-// group by group, patterns with too many edges, counts beyond 128 bits, and searches that the CPU is faster at. The
-// results are the same bytes either way. All of it is behind the build tags cuda and emu.
+// The backend contains a CPU backend over the same graph. It does the work that the device does not do: requests that
+// are metered group by group, patterns with too many edges, counts beyond 128 bits, and searches at which the CPU is
+// faster. The results have the same bytes on both sides. The package has the build tags cuda and emu.
 package cuda

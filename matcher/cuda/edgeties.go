@@ -10,27 +10,27 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// edgeTies puts rows with the same vertices in order by the identities of their edges (DESIGN S7), which the device
-// does not know. Rows come group by group, in order but for that, and go on to take. Those with the same vertices at
-// the end of what came so far, of which more may come, are in a sorter, which bounds their memory.
-type edgeTies struct {
+// edgeTieBreak sorts rows with the same vertices by the identities of their edges (DESIGN S7), which the device does
+// not know. The rows of each group arrive sorted by their vertices; the sorted rows go to take. The last rows with the
+// same vertices stay in a sorter, which limits their memory, because more of them may follow.
+type edgeTieBreak struct {
 	ctx  context.Context
 	take func(g rowGroup, rows []uint32) error
 
 	group  rowGroup
-	like   []uint32 // the vertices of the rows in the sorter, or nil
+	like   []uint32 // the vertices of the rows in the sorter; nil if it is empty
 	sorter rowsort.Sorter
 	file   rowsort.File
 }
 
-// edgeTies returns ties whose rows go on to take.
-func (b *Backend) edgeTies(ctx context.Context, take func(g rowGroup, rows []uint32) error) *edgeTies {
-	return &edgeTies{ctx: ctx, take: take, sorter: rowsort.Sorter{Memory: b.opt.CPU.GroupMemory},
+// edgeTieBreak returns a tie break whose sorted rows go to take.
+func (b *Backend) edgeTieBreak(ctx context.Context, take func(g rowGroup, rows []uint32) error) *edgeTieBreak {
+	return &edgeTieBreak{ctx: ctx, take: take, sorter: rowsort.Sorter{Memory: b.opt.CPU.GroupMemory},
 		file: rowsort.File{Open: b.opt.CPU.TempFiles}}
 }
 
-// rows takes rows of a group. It may change their order.
-func (t *edgeTies) rows(g rowGroup, rows []uint32) error {
+// rows receives rows of a group. It may reorder them in place.
+func (t *edgeTieBreak) rows(g rowGroup, rows []uint32) error {
 	if g != t.group {
 		if err := t.flush(); err != nil {
 			return err
@@ -69,8 +69,8 @@ func (t *edgeTies) rows(g rowGroup, rows []uint32) error {
 	return t.hold(rows[last:])
 }
 
-// hold keeps rows with the same vertices until it is known whether more of them come.
-func (t *edgeTies) hold(rows []uint32) error {
+// hold adds rows with the same vertices to the sorter.
+func (t *edgeTieBreak) hold(rows []uint32) error {
 	if t.like == nil {
 		t.like = slices.Clone(rows[:t.group.layout.Vertices])
 		t.sorter.Begin(t.group.layout, 0, &t.file)
@@ -83,8 +83,8 @@ func (t *edgeTies) hold(rows []uint32) error {
 	return nil
 }
 
-// flush passes on what is held, in order.
-func (t *edgeTies) flush() error {
+// flush sorts the held rows and hands them to take.
+func (t *edgeTieBreak) flush() error {
 	if t.like == nil {
 		return nil
 	}
@@ -96,15 +96,15 @@ func (t *edgeTies) flush() error {
 	return all.Each(t.ctx, 0, func(rows matcher.Rows) error { return t.take(t.group, rows.Data) })
 }
 
-// close drops what is held.
-func (t *edgeTies) close() {
+// close frees the held rows.
+func (t *edgeTieBreak) close() {
 	t.sorter.Drop()
 	t.sorter.Release()
 	t.file.Close()
 }
 
 // sort sorts rows that have the same vertices.
-func (t *edgeTies) sort(rows []uint32) {
+func (t *edgeTieBreak) sort(rows []uint32) {
 	l := t.group.layout
 	if len(rows) == l.Width() {
 		return

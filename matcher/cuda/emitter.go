@@ -8,36 +8,36 @@ import (
 	"motifd/matcher"
 )
 
-// emitter hands out groups in canonical order, up to limits, whichever backend found them, and knows where it is: one
-// can go on where the other stopped.
+// emitter emits the groups of one search in canonical order, up to the limits of their requests. It keeps the position
+// in that order, so that the CPU backend can continue where the device stopped.
 type emitter struct {
 	s       *batchSearch
 	emit    func(matcher.Group) error
 	over    matcher.Exceeded
 	emitted []uint64
-	closed  []bool // by request: nothing of it is wanted any more
+	closed  []bool // by request: no further rows are wanted
 
-	// Of the anchor net, all groups of requests before request are done with, and begun rows of the group of request
-	// are out; whole: all there are. Nothing of later anchors is out.
+	// The position. Anchors before net are complete. At anchor net, the groups of requests before request are complete,
+	// and begun rows of the group of request are emitted; whole is true if these are all of its rows.
 	net     uint32
 	request int
 	begun   int
 	whole   bool
 }
 
-// past tells whether the group of an anchor and a request is done with. No group is begun.
+// past reports whether the group of an anchor and a request is complete. It is called between groups.
 func (e *emitter) past(net uint32, request int) bool {
 	return net < e.net || net == e.net && request <= e.request
 }
 
-// reach takes note that all groups of anchors before one are done with.
+// reach advances the position: all groups of anchors before net are complete.
 func (e *emitter) reach(net uint32) {
 	if net > e.net {
 		e.net, e.request, e.begun, e.whole = net, -1, 0, false
 	}
 }
 
-// rest restricts a request for rows to what is not out. No group is begun.
+// rest restricts a request for rows to those that are not yet emitted. It is called between groups.
 func (e *emitter) rest(r *matcher.Request, request int) {
 	switch {
 	case e.closed[request]:
@@ -52,7 +52,7 @@ func (e *emitter) rest(r *matcher.Request, request int) {
 	}
 }
 
-// exceeded tells of a group that is left out because it is beyond a limit.
+// exceeded reports a group that is left out because it exceeds a limit.
 func (e *emitter) exceeded(request int, order uint32, cause matcher.Cause) (stop bool, err error) {
 	stop, err = e.over(request, order, cause)
 	e.net, e.request, e.begun, e.whole = order, request, 0, true
@@ -60,8 +60,8 @@ func (e *emitter) exceeded(request int, order uint32, cause matcher.Cause) (stop
 	return stop, err
 }
 
-// wanted returns the number of rows of a group that are wanted, negative for all. Rows that are sorted by their edges
-// are all wanted until they are sorted.
+// wanted returns the number of rows of a group that are wanted, negative for all. If edges break ties in the order of
+// rows, the first rows are known only after sorting, so all are wanted.
 func (e *emitter) wanted(g rowGroup) int {
 	req := &e.s.reqs[g.request]
 	if req.Limit == 0 || !g.layout.Determined {
@@ -70,19 +70,19 @@ func (e *emitter) wanted(g rowGroup) int {
 	return int(min(req.Limit-e.emitted[g.request], math.MaxInt32))
 }
 
-// leftOut notes that rows of a group are beyond the limit. It is called after all other rows of the group.
+// leftOut records that rows of a group exceed the limit. It is called after all other rows of the group.
 func (e *emitter) leftOut(g rowGroup, rows int) error {
 	r := &e.s.results[g.request]
 	r.Truncated, e.closed[g.request] = true, true
 	return nil
 }
 
-// group emits rows of a group, the next of them.
+// group emits the next rows of a group.
 func (e *emitter) group(g rowGroup, data []uint32) error {
 	return e.rows(g.request, g.net, matcher.Rows{Vertices: g.layout.Vertices, Edges: g.layout.Edges, Data: data})
 }
 
-// rows emits rows of the group of an anchor and a request, the next of them.
+// rows emits the next rows of the group of an anchor and a request.
 func (e *emitter) rows(request, net uint32, rows matcher.Rows) error {
 	i := int(request)
 	req, r := &e.s.reqs[i], &e.s.results[i]

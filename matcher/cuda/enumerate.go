@@ -12,7 +12,7 @@ import (
 	"motifd/matcher/cuda/placement"
 )
 
-// Enumerate implements matcher.Backend: on the device, from every vertex that the first step of an order admits.
+// Enumerate implements matcher.Backend. The device searches from every vertex that the first step of an order admits.
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	if b.plans[p] == nil {
@@ -53,8 +53,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	return r, err
 }
 
-// totalOrCPU answers Enumerate for a count or existence on the device, or where that cannot or may not be on the CPU,
-// which may take fewer steps.
+// totalOrCPU answers Enumerate for a count or existence on the device. The CPU answers it instead if the device fails,
+// if the count exceeds 128 bits, or if a limit is exceeded, since the CPU may need fewer steps.
 func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
 	budget *matcher.Budget) (matcher.Result, error) {
 	r, wide, err := b.total(ctx, which, p, want, budget)
@@ -66,7 +66,7 @@ func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *match
 	return r, err
 }
 
-// view returns a job that searches a view for a plan with one of its programs, and measures it.
+// view returns a job that searches a view of the graph with one program.
 func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Budget) *job {
 	j := &job{
 		graph:    b.mirror.Graph(),
@@ -82,7 +82,7 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
-// total answers Enumerate for a count or existence; wide tells that the count is beyond what the device counts.
+// total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits.
 func (b *Backend) total(
 	ctx context.Context,
 	which dyngraph.Which,

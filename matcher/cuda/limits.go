@@ -10,24 +10,24 @@ import (
 	"motifd/matcher"
 )
 
-// errOver ends a search on the device that is beyond a limit. It is not wrapped.
+// errOver ends a search on the device that exceeds a limit. It is never wrapped.
 var errOver = errors.New("beyond a limit")
 
-// meter measures what a job spends on the device, for each of its requests, and charges their budgets (DESIGN S11).
-// After every launch it looks at the steps that each request has made; the time of a launch is divided among them in
-// that proportion. The device searches many groups at once: which of them is beyond a limit, the CPU backend finds out.
-// Steps that it makes again are given back; time has passed.
+// meter measures the steps and the time of a job on the device and charges them to the budgets of its requests (DESIGN
+// S11). Steps are counted by request. The time of a launch is divided among the requests in proportion to their steps
+// in it. The device searches many groups at once, so the meter cannot tell which group exceeds a limit: the CPU backend
+// searches these groups again and finds out. The steps that it repeats are given back to the budget, the time is not.
 type meter struct {
 	of      []int // requests
 	budget  func(i int) *matcher.Budget
 	each    []matcher.Meter  // by request
 	results []matcher.Result // by request: the meter adds steps and time to them
-	saw     []uint64         // by request: steps at the last look
+	saw     []uint64         // by request: steps that are charged
 	kept    []uint64         // by request: the part of saw whose rows were handed out
-	share   []uint64         // by request: room for what a cost is divided by
+	share   []uint64         // by request: share of the cost that is charged next
 }
 
-// newMeter begins to measure requests. Some may be beyond their limits already: see over.
+// newMeter begins to measure the requests of. Some may exceed their limits already: see err.
 func newMeter(of []int, budget func(i int) *matcher.Budget, results []matcher.Result) *meter {
 	n := len(results)
 	m := &meter{
@@ -45,7 +45,7 @@ func newMeter(of []int, budget func(i int) *matcher.Budget, results []matcher.Re
 	return m
 }
 
-// err returns errOver if some request is beyond a limit.
+// err returns errOver if some request exceeds a limit.
 func (m *meter) err() error {
 	for _, i := range m.of {
 		if m.each[i].Over() != matcher.NoCause {
@@ -55,7 +55,7 @@ func (m *meter) err() error {
 	return nil
 }
 
-// exhausted tells whether nothing more of the batch may be searched.
+// exhausted reports whether the batch has reached its limit, so that no request may be searched.
 func (m *meter) exhausted() bool {
 	for _, i := range m.of {
 		if m.each[i].Over() == matcher.CauseBatch {
@@ -65,7 +65,7 @@ func (m *meter) exhausted() bool {
 	return false
 }
 
-// parted returns the requests that are beyond a limit, and the others, of those that are to be answered yet.
+// parted divides the requests for which open returns true into those that exceed a limit and the others.
 func (m *meter) parted(open func(i int) bool) (over, others []int) {
 	for _, i := range m.of {
 		if !open(i) {
@@ -80,8 +80,9 @@ func (m *meter) parted(open func(i int) bool) (over, others []int) {
 	return over, others
 }
 
-// look takes note of a launch, by what is counted since the job began and the nanoseconds that it took.
-func (m *meter) look(t []kernels.Tally, ns int64) error {
+// charge charges a launch. t has the totals since the beginning of the job, ns is the time of the launch in
+// nanoseconds.
+func (m *meter) charge(t []kernels.Tally, ns int64) error {
 	for _, i := range m.of {
 		m.share[i] = t[i].Steps - m.saw[i]
 		m.results[i].Steps += m.share[i]
@@ -90,7 +91,7 @@ func (m *meter) look(t []kernels.Tally, ns int64) error {
 	return m.spend(true, ns)
 }
 
-// spend charges time in proportion to shares, which are steps or not.
+// spend charges ns nanoseconds in proportion to the shares. If steps is true, the shares are steps and are charged too.
 func (m *meter) spend(steps bool, ns int64) error {
 	all := uint64(0)
 	for _, i := range m.of {
@@ -111,7 +112,7 @@ func (m *meter) spend(steps bool, ns int64) error {
 	return m.err()
 }
 
-// ordered takes note of the nanoseconds that it took to put rows in order.
+// ordered charges the time of sorting rows, in nanoseconds, in proportion to the rows of each request.
 func (m *meter) ordered(runs []run, groups []rowGroup, ns int64) error {
 	for _, i := range m.of {
 		m.share[i] = 0
@@ -122,21 +123,21 @@ func (m *meter) ordered(runs []run, groups []rowGroup, ns int64) error {
 	return m.spend(false, ns)
 }
 
-// steps returns how many steps the requests have made.
+// steps returns the charged steps by request.
 func (m *meter) steps() []uint64 { return append([]uint64(nil), m.saw...) }
 
-// giveBack takes off the budgets the steps that led to nothing that is kept. The job is over.
+// giveBack returns to the budgets the steps whose rows were not handed out. The job has ended.
 func (m *meter) giveBack() {
 	for _, i := range m.of {
 		m.each[i].GiveBack(m.saw[i] - m.kept[i])
 	}
 }
 
-// leastTurns is how many turns a warp makes in a launch that is to end soon, unless Options.Slice is fewer.
+// leastTurns is the minimum of turns of a warp in a launch with a time limit, unless Options.Slice is lower.
 const leastTurns = 1024
 
-// turns bounds the turns of a launch by the time that is left to the requests; 0 is no bound. A turn takes one to three
-// microseconds.
+// turns returns the maximum number of turns of a warp in the next launch, so that the launch ends about when the time
+// of a request does; 0 is no limit. A turn takes one to three microseconds.
 func (m *meter) turns() int {
 	left := time.Duration(0)
 	for _, i := range m.of {

@@ -165,7 +165,7 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	for i := range first {
 		first[i] = kernels.None
 	}
-	// now: Put waits for the work on the stream if first is large
+	// Put may wait for the stream, so it comes before the sort is queued.
 	if err := o.stream.Put(&o.first, kernels.Bytes(first)); err != nil {
 		return nil, err
 	}

@@ -10,27 +10,26 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// overflow keeps the rows of a wave that gives more than the memory for them on the device holds, until there are all
-// of them: it merges the parts of the wave, each of which is sorted. Runs beyond the memory go to the file (DESIGN
-// P4).
+// overflow holds the rows of a wave that exceeds the device's memory for rows. The wave arrives in sorted parts;
+// overflow merges them when the last has arrived. Runs that exceed the host memory for them go to a file (DESIGN P4).
 type overflow struct {
 	file   rowsort.File
-	memory int // bytes of runs
+	memory int // maximum bytes of runs in memory
 
-	groups []overflowGroup    // of the wave; none before it has begun
+	groups []overflowGroup    // of the wave; empty before its first part
 	held   int                // bytes of complete runs in memory
-	run    *rowsort.RunWriter // of the group that rows came of last, in the part at hand
-	of     int                // that group
+	run    *rowsort.RunWriter // the incomplete run of the current part
+	of     int                // its group
 }
 
-// overflowGroup holds the rows of a group so far.
+// overflowGroup holds the rows of a group that have arrived.
 type overflowGroup struct {
 	rows   rowsort.Sorted
 	wanted int // number of rows wanted, negative for all
 	lost   int // number of rows left out
 }
 
-// begin begins a part of a wave of these groups.
+// begin begins a part of a wave with these groups.
 func (o *overflow) begin(groups []rowGroup, wanted func(g rowGroup) int) {
 	if len(o.groups) > 0 {
 		return
@@ -41,7 +40,7 @@ func (o *overflow) begin(groups []rowGroup, wanted func(g rowGroup) int) {
 	}
 }
 
-// add adds rows of a run to the part at hand.
+// add adds rows of a run to the current part.
 func (o *overflow) add(r run, rows []uint32) error {
 	g := &o.groups[r.group]
 	if o.run != nil && o.of != r.group {
@@ -62,7 +61,7 @@ func (o *overflow) add(r run, rows []uint32) error {
 	return nil
 }
 
-// endRun completes the run at hand.
+// endRun completes the current run.
 func (o *overflow) endRun() {
 	if o.run != nil && o.run.Rows() > 0 {
 		o.groups[o.of].rows.Append(o.run)
@@ -89,7 +88,7 @@ func (o *overflow) spill() error {
 	return o.run.Spill(&o.file)
 }
 
-// rows returns how many rows of a group there are.
+// rows returns the number of rows of a group that have arrived.
 func (o *overflow) rows(group int) int {
 	if len(o.groups) == 0 {
 		return 0
@@ -117,7 +116,7 @@ func (o *overflow) merge(ctx context.Context, groups []rowGroup, take func(g row
 	return nil
 }
 
-// close drops everything.
+// close frees all runs.
 func (o *overflow) close() {
 	if len(o.groups) == 0 {
 		return
@@ -132,7 +131,7 @@ func (o *overflow) close() {
 	o.groups, o.held = nil, 0
 }
 
-// overLimit turns the error of a file that has reached its limit into errOver.
+// overLimit replaces the error of a file that has reached its limit by errOver.
 func overLimit(err error) error {
 	if errors.Is(err, rowsort.ErrSpill) {
 		return errOver
@@ -140,7 +139,7 @@ func overLimit(err error) error {
 	return err
 }
 
-// heldRows keeps the rows of one group, which come in order, until it is known whether they go out.
+// heldRows holds the sorted rows of one group until it is known that the group is within its budget.
 type heldRows struct {
 	file   rowsort.File
 	memory int // bytes
@@ -170,7 +169,7 @@ func (h *heldRows) each(ctx context.Context, take func(rows []uint32) error) err
 	return all.Each(ctx, 0, func(rows matcher.Rows) error { return take(rows.Data) })
 }
 
-// close drops everything.
+// close frees all rows.
 func (h *heldRows) close() {
 	if h.run != nil {
 		all := rowsort.Sorted{Layout: h.layout}

@@ -11,7 +11,8 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// pass is the search of the tasks in runner.task, in as many launches as output and patience need.
+// pass searches the tasks in runner.task, in one launch or several: a launch ends early when the ring is full or a warp
+// has made its turns.
 type pass struct {
 	run   *runner
 	job   *job
@@ -22,7 +23,7 @@ type pass struct {
 	begun bool
 }
 
-// pass begins the search of the first n tasks. Nothing is asked of the device but to forget what another pass has left.
+// pass prepares the search of the first n tasks and clears the state of the pass before. It launches nothing.
 func (r *runner) pass(j *job, n int) (*pass, error) {
 	if err := r.stream.q.Clear(r.parked.Ptr, r.parked.Size); err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	return s, nil
 }
 
-// blocks makes room for what counts in blocks of matches need beside the tasks.
+// blocks allocates the memory that counting in blocks of matches needs.
 func (r *runner) blocks(s *pass) error {
 	if _, err := r.flatMail.Claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (r *runner) blocks(s *pass) error {
 	if _, err := r.flatBox.Claim(s.shape.Warps() * 4); err != nil {
 		return err
 	}
-	// the largest is last, as others go without when it fails
+	// The largest is last: if it does not fit, little is allocated in vain.
 	if _, err := r.left.Claim(int(s.p.Queue.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
 		return err
 	}
@@ -89,9 +90,9 @@ func (r *runner) blocks(s *pass) error {
 	return r.stream.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 
-// launch has the search go on until it is done, or warps have parked since the ring is full, or they have made their
-// turns. wait, if it is not nil, is called then and returns when all that was asked of the stream is done. After an
-// error of the device or of wait some of it may be left.
+// launch runs the search until it is done, the ring is full, or the warps have made their turns. In the last two cases
+// the warps park their state, and the next launch continues. wait, if not nil, is called after the kernels are queued
+// and returns when the stream is idle. After an error, work may still be running on the stream.
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
 	if err := ctx.Err(); err != nil {
@@ -100,9 +101,9 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	c := &s.c
 	flat, caughtUp, left := s.flat && !(s.begun && s.counted()), c.Next > c.Left, c.Left
 	if s.flat {
-		c.Next = min(c.Next, c.Left) // more may be left now
+		c.Next = min(c.Next, c.Left) // warps that find no task left advance Next beyond Left
 	}
-	// busy: work in the mail
+	// Busy counts the work in the mail.
 	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy}
 	if err := r.stream.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
 		return err
@@ -151,15 +152,15 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	return nil
 }
 
-// part has the search go on until the ring is full or nothing is left, and returns how many rows there are: the next
-// part of them comes in their place. Once there are more than Closing, no tasks are taken but those of anchors that
-// were begun: the pass ends with these.
+// part runs the search until the ring is full or the search is done, and returns the number of rows in the ring. The
+// next part overwrites them. Once the ring holds more than Closing rows, the kernels take no further tasks: the pass
+// ends with the last anchor of which a task was taken.
 func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task) (rows int, err error) {
 	for {
 		if err := s.launch(ctx, wait); err != nil {
 			return 0, err
 		}
-		if err := s.job.meter.look(s.run.tally, s.run.took); err != nil {
+		if err := s.job.meter.charge(s.run.tally, s.run.took); err != nil {
 			return 0, err
 		}
 		queue := &s.p.Queue
@@ -178,16 +179,16 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 	}
 }
 
-// full tells whether the rows in the ring have to be taken out before the next launch.
+// full reports whether the ring must be emptied before the next launch.
 func (s *pass) full() bool { return int(s.c.Used) > s.job.room }
 
-// idle tells whether nothing is left of the tasks that were begun.
+// idle reports whether all tasks that were taken are complete.
 func (s *pass) idle() bool { return s.c.Parked == 0 && s.c.Busy == 0 }
 
-// counted tells whether nothing is left of the tasks that are counted in blocks of matches.
+// counted reports whether counting in blocks of matches is complete.
 func (s *pass) counted() bool { return s.c.Held == 0 && s.c.Taken >= s.p.Queue.Tasks }
 
-// done tells whether nothing is left of the tasks.
+// done reports whether all tasks are complete.
 func (s *pass) done() bool {
 	if s.flat {
 		return s.idle() && s.counted() && s.c.Next >= s.c.Left
@@ -195,7 +196,7 @@ func (s *pass) done() bool {
 	return s.idle() && s.c.Next >= s.p.Queue.Tasks
 }
 
-// total does the tasks of runs, n in all, of a job that takes its rows out of the ring.
+// total makes the n tasks of runs and searches them, for a job with a found function.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
 	r.opt.Trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
 	err := r.spread(runs, n)
@@ -204,12 +205,12 @@ func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) e
 	}
 	r.opt.Trace.End(r.stream.q, device.LaneTotals, "search", 0, n)
 	if err != nil {
-		r.stream.wait() // what it reads may change now
+		r.stream.wait() // the caller may change the data that the kernels read
 	}
 	return err
 }
 
-// search does the first n tasks, of a job that takes its rows out of the ring.
+// search searches the first n tasks of a job with a found function.
 func (r *runner) search(ctx context.Context, j *job, n int) error {
 	if n == 0 {
 		return nil
@@ -222,7 +223,7 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 		if err = r.drain(j, int(s.c.Used)); err != nil {
 			break
 		}
-		if err = j.meter.look(r.tally, r.took); err != nil || s.done() {
+		if err = j.meter.charge(r.tally, r.took); err != nil || s.done() {
 			break
 		}
 		s.c.Used = 0
@@ -230,7 +231,7 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 	return err
 }
 
-// drain reads what a launch put into the ring.
+// drain reads the rows in the ring and hands them to found.
 func (r *runner) drain(j *job, rows int) error {
 	if rows == 0 {
 		return nil

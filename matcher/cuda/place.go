@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cuda/placement"
 )
 
-// place answers the requests that the device can answer: on the device, or on the CPU where the Placement says so.
+// place answers requests that the device can answer, on the side that the Placement chooses.
 func (s *batchSearch) place(ctx context.Context, here []int) error {
 	p := s.b.opt.Placement
 	if p == nil {
@@ -36,7 +36,7 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 	return nil
 }
 
-// wanting returns those of some requests that want a kind of answer.
+// wanting returns the requests of a subset that want one kind of answer.
 func wanting(want matcher.Want, reqs []matcher.Request, of []int) []int {
 	n := 0
 	for _, i := range of {

@@ -10,24 +10,22 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// firstWave and maxWave bound the tasks of a wave. Where a request is capped, what follows the cap is not wanted: then
-// the first wave is cappedWave at most. Where no search went before, it is not known what a task gives: then it is
-// blindWave at most. From one wave to the next it grows by waveGrowth at most.
+// Sizes of waves, in tasks.
 const (
-	firstWave  = 1 << 12
-	cappedWave = 1 << 8
-	blindWave  = 1 << 5
+	firstWave  = 1 << 12 // maximum of the first wave
+	cappedWave = 1 << 8  // the same if a request is capped: rows after the cap are not wanted
+	blindWave  = 1 << 5  // the same if no search has shown how many rows a task gives
 	maxWave    = 1 << 22
-	waveGrowth = 8
-	// waveRows is how many rows a wave is to give: enough to keep the device busy, few enough for the next wave to be
-	// under way soon.
+	waveGrowth = 8 // maximum ratio of a wave to the one before
+	// waveRows is the target for the rows of a wave: enough to keep the device busy, and few enough that the first rows
+	// are emitted while later waves are searched.
 	waveRows = 1 << 24
 )
 
 // errGone ends a producer whose consumer has ended.
 var errGone = errors.New("the consumer has ended")
 
-// producer searches waves and puts their rows in order, a part of a wave whenever they fill the ring.
+// producer searches waves and sorts their rows. A wave whose rows fill the ring is sorted in parts.
 type producer struct {
 	*waves
 	ctx            context.Context
@@ -35,7 +33,7 @@ type producer struct {
 	number, buffer int
 }
 
-// produce yields all waves, and nothing whenever it would wait for the device.
+// produce yields all waves. It yields nil whenever it would wait for the device.
 func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) error {
 	p := &producer{waves: w, ctx: ctx, yield: yield}
 	w.size = w.first()
@@ -55,9 +53,9 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 	}
 }
 
-// wave searches the first of the tasks, as many as give no more than there is room for, at least those of one anchor,
-// and returns how many that were. Where rows may turn out not to be wanted, several anchors that give more than that
-// are given up: the next wave is smaller.
+// wave searches tasks from the first on and returns the number that it has done. It stops early, but not within an
+// anchor, when the ring is nearly full. With slowStart, a wave of several anchors whose rows fill the ring is given up
+// (0 is returned) and repeated with fewer tasks, because many of its rows may not be wanted.
 func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err error) {
 	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
@@ -81,7 +79,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 		}
 		more = !s.done()
 		if more && p.slowStart && tasks[0].Net != tasks[s.p.Queue.Tasks-1].Net {
-			p.size = max(1, min(p.size, len(tasks))/2) // down to 1, which is one anchor
+			p.size = max(1, min(p.size, len(tasks))/2) // 1 is the tasks of one anchor
 			return 0, nil
 		}
 		found += rows
@@ -93,14 +91,14 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	return int(s.p.Queue.Tasks), nil
 }
 
-// beyond yields, in the place of a wave that ends before a net edge, that it is beyond a limit.
+// beyond yields a wave without rows, which exceeds a limit and ends before net edge end.
 func (p *producer) beyond(end uint32) error {
 	p.yield(&wave{end: end, err: errOver}, nil)
 	return errGone
 }
 
-// order puts the rows in the ring in order and yields them: part of a wave, more of which follow or not. end is the net
-// edge behind those of the wave.
+// order sorts the rows in the ring and yields them as one part of a wave. more is true if it is not the last part. end
+// is the net edge after those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
 	if p.trace.Drops(device.Searched) {
 		return nil
@@ -142,7 +140,7 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 	return nil
 }
 
-// wait returns when all that was asked of the stream is done. The consumer goes on meanwhile.
+// wait waits for the stream. The consumer works meanwhile.
 func (p *producer) wait() error {
 	o := &p.run.order
 	if err := o.stream.q.Record(o.computed); err != nil {
@@ -162,7 +160,7 @@ func (p *producer) wait() error {
 	}
 }
 
-// target is how many rows a wave is to give.
+// target returns the target for the rows of a wave.
 func (w *waves) target() int { return min(waveRows, w.j.room/2) }
 
 // first returns the size of the first wave.
@@ -180,7 +178,7 @@ func (w *waves) first() int {
 	return size
 }
 
-// grow chooses the size of the next wave by what one gave, so that it gives the target if it goes on like this.
+// grow sets the size of the next wave so that it gives the target at the rate of rows per task of this one.
 func (w *waves) grow(tasks, rows int) {
 	*w.rate = float64(rows) / float64(tasks)
 	most := waveGrowth * tasks

@@ -13,16 +13,16 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// compiled is one plan as programs: indexes into the table of all.
+// compiled has the programs of one plan, as indexes into table.programs.
 type compiled struct {
 	layout *rowsort.Layout // of rows
-	// By order of Plan.Anchored: kernels.None where another's program finds its matches, too. The last one is the
-	// static order. Counts ignore symmetry constraints, rows observe them.
+	// By order of Plan.Anchored, and last the static order. kernels.None: the program of another order also finds the
+	// matches. Counts ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
-	rooted           uint32 // rows of a whole graph, from the first pattern vertex on
+	rooted           uint32 // for the rows of a whole graph in order: see rooted
 }
 
-// of returns the programs for what is wanted.
+// of returns the programs for a kind of answer.
 func (c *compiled) of(w matcher.Want) []uint32 {
 	switch w {
 	case matcher.WantCount:
@@ -33,19 +33,20 @@ func (c *compiled) of(w matcher.Want) []uint32 {
 	return c.rows
 }
 
-// column is what a leaf's step asks a vertex for: it numbers the columns of the device's memo.
-type column struct {
+// listKey identifies the neighbors that the step of a leaf counts at a vertex. Each key has a column in the memo of the
+// device, with a count by vertex.
+type listKey struct {
 	class, dir, label, rule uint32
 }
 
-// table are the programs of all prepared plans.
+// table holds the programs of all prepared plans.
 type table struct {
 	programs []kernels.Program
-	columns  map[column]uint32
-	images   []uint32 // by image and column: the column of the match's own row that it has there
+	columns  map[listKey]uint32 // memo column
+	images   []uint32           // by image and column of a row: the column of the match's own row to copy
 }
 
-// compile makes the programs of a plan.
+// compile adds the programs of a plan to t.
 func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {
 	c := &compiled{layout: rowsort.NewLayout(view, p)}
 	n := len(p.Anchored)
@@ -66,25 +67,25 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 	return c
 }
 
-// add adds a program to the table.
+// add adds a program to the table and returns its index.
 func (t *table) add(k kernels.Program) uint32 {
 	t.programs = append(t.programs, k)
 	return uint32(len(t.programs) - 1)
 }
 
-// cause is how a match is found once, though the batch may have changed several of its edges.
+// cause is the rule by which a match is found exactly once, although the batch may have changed several of its edges.
 type cause int
 
 const (
-	// byOrder finds it from the update that completes or breaks it: the cause of a row.
+	// byOrder finds a match from the update that completes or breaks it. Rows name this update.
 	byOrder cause = iota
-	// ranked finds it from the first pattern edge whose image the batch changed: what a vertex offers to a leaf then
-	// does not depend on the update, and is kept.
+	// ranked finds a match from the first pattern edge whose image the batch changed. The neighbors that a vertex has
+	// for a leaf then do not depend on the update, so their number is kept in the memo.
 	ranked
 	inView // the search has no anchor
 )
 
-// program makes data of a matching order.
+// program compiles a matching order.
 func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32,
 	by cause) kernels.Program {
 	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)),
@@ -118,12 +119,12 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 	return *k
 }
 
-// flat tells whether a count can be made by blocks of matches: up to the leaves, steps map a vertex each with edges
-// that have no choice, and are few.
+// flat reports whether a program can count in blocks of matches: the steps before the leaves are plain, and at most
+// kernels.FlatLevels.
 func flat(k *kernels.Program) bool {
 	levels := k.Leaves - k.Start
 	if k.Groups == 0 && levels > 0 {
-		levels-- // the last one is not kept
+		levels-- // the last step counts its candidates and keeps none
 	}
 	if k.Keep != 0 || levels >= kernels.FlatLevels {
 		return false
@@ -136,12 +137,13 @@ func flat(k *kernels.Program) bool {
 	return true
 }
 
-// single tells whether a step is plain and has few back edges.
+// single reports whether a step is plain and has at most kernels.FlatBacks back edges.
 func single(k *kernels.Program, step uint32) bool {
 	return k.Step[step].Backs <= kernels.FlatBacks && plain(k, step)
 }
 
-// plain tells whether a step maps a vertex with all of its back edges, none of which has a choice.
+// plain reports whether a step maps a vertex together with all of its back edges, each of which has at most one image
+// between two given vertices.
 func plain(k *kernels.Program, step uint32) bool {
 	s := &k.Step[step]
 	if s.Vertex == kernels.None || s.Own != s.Backs {
@@ -152,21 +154,21 @@ func plain(k *kernels.Program, step uint32) bool {
 	})
 }
 
-// compiler is a program in the making.
+// compiler compiles one program.
 type compiler struct {
 	p         *matcher.Plan
 	o         *matcher.Order
 	k         kernels.Program
 	by        cause
-	at        []int    // by pattern vertex: place
-	slot      []uint32 // by mapped pattern edge: where its image is
-	mapped    uint64   // pattern edges
-	backs     uint32
-	symmetric bool
-	apart     bool // some edge step asks what other edges are mapped to
+	at        []int    // by pattern vertex: its position in the order
+	slot      []uint32 // by mapped pattern edge: index of its image in State.edge
+	mapped    uint64   // set of pattern edges
+	backs     uint32   // number of back edges in k
+	symmetric bool     // symmetry constraints apply
+	apart     bool     // some edge step reads the images of other edges
 }
 
-// step appends a step that nothing is known of.
+// step appends an empty step.
 func (c *compiler) step(place int) *kernels.Step {
 	s := &c.k.Step[c.k.Steps]
 	*s = kernels.Step{Vertex: kernels.None, Place: uint32(place), Back: c.backs, After: kernels.None,
@@ -175,7 +177,8 @@ func (c *compiler) step(place int) *kernels.Step {
 	return s
 }
 
-// vertex appends what maps the vertex of an order's step, and its back edges.
+// vertex appends the step that maps the vertex of step i of the order, and the edge steps of its back edges. word and
+// mask select the candidate bit of the vertex.
 func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	from := &c.o.Steps[i]
 	s := c.step(i)
@@ -217,7 +220,7 @@ func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	}
 }
 
-// back adds a back edge of the vertex at a place.
+// back appends a back edge of the vertex at position to.
 func (c *compiler) back(b matcher.BackEdge, to int) {
 	dir := uint32(b.Dir)
 	if b.Either {
@@ -230,7 +233,7 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 	c.backs++
 }
 
-// edge appends an edge step.
+// edge appends an edge step, which maps one pattern edge alone.
 func (c *compiler) edge(place int, back uint32, edge int) {
 	s := c.step(place)
 	s.Back, s.Backs, s.Own = back, 1, 1
@@ -251,7 +254,7 @@ func (c *compiler) edge(place int, back uint32, edge int) {
 	c.mapped |= 1 << edge
 }
 
-// rivals returns the mapped pattern edges that a data edge could be the image of, too.
+// rivals returns the mapped pattern edges that are parallel to an edge: one data edge could be the image of both.
 func (c *compiler) rivals(edge int) (set uint64) {
 	p := c.p
 	e, l := p.Query.Edges[edge], p.EdgeLabels[edge]
@@ -267,10 +270,10 @@ func (c *compiler) rivals(edge int) (set uint64) {
 	return set
 }
 
-// loose tells whether a back edge may have several images between two vertices.
+// loose reports whether a back edge may have several images between two vertices.
 func loose(b matcher.BackEdge) bool { return b.Either || b.Label == matcher.AnyLabel }
 
-// rule says which staged edges the image of a pattern edge may be.
+// rule returns which staged edges may be the image of a pattern edge.
 func (c *compiler) rule(edge int) uint32 {
 	switch {
 	case c.by == inView:
@@ -283,8 +286,9 @@ func (c *compiler) rule(edge int) uint32 {
 	return kernels.RuleAnyEdge
 }
 
-// leaves finds the longest end of the order whose vertices have one neighbour each and, where two may meet, are alike:
-// then their numbers multiply (DESIGN S12). Alike ones choose from one set, in any order.
+// leaves finds the leaves of a count: the longest suffix of the order whose vertices have one neighbor each, and in
+// which any two vertices that conflict (may have the same image) are alike. Alike leaves choose different vertices from
+// one set; the numbers of choices of different groups multiply (DESIGN S12).
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 	for k.Leaves > k.Start {
 		s := &k.Step[k.Leaves-1]
@@ -312,7 +316,7 @@ next:
 			}
 		}
 		b := &k.Back[s.Back]
-		c := column{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule}
+		c := listKey{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule}
 		if _, ok := t.columns[c]; !ok {
 			t.columns[c] = uint32(len(t.columns))
 		}
@@ -321,6 +325,7 @@ next:
 	}
 }
 
+// isLeaf reports whether a pattern vertex has one edge.
 func isLeaf(p *matcher.Plan, v int) bool {
 	n := 0
 	for _, e := range p.Query.Edges {
@@ -331,6 +336,7 @@ func isLeaf(p *matcher.Plan, v int) bool {
 	return n == 1
 }
 
+// hasLeaf reports whether a pattern has a vertex with one edge.
 func hasLeaf(p *matcher.Plan) bool {
 	for v := range p.Query.Vertices {
 		if isLeaf(p, v) {
@@ -340,9 +346,10 @@ func hasLeaf(p *matcher.Plan) bool {
 	return false
 }
 
+// alike reports whether two leaves choose from the same neighbors of the same vertex.
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
-	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // else what is taken is no single one
+	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // a vertex that is taken removes one choice
 	return single && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label && a.Dir == b.Dir &&
 		a.Rule == b.Rule
 }

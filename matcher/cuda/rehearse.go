@@ -11,13 +11,14 @@ import (
 	"motifd/matcher/cuda/placement"
 )
 
-// rehearses reports whether there is a choice between CPU and GPU, and time left for rehearsals.
+// rehearses reports whether there is a choice between CPU and GPU, and time left for warm-up benchmarks.
 func (b *Backend) rehearses() bool {
 	return b.opt.Placement != nil && !b.lost && b.opt.Placement.RehearsalLeft() > 0
 }
 
-// Rehearse is that of matcher.Capabilities: both sides search the staged batch, each kind of request by itself, for as
-// long as the Placement lets them. The graph's way to the device is no part of that time, nor is the CPU's index.
+// Rehearse implements matcher.Capabilities.Rehearse: a warm-up benchmark. Both sides search the staged batch, each kind
+// of request alone, within the time that the Placement allows. The time excludes copying the graph to the device and
+// building the index of the CPU.
 func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bool, err error) {
 	if !b.rehearses() {
 		return false, nil
@@ -52,7 +53,7 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	return p.GoOn(b.clock()-began) && all, nil
 }
 
-// rehearse has one side answer requests of one kind, both signs, and hands nothing on.
+// rehearse answers requests of one kind on one side, for both signs, and drops the results.
 func (b *Backend) rehearse(ctx context.Context, side placement.Side, reqs []matcher.Request,
 	of []int) (done bool, err error) {
 	p := b.opt.Placement

@@ -16,9 +16,9 @@ import (
 	"motifd/matcher/cpu/rowsort"
 )
 
-// rooted is a matching order of a whole graph that begins at the pattern's first vertex: the rows of one root come
-// before those of the next (DESIGN S7), so that they are put in order root by root. Otherwise the most backward edges
-// come first.
+// rooted returns a matching order for a whole graph that begins at the first vertex of the pattern. The canonical order
+// of rows compares that vertex first (DESIGN S7), so rows are sorted one root (image of it) at a time. The vertex with
+// most back edges comes next, and so on.
 func rooted(p *matcher.Plan) *matcher.Order {
 	q := p.Query
 	o := &matcher.Order{Edge: -1}
@@ -62,11 +62,11 @@ func rooted(p *matcher.Plan) *matcher.Order {
 	return o
 }
 
-// errStopped ends a search of which nothing more is wanted.
+// errStopped ends a search whose further results are not wanted.
 var errStopped = errors.New("stopped")
 
-// rowsOf answers Enumerate for rows: roots in waves of ascending ids. out counts the rows that were emitted. With a
-// budget, none is before all are found.
+// rowsOf answers Enumerate for rows, in waves of roots with ascending ids. It adds the number of emitted rows to out.
+// With a budget, rows are emitted after all have been found, because a search that exceeds the budget emits none.
 func (b *Backend) rowsOf(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -119,7 +119,7 @@ func (b *Backend) rowsOf(
 		if limit > 0 && found+n > limit {
 			n, r.Truncated = limit-found, true
 		}
-		j.meter.each[0].Spend(0, n, 0) // somebody may watch
+		j.meter.each[0].Spend(0, n, 0) // shows progress
 		if found += n; limit == 0 && !budget.Within(found) {
 			r.Over = matcher.CauseMatches
 			return errOver
@@ -135,7 +135,7 @@ func (b *Backend) rowsOf(
 		return nil
 	}
 	w.overflow.file.Budget = budget
-	t := b.edgeTies(ctx, take)
+	t := b.edgeTieBreak(ctx, take)
 	defer t.close()
 	w.take, w.wanted = take, func(rowGroup) int { return -1 }
 	if !layout.Determined {
@@ -150,7 +150,7 @@ func (b *Backend) rowsOf(
 	if err = w.all(ctx); err == nil {
 		err = t.flush()
 	}
-	if err == errOver { // nothing is out: the CPU would find no less
+	if err == errOver { // no row is emitted; the CPU would exceed the limit too
 		if r.Over == matcher.NoCause {
 			r.Over = cmp.Or(j.meter.each[0].Over(), matcher.CauseSpill)
 		}
@@ -163,7 +163,7 @@ func (b *Backend) rowsOf(
 	return r, held.each(ctx, put)
 }
 
-// roots returns a task for every vertex that can be the image of a plan's first, in ascending order.
+// roots returns a task for every candidate of the first pattern vertex, in ascending order.
 func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (roots []kernels.Task) {
 	test, bits, words := b.filter.Test(p, 0), b.filter.Bits(), b.filter.Words()
 	for v := range b.g.View(which).VerticesSeq() {
@@ -175,7 +175,7 @@ func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (
 	return roots
 }
 
-// rowsOrCPU answers Enumerate for rows on the device, and from where that cannot go on on the CPU.
+// rowsOrCPU answers Enumerate for rows on the device. If the device fails, the CPU continues.
 func (b *Backend) rowsOrCPU(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -189,7 +189,7 @@ func (b *Backend) rowsOrCPU(
 	if !b.failed(err) {
 		return r, err
 	}
-	rest := receiver{b: b, emit: emit, out: int(out)} // the CPU begins anew
+	rest := receiver{b: b, emit: emit, out: int(out)} // skips the rows that are emitted
 	rest.begin()
 	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, budget, rest.rows)
 }

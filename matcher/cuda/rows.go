@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// rows answers the requests that want rows. When one is beyond a limit, the CPU backend searches the anchors of the
-// wave that shows it: it finds the groups that are to be left out. The device goes on behind them.
+// rows answers the requests for rows. When a wave exceeds a limit, the CPU backend searches the anchors of that wave
+// and decides which groups are left out. The device continues after them.
 func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	for to := uint32(0); int(to) < len(s.b.delta.Net); {
 		of = slices.DeleteFunc(slices.Clone(of), func(i int) bool { return s.out.closed[i] })
@@ -34,8 +34,8 @@ func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	return nil
 }
 
-// stretch searches anchors in waves, so that groups can be put in order while memory is bounded, from where rows are
-// out on. errOver: up to the anchor to, the CPU backend has to.
+// stretch searches anchors in waves, from the position of the emitter on. If it returns errOver, the CPU backend must
+// search the anchors from the position to the anchor to.
 func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err error) {
 	e := &s.out
 	j := s.job(of)
@@ -63,7 +63,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	f := filler{s: s, all: s.starts(of), closed: e.closed}
 	w.fill = f.wave
 	w.wanted, w.leftOut = e.wanted, e.leftOut
-	t := s.b.edgeTies(ctx, e.group)
+	t := s.b.edgeTieBreak(ctx, e.group)
 	defer t.close()
 	w.withinLimit = func(g rowGroup, rows int) bool {
 		req := &s.reqs[g.request]
@@ -72,7 +72,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 		}
 		return req.Budget.Within(uint64(rows))
 	}
-	w.overflow.file.Budget = s.reqs[of[0]].Budget // of the batch, as far as files go
+	w.overflow.file.Budget = s.reqs[of[0]].Budget // file space is limited for the batch, not by request
 	w.take = func(g rowGroup, rows []uint32) error {
 		if !g.layout.Determined {
 			return t.rows(g, rows)
@@ -92,7 +92,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 	return w.to, err
 }
 
-// ofSign returns how many net edges of the sign are among those from one to before another.
+// ofSign returns the number of net edges of the sign in [from, to).
 func (s *batchSearch) ofSign(from, to uint32) (n int) {
 	for i := from; i < to; i++ {
 		if s.b.delta.Net[i].Sign == s.sign {
@@ -102,14 +102,14 @@ func (s *batchSearch) ofSign(from, to uint32) (n int) {
 	return n
 }
 
-// A capped group with more rows than cappedRows, or with a cap above cappedLimit than that part of it, goes to the CPU
-// backend, which does not have to find all of them to know the first.
+// A capped group goes to the CPU backend if it has more than cappedRows rows or, with a cap above cappedLimit, more
+// than cappedRows/cappedLimit times the cap. The CPU backend finds the first rows without finding all.
 const (
 	cappedRows  = 1 << 16
 	cappedLimit = 1 << 12
 )
 
-// filler makes waves of the net edges of a batch.
+// filler makes the tasks of the net edges of a batch.
 type filler struct {
 	s      *batchSearch
 	all    [][]start
@@ -117,7 +117,7 @@ type filler struct {
 	tasks  []kernels.Task
 }
 
-// wave returns the tasks of the net edges from one on: see waves.fill.
+// wave implements waves.fill.
 func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []rowGroup) {
 	s, d := f.s, f.s.b.delta
 	tasks = f.tasks[:0]

@@ -65,12 +65,12 @@ type merger struct {
 	next  func() (matcher.Group, error, bool)
 	stop  func()
 	head  matcher.Group
-	cause matcher.Cause // if head is left out
-	there []int
-	have  bool
+	cause matcher.Cause // why head is left out, or NoCause
+	there []int         // the requests of the CPU
+	have  bool          // head is valid
 	emit  func(matcher.Group) error
 	tell  matcher.Exceeded
-	stop1 bool // what tell answered of the last head that is left out
+	stop1 bool // the result of tell for the last head that was left out
 }
 
 func newMerger(ctx context.Context, b *Backend, sign dyngraph.Sign, reqs []matcher.Request, there []int,
@@ -376,8 +376,8 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	return s.onCPU(ctx, wide, matcher.AllOrders)
 }
 
-// tasks searches for totals from every net edge that fits. It uploads only the common data of the tasks of a request
-// and kind: the net edges are on the device, sorted by kind, since the first search of the batch.
+// tasks searches for totals from every net edge that fits. The net edges of the batch are on the device, sorted by
+// kind, so it uploads one record (kernels.Run) for the tasks of a program and kind.
 func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 	run := &s.b.run
 	all := s.starts(of)
@@ -395,9 +395,9 @@ func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
 		runs, n = runs[:0], 0
 		return err
 	}
-	for kind, fitting := range all {
-		for _, st := range fitting {
-			if s.reqs[st.request].Before == 0 { // nothing, or all: there are no anchors
+	for kind, starts := range all {
+		for _, st := range starts {
+			if s.reqs[st.request].Before == 0 { // the CPU has searched all anchors
 				continue
 			}
 			for from, to := k.starts[kind], k.starts[kind+1]; from < to; {

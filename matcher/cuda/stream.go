@@ -10,19 +10,19 @@ import (
 // stagingSize is the size of a stream's staging buffer, in bytes. Tests make it small.
 var stagingSize = 1 << 20
 
-// stagedStream is a stream with a page-locked staging buffer for small copies, which are queued like launches: a search
-// waits for the device once, not once a copy.
+// stagedStream is a stream with a page-locked staging buffer for small copies. The copies are queued like launches, so
+// that a search waits for the device once and not for each copy.
 type stagedStream struct {
 	dev  kernels.Device
 	q    kernels.Stream
 	host []byte // the staging buffer, page-locked
-	used int    // bytes of it that copies in flight may use
+	used int    // bytes of host that queued copies may use
 
 	timed bool             // begin and end record events
-	marks [2]kernels.Event // the beginning and the end of what is timed
+	marks [2]kernels.Event // the beginning and the end of the timed work
 }
 
-// open allocates what is missing, and waits for what a failed search left in flight.
+// open allocates the stream, the buffer and the events once, and waits for copies that a failed search left queued.
 func (s *stagedStream) open() (err error) {
 	if s.q == nil {
 		if s.q, err = s.dev.NewStream(); err != nil {
@@ -58,7 +58,7 @@ func (s *stagedStream) mark(i int) error {
 	return s.q.Record(s.marks[i])
 }
 
-// elapsed returns the device time of the work timed last, in nanoseconds. It has ended.
+// elapsed returns the device time of the last timed work, in nanoseconds, after waiting for it.
 func (s *stagedStream) elapsed() (int64, error) {
 	if !s.timed {
 		return 0, nil
@@ -70,7 +70,7 @@ func (s *stagedStream) elapsed() (int64, error) {
 	return int64(1e6 * ms), err
 }
 
-// wait waits until nothing is in flight. Errors have been reported by then.
+// wait waits for all queued work. It ignores errors, which were reported when the work failed.
 func (s *stagedStream) wait() {
 	if s.q != nil {
 		_ = s.q.Sync()
@@ -78,6 +78,7 @@ func (s *stagedStream) wait() {
 	s.used = 0
 }
 
+// Free closes the stream and frees the buffer and the events.
 func (s *stagedStream) Free() error {
 	s.wait()
 	var err error
@@ -107,7 +108,8 @@ func (s *stagedStream) sync() error {
 	return err
 }
 
-// room returns n bytes of the staging buffer, after a wait if it is full; nil if it is smaller than that.
+// room returns n bytes of the staging buffer. It waits for queued copies if the buffer is full, and returns nil if n
+// exceeds its size.
 func (s *stagedStream) room(n int) ([]byte, error) {
 	if n > len(s.host) {
 		return nil, nil
@@ -122,8 +124,8 @@ func (s *stagedStream) room(n int) ([]byte, error) {
 	return at, nil
 }
 
-// write queues a copy of data to the device; data may change once it returns. Data beyond the staging buffer is copied
-// at once.
+// write queues a copy of data to the device; data may change once it returns. Data larger than the staging buffer is
+// copied before it returns.
 func (s *stagedStream) write(dst kernels.Ptr, data []byte) error {
 	at, err := s.room(len(data))
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *stagedStream) write(dst kernels.Ptr, data []byte) error {
 	return s.q.Write(dst, at)
 }
 
-// Put reserves room for data in a buffer that no work in flight uses, and writes it.
+// Put reserves room for data in a buffer that no queued work uses, and writes it.
 func (s *stagedStream) Put(b *device.Buffer, data []byte) error {
 	if _, err := b.Reserve(len(data)); err != nil || len(data) == 0 {
 		return err
@@ -153,8 +155,8 @@ type fetch struct {
 	src kernels.Ptr
 }
 
-// read queues copies from the device and waits for all queued work. A caller with other work to do until the kernels
-// have ended calls it then.
+// read queues copies from the device and waits for all queued work. A caller that has other work to do calls it after
+// the kernels have ended.
 func (s *stagedStream) read(all ...fetch) error {
 	n := 0
 	for _, f := range all {

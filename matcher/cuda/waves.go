@@ -195,13 +195,13 @@ func (w *waves) pump() error {
 	return nil
 }
 
-// chunk is a piece of a wave: some rows, from a run and a row in it on.
+// chunk is a range of the rows of a wave that is copied at once.
 type chunk struct {
-	word, words int
-	run, row    int
+	word, words int // the range in the output buffer
+	run, row    int // the first row: its run, and its number there
 }
 
-// cut returns the chunks of a wave: of whole rows, of so many words at most.
+// cut divides the rows of a wave into chunks of whole rows, each of a maximum of words.
 func cut(runs []run, words int) []chunk {
 	var all []chunk
 	c, word := chunk{}, 0
@@ -221,8 +221,8 @@ func cut(runs []run, words int) []chunk {
 	return append(all, c)
 }
 
-// drain copies the rows of a wave to host memory and hands them out to take, a chunk after the other, each while the
-// next is copied.
+// drain copies the rows of a wave to host memory and hands them to take, chunk by chunk. One chunk is copied while the
+// one before is handed out.
 func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 	if len(v.runs) == 0 {
 		return nil
