@@ -33,8 +33,8 @@ func (c *compiled) of(w matcher.Want) []uint32 {
 	return c.rows
 }
 
-// listKey identifies the neighbors that the step of a leaf counts at a vertex. Each key has a column in the memo of the
-// device, with a count by vertex.
+// listKey identifies the neighbours that the step of a leaf counts at a vertex. Each key has a column in the memo of
+// the device, with a count by vertex.
 type listKey struct {
 	class, dir, label, rule uint32
 }
@@ -79,7 +79,7 @@ type cause int
 const (
 	// byOrder finds a match from the update that completes or breaks it. Rows name this update.
 	byOrder cause = iota
-	// ranked finds a match from the first pattern edge whose image the batch changed. The neighbors that a vertex has
+	// ranked finds a match from the first pattern edge whose image the batch changed. The neighbours that a vertex has
 	// for a leaf then do not depend on the update, so their number is kept in the memo.
 	ranked
 	inView // the search has no anchor
@@ -286,7 +286,7 @@ func (c *compiler) rule(edge int) uint32 {
 	return kernels.RuleAnyEdge
 }
 
-// leaves finds the leaves of a count: the longest suffix of the order whose vertices have one neighbor each, and in
+// leaves finds the leaves of a count: the longest suffix of the order whose vertices have one neighbour each, and in
 // which any two vertices that conflict (may have the same image) are alike. Alike leaves choose different vertices from
 // one set; the numbers of choices of different groups multiply (DESIGN S12).
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
@@ -346,7 +346,7 @@ func hasLeaf(p *matcher.Plan) bool {
 	return false
 }
 
-// alike reports whether two leaves choose from the same neighbors of the same vertex.
+// alike reports whether two leaves choose from the same neighbours of the same vertex.
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
 	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // a vertex that is taken removes one choice

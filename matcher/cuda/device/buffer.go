@@ -11,7 +11,7 @@ type Buffer struct {
 	Size int // bytes
 }
 
-// Reserve makes the buffer hold at least n bytes and tells whether it was replaced: then it holds zeros.
+// Reserve makes the buffer hold at least n bytes. fresh is true if it was replaced; then it holds zeros.
 func (b *Buffer) Reserve(n int) (fresh bool, err error) {
 	if fresh, err = b.Claim(n); !fresh || err != nil {
 		return fresh, err
@@ -19,7 +19,7 @@ func (b *Buffer) Reserve(n int) (fresh bool, err error) {
 	return true, b.Dev.Clear(b.Ptr, b.Size)
 }
 
-// Claim makes the buffer hold at least n bytes and tells whether it was replaced: then it holds anything.
+// Claim makes the buffer hold at least n bytes. fresh is true if it was replaced; then its content is undefined.
 func (b *Buffer) Claim(n int) (fresh bool, err error) {
 	if n <= b.Size && b.Ptr != 0 {
 		return false, nil
@@ -45,7 +45,7 @@ func (b *Buffer) Put(data []byte) error {
 	return b.Dev.Write(b.Ptr, data)
 }
 
-// Free gives the memory back.
+// Free frees the memory.
 func (b *Buffer) Free() error {
 	if b.Ptr == 0 {
 		return nil
@@ -61,7 +61,7 @@ type Page struct {
 	Host []byte
 }
 
-// Reserve returns the first n bytes; nothing may be under way in them.
+// Reserve returns the first n bytes. No queued copy may use the page.
 func (p *Page) Reserve(n int) ([]byte, error) {
 	if n > len(p.Host) {
 		if err := p.Free(); err != nil {
@@ -76,7 +76,7 @@ func (p *Page) Reserve(n int) ([]byte, error) {
 	return p.Host[:n], nil
 }
 
-// Free gives the memory back.
+// Free frees the memory.
 func (p *Page) Free() error {
 	if p.Host == nil {
 		return nil

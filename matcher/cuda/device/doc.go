@@ -1,7 +1,7 @@
-// Package device holds what everything on the device side of the GPU backend uses: device memory and page-locked
-// memory that grow (Buffer, Page), and Trace, which notes what the device does and when, by events on its streams.
+// Package device has the utilities of the device side of the GPU backend: device memory and page-locked memory that
+// grow (Buffer, Page), and Trace, which records the work of the device with its times, by events on its streams.
 //
-// In: a kernels.Device. Out: addresses and host slices. The owner of a Buffer or Page is whoever declares it; growing
-// loses the content, and nothing may be under way in it then. A second GPU has buffers and a trace of its own: Dev
-// says whose they are.
+// In: a kernels.Device. Out: addresses and host slices. The struct that declares a Buffer or Page owns it. Growing
+// loses the content, so no queued work may use it then. A second GPU has its own buffers and trace; the field Dev names
+// the device.
 package device

@@ -4,10 +4,10 @@ package device
 
 import "sync"
 
-// Chunk is the least number of small things, such as net edges, that a thread of its own is worth.
+// Chunk is the minimum number of small items, such as net edges, for which another thread pays.
 const Chunk = 1 << 15
 
-// InParallel calls f with 0 to n-1 at once and waits.
+// InParallel calls f(0) to f(n-1) concurrently and waits.
 func InParallel(n int, f func(i int)) {
 	if n == 1 {
 		f(0)
@@ -20,7 +20,7 @@ func InParallel(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// InParts has up to so many threads do parts of the numbers below n.
+// InParts divides [0, n) into ranges of at least Chunk numbers, calls f for each on up to threads threads, and waits.
 func InParts(n, threads int, f func(from, to int)) {
 	threads = max(1, min(threads, n/Chunk))
 	InParallel(threads, func(t int) { f(t*n/threads, (t+1)*n/threads) })

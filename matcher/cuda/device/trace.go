@@ -8,25 +8,25 @@ import (
 	"motifd/kernels"
 )
 
-// Stage is how far rows go.
+// Stage is the last stage that rows pass before they are dropped.
 type Stage int
 
-// The stages. What is found is dropped after the one that is named.
+// The stages.
 const (
 	Emitted Stage = iota
 	Searched
 	Ordered
 )
 
-// TraceSpan is a piece of work of a backend: on a stream of the device, by events there, or as the host saw it.
+// TraceSpan is one unit of work of a backend: on a stream of the device, timed by events, or on the host.
 type TraceSpan struct {
 	Lane, What string
-	Wave       int   // of rows; elsewhere 0
-	N          int   // how much was done: operations, vertices, tasks or rows, words copied
+	Wave       int   // the wave of rows; 0 for other work
+	N          int   // number of operations, vertices, tasks, rows or copied words
 	Begin, End int64 // nanoseconds of Trace.Clock
 }
 
-// The lanes of spans. Those of one lane do not overlap.
+// The lanes of spans. Spans of one lane do not overlap.
 const (
 	LaneArray  = "device array"  // stream: load, copy of operations, update, bits of candidates
 	LaneTotals = "device totals" // stream: search for counts and existence, tasks made on the device first
@@ -35,20 +35,20 @@ const (
 	LaneHost   = "rows"          // the host: emit
 )
 
-// maxSpans is how many spans of a batch are kept; each that was timed by events holds two of the device's.
+// maxSpans is the maximum number of spans of a batch. Each span on the device holds two events.
 const maxSpans = 1 << 14
 
-// Trace takes note of what a backend does on the device, and when. Device times are by events on the streams, brought
-// to the host's clock by an event that both saw: anew for each batch, as the clocks drift. Host times are by the
-// clock. A nil Trace notes nothing.
+// Trace records the work of a backend with its times. Times on the device come from events. They are converted to the
+// host's clock by an event whose time on both clocks is known; it is taken again for each batch, because the clocks
+// drift. A nil Trace records nothing.
 type Trace struct {
 	Clock func() int64 // nanoseconds
 	// Dev is the device; the backend sets it.
 	Dev kernels.Device
-	// Until has rows dropped on the way, to measure the way until there.
+	// Until is the stage after which rows are dropped, to measure the stages up to it.
 	Until Stage
-	// Each gets the spans of a batch or snapshot when it has ended, and tells whether to go on. nil: they are kept
-	// until Reset.
+	// Each receives the spans of a batch or snapshot when it has ended; the trace ends when it returns false. nil:
+	// spans are kept until Reset.
 	Each func(TraceSpan) bool
 
 	origin kernels.Event
@@ -65,8 +65,8 @@ type traceSpan struct {
 	open       bool
 }
 
-// Err returns why there are no more spans, if it is not that Each wanted none: the device failed, or spans were left
-// out. What is traced goes on without.
+// Err returns why spans are missing: the device failed, or a batch had more than maxSpans. The traced work is not
+// affected.
 func (t *Trace) Err() error {
 	if t == nil {
 		return nil
@@ -77,10 +77,10 @@ func (t *Trace) Err() error {
 	return t.err
 }
 
-// probes is how often the two clocks are compared; the time that took least says it best.
+// probes is the number of comparisons of the two clocks. The shortest is the most precise.
 const probes = 3
 
-// tune sets the origin of the device's times.
+// tune takes the event that relates the two clocks.
 func (t *Trace) tune(on kernels.Stream) {
 	least := int64(-1)
 	for range probes {
@@ -120,7 +120,7 @@ func (t *Trace) close(e kernels.Event) {
 	}
 }
 
-// Begin begins a span, on a stream or (nil) by the host's clock.
+// Begin begins a span on a stream, or on the host if on is nil.
 func (t *Trace) Begin(on kernels.Stream, lane, what string, wave int) {
 	if t == nil || t.off || t.err != nil {
 		return
@@ -141,7 +141,7 @@ func (t *Trace) Begin(on kernels.Stream, lane, what string, wave int) {
 	t.spans = append(t.spans, s)
 }
 
-// End ends the last open span of its kind; n is how much was done in it.
+// End ends the last open span with the same lane, what and wave; n is the amount of work, see TraceSpan.N.
 func (t *Trace) End(on kernels.Stream, lane, what string, wave, n int) {
 	if t == nil {
 		return
@@ -161,7 +161,7 @@ func (t *Trace) End(on kernels.Stream, lane, what string, wave, n int) {
 	}
 }
 
-// Flush hands the spans on, when nothing is under way on the device.
+// Flush hands the spans to Each. The device must be idle.
 func (t *Trace) Flush() {
 	if t == nil || t.Each == nil || t.off || len(t.spans) == 0 {
 		return
@@ -178,11 +178,10 @@ func (t *Trace) Flush() {
 	t.Reset()
 }
 
-// Drops tells whether rows go no further than a stage.
+// Drops reports whether rows are dropped after a stage.
 func (t *Trace) Drops(after Stage) bool { return t != nil && t.Until == after }
 
-// Spans returns what was noted since Reset, in the order in which it began to be asked for. What a failure ended is
-// not among it.
+// Spans returns the spans since Reset, in the order in which they began. Spans that a failure interrupted are left out.
 func (t *Trace) Spans() ([]TraceSpan, error) {
 	var all []TraceSpan
 	for _, s := range t.spans {
@@ -210,7 +209,7 @@ func (t *Trace) Spans() ([]TraceSpan, error) {
 	return all, t.err
 }
 
-// Reset forgets what was noted.
+// Reset removes all spans.
 func (t *Trace) Reset() {
 	for _, s := range t.spans {
 		t.close(s.begin)

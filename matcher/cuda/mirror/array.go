@@ -12,44 +12,45 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// array is the packed memory array that the device keeps (GAMMA section V-C; GPMA). It follows the host's graph by
-// operations on edges, so that its layout is its own. An update is a chain of launches on the array's stream, with one
-// look at the end: what does not fit is found out on the device, and only a change of size comes back here.
+// array is the packed memory array on the device (GAMMA section V-C; GPMA). The host sends operations on edges; the
+// layout of the entries is the device's own. An update is a chain of launches on the array's stream. The host reads the
+// status once, at the end: the device rebalances leaves itself, and the host acts only if the array must change its
+// size.
 type array struct {
 	dev  kernels.Device
 	q    kernels.Stream
 	dirs int
 
-	now     slots
-	entries int
-	// bound says which ids, labels and edges the array has room for.
-	bound    bounds
-	nearBits int // of a kind
+	now      slots
+	entries  int
+	bound    bounds // ids, labels and edges that the array has room for
+	nearBits int    // bits of a kind for the label of the neighbour
 
-	// by vertex and direction, and by edge; of the staged batch
-	span, degree, order, net                    device.Buffer
+	span, degree                                device.Buffer // by vertex and direction
+	order                                       device.Buffer // by edge
+	net                                         device.Buffer // net edges of the staged batch
 	staged                                      [2]device.Buffer
 	op, key, val, key2, val2, at, info, sum     device.Buffer // by operation
 	ranges, base, pending, segment, mark, tile  device.Buffer // by leaf
 	scratchRow, scratchNbr, scratchEnt, control device.Buffer
 	sortWork                                    device.Buffer
 
-	page   device.Page // operations on their way, or runs of entries; the last words are the status
+	page   device.Page // operations or entries to copy; the last words are the status
 	stamp  uint32
-	before int  // operations that staged the last batch that was: they are in staged[0]
-	asked  *ask // what begin asked for and finish has not looked at
-	wide   bool // tests: as if keys had more than 64 bits
-	rank   int  // up to so many keys are sorted by counting
-	run    int  // loadRun, or fewer in tests
+	before int  // number of operations of the last staged batch, which are in staged[0]
+	asked  *ask // the update that is queued and not finished
+	wide   bool // set by tests: use the code for keys of more than 64 bits
+	rank   int  // maximum number of keys that are sorted by counting
+	run    int  // loadRun, or less in tests
 	trace  *device.Trace
-	// watch, in benchmarks, is told when the stages of an update have been asked for.
+	// watch, in benchmarks, is called after each stage of an update is queued.
 	watch func(stage string) error
 }
 
-// bounds are above all ids, labels and edge indexes that are in use.
+// bounds are exclusive upper bounds of the ids, labels and edge indexes in use.
 type bounds struct{ vertices, labels, edges int }
 
-// slots are the columns of an array of that many leaves.
+// slots holds the columns of an array.
 type slots struct {
 	row, nbr, ent, count, will, fenceRow, fenceNbr device.Buffer
 	leaves                                         int
@@ -59,7 +60,7 @@ func (s *slots) buffers() []*device.Buffer {
 	return []*device.Buffer{&s.row, &s.nbr, &s.ent, &s.count, &s.will, &s.fenceRow, &s.fenceNbr}
 }
 
-// reserve makes room for that many leaves. The content is lost.
+// Reserve makes room for a number of leaves. The content is lost.
 func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	const n = kernels.LeafSlots
 	if leaves > math.MaxUint32/n {
@@ -77,6 +78,7 @@ func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	return nil
 }
 
+// Free frees the memory of all columns.
 func (s *slots) Free() error { return device.FreeAll(s.buffers()) }
 
 func (s *slots) params() kernels.Slots {
@@ -85,14 +87,14 @@ func (s *slots) params() kernels.Slots {
 		FenceNbr: s.fenceNbr.Ptr, Leaves: uint32(s.leaves)}
 }
 
-// Bounds of the root's density, which is midway between them in an array that is written anew; those of leaves are in
-// gpma.cuh.
+// Limits of the density of the whole array. An array that is rewritten starts midway between them. Those of leaves are
+// in gpma.cuh.
 const (
 	rootLow  = 0.42
 	rootHigh = 0.84
 )
 
-// leavesFor is the size of an array for that many entries.
+// leavesFor returns the number of leaves of a rewritten array.
 func leavesFor(entries int) int {
 	const best = (rootLow + rootHigh) / 2 * kernels.LeafSlots
 	leaves := max(1, int(math.Round(float64(entries)/best)))
@@ -102,7 +104,7 @@ func leavesFor(entries int) int {
 	return leaves
 }
 
-// newArray returns an array without memory; load gives it some.
+// newArray returns an array without memory; load allocates it.
 func newArray(dev kernels.Device, directed bool) *array {
 	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun}
 	if directed {
@@ -123,6 +125,7 @@ func (a *array) buffers() []*device.Buffer {
 		&a.scratchEnt, &a.control, &a.sortWork)
 }
 
+// Free frees all memory and closes the stream.
 func (a *array) Free() error {
 	a.rest()
 	err := device.FreeAll(a.buffers())
@@ -138,8 +141,8 @@ func (a *array) Free() error {
 	return err
 }
 
-// rest waits until nothing is under way in the memory, and forgets an update that was begun. After a failure some may
-// be; what failed has been told.
+// rest waits for the stream, which may still use the memory after a failure, and drops an unfinished update. Errors
+// were reported when the work failed.
 func (a *array) rest() {
 	a.asked = nil
 	if a.q != nil {
@@ -147,10 +150,10 @@ func (a *array) rest() {
 	}
 }
 
-// statusSize is what the status takes at the end of the host's memory.
+// statusSize is the size of the status, in bytes.
 const statusSize = int(unsafe.Sizeof(kernels.UpdateStatus{}))
 
-// open makes the stream and the host's memory, for that many bytes beside the status. What was in the memory is lost.
+// open allocates the stream, and host memory for a number of bytes and the status. The content of the memory is lost.
 func (a *array) open(bytes int) (err error) {
 	if a.q == nil {
 		if a.q, err = a.dev.NewStream(); err != nil {
@@ -161,7 +164,7 @@ func (a *array) open(bytes int) (err error) {
 	return err
 }
 
-// view returns the beginning of the host's memory as n values of a plain type.
+// view returns the beginning of host memory as n values of a plain type.
 func view[T any](host []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(host))), n)
 }
@@ -170,7 +173,7 @@ func (a *array) status() *kernels.UpdateStatus {
 	return &view[kernels.UpdateStatus](a.page.Host[len(a.page.Host)-statusSize:], 1)[0]
 }
 
-// reserveLeaves makes room for what there is by leaf, beside the slots.
+// reserveLeaves makes room for the buffers by leaf, except the slots, and for the scratch space.
 func (a *array) reserveLeaves(leaves int) error {
 	const leastScratch, mostScratch = 1 << 14, 1 << 22
 	scratch := min(max(leaves*kernels.LeafSlots/8, leastScratch), mostScratch)
@@ -189,12 +192,13 @@ func (a *array) reserveLeaves(leaves int) error {
 	return nil
 }
 
-// scratch is the number of entries that there is room for beside the slots: buffers are rounded up, each by itself.
+// scratch returns the number of entries for which the scratch space has room. Each buffer is rounded up, so it is the
+// minimum of three.
 func (a *array) scratch() int {
 	return min(a.scratchRow.Size/8, a.scratchNbr.Size/4, a.scratchEnt.Size/4)
 }
 
-// reserveOps makes room for what there is by operation.
+// reserveOps makes room for the buffers by operation.
 func (a *array) reserveOps(ops, staged int) error {
 	keys := 2 * ops
 	for _, r := range []struct {
@@ -212,7 +216,7 @@ func (a *array) reserveOps(ops, staged int) error {
 	return nil
 }
 
-// reserveBounds makes room for vertices and edges. It tells whether the vertices' tables were lost with it.
+// reserveBounds makes room for vertices and edges. lost is true if the tables by vertex have lost their content.
 func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1),
 		max(a.bound.edges, b.edges, 1)}
@@ -228,7 +232,7 @@ func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	return lost || more, err
 }
 
-// params returns what all kernels are told.
+// params returns the parameters that are common to all kernels of an update.
 func (a *array) params() *kernels.Update {
 	return &kernels.Update{A: a.now.params(), Span: a.span.Ptr, Degree: a.degree.Ptr, Order: a.order.Ptr,
 		Net: a.net.Ptr, Op: a.op.Ptr,
@@ -244,9 +248,10 @@ func (a *array) params() *kernels.Update {
 		ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
 }
 
-// nearUsed is how many of the bits for a neighbour's label the labels have.
+// nearUsed returns how many of the nearBits can be set: labels may have fewer bits.
 func (a *array) nearUsed() int { return min(a.nearBits, bits.Len(uint(a.bound.labels-1))) }
 
+// did tells watch that a stage is queued.
 func (a *array) did(stage string) error {
 	if a.watch == nil {
 		return nil

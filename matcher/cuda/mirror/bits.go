@@ -10,8 +10,8 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// vertices makes room for the filter's bits, by the numbers of the classes, and the labels. It copies those of all
-// vertices where they are not there; those of vertices that were touched since are patch's.
+// vertices makes room for the bits of the filter, ordered by class number, and for the labels. If they are stale or
+// lost, it copies those of all vertices. patch copies those of touched vertices.
 func (m *Mirror) vertices() error {
 	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
 	fresh, err := m.bits.Reserve(8 * max(1, vertices*words))
@@ -25,7 +25,7 @@ func (m *Mirror) vertices() error {
 	if !m.BitsStale && !fresh && !freshLabels {
 		return nil
 	}
-	m.BitsStale = true // until they are there
+	m.BitsStale = true // in case of an error
 	if err := m.allVertices(vertices, words); err != nil {
 		return err
 	}
@@ -33,11 +33,11 @@ func (m *Mirror) vertices() error {
 	return nil
 }
 
-// patch has the bits and labels of the vertices that were touched copied, and tells whether there were any. They are
-// on their way on the array's stream then.
+// patch queues copies of the bits and labels of the touched vertices on the array's stream. asked is true if there were
+// any.
 func (m *Mirror) patch() (asked bool, err error) {
 	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
-	// An aborted batch may have had ids that there are no more.
+	// An aborted batch may have touched vertices that no longer exist.
 	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
 	n := len(m.touched)
 	if n == 0 {
@@ -81,7 +81,8 @@ func (m *Mirror) patch() (asked bool, err error) {
 	return true, nil
 }
 
-// vertex writes a vertex's bits to row and returns its label. What the filter does not know is no candidate.
+// vertex writes the bits of a vertex to row and returns its label. A vertex that the filter does not know is no
+// candidate.
 func (m *Mirror) vertex(v dyngraph.VertexID, row []uint64) uint32 {
 	if int(v) < m.filter.Vertices() {
 		m.filter.ByNumber(v, row)
@@ -91,7 +92,7 @@ func (m *Mirror) vertex(v dyngraph.VertexID, row []uint64) uint32 {
 	return uint32(m.g.View(dyngraph.New).Label(v))
 }
 
-// allVertices copies the bits and labels of all vertices, a part at a time.
+// allVertices copies the bits and labels of all vertices, in parts of 32 MiB.
 func (m *Mirror) allVertices(vertices, words int) error {
 	if err := m.edges.open(0); err != nil {
 		return err

@@ -3,10 +3,11 @@
 //
 //   - In: the host's graph, each staged delta and how its batch ended, candidate bits of candidates.Filter.
 //   - Out: Graph, the addresses that kernels read, valid until the next CatchUp, Stage or Free.
-//   - Lazy: a batch that the device does not search costs a note (Ended); CatchUp brings all of them, or copies the
-//     graph anew when that is cheaper or something failed (DESIGN A11). Behind estimates how much that is.
+//   - Lazy: for a batch that the device does not search, the mirror only records the changes (Ended). CatchUp applies
+//     the recorded changes, or copies the whole graph if that is cheaper or something failed (DESIGN A11). Behind
+//     estimates the bytes to catch up.
 //
-// The backend owns the one Mirror of a device and calls it from one goroutine. A vertex predicate's bits, and values
-// of edges such as a time stamp, are columns beside label and bits, copied in bits.go; a second GPU has a mirror of
-// its own.
+// A device has one Mirror. The backend owns it and calls it from one goroutine. The bits of a vertex predicate, or
+// values of edges such as a time stamp, would be arrays beside label and bits, copied in bits.go. A second GPU has its
+// own Mirror.
 package mirror

@@ -9,17 +9,18 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// loadRun is the number of entries that are copied at a time when the array is loaded, unless one vertex has more of
-// one label.
+// loadRun is the number of entries that are copied at a time when the array is loaded. A row (the entries of one
+// vertex, direction and label) is not divided, so a copy may be larger.
 const loadRun = 1 << 20
 
-// leastRun is enough where there are few entries: memory may be short, and an update of as many takes as much.
+// leastRun is the minimum number of entries that are copied at a time. Where there are few entries, a smaller buffer
+// saves memory.
 const leastRun = 1 << 12
 
-// load makes the array anew from that many entries in the host's order: by row, which has the edge's label alone, and
-// neighbour. The device puts them in its own, by the vertices' labels at the address given. next puts the first
-// entries that it has not yet given into its arguments, and returns how many, at least one; it is asked until all are
-// there. b bounds what is in them.
+// load rewrites the array with a number of entries. They come in the order of the host: by row, with the label of the
+// edge alone, and neighbour. The device sorts them into its own order, by the labels of the vertices at the address
+// label. next fills its arguments with the next entries and returns their number, at least one; it is called until all
+// have come. b limits the ids, labels and edges in them.
 func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
@@ -31,7 +32,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	if err := a.reserveLeaves(leaves); err != nil {
 		return err
 	}
-	a.bound.labels = 0 // there may have been more, of other kinds
+	a.bound.labels = 0 // the limit may decrease
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
@@ -89,16 +90,16 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	return a.q.Sync()
 }
 
-// loading is entries on their way to the device: up to size of them in the host's memory, n now.
+// loading is a run of n entries in host memory, with room for size.
 type loading struct{ size, n int }
 
-// columns returns the entries from one up to another.
+// columns returns the entries in [from, to).
 func (r *loading) columns(host []byte, from, to int) (row []uint64, nbr, ent []uint32) {
 	return view[uint64](host, r.size)[from:to], view[uint32](host[8*r.size:], r.size)[from:to],
 		view[uint32](host[12*r.size:], r.size)[from:to]
 }
 
-// whole returns how many entries there are before the last row, of which some may be missing.
+// whole returns the number of entries before the last row, which may be incomplete.
 func (r *loading) whole(host []byte) int {
 	row, _, _ := r.columns(host, 0, r.n)
 	n := r.n - 1
@@ -108,7 +109,7 @@ func (r *loading) whole(host []byte) int {
 	return n
 }
 
-// keep drops the first n entries.
+// keep removes the first n entries.
 func (r *loading) keep(host []byte, n int) {
 	row, nbr, ent := r.columns(host, 0, r.n)
 	r.n = copy(row, row[n:])
@@ -116,7 +117,7 @@ func (r *loading) keep(host []byte, n int) {
 	copy(ent, ent[n:])
 }
 
-// reserveRun makes room for a run, here and on the device. What was there is lost.
+// reserveRun makes room for a run on the host and on the device. The content is lost.
 func (a *array) reserveRun(r *loading) error {
 	if err := a.open(16 * r.size); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (a *array) reserveRun(r *loading) error {
 	return nil
 }
 
-// grow makes a run twice as large, with what is in it.
+// grow doubles the room of a run and keeps its entries.
 func (a *array) grow(r *loading) error {
 	row, nbr, ent := r.columns(a.page.Host, 0, r.n)
 	row, nbr, ent = append([]uint64(nil), row...), append([]uint32(nil), nbr...), append([]uint32(nil), ent...)
@@ -148,7 +149,8 @@ func (a *array) grow(r *loading) error {
 	return nil
 }
 
-// fill has the device put the first n entries of a run where they belong, after done others, and waits.
+// fill copies the first n entries of a run to the device, which sorts them and writes them to the array after the first
+// done entries. It waits for that.
 func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	row, nbr, ent := r.columns(a.page.Host, 0, n)
 	p := a.params()
@@ -175,10 +177,10 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	if err := kernels.RunUpdateFill(a.q, p); err != nil {
 		return err
 	}
-	return a.q.Sync() // the host's memory is written next
+	return a.q.Sync() // the caller overwrites the host memory
 }
 
-// tables has the device find anew where vertices begin and end and, if so, how many entries they have.
+// tables recomputes where the entries of each vertex begin and end and, if degrees is true, the number of its entries.
 func (a *array) tables(degrees bool) error {
 	p := a.params()
 	p.Whole = 1

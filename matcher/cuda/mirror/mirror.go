@@ -13,39 +13,39 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// Mirror is the device's copy of the graph. It catches up when it is asked for (DESIGN A11): with what the batches
-// since then did to edges, and with the candidate bits of the vertices that were touched. The device keeps its packed
-// memory array itself; it is loaded from the host's at first, and again when it is far behind. While batch after batch
-// is searched on the device, the array is brought up to date when a batch is staged, and the host finds the candidates
-// meanwhile (GAMMA section IV-B).
+// Mirror is the device's copy of the graph. CatchUp applies the changes of edges by the batches since the last call,
+// and copies the candidate bits of touched vertices (DESIGN A11). The whole graph is copied at first, and again when
+// the changes are many. If the last batch was searched on the device, the next batch's changes are sent when it is
+// staged, so that the device updates its array while the host finds candidates (GAMMA section IV-B).
 type Mirror struct {
 	dev    kernels.Device
 	g      *dyngraph.Graph
 	filter *candidates.Filter
-	// threads pack what is copied.
+	// threads is the number of threads that pack data to copy.
 	threads int
 
 	edges *array
-	bits  device.Buffer
+	bits  device.Buffer // by vertex
 	label device.Buffer // by vertex
-	data  device.Buffer // on its way into these two
-	page  device.Page   // likewise
+	data  device.Buffer // changed bits and labels, before they are written to these two
+	page  device.Page   // the same on the host
 
-	Loaded   bool         // edges are there
-	staged   bool         // the device knows of the staged batch
+	Loaded   bool         // the device has the edges
+	staged   bool         // the device has the staged batch
 	searched bool         // the staged batch was searched on the device
-	follows  bool         // the last batch that changed edges was
-	end      Ending       // what became of the last batch that the device knew of
-	missed   []kernels.Op // of the batches since
+	follows  bool         // the last batch that changed edges was searched on the device
+	end      Ending       // how the last batch on the device ended
+	missed   []kernels.Op // changes by later batches
 
-	BitsStale bool // all of them, and labels
-	touched   []dyngraph.VertexID
-	Took      int64 // nanoseconds that catching up took last, when somebody measured
-	// nanoseconds that the staged batch took when it was staged, until a search has been charged with them
+	BitsStale bool                // bits and labels of all vertices must be copied
+	touched   []dyngraph.VertexID // vertices whose bits and labels must be copied
+	// Took is the time of the last CatchUp in nanoseconds, if the backend measured it.
+	Took int64
+	// Early is the time of Stage in nanoseconds, until it is added to the cost of a search.
 	Early int64
 }
 
-// New returns a mirror of a graph without content; threads pack what is copied, and t notes what the device does.
+// New returns an empty mirror of a graph.
 func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int, t *device.Trace) *Mirror {
 	m := &Mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), BitsStale: true}
 	for _, b := range m.buffers() {
@@ -69,8 +69,8 @@ func (m *Mirror) Free() error {
 	return err
 }
 
-// Stage notes that a batch begins: candidate bits and labels will be others. The device is told of its edges at once if
-// the batch before was searched there, and otherwise by the first search.
+// Stage begins a batch, whose changes of candidate bits and labels must be copied. Its edges are sent to the device now
+// if the last batch was searched there, and otherwise by the first search.
 func (m *Mirror) Stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
@@ -78,11 +78,11 @@ func (m *Mirror) Stage(d *dyngraph.Delta) {
 		return
 	}
 	if err := m.begin(d); err != nil {
-		m.again() // what fails then, too, the search tells
+		m.again() // if copying everything also fails, CatchUp returns the error
 	}
 }
 
-// Ended notes that the staged batch ends; the delta is still there.
+// Ended ends the staged batch.
 func (m *Mirror) Ended(d *dyngraph.Delta, end Ending) {
 	m.touch(d)
 	if len(d.Net) > 0 {
@@ -99,17 +99,17 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Ending) {
 			m.missed = append(m.missed, o)
 		}
 		if len(m.missed) > 1<<16 && len(m.missed) > m.g.Edges()/4 {
-			m.forget() // cheaper as a whole
+			m.forget() // copying the graph is cheaper
 		}
 	}
 }
 
-// forget has the edges copied anew when the mirror is asked for.
+// forget makes the next CatchUp copy all edges.
 func (m *Mirror) forget() {
 	m.Loaded, m.staged, m.end, m.missed = false, false, GoesOn, nil
 }
 
-// opOf returns what a net edge does when its batch is staged.
+// opOf returns the operation that stages a net edge.
 func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
 	view, near := m.g.View(dyngraph.New), m.edges.nearBits
 	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
@@ -121,19 +121,19 @@ func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
 	return o
 }
 
-// touch notes that the candidate bits and labels of a batch's vertices are or will be others.
+// touch records that the candidate bits and labels of the vertices of a batch may change.
 func (m *Mirror) touch(d *dyngraph.Delta) {
 	if m.BitsStale {
 		return
 	}
 	m.touched = append(m.touched, d.Touched...)
 	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
-		m.BitsStale, m.touched = true, m.touched[:0] // cheaper as a whole
+		m.BitsStale, m.touched = true, m.touched[:0] // copying all is cheaper
 	}
 }
 
-// CatchUp brings the mirror to the graph's present state; d is the staged batch or nil. After an error, the next call
-// copies everything. ctx ends the copying of a whole graph.
+// CatchUp updates the mirror to the present state of the graph. d is the staged batch, or nil. After an error, the next
+// call copies everything. ctx cancels a copy of the whole graph.
 func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
 	m.searched = true
 	err := m.follow(ctx, d)
@@ -143,9 +143,9 @@ func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
 	return err
 }
 
-// again has everything copied anew when the mirror is asked for, after a failure.
+// again makes the next CatchUp copy everything, after a failure.
 func (m *Mirror) again() {
-	m.edges.rest() // copies under way may still read what is written next
+	m.edges.rest() // queued copies may read memory that is written next
 	m.forget()
 	m.BitsStale = true
 }
@@ -159,8 +159,7 @@ func (m *Mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	}
 	err := m.loadAndUpdate(ctx, d)
 	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
-		// An array that is written anew needs room for two, and the old one's work space may be in the way. From the
-		// host, into nothing, one will do.
+		// Rewriting the array on the device needs room for two arrays. Loading it from the host needs room for one.
 		if err = m.edges.Free(); err == nil {
 			m.forget()
 			err = m.loadAndUpdate(ctx, d)
@@ -181,7 +180,7 @@ func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 	return nil
 }
 
-// kindsDiffer tells whether there are so many labels now that kinds are written otherwise.
+// kindsDiffer reports whether the number of labels has changed the encoding of kinds.
 func (m *Mirror) kindsDiffer() bool {
 	return m.Loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels())
 }
@@ -190,17 +189,17 @@ func (m *Mirror) bounds() bounds {
 	return bounds{int(m.g.IDBound()), m.g.Labels(), int(m.g.EdgeBound())}
 }
 
-// load copies all entries. Those of the staged batch are among them; update tells the device the rest about it.
+// load copies all entries, including those of the staged batch. update then sends the staged batch itself.
 func (m *Mirror) load(ctx context.Context) error {
 	m.forget()
-	asked, err := m.patch() // the order of entries goes by labels
+	asked, err := m.patch() // entries are sorted by labels
 	if err == nil && asked {
 		err = m.edges.q.Sync()
 	}
 	if err != nil {
 		return err
 	}
-	leaf, at := 0, 0 // next: entry at of the leaf before that one
+	leaf, at := 0, 0 // the next entry is number at of leaf-1
 	var rows []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
@@ -224,12 +223,12 @@ func (m *Mirror) load(ctx context.Context) error {
 	return err
 }
 
-// update tells the device what it does not know yet, and waits.
+// update sends all changes to the device and waits.
 func (m *Mirror) update(d *dyngraph.Delta) error {
 	if err := m.begin(d); err != nil {
 		return err
 	}
-	asked, err := m.patch() // while the device is at it
+	asked, err := m.patch() // while the device updates the array
 	switch {
 	case err != nil:
 	case m.edges.asked != nil:
@@ -240,7 +239,7 @@ func (m *Mirror) update(d *dyngraph.Delta) error {
 	return err
 }
 
-// begin tells the device how the batch before ended, what batches did that it was not told of, and the staged one.
+// begin sends the device how its last batch ended, the changes by later batches, and the staged batch.
 func (m *Mirror) begin(d *dyngraph.Delta) error {
 	var net []dyngraph.NetEdge
 	if d != nil && !m.staged {
@@ -265,10 +264,10 @@ func (m *Mirror) begin(d *dyngraph.Delta) error {
 	return nil
 }
 
-// Net returns where the net edges of the staged batch are.
+// Net returns the address of the net edges of the staged batch.
 func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 
-// Graph returns what kernels are told of the mirror.
+// Graph returns the view of the mirror that kernels take as a parameter.
 func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
 	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
@@ -278,15 +277,14 @@ func (m *Mirror) Graph() kernels.Graph {
 		NearBits: uint32(m.edges.nearBits)}
 }
 
-// Slots returns how many entries there are room for in the array: a vertex has no more neighbours, however they are
-// counted.
+// Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
 func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
 
-// Behind estimates how many bytes the mirror has to catch up with, and how many of them are of the staged batch; what
-// the array was asked for when that was staged counts, as what that took does (runner). It is asked for every batch,
-// also where nothing ever runs on the device, and so has nobody count or copy anything.
+// Behind estimates how many bytes the mirror is behind the graph, and how many of these (own) are of the staged batch.
+// An update that Stage has queued is included, because the search that follows is charged for it. Behind is called for
+// every batch, even if the device is never used, so it must be cheap.
 func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
-	const ofEdge = 2 * 16 // two entries; what an operation costs is more than its kernels.OpSize bytes
+	const ofEdge = 2 * 16 // bytes of two entries: applying an operation costs more than copying it
 	words := uint64(m.filter.NumberWords())
 	bits := uint64(m.g.IDBound()) * 8 * words
 	whole := uint64(m.g.Edges())*ofEdge + bits

@@ -9,23 +9,23 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// Ending is what became of the batch that the array was last told of.
+// Ending is how a batch ended.
 type Ending int
 
 const (
-	GoesOn Ending = iota // nothing: it is still staged, or there is none
+	GoesOn Ending = iota // it is still staged, or there is none
 	Committed
 	Aborted
 )
 
-// ask is an update that was asked for.
+// ask is a queued update.
 type ask struct {
 	p           *kernels.Update
 	ops, staged int
 	end         Ending
 }
 
-// room returns page-locked memory for operations, which begin takes from there.
+// room returns page-locked memory for operations, which begin sends.
 func (a *array) room(ops int) ([]kernels.Op, error) {
 	if err := a.finish(); err != nil {
 		return nil, err
@@ -36,9 +36,9 @@ func (a *array) room(ops int) ([]kernels.Op, error) {
 	return view[kernels.Op](a.page.Host, ops), nil
 }
 
-// begin asks for the end of the batch before, and for what room's first ops operations say, of which the last stage a
-// batch. A later operation on an edge replaces an earlier one; what the first ones do follows what the end of the
-// batch before does. After begin comes finish; until then, or until room, the array is not to be read.
+// begin queues an update: first the end of the last batch, then the first ops operations in the memory of room, the
+// last staged of which stage a batch. A later operation on an edge replaces an earlier one. The array must not be read
+// until finish or room has been called.
 func (a *array) begin(ops, staged int, end Ending, b bounds) error {
 	settle := 0
 	if end != GoesOn {
@@ -98,15 +98,14 @@ func (a *array) begin(ops, staged int, end Ending, b bounds) error {
 	return nil
 }
 
-// finish brings an update that was begun to its end, after waiting for all that the stream was asked: where the array
-// is to have another size, it is written anew.
+// finish waits for the queued update, and rewrites the array if its size must change.
 func (a *array) finish() error {
 	x := a.asked
 	if x == nil {
 		return nil
 	}
 	a.asked = nil
-	if err := a.look(); err != nil {
+	if err := a.readStatus(); err != nil {
 		return err
 	}
 	if a.status().Rebuild != 0 {
@@ -175,7 +174,7 @@ func (a *array) sort(p *kernels.Update) error {
 	return a.did("sort")
 }
 
-// merge brings the sorted operations into the array.
+// merge applies the sorted operations to the array.
 func (a *array) merge(p *kernels.Update) error {
 	for _, stage := range []struct {
 		name string
@@ -192,8 +191,8 @@ func (a *array) merge(p *kernels.Update) error {
 	return nil
 }
 
-// look waits and reads the status.
-func (a *array) look() error {
+// readStatus waits for the stream and reads the status.
+func (a *array) readStatus() error {
 	if err := a.q.Read(kernels.BytesOf(a.status()), a.control.Ptr); err != nil {
 		return err
 	}
@@ -204,7 +203,7 @@ func (a *array) look() error {
 	return nil
 }
 
-// rewrite writes the array anew in the size that fits, with the operations that are sorted.
+// rewrite copies the array, with the sorted operations applied, into one of the right size.
 func (a *array) rewrite(p *kernels.Update) error {
 	next := slots{}
 	if err := a.scatter(p, &next); err != nil {
@@ -225,7 +224,7 @@ func (a *array) rewrite(p *kernels.Update) error {
 	return a.q.Sync()
 }
 
-// scatter writes the entries, as they are to be, to other slots, which it makes.
+// scatter allocates next and writes the updated entries to it.
 func (a *array) scatter(p *kernels.Update, next *slots) error {
 	if err := next.Reserve(a.dev, leavesFor(a.entries)); err != nil {
 		return err
