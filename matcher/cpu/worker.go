@@ -55,9 +55,7 @@ func (w *worker) run() {
 		}
 		if c := s.next; c < len(s.queues) {
 			s.next++
-			s.mu.Unlock()
-			w.chunk(c)
-			s.mu.Lock()
+			work.Unlocked(&s.mu, func() { w.chunk(c) })
 			continue
 		}
 		s.idle++
@@ -82,17 +80,13 @@ func (w *worker) release() {
 func (w *worker) help(before int) bool {
 	s := w.s
 	if p := s.takeMerge(); p != nil {
-		s.mu.Unlock()
-		p.merge()
-		s.mu.Lock()
+		work.Unlocked(&s.mu, p.merge)
 		s.emitter.Signal()
 		return true
 	}
 	if p := s.takePart(before); p != nil {
 		s.b.work.Taken(&p.Part, &w.se.Worker)
-		s.mu.Unlock()
-		w.part(p)
-		s.mu.Lock()
+		work.Unlocked(&s.mu, func() { w.part(p) })
 		return true
 	}
 	return false
@@ -357,9 +351,7 @@ func (s *rowSearch) wanted(g *group) bool {
 	if !s.begun {
 		s.begin()
 		if s.b.work.Hold != nil {
-			s.mu.Unlock()
-			s.b.work.Hold(func() bool { return s.hungry.Load() > 0 })
-			s.mu.Lock()
+			work.Unlocked(&s.mu, func() { s.b.work.Hold(func() bool { return s.hungry.Load() > 0 }) })
 		}
 	}
 	n := s.idle

@@ -46,13 +46,21 @@ func (o *Options) HoldGiver(mu *sync.Mutex, p *Part, stop *atomic.Bool) {
 	if o.Hold == nil {
 		return
 	}
+	Unlocked(mu, func() {
+		o.Hold(func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return p.taken || stop.Load()
+		})
+	})
+}
+
+// Unlocked calls do without the lock mu, which the caller holds and has again when do is over, even by a panic:
+// otherwise the caller's deferred Unlock would fail and hide the panic's cause.
+func Unlocked(mu *sync.Mutex, do func()) {
 	mu.Unlock()
 	defer mu.Lock()
-	o.Hold(func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return p.taken || stop.Load()
-	})
+	do()
 }
 
 // StopWith sets stop when ctx is done, until the returned function is called.

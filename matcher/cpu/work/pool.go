@@ -156,9 +156,7 @@ func (p *Pool) Await(done *bool, w *Worker, resume func(*Part)) {
 	defer p.mu.Unlock()
 	for !*done {
 		if part := p.takePart(w); part != nil {
-			p.mu.Unlock()
-			resume(part)
-			p.mu.Lock()
+			Unlocked(&p.mu, func() { resume(part) })
 			continue
 		}
 		p.waiting++
