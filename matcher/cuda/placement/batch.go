@@ -1,32 +1,32 @@
 package placement
 
-// batchDecision is what was decided for the searches of one kind in a batch, and what they have taken.
+// batchDecision is the decision for the searches of one kind in a batch, and their cost.
 type batchDecision struct {
 	open bool
-	w    Work // the first one, with the size of all
+	w    Work // the first search, with the size of all
 	d    decision
-	cut  bool // it was a trial that took too long: the other side goes on
-	anew bool // and has done all of it
+	cut  bool // the decision was a trial that exceeded its limit: the other side continues
+	anew bool // the other side has done all of the batch's work
 
-	batch [2]float64 // nanoseconds, by side, that the batch has cost
-	took  float64    // nanoseconds in all, catching up with other batches included
+	batch [2]float64 // cost of the batch by side, in nanoseconds
+	took  float64    // all time, including catching up with other batches, in nanoseconds
 }
 
-// Run has a search that stands by itself run on the side that is chosen. limit bounds it, in nanoseconds, 0 for no
-// bound: when it is exceeded run says that it is not done, and is called once more, for the other side. Errors of run
-// are returned at once.
+// Run runs a search that belongs to no batch on the side that it chooses. limit is the time limit of run in
+// nanoseconds; 0 is none. If run exceeds it, run returns done false and is called again for the other side. An error of
+// run is returned at once.
 func (p *Placement) Run(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	err := p.Search(w, run)
 	p.close(kindOf(w), err == nil)
 	return err
 }
 
-// Decided tells whether a search of the batch, of the same kind, went before: then nothing is asked about the size of
-// the work.
+// Decided reports whether the side is already decided for this kind of work in the batch. If so, the size of the work
+// is not needed.
 func (p *Placement) Decided(w Work) bool { return p.decisions[kindOf(w)].open }
 
-// Search is Run for a search of a batch: those that follow in the batch, of the same kind, are done on the same side.
-// End ends the batch.
+// Search is Run for a search of a batch. Later searches of the same kind in the batch run on the same side. End ends
+// the batch.
 func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, done bool, err error)) error {
 	w.Size = max(w.Size, 1)
 	t := &p.decisions[kindOf(w)]
@@ -39,7 +39,7 @@ func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, don
 	side, reason, limit := t.d.side, t.d.reason, 0.0
 	if t.d.limit > 0 && !t.cut {
 		limit = t.d.limit - t.batch[side]
-		t.cut = limit < 1 // it was used up to the last
+		t.cut = limit < 1 // earlier searches have used up the limit
 	}
 	if t.cut {
 		side, reason, limit = side.other(), Repeated, 0
@@ -61,14 +61,14 @@ func (p *Placement) Search(w Work, run func(s Side, limit int64) (cost Cost, don
 	return nil
 }
 
-// End tells that a batch has ended; its searches count if it was committed.
+// End ends a batch. Its measurements are used if it was committed.
 func (p *Placement) End(committed bool) {
 	for kind := range p.decisions {
 		p.close(kind, committed)
 	}
 }
 
-// note adds what a search of a batchDecision took on a side.
+// note adds the cost of a search to its batchDecision.
 func (p *Placement) note(t *batchDecision, w *Work, s Side, reason Reason, cost Cost) {
 	t.batch[s] += float64(cost.Search) + p.caughtUp(w, s, cost)
 	t.took += float64(cost.Search + cost.CatchUp)
@@ -77,7 +77,7 @@ func (p *Placement) note(t *batchDecision, w *Work, s Side, reason Reason, cost 
 	}
 }
 
-// close ends a batchDecision and learns from it, if it counts.
+// close ends a batchDecision and, if counts is true, enters its cost in the curves.
 func (p *Placement) close(kind int, counts bool) {
 	t := &p.decisions[kind]
 	open := t.open
@@ -103,8 +103,8 @@ func (p *Placement) close(kind int, counts bool) {
 	}
 }
 
-// learn enters what a batch cost on a side. The GPU's first one, if it was too slow, teaches nothing: it includes what
-// is done once. It reports whether something was learnt.
+// learn enters the cost of a batch on a side in its curve, and reports whether it did. A slow first batch on the GPU is
+// not entered, because it includes one-time work.
 func (p *Placement) learn(t *batchDecision, s Side, done bool) bool {
 	if p.once(&t.w, s) > 0 {
 		p.warm[kindOf(t.w)] = true

@@ -8,8 +8,8 @@ import (
 	"motifd/kernels"
 )
 
-// Calibrate measures what every search on a device costs, so that a Placement knows it before the first one. It takes
-// some milliseconds and some megabytes of the device, which it gives back. clock returns nanoseconds.
+// Calibrate measures the fixed costs of a search on a device, before the first search. It takes some milliseconds, and
+// device memory that it frees. clock returns nanoseconds.
 func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error) {
 	const large, times = 256 << 10, 3
 	at, err := dev.Alloc(large)
@@ -50,7 +50,7 @@ func Calibrate(dev kernels.Device, clock func() int64) (c Calibration, err error
 	if c.RoundTrip, err = measure(trip); err != nil {
 		return c, err
 	}
-	// As the mirror copies: pageable memory gives 12 GB/s where this gives 42.
+	// Page-locked memory, as in the mirror: 42 GB/s, where pageable memory gives 12.
 	host, err := dev.AllocHost(large)
 	if err != nil {
 		return c, err

@@ -7,14 +7,15 @@ import (
 
 const (
 	classes = 33 // powers of 4
-	// weight of the latest measurement in a moving average.
+	// weight is the weight of a new measurement in the moving average.
 	weight = 0.1
-	// changed is the ratio to the average at which a measurement is no noise: a new average begins.
+	// changed is the ratio of a measurement to the average from which it is taken as a change and not as noise: the
+	// average begins anew.
 	changed = 4
 )
 
-// curve is what an amount of work takes on a side, in nanoseconds: a moving average for each power of 4. A side has a
-// part that does not depend on the amount, so a curve is no line through 0.
+// curve is the time of an amount of work on a side: a moving average for each class (power of 4). The curve does not go
+// through 0, because each search has a fixed cost.
 type curve struct {
 	points [classes]point
 	known  uint64 // the classes with a point, one bit each
@@ -23,8 +24,8 @@ type curve struct {
 // point is the average of the measurements of a class.
 type point struct {
 	n            int
-	amount, cost float64
-	// cut tells that the latest search was cut off: it takes more than cost.
+	amount, cost float64 // cost in nanoseconds
+	// cut is true if the last search was cut off: its cost is more than cost.
 	cut bool
 }
 
@@ -37,7 +38,7 @@ func (c *curve) add(amount, cost float64, done bool) {
 	p := &c.points[k]
 	is, was := cost/amount, p.cost/max(1, p.amount)
 	switch {
-	case !done && p.n > 0 && is < was: // less than what is known
+	case !done && p.n > 0 && is < was: // a lower bound below the average says nothing
 		return
 	case p.cut || !done || is > changed*was || is < was/changed:
 		p.n = 0
@@ -50,18 +51,19 @@ func (c *curve) add(amount, cost float64, done bool) {
 	c.known |= 1 << k
 }
 
-// knowledge is how much a curve tells of an amount of work.
+// knowledge is the quality of a cost from a curve.
 type knowledge uint8
 
 const (
 	nothing   knowledge = iota
-	atLeast             // searches of that class were cut off: it takes more
-	estimated           // it is between or near measured amounts
+	atLeast             // a lower bound: the last search of the class was cut off
+	estimated           // interpolated or extrapolated from measurements
 )
 
-// at returns what an amount of work takes: between two points on the line through them, else on the line through the
-// nearest two. With one point, the fixed part is not known, and the square root is between none and all. More work
-// takes no less, and at most in proportion more.
+// at returns the cost of an amount of work: on the line through the nearest points below and above it, else on the line
+// through the nearest two. With one point the fixed part of the cost is unknown, so the cost grows with the square
+// root, between constant and proportional. The cost never falls with the amount, and never grows more than in
+// proportion.
 func (c *curve) at(amount float64) (cost float64, how knowledge) {
 	amount = max(1, amount)
 	if p := &c.points[classOf(amount)]; p.cut {
@@ -94,8 +96,8 @@ func (c *curve) at(amount float64) (cost float64, how knowledge) {
 	return 0, nothing
 }
 
-// between returns the cost of an amount on the line through two points, which is not steeper than the one through 0 and
-// does not fall.
+// between returns the cost of an amount on the line through two points. The slope is limited to that of the line
+// through 0, and to at least 0.
 func between(a, b *point, amount float64) float64 {
 	slope := 0.0
 	if b.amount > a.amount {

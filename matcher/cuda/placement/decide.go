@@ -6,17 +6,17 @@ import (
 	"motifd/matcher"
 )
 
-// decision is a choice. A trial has a time limit, and what the work would have cost instead on the other side.
+// decision is a choice. A trial has a time limit, and the cost of the work on the other side.
 type decision struct {
 	side    Side
 	reason  Reason
-	limit   float64 // nanoseconds, 0 for none
-	instead float64
+	limit   float64 // nanoseconds; 0 for none
+	instead float64 // nanoseconds
 }
 
-// decide chooses a side for the work of a batch. The side with the lower estimate is taken, unless catching up costs
-// more than it saves: then the work stays where it is until the net savings missed by that pay for catching up. So
-// moving costs at most about as much as staying would have (ski rental).
+// decide chooses a side for the work of a batch: the side with the lower estimate, unless catching up costs more than
+// it saves. In that case the work stays until the net savings missed so far pay for catching up. So the time lost
+// before a move is at most about the cost of the move (ski rental).
 func (p *Placement) decide(w Work) decision {
 	k, size := &p.kinds[kindOf(w)], float64(w.Size)
 	t := &k.trials[classOf(size)]
@@ -63,23 +63,23 @@ func (p *Placement) decide(w Work) decision {
 	return decision{side: cur, reason: reason}
 }
 
-// horizon is the number of batches like the first one that a stream is taken to have.
+// horizon is the assumed number of batches of a stream that are like the first one.
 const horizon = 16
 
-// backlog is what it takes a side to catch up with the batches before this one.
+// backlog returns the time that a side takes to catch up with the batches before this one, in nanoseconds.
 func (p *Placement) backlog(w *Work, s Side) float64 {
 	own := min(w.Own[s], w.Behind[s])
 	return max(0, p.toCatchUp(s, w.Behind[s])-p.toCatchUp(s, own))
 }
 
-// sitOut is what it takes a side later that it sits out this batch: about half of what it takes now, since the batch
-// need not be told from the graph.
+// sitOut returns the time that a side will take to catch up with this batch if it does not search it. It is about half
+// of what it takes now, because later the batch is part of the graph.
 func (p *Placement) sitOut(w *Work, s Side) float64 {
 	own := min(w.Own[s], w.Behind[s])
 	return max(0, p.toCatchUp(s, w.Behind[s]+own)-p.toCatchUp(s, w.Behind[s])) / 2
 }
 
-// toCatchUp is what it takes a side to catch up with so much.
+// toCatchUp returns the time that a side takes to catch up with an amount (Work.Behind), in nanoseconds.
 func (p *Placement) toCatchUp(s Side, behind uint64) float64 {
 	if behind == 0 {
 		return 0
@@ -88,7 +88,7 @@ func (p *Placement) toCatchUp(s Side, behind uint64) float64 {
 	return v
 }
 
-// caughtUp enters what it took a side to catch up, and returns the part of it that is the batch's own.
+// caughtUp enters the time that a side took to catch up in its curve, and returns the part for this batch.
 func (p *Placement) caughtUp(w *Work, s Side, cost Cost) (own float64) {
 	took := float64(cost.CatchUp)
 	if w.Behind[s] == 0 || took == 0 {
@@ -99,8 +99,8 @@ func (p *Placement) caughtUp(w *Work, s Side, cost Cost) (own float64) {
 	return took * p.toCatchUp(s, min(w.Own[s], w.Behind[s])) / all
 }
 
-// trial returns how long the side that is not in use may search to be measured again, in nanoseconds; 0 when it is not
-// tried. All trials together may lose a share of the time that was spent.
+// trial returns the time limit of a trial of the side that is not in use, in nanoseconds; 0 is no trial. All trials
+// together may lose the share Options.Explore of all time.
 func (p *Placement) trial(w *Work, k *kind, est [2]float64, how knowledge) (limit float64) {
 	cur, other := k.side, k.side.other()
 	t := &k.trials[classOf(float64(w.Size))]
@@ -119,7 +119,7 @@ func (p *Placement) trial(w *Work, k *kind, est [2]float64, how knowledge) (limi
 		}
 		return patience*est[cur] + once
 	}
-	// Little time may do where nothing is known. What was cut off gets twice as much.
+	// A first trial may be short. After one that was cut off, the next has twice the time.
 	if how == atLeast {
 		least = max(least, est[other])
 	}
@@ -129,8 +129,8 @@ func (p *Placement) trial(w *Work, k *kind, est [2]float64, how knowledge) (limi
 	return min(patience*est[cur], left) + once
 }
 
-// earned is what trials may have lost by now: a share of the time that was spent, or that will be if searches go on as
-// the latest ones.
+// earned returns the time that trials may have lost by now, in nanoseconds: a share of all time, or of the time of the
+// next lookAhead searches if they are like the last ones.
 func (p *Placement) earned() float64 {
 	all := p.all
 	if p.searches >= len(p.recent) {
@@ -139,7 +139,7 @@ func (p *Placement) earned() float64 {
 	return p.opt.Explore * all
 }
 
-// once is what a side is taken to do once when it searches for the first time, in nanoseconds.
+// once returns the assumed one-time cost of the first search of a side, in nanoseconds.
 func (p *Placement) once(w *Work, s Side) float64 {
 	switch {
 	case s == CPU || p.warm[kindOf(*w)]:
@@ -150,7 +150,7 @@ func (p *Placement) once(w *Work, s Side) float64 {
 	return firstTime
 }
 
-// tried sets when the class of a trial is tried next: the worse the side, the later.
+// tried sets when the class of a trial is tried again: the slower the side, the later.
 func (p *Placement) tried(w *Work, took, instead float64, done bool) {
 	t := &p.kinds[kindOf(*w)].trials[classOf(float64(w.Size))]
 	t.instead = instead

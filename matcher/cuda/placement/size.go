@@ -7,34 +7,34 @@ import (
 	"motifd/matcher"
 )
 
-// Sizer estimates the work of requests: the pairs of a net edge and a matching order that it fits. That is done for
-// every batch, also for the smallest, and so takes about as long as looking up the labels of some of its edges, once.
+// Sizer estimates the work of requests: the number of pairs of a net edge and a matching order that it fits. It runs
+// for every batch, also for the smallest, so it must be cheap: it looks up the labels of a sample of the net edges.
 type Sizer struct {
 	asked   map[*matcher.Plan]*asked
-	emit    [3]bool      // by Want: some plan is searched in this way in every batch that it fits
+	emit    [3]bool      // by Want: some plan is searched for it in every batch that it fits
 	last    [3]requested // by Want
 	anchors matcher.Anchors[*asked]
-	rounds  uint64
+	rounds  uint64 // number of different lists of requests so far
 }
 
 // asked is how often a plan is requested in a round, by Want.
 type asked struct {
 	round [3]uint64
 	times [3]int
-	emits [3]bool // it is searched in this way in every batch that it fits
+	emits [3]bool // the plan is searched for it in every batch that it fits
 }
 
-// requested is what was requested last of those that want the same, and the round of it: as long as the same is
-// requested, what was found for labels holds.
+// requested is the last list of requests for one Want, and its round. While the list stays the same, the counts by
+// label that Size keeps in anchors stay valid.
 type requested struct {
 	plans []*matcher.Plan
 	round uint64
 }
 
-// sampled bounds the net edges that are looked at.
+// sampled is the maximum number of net edges whose labels are looked up.
 const sampled = 1024
 
-// Set makes the Sizer know these plans, and no others.
+// Set replaces the plans.
 func (z *Sizer) Set(plans []*matcher.Plan) {
 	old := z.asked
 	z.asked, z.emit, z.last = make(map[*matcher.Plan]*asked, len(plans)), [3]bool{}, [3]requested{}
@@ -56,8 +56,8 @@ func (z *Sizer) Set(plans []*matcher.Plan) {
 	z.anchors.Set(plans, func(i, _ int) *asked { return z.asked[plans[i]] })
 }
 
-// Size estimates the work of some of the requests, which want the same; their plans were set. It also tells how much
-// is expected to be asked for later in the batch: insertions come after deletions, but for existence.
+// Size estimates the work of the requests of, which have the same Want and whose plans are set. more is the work that
+// is expected to follow in the batch: insertions are searched after deletions, except for existence.
 func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, reqs []matcher.Request,
 	of []int) (size, more uint64) {
 	want := reqs[of[0]].Want
@@ -96,7 +96,7 @@ func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, r
 	return size * uint64(step), more * uint64(step)
 }
 
-// ask notes what is requested, and returns the round of it.
+// ask records the list of requests and returns its round.
 func (z *Sizer) ask(want matcher.Want, reqs []matcher.Request, of []int) uint64 {
 	last := &z.last[want]
 	same := len(last.plans) == len(of)

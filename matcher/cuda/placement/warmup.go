@@ -1,10 +1,10 @@
 package placement
 
-// RehearsalLeft returns for how many nanoseconds warm-up benchmarks may search yet.
+// RehearsalLeft returns the time left for warm-up benchmarks, in nanoseconds.
 func (p *Placement) RehearsalLeft() int64 { return int64(p.warmup) }
 
-// Rehearsed enters what a batch took on a side in a warm-up benchmark, for both signs; done is false when it was cut
-// off. The GPU's first search is left out: it includes what is done once.
+// Rehearsed enters the cost of a batch of a warm-up benchmark on a side, for both signs. done is false if it was cut
+// off. The GPU's first search is not entered, because it includes one-time work.
 func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 	w.Size = max(1, w.Size)
 	took := float64(cost.Search) + p.caughtUp(&w, s, cost)
@@ -17,7 +17,7 @@ func (p *Placement) Rehearsed(w Work, s Side, cost Cost, done bool) {
 }
 
 // GoOn ends a batch of a warm-up benchmark; took is its time in nanoseconds. It reports whether there is time for a
-// batch of four times as many updates.
+// batch with four times as many updates.
 func (p *Placement) GoOn(took int64) bool {
 	cold := p.cold
 	p.cold = false
