@@ -33,8 +33,8 @@ test: ## run all tests that need nothing but this repository
 	$(GO) test -timeout 30m ./...
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
-SEQUENTIAL = cmd/motifd/internal/benchcase config dyngraph kernels matcher/candidates matcher/pattern matcher/plan matcher/reference \
-	matcher/cpu/count matcher/cpu/ivm matcher/cpu/program matcher/cpu/rowsort
+SEQUENTIAL = cmd/motifd/internal/benchcase cmd/motifd/internal/payments config dyngraph kernels \
+	matcher/candidates matcher/pattern matcher/plan matcher/reference matcher/cpu/count matcher/cpu/ivm matcher/cpu/program matcher/cpu/rowsort
 
 # A program under the race detector waits for a second before it ends unless told otherwise; tests start some hundred.
 .PHONY: race

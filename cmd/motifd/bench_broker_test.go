@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
@@ -80,13 +81,13 @@ func brokerInput(b *testing.B, broker *brokertest.Broker) (topic string, cl *kgo
 
 // demoMessages returns the next messages of a generator, stamped with the time. watched of their updates make a match
 // by themselves, if they are insertions.
-func demoMessages(b *testing.B, gen *demoGen, messages, updates, watched int) (out []*kgo.Record) {
+func demoMessages(b *testing.B, gen *payments.Generator, messages, updates, watched int) (out []*kgo.Record) {
 	for range messages {
-		list := make([]demoUpdate, updates)
+		list := make([]payments.Update, updates)
 		now := time.Now().UnixMilli()
 		for i := range list {
-			e := gen.next()
-			list[i] = newDemoUpdate(&e.Update)
+			e := gen.Next()
+			list[i] = payments.NewUpdate(&e.Update)
 			list[i].TS = now
 			if i < watched {
 				list[i].Label = "WATCHED"
@@ -108,8 +109,9 @@ func BenchmarkBrokerThroughput(b *testing.B) {
 		b.Run(fmt.Sprintf("watched=%d%%", watched), func(b *testing.B) {
 			topic, cl := brokerInput(b, broker)
 			defer cl.Close()
+			gen := payments.NewGenerator(payments.Options{Seed: 1, Accounts: 20_000})
 			require.NoError(b, cl.ProduceSync(b.Context(),
-				demoMessages(b, newDemoGen(1, 20_000), messages, updates, watched)...).FirstErr())
+				demoMessages(b, gen, messages, updates, watched)...).FirstErr())
 			run := func(mode string) float64 {
 				p, _ := startBrokerRun(b, broker, topic, mode, "1s")
 				defer p.kill()
@@ -187,7 +189,7 @@ func brokerLatency(b *testing.B, broker *brokertest.Broker, mode string) []float
 	p.ready()
 	const warm, long, tick, updates = 2 * time.Second, 12 * time.Second, 4 * time.Millisecond, 20
 	reader := newLatencyReader(b, broker.Addr(), output, time.Now().Add(warm))
-	gen, sent := newDemoGen(1, 2_000), 0
+	gen, sent := payments.NewGenerator(payments.Options{Seed: 1, Accounts: 2_000}), 0
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for begin := time.Now(); time.Since(begin) < long; {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/demo"
 	"motifd/config"
 	"motifd/stream"
 )
@@ -137,10 +138,8 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 		e.cfg.Batch.Linger = config.Duration(5 * time.Millisecond)
 		trace := newTracer()
 		s, stop := e.run(func(s *service) { s.observe = trace.over })
-		e.produce(e.message(demoMessage, time.Now().UnixMicro()))
+		e.produce(e.message(e2eMessage, time.Now().UnixMicro()))
 		position(s, 1)
-		out, err := newDemoConsumer(e.log.Addr(), demoOutput)
-		require.NoError(b, err)
 		ctx, cancel := context.WithCancel(b.Context())
 		b.Log("measuring")
 		begin, cpu := time.Now(), cpuTime(b)
@@ -148,7 +147,7 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 		var next atomic.Int64 // offset up to which the output has been read
 		read := make(chan error, 1)
 		go func() {
-			read <- consume(ctx, out, func(value []byte) error {
+			read <- demo.Consume(ctx, e.log.Addr(), demo.OutputTopic, func(value []byte) error {
 				var d struct {
 					Op     string
 					Batch  uint64
@@ -164,22 +163,22 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 				return nil
 			})
 		}()
-		tick := time.NewTicker(time.Second * demoMessage / rate)
+		tick := time.NewTicker(time.Second * e2eMessage / rate)
 		produced := []time.Time{begin} // by message
 		for time.Since(begin) < long {
 			<-tick.C
-			for due := int(time.Since(begin).Seconds() * rate / demoMessage); len(produced) <= due; {
+			for due := int(time.Since(begin).Seconds() * rate / e2eMessage); len(produced) <= due; {
 				// Late messages carry the time at which they were due.
-				at := begin.Add(time.Duration(len(produced)) * time.Second * demoMessage / rate)
-				e.produce(e.message(demoMessage, at.UnixMicro()))
+				at := begin.Add(time.Duration(len(produced)) * time.Second * e2eMessage / rate)
+				e.produce(e.message(e2eMessage, at.UnixMicro()))
 				produced = append(produced, time.Now())
 			}
 		}
 		tick.Stop()
 		sent := int64(len(produced))
 		position(s, sent)
-		cost := float64((cpuTime(b) - cpu).Nanoseconds()) / 1000 / float64((sent-1)*demoMessage)
-		for end := lastOffset(b, e.client, demoOutput); next.Load() < end; {
+		cost := float64((cpuTime(b) - cpu).Nanoseconds()) / 1000 / float64((sent-1)*e2eMessage)
+		for end := lastOffset(b, e.client, demo.OutputTopic); next.Load() < end; {
 			require.Empty(b, read, "the consumer has ended")
 			time.Sleep(time.Millisecond) // the consumer tells nobody how far it is
 		}
@@ -197,7 +196,7 @@ func BenchmarkEndToEndLatency(b *testing.B) {
 			at.produced = produced[at.message]
 			b.Log(trace.explain(at))
 		}
-		b.ReportMetric(float64(sent*demoMessage)/long.Seconds(), "updates/s")
+		b.ReportMetric(float64(sent*e2eMessage)/long.Seconds(), "updates/s")
 		b.ReportMetric(float64(len(all)), "matches")
 		b.ReportMetric(cost, "cpu-us/update") // making and reading them included
 		b.ReportMetric(ms(500), "p50-ms")

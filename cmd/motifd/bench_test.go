@@ -19,13 +19,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/demo"
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/config"
-	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
 )
 
 // e2eEdges is the size of the payments graph that the daemon holds while it is measured.
 const e2eEdges = 1_000_000
+
+// e2eMessage is the number of payments in a message.
+const e2eMessage = 100
 
 // e2ePatterns are the patterns of the measurements: 20 that few updates complete.
 func e2ePatterns() []config.Query {
@@ -33,7 +37,7 @@ func e2ePatterns() []config.Query {
 	add := func(name, cypher string) {
 		out = append(out, config.Query{Name: name, Cypher: cypher, Emit: "deltas", Unit: "subgraphs", Backfill: "none"})
 	}
-	for _, q := range demoQueries() { // ring3 to ring6, fan-in, fan-out
+	for _, q := range payments.Queries() { // ring3 to ring6, fan-in, fan-out
 		add(q.Name, q.Text)
 	}
 	short := strings.NewReplacer("-T>", "-[:TRANSFER]->", "<T-", "<-[:TRANSFER]-", "-U>", "-[:TOP_UP]->", "<U-",
@@ -63,7 +67,7 @@ func e2ePatterns() []config.Query {
 // e2e is a daemon on the embedded log that holds the payments graph, and the generator of what comes next.
 type e2e struct {
 	b      *testing.B
-	gen    *demoGen
+	gen    *payments.Generator
 	log    *embedded.Log
 	client *kafkago.Client
 	cfg    *config.Config
@@ -72,7 +76,7 @@ type e2e struct {
 // newE2E generates the graph and lays it where the daemon loads it from.
 func newE2E(b *testing.B) *e2e {
 	b.Helper()
-	e := &e2e{b: b, gen: newDemoGen(1, e2eEdges*8/5)}
+	e := &e2e{b: b, gen: payments.NewGenerator(payments.Options{Seed: 1, Accounts: e2eEdges * 8 / 5})}
 	dir := b.TempDir()
 	path := filepath.Join(dir, "payments.jsonl")
 	f, err := os.Create(path)
@@ -80,19 +84,19 @@ func newE2E(b *testing.B) *e2e {
 	w := bufio.NewWriter(f)
 	enc := json.NewEncoder(w)
 	for range e2eEdges {
-		ev := e.gen.next()
-		require.NoError(b, enc.Encode(newDemoUpdate(&ev.Update)))
+		ev := e.gen.Next()
+		require.NoError(b, enc.Encode(payments.NewUpdate(&ev.Update)))
 	}
 	require.NoError(b, w.Flush())
 	require.NoError(b, f.Close())
-	e.log, err = embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: demoInput}, {Name: demoOutput},
-		{Name: demoControl}}})
+	e.log, err = embedded.Open(embedded.Options{Topics: demo.Topics()})
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = e.log.Close() })
 	transport := &kafkago.Transport{}
 	b.Cleanup(transport.CloseIdleConnections)
 	e.client = &kafkago.Client{Addr: kafkago.TCP(e.log.Addr()), Transport: transport}
-	e.cfg = (&demoCmd{backendFlags: backendFlags{Backend: "cpu"}}).config(e.log.Addr(), filepath.Join(dir, "state"))
+	e.cfg = demo.Config(e.log.Addr(), filepath.Join(dir, "state"))
+	e.cfg.Engine.Backend = "cpu"
 	e.cfg.Graph.Bootstrap, e.cfg.Graph.BootstrapFormat = path, "json"
 	e.cfg.Queries = e2ePatterns()
 	return e
@@ -116,10 +120,10 @@ func (e *e2e) run(prepare ...func(s *service)) (s *service, stop func()) {
 
 // message makes the next n payments. stamp is their time; 0 leaves the generator's.
 func (e *e2e) message(n int, stamp int64) []byte {
-	list := make([]demoUpdate, n)
+	list := make([]payments.Update, n)
 	for i := range list {
-		ev := e.gen.next()
-		list[i] = newDemoUpdate(&ev.Update)
+		ev := e.gen.Next()
+		list[i] = payments.NewUpdate(&ev.Update)
 		if stamp != 0 {
 			list[i].TS = stamp
 		}
@@ -135,7 +139,7 @@ func (e *e2e) produce(values ...[]byte) {
 		records = append(records, kafkago.Record{Value: kafkago.NewBytes(v)})
 	}
 	resp, err := e.client.Produce(e.b.Context(), &kafkago.ProduceRequest{
-		Topic: demoInput, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...),
+		Topic: demo.InputTopic, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...),
 	})
 	require.NoError(e.b, err)
 	require.NoError(e.b, resp.Error)
@@ -174,7 +178,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 		for i := 0; i < messages; i += 50 {
 			var values [][]byte
 			for range 50 {
-				values = append(values, e.message(demoMessage, 0))
+				values = append(values, e.message(e2eMessage, 0))
 			}
 			e.produce(values...)
 		}
@@ -185,7 +189,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 		begin, cpu := time.Now(), cpuTime(b)
 		b.StartTimer()
 		position(s, messages)
-		updates := float64((messages - first) * demoMessage)
+		updates := float64((messages - first) * e2eMessage)
 		rates = append(rates, updates/time.Since(begin).Seconds())
 		costs = append(costs, float64((cpuTime(b)-cpu).Nanoseconds())/1000/updates)
 		b.StopTimer()

@@ -299,7 +299,10 @@ func TestDataAMLSim(t *testing.T) {
 			require.NoError(t, err)
 			defer lines.Close()
 			for s := bufio.NewScanner(lines); s.Scan(); {
-				var a demoAlert
+				var a struct {
+					Query    string
+					Vertices map[string]struct{ Key string }
+				}
 				require.NoError(t, json.Unmarshal(s.Bytes(), &a))
 				for _, v := range a.Vertices {
 					if fraud[v.Key] {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/payments"
 )
 
 // TestS11PatternOf496EdgesGoesRound has the largest pattern, a tournament of 32 accounts that is ordered, registered by
@@ -20,18 +22,19 @@ func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)
 	var paths []string
-	var edges []demoUpdate
+	var edges []payments.Update
 	for v := range 33 {
 		for u := range v {
 			if v < 32 {
 				paths = append(paths, fmt.Sprintf("(u%d)-[:T]->(u%d)", u, v))
 			}
-			edges = append(edges, demoUpdate{Op: "+", From: fmt.Sprint("v", u), To: fmt.Sprint("v", v), Label: "T"})
+			edges = append(edges,
+				payments.Update{Op: "+", From: fmt.Sprint("v", u), To: fmt.Sprint("v", v), Label: "T"})
 		}
 	}
 	require.Len(t, paths, 496)
 	source := "MATCH " + strings.Join(paths, ",\n")
-	produce := func(updates ...demoUpdate) {
+	produce := func(updates ...payments.Update) {
 		value, err := json.Marshal(updates)
 		require.NoError(t, err)
 		require.NoError(t, produceOne(t.Context(), port, value))

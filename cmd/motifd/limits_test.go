@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/payments"
 )
 
 // TestS11OneHubDoesNotHoldTheDaemon plays sixty payments to one account, and an unrelated one, against a pattern of ten
@@ -119,10 +121,10 @@ func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQue
 	dir, port := logDir(t)
 	p = start(t, dir, args...)
 	p.ready()
-	var list []demoUpdate
+	var list []payments.Update
 	senders := make([]string, 10)
 	for i := range 60 {
-		list = append(list, demoUpdate{Op: "+", From: fmt.Sprint("s", i), To: "payroll", Label: "TRANSFER"})
+		list = append(list, payments.Update{Op: "+", From: fmt.Sprint("s", i), To: "payroll", Label: "TRANSFER"})
 	}
 	for i := range senders {
 		senders[i] = fmt.Sprintf("(s%d)-[:TRANSFER]->(m)", i)

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
 )
@@ -91,7 +92,8 @@ func TestP5MetricsMove(t *testing.T) {
 	}
 	edges := func(op string, n int) (out []string) {
 		for i := range n {
-			text, err := json.Marshal([]demoUpdate{{Op: op, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
+			text, err := json.Marshal([]payments.Update{
+				{Op: op, From: fmt.Sprint(i), To: fmt.Sprint(i + 1), Label: "T"},
 				{Op: op, From: fmt.Sprint(i + 1), To: fmt.Sprint(i), Label: "T"}})
 			require.NoError(t, err)
 			out = append(out, string(text)+strings.Repeat(" ", 1000)) // more than one fetch in all

@@ -16,6 +16,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -77,7 +78,7 @@ func TestP3KillAndRestart(t *testing.T) {
 func produceForever(ctx context.Context, port int, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for ctx.Err() == nil {
-		var list []demoUpdate
+		var list []payments.Update
 		for range 1 + rng.IntN(20) {
 			a, b := rng.IntN(25), rng.IntN(25)
 			if a == b {
@@ -87,7 +88,7 @@ func produceForever(ctx context.Context, port int, seed uint64) error {
 			if rng.IntN(2) == 0 {
 				op = "-"
 			}
-			list = append(list, demoUpdate{Op: op, From: strconv.Itoa(a), To: strconv.Itoa(b), Label: "T"})
+			list = append(list, payments.Update{Op: op, From: strconv.Itoa(a), To: strconv.Itoa(b), Label: "T"})
 		}
 		value, err := json.Marshal(list)
 		if err != nil {
@@ -147,7 +148,7 @@ func outputOf(t *testing.T, addr string) []string {
 	type place struct{ batch, index uint64 }
 	lines := make(map[place]string)
 	for _, r := range committed(t, addr, "alerts") {
-		var a demoAlert
+		var a struct{ Batch, Index uint64 }
 		require.NoError(t, json.Unmarshal(r.Value, &a))
 		at := place{a.Batch, a.Index}
 		if before, ok := lines[at]; ok {

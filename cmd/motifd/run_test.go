@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/payments"
 )
 
 const fileConfig = `
@@ -343,10 +345,10 @@ func TestS11SuspendAndResume(t *testing.T) {
 	require.Equal(t, http.StatusAccepted,
 		p.ask("POST", "/api/v1/queries",
 			`{"name":"greedy","cypher":"MATCH (a)-->(b)-->(c)","work_budget":1,"over_budget":"suspend"}`).code)
-	var list []demoUpdate
+	var list []payments.Update
 	for i := range 30 {
-		list = append(list, demoUpdate{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"},
-			demoUpdate{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
+		list = append(list, payments.Update{Op: "+", From: "a", To: fmt.Sprint("b", i), Label: "T"},
+			payments.Update{Op: "+", From: fmt.Sprint("b", i), To: "c", Label: "T"})
 	}
 	value, err := json.Marshal(list)
 	require.NoError(t, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/stream/checkpoint"
 )
 
@@ -60,13 +61,14 @@ func TestP4Soak(t *testing.T) {
 	}
 	var text strings.Builder
 	text.WriteString(soakConfig)
-	for i, q := range demoQueries() {
+	for i, q := range payments.Queries() {
 		emit := []string{"deltas", "counts", "exists"}[i%3]
 		fmt.Fprintf(&text, "  - {name: %s-%s, unit: subgraphs, emit: %s, cypher: %q}\n", q.Name, emit, emit, q.Text)
 		fmt.Fprintf(&text, "  - {name: %s, unit: subgraphs, backfill: full, cypher: %q}\n", q.Name, q.Text)
 	}
-	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}), gen: newDemoGen(7, soakAccounts),
-		graph: make(map[demoEdge]string)}
+	s := &soak{t: t, dir: write(t, map[string]string{"motifd.yaml": text.String()}),
+		gen:   payments.NewGenerator(payments.Options{Seed: 7, Accounts: soakAccounts}),
+		graph: make(map[payments.Edge]string)}
 	s.run(duration)
 	s.checkDisk()
 	s.checkFlat(duration)
@@ -77,8 +79,8 @@ func TestP4Soak(t *testing.T) {
 type soak struct {
 	t       *testing.T
 	dir     string
-	gen     *demoGen
-	graph   map[demoEdge]string // id by payment
+	gen     *payments.Generator
+	graph   map[payments.Edge]string // id by payment
 	sent    uint64
 	changes int
 	samples []soakSample
@@ -145,10 +147,10 @@ func (s *soak) run(duration time.Duration) {
 // produce sends n payments.
 func (s *soak) produce(w io.Writer, n uint64) {
 	for range n {
-		e := s.gen.next()
+		e := s.gen.Next()
 		s.sent++
-		u := newDemoUpdate(&e.Update)
-		if edge := (demoEdge{u.From, u.To, u.Label, ""}); u.Op == "+" {
+		u := payments.NewUpdate(&e.Update)
+		if edge := (payments.Edge{From: u.From, To: u.To, Label: u.Label}); u.Op == "+" {
 			s.graph[edge] = u.ID
 		} else {
 			delete(s.graph, edge)
@@ -368,15 +370,15 @@ func directoryBytes(t *testing.T, dir string) (n int64) {
 func (s *soak) checkMatches() {
 	var lines strings.Builder
 	for _, e := range slices.SortedFunc(maps.Keys(s.graph),
-		func(a, b demoEdge) int { return strings.Compare(s.graph[a], s.graph[b]) }) {
+		func(a, b payments.Edge) int { return strings.Compare(s.graph[a], s.graph[b]) }) {
 		label := func(key string) string {
 			if strings.HasPrefix(key, "wallet") {
 				return "Wallet"
 			}
 			return "Account"
 		}
-		line, err := json.Marshal(demoUpdate{Op: "+", From: e.From, To: e.To, Label: e.Label, FromLabel: label(e.From),
-			ToLabel: label(e.To)})
+		line, err := json.Marshal(payments.Update{Op: "+", From: e.From, To: e.To, Label: e.Label,
+			FromLabel: label(e.From), ToLabel: label(e.To)})
 		require.NoError(s.t, err)
 		lines.Write(append(line, '\n'))
 	}
@@ -387,7 +389,7 @@ func (s *soak) checkMatches() {
 	}
 	require.NotEmpty(s.t, standing)
 	require.NoError(s.t, os.Mkdir(filepath.Join(s.dir, "queries"), 0o755))
-	for _, q := range demoQueries() {
+	for _, q := range payments.Queries() {
 		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "queries", q.Name+".cypher"), []byte(q.Text), 0o644))
 	}
 	succeed(s.t, s.dir, "match", "--graph=left.jsonl", "--query=queries", "--unit=subgraphs", "--summary=left.json")

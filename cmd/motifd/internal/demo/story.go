@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -8,18 +8,20 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"motifd/cmd/motifd/internal/payments"
 )
 
-// demoStory is one case: a ring that was announced and withdrawn.
-type demoStory struct {
-	alert, withdrawal *demoAlert
-	payments          []demoPayment // around the ring, the largest first
-	cancelled         demoPayment
+// story is one case: a ring that was announced and withdrawn.
+type story struct {
+	alert, withdrawal *delta
+	payments          []payment // around the ring, the largest first
+	cancelled         payment
 }
 
 // follow keeps the first ring that is withdrawn as the story, of three accounts if there is one. The payments up to the
 // alert's batch are applied.
-func (c *demoChecker) follow(a *demoAlert) {
+func (c *checker) follow(a *delta) {
 	if !strings.HasPrefix(a.Query, "ring") {
 		return
 	}
@@ -27,29 +29,29 @@ func (c *demoChecker) follow(a *demoAlert) {
 		c.rings[a.Match] = a
 		return
 	}
-	alert := c.rings[a.Match]
+	alert, three := c.rings[a.Match], payments.RingQuery(3)
 	delete(c.rings, a.Match)
-	if alert == nil || c.story.alert != nil && (c.story.alert.Query == demoRing(3) || a.Query != demoRing(3)) {
+	if alert == nil || c.story.alert != nil && (c.story.alert.Query == three || a.Query != three) {
 		return
 	}
-	story := demoStory{alert: alert, withdrawal: a}
+	s := story{alert: alert, withdrawal: a}
 	for _, e := range c.queries[a.Query].Edges {
 		p := alert.Edges[e.Name]
-		story.payments = append(story.payments, p)
-		edge := p.demoEdge
+		s.payments = append(s.payments, p)
+		edge := p.Edge
 		if edge.ID = ""; !c.edges[edge] {
-			story.cancelled = p
+			s.cancelled = p
 		}
 	}
-	most := slices.IndexFunc(story.payments, func(p demoPayment) bool {
-		return !slices.ContainsFunc(story.payments, func(q demoPayment) bool { return q.Props.Amount > p.Props.Amount })
+	most := slices.IndexFunc(s.payments, func(p payment) bool {
+		return !slices.ContainsFunc(s.payments, func(q payment) bool { return q.Props.Amount > p.Props.Amount })
 	})
-	story.payments = slices.Concat(story.payments[most:], story.payments[:most])
-	c.story = story
+	s.payments = slices.Concat(s.payments[most:], s.payments[:most])
+	c.story = s
 }
 
 // print tells the story; it prints nothing when no ring was withdrawn.
-func (s *demoStory) print(w io.Writer) error {
+func (s *story) print(w io.Writer) error {
 	if s.alert == nil {
 		return nil
 	}
@@ -66,18 +68,18 @@ func (s *demoStory) print(w io.Writer) error {
 }
 
 var (
-	demoFields = regexp.MustCompile(`,"(match|vertices|edges|_e[1-9]\d*|anchor)":`)
-	demoBody   = regexp.MustCompile(`"vertices":.*,"anchor":`)
+	fieldNames = regexp.MustCompile(`,"(match|vertices|edges|_e[1-9]\d*|anchor)":`)
+	matchBody  = regexp.MustCompile(`"vertices":.*,"anchor":`)
 )
 
 // pretty breaks a record into lines.
 func pretty(record []byte) string {
-	return "  " + string(demoFields.ReplaceAll(record, []byte(",\n   \"$1\":")))
+	return "  " + string(fieldNames.ReplaceAll(record, []byte(",\n   \"$1\":")))
 }
 
 // short leaves out a record's vertices and edges.
 func short(record []byte) string {
-	return pretty(demoBody.ReplaceAll(record, []byte(`"vertices":{...},"edges":{...},"anchor":`)))
+	return pretty(matchBody.ReplaceAll(record, []byte(`"vertices":{...},"edges":{...},"anchor":`)))
 }
 
 // euros writes an amount with its thousands apart.

@@ -1,4 +1,4 @@
-package main
+package payments
 
 import (
 	"maps"
@@ -13,45 +13,42 @@ import (
 	"motifd/matcher/reference"
 )
 
-func TestDemoGenDeterminism(t *testing.T) {
-	a, b, c := newDemoGen(7, 500), newDemoGen(7, 500), newDemoGen(8, 500)
+func TestGeneratorIsDeterministic(t *testing.T) {
+	start := func(seed uint64) *Generator { return NewGenerator(Options{Seed: seed, Accounts: 500}) }
+	a, b, c := start(7), start(7), start(8)
 	differ := false
 	for range 50_000 {
-		x := a.next()
-		require.Equal(t, x, b.next())
-		differ = differ || c.next().Update.From != x.Update.From
+		x := a.Next()
+		require.Equal(t, x, b.Next())
+		differ = differ || c.Next().Update.From != x.Update.From
 	}
 	require.True(t, differ)
 }
 
-// TestDemoGenPlants follows the stream in a map: an insertion is of an absent edge, a deletion of a present one, a
+// TestPlants follows the stream in a map: an insertion is of an absent edge, a deletion of a present one, a
 // plant is there from its completion until it is broken, and the graph stays of one size.
-func TestDemoGenPlants(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+func TestPlants(t *testing.T) {
 	t.Parallel()
 	for seed, accounts := range map[uint64]int{1: 0, 2: 500, 3: 5000} {
-		g := newDemoGen(seed, accounts)
-		g.settle = 1000
-		graph := make(map[demoEdge]bool) // without ids
-		whole := func(p *demoPlant) bool {
-			return !slices.ContainsFunc(p.Edges, func(e demoEdge) bool { e.ID = ""; return !graph[e] })
+		g := NewGenerator(Options{Seed: seed, Accounts: accounts, settle: 1000})
+		graph := make(map[Edge]bool) // without ids
+		whole := func(p *Plant) bool {
+			return !slices.ContainsFunc(p.Edges, func(e Edge) bool { e.ID = ""; return !graph[e] })
 		}
-		standing, kinds, broken, largest := make(map[string]*demoPlant), make(map[string]int), 0, 0
+		standing, kinds, broken, largest := make(map[string]*Plant), make(map[string]int), 0, 0
 		for n := uint64(1); n <= 200_000; n++ {
-			e := g.next()
+			e := g.Next()
 			require.Equal(t, n, e.Number)
 			u := e.Update
-			require.Equal(t, demoEpoch+int64(n), u.Attr.TS)
-			edge := demoEdge{u.From, u.To, u.Label, ""}
+			require.Equal(t, Epoch+int64(n), u.Attr.TS)
+			edge := Edge{u.From, u.To, u.Label, ""}
 			require.Equal(t, u.Op == dyngraph.DeleteEdge, graph[edge])
 			if e.Completes != nil {
 				require.False(t, whole(e.Completes))
 			}
 			if e.Breaks != nil {
 				require.True(t, whole(e.Breaks))
-				require.GreaterOrEqual(t, n, e.Breaks.Completed+g.settle)
+				require.GreaterOrEqual(t, n, e.Breaks.Completed+g.opt.settle)
 			}
 			if u.Op == dyngraph.InsertEdge {
 				graph[edge] = true
@@ -61,14 +58,14 @@ func TestDemoGenPlants(t *testing.T) {
 			if p := e.Completes; p != nil {
 				require.True(t, whole(p))
 				require.Equal(t, n, p.Completed)
-				require.Nil(t, standing[p.key()])
-				standing[p.key()] = p
+				require.Nil(t, standing[p.Key()])
+				standing[p.Key()] = p
 				kinds[p.Query]++
 			}
 			if p := e.Breaks; p != nil {
 				require.False(t, whole(p))
-				require.Same(t, p, standing[p.key()])
-				delete(standing, p.key())
+				require.Same(t, p, standing[p.Key()])
+				delete(standing, p.Key())
 				broken++
 			}
 			if n%5000 == 0 {
@@ -78,38 +75,38 @@ func TestDemoGenPlants(t *testing.T) {
 			}
 			largest = max(largest, len(graph))
 		}
-		require.LessOrEqual(t, largest, g.window+10*demoFan*g.maxPlants())
-		require.LessOrEqual(t, len(g.planned.steps)+g.standing.len(), 10*demoFan*g.maxPlants())
+		require.LessOrEqual(t, largest, g.window+10*fanSize*g.maxPlants())
+		require.LessOrEqual(t, len(g.planned.steps)+g.standing.len(), 10*fanSize*g.maxPlants())
 		require.Len(t, kinds, 6)
 		require.Positive(t, broken)
-		t.Logf("%d accounts: planted %v, broken %d, standing %d, at most %d edges", g.accounts, kinds, broken,
+		t.Logf("%d accounts: planted %v, broken %d, standing %d, at most %d edges", g.opt.Accounts, kinds, broken,
 			len(standing), largest)
 	}
 }
 
-// TestDemoQueries holds the demo's queries against the oracle: they find every plant that stands, and little else.
-func TestDemoQueries(t *testing.T) {
+// TestQueries holds the queries against the oracle: they find every plant that stands, and little else.
+func TestQueries(t *testing.T) {
 	var queries []*matcher.Query
-	for _, d := range demoQueries() {
+	for _, d := range Queries() {
 		q, err := pattern.Parse(pattern.Cypher, []byte(d.Text),
 			pattern.Options{Name: d.Name, File: d.Name, Directed: true})
 		require.NoError(t, err)
 		q.Unit = matcher.Subgraphs
 		queries = append(queries, q)
 	}
-	gen := newDemoGen(11, 2000)
+	gen := NewGenerator(Options{Seed: 11, Accounts: 2000})
 	graph := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	standing, chance, found := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for range 12 {
 		var messages []dyngraph.Message
 		for range 2000 {
-			e := gen.next()
+			e := gen.Next()
 			messages = append(messages, dyngraph.Message{Updates: []dyngraph.Update{e.Update}})
 			if e.Completes != nil {
-				standing[e.Completes.key()] = true
+				standing[e.Completes.Key()] = true
 			}
 			if e.Breaks != nil {
-				delete(standing, e.Breaks.key())
+				delete(standing, e.Breaks.Key())
 			}
 		}
 		updates, rejects := graph.Accept(messages)
@@ -124,7 +121,7 @@ func TestDemoQueries(t *testing.T) {
 				for _, v := range row[:len(q.Vertices)] {
 					keys = append(keys, view.Key(dyngraph.VertexID(v)))
 				}
-				key := demoKey(q.Name, keys)
+				key := Key(q.Name, keys)
 				require.False(t, matches[key], key)
 				matches[key] = true
 				if standing[key] {
@@ -143,9 +140,9 @@ func TestDemoQueries(t *testing.T) {
 	t.Logf("planted %d, by chance %d", len(found), len(chance))
 }
 
-func BenchmarkDemoGen(b *testing.B) {
-	g := newDemoGen(1, 20_000)
+func BenchmarkGenerator(b *testing.B) {
+	g := NewGenerator(Options{Seed: 1, Accounts: 20_000})
 	for b.Loop() {
-		g.next()
+		g.Next()
 	}
 }

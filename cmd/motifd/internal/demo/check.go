@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -8,24 +8,23 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
-	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/payments"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
-// demoAlert is a delta, as far as the demo reads it.
-type demoAlert struct {
-	Batch    uint64                 `json:"batch"`
-	Index    uint64                 `json:"index"`
-	Query    string                 `json:"query"`
-	Op       string                 `json:"op"`
-	Match    string                 `json:"match"`
-	Vertices map[string]demoVertex  `json:"vertices"`
-	Edges    map[string]demoPayment `json:"edges"`
+// delta is a record of the output topic, as far as the demo reads it.
+type delta struct {
+	Batch    uint64             `json:"batch"`
+	Index    uint64             `json:"index"`
+	Query    string             `json:"query"`
+	Op       string             `json:"op"`
+	Match    string             `json:"match"`
+	Vertices map[string]vertex  `json:"vertices"`
+	Edges    map[string]payment `json:"edges"`
 	Anchor   struct {
 		TS int64 `json:"ts"`
 	} `json:"anchor"`
@@ -33,60 +32,60 @@ type demoAlert struct {
 	raw  []byte // the record
 }
 
-// demoPayment is an edge of a delta.
-type demoPayment struct {
-	demoEdge
+// payment is an edge of a delta.
+type payment struct {
+	payments.Edge
 	Props struct {
 		Amount int `json:"amount"` // in euros
 	} `json:"props"`
 }
 
-type demoVertex struct {
+type vertex struct {
 	Key   string `json:"key"`
 	Label string `json:"label"`
 }
 
-// demoReport is a batch record, as far as the demo reads it.
-type demoReport struct {
+// batchReport is a record of the control topic, as far as the demo reads it.
+type batchReport struct {
 	Batch     uint64           `json:"batch"`
 	Records   uint64           `json:"records"`
 	Positions map[string]int64 `json:"positions"`
 }
 
-// demoChecker compares what the daemon reports with what was planted, and asks an oracle of its own about each match:
+// checker compares what the daemon reports with what was planted, and asks an oracle of its own about each match:
 // the payments themselves, applied to a set of edges up to the batch in question.
-type demoChecker struct {
-	in      *demoInputLog
+type checker struct {
+	in      *produced
 	out     io.Writer
 	quiet   bool
 	queries map[string]*matcher.Query
 
 	mu      sync.Mutex
-	alerts  map[uint64][]demoAlert // by batch
-	reports map[uint64]demoReport
+	alerts  map[uint64][]delta // by batch
+	reports map[uint64]batchReport
 	wake    chan struct{}
 
 	// Of run's goroutine.
 	next    int // message
-	edges   map[demoEdge]bool
+	edges   map[payments.Edge]bool
 	labels  map[string]string // of vertices
 	latency []time.Duration
-	sum     demoSummary
-	rings   map[string]*demoAlert // announced and not withdrawn, by match
-	story   demoStory
+	sum     summary
+	rings   map[string]*delta // announced and not withdrawn, by match
+	story   story
 
 	finished chan struct{}
 	ended    time.Time
 }
 
-func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, error) {
-	c := &demoChecker{
+func newChecker(in *produced, out io.Writer, quiet bool) (*checker, error) {
+	c := &checker{
 		in: in, out: out, quiet: quiet, queries: make(map[string]*matcher.Query),
-		alerts: make(map[uint64][]demoAlert), reports: make(map[uint64]demoReport), wake: make(chan struct{}, 1),
-		edges: make(map[demoEdge]bool), rings: make(map[string]*demoAlert), labels: make(map[string]string),
+		alerts: make(map[uint64][]delta), reports: make(map[uint64]batchReport), wake: make(chan struct{}, 1),
+		edges: make(map[payments.Edge]bool), rings: make(map[string]*delta), labels: make(map[string]string),
 		finished: make(chan struct{}),
 	}
-	for _, q := range demoQueries() {
+	for _, q := range payments.Queries() {
 		built, err := (&config.Query{
 			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",
 		}).Build(true, "")
@@ -98,9 +97,9 @@ func newDemoChecker(in *demoInputLog, out io.Writer, quiet bool) (*demoChecker, 
 	return c, nil
 }
 
-// alert takes a delta.
-func (c *demoChecker) alert(value []byte) error {
-	a := demoAlert{came: time.Now(), raw: slices.Clone(value)}
+// addAlert takes a record of the output topic.
+func (c *checker) addAlert(value []byte) error {
+	a := delta{came: time.Now(), raw: slices.Clone(value)}
 	if err := json.Unmarshal(value, &a); err != nil {
 		return fmt.Errorf("an alert is no JSON: %w", err)
 	}
@@ -116,9 +115,9 @@ func (c *demoChecker) alert(value []byte) error {
 	return nil
 }
 
-// batch takes a batch record.
-func (c *demoChecker) batch(value []byte) error {
-	var r demoReport
+// addReport takes a record of the control topic.
+func (c *checker) addReport(value []byte) error {
+	var r batchReport
 	if err := json.Unmarshal(value, &r); err != nil {
 		return fmt.Errorf("a batch record is no JSON: %w", err)
 	}
@@ -129,7 +128,7 @@ func (c *demoChecker) batch(value []byte) error {
 	return nil
 }
 
-func (c *demoChecker) signal() {
+func (c *checker) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -137,7 +136,7 @@ func (c *demoChecker) signal() {
 }
 
 // show prints an alert.
-func (c *demoChecker) show(a *demoAlert) error {
+func (c *checker) show(a *delta) error {
 	keys := c.keys(a)
 	arrow, what := " -> ", strings.Join(keys, " -> ")
 	switch a.Query {
@@ -162,7 +161,7 @@ func (c *demoChecker) show(a *demoAlert) error {
 }
 
 // keys are the keys of a match in pattern order.
-func (c *demoChecker) keys(a *demoAlert) []string {
+func (c *checker) keys(a *delta) []string {
 	q := c.queries[a.Query]
 	if q == nil {
 		return nil
@@ -175,7 +174,7 @@ func (c *demoChecker) keys(a *demoAlert) []string {
 }
 
 // run checks batch by batch until everything that was produced is checked.
-func (c *demoChecker) run(ctx context.Context) error {
+func (c *checker) run(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond) // the end of the input wakes nobody
 	defer tick.Stop()
 	for n := uint64(1); ; {
@@ -200,14 +199,14 @@ func (c *demoChecker) run(ctx context.Context) error {
 }
 
 // done tells that nothing is under way any more.
-func (c *demoChecker) done() bool {
+func (c *checker) done() bool {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	return c.in.over && c.next == len(c.in.messages)
 }
 
 // complete returns a batch when all its records have come.
-func (c *demoChecker) complete(n uint64) (demoReport, []demoAlert, bool) {
+func (c *checker) complete(n uint64) (batchReport, []delta, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.reports[n]
@@ -221,7 +220,7 @@ func (c *demoChecker) complete(n uint64) (demoReport, []demoAlert, bool) {
 }
 
 // check compares a batch's alerts with the payments before and after it.
-func (c *demoChecker) check(r *demoReport, alerts []demoAlert) {
+func (c *checker) check(r *batchReport, alerts []delta) {
 	before := make([]bool, len(alerts))
 	for i := range alerts {
 		before[i] = c.holds(&alerts[i])
@@ -247,8 +246,8 @@ func (c *demoChecker) check(r *demoReport, alerts []demoAlert) {
 }
 
 // find counts a true alert as found or unexpected.
-func (c *demoChecker) find(a *demoAlert) {
-	key := demoKey(a.Query, c.keys(a))
+func (c *checker) find(a *delta) {
+	key := payments.Key(a.Query, c.keys(a))
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	if _, ok := c.in.planted[key]; ok {
@@ -260,12 +259,12 @@ func (c *demoChecker) find(a *demoAlert) {
 }
 
 // time notes how long it took from the payment that caused an alert to the alert.
-func (c *demoChecker) time(a *demoAlert) {
-	number := uint64(a.Anchor.TS - demoEpoch)
+func (c *checker) time(a *delta) {
+	number := uint64(a.Anchor.TS - payments.Epoch)
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	m := c.in.messages
-	i, exact := slices.BinarySearchFunc(m, number, func(s demoSent, n uint64) int {
+	i, exact := slices.BinarySearchFunc(m, number, func(s message, n uint64) int {
 		switch {
 		case s.first < n:
 			return -1
@@ -283,14 +282,14 @@ func (c *demoChecker) time(a *demoAlert) {
 }
 
 // apply takes over the payments of the messages before an offset.
-func (c *demoChecker) apply(offset int64) {
+func (c *checker) apply(offset int64) {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	for ; int64(c.next) < offset; c.next++ {
 		m := &c.in.messages[c.next]
 		for i := range m.events {
 			u := &m.events[i].Update
-			e := demoEdge{From: u.From, To: u.To, Label: u.Label}
+			e := payments.Edge{From: u.From, To: u.To, Label: u.Label}
 			if u.Op == dyngraph.DeleteEdge {
 				delete(c.edges, e)
 				continue
@@ -303,7 +302,7 @@ func (c *demoChecker) apply(offset int64) {
 }
 
 // holds tells whether an alert is a match in the present payments: labels, distinct vertices, and every edge.
-func (c *demoChecker) holds(a *demoAlert) bool {
+func (c *checker) holds(a *delta) bool {
 	q := c.queries[a.Query]
 	if q == nil || len(a.Vertices) != len(q.Vertices) || len(a.Edges) != len(q.Edges) {
 		return false
@@ -315,44 +314,11 @@ func (c *demoChecker) holds(a *demoAlert) bool {
 		}
 	}
 	for _, e := range q.Edges {
-		reported := a.Edges[e.Name].demoEdge
-		want := demoEdge{From: keys[e.From], To: keys[e.To], Label: e.Label}
+		reported := a.Edges[e.Name].Edge
+		want := payments.Edge{From: keys[e.From], To: keys[e.To], Label: e.Label}
 		if reported.ID = ""; reported != want || !c.edges[want] {
 			return false
 		}
 	}
 	return true
-}
-
-// summary is called when run has returned.
-func (c *demoChecker) summary(took time.Duration) *demoSummary {
-	s := c.sum
-	s.Planted, s.Missed = c.in.plants, len(c.in.planted)
-	s.Updates = c.in.updates
-	s.UpdatesPerS = float64(int64(float64(s.Updates) / took.Seconds()))
-	slices.Sort(c.latency)
-	s.LatencyP50MS, s.LatencyP99MS = quantile(c.latency, 0.50), quantile(c.latency, 0.99)
-	return &s
-}
-
-// quantile is the q-quantile of sorted durations in milliseconds, 0 when there are none.
-func quantile(sorted []time.Duration, q float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return command.Rounded(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)] * 1000)
-}
-
-// print writes the table.
-func (s *demoSummary) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\nplanted\t%d\trings, fan-ins and fan-outs that were completed\n", s.Planted)
-	fmt.Fprintf(t, "found\t%d\tof them\n", s.Found)
-	fmt.Fprintf(t, "missed\t%d\t\n", s.Missed)
-	fmt.Fprintf(t, "unexpected\t%d\tfound, not planted, confirmed by the oracle\n", s.Unexpected)
-	fmt.Fprintf(t, "wrong\t%d\treported, denied by the oracle\n", s.Wrong)
-	fmt.Fprintf(t, "deltas\t+%d -%d\t\n", s.Positive, s.Negative)
-	fmt.Fprintf(t, "updates\t%d\t%.0f/s\n", s.Updates, s.UpdatesPerS)
-	fmt.Fprintf(t, "latency\t%.1f ms\tmedian, from payment to alert; 99%%: %.1f ms\n", s.LatencyP50MS, s.LatencyP99MS)
-	return t.Flush()
 }
