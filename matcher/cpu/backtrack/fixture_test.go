@@ -37,7 +37,8 @@ func newFixture(t *testing.T, graph []dyngraph.Update, queries ...*matcher.Query
 	require.NoError(t, err)
 	x.g.Commit()
 	h := &x.shared
-	h.Graph, h.Filter, h.Neighbors, h.Work = x.g, new(candidates.Filter), new(neighbors.Cache), &work.Options{Threads: 1}
+	h.Graph, h.Work = x.g, &work.Options{Threads: 1}
+	h.Filter, h.Neighbors = new(candidates.Filter), new(neighbors.Cache)
 	h.Filter.Load(x.g)
 	h.Neighbors.Load(int(x.g.IDBound()))
 	var plans []*matcher.Plan

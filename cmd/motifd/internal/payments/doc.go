@@ -8,6 +8,6 @@
 // Labels keep the number of fans small: n top-ups of one wallet hold n choose 5 fan-ins, but by chance a wallet has few
 // at a time. A wallet that a plant uses gets no background payments until the plant's own are gone.
 //
-// In: Options with a seed. Out: Events, which the caller owns; an Event says which plant it completes or breaks, so that
-// a test knows what must be found. The package does no I/O, reads no clock and starts no goroutine.
+// In: Options with a seed. Out: Events, which the caller owns; an Event says which plant it completes or breaks, so
+// that a test knows what must be found. The package does no I/O, reads no clock and starts no goroutine.
 package payments
