@@ -12,12 +12,12 @@
 FN bool passes(const Graph& g, const Step& st, u32 w) { return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0; }
 
 // besideImages tells whether w differs from the images that a step's own must differ from, and is on the side of others
-// that symmetry asks for. image returns the vertex that is mapped at a place.
+// that symmetry asks for. image returns the vertex that is mapped at a position.
 template <class Image>
 FN bool besideImages(const Step& st, u32 w, Image image) {
-    for (u32 k = st.clash | st.above | st.below; k != 0; k &= k - 1) {
+    for (u32 k = st.conflicts | st.above | st.below; k != 0; k &= k - 1) {
         u32 i = lowestBit(k), m = image(i);
-        if ((m == w ? st.clash | st.above | st.below : m > w ? st.above : st.below) >> i & 1) return false;
+        if ((m == w ? st.conflicts | st.above | st.below : m > w ? st.above : st.below) >> i & 1) return false;
     }
     return true;
 }

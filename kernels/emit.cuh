@@ -1,7 +1,7 @@
-// Matches out: rows of the ring for up to 32 of them, taken with one atomic addition. A row is the group of its task,
-// and then vertices and edges in pattern order; all rows of a search are of one length, and end in zeros. There is
-// room behind the ring's end for what all warps write from there on: one that was given such rows makes no further
-// turn in the launch and parks.
+// Output of matches: a warp reserves rows of the row buffer for up to 32 matches with one atomic addition. A row is the
+// group of its task, then vertices and edges in pattern order, then zeros: all rows of a search have one length. The
+// buffer has spare rows after its capacity. A warp that reserves some of these makes no further turn in the launch and
+// parks, so that the spare rows suffice for one reservation of each warp.
 #pragma once
 #include "mail.cuh"
 #include "setops.cuh"
@@ -16,18 +16,17 @@ struct Work {
     Look look;
 };
 
-// takeRows takes n rows of the ring. When that is full they lie behind its end, and the warp has made its turns of
-// the launch.
+// takeRows reserves n rows of the row buffer. If they exceed its capacity, this is the warp's last turn of the launch.
 FN u32* takeRows(const Search& p, Work& work, u32 n) {
     u32 low = 0, high = 0, full = 0;
     if (laneId() == 0) {
         u64 at = add(&p.queue.control->used, (u64)n);
-        full = at + n > p.output.ringRows;
+        full = at + n > p.output.capacity;
         low = (u32)at;
         high = (u32)(at >> 32);
     }
     if (broadcast(full)) work.turns = p.queue.slice;
-    return p.output.ring + ((u64)broadcast(high) << 32 | broadcast(low)) * p.output.stride;
+    return p.output.buffer + ((u64)broadcast(high) << 32 | broadcast(low)) * p.output.stride;
 }
 
 // Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write
@@ -88,7 +87,7 @@ FN void emit(const Search& p, const State& s, const Program& q, u32 d, u32 mask,
         u32* row = own + 1;
         for (u32 i = 0; i < q.steps; i++) {
             const Step& st = q.step[i];
-            if (st.vertex != kNone) row[st.vertex] = i == d ? w : s.m[st.place];
+            if (st.vertex != kNone) row[st.vertex] = i == d ? w : s.m[st.position];
         }
         row += q.vertices;
         const Step& st = q.step[d];

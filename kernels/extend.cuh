@@ -8,20 +8,20 @@
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
 // leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot
-// meet. Every active lane does so for its own vertex w of the place given. What a vertex offers is counted by all
+// meet. Every active lane does so for its own vertex w of the position given. What a vertex offers is counted by all
 // lanes and kept; that some of it is taken by vertices mapped before is put right for each match.
-FN u128 leaves(const Search& p, const State& s, const Program& q, u32 place, u32 w, bool active, Work& work) {
+FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& l = q.leaf[i];
         const Step& st = q.step[l.step];
         const Back& b = q.back[st.back];
         bool wanted = total != 0;
-        u32 v = wanted ? b.from == place ? w : s.m[b.from] : 0, n = 0;
+        u32 v = wanted ? b.from == position ? w : s.m[b.from] : 0, n = 0;
         u32 column = p.memo.column[l.column];
         if (wanted && p.memo.offer != nullptr) n = recall(p.memo, column, v);
         if (u32 todo = vote(wanted && n == 0); todo != 0) {
-            bool common = b.from != place;  // a vertex of all lanes: one asks for it
+            bool common = b.from != position;  // a vertex of all lanes: one asks for it
             u32 leader = lowestBit(todo);
             bool asks = common ? laneId() == leader : wanted && n == 0;
             u32 c = offers(p.graph, s.net, st, b, v, asks, work.steps) + 1;
@@ -31,9 +31,9 @@ FN u128 leaves(const Search& p, const State& s, const Program& q, u32 place, u32
         }
         if (wanted) {
             n--;
-            Range r = n > 0 && st.clash != 0 ? reach(p.graph, v, b) : Range{0, 0};
-            for (u32 k = st.clash; r.begin < r.end && k != 0; k &= k - 1) {
-                u32 taken = lowestBit(k) == place ? w : s.m[lowestBit(k)];
+            Range r = n > 0 && st.conflicts != 0 ? reach(p.graph, v, b) : Range{0, 0};
+            for (u32 k = st.conflicts; r.begin < r.end && k != 0; k &= k - 1) {
+                u32 taken = lowestBit(k) == position ? w : s.m[lowestBit(k)];
                 if (passes(p.graph, st, taken)) n -= joins(p.graph, s.net, b, r, taken);
             }
             if (n < l.size) total = 0;
@@ -60,7 +60,7 @@ FN u32 wanted(const Program& q) {
 // start maps the first steps by the task and looks what is next. The vertices have been tested.
 template <bool kOfRows>
 FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
-    if (work.turns >= p.queue.slice) return kFull;  // the task before filled the ring
+    if (work.turns >= p.queue.slice) return kFull;  // the task before filled the row buffer
     if (laneId() == 0) {
         if (q.anchor == kNone) {
             s.m[0] = s.net;
@@ -97,15 +97,15 @@ FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
 // descend maps step d to what is in a slot, where back edge streamed led, and opens the next level.
 FN void descend(const Graph& g, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
     const Step& st = q.step[d];
-    if (laneId() == 0 && st.vertex != kNone) s.m[st.place] = g.nbr[slot];
+    if (laneId() == 0 && st.vertex != kNone) s.m[st.position] = g.nbr[slot];
     for (u32 k = st.back + laneId(); q.keep != 0 && k < st.back + st.own; k += kWarp)
         s.edge[k] = imageOf(g, s, q, st, k, slot, streamed);
     warpSync();
     openLevel(g, s, q, d + 1);
 }
 
-// extend searches on from what is in s until nothing is left of it, or until the warp has made its turns of this
-// launch, as it has when the ring is full.
+// extend continues the search in s until it is done, or until the warp has made its turns of this launch. When the row
+// buffer is full, the warp has made its turns.
 template <bool kOfRows>
 FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows, Work& work) {
     while (true) {
@@ -125,7 +125,7 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
         bool read = f.mask == 0, done = read && f.next >= f.end;
         const Step& st = q.step[d];
         bool ofEdge = st.vertex == kNone;
-        u32 piece = read ? f.next & ~(kWarp - 1) : ofEdge ? f.best : f.next - kWarp;
+        u32 chunk = read ? f.next & ~(kWarp - 1) : ofEdge ? f.best : f.next - kWarp;
         warpSync();
         if (laneId() == 0) {
             post(&s.depth, d);
@@ -135,26 +135,26 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
                 s.frame[d].mask = f.mask & (f.mask - 1);
             } else if (ofEdge) {
                 const Back& b = q.back[st.back];
-                s.frame[d].best = piece;
-                s.frame[d].next = nextAdmitted(p.graph, s.net, b, piece + kWarp, f.end, s.m[b.to]);
+                s.frame[d].best = chunk;
+                s.frame[d].next = nextAdmitted(p.graph, s.net, b, chunk + kWarp, f.end, s.m[b.to]);
             } else {
-                s.frame[d].next = piece + kWarp;
+                s.frame[d].next = chunk + kWarp;
             }
         }
         unlockWarp(&s.lock);
         if (done) return kDone;
         if (!read) {
-            descend(p.graph, s, q, d, piece + lowestBit(f.mask), f.best);
+            descend(p.graph, s, q, d, chunk + lowestBit(f.mask), f.best);
             continue;
         }
-        u32 slot = piece + laneId();
+        u32 slot = chunk + laneId();
         u32 mask = candidates(p.graph, s, q, d, f.next, f.end, f.best, slot, work.steps);
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
         u32 w = mine ? p.graph.nbr[slot] : 0;
         if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
             // leaves is steps when there are none: then each candidate is a match.
-            u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.place, w, mine, work) : mine;
+            u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.position, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
         } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.output.stride <= kFlatStride) {
             u32 skip = s.skip;
@@ -163,7 +163,7 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
             if (laneId() == 0) {
                 s.skip = skip;
                 if (skip != 0)
-                    s.frame[d].next = f.next;  // this piece again
+                    s.frame[d].next = f.next;  // this chunk again
                 else if (mask != 0)
                     post(&s.frame[d].mask, mask);
             }

@@ -38,7 +38,7 @@ FN void common(const State& s, const Program& q, Flat& f, u32 d) {
     warpSync();
     if (lane == 0) f.row[0] = s.group;
     for (u32 i = lane; i < d; i += kWarp)
-        if (q.step[i].vertex != kNone) f.row[1 + q.step[i].vertex] = s.m[q.step[i].place];
+        if (q.step[i].vertex != kNone) f.row[1 + q.step[i].vertex] = s.m[q.step[i].position];
     u32* edges = f.row + 1 + q.vertices;
     if (lane == 0 && q.anchor != kNone) edges[q.anchor] = s.edge[kAnchorAt];
     for (u32 k = lane; k < back; k += kWarp) edges[q.back[k].edge] = s.edge[k];
@@ -82,7 +82,7 @@ FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d,
         n = kNone;
         for (u32 k = 0; k < last.backs; k++) {
             const Back& b = q.back[last.back + k];
-            Range r = rangeOf(g, b.from == st.place ? w : s.m[b.from], b.dir, b.label, b.near);
+            Range r = rangeOf(g, b.from == st.position ? w : s.m[b.from], b.dir, b.label, b.nbrLabel);
             f.range[k][lane] = r;
             if (r.end - r.begin >= n) continue;
             n = r.end - r.begin;
@@ -105,9 +105,9 @@ FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d,
     return total;
 }
 
-// extendTwo puts out the matches that the candidates in mask for step d lead to, but for those of the first skip
-// pieces of the list. It returns which candidates it left, for being too long. When the ring is full before the list
-// ends, it stops and skip is the number of pieces that are done, else 0.
+// extendTwo writes the rows of the matches that extend the candidates in mask for step d, except those of the first
+// skip chunks of the list. It returns the candidates that it has left, because their lists are too long. If the row
+// buffer is full before the list ends, it stops and sets skip to the number of chunks that are done, else to 0.
 FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 slot,
     u32 streamed, Work& work, u32& skip) {
     u32 total = flatten(p.graph, s, q, f, d, mask, slot, streamed), lane = laneId(), each = 1 + q.images;
@@ -125,7 +125,7 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
         if (hit) {
             x = p.graph.nbr[at];
             entry = p.graph.ent[at];
-            auto image = [&](u32 place) { return place == st.place ? f.w[of] : s.m[place]; };
+            auto image = [&](u32 position) { return position == st.position ? f.w[of] : s.m[position]; };
             hit = admitsAlong(p.graph, s.net, last, x, entry, q.back[last.back + best].rule, image);
         }
 #pragma unroll

@@ -1,20 +1,19 @@
-// Counts, 32 tasks of one program at a time: most tasks have few candidates, and a warp that does one of them waits,
-// for each list, as long as one that does
-// 32. So every lane looks up the list of a partial match of its own; the lists are walked as one (as in flat.cuh),
-//     and what can be mapped fills the lanes of the next level. A warp goes down when they are full or the list is at
-//     its end (depth first over blocks of partial matches, as in EGSM section 5.2). What is left of a block can be
-//     shared (flatmail.cuh).
+// Counts in blocks of 32 partial matches. Most tasks have few candidates, and a warp waits as long for the list of one
+// task as for the lists of 32. So a warp searches 32 tasks of one program at a time: each lane looks up the list of its
+// own partial match, the lists are read as one (as in flat.cuh), and their candidates fill the lanes of the next level.
+// The warp descends when these lanes are full or the list ends: depth first over blocks of partial matches, as in EGSM
+// section 5.2. Parts of a block can be given to other warps (flatmail.cuh).
 #pragma once
 #include "flatmail.cuh"
 #include "setops.cuh"
 
-// placed returns the vertex at a place of the match that a lane of a level has.
-FN u32 placed(const Flats& f, const Program& q, u32 l, u32 lane, u32 place) {
+// vertexAt returns the vertex at a position of the partial match in a lane of a level.
+FN u32 vertexAt(const Flats& f, const Program& q, u32 l, u32 lane, u32 position) {
     for (; l > 0; l--) {
-        if (place == q.start + l - 1) return f.level[l].w[lane];
+        if (position == q.start + l - 1) return f.level[l].w[lane];
         lane = f.level[l].of[lane] % kWarp;
     }
-    return place == 0 ? f.from[lane] : f.level[0].w[lane];
+    return position == 0 ? f.from[lane] : f.level[0].w[lane];
 }
 
 // netOf returns the net edge that it was found from.
@@ -33,7 +32,7 @@ FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& 
         const Step& st = q.step[leaf.step];
         const Back& b = q.back[st.back];
         if (l == 0 ? b.from >= q.start : b.from != q.start + l - 1) continue;
-        u32 v = ok ? placed(f, q, l, lane, b.from) : 0, c = 0, column = memo.column[leaf.column];
+        u32 v = ok ? vertexAt(f, q, l, lane, b.from) : 0, c = 0, column = memo.column[leaf.column];
         if (ok) c = recall(memo, column, v);
         bool asks = ok && c == 0;
         if (vote(asks) != 0) {
@@ -53,9 +52,9 @@ FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
         const Leaf& leaf = q.leaf[i];
         const Step& st = q.step[leaf.step];
         const Back& b = q.back[st.back];
-        u32 v = placed(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
-        for (u32 k = st.clash; k != 0; k &= k - 1) {
-            u32 taken = placed(f, q, l, lane, lowestBit(k));
+        u32 v = vertexAt(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
+        for (u32 k = st.conflicts; k != 0; k &= k - 1) {
+            u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
             if (!passes(g, st, taken)) continue;
             if (loose(b)) {
                 n -= joins(g, kNone, b, reach(g, v, b), taken);
@@ -89,7 +88,7 @@ FN u32 listAll(const Graph& g, const Program& q, Flats& f, u32 l, u32 n, u32 ali
     if (alive >> lane & 1) {
         for (u32 k = 0; k < st.backs; k++) {
             const Back& b = q.back[st.back + k];
-            Range r = rangeOf(g, placed(f, q, l, lane, b.from), b.dir, b.label, b.near);
+            Range r = rangeOf(g, vertexAt(f, q, l, lane, b.from), b.dir, b.label, b.nbrLabel);
             if (k > 0 && r.end - r.begin >= size) continue;
             size = r.end - r.begin;
             begin = r.begin;
@@ -118,12 +117,12 @@ FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32
     const Step& st = q.step[q.start + l];
     u32 net = kNone;  // rows' rule alone asks for it
     if (q.back[best].rule == kByOrder) net = netOf(f, l, lane);
-    auto image = [&](u32 place) { return placed(f, q, l, lane, place); };
+    auto image = [&](u32 position) { return vertexAt(f, q, l, lane, position); };
     if (!admitsAlong(g, net, st, w, entry, q.back[best].rule, image)) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Back& b = q.back[k];
-        u32 e = entryTo(g, placed(f, q, l, lane, b.from), b, w);
+        u32 e = entryTo(g, vertexAt(f, q, l, lane, b.from), b, w);
         if (e == kNone || !admitsEdge(g, net, e, b.rule)) return false;
     }
     return true;

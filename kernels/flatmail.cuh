@@ -12,10 +12,10 @@
 constexpr u32 kFlatLevels = 4;
 
 // Level is a block of partial matches of so many vertices, a lane each: the vertex mapped last, the lane of the level
-// above that has the others, and the list of what may come next: where its slots and its places in the list of all
+// above that has the others, and the list of what may come next: where its slots and its positions in the list of all
 // lanes begin. of has the back edge that leads to the list, too.
 struct Level {
-    u32 at, total;  // of the list of all lanes: places that are done, and where those that are the warp's end
+    u32 at, total;  // of the list of all lanes: positions that are done, and where those that are the warp's end
     u32 w[kWarp], of[kWarp], begin[kWarp], start[kWarp];
 };
 
@@ -37,7 +37,7 @@ constexpr u32 kDoneEvery = 4;
 // wordsTo returns how many words the levels down to l have, and all before them.
 FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(Level)) / 4; }
 
-// give mails parts of what is left of the levels down to l, the places of l before at being done, to warps that were
+// give mails parts of what is left of the levels down to l, the positions of l before at being done, to warps that were
 // seen to want work, and looks at other boxes. What was seen may be old: the swap decides, since a box that is
 // wanted, however often it was used in between, is of a warp that waits and has read its mail. No fence follows the
 // swap, as what is written hangs on its outcome: stores are not made on suspicion.

@@ -15,7 +15,7 @@ constexpr u32 kThreads = 256;             // a block of any kernel here
 constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots (GAMMA section V-C)
 constexpr u32 kTop = 1024;                // fences in shared memory while a batch is located: 12 KiB
 constexpr u32 kWide = 12;                 // windows of 1 << kWide leaves at most are spread by one block
-constexpr u32 kNear = 2048;               // entries that it does in shared memory: 32 KiB
+constexpr u32 kInShared = 2048;               // entries that it does in shared memory: 32 KiB
 constexpr u32 kTile = 2048;               // elements of a block's part of a scan: 8 a thread
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
@@ -27,8 +27,8 @@ struct Op {
     u32 ent, from, to, kind, back;
 };
 
-// What an operation does to an entry, beside the place of the entry in its leaf: see Gpma.info.
-constexpr u32 kEnters = 1u << 8, kGoes = 2u << 8, kPlace = 0xff;
+// What an operation does to an entry, beside the position of the entry in its leaf: see Gpma.info.
+constexpr u32 kEnters = 1u << 8, kGoes = 2u << 8, kPosition = 0xff;
 
 struct OpRange {
     u32 begin, end;
@@ -81,7 +81,7 @@ struct Gpma {
     const u64* sortedKey;
     const u32* sortedVal;  // operation and end
     u32* at;         // by sorted operation: leaf
-    u32* info;       // place in the leaf, and what is done
+    u32* info;       // position in the leaf, and what is done
     u32* sum;        // operations before that enter less those that go, within some part
     OpRange* range;  // by leaf: its operations; right for leaves that climb, and when the array is written anew
     u32* base;       // by leaf: entries after the batch before it, within some part
@@ -107,8 +107,8 @@ struct Gpma {
     u32 from, to;      // of fill: which of them are in scratch
     u32 whole;         // of spans: 1 all leaves, 2 and degrees
     u32 wide;          // keys would have more than 64 bits: first neighbours are sorted, then rows
-    u32 nearBits;      // of a kind, for the neighbour's label
-    u32 nearUsed;      // of these, those that labels have
+    u32 nbrBits;       // of a kind, for the neighbour's label
+    u32 nbrUsed;       // of these, those that labels have
     u32 first;         // of fill: the vertex of the first in scratch
     const u32* label;  // by vertex
 };

@@ -23,13 +23,15 @@ type Op struct {
 	Ent, From, To, Kind, Back uint32
 }
 
-// NearBits returns how many of the 31 bits of a kind are the neighbour's label, in a graph of that many labels: 16,
+// NbrBits returns how many of the 31 bits of a kind are the neighbour's label, in a graph of that many labels: 16,
 // or fewer when there are more than 32,768.
-func NearBits(labels int) int { return 31 - max(15, bits.Len(uint(labels-1))) }
+func NbrBits(labels int) int { return 31 - max(15, bits.Len(uint(labels-1))) }
 
 // KindOf returns the kind of an entry: its edge's label and as much of the label of the neighbour as there are bits
 // for.
-func KindOf(label, near uint32, nearBits int) uint32 { return label<<nearBits | near&(1<<nearBits-1) }
+func KindOf(label, nbrLabel uint32, nbrBits int) uint32 {
+	return label<<nbrBits | nbrLabel&(1<<nbrBits-1)
+}
 
 // UpdateStatus is what an update leaves: Entries, that there are; and Rebuild, not 0 when the array is to be written
 // anew before anything reads it.
@@ -53,7 +55,7 @@ type Update struct {
 	ScratchRow, ScratchNbr, ScratchEnt, Tile, Control             Ptr
 	Ops, Settle, Abort, StagedFrom, Keys, Dirs, IDBits, LabelBits uint32
 	Height, Stamp, Force, Again, ScratchSize, Entries, From, To   uint32
-	Whole, Wide, NearBits, NearUsed                               uint32
+	Whole, Wide, NbrBits, NbrUsed                                 uint32
 	First, _                                                      uint32
 	Label                                                         Ptr
 }

@@ -1,5 +1,5 @@
-// gpmalocate finds the leaf of every operation and its place in it, a lane each, with the top levels of the tree over
-// the fences in shared memory (GAMMA section V-C). What only writes an entry anew is done here; what enters or
+// gpmalocate finds the leaf of every operation and its position in it, a lane each, with the top levels of the tree
+// over the fences in shared memory (GAMMA section V-C). What only writes an entry anew is done here; what enters or
 // removes one is counted.
 #include "gpma.cuh"
 

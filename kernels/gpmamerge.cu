@@ -25,32 +25,32 @@ FN void mergeLeaf(const Gpma& p, u32 leaf, u32 begin) {
         warpSync();
         return;
     }
-    u32 least = kNone;  // entries before that place stay where they are
+    u32 least = kNone;  // entries before that position stay where they are
     for (; begin < end; begin += kWarp) {
         i = begin + lane;
         u32 info = i < end ? p.info[i] : 0, some = vote(info >= kEnters);
-        least = shuffle(info & kPlace, some != 0 ? lowestBit(some) : 0);
+        least = shuffle(info & kPosition, some != 0 ? lowestBit(some) : 0);
         if (some != 0) break;
     }
     if (begin >= end) return;
-    u32 first = leaf * kLeaf, place[2], to[2];
+    u32 first = leaf * kLeaf, position[2], to[2];
     u64 row[2];
     u32 nbr[2], ent[2];
     bool stays[2];
     for (u32 k = 0; k < 2; k++) {
-        place[k] = to[k] = lane + k * kWarp;
-        stays[k] = place[k] >= least && place[k] < n;
+        position[k] = to[k] = lane + k * kWarp;
+        stays[k] = position[k] >= least && position[k] < n;
         if (stays[k]) {
-            row[k] = p.a.row[first + place[k]];
-            nbr[k] = p.a.nbr[first + place[k]];
-            ent[k] = p.a.ent[first + place[k]];
+            row[k] = p.a.row[first + position[k]];
+            nbr[k] = p.a.nbr[first + position[k]];
+            ent[k] = p.a.ent[first + position[k]];
         }
     }
     warpSync();
     u32 sum = 0;
     for (; begin < end; begin += kWarp) {
         i = begin + lane;
-        u32 info = i < end ? p.info[i] : 0, at = info & kPlace;
+        u32 info = i < end ? p.info[i] : 0, at = info & kPosition;
         u32 enters = vote((info & kEnters) != 0), goes = vote((info & kGoes) != 0);
         if (info & kEnters) {
             u32 slot = first + at + sum + popcount(enters & lanesBelow()) - popcount(goes & lanesBelow());
@@ -65,17 +65,17 @@ FN void mergeLeaf(const Gpma& p, u32 leaf, u32 begin) {
             u32 k = lowestBit(todo), x = shuffle(at, k);
             for (u32 j = 0; j < 2; j++) {
                 if (enters >> k & 1) {
-                    to[j] += x <= place[j];
+                    to[j] += x <= position[j];
                 } else {
-                    to[j] -= x < place[j];
-                    if (x == place[j]) stays[j] = false;
+                    to[j] -= x < position[j];
+                    if (x == position[j]) stays[j] = false;
                 }
             }
         }
         sum += popcount(enters) - popcount(goes);
     }
     for (u32 k = 0; k < 2; k++) {
-        if (!stays[k] || to[k] == place[k]) continue;
+        if (!stays[k] || to[k] == position[k]) continue;
         p.a.row[first + to[k]] = row[k];
         p.a.nbr[first + to[k]] = nbr[k];
         p.a.ent[first + to[k]] = ent[k];

@@ -1,5 +1,5 @@
 // Where entries go when several leaves are written anew together. The operations before an entry in its leaf are
-// found by their places; how many entries they add is in sums.
+// found by their positions; how many entries they add is in sums.
 #pragma once
 #include "gpma.cuh"
 
@@ -16,27 +16,27 @@ FN u32 firstIn(const Gpma& p, u32 leaf) {
     return lo;
 }
 
-// movesTo returns the place, in the part that is written anew, of an entry of a leaf with operations r; kNone if it
+// movesTo returns the position, in the part that is written anew, of an entry of a leaf with operations r; kNone if it
 // goes.
-FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 place) {
+FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 position) {
     u32 lo = r.begin, hi = r.end;
     while (lo < hi) {
         u32 mid = (lo + hi) / 2;
-        if ((p.info[mid] & kPlace) <= place)
+        if ((p.info[mid] & kPosition) <= position)
             lo = mid + 1;
         else
             hi = mid;
     }
-    u32 to = p.base[leaf] + place;
+    u32 to = p.base[leaf] + position;
     if (lo == r.begin) return to;
     u32 last = p.info[lo - 1];
-    if ((last & kGoes) && (last & kPlace) == place) return kNone;
+    if ((last & kGoes) && (last & kPosition) == position) return kNone;
     return to + p.sum[lo - 1] + change(last) - p.sum[r.begin];
 }
 
-// entersAt returns the place of the entry that an operation puts in; begin is the first operation in its leaf.
+// entersAt returns the position of the entry that an operation puts in; begin is the first operation in its leaf.
 FN u32 entersAt(const Gpma& p, u32 i, u32 begin) {
-    return p.base[p.at[i]] + (p.info[i] & kPlace) + p.sum[i] - p.sum[begin];
+    return p.base[p.at[i]] + (p.info[i] & kPosition) + p.sum[i] - p.sum[begin];
 }
 
 // sumWill writes base, from 0, for the leaves from a up to b, and returns their entries. A block does it.

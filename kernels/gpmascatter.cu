@@ -4,12 +4,12 @@
 
 // put writes entry number i of n.
 FN void put(const Slots& b, u32 n, u32 i, u64 row, u32 nbr, u32 ent) {
-    u32 leaf = (u32)(((u64)(i + 1) * b.leaves - 1) / n), place = i - shareOf(n, leaf, b.leaves),
-        slot = leaf * kLeaf + place;
+    u32 leaf = (u32)(((u64)(i + 1) * b.leaves - 1) / n), position = i - shareOf(n, leaf, b.leaves),
+        slot = leaf * kLeaf + position;
     b.row[slot] = row;
     b.nbr[slot] = nbr;
     b.ent[slot] = ent;
-    if (place == 0 && leaf > 0) {
+    if (position == 0 && leaf > 0) {
         b.fenceRow[leaf] = row;
         b.fenceNbr[leaf] = nbr;
     }
@@ -27,8 +27,8 @@ KERNEL(gpmascatter, Gpma, kThreads) {
     for (u32 leaf = thread / kWarp; leaf < p.a.leaves; leaf += threads / kWarp) {
         OpRange r = opsOf(p, leaf);
         u32 have = p.a.count[leaf];
-        for (u32 place = laneId(); place < have; place += kWarp) {
-            u32 to = movesTo(p, leaf, r, place), slot = leaf * kLeaf + place;
+        for (u32 position = laneId(); position < have; position += kWarp) {
+            u32 to = movesTo(p, leaf, r, position), slot = leaf * kLeaf + position;
             if (to != kNone) put(p.b, n, to, p.a.row[slot], p.a.nbr[slot], p.a.ent[slot]);
         }
     }

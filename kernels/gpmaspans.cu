@@ -15,7 +15,7 @@ FN void endsAt(const Gpma& p, u32 slot, u64 row) {
     agree(&s.last, kindOfRow(row));
 }
 
-// spansOf does so for the entries of a leaf from place from on.
+// spansOf does so for the entries of a leaf from position from on.
 FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
     constexpr u64 kNoRow = ~(u64)0;
     u32 n = p.a.count[leaf], first = leaf * kLeaf, before = 0;
@@ -66,8 +66,8 @@ KERNEL(gpmaspans, Gpma, kThreads) {
         u32 todo = vote(changes && (i == from || p.at[i - 1] != leaf || p.info[i - 1] < kEnters));
         u32 done = kNone;
         for (; todo != 0; todo &= todo - 1) {
-            u32 l = shuffle(leaf, lowestBit(todo)), place = shuffle(info & kPlace, lowestBit(todo));
-            if (l != done) spansOf(p, l, place > 0 ? place - 1 : 0);
+            u32 l = shuffle(leaf, lowestBit(todo)), position = shuffle(info & kPosition, lowestBit(todo));
+            if (l != done) spansOf(p, l, position > 0 ? position - 1 : 0);
             done = l;
         }
     }

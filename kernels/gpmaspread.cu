@@ -3,8 +3,8 @@
 #include "gpmamove.cuh"
 
 struct Spread {
-    u64 row[kNear];
-    u32 nbr[kNear], ent[kNear];
+    u64 row[kInShared];
+    u32 nbr[kInShared], ent[kInShared];
     u32 sums[kThreads / kWarp];
     u32 skip, from, to, scratch;
 };
@@ -31,25 +31,25 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
     if (s.skip) return;
     u32 n = sumWill(p, s.sums, a, b, 0);
     sumOps(p, s.sums, s.from, s.to, 0);
-    if (n > kNear && threadInBlock() == 0) {
+    if (n > kInShared && threadInBlock() == 0) {
         s.scratch = add(&p.control->scratch, n);
         s.skip = (u64)s.scratch + n > p.scratchSize;
         if (s.skip) exchange(&p.control->rebuild, 1);
     }
     blockSync();
     if (s.skip) return;
-    u64* row = n > kNear ? p.scratchRow + s.scratch : s.row;
-    u32* nbr = n > kNear ? p.scratchNbr + s.scratch : s.nbr;
-    u32* ent = n > kNear ? p.scratchEnt + s.scratch : s.ent;
+    u64* row = n > kInShared ? p.scratchRow + s.scratch : s.row;
+    u32* nbr = n > kInShared ? p.scratchNbr + s.scratch : s.nbr;
+    u32* ent = n > kInShared ? p.scratchEnt + s.scratch : s.ent;
     for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
         u32 have = p.a.count[leaf];
         OpRange r = have != p.a.will[leaf] ? p.range[leaf] : OpRange{0, 0};  // others have been merged
-        for (u32 place = laneId(); place < have; place += kWarp) {
-            u32 to = movesTo(p, leaf, r, place);
+        for (u32 position = laneId(); position < have; position += kWarp) {
+            u32 to = movesTo(p, leaf, r, position);
             if (to == kNone) continue;
-            row[to] = p.a.row[leaf * kLeaf + place];
-            nbr[to] = p.a.nbr[leaf * kLeaf + place];
-            ent[to] = p.a.ent[leaf * kLeaf + place];
+            row[to] = p.a.row[leaf * kLeaf + position];
+            nbr[to] = p.a.nbr[leaf * kLeaf + position];
+            ent[to] = p.a.ent[leaf * kLeaf + position];
         }
     }
     for (u32 i = s.from + threadInBlock(); i < s.to; i += kThreads) {

@@ -42,7 +42,7 @@ struct Graph {
     const u32* label;   // by vertex
     u32 words;
     u32 dirs;           // 1 in an undirected graph
-    u32 nearBits;       // of a kind, for the neighbour's label
+    u32 nbrBits;       // of a kind, for the neighbour's label
     u32 sees;           // Sees
     u32 old, unused;    // old 1: of kView, the graph before the batch
 };
@@ -54,18 +54,18 @@ FN u64 rowOf(u32 v, u32 dir, u32 kind) { return (u64)v << 32 | dir * kDirection 
 FN u32 kindOfRow(u64 row) { return (u32)row & 0x7fffffffu; }
 FN u32 dirOfRow(u64 row) { return (u32)row >> 31; }
 
-// nearOf returns what of a neighbour's label is in a kind: all of it, unless there are more labels than bits. Then
+// nbrPart returns what of a neighbour's label is in a kind: all of it, unless there are more labels than bits. Then
 // some share a kind.
-FN u32 nearOf(u32 label, u32 nearBits) { return label & ((1u << nearBits) - 1); }
+FN u32 nbrPart(u32 label, u32 nbrBits) { return label & ((1u << nbrBits) - 1); }
 
-FN u32 kindOf(u32 label, u32 near, u32 nearBits) { return label << nearBits | nearOf(near, nearBits); }
+FN u32 kindOf(u32 label, u32 nbrLabel, u32 nbrBits) { return label << nbrBits | nbrPart(nbrLabel, nbrBits); }
 
 // edgeLabel returns the label of the edge of an entry of a row.
-FN u32 edgeLabel(const Graph& g, u64 row) { return kindOfRow(row) >> g.nearBits; }
+FN u32 edgeLabel(const Graph& g, u64 row) { return kindOfRow(row) >> g.nbrBits; }
 
 // rowTo returns the row, like another one but for the kind of neighbour, that has vertex w.
 FN u64 rowTo(const Graph& g, u64 row, u32 w) {
-    return row >> g.nearBits << g.nearBits | nearOf(g.label[w], g.nearBits);
+    return row >> g.nbrBits << g.nbrBits | nbrPart(g.label[w], g.nbrBits);
 }
 
 // sideOf tells entries of a vertex and direction from others.

@@ -39,7 +39,7 @@ const (
 // graph before the batch.
 type Graph struct {
 	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
-	Words, Dirs, NearBits                                              uint32
+	Words, Dirs, NbrBits                                               uint32
 	Sees, Old, _                                                       uint32
 }
 
@@ -55,9 +55,9 @@ const (
 
 // Back is a back edge of a step.
 type Back struct {
-	From, To               uint32 // places: how many vertices are mapped before
+	From, To               uint32 // positions: the number of vertices mapped before
 	Label, Dir, Edge, Rule uint32
-	Near                   uint32 // the other's label, or AnyLabel
+	NbrLabel               uint32 // the other's label, or AnyLabel
 }
 
 // Label and direction of a loose back edge, which may have several images between two vertices.
@@ -74,14 +74,14 @@ const (
 	RuleInView
 )
 
-// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of places and of edges
+// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of positions and of edges
 // are bit masks. See plan.cuh.
 type Step struct {
-	Vertex, Place             uint32
-	Mask, Apart               uint64
-	Word, Clash, Above, Below uint32
-	Back, Backs, Own          uint32
-	After, Before             uint32
+	Vertex, Position              uint32
+	Mask, Apart                   uint64
+	Word, Conflicts, Above, Below uint32
+	Back, Backs, Own              uint32
+	After, Before                 uint32
 }
 
 // Leaf is a group of alike leaves: the step of one of them, how many there are, and their column of the memo.
@@ -159,18 +159,18 @@ type Memo struct {
 }
 
 // TaskQueue is where warps take work from: Tasks tasks, Take at a time, for Slice turns a launch; none once more than
-// Closing rows are in the ring. Mailing 0 and Steal 0 keep work from going between blocks, and inside of one.
+// Closing rows are in the row buffer. Mailing 0 and Steal 0 keep work from going between blocks, and inside of one.
 type TaskQueue struct {
 	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
 	Tasks, Take, Mailing, Steal, Slice, Closing                    uint32
 }
 
-// Output is where results go: totals and Stop by request, and rows of Stride words in a ring, which is full with
-// RingRows of them.
+// Output is where results are written: Tally and Stop by request, and rows of Stride words in Buffer, which is full at
+// Capacity rows.
 type Output struct {
-	Tally, Stop, Ring Ptr
-	RingRows          uint64
-	Stride, _         uint32
+	Tally, Stop, Buffer Ptr
+	Capacity            uint64
+	Stride, _           uint32
 }
 
 // Search is the parameters of the kernels that search.

@@ -65,7 +65,8 @@ var sources = []source{
 		types:  []shared{{"Sort", sortParams{}}}},
 	{name: "rows.cuh",
 		values: []value{{"kRowThreads", rowThreads}, {"kMaxStride", MaxStride}, {"kMaxFields", maxFields}},
-		types: []shared{{"RowBits", rowBits{}}, {"RowKeys", rowKeys{}}, {"RowBounds", rowBounds{}}, {"Place", Place{}},
+		types: []shared{{"RowBits", rowBits{}}, {"RowKeys", rowKeys{}}, {"RowBounds", rowBounds{}},
+			{"Destination", Destination{}},
 			{"RowGather", rowGather{}}}},
 	{name: "gpma.cuh",
 		values: []value{{"kThreads", flatThreads}, {"kTile", scanTile}, {"kOut", Out}},
@@ -89,7 +90,7 @@ const layoutsHead = `// What the CUDA sources share with Go, as Go has it: each 
 #define ASSERT_SIZE(T, size) static_assert(sizeof(T) == size, #T " has another size in Go")
 #define ASSERT_FIELD(T, field, offset, size)                                      \
     static_assert(__builtin_offsetof(T, field) == offset && sizeof(T::field) == size, \
-                  #T "." #field " has another place or size in Go")
+                  #T "." #field " has another offset or size in Go")
 `
 
 // layouts returns the content of layouts.cuh.

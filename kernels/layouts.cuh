@@ -7,7 +7,7 @@
 #define ASSERT_SIZE(T, size) static_assert(sizeof(T) == size, #T " has another size in Go")
 #define ASSERT_FIELD(T, field, offset, size)                                      \
     static_assert(__builtin_offsetof(T, field) == offset && sizeof(T::field) == size, \
-                  #T "." #field " has another place or size in Go")
+                  #T "." #field " has another offset or size in Go")
 
 // device.cuh
 #define LAYOUT_device \
@@ -35,7 +35,7 @@
     ASSERT_FIELD(Graph, label, 72, 8); \
     ASSERT_FIELD(Graph, words, 80, 4); \
     ASSERT_FIELD(Graph, dirs, 84, 4); \
-    ASSERT_FIELD(Graph, nearBits, 88, 4); \
+    ASSERT_FIELD(Graph, nbrBits, 88, 4); \
     ASSERT_FIELD(Graph, sees, 92, 4); \
     ASSERT_FIELD(Graph, old, 96, 4);
 
@@ -61,14 +61,14 @@
     ASSERT_FIELD(Back, dir, 12, 4); \
     ASSERT_FIELD(Back, edge, 16, 4); \
     ASSERT_FIELD(Back, rule, 20, 4); \
-    ASSERT_FIELD(Back, near, 24, 4); \
+    ASSERT_FIELD(Back, nbrLabel, 24, 4); \
     ASSERT_SIZE(Step, 64); \
     ASSERT_FIELD(Step, vertex, 0, 4); \
-    ASSERT_FIELD(Step, place, 4, 4); \
+    ASSERT_FIELD(Step, position, 4, 4); \
     ASSERT_FIELD(Step, mask, 8, 8); \
     ASSERT_FIELD(Step, apart, 16, 8); \
     ASSERT_FIELD(Step, word, 24, 4); \
-    ASSERT_FIELD(Step, clash, 28, 4); \
+    ASSERT_FIELD(Step, conflicts, 28, 4); \
     ASSERT_FIELD(Step, above, 32, 4); \
     ASSERT_FIELD(Step, below, 36, 4); \
     ASSERT_FIELD(Step, back, 40, 4); \
@@ -154,8 +154,8 @@
     ASSERT_SIZE(Output, 40); \
     ASSERT_FIELD(Output, tally, 0, 8); \
     ASSERT_FIELD(Output, stop, 8, 8); \
-    ASSERT_FIELD(Output, ring, 16, 8); \
-    ASSERT_FIELD(Output, ringRows, 24, 8); \
+    ASSERT_FIELD(Output, buffer, 16, 8); \
+    ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
     ASSERT_SIZE(Search, 288); \
     ASSERT_FIELD(Search, graph, 0, 104); \
@@ -253,15 +253,15 @@
     ASSERT_FIELD(RowBounds, shift, 20, 4); \
     ASSERT_FIELD(RowBounds, group, 24, 4); \
     ASSERT_FIELD(RowBounds, mask, 28, 4); \
-    ASSERT_SIZE(Place, 16); \
-    ASSERT_FIELD(Place, word, 0, 8); \
-    ASSERT_FIELD(Place, first, 8, 4); \
-    ASSERT_FIELD(Place, width, 12, 4); \
+    ASSERT_SIZE(Destination, 16); \
+    ASSERT_FIELD(Destination, word, 0, 8); \
+    ASSERT_FIELD(Destination, first, 8, 4); \
+    ASSERT_FIELD(Destination, width, 12, 4); \
     ASSERT_SIZE(RowGather, 48); \
     ASSERT_FIELD(RowGather, rows, 0, 8); \
     ASSERT_FIELD(RowGather, order, 8, 8); \
     ASSERT_FIELD(RowGather, out, 16, 8); \
-    ASSERT_FIELD(RowGather, place, 24, 8); \
+    ASSERT_FIELD(RowGather, destination, 24, 8); \
     ASSERT_FIELD(RowGather, n, 32, 4); \
     ASSERT_FIELD(RowGather, stride, 36, 4); \
     ASSERT_FIELD(RowGather, width, 40, 4);
@@ -344,7 +344,7 @@
     ASSERT_FIELD(Gpma, to, 380, 4); \
     ASSERT_FIELD(Gpma, whole, 384, 4); \
     ASSERT_FIELD(Gpma, wide, 388, 4); \
-    ASSERT_FIELD(Gpma, nearBits, 392, 4); \
-    ASSERT_FIELD(Gpma, nearUsed, 396, 4); \
+    ASSERT_FIELD(Gpma, nbrBits, 392, 4); \
+    ASSERT_FIELD(Gpma, nbrUsed, 396, 4); \
     ASSERT_FIELD(Gpma, first, 400, 4); \
     ASSERT_FIELD(Gpma, label, 408, 8);

@@ -3,10 +3,10 @@
 #pragma once
 #include "device.cuh"
 
-// Sets of places are masks of 32 bits, sets of back edges of 64.
+// Sets of positions are masks of 32 bits, sets of back edges of 64.
 constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
 constexpr u32 kMaxSteps = kMaxBacks + 1;  // every step but the first maps an edge, too, or nothing else
-// the anchor's place among the images of back edges: with an anchor they are fewer
+// the anchor's position among the images of back edges: with an anchor they are fewer
 constexpr u32 kAnchorAt = kMaxBacks - 1;
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
@@ -23,9 +23,9 @@ constexpr u32 kAnyLabel = 0xffffffffu;  // a label, also of a vertex
 constexpr u32 kEither = 2;              // a direction
 
 struct Back {
-    u32 from, to;  // places of the vertex mapped earlier and of the other
+    u32 from, to;  // positions of the vertex mapped earlier and of the other
     u32 label, dir, edge, rule;
-    u32 near;      // label of the other
+    u32 nbrLabel;  // label of the other
 };
 
 // Step maps a pattern vertex, which must have an image along each of its back edges. The first of these, own, get
@@ -33,16 +33,16 @@ struct Back {
 // loose ones, and those whose images have to differ from that of a parallel edge. A single back edge that is loose is
 // the vertex's own: then the step chooses pairs of vertex and edge.
 //
-// A vertex's place is the number of vertices that are mapped before it.
+// A vertex's position is the number of vertices that are mapped before it.
 struct Step {
     u32 vertex;     // pattern vertex; kNone: an edge step
-    u32 place;      // vertices mapped before
+    u32 position;   // vertices mapped before
     u64 mask;       // of the candidate bits' word
     u64 apart;      // of an edge step: back edges, or the anchor, whose images must be others
     u32 word;
-    u32 clash;      // places whose vertices may coincide with this one's
-    u32 above;      // places whose vertices must have lower ids: symmetry
-    u32 below;      // places whose vertices must have higher ids
+    u32 conflicts;  // positions whose vertices may coincide with this one's
+    u32 above;      // positions whose vertices must have lower ids: symmetry
+    u32 below;      // positions whose vertices must have higher ids
     u32 back, backs, own;  // first and number of its back edges, and how many of them are its own
     // of an edge step: back edges whose images must come before and after its own, or kNone: symmetry
     u32 after, before;

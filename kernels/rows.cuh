@@ -72,8 +72,8 @@ FN void findBounds(const RowBounds& p) {
     }
 }
 
-// Place says where the rows of a group go.
-struct Place {
+// Destination says where the rows of a group go.
+struct Destination {
     u64 word;
     u32 first, width;
 };
@@ -82,7 +82,7 @@ struct RowGather {
     const u32* rows;
     const u32* order;
     u32* out;
-    const Place* place;  // by group; null: all rows have one width
+    const Destination* destination;  // by group; null: all rows have one width
     u32 n, stride;
     u32 width, unused;
 };
@@ -94,7 +94,7 @@ FN void gather(const RowGather& p) {
     for (u64 from = (u64)(blockOf() * warpsInBlock() + warpInBlock()) * kWarp; from < p.n; from += (u64)warps * kWarp) {
         u32 m = p.n - from < kWarp ? p.n - (u32)from : kWarp;
         u32 mine = lane < m ? p.order[from + lane] : 0;
-        if (p.place == nullptr) {
+        if (p.destination == nullptr) {
             u32* out = p.out + from * p.width;
             u32 r = lane / p.width, c = lane % p.width;
             for (u32 i = 0; i < p.width; i++) {
@@ -107,7 +107,7 @@ FN void gather(const RowGather& p) {
         }
         for (u32 r = 0; r < m; r++) {
             const u32* row = p.rows + (u64)shuffle(mine, r) * p.stride;
-            Place g = p.place[row[0]];
+            Destination g = p.destination[row[0]];
             u32* out = p.out + g.word + (from + r - g.first) * g.width;
             for (u32 c = lane; c < g.width; c += kWarp) out[c] = row[1 + c];
         }

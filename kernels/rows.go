@@ -19,8 +19,9 @@ type Rows struct {
 	Bits               Ptr  // of Stride words
 }
 
-// RowsBehind returns how many rows, of so many words and so many for each match, a warp may write behind the ring's
-// end: those that it is given when the ring is full, after which it parks, and what it has kept by then (emit.cuh).
+// RowsBehind returns the number of rows that a warp may write after the row buffer is full, which the buffer must have
+// room for: its last reservation, and the rows that it keeps in shared memory (emit.cuh). stride is the words of a row,
+// each the rows of a match.
 func RowsBehind(stride, each int) int {
 	kept := outWords / stride
 	return max(kept, warp*each) + kept
@@ -52,17 +53,17 @@ type rowBounds struct {
 	Group, Mask uint32
 }
 
-// Place says where the rows of a group go: the word of the first of them, which is the row First of the order, and
-// their width.
-type Place struct {
+// Destination says where the rows of a group go: the word of the first of them, which is the row First of the order,
+// and their width.
+type Destination struct {
 	Word         uint64
 	First, Width uint32
 }
 
 type rowGather struct {
-	Rows, Order, Out, Place Ptr
-	N, Stride               uint32
-	Width, _                uint32
+	Rows, Order, Out, Destination Ptr
+	N, Stride                     uint32
+	Width, _                      uint32
 }
 
 // RunRowBits finds in which bits the columns of rows differ, for RunRowOrder.
@@ -132,17 +133,17 @@ func RunRowBounds(q Queue, r Rows, o RowOrder, first Ptr) error {
 	return q.Launch("rowbounds", flat(q, r.N), rowThreads, BytesOf(&p))
 }
 
-// RunRowGather writes the rows in order, without their groups, all of one width or, where places are not 0, as these
-// say by group.
-func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, places Ptr) error {
+// RunRowGather writes the rows in order, without their groups, all of one width or, where destinations are not 0, as
+// these say by group.
+func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, destinations Ptr) error {
 	p := rowGather{
-		Rows:   r.Rows,
-		Order:  o.Order,
-		Out:    out,
-		Place:  places,
-		N:      uint32(r.N),
-		Stride: uint32(r.Stride),
-		Width:  uint32(width),
+		Rows:        r.Rows,
+		Order:       o.Order,
+		Out:         out,
+		Destination: destinations,
+		N:           uint32(r.N),
+		Stride:      uint32(r.Stride),
+		Width:       uint32(width),
 	}
 	return q.Launch("rowgather", flat(q, r.N), rowThreads, BytesOf(&p))
 }

@@ -47,14 +47,14 @@ func orderRows(t *testing.T, rng *rand.Rand, d kernels.Device, n int) {
 	}
 	var want []uint32
 	first := slices.Repeat([]uint32{kernels.None}, groups)
-	places := make([]kernels.Place, groups)
+	destinations := make([]kernels.Destination, groups)
 	// Rows with the same columns keep their order.
 	slices.SortStableFunc(rows, func(a, b []uint32) int { return slices.Compare(a[:1+columns], b[:1+columns]) })
 	for i, row := range rows {
 		g := row[0]
 		if first[g] == kernels.None {
 			first[g] = uint32(i)
-			places[g] = kernels.Place{Word: uint64(len(want)), First: uint32(i), Width: uint32(widths[g])}
+			destinations[g] = kernels.Destination{Word: uint64(len(want)), First: uint32(i), Width: uint32(widths[g])}
 		}
 		want = append(want, row[1:1+widths[g]]...)
 	}
@@ -72,7 +72,7 @@ func orderRows(t *testing.T, rng *rand.Rand, d kernels.Device, n int) {
 	out, at, where := memory(4*len(flat)), memory(4*groups), memory(16*groups)
 	must(t, d.Write(r.Rows, kernels.Bytes(flat)))
 	must(t, d.Write(at, kernels.Bytes(slices.Repeat([]uint32{kernels.None}, groups))))
-	must(t, d.Write(where, kernels.Bytes(places)))
+	must(t, d.Write(where, kernels.Bytes(destinations)))
 	q := newStream(t, d)
 	must(t, kernels.RunRowBits(q, r))
 	must(t, q.Sync())

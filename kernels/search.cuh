@@ -29,13 +29,13 @@ FN u32 seek(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     return i < end ? i : end;
 }
 
-// rangeOf returns N(v, dir, label), and of these the neighbours with label near, unless that is kAnyLabel.
-FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
+// rangeOf returns N(v, dir, label), and of these the neighbours with label nbrLabel, unless that is kAnyLabel.
+FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
     Span s = g.span[v * g.dirs + dir];
-    u32 kind = kindOf(label, near, g.nearBits), after = kind + 1;
-    if (near == kAnyLabel) {
-        kind = label << g.nearBits;
-        after = kind + (1u << g.nearBits);
+    u32 kind = kindOf(label, nbrLabel, g.nbrBits), after = kind + 1;
+    if (nbrLabel == kAnyLabel) {
+        kind = label << g.nbrBits;
+        after = kind + (1u << g.nbrBits);
     }
     if (s.begin == s.end || s.last < kind || s.first >= after) return Range{0, 0};
     u32 begin = s.first >= kind ? s.begin : seek(g, s.begin, s.end, rowOf(v, dir, kind));
@@ -44,8 +44,8 @@ FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
 }
 
 // labelled returns the slots of one label, or of all labels in one direction.
-FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
-    if (label != kAnyLabel) return rangeOf(g, v, dir, label, near);
+FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
+    if (label != kAnyLabel) return rangeOf(g, v, dir, label, nbrLabel);
     Span s = g.span[v * g.dirs + dir];
     return Range{s.begin, s.end};
 }
@@ -53,8 +53,9 @@ FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 near) {
 // reach returns the slots among which are those that a vertex offers to a back edge. Loose ones may have others
 // between them, of other labels.
 FN Range reach(const Graph& g, u32 v, const Back& b) {
-    if (b.dir != kEither) return labelled(g, v, b.dir, b.label, b.near);
-    Range out = labelled(g, v, 0, b.label, b.near), in = labelled(g, v, 1, b.label, b.near); // lie one after the other
+    if (b.dir != kEither) return labelled(g, v, b.dir, b.label, b.nbrLabel);
+    // in lies after out
+    Range out = labelled(g, v, 0, b.label, b.nbrLabel), in = labelled(g, v, 1, b.label, b.nbrLabel);
     if (out.begin == out.end) return in;
     return Range{out.begin, in.begin == in.end ? out.end : in.end};
 }
@@ -66,10 +67,11 @@ FN u32 slotAmong(const Graph& g, Range r, u32 w) {
     return i < r.end && g.row[i] == row && g.nbr[i] == w ? i : kNone;
 }
 
-// slotOf returns the slot of neighbour w in a range of one label, and of one kind unless near is kAnyLabel; or kNone.
-FN u32 slotOf(const Graph& g, Range r, u32 w, u32 near) {
+// slotOf returns the slot of neighbour w in a range of one label, and of one kind unless nbrLabel is kAnyLabel; or
+// kNone.
+FN u32 slotOf(const Graph& g, Range r, u32 w, u32 nbrLabel) {
     if (r.begin == r.end) return kNone;
-    if (near == kAnyLabel) return slotAmong(g, r, w);
+    if (nbrLabel == kAnyLabel) return slotAmong(g, r, w);
     u32 lo = r.begin / kLeaf, hi = (r.end - 1) / kLeaf;
     while (lo < hi) {
         u32 mid = (lo + hi + 1) / 2;
@@ -92,14 +94,14 @@ FN u32 slotOf(const Graph& g, Range r, u32 w, u32 near) {
 
 // find returns the entry of neighbour w in what a vertex offers to a back edge that is not loose, or kNone.
 FN u32 find(const Graph& g, Range r, u32 w, const Back& b) {
-    u32 slot = slotOf(g, r, w, b.near);
+    u32 slot = slotOf(g, r, w, b.nbrLabel);
     return slot == kNone ? kNone : g.ent[slot];
 }
 
 // entryTo returns the entry of neighbour w that a vertex offers to a back edge that is not loose, or kNone.
 FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     Span s = g.span[v * g.dirs + b.dir];
-    u32 kind = kindOf(b.label, b.near == kAnyLabel ? g.label[w] : b.near, g.nearBits);
+    u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
     if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;
     u64 row = rowOf(v, b.dir, kind);
     u32 i = seek(g, s.begin, s.end, row, w);
@@ -116,14 +118,14 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
         }
         u64 row = g.row[at];
         if (label != kAnyLabel && edgeLabel(g, row) != label) {
-            u64 next = row - kindOfRow(row) + (label << g.nearBits); // of this direction
+            u64 next = row - kindOfRow(row) + (label << g.nbrBits); // of this direction
             at = seek(g, at, end, next > row ? next : next + kDirection);
             continue;
         }
         u64 to = rowTo(g, row, w);
         at = seek(g, at, end, to, w);
         if (at == end || (g.row[at] == to && g.nbr[at] == w)) return at;
-        at = seek(g, at, end, ((row >> g.nearBits) + 1) << g.nearBits);
+        at = seek(g, at, end, ((row >> g.nbrBits) + 1) << g.nbrBits);
     }
     return end;
 }

@@ -96,7 +96,7 @@ FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 f
             const Back& b = q.back[st.back];
             ok = w == s.m[b.to] && admitsSlot(g, s.net, b, slot) && admitsImage(g, s, st, b, slot);
         } else {
-            ok = admits(g, st, w, [&](u32 place) { return s.m[place]; }) && joined(g, s, q, st, best, slot, w);
+            ok = admits(g, st, w, [&](u32 position) { return s.m[position]; }) && joined(g, s, q, st, best, slot, w);
         }
     }
     warpSync();
@@ -129,7 +129,7 @@ FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u
         bool ok = t < total && slot % kLeaf < g.count[slot / kLeaf];
         steps += popcount(vote(ok));
         u32 hits = vote(ok && passes(g, st, g.nbr[slot]) && admitsSlot(g, net, b, slot));
-        // This lane's vertex has the places from start to sum, of the 32 from here on.
+        // This lane's vertex has the positions from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
     }

@@ -62,9 +62,9 @@ FN u32 peers(u32 digit) {
     return same;
 }
 
-// rankTile finds the place of every item in the tile in order of its digits, and returns the number of items with digit
+// rankTile finds the rank of every item in the tile in order of its digits, and returns the number of items with digit
 // threadInBlock().
-FN u32 rankTile(SortBlock& s, const u32 (&digit)[kSortItems], u32 (&place)[kSortItems]) {
+FN u32 rankTile(SortBlock& s, const u32 (&digit)[kSortItems], u32 (&rank)[kSortItems]) {
     u32* count = s.count[warpInBlock()];
     for (u32 d = laneId(); d < kDigits; d += kWarp) count[d] = 0;
     warpSync();
@@ -72,7 +72,7 @@ FN u32 rankTile(SortBlock& s, const u32 (&digit)[kSortItems], u32 (&place)[kSort
     for (u32 i = 0; i < kSortItems; i++) {
         u32 same = peers(digit[i]), before = count[digit[i]];
         warpSync();
-        place[i] = before + popcount(same & lanesBelow());
+        rank[i] = before + popcount(same & lanesBelow());
         if ((same & lanesBelow()) == 0) count[digit[i]] = before + popcount(same);
         warpSync();
     }
@@ -86,7 +86,7 @@ FN u32 rankTile(SortBlock& s, const u32 (&digit)[kSortItems], u32 (&place)[kSort
     s.start[d] = scanBlock(s, total);
     blockSync();
 #pragma unroll
-    for (u32 i = 0; i < kSortItems; i++) place[i] += s.start[digit[i]] + count[digit[i]];
+    for (u32 i = 0; i < kSortItems; i++) rank[i] += s.start[digit[i]] + count[digit[i]];
     return total;
 }
 
@@ -132,7 +132,7 @@ FN void scatter(const Sort& p, SortBlock& s) {
     partOf(p, begin, end);
     u32 lower = scanBlock(s, p.counts[kDigits * gridBlocks() + t]);
     s.base[t] = lower + p.counts[t * gridBlocks() + blockOf()];
-    u32 digit[kSortItems], place[kSortItems], to[kSortItems];
+    u32 digit[kSortItems], rank[kSortItems], to[kSortItems];
     for (u32 tile = begin; tile < end; tile += kSortTile) {
         u32 n = end - tile < kSortTile ? end - tile : kSortTile;
         u64 key[kSortItems];
@@ -144,9 +144,9 @@ FN void scatter(const Sort& p, SortBlock& s) {
             value[i] = real ? p.values[tile + itemOf(i)] : 0;
             digit[i] = real ? digitOf(key[i], p.shift, p.bits) : kDigits - 1;
         }
-        u32 total = rankTile(s, digit, place);
+        u32 total = rankTile(s, digit, rank);
 #pragma unroll
-        for (u32 i = 0; i < kSortItems; i++) s.key[place[i]] = key[i];
+        for (u32 i = 0; i < kSortItems; i++) s.key[rank[i]] = key[i];
         blockSync();
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) {
@@ -159,7 +159,7 @@ FN void scatter(const Sort& p, SortBlock& s) {
         }
         blockSync();
 #pragma unroll
-        for (u32 i = 0; i < kSortItems; i++) s.value[place[i]] = value[i];
+        for (u32 i = 0; i < kSortItems; i++) s.value[rank[i]] = value[i];
         blockSync();
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) {
@@ -174,7 +174,7 @@ FN void scatter(const Sort& p, SortBlock& s) {
 // sortTile does all passes over what is one tile.
 FN void sortTile(const Sort& p, SortBlock& s) {
     u64 key[kSortItems];
-    u32 value[kSortItems], digit[kSortItems], place[kSortItems];
+    u32 value[kSortItems], digit[kSortItems], rank[kSortItems];
 #pragma unroll
     for (u32 i = 0; i < kSortItems; i++) {
         bool real = itemOf(i) < p.n;
@@ -185,15 +185,15 @@ FN void sortTile(const Sort& p, SortBlock& s) {
         u32 bits = p.bits - shift < 8 ? p.bits - shift : 8;
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) digit[i] = itemOf(i) < p.n ? digitOf(key[i], shift, bits) : kDigits - 1;
-        rankTile(s, digit, place);
+        rankTile(s, digit, rank);
 #pragma unroll
-        for (u32 i = 0; i < kSortItems; i++) s.key[place[i]] = key[i];
+        for (u32 i = 0; i < kSortItems; i++) s.key[rank[i]] = key[i];
         blockSync();
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) key[i] = s.key[itemOf(i)];
         blockSync();
 #pragma unroll
-        for (u32 i = 0; i < kSortItems; i++) s.value[place[i]] = value[i];
+        for (u32 i = 0; i < kSortItems; i++) s.value[rank[i]] = value[i];
         blockSync();
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) value[i] = s.value[itemOf(i)];

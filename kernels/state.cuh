@@ -22,9 +22,9 @@ struct State {
     u32 program, net, request;
     u32 floor, depth;  // levels that are the warp's: floor to depth
     u32 group;         // of its task
-    // pieces of extendTwo's list that are done, of the candidates that the frame of depth comes to next
+    // chunks of extendTwo's list that are done, of the candidates that the frame of depth comes to next
     u32 skip;
-    u32 m[kMaxVertices];       // by place: data vertex
+    u32 m[kMaxVertices];       // by position: data vertex
     u32 edge[kMaxBacks];       // by back edge, and at kAnchorAt: data edge; when they are kept
     Range range[kMaxBacks];    // by back edge: what its data vertex offers, for the levels up to depth
     Frame frame[kMaxSteps];
@@ -55,7 +55,7 @@ struct Tally {
 // Control is shared by all warps, and by the launches of one search. What many look at lies apart, in lines of the
 // cache of its own.
 struct Control {
-    u64 used;    // rows of the ring, and behind its end
+    u64 used;    // reserved rows of the row buffer; may exceed its capacity
     u32 apart[30];
     u32 next;    // task
     u32 apartToo[31];
@@ -100,15 +100,15 @@ struct TaskQueue {
     u32 mailing;       // 0: no work goes between blocks
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
-    u32 closing;       // with more rows in the ring no more tasks are taken; kNone: whatever there are
+    u32 closing;       // when the row buffer has more rows, no more tasks are taken; kNone: no limit
 };
 
-// Output is where results go: totals by request, and rows in a ring.
+// Output is where results are written: totals by request, and rows in the row buffer.
 struct Output {
     Tally* tally;      // by request
     u32* stop;         // by request: a match was found and one was asked for
-    u32* ring;
-    u64 ringRows;      // with which it is full; there is room for more
+    u32* buffer;       // rows
+    u64 capacity;      // rows at which the buffer is full; there are spare rows after them
     u32 stride;        // words of a row
     u32 unused;
 };

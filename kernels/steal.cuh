@@ -2,7 +2,7 @@
 #pragma once
 #include "state.cuh"
 
-// chunks returns how many pieces of 32 slots are left in a frame.
+// chunks returns how many chunks of 32 slots are left in a frame.
 FN u32 chunks(const Frame& f) {
     return f.next < f.end ? (f.end - (f.next & ~(kWarp - 1)) + kWarp - 1) / kWarp : 0;
 }
@@ -12,7 +12,7 @@ FN u32 chunks(const Frame& f) {
 FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     u32 lane = laneId();
     const Step& st = q.step[level];
-    if (lane < st.place) t.m[lane] = s.m[lane];
+    if (lane < st.position) t.m[lane] = s.m[lane];
     for (u32 k = lane; q.keep != 0 && k < st.back; k += kWarp) t.edge[k] = s.edge[k];
     for (u32 k = st.back + lane; st.vertex != kNone && k < st.back + st.backs; k += kWarp) t.range[k] = s.range[k];
     if (lane == 0) {

@@ -20,7 +20,7 @@ struct RowBlock {
 // the tests that a lane can make alone: the filter and the constraints between the vertices that the task maps. base
 // is tasks when there are none, or no more are to be taken.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
-    // a ring has fewer than 2^32 rows
+    // a row buffer has fewer than 2^32 rows
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
     bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.queue.closing) != 0;
     base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);

@@ -79,7 +79,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// minRows is the minimum number of rows in the ring: those of 32 lanes, and some.
+// minRows is the minimum number of rows in the row buffer: those of 32 lanes, and some.
 const minRows = 64
 
 // Backend implements matcher.Backend.

@@ -10,14 +10,14 @@ import (
 // chunkBytes is the size of each of the two host buffers to which rows are copied.
 const chunkBytes = 16 << 20
 
-// orderer sorts rows on the device and copies them to the host. It holds the ring of found rows, two buffers of sorted
-// rows, so that one wave is copied while the next is sorted, and the scratch memory of the sort. Searches and sorts
-// follow each other on the runner's stream; copies run concurrently on a stream of their own.
+// orderer sorts rows on the device and copies them to the host. It holds the row buffer of searches, two buffers of
+// sorted rows, so that one wave is copied while the next is sorted, and the scratch memory of the sort. Searches and
+// sorts follow each other on the runner's stream; copies run concurrently on a stream of their own.
 type orderer struct {
 	dev    kernels.Device
 	memory int
 
-	arena, work, bits, first, place device.Buffer
+	arena, work, bits, first, destination device.Buffer
 
 	stream   *stagedStream // the runner's
 	down     kernels.Stream
@@ -37,7 +37,7 @@ func (o *orderer) init(dev kernels.Device, memory int) {
 }
 
 func (o *orderer) buffers() []*device.Buffer {
-	return []*device.Buffer{&o.arena, &o.work, &o.bits, &o.first, &o.place}
+	return []*device.Buffer{&o.arena, &o.work, &o.bits, &o.first, &o.destination}
 }
 
 func (o *orderer) Free() error {
@@ -100,8 +100,8 @@ func (o *orderer) open() (err error) {
 	return err
 }
 
-// rowBytes returns the memory for a row of a number of words: in the ring, twice as key and row number, and in two
-// output buffers.
+// rowBytes returns the memory for a row of a number of words: in the row buffer, twice as key and row number, and in
+// two output buffers.
 func rowBytes(stride int) int { return 4*stride + 2*(8+4) + 2*4*max(stride-1, 0) }
 
 // begin divides the memory for the rows of a job. s is the stream of its searches.
@@ -119,7 +119,7 @@ func (o *orderer) begin(j *job, s *stagedStream) error {
 		total += (bytes + line - 1) &^ (line - 1)
 		return at
 	}
-	ring := take(4 * j.stride * rows)
+	buffer := take(4 * j.stride * rows)
 	var keys, values, out [2]int
 	for i := range 2 {
 		keys[i], values[i], out[i] = take(8*rows), take(4*rows), take(4*(j.stride-1)*rows)
@@ -128,8 +128,8 @@ func (o *orderer) begin(j *job, s *stagedStream) error {
 		return err
 	}
 	at := func(offset int) kernels.Ptr { return o.arena.Ptr + kernels.Ptr(offset) }
-	j.ring = at(ring)
-	o.rows = kernels.Rows{Rows: j.ring, Stride: j.stride, Columns: j.columns, Bits: o.bits.Ptr,
+	j.buffer = at(buffer)
+	o.rows = kernels.Rows{Rows: j.buffer, Stride: j.stride, Columns: j.columns, Bits: o.bits.Ptr,
 		Sort: kernels.Sort{Work: o.work.Ptr}}
 	for i := range 2 {
 		o.rows.Sort.Keys[i], o.rows.Sort.Values[i], o.out[i] = at(keys[i]), at(values[i]), at(out[i])
@@ -146,8 +146,8 @@ func (o *orderer) settle() error {
 	return err
 }
 
-// sort sorts n rows of the ring into an output buffer and returns the runs of their groups. widths has the width of the
-// rows of each group.
+// sort sorts n rows of the row buffer into an output buffer and returns the runs of their groups. widths has the width
+// of the rows of each group.
 func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, error) {
 	r := o.rows
 	r.N = n
@@ -197,14 +197,14 @@ func (o *orderer) sort(wait func() error, n int, out int, widths []int) ([]run, 
 	if err := o.stream.read(fetch{kernels.Bytes(first), o.first.Ptr}); err != nil {
 		return nil, err
 	}
-	runs, places, err := runsOf(first, widths, n)
+	runs, destinations, err := runsOf(first, widths, n)
 	if err != nil || uniform {
 		return runs, err
 	}
-	if err := o.stream.Put(&o.place, kernels.Bytes(places)); err != nil {
+	if err := o.stream.Put(&o.destination, kernels.Bytes(destinations)); err != nil {
 		return nil, err
 	}
-	if err := kernels.RunRowGather(o.stream.q, r, order, o.out[out], 0, o.place.Ptr); err != nil {
+	if err := kernels.RunRowGather(o.stream.q, r, order, o.out[out], 0, o.destination.Ptr); err != nil {
 		return nil, err
 	}
 	return runs, wait()
@@ -216,9 +216,9 @@ type run struct {
 }
 
 // runsOf makes runs from the first rows of the groups, and sets the destination of each group.
-func runsOf(first []uint32, widths []int, n int) ([]run, []kernels.Place, error) {
+func runsOf(first []uint32, widths []int, n int) ([]run, []kernels.Destination, error) {
 	var runs []run
-	places := make([]kernels.Place, len(first))
+	destinations := make([]kernels.Destination, len(first))
 	word, row := 0, 0 // of the current group
 	for g, at := range first {
 		if at == kernels.None {
@@ -232,12 +232,12 @@ func runsOf(first []uint32, widths []int, n int) ([]run, []kernels.Place, error)
 			return nil, nil, badOutput("groups out of order")
 		}
 		row = int(at)
-		places[g] = kernels.Place{Word: uint64(word), First: at, Width: uint32(widths[g])}
+		destinations[g] = kernels.Destination{Word: uint64(word), First: at, Width: uint32(widths[g])}
 		runs = append(runs, run{group: g, width: widths[g]})
 	}
 	if len(runs) == 0 {
 		return nil, nil, badOutput("%d rows of no group", n)
 	}
 	runs[len(runs)-1].rows = n - row
-	return runs, places, nil
+	return runs, destinations, nil
 }

@@ -11,8 +11,8 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// pass searches the tasks in runner.task, in one launch or several: a launch ends early when the ring is full or a warp
-// has made its turns.
+// pass searches the tasks in runner.task, in one launch or several: a launch ends early when the row buffer is full or
+// a warp has made its turns.
 type pass struct {
 	run   *runner
 	job   *job
@@ -40,8 +40,8 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		Queue: kernels.TaskQueue{Task: r.task.Ptr, Net: j.net, Control: r.control.Ptr, Parked: r.parked.Ptr,
 			Box: r.box.Ptr, Mail: r.mail.Ptr, Tasks: uint32(n),
 			Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))), Slice: uint32(r.opt.Slice), Closing: kernels.None},
-		Output: kernels.Output{Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Ring: j.ring,
-			RingRows: uint64(j.room), Stride: uint32(j.stride)},
+		Output: kernels.Output{Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Buffer: j.buffer,
+			Capacity: uint64(j.room), Stride: uint32(j.stride)},
 	}
 	p := &s.p
 	for _, turns := range []int{r.turns, j.meter.turns()} {
@@ -90,9 +90,9 @@ func (r *runner) blocks(s *pass) error {
 	return r.stream.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 
-// launch runs the search until it is done, the ring is full, or the warps have made their turns. In the last two cases
-// the warps park their state, and the next launch continues. wait, if not nil, is called after the kernels are queued
-// and returns when the stream is idle. After an error, work may still be running on the stream.
+// launch runs the search until it is done, the row buffer is full, or the warps have made their turns. In the last two
+// cases the warps park their state, and the next launch continues. wait, if not nil, is called after the kernels are
+// queued and returns when the stream is idle. After an error, work may still be running on the stream.
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
 	if err := ctx.Err(); err != nil {
@@ -152,9 +152,9 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	return nil
 }
 
-// part runs the search until the ring is full or the search is done, and returns the number of rows in the ring. The
-// next part overwrites them. Once the ring holds more than Closing rows, the kernels take no further tasks: the pass
-// ends with the last anchor of which a task was taken.
+// part runs the search until the row buffer is full or the search is done, and returns the number of rows in the row
+// buffer. The next part overwrites them. Once the row buffer holds more than Closing rows, the kernels take no further
+// tasks: the pass ends with the last anchor of which a task was taken.
 func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task) (rows int, err error) {
 	for {
 		if err := s.launch(ctx, wait); err != nil {
@@ -179,7 +179,7 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 	}
 }
 
-// full reports whether the ring must be emptied before the next launch.
+// full reports whether the row buffer must be emptied before the next launch.
 func (s *pass) full() bool { return int(s.c.Used) > s.job.room }
 
 // idle reports whether all tasks that were taken are complete.
@@ -231,13 +231,13 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 	return err
 }
 
-// drain reads the rows in the ring and hands them to found.
+// drain reads the rows in the row buffer and hands them to found.
 func (r *runner) drain(j *job, rows int) error {
 	if rows == 0 {
 		return nil
 	}
 	data := make([]uint32, rows*j.stride)
-	if err := r.dev.Read(kernels.Bytes(data), j.ring); err != nil {
+	if err := r.dev.Read(kernels.Bytes(data), j.buffer); err != nil {
 		return err
 	}
 	for row := range slices.Chunk(data, j.stride) {

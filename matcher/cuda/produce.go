@@ -25,7 +25,7 @@ const (
 // errGone ends a producer whose consumer has ended.
 var errGone = errors.New("the consumer has ended")
 
-// producer searches waves and sorts their rows. A wave whose rows fill the ring is sorted in parts.
+// producer searches waves and sorts their rows. A wave whose rows fill the row buffer is sorted in parts.
 type producer struct {
 	*waves
 	ctx            context.Context
@@ -54,8 +54,8 @@ func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) erro
 }
 
 // wave searches tasks from the first on and returns the number that it has done. It stops early, but not within an
-// anchor, when the ring is nearly full. With slowStart, a wave of several anchors whose rows fill the ring is given up
-// (0 is returned) and repeated with fewer tasks, because many of its rows may not be wanted.
+// anchor, when the row buffer is nearly full. With slowStart, a wave of several anchors whose rows fill the row buffer
+// is given up (0 is returned) and repeated with fewer tasks, because many of its rows may not be wanted.
 func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err error) {
 	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
@@ -97,8 +97,8 @@ func (p *producer) beyond(end uint32) error {
 	return errGone
 }
 
-// order sorts the rows in the ring and yields them as one part of a wave. more is true if it is not the last part. end
-// is the net edge after those of the wave.
+// order sorts the rows in the row buffer and yields them as one part of a wave. more is true if it is not the last
+// part. end is the net edge after those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
 	if p.trace.Drops(device.Searched) {
 		return nil

@@ -169,9 +169,9 @@ type compiler struct {
 }
 
 // step appends an empty step.
-func (c *compiler) step(place int) *kernels.Step {
+func (c *compiler) step(position int) *kernels.Step {
 	s := &c.k.Step[c.k.Steps]
-	*s = kernels.Step{Vertex: kernels.None, Place: uint32(place), Back: c.backs, After: kernels.None,
+	*s = kernels.Step{Vertex: kernels.None, Position: uint32(position), Back: c.backs, After: kernels.None,
 		Before: kernels.None}
 	c.k.Steps++
 	return s
@@ -185,7 +185,7 @@ func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	s.Vertex, s.Word, s.Mask = uint32(from.Vertex), word, mask
 	for j := range i {
 		if c.p.MustDiffer[from.Vertex]>>c.o.Steps[j].Vertex&1 != 0 {
-			s.Clash |= 1 << j
+			s.Conflicts |= 1 << j
 		}
 	}
 	if c.symmetric {
@@ -228,14 +228,14 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 	}
 	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir,
 		Edge: uint32(b.Edge),
-		Rule: c.rule(b.Edge), Near: uint32(c.p.VertexLabels[c.o.Steps[to].Vertex])}
+		Rule: c.rule(b.Edge), NbrLabel: uint32(c.p.VertexLabels[c.o.Steps[to].Vertex])}
 	c.slot[b.Edge] = c.backs
 	c.backs++
 }
 
 // edge appends an edge step, which maps one pattern edge alone.
-func (c *compiler) edge(place int, back uint32, edge int) {
-	s := c.step(place)
+func (c *compiler) edge(position int, back uint32, edge int) {
+	s := c.step(position)
 	s.Back, s.Backs, s.Own = back, 1, 1
 	for r := c.rivals(edge); r != 0; r &= r - 1 {
 		s.Apart |= 1 << c.slot[bits.TrailingZeros64(r)]
@@ -308,7 +308,7 @@ func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 next:
 	for i := k.Leaves; i < k.Steps; i++ {
 		s := &k.Step[i]
-		s.Clash &= 1<<k.Step[k.Leaves].Place - 1
+		s.Conflicts &= 1<<k.Step[k.Leaves].Position - 1
 		for g := range k.Groups {
 			if alike(k, &k.Step[k.Leaf[g].Step], s) {
 				k.Leaf[g].Size++

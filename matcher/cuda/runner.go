@@ -21,7 +21,7 @@ type runner struct {
 	table    *table
 	uploaded bool // the programs are on the device
 
-	program, image, shared, task, run, net, control, parked, box, mail, ring, memo device.Buffer
+	program, image, shared, task, run, net, control, parked, box, mail, buffer, memo device.Buffer
 
 	left, flatBox, flatMail device.Buffer // for counts in blocks of matches
 
@@ -29,7 +29,7 @@ type runner struct {
 	known, most uint32
 
 	kinds *kinds // the kinds whose net edges are in net
-	at    places
+	at    sharedOffsets
 
 	order orderer // sorts rows
 
@@ -48,9 +48,9 @@ type runner struct {
 	rows                   uint64 // rows found for sorting since Load
 }
 
-// places are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by request, the
-// owners by program, the columns of the memo.
-type places struct {
+// sharedOffsets are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by
+// request, the owners by program, the columns of the memo.
+type sharedOffsets struct {
 	stop, owner, column int
 }
 
@@ -64,7 +64,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 
 func (r *runner) buffers() []*device.Buffer {
 	return []*device.Buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net,
-		&r.control, &r.parked, &r.box, &r.mail, &r.ring, &r.memo}
+		&r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
 }
 
 func (r *runner) Free() error {
@@ -93,20 +93,20 @@ type job struct {
 	memo     bool     // there is room for a memo
 	flat     bool     // some tasks are counts that can be made in blocks of matches
 
-	stride  int // words of a row in the ring: its group, vertices, edges, and zeros
+	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
-	ring    kernels.Ptr
-	room    int // rows that fill the ring
-	behind  int // rows that the warps of a launch may write after the ring is full
+	buffer  kernels.Ptr
+	room    int // rows that fill the row buffer
+	behind  int // rows that the warps of a launch may write after the row buffer is full
 	// found is called for rows that need no sorting, with their request as the group.
 	found func(request uint32, row []uint32)
 	shape kernels.Shape // grid of its searches
 	meter *meter        // measures the cost; nil: not measured
 }
 
-// shape chooses the grid of a job. Each warp may write a number of bytes (each) after the ring is full. Patterns with
-// many automorphisms write rows in large portions; their jobs have fewer warps, so that the ring keeps three quarters
-// of the memory for rows.
+// shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
+// with many automorphisms write rows in large portions; their jobs have fewer warps, so that the row buffer keeps three
+// quarters of the memory for rows.
 func (r *runner) shape(rows bool, each int) kernels.Shape {
 	if r.opt.Shape.Warps() > 0 {
 		return r.opt.Shape
@@ -164,10 +164,10 @@ func (r *runner) begin(j *job) error {
 		return err
 	}
 	if j.found != nil {
-		if _, err := r.ring.Reserve((minRows + j.behind) * 4 * j.stride); err != nil {
+		if _, err := r.buffer.Reserve((minRows + j.behind) * 4 * j.stride); err != nil {
 			return err
 		}
-		j.ring, j.room = r.ring.Ptr, minRows
+		j.buffer, j.room = r.buffer.Ptr, minRows
 	} else if err := r.order.begin(j, &r.stream); err != nil {
 		return err
 	}

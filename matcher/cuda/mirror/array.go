@@ -21,10 +21,10 @@ type array struct {
 	q    kernels.Stream
 	dirs int
 
-	now      slots
-	entries  int
-	bound    bounds // ids, labels and edges that the array has room for
-	nearBits int    // bits of a kind for the label of the neighbour
+	now     slots
+	entries int
+	bound   bounds // ids, labels and edges that the array has room for
+	nbrBits int    // bits of a kind for the label of the neighbour
 
 	span, degree                                device.Buffer // by vertex and direction
 	order                                       device.Buffer // by edge
@@ -244,12 +244,12 @@ func (a *array) params() *kernels.Update {
 		Control: a.control.Ptr,
 		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
 		LabelBits: uint32(bits.Len(uint(a.bound.labels - 1))),
-		NearBits:  uint32(a.nearBits), NearUsed: uint32(a.nearUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
+		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
 		ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
 }
 
-// nearUsed returns how many of the nearBits can be set: labels may have fewer bits.
-func (a *array) nearUsed() int { return min(a.nearBits, bits.Len(uint(a.bound.labels-1))) }
+// nbrUsed returns how many of the nbrBits can be set: labels may have fewer bits.
+func (a *array) nbrUsed() int { return min(a.nbrBits, bits.Len(uint(a.bound.labels-1))) }
 
 // did tells watch that a stage is queued.
 func (a *array) did(stage string) error {

@@ -57,14 +57,14 @@ func (w *twin) relabel() {
 
 // op returns the operation that stages an edge.
 func (w *twin) op(from, to, label, edge uint32) kernels.Op {
-	near := kernels.NearBits(w.labels)
-	return kernels.Op{Ent: edge | kernels.Staged, From: from, To: to, Kind: kernels.KindOf(label, w.label[to], near),
-		Back: kernels.KindOf(label, w.label[from], near)}
+	nbrBits := kernels.NbrBits(w.labels)
+	return kernels.Op{Ent: edge | kernels.Staged, From: from, To: to, Kind: kernels.KindOf(label, w.label[to], nbrBits),
+		Back: kernels.KindOf(label, w.label[from], nbrBits)}
 }
 
 // edge returns the edge that an operation is about.
 func (w *twin) edge(o kernels.Op) [3]uint32 {
-	return [3]uint32{o.From, o.To, o.Back >> kernels.NearBits(w.labels)}
+	return [3]uint32{o.From, o.To, o.Back >> kernels.NbrBits(w.labels)}
 }
 
 func (w *twin) put(o kernels.Op) {
@@ -162,10 +162,10 @@ func entryOrder(a, b mirror.Entry) int {
 
 func (w *twin) load(t *testing.T, a mirror.Array) {
 	t.Helper()
-	all, near := w.sorted(), kernels.NearBits(w.labels)
+	all, nbrBits := w.sorted(), kernels.NbrBits(w.labels)
 	for i := range all {
 		row := &all[i].Row
-		*row = *row>>31<<31 | *row&(1<<31-1)>>near
+		*row = *row>>31<<31 | *row&(1<<31-1)>>nbrBits
 	}
 	slices.SortFunc(all, entryOrder)
 	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, w.label,

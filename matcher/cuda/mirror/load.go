@@ -24,7 +24,7 @@ const leastRun = 1 << 12
 func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	a.entries, a.before, a.nearBits = entries, 0, kernels.NearBits(b.labels)
+	a.entries, a.before, a.nbrBits = entries, 0, kernels.NbrBits(b.labels)
 	leaves := leavesFor(entries)
 	if err := a.now.Reserve(a.dev, leaves); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	}
 	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr},
 		Work: a.sortWork.Ptr, N: n,
-		Bits: bits.Len32(uint32(row[n-1]>>32)-p.First) + a.dirs - 1 + int(p.LabelBits+p.NearUsed)}
+		Bits: bits.Len32(uint32(row[n-1]>>32)-p.First) + a.dirs - 1 + int(p.LabelBits+p.NbrUsed)}
 	at, err := kernels.RunSort(a.q, s)
 	if err != nil {
 		return err

@@ -111,10 +111,10 @@ func (m *Mirror) forget() {
 
 // opOf returns the operation that stages a net edge.
 func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
-	view, near := m.g.View(dyngraph.New), m.edges.nearBits
+	view, nbrBits := m.g.View(dyngraph.New), m.edges.nbrBits
 	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
-		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), near),
-		Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), near)}
+		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), nbrBits),
+		Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), nbrBits)}
 	if n.Sign == dyngraph.Deleted {
 		o.Kind |= kernels.Out
 	}
@@ -182,7 +182,7 @@ func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 
 // kindsDiffer reports whether the number of labels has changed the encoding of kinds.
 func (m *Mirror) kindsDiffer() bool {
-	return m.Loaded && m.edges.nearBits != kernels.NearBits(m.g.Labels())
+	return m.Loaded && m.edges.nbrBits != kernels.NbrBits(m.g.Labels())
 }
 
 func (m *Mirror) bounds() bounds {
@@ -273,8 +273,8 @@ func (m *Mirror) Graph() kernels.Graph {
 	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
 		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()),
-		Dirs:     uint32(m.edges.dirs),
-		NearBits: uint32(m.edges.nearBits)}
+		Dirs:    uint32(m.edges.dirs),
+		NbrBits: uint32(m.edges.nbrBits)}
 }
 
 // Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.

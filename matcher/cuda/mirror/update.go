@@ -130,7 +130,7 @@ func (a *array) finish() error {
 // sort makes the keys of the operations and sorts them.
 func (a *array) sort(p *kernels.Update) error {
 	p.SortedKey, p.SortedVal = a.key.Ptr, a.val.Ptr
-	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits+p.NearUsed)+a.dirs-1
+	n, idBits, rowBits := int(p.Keys), int(p.IDBits), int(p.IDBits+p.LabelBits+p.NbrUsed)+a.dirs-1
 	if a.wide || idBits+rowBits > 64 {
 		p.Wide = 1
 	}
