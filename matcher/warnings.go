@@ -53,9 +53,9 @@ func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
 func noLabel(what, label string, there []string) string {
 	text := fmt.Sprintf("no %s in the graph has the label %s", what, shown(label))
 	labelled := slices.DeleteFunc(slices.Clone(there), func(l string) bool { return l == "" })
-	switch near := Nearest(label, labelled); {
-	case near != "":
-		text += fmt.Sprintf("; did you mean %s?", shown(near))
+	switch nearest := Nearest(label, labelled); {
+	case nearest != "":
+		text += fmt.Sprintf("; did you mean %s?", shown(nearest))
 	case len(there) > 0 && len(labelled) == 0:
 		text += "; none has any label"
 	case len(labelled) > 0 && len(labelled) <= mostShown:

@@ -15,7 +15,7 @@ type mapper struct {
 	p     *matcher.Plan
 	n     int
 	rel   []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
-	near  []uint32  // by vertex: its neighbours
+	nbrs  []uint32  // by vertex: its neighbours
 	edge  [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
 	seed  []uint64  // by vertex: its label
 	walk  []int     // scratch: the vertices in the order in which they are mapped
@@ -32,7 +32,7 @@ type sided struct {
 
 func newMapper(p *matcher.Plan) *mapper {
 	n := len(p.Query.Vertices)
-	m := &mapper{p: p, n: n, rel: make([]int, n*n), near: make([]uint32, n), edge: make([][]sided, n*n),
+	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), edge: make([][]sided, n*n),
 		seed: make([]uint64, n),
 		from: make([]int, n), image: make([]int, n)}
 	for i, e := range p.Query.Edges {
@@ -43,8 +43,8 @@ func newMapper(p *matcher.Plan) *mapper {
 		at, to := e.From*n+e.To, e.To*n+e.From
 		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + e.Label, i}),
 			append(m.edge[to], sided{back + e.Label, i})
-		m.near[e.From] |= 1 << e.To
-		m.near[e.To] |= 1 << e.From
+		m.nbrs[e.From] |= 1 << e.To
+		m.nbrs[e.To] |= 1 << e.From
 	}
 	names := map[string]int{"": 0}
 	number := func(s string) int {
@@ -109,7 +109,7 @@ func (m *mapper) refine(now []uint64, set uint32, rounds int) []uint64 {
 		for s := set; s != 0; s &= s - 1 {
 			v := bits.TrailingZeros32(s)
 			next[v] = mix(now[v])
-			for t := m.near[v] & set; t != 0; t &= t - 1 {
+			for t := m.nbrs[v] & set; t != 0; t &= t - 1 {
 				w := bits.TrailingZeros32(t)
 				next[v] += mix(now[w] ^ mix(uint64(m.rel[v*m.n+w])))
 			}
@@ -125,7 +125,7 @@ func (m *mapper) connected(set uint32) bool {
 	for last := uint32(0); last != reached; {
 		last = reached
 		for s := reached; s != 0; s &= s - 1 {
-			reached |= m.near[bits.TrailingZeros32(s)] & set
+			reached |= m.nbrs[bits.TrailingZeros32(s)] & set
 		}
 	}
 	return reached == set
@@ -143,7 +143,7 @@ func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []in
 	m.walk = append(m.walk[:0], a, b)
 	m.from[b] = a
 	for i, in := 0, uint32(1)<<a|1<<b; i < len(m.walk); i++ {
-		for t := m.near[m.walk[i]] & set &^ in; t != 0; t &= t - 1 {
+		for t := m.nbrs[m.walk[i]] & set &^ in; t != 0; t &= t - 1 {
 			v := bits.TrailingZeros32(t)
 			in |= 1 << v
 			m.from[v] = m.walk[i]
@@ -191,7 +191,7 @@ func (m *mapper) extend(i int, set uint32, colour []uint64) bool {
 	if i == len(m.walk) {
 		return true
 	}
-	for t := m.near[m.image[m.from[m.walk[i]]]] & set; t != 0; t &= t - 1 {
+	for t := m.nbrs[m.image[m.from[m.walk[i]]]] & set; t != 0; t &= t - 1 {
 		w := bits.TrailingZeros32(t)
 		if !m.fits(i, w, colour) {
 			continue

@@ -20,16 +20,16 @@ func newOrderer(p *matcher.Plan, st *statistics) *orderer {
 	q := p.Query
 	o := &orderer{p: p, st: st, at: make([][]int, len(q.Vertices)), leaf: make([]bool, len(q.Vertices)),
 		fanout: make([][2]float64, len(q.Edges))}
-	near := make([]uint32, len(q.Vertices))
+	nbrs := make([]uint32, len(q.Vertices))
 	for i, e := range q.Edges {
 		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
-		near[e.From] |= 1 << e.To
-		near[e.To] |= 1 << e.From
+		nbrs[e.From] |= 1 << e.To
+		nbrs[e.To] |= 1 << e.From
 		n := st.edges(p, i)
 		o.fanout[i] = [2]float64{n / max(1, st.vertices(p.VertexLabels[e.From])),
 			n / max(1, st.vertices(p.VertexLabels[e.To]))}
 	}
-	for v, m := range near {
+	for v, m := range nbrs {
 		o.leaf[v] = bits.OnesCount32(m) == 1
 	}
 	return o

@@ -52,7 +52,7 @@ type search struct {
 	q      *matcher.Query
 	all    []dyngraph.VertexID
 	ends   map[[2]dyngraph.VertexID][]dyngraph.EdgeIndex // edges by source and target
-	near   map[dyngraph.VertexID][]dyngraph.VertexID     // the other ends of a vertex's edges, each once
+	nbrs   map[dyngraph.VertexID][]dyngraph.VertexID     // the other ends of a vertex's edges, each once
 	order  []int                                         // pattern vertices
 	back   [][]int                                       // pattern edges to vertices mapped earlier, by step
 	row    row
@@ -66,7 +66,7 @@ func newSearch(ctx context.Context, view dyngraph.View, q *matcher.Query, meter 
 	s := &search{
 		ctx: ctx, view: view, q: q, meter: meter,
 		ends:   make(map[[2]dyngraph.VertexID][]dyngraph.EdgeIndex),
-		near:   make(map[dyngraph.VertexID][]dyngraph.VertexID),
+		nbrs:   make(map[dyngraph.VertexID][]dyngraph.VertexID),
 		row:    make(row, len(q.Vertices)+len(q.Edges)),
 		mapped: make([]bool, len(q.Vertices)),
 	}
@@ -76,12 +76,12 @@ func newSearch(ctx context.Context, view dyngraph.View, q *matcher.Query, meter 
 	for e := range view.EdgesSeq() {
 		from, to, _ := view.Edge(e)
 		s.ends[[2]dyngraph.VertexID{from, to}] = append(s.ends[[2]dyngraph.VertexID{from, to}], e)
-		s.near[from] = append(s.near[from], to)
-		s.near[to] = append(s.near[to], from)
+		s.nbrs[from] = append(s.nbrs[from], to)
+		s.nbrs[to] = append(s.nbrs[to], from)
 	}
-	for v, near := range s.near {
-		slices.Sort(near)
-		s.near[v] = slices.Compact(near)
+	for v, nbrs := range s.nbrs {
+		slices.Sort(nbrs)
+		s.nbrs[v] = slices.Compact(nbrs)
 	}
 	s.order, s.back = connectedOrder(q)
 	return s
@@ -134,7 +134,7 @@ func (s *search) vertex(step int) error {
 	candidates := s.all
 	if len(s.back[step]) > 0 {
 		e := s.q.Edges[s.back[step][0]]
-		candidates = s.near[dyngraph.VertexID(s.row[e.From+e.To-u])]
+		candidates = s.nbrs[dyngraph.VertexID(s.row[e.From+e.To-u])]
 	}
 	for _, v := range candidates {
 		if err := s.step(); err != nil {

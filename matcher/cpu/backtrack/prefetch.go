@@ -26,8 +26,8 @@ func (s *Search) readAhead(d int, of []dyngraph.VertexID) {
 	if e == nil || e.S1 != d+1 {
 		return
 	}
-	if far := &s.order.Steps[d+2]; len(far.Back) == 2 {
-		s.lists.Prefetch(of, &far.Back[1-e.Link])
+	if s3 := &s.order.Steps[d+2]; len(s3.Back) == 2 {
+		s.lists.Prefetch(of, &s3.Back[1-e.Link])
 	}
 }
 

@@ -113,19 +113,19 @@ func (s *Search) replay(d int) (done, ok bool) {
 // addSuffixes adds a row for each admitted pair of an entry; false reports an error.
 func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	e, each := s.order.Suffix, 1+len(s.order.Steps[d+1].Back)
-	excluded, excludedFar, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]),
+	excluded, excludedEnd, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]),
 		s.ChecksEdges(staged)
 	x := s.beginRows(2)
 	for len(words) > 0 {
-		var near suffixImages
-		near, words = nextImages(words, each)
-		if excluded.Has(uint32(near.image)) || !s.AdmitsEdge(near.by) {
+		var first suffixImages
+		first, words = nextImages(words, each)
+		if excluded.Has(uint32(first.image)) || !s.AdmitsEdge(first.by) {
 			continue
 		}
-		edge := uint32(near.by.Index())
-		for ends := near.ends; len(ends) >= each; ends = ends[each:] {
+		edge := uint32(first.by.Index())
+		for ends := first.ends; len(ends) >= each; ends = ends[each:] {
 			end := ends[:each]
-			if excludedFar.Has(end[0]) || check && !s.admitsAll(end[1:]) {
+			if excludedEnd.Has(end[0]) || check && !s.admitsAll(end[1:]) {
 				continue
 			}
 			if len(x.Words)+2+each > x.Room && !x.Full() {
@@ -134,7 +134,7 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 			at := len(x.Words)
 			x.Words = x.Words[:at+2+each]
 			into := x.Words[at : at+2+each : at+2+each]
-			into[0], into[1], into[2] = uint32(near.image), end[0], edge
+			into[0], into[1], into[2] = uint32(first.image), end[0], edge
 			for k, by := range end[1:] {
 				into[3+k] = uint32(dyngraph.Entry(by).Index())
 			}

@@ -12,13 +12,13 @@ import (
 // findSuffix appends what the suffix finds to the entry that was begun; false ends the search.
 func (s *Search) findSuffix(d int) bool {
 	e, x := s.order.Suffix, &s.suffixes
-	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
-	forth := &far.Back[e.Link]
+	s1, s2 := &s.order.Steps[d], &s.order.Steps[d+1]
+	forth := &s2.Back[e.Link]
 	v, longest := s.Images[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
-	from := s.lists.Of(v, &near.Back[0], near)
+	from := s.lists.Of(v, &s1.Back[0], s1)
 	var across neighbors.List
-	if len(far.Back) == 2 && len(from.Vertices) > 0 {
-		if across = s.lists.Of(v, &far.Back[1-e.Link], far); len(across.Vertices) == 0 {
+	if len(s2.Back) == 2 && len(from.Vertices) > 0 {
+		if across = s.lists.Of(v, &s2.Back[1-e.Link], s2); len(across.Vertices) == 0 {
 			return true
 		}
 		x.mark(across.Vertices)
@@ -37,9 +37,9 @@ func (s *Search) findSuffix(d int) bool {
 		}
 		at := len(x.words)
 		x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
-		if len(far.Back) == 1 {
+		if len(s2.Back) == 1 {
 			if !there.Built {
-				there.List = s.lists.Of(w, forth, far)
+				there.List = s.lists.Of(w, forth, s2)
 			}
 			to := there.List
 			if x.long = at-memoHead+2*len(to.Vertices) > longest; x.long {
@@ -50,7 +50,7 @@ func (s *Search) findSuffix(d int) bool {
 		} else {
 			var r dyngraph.Range
 			if !there.Built {
-				there.List, r, there.Built = s.lists.Peek(w, forth, far)
+				there.List, r, there.Built = s.lists.Peek(w, forth, s2)
 			}
 			if there.Built {
 				x.staged = x.staged || there.List.Staged
@@ -60,7 +60,7 @@ func (s *Search) findSuffix(d int) bool {
 				x.joinRange(e, r, across)
 			}
 		}
-		if n := (len(x.words) - at - 3) / (1 + len(far.Back)); n > 0 {
+		if n := (len(x.words) - at - 3) / (1 + len(s2.Back)); n > 0 {
 			x.words[at+2] = uint32(n)
 		} else {
 			x.words = x.words[:at]

@@ -5,10 +5,10 @@ import "motifd/dyngraph"
 // extendSuffix maps the steps d and d+1 as an entry says, and the steps after them.
 func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 	e, check := s.order.Suffix, s.ChecksEdges(staged)
-	near, far := &s.order.Steps[d], &s.order.Steps[d+1]
-	each := 1 + len(far.Back)
+	s1, s2 := &s.order.Steps[d], &s.order.Steps[d+1]
+	each := 1 + len(s2.Back)
 	// The frame of s1 is filled so that its rest can be given away.
-	f, g := &s.frames[near.Slot], &s.frames[far.Slot]
+	f, g := &s.frames[s1.Slot], &s.frames[s2.Slot]
 	f.valid, f.nbrs = false, f.nbrs[:0]
 	for rest := words; len(rest) > 0; {
 		var x suffixImages
@@ -29,7 +29,7 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 			continue
 		}
 		s.bind(d, x.image)
-		s.edges[near.Back[0].Edge] = uint32(x.by.Index())
+		s.edges[s1.Back[0].Edge] = uint32(x.by.Index())
 		if s.Asked(s.Steps) {
 			s.share(d)
 		}
@@ -42,7 +42,7 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 				continue
 			}
 			for k, by := range entries {
-				s.edges[far.Back[k].Edge] = uint32(dyngraph.Entry(by).Index())
+				s.edges[s2.Back[k].Edge] = uint32(dyngraph.Entry(by).Index())
 			}
 			s.bind(d+1, v)
 			if !s.extend(d + 2) {

@@ -162,7 +162,7 @@ func (s *Plan) rankEdges(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *Plan) quotient(index int, b *partition, clash []uint32, f *candidates.Filter) *Quotient {
+func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidates.Filter) *Quotient {
 	p := s.Pattern
 	n := len(b.blockOf)
 	q := &Quotient{
@@ -171,7 +171,7 @@ func (s *Plan) quotient(index int, b *partition, clash []uint32, f *candidates.F
 		Members:   b.members,
 		BlockOf:   b.blockOf,
 		Adj:       make([]uint32, n),
-		conflicts: clash,
+		conflicts: conflicts,
 		filters:   make([]filter, n),
 		Edges:     make([][]Edge, n),
 	}

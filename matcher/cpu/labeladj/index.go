@@ -102,8 +102,8 @@ func (a *Index) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
 			a.recent = append(a.recent, recentKind{kind: NoKind})
 		}
 	}
-	if near := &a.recent[nbr]; near.kind != NoKind && near.rest == rest {
-		return near.kind
+	if cached := &a.recent[nbr]; cached.kind != NoKind && cached.rest == rest {
+		return cached.kind
 	}
 	k, ok := a.kinds[key]
 	if !ok {

@@ -123,11 +123,11 @@ func (r *reader) load(v dyngraph.VertexID) {
 // kind returns the number of a kind that the index has.
 func (r *reader) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
 	key := Key(d, edge, nbr)
-	near := &r.recent[nbr]
-	if near.rest != key>>32 {
-		*near = recentKind{key >> 32, r.a.kinds[key]}
+	cached := &r.recent[nbr]
+	if cached.rest != key>>32 {
+		*cached = recentKind{key >> 32, r.a.kinds[key]}
 	}
-	return near.kind
+	return cached.kind
 }
 
 // read counts the entries of a vertex by kind and returns their number.

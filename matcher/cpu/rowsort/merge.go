@@ -68,7 +68,7 @@ func (m *merge) append(dst []uint32, most int) ([]uint32, error) {
 			second = m.heads[1]
 		}
 		for {
-			if c.near && m.beyond(c) {
+			if c.mayReachHi && m.beyond(c) {
 				m.heads = m.heads[:0]
 				return dst, nil
 			}

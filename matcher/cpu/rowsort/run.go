@@ -172,19 +172,19 @@ func (w *RunWriter) Spill(f *File) error {
 
 // cursor reads a run.
 type cursor struct {
-	run   *run
-	block int // that comes next
-	words []uint32
-	row   []uint32 // the present row
-	key   uint64   // its first two vertices
-	space []uint32
-	buf   []byte // like space, of the size of the largest block that was read
-	hi    []uint32
-	near  bool // some rows of the block may not be before hi
+	run        *run
+	block      int // that comes next
+	words      []uint32
+	row        []uint32 // the present row
+	key        uint64   // its first two vertices
+	space      []uint32
+	buf        []byte // like space, of the size of the largest block that was read
+	hi         []uint32
+	mayReachHi bool // some rows of the block may be at or after hi
 }
 
 // newCursor returns a cursor at the first row that is not before lo, nil if there is none. With lo nil that is the
-// run's first. near is kept for hi, unless that is nil.
+// run's first. mayReachHi is kept up to date unless hi is nil.
 func newCursor(r *run, lo, hi []uint32) (*cursor, error) {
 	c := &cursor{run: r, row: make([]uint32, r.of.Width()), hi: hi}
 	if lo != nil {
@@ -212,7 +212,8 @@ func (c *cursor) next() (bool, error) {
 		b := &c.run.blocks[c.block]
 		c.block++
 		// The next block's first row is not before any of this one.
-		c.near = c.hi != nil && (c.block == len(c.run.blocks) || slices.Compare(c.run.blocks[c.block].first, c.hi) >= 0)
+		c.mayReachHi = c.hi != nil &&
+			(c.block == len(c.run.blocks) || slices.Compare(c.run.blocks[c.block].first, c.hi) >= 0)
 		if b.words != nil {
 			c.words = b.words[:b.n]
 		} else if err := c.read(b); err != nil {
