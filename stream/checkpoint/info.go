@@ -53,7 +53,7 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 	}
 	st := &c.state
 	out := &Contents{
-		Format: Format, StreamID: c.streamID, Settings: c.settings,
+		Format: int(db.format), StreamID: c.streamID, Settings: c.settings,
 		Batch: st.batch, Bootstrapped: st.bootstrapped, Positions: st.positions, InputFiles: c.files,
 		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().
 				DiskSpaceUsage(),
