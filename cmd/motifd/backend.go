@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/timeline"
 	"motifd/config"
 	"motifd/matcher/cpu"
 	"motifd/matcher/reference"
@@ -49,7 +50,7 @@ func (f *backendFlags) check() error {
 
 // make returns the backend; lazy: a CPU backend that makes nothing for batches to come (cpu.Options.Lazy). What it
 // does is noted in a timeline, which may be nil.
-func (f *backendFlags) make(log zerolog.Logger, trace *timeline, lazy bool) (*timedBackend, error) {
+func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy bool) (*timedBackend, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -72,9 +73,9 @@ type backendOptions struct {
 	device    int    // number of the GPU
 	cpu       cpu.Options
 	log       zerolog.Logger
-	placement config.Placement // of auto
-	metrics   *metrics         // where searches are counted by side; may be nil
-	trace     *timeline        // may be nil
+	placement config.Placement   // of auto
+	metrics   *metrics           // where searches are counted by side; may be nil
+	trace     *timeline.Timeline // may be nil
 	// lost is called when auto gives a GPU up that failed; may be nil.
 	lost func()
 }

@@ -28,11 +28,10 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 	opened := time.Duration(o.cpu.Clock() - began)
 	opt := cuda.Options{Device: dev, CPU: o.cpu, Clock: o.cpu.Clock, Timeout: context.WithTimeout}
 	if t := o.trace; t != nil {
-		opt.Trace = &device.Trace{Clock: func() int64 { return int64(time.Since(t.start)) },
-			Each: func(s device.TraceSpan) bool {
-				return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
-			}}
-		t.device = opt.Trace.Err
+		opt.Trace = &device.Trace{Clock: t.Clock, Each: func(s device.TraceSpan) bool {
+			return t.Device(stream.Lane(s.Lane), s.What, s.Wave, s.N, s.Begin, s.End)
+		}}
+		t.OnDeviceErr(opt.Trace.Err)
 	}
 	info := dev.Info()
 	if info.Refused != nil {

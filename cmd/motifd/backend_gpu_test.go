@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/timeline"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda/device"
 	"motifd/matcher/matchertest"
@@ -213,7 +214,7 @@ func gpuLost(t *testing.T, e *emulated) {
 func gpuTimeline(t *testing.T, e *emulated) {
 	t.Setenv(emulatorProgram, e.emulator)
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
-		p := checkTimeline(t, rng, func(trace *timeline) *timedBackend {
+		p := checkTimeline(t, rng, func(trace *timeline.Timeline) *timedBackend {
 			b, err := newBackend(backendOptions{name: "cuda", cpu: cpu.Options{Threads: 1}, log: zerolog.Nop(),
 				trace: trace})
 			require.NoError(t, err)

@@ -64,6 +64,7 @@ var arrows = map[string][]string{
 	"cmd/motifd/internal/command":   {},
 	"cmd/motifd/internal/benchcase": {"cmd/motifd/internal/command", "matcher", "matcher/pattern"},
 	"cmd/motifd/internal/bench":     {"cmd/motifd/internal/command", "cmd/motifd/internal/benchcase"},
+	"cmd/motifd/internal/timeline":  {"cmd/motifd/internal/command", "matcher", "stream"},
 	"cmd/motifd/internal/payments":  {"dyngraph"},
 	"cmd/motifd/internal/demo": {"cmd/motifd/internal/command", "cmd/motifd/internal/payments", "config", "dyngraph",
 		"matcher", "stream", "stream/kafka", "stream/kafka/admin", "stream/kafka/embedded", "stream/kafka/publish",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/timeline"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -203,7 +204,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 }
 
 // timeline opens what --trace asks for; nil when it does not.
-func (c *replayCmd) timeline() (*timeline, error) {
+func (c *replayCmd) timeline() (*timeline.Timeline, error) {
 	if c.Trace == "" {
 		return nil, nil
 	}
@@ -227,7 +228,7 @@ func (c *replayCmd) timeline() (*timeline, error) {
 	if err := free(); err != nil { // a link to what was not there may lead to it now
 		return nil, errors.Join(err, f.Close())
 	}
-	return newTimeline(f, c.TraceBatches), nil
+	return timeline.New(timeline.Options{File: f, MaxBatches: c.TraceBatches}), nil
 }
 
 // additions registers queries.
@@ -253,8 +254,8 @@ type replay struct {
 	before   time.Duration // backend.search before the batch in progress
 	lost     string        // where the rest of a compressed file could not be read
 	progress *command.Progress
-	trace    *timeline    // nil without --trace
-	src      *file.Source // nil for a batch log
+	trace    *timeline.Timeline // nil without --trace
+	src      *file.Source       // nil for a batch log
 }
 
 // load loads the initial graph, if any.
@@ -299,7 +300,7 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 	}
 	r.progress.Done()
 	var traced error
-	if r.sum.Timeline, traced = r.trace.finish(); err != nil { // a timeline of a replay that failed is there, too
+	if r.sum.Timeline, traced = r.trace.Finish(); err != nil { // a timeline of a replay that failed is there, too
 		return errors.Join(err, traced)
 	}
 	r.finish()
@@ -316,7 +317,7 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 		return traced
 	}
 	if r.sum.Timeline != nil {
-		if err := r.sum.Timeline.print(r.app.stderr); err != nil {
+		if err := r.sum.Timeline.Print(r.app.stderr); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"motifd/cmd/motifd/internal/timeline"
 )
 
 // replaySummary is what `replay --summary` writes.
@@ -21,7 +23,7 @@ type replaySummary struct {
 	Backend          string        `json:"backend"`
 	Threads          int           `json:"threads"`
 
-	Timeline *timelineSummary `json:"timeline,omitempty"` // with --trace
+	Timeline *timeline.Summary `json:"timeline,omitempty"` // with --trace
 }
 
 // replayQuery is one query's part.

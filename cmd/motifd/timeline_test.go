@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/timeline"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
@@ -114,11 +114,12 @@ type played struct {
 	spans       []shown
 	first, last uint64 // batches of updates
 	records     map[uint64]uint64
-	summary     *timelineSummary
+	summary     *timeline.Summary
 }
 
 // play plays random batches over a backend. Where not all batches are traced, or limit bounds the spans, nobody meets.
-func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, batches, most, limit int) *played {
+func play(t *testing.T, rng *rand.Rand, backend func(*timeline.Timeline) *timedBackend, batches, most,
+	limit int) *played {
 	t.Helper()
 	var queries []*matcher.Query
 	for i, text := range []string{"MATCH (a)-[:T]->(b)-[:T]->(c) RETURN a",
@@ -147,10 +148,7 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 	}
 	f, err := os.Create(filepath.Join(t.TempDir(), "timeline.json"))
 	require.NoError(t, err)
-	trace := newTimeline(f, most)
-	if limit > 0 {
-		trace.limit = limit
-	}
+	trace := timeline.New(timeline.Options{File: f, MaxBatches: most, MaxSpans: limit})
 	m := newMeetings(p.first, p.last)
 	if most < batches || limit > 0 {
 		m = newMeetings(math.MaxUint64, 0)
@@ -180,7 +178,7 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 	require.NoError(t, err)
 	require.NoError(t, pipeline.Run(t.Context()))
 	require.NoError(t, engine.Close())
-	p.summary, err = trace.finish()
+	p.summary, err = trace.Finish()
 	require.NoError(t, err)
 	p.spans = readTimeline(t, f.Name())
 	require.Len(t, p.spans, p.summary.Spans)
@@ -189,7 +187,7 @@ func play(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend, b
 
 // tracedRecords notes how many records batches have.
 type tracedRecords struct {
-	*timeline
+	*timeline.Timeline
 	records map[uint64]uint64
 }
 
@@ -197,7 +195,7 @@ func (o *tracedRecords) Read(stream.ReadStats) {}
 
 func (o *tracedRecords) Step(s stream.StepStats) {
 	o.records[s.Batch.Number] = s.Summary.Records
-	o.timeline.Step(s)
+	o.Timeline.Step(s)
 }
 
 // readTimeline reads a file in the Trace Event Format.
@@ -205,7 +203,16 @@ func readTimeline(t *testing.T, path string) (spans []shown) {
 	t.Helper()
 	var file struct {
 		DisplayTimeUnit string
-		TraceEvents     []traceEvent
+		TraceEvents     []struct {
+			Name     string         `json:"name"`
+			Category string         `json:"cat"`
+			Phase    string         `json:"ph"`
+			TS       float64        `json:"ts"`
+			Duration float64        `json:"dur"`
+			Process  int            `json:"pid"`
+			Thread   int            `json:"tid"`
+			Args     map[string]any `json:"args"`
+		}
 	}
 	readJSON(t, path, &file)
 	lanes := map[int]string{}
@@ -297,7 +304,7 @@ func (s shown) within(o shown) bool { return o.begin <= s.begin+rounding && s.en
 
 // checkTimeline plays random streams with a backend and holds DESIGN A12 by what their timelines show: while n is
 // searched, n+1 is decoded and n-1 published.
-func checkTimeline(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedBackend) *played {
+func checkTimeline(t *testing.T, rng *rand.Rand, backend func(*timeline.Timeline) *timedBackend) *played {
 	t.Helper()
 	batches := 5 + rng.IntN(4)
 	p := play(t, rng, backend, batches, batches, 0)
@@ -318,8 +325,8 @@ func checkTimeline(t *testing.T, rng *rand.Rand, backend func(*timeline) *timedB
 	return p
 }
 
-func cpuBackend(threads int) func(*timeline) *timedBackend {
-	return func(*timeline) *timedBackend {
+func cpuBackend(threads int) func(*timeline.Timeline) *timedBackend {
+	return func(*timeline.Timeline) *timedBackend {
 		return &timedBackend{Backend: cpu.New(cpu.Options{Threads: threads, Clock: clock()}), threads: threads}
 	}
 }
@@ -343,54 +350,6 @@ func TestTimelineIsBounded(t *testing.T) {
 		require.Contains(t, p.summary.Note, "it ends early")
 		require.Less(t, p.summary.Batches, 8)
 		p.check(t, p.first+uint64(p.summary.Batches)-1)
-	})
-}
-
-// TestUnderSearch compares the sums with counting, unit of time by unit of time.
-func TestUnderSearch(t *testing.T) {
-	matchertest.ForSeeds(t, 200, func(t *testing.T, rng *rand.Rand) {
-		var spans []timelineSpan
-		var searches [100]uint64 // batch that is searched then
-		at := 0
-		for n := uint64(1); n <= 4; n++ {
-			from := at + rng.IntN(5)
-			at = from + rng.IntN(20)
-			for i := from; i < at; i++ {
-				searches[i] = n
-			}
-			spans = append(spans, timelineSpan{lane: laneStep, what: "search", batch: n, last: n,
-				begin: time.Duration(from) * time.Second, end: time.Duration(at) * time.Second})
-		}
-		var total, other, own float64
-		for range rng.IntN(6) {
-			from, batch := rng.IntN(80), 1+rng.Uint64N(4)
-			to, last := from+rng.IntN(20), batch+rng.Uint64N(2)
-			s := timelineSpan{lane: "l", what: "w", batch: batch, last: last, begin: time.Duration(from) * time.Second,
-				end: time.Duration(to) * time.Second}
-			share := 1.0
-			if rng.IntN(2) == 0 && to > from {
-				s.busy, share = (s.end-s.begin)/2, 0.5
-			}
-			spans = append(spans, s)
-			total += share * float64(to-from)
-			for i := from; i < to; i++ {
-				switch n := searches[i]; {
-				case n == 0:
-				case batch <= n && n <= last:
-					own += share
-				default:
-					other += share
-				}
-			}
-		}
-		slices.SortStableFunc(spans, func(a, b timelineSpan) int { return int(a.begin - b.begin) })
-		for _, s := range underSearch(spans) {
-			if s.Lane == "l" {
-				require.InDelta(t, total, s.TotalS, 1e-5)
-				require.InDelta(t, other, s.OtherSearchS, 1e-5)
-				require.InDelta(t, own, s.OwnSearchS, 1e-5)
-			}
-		}
 	})
 }
 

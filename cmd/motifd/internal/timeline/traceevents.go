@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"bufio"
@@ -30,7 +30,7 @@ type traceEvent struct {
 var lanesInOrder = []stream.Lane{stream.LaneReader, stream.LaneEngine, laneStep, stream.LaneEncoder}
 
 // laneOrder returns the lanes of spans from the top.
-func laneOrder(spans []timelineSpan) []stream.Lane {
+func laneOrder(spans []span) []stream.Lane {
 	var found []stream.Lane
 	for _, s := range spans {
 		if !slices.Contains(found, s.lane) {
@@ -54,7 +54,7 @@ func laneOrder(spans []timelineSpan) []stream.Lane {
 
 // writeTraceEvents writes spans, a line each, as threads of one process. A span is called by what it is and its
 // batch; its category is what it is.
-func writeTraceEvents(w io.Writer, spans []timelineSpan) error {
+func writeTraceEvents(w io.Writer, spans []span) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	lanes := laneOrder(spans)
 	between := "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"fmt"
@@ -12,18 +12,18 @@ import (
 	"motifd/stream"
 )
 
-// timelineSummary is what a timeline showed.
-type timelineSummary struct {
-	File    string          `json:"file"`
-	Batches int             `json:"batches"` // of updates
-	Spans   int             `json:"spans"`
-	Note    string          `json:"note,omitempty"`
-	Stages  []timelineStage `json:"stages"`
+// Summary is what a Timeline showed.
+type Summary struct {
+	File    string  `json:"file"`
+	Batches int     `json:"batches"` // of updates
+	Spans   int     `json:"spans"`
+	Note    string  `json:"note,omitempty"`
+	Stages  []Stage `json:"stages"`
 }
 
-// timelineStage is how long something took in all, and how much of that was while batches were searched: other ones,
-// which is what the pipeline overlaps (DESIGN A12), and the same one.
-type timelineStage struct {
+// Stage is the total time of one kind of span, and how much of it was during searches: of other batches, which is what
+// the pipeline overlaps (DESIGN A12), and of the same batch.
+type Stage struct {
 	Lane         stream.Lane `json:"lane"`
 	What         string      `json:"what"`
 	Spans        int         `json:"spans"`
@@ -32,9 +32,9 @@ type timelineStage struct {
 	OwnSearchS   float64     `json:"own_search_s"`
 }
 
-// underSearch sums spans up by lane and kind.
-func underSearch(spans []timelineSpan) []timelineStage {
-	var searches []timelineSpan // one after the other
+// stages sums spans by lane and kind.
+func stages(spans []span) []Stage {
+	var searches []span // one after the other
 	for _, s := range spans {
 		if s.lane == laneStep && s.what == string(matcher.PhaseSearch) {
 			searches = append(searches, s)
@@ -64,7 +64,7 @@ func underSearch(spans []timelineSpan) []timelineStage {
 		into.n++
 		into.total += share * all.Seconds()
 		from, _ := slices.BinarySearchFunc(searches, s.begin,
-			func(x timelineSpan, at time.Duration) int { return int(x.end - at) })
+			func(x span, at time.Duration) int { return int(x.end - at) })
 		for _, x := range searches[from:] {
 			if x.begin >= s.end {
 				break
@@ -82,17 +82,17 @@ func underSearch(spans []timelineSpan) []timelineStage {
 		return slices.Index(lanes, a.lane) -
 			slices.Index(lanes, b.lane)
 	})
-	out := make([]timelineStage, 0, len(order))
+	out := make([]Stage, 0, len(order))
 	seconds := func(s float64) float64 { return command.Rounded(time.Duration(s * 1e9)) }
 	for _, k := range order {
 		s := by[k]
-		out = append(out, timelineStage{k.lane, k.what, s.n, seconds(s.total), seconds(s.other), seconds(s.own)})
+		out = append(out, Stage{k.lane, k.what, s.n, seconds(s.total), seconds(s.other), seconds(s.own)})
 	}
 	return out
 }
 
-// print writes the summary as a table.
-func (s *timelineSummary) print(w io.Writer) error {
+// Print writes the summary as a table.
+func (s *Summary) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "lane\tstage\ttotal ms\tunder a search of other batches\tof its own\t")
 	for _, x := range s.Stages {
