@@ -112,6 +112,7 @@ type Notice struct {
 // It and its Rows are borrowed until the callback returns; a copy without rows, and all that it refers to, may be used
 // until the callback of Step named settle returns. Any number of goroutines may read them.
 type Event struct {
+	Batch    uint64 // its number
 	Kind     EventKind
 	Query    *Query
 	Sign     dyngraph.Sign

@@ -233,15 +233,6 @@ func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
 	return Rehearse(ctx, e.g, e.opt.Backend, reqs)
 }
 
-// Explain returns the plan of a query as text, with the labels and statistics of the present graph.
-func (e *Engine) Explain(q *Query) (string, error) {
-	p, err := e.opt.Planner.Plan(q, e.g)
-	if err != nil {
-		return "", err
-	}
-	return p.String(), nil
-}
-
 func (e *Engine) plan(r *registered) error {
 	p, err := e.opt.Planner.Plan(r.state.Query, e.g)
 	if err != nil {

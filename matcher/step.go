@@ -53,7 +53,7 @@ func (c concern) side(sign dyngraph.Sign) bool { return c>>sideOf(sign)&1 != 0 }
 
 // send hands an event on with its index.
 func (s *stepper) send(ev *Event) error {
-	ev.FirstIndex = s.sum.Records
+	ev.Batch, ev.FirstIndex = s.b.Number, s.sum.Records
 	if err := s.emit(ev); err != nil {
 		return err
 	}

@@ -7,10 +7,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	library "motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/plan"
-	"motifd/stream/codec"
 )
 
 // beside runs work on a goroutine of its own; see dyngraph.Options.Background.
@@ -98,12 +97,8 @@ func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) erro
 
 // newEngine returns an engine over a graph. Of the options, the caller gives those that differ between commands.
 func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*matcher.Engine, error) {
-	opt.Graph, opt.Backend, opt.Planner, opt.Phase, opt.Sampled = g, b, plan.New(), b.phase, codec.Sampled
-	e, err := matcher.NewEngine(opt)
-	if err != nil {
-		return nil, fmt.Errorf("starting the engine: %w", err)
-	}
-	return e, nil
+	opt.Graph, opt.Backend, opt.Phase = g, b, b.phase
+	return library.NewEngine(opt)
 }
 
 // total is a sum of counts without bound.

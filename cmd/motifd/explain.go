@@ -1,10 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
-	"motifd/matcher"
+	"motifd/matcher/plan"
 )
 
 // explainCmd prints plans.
@@ -26,26 +25,19 @@ Examples:
 }
 
 // Run prints the plan of each query.
-func (c *explainCmd) Run(a *app) (err error) {
+func (c *explainCmd) Run(a *app) error {
 	queries, g, err := c.queriesAndGraph(a, c.Query, c.Graph)
 	if err != nil {
 		return err
 	}
-	backend, err := (&backendFlags{Backend: "cpu"}).make(a.log, nil, true)
-	if err != nil {
-		return err
-	}
-	engine, err := newEngine(g, backend, matcher.EngineOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
+	planner := plan.New()
 	for i, q := range queries {
 		setUnit(q, c.Unit)
-		text, err := engine.Explain(q)
+		p, err := planner.Plan(q, g)
 		if err != nil {
 			return err
 		}
+		text := p.String()
 		if i > 0 {
 			text = "\n" + text
 		}

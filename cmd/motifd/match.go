@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	library "motifd"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -67,22 +68,22 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	a.warn(queries, g)
-	engine, err := newEngine(g, backend, matcher.EngineOptions{})
+	monitor, err := library.Open(library.Options{Graph: g, Backend: backend})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
+	defer func() { err = errors.Join(err, monitor.Close()) }()
 	s := &matchSummary{LoadS: command.Rounded(load), Backend: backend.Name(), Threads: backend.threads}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
 	var apply time.Duration // planning, filters, writing
-	for i, q := range queries {
+	for _, q := range queries {
 		q.Emit, q.Backfill = matcher.EmitCounts, matcher.BackfillFull
 		if out != nil {
 			q.Emit = matcher.EmitDeltas
 		}
 		setUnit(q, c.Unit)
 		at, searched := time.Now(), backend.search
-		m, err := matchOne(a.ctx, engine, backend, q, uint64(2*i+1), enc, out)
+		m, err := matchOne(a.ctx, monitor, backend, q, enc, out)
 		if err != nil {
 			return err
 		}
@@ -102,21 +103,17 @@ func (c *matchCmd) Run(a *app) (err error) {
 }
 
 // matchOne registers a query with a full backfill, which finds its matches, and removes it again.
-func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matcher.Query, batch uint64,
-	enc stream.Encoder, out io.Writer,
+func matchOne(ctx context.Context, m *library.Monitor, b *timedBackend, q *matcher.Query, enc stream.Encoder,
+	out io.Writer,
 ) (matchQuery, error) {
 	result := matchQuery{Name: q.Name}
-	ch, err := e.PrepareChange(&matcher.QueryChange{Add: q})
-	if err != nil {
-		return result, err
-	}
 	before := b.search
 	var recs []stream.OutRecord
-	sum, err := e.Step(ctx, &matcher.Batch{Number: batch, Change: ch}, func(ev *matcher.Event) error {
+	sum, err := m.Add(ctx, q, func(ev *matcher.Event) (err error) {
 		if out == nil {
 			return nil
 		}
-		recs, err = enc.Append(recs[:0], batch, ev, 0, ev.Records())
+		recs, err = enc.Append(recs[:0], ev.Batch, ev, 0, ev.Records())
 		if err != nil {
 			return err
 		}
@@ -126,7 +123,7 @@ func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matche
 			}
 		}
 		return nil
-	}, nil)
+	})
 	if err != nil {
 		return result, err
 	}
@@ -134,11 +131,7 @@ func matchOne(ctx context.Context, e *matcher.Engine, b *timedBackend, q *matche
 	for i := range sum.Queries {
 		result.Matches.add(sum.Queries[i].Positive)
 	}
-	ch, err = e.PrepareChange(&matcher.QueryChange{Remove: q.Name})
-	if err != nil {
-		return result, err
-	}
-	_, err = e.Step(ctx, &matcher.Batch{Number: batch + 1, Change: ch}, func(*matcher.Event) error { return nil }, nil)
+	_, err = m.Remove(ctx, q.Name)
 	return result, err
 }
 

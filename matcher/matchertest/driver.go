@@ -193,8 +193,9 @@ func Replay(t testing.TB, log []*matcher.Batch, opt matcher.EngineOptions) *Driv
 
 // record writes an event down; it is borrowed.
 func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
-	if ev.FirstIndex != uint64(len(o.Records)) {
-		t.Errorf("batch %d: an event starts at index %d, not %d", b.Number, ev.FirstIndex, len(o.Records))
+	if ev.Batch != b.Number || ev.FirstIndex != uint64(len(o.Records)) {
+		t.Errorf("batch %d: an event of batch %d starts at index %d, not %d", b.Number, ev.Batch, ev.FirstIndex,
+			len(o.Records))
 	}
 	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot,
 		Count:  ev.Count,

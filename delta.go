@@ -1,0 +1,120 @@
+package motifd
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream/codec"
+)
+
+// Delta is one result: a record of docs/formats.md as a value. It shares no memory with the Monitor.
+type Delta struct {
+	Batch    uint64 // of the Monitor: 1, 2, ...
+	Index    uint64 // in the batch
+	Query    string
+	Version  uint64
+	Sign     dyngraph.Sign // whether it appears or disappears
+	Snapshot bool          // a result of Add; it has no Anchor
+	// ID names the match: what appears and disappears under one ID is the same match (DESIGN S6). It is "" where there
+	// is no match: in counts, in transitions of an exists query, and in notices.
+	ID       string
+	Vertices []Vertex // of the match, in the order of the pattern
+	Edges    []Edge   // likewise
+	// Anchor is the update that completed or broke the match (DESIGN A2).
+	Anchor *dyngraph.Update
+	Count  matcher.Count // of a query that emits counts
+	// Notice tells what a limit left out, in place of a result (DESIGN S11); nil in results.
+	Notice *matcher.Notice
+	// LossySince is the batch since which some matches of the query were left out, 0 for none. A match that disappears
+	// may be one that was never reported.
+	LossySince uint64
+}
+
+// Vertex is a vertex of a match.
+type Vertex struct {
+	Name       string // in the pattern
+	Key, Label string
+}
+
+// Edge is an edge of a match. In an undirected graph From is the lower key.
+type Edge struct {
+	Name            string // in the pattern
+	From, To, Label string // keys of the ends, and the label
+	Attr            dyngraph.Attr
+}
+
+// Op returns "+" of what appears, "-" of what disappears, and "!" of a notice.
+func (d Delta) Op() string {
+	switch {
+	case d.Notice != nil:
+		return "!"
+	case d.Sign == dyngraph.Deleted:
+		return "-"
+	}
+	return "+"
+}
+
+// Key returns the key of the data vertex that a pattern vertex is mapped to, "" if there is none of that name.
+func (d Delta) Key(name string) string {
+	for i := range d.Vertices {
+		if d.Vertices[i].Name == name {
+			return d.Vertices[i].Key
+		}
+	}
+	return ""
+}
+
+// Each returns a receiver for Add and Apply that calls f with each result.
+func Each(f func(Delta) error) func(*matcher.Event) error {
+	return func(ev *matcher.Event) error {
+		d := Delta{Batch: ev.Batch, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign,
+			Snapshot: ev.Snapshot, Count: ev.Count, LossySince: ev.LossySince}
+		if ev.Anchor != nil {
+			anchor := *ev.Anchor
+			d.Anchor = &anchor
+		}
+		if ev.Kind == matcher.EventNotice {
+			notice := ev.Notice
+			d.Notice = &notice
+		}
+		for i := range ev.Records() {
+			d.Index = ev.FirstIndex + uint64(i)
+			if ev.Kind == matcher.EventMatches {
+				if err := d.resolve(ev, i); err != nil {
+					return err
+				}
+			}
+			if err := f(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// resolve sets the match to that of a row.
+func (d *Delta) resolve(ev *matcher.Event, row int) error {
+	q, view := ev.Query, ev.View
+	id, err := codec.MatchID(q, view, ev.Rows.Row(row))
+	if err != nil {
+		return fmt.Errorf("query %q: %w", q.Name, err)
+	}
+	d.ID = hex.EncodeToString(id[:])
+	d.Vertices, d.Edges = make([]Vertex, len(q.Vertices)), make([]Edge, len(q.Edges))
+	for i := range q.Vertices {
+		v := ev.Rows.Vertex(row, i)
+		d.Vertices[i] = Vertex{q.Vertices[i].Name, view.Key(v), view.LabelName(view.Label(v))}
+	}
+	for i := range q.Edges {
+		e := ev.Rows.Edge(row, i)
+		v, w, label := view.Edge(e)
+		from, to := view.Key(v), view.Key(w)
+		if !view.Graph().Directed() && from > to {
+			from, to = to, from
+		}
+		d.Edges[i] = Edge{q.Edges[i].Name, from, to, view.LabelName(label), view.Attr(e)}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package motifd
+
+import (
+	"time"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu"
+	"motifd/matcher/plan"
+	"motifd/stream/codec"
+	"motifd/stream/tempfile"
+)
+
+// NewEngine returns an engine for a caller that numbers, logs and publishes batches itself, as the daemon does. Options
+// that are nil get their defaults: an empty directed graph, the CPU backend with one thread per processor, package
+// plan's planner, and samples by match id.
+func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
+	if opt.Graph == nil {
+		opt.Graph = newGraph(true)
+	}
+	if opt.Backend == nil {
+		opt.Backend = newCPU(0, "")
+	}
+	if opt.Planner == nil {
+		opt.Planner = plan.New()
+	}
+	if opt.Sampled == nil {
+		opt.Sampled = codec.Sampled
+	}
+	return matcher.NewEngine(opt)
+}
+
+func newGraph(directed bool) *dyngraph.Graph {
+	return dyngraph.NewGraph(dyngraph.Options{Directed: directed, Background: func(work func()) { go work() }})
+}
+
+// newCPU returns a backend with a clock, which limits of time need. Groups of matches that are too large to sort in
+// memory are sorted in files of a directory.
+func newCPU(threads int, dir string) matcher.Backend {
+	start := time.Now()
+	return cpu.New(cpu.Options{
+		Threads: threads, TempFiles: tempfile.In(dir), Clock: func() int64 { return int64(time.Since(start)) },
+	})
+}
