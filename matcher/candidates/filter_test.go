@@ -21,7 +21,7 @@ func TestFilterAgainstRecount(t *testing.T) {
 	labels := matchertest.Labels{Vertex: []string{"Account", "Person"}, Edge: []string{"", "TRANSFER"}}
 	generations := map[int]int{}
 	dormant, woken, long := 0, uint64(0), 0
-	for range 12 {
+	for range 30 {
 		g := dyngraph.NewGraph(dyngraph.Options{Directed: rng.IntN(3) > 0})
 		f := new(Filter)
 		f.Load(g)
