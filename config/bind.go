@@ -55,7 +55,7 @@ func bindFile(c *Config, file string, text []byte) Errors {
 	if err != nil {
 		var at yaml.Error
 		if errors.As(err, &at) {
-			return Errors{&Error{Where: b.place(at.GetToken()), Msg: at.GetMessage()}}
+			return Errors{&Error{Where: b.position(at.GetToken()), Msg: at.GetMessage()}}
 		}
 		return Errors{&Error{Where: file, Msg: err.Error()}}
 	}
@@ -84,10 +84,10 @@ func (b *binder) docPlace(d *ast.DocumentNode) string {
 	if d.Body != nil {
 		return b.nodePlace(d.Body)
 	}
-	return b.place(d.Start)
+	return b.position(d.Start)
 }
 
-func (b *binder) place(t *token.Token) string {
+func (b *binder) position(t *token.Token) string {
 	if t == nil || t.Position == nil {
 		return b.file
 	}
@@ -101,9 +101,9 @@ func (b *binder) fail(n ast.Node, path, format string, args ...any) {
 // nodePlace is where a node begins; a section's own token is its first colon.
 func (b *binder) nodePlace(n ast.Node) string {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		return b.place(m.Values[0].Key.GetToken())
+		return b.position(m.Values[0].Key.GetToken())
 	}
-	return b.place(n.GetToken())
+	return b.position(n.GetToken())
 }
 
 // bind sets v from node n.

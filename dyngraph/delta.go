@@ -6,8 +6,9 @@ type NetEdge struct {
 	Edge     EdgeIndex
 	From, To VertexID // in an undirected graph From < To
 	Label    LabelID
-	// Place is the index, in the batch's accepted updates, of the last operation that changed the edge's presence.
-	Place uint32
+	// UpdateIndex is the index, in the batch's accepted updates, of the last operation that changed the edge's
+	// presence.
+	UpdateIndex uint32
 }
 
 // Delta is the net effect of a staged batch. It is owned by the Graph and valid until Commit or Abort.

@@ -22,7 +22,7 @@ type keyTable struct {
 	slots []uint64
 	n     int
 	depth uint8 // bits of the hash that all keys in it share
-	bits  uint8 // of the place of a slot
+	bits  uint8 // of the position of a slot
 }
 
 func newDictionary() dictionary {

@@ -14,7 +14,7 @@
 //	   either end (GAMMA V-C, GPMA).
 //	2  Dense ids and labels are handed out by accepted updates only, in order of first appearance, the lowest free id
 //	   first; ids freed by batch n are free again from batch n+2 on (DESIGN S7, A12).
-//	3  The net edges of a batch are totally ordered by the place of the last operation that changed the edge's
+//	3  The net edges of a batch are totally ordered by the index of the last operation that changed the edge's
 //	   presence, then by the edge's tuple of dense ids (DESIGN S3).
 //	4  A vertex in a batch is a key and a label; under another label it is another vertex with another id, and its
 //	   edges are other edges. An edge is its two ends and its label; id, timestamp and properties are attributes, and

@@ -5,7 +5,7 @@ package dyngraph
 // A vertex in the batch is a key; (key, label) is an incarnation of it, and an edge is identified by two incarnations
 // and its label. So a vertex that ends the batch with the label it began with is the same as before, whatever was in
 // between; under another label it is another vertex, and its edges are other edges. An edge is a net edge when it was
-// present before the batch and is not after it, or the other way round; its place is that of the last update that
+// present before the batch and is not after it, or the other way round; its UpdateIndex is that of the last update that
 // changed its presence. The work is linear in the updates and in the degrees of vertices deleted or given a label.
 //
 // Most updates are plain and need none of this, see fold_plain.go; what follows is about the others.
@@ -48,7 +48,7 @@ type foldEdge struct {
 	old              EdgeIndex // NoEdge when absent before the batch
 	source           EdgeIndex // whose attributes it takes when upd is none
 	upd              int32     // the update whose attributes it takes
-	place            uint32    // of the last update that changed its presence, or never
+	updateIndex      uint32    // of the last update that changed its presence, or never
 	before           uint32    // the same, when that update came
 	nextFrom, nextTo int32
 	slot             uint32 // where its entry under one end was before the batch, or noSlot
@@ -66,14 +66,14 @@ const (
 
 // set makes the edge present or absent. One update can do both, when it labels first one end and then the other: then
 // it has changed nothing.
-func (e *foldEdge) set(present bool, place uint32) {
+func (e *foldEdge) set(present bool, updateIndex uint32) {
 	switch {
 	case e.present == present:
 		return
-	case e.place == place:
-		e.place = e.before
+	case e.updateIndex == updateIndex:
+		e.updateIndex = e.before
 	default:
-		e.before, e.place = e.place, place
+		e.before, e.updateIndex = e.updateIndex, updateIndex
 	}
 	e.present = present
 }
@@ -120,7 +120,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			f.warm(updates, f.others[k:min(k+ahead, len(f.others))])
 		}
 		u, r := &updates[i], &g.resolved[i]
-		place := uint32(i)
+		updateIndex := uint32(i)
 		switch u.Op {
 		case InsertEdge:
 			if selfLoop(r) {
@@ -128,30 +128,30 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			}
 			fl, tl, l := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel), g.labels.intern(u.Label)
 			from, to := f.vertex(u.From, r.fromID), f.vertex(u.To, r.toID)
-			if err := f.declare(from, fl, place, 0); err != nil {
+			if err := f.declare(from, fl, updateIndex, 0); err != nil {
 				return err
 			}
-			if err := f.declare(to, tl, place, 1); err != nil {
+			if err := f.declare(to, tl, updateIndex, 1); err != nil {
 				return err
 			}
 			e := f.edge(f.verts[from].cur, f.verts[to].cur, l)
 			f.edges[e].upd = i
-			f.setPresent(e, place)
+			f.setPresent(e, updateIndex)
 		case DeleteEdge:
 			from, to := f.known(u.From, r.fromID), f.known(u.To, r.toID)
 			l, ok := g.labels.ids[u.Label]
 			if !ok || from == none || to == none || from == to || f.verts[from].cur == none || f.verts[to].cur == none {
 				continue
 			}
-			f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)].set(false, place)
+			f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)].set(false, updateIndex)
 		case InsertVertex:
 			l := g.labels.intern(u.Label)
-			if err := f.declare(f.vertex(u.Key, r.fromID), l, place, 0); err != nil {
+			if err := f.declare(f.vertex(u.Key, r.fromID), l, updateIndex, 0); err != nil {
 				return err
 			}
 		case DeleteVertex:
 			if v := f.known(u.Key, r.fromID); v != none && f.verts[v].cur != none {
-				f.kill(v, place)
+				f.kill(v, updateIndex)
 			}
 		default:
 			return refuse(ReasonBadOp, "operation %d is unknown", uint8(u.Op))
@@ -216,8 +216,8 @@ func (f *folder) become(v int32, l LabelID, birth uint64) {
 }
 
 // declare makes the vertex present, and sets its label when it has none.
-func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
-	birth := uint64(place)<<1 | end
+func (f *folder) declare(v int32, l LabelID, updateIndex uint32, end uint64) error {
+	birth := uint64(updateIndex)<<1 | end
 	cur := f.verts[v].cur
 	if cur == none {
 		f.become(v, l, birth)
@@ -238,14 +238,14 @@ func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
 		e := f.edges[i]
 		atFrom := f.incs[e.from].vert == v
 		if e.present {
-			f.edges[i].set(false, place)
+			f.edges[i].set(false, updateIndex)
 			from, to := e.from, now
 			if atFrom {
 				from, to = now, e.to
 			}
 			t := f.edge(from, to, e.label)
 			f.edges[t].upd, f.edges[t].source = e.upd, e.source
-			f.setPresent(t, place)
+			f.setPresent(t, updateIndex)
 		}
 		i = f.unlink(i, atFrom)
 	}
@@ -253,12 +253,12 @@ func (f *folder) declare(v int32, l LabelID, place uint32, end uint64) error {
 }
 
 // kill deletes the vertex and its edges.
-func (f *folder) kill(v int32, place uint32) {
+func (f *folder) kill(v int32, updateIndex uint32) {
 	f.enumerate(v)
 	list := f.detach(v)
 	for i := list; i != none; {
 		e := &f.edges[i]
-		e.set(false, place)
+		e.set(false, updateIndex)
 		i = f.unlink(i, f.incs[e.from].vert == v)
 	}
 	f.verts[v].cur = none
@@ -322,15 +322,15 @@ func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32
 	i := int32(len(f.edges))
 	f.edges = append(f.edges, foldEdge{
 		from: from, to: to, label: l, old: old, source: old, upd: none,
-		place: never, before: never, nextFrom: none, nextTo: none, slot: noSlot, present: old != NoEdge,
+		updateIndex: never, before: never, nextFrom: none, nextTo: none, slot: noSlot, present: old != NoEdge,
 	})
 	f.table.put(f.edges, at, i)
 	f.link(i)
 	return i
 }
 
-func (f *folder) setPresent(i int32, place uint32) {
-	f.edges[i].set(true, place)
+func (f *folder) setPresent(i int32, updateIndex uint32) {
+	f.edges[i].set(true, updateIndex)
 	f.link(i)
 }
 

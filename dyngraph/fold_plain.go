@@ -7,7 +7,7 @@ import "slices"
 // updates: sorted by edge, they lie together, and the graph is asked about edges in the order in which it has them.
 
 // plainOf is a plain update as an adjacency entry: that of its edge under From (in an undirected graph the lower
-// end), with the update's place in the batch for an edge index, and marked when it is an insertion.
+// end), with the index of the update in the batch as edge index, and marked when it is an insertion.
 func (f *folder) plainOf(i int, r *resolved, l LabelID, op Op) slot {
 	from, to := r.fromID, r.toID
 	if !f.g.opt.Directed && from > to {
@@ -105,14 +105,14 @@ func (s *staged) collectEdge(g *Graph, ops []slot) {
 	}
 	from, to, l := ops[0].vertex(), ops[0].nbr, labelOf(ops[0].row)
 	at, atTo, was := g.findSlot(from, to, l)
-	is, place, upd := was, never, none
+	is, updateIndex, upd := was, never, none
 	for _, o := range ops {
 		insert, update := o.ent.Staged(), uint32(o.ent.Index())
 		if insert {
 			upd = int32(update)
 		}
 		if insert != is {
-			is, place = insert, update
+			is, updateIndex = insert, update
 		}
 	}
 	if is == was {
@@ -121,7 +121,8 @@ func (s *staged) collectEdge(g *Graph, ops []slot) {
 		}
 		return
 	}
-	it := netItem{NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, From: from, To: to, Label: l, Place: place}, attr: upd}
+	it := netItem{attr: upd, NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, From: from, To: to, Label: l,
+		UpdateIndex: updateIndex}}
 	it.ends = [2]LabelID{g.vlabel[from], g.vlabel[to]}
 	if was {
 		it.Sign, it.Edge = Deleted, g.adj.ent[at].Index()

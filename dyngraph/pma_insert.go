@@ -113,33 +113,33 @@ func (p *pma) enter(ops []slot) {
 
 // insertLeaf merges operations into a leaf that has room, from the back, and says into which slots.
 func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
-	var places [leafSize]struct {
+	var positions [leafSize]struct {
 		at     uint8
 		begins bool // the run; there is none, or the entry is before its first
 		leads  bool // a run that was there
 	}
 	for k := range ops {
 		o := &ops[k]
-		i, a, b := p.place(leaf, o.row, o.nbr)
-		places[k].at, places[k].leads = uint8(i), i == a && a < b
-		places[k].begins = i == a && (k == 0 || ops[k-1].row != o.row)
+		i, a, b := p.position(leaf, o.row, o.nbr)
+		positions[k].at, positions[k].leads = uint8(i), i == a && a < b
+		positions[k].begins = i == a && (k == 0 || ops[k-1].row != o.row)
 	}
 	at, end := leaf*leafSize, int(p.count[leaf])
 	p.count[leaf] = uint8(end + len(ops))
 	nbrs, ents := p.nbr[at:at+leafSize], p.ent[at:at+leafSize]
 	was, runs := p.runs[leaf], uint64(0)
 	for k := len(ops) - 1; k >= 0; k-- {
-		i := int(places[k].at)
+		i := int(positions[k].at)
 		copy(nbrs[i+k+1:], nbrs[i:end])
 		copy(ents[i+k+1:], ents[i:end])
 		nbrs[i+k], ents[i+k] = ops[k].nbr, ops[k].ent
 		slots[k] = at + i + k
 		behind := was & upTo(end) >> i
-		if places[k].leads {
+		if positions[k].leads {
 			behind &^= 1
 		}
 		runs |= behind << (i + k + 1)
-		if places[k].begins {
+		if positions[k].begins {
 			runs |= 1 << (i + k)
 		}
 		end = i
@@ -151,7 +151,7 @@ func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
 	for k := range ops {
 		h := &p.heads[ops[k].vertex()]
 		if h.all() == 0 {
-			h.start, h.offset = uint32(leaf), places[k].at+uint8(k)
+			h.start, h.offset = uint32(leaf), positions[k].at+uint8(k)
 		}
 		h.add(dirOf(ops[k].row), labelOf(ops[k].row))
 	}

@@ -40,7 +40,7 @@ func (p *pma) mergeLeaf(leaf int, runs uint64, ops []slot, do part) int {
 	from := 0
 	for k := range ops {
 		o := &ops[k]
-		i, a, b := p.place(leaf, o.row, o.nbr)
+		i, a, b := p.position(leaf, o.row, o.nbr)
 		if i > from {
 			do(nbr[from:i], ent[from:i], runs>>from&upTo(i-from))
 			from = i

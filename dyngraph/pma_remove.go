@@ -65,19 +65,19 @@ func (p *pma) gather(ops []slot, at []int) []segment {
 
 // removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out. slots is where they are, or nil.
 func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
-	var places [leafSize]uint8
+	var positions [leafSize]uint8
 	for k := range ops {
 		if slots != nil {
-			places[k] = uint8(slots[k] % leafSize)
+			positions[k] = uint8(slots[k] % leafSize)
 		} else {
-			places[k] = uint8(p.within(leaf, ops[k].row, ops[k].nbr))
+			positions[k] = uint8(p.within(leaf, ops[k].row, ops[k].nbr))
 		}
 	}
 	at, n := leaf*leafSize, int(p.count[leaf])
 	gone := p.movesOn(leaf, n, ops)
 	runs, first := p.runs[leaf], false
 	for k := len(ops) - 1; k >= 0; k-- {
-		i := int(places[k])
+		i := int(positions[k])
 		behind := runs >> (i + 1)
 		last := false // of its run in the leaf
 		if leads := runs >> i & 1; leads != 0 {
@@ -94,11 +94,11 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 	}
 	p.runs[leaf] = runs
 	nbrs, ents := p.nbr[at:at+n], p.ent[at:at+n]
-	w := int(places[0])
+	w := int(positions[0])
 	for k := range ops {
-		from, to := int(places[k])+1, n
+		from, to := int(positions[k])+1, n
 		if k+1 < len(ops) {
-			to = int(places[k+1])
+			to = int(positions[k+1])
 		}
 		copy(nbrs[w:], nbrs[from:to])
 		w += copy(ents[w:], ents[from:to])

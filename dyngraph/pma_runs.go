@@ -97,8 +97,8 @@ func (p *pma) runEnd(leaf, i int) int {
 	return int(p.count[leaf])
 }
 
-// place is where an entry is in a leaf, or would be, and the run of its row.
-func (p *pma) place(leaf int, row uint64, nbr VertexID) (i, a, b int) {
+// position returns where an entry is in a leaf, or would be, and the run of its row.
+func (p *pma) position(leaf int, row uint64, nbr VertexID) (i, a, b int) {
 	a, b = p.runOf(leaf, row)
 	at := leaf * leafSize
 	return a + countLess(p.nbr[at+a:at+b], nbr), a, b
@@ -106,7 +106,7 @@ func (p *pma) place(leaf int, row uint64, nbr VertexID) (i, a, b int) {
 
 // within returns the number of the leaf's entries that are less than (row, nbr).
 func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
-	i, _, _ := p.place(leaf, row, nbr)
+	i, _, _ := p.position(leaf, row, nbr)
 	return i
 }
 

@@ -115,7 +115,7 @@ func (g *Graph) warmEdges(items []netItem) {
 	g.adj.warmth += sum
 }
 
-// warm reads ahead what the fold asks of the graph for updates, which are given by their places.
+// warm reads ahead what the fold asks of the graph for updates, which are given by their indexes.
 func (f *folder) warm(updates []Update, at []int32) {
 	p := &f.g.adj
 	sum := uint32(0)

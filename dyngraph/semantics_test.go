@@ -54,7 +54,8 @@ func netText(g *Graph, d *Delta) []string {
 		if n.Sign == Deleted {
 			sign = "-"
 		}
-		r = append(r, fmt.Sprintf("%s %s %s %s @%d", sign, name(n.From), v.LabelName(n.Label), name(n.To), n.Place))
+		r = append(r, fmt.Sprintf("%s %s %s %s @%d", sign, name(n.From), v.LabelName(n.Label), name(n.To),
+			n.UpdateIndex))
 	}
 	return r
 }

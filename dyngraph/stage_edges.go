@@ -46,7 +46,7 @@ func (f *folder) appendItems(s *staged) {
 		a, b := &f.incs[e.from], &f.incs[e.to]
 		from, to := &f.verts[a.vert], &f.verts[b.vert]
 		it := netItem{
-			NetEdge: NetEdge{Edge: e.old, Label: e.label, Place: e.place},
+			NetEdge: NetEdge{Edge: e.old, Label: e.label, UpdateIndex: e.updateIndex},
 			attr:    e.upd,
 			source:  e.source,
 			slot:    e.slot,
@@ -67,24 +67,24 @@ func (f *folder) appendItems(s *staged) {
 	}
 }
 
-// sort brings the net edges in their total order: a counting sort by place, then by tuple where a place has several.
-func (s *staged) sort(places int) {
-	s.starts = append(s.starts[:0], make([]uint32, places+1)...)
+// sort brings the net edges in their total order: a counting sort by UpdateIndex, then by tuple for equal indexes.
+func (s *staged) sort(updates int) {
+	s.starts = append(s.starts[:0], make([]uint32, updates+1)...)
 	for i := range s.items {
-		s.starts[s.items[i].Place+1]++
+		s.starts[s.items[i].UpdateIndex+1]++
 	}
-	for p := range places {
+	for p := range updates {
 		s.starts[p+1] += s.starts[p]
 	}
 	s.sorted = grown(s.sorted[:0], len(s.items))
 	for i := range s.items {
-		p := s.items[i].Place
+		p := s.items[i].UpdateIndex
 		s.sorted[s.starts[p]] = s.items[i]
 		s.starts[p]++
 	}
 	for i := 0; i < len(s.sorted); {
 		j := i + 1
-		for j < len(s.sorted) && s.sorted[j].Place == s.sorted[i].Place {
+		for j < len(s.sorted) && s.sorted[j].UpdateIndex == s.sorted[i].UpdateIndex {
 			j++
 		}
 		if j-i > 1 {

@@ -195,7 +195,7 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 	touched := map[VertexID]bool{}
 	for i, n := range d.Net {
 		x := step.net[i]
-		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label || int(n.Place) != x.place {
+		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label || int(n.UpdateIndex) != x.place {
 			t.Fatalf("net[%d] = %+v, want %+v", i, n, x)
 		}
 		sign, order, ok := g.Staged(n.Edge)

@@ -260,7 +260,7 @@ func (s *stepper) sendNotice(sign dyngraph.Sign, n *notice) error {
 	ev := Event{Kind: EventNotice, Query: n.w.state.Query, Sign: sign, Notice: n.Notice, View: s.view(sign)}
 	if n.anchor {
 		ev.AnchorEdge = &s.d.Net[n.order]
-		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
+		ev.Anchor = &s.b.Updates[ev.AnchorEdge.UpdateIndex]
 	}
 	return s.put(n.w, &ev)
 }

@@ -112,10 +112,10 @@ func checkDelta(t *testing.T, oracle *matchertest.Oracle, i int, q *matcher.Quer
 			if r.Sign == dyngraph.Deleted {
 				mark = "-"
 			}
-			place := f.Anchor[mark+oracle.Name(i, r.Match)]
-			if int(r.Place) != place || r.Anchor != oracle.Last.Updates[place].Pos || r.Snapshot {
-				t.Fatalf("batch %d: %s\nis anchored at update %d, the oracle says %d", out.Number, r.Line(), r.Place,
-					place)
+			update := f.Anchor[mark+oracle.Name(i, r.Match)]
+			if int(r.UpdateIndex) != update || r.Anchor != oracle.Last.Updates[update].Pos || r.Snapshot {
+				t.Fatalf("batch %d: %s\nis anchored at update %d, the oracle says %d", out.Number, r.Line(),
+					r.UpdateIndex, update)
 			}
 		}
 	}

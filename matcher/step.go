@@ -405,7 +405,7 @@ func (s *stepper) ask(sign dyngraph.Sign, mode Emit) error {
 		}
 		ev.Query = w.state.Query
 		ev.AnchorEdge = &s.d.Net[g.Order]
-		ev.Anchor = &s.b.Updates[ev.AnchorEdge.Place]
+		ev.Anchor = &s.b.Updates[ev.AnchorEdge.UpdateIndex]
 		ev.Rows = g.Rows.Slice(0, n)
 		if ev.LossySince = 0; sign == dyngraph.Deleted {
 			ev.LossySince = w.state.LossySince

@@ -81,7 +81,7 @@ func (r *running) emit(ev *matcher.Event) {
 	r.records.Add(uint64(ev.Records()))
 	x := emitted{query: ev.Query.Name, sign: ev.Sign}
 	if ev.AnchorEdge != nil {
-		x.update = int(ev.AnchorEdge.Place)
+		x.update = int(ev.AnchorEdge.UpdateIndex)
 	}
 	if last := r.last.Load(); last == nil || *last != x {
 		kept := x // only what is stored is on the heap

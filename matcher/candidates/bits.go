@@ -17,7 +17,7 @@ type Test struct {
 // Of reports whether a vertex with these words passes the test.
 func (t Test) Of(words []uint64) bool { return words[t.Word]&t.Mask == t.Want }
 
-// Bit returns the one bit, by word and place, that tells a vertex of the class's label; false if nothing passes.
+// Bit returns the index of the one bit that marks a vertex of the class's label; false if nothing passes.
 func (t Test) Bit() (uint32, bool) {
 	bit := t.Want &^ tagMask
 	return uint32(t.Word)<<6 | uint32(bits.TrailingZeros64(bit)), t.Mask != 0
@@ -28,8 +28,8 @@ var noneTest = Test{Want: 1}
 
 // candidates holds the candidate bits of all vertices. A vertex can fit only classes of its own label and of any label,
 // so it has bits for those alone: each label has its own numbering of classes. Bits of several numberings share a
-// place, so the top byte of a word is the tag of its numbering, and one word tells both. If there are more labels than
-// tags, labels share a numbering.
+// position, so the top byte of a word is the tag of its numbering, and one word tells both. If there are more labels
+// than tags, labels share a numbering.
 type candidates struct {
 	words int // of a vertex, with room for more classes
 	used  int
@@ -44,7 +44,7 @@ type candidates struct {
 	perVertex  int     // words for a bit for each class, with room for more
 }
 
-type numbering []int32 // the classes, by place
+type numbering []int32 // the classes, by position
 
 const (
 	tagShift = 56

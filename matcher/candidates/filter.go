@@ -32,8 +32,8 @@ type Filter struct {
 
 	indexed bool     // whether tables holds the vertices
 	tables  []*table // by label
-	any     *table   // of all vertices, for classes of any label; its places are ids
-	place   []uint32 // row of each vertex in its label's table
+	any     *table   // of all vertices, for classes of any label; its row numbers are ids
+	row     []uint32 // row of each vertex in its label's table
 
 	delta      *dyngraph.Delta
 	pending    []pending // bits that the staged batch may change
@@ -234,10 +234,10 @@ func (f *Filter) tableOf(l dyngraph.LabelID) *table {
 
 // enter makes a vertex a member of its tables.
 func (f *Filter) enter(v dyngraph.VertexID) {
-	if int(v) >= len(f.place) {
-		f.place = append(f.place, make([]uint32, int(f.g.IDBound())-len(f.place))...)
+	if int(v) >= len(f.row) {
+		f.row = append(f.row, make([]uint32, int(f.g.IDBound())-len(f.row))...)
 	}
-	f.place[v] = f.tableOf(f.g.View(dyngraph.New).Label(v)).enter(v)
+	f.row[v] = f.tableOf(f.g.View(dyngraph.New).Label(v)).enter(v)
 	if f.any != nil {
 		f.any.put(v, int(v))
 	}
@@ -245,18 +245,18 @@ func (f *Filter) enter(v dyngraph.VertexID) {
 
 // leave removes a vertex without edges from its tables.
 func (f *Filter) leave(v dyngraph.VertexID) {
-	f.tableOf(f.g.View(dyngraph.New).Label(v)).leave(f.place[v])
+	f.tableOf(f.g.View(dyngraph.New).Label(v)).leave(f.row[v])
 	if f.any != nil {
 		f.any.members[v] = dyngraph.NoVertex
 	}
 }
 
-// at returns the place of a vertex in one of its tables.
+// at returns the row of a vertex in one of its tables.
 func (f *Filter) at(g *table, v dyngraph.VertexID) uint32 {
 	if g == f.any {
 		return uint32(v)
 	}
-	return f.place[v]
+	return f.row[v]
 }
 
 // Stage counts the net edges of a staged batch and sets the bits of vertices that fit in the new graph.
@@ -279,7 +279,7 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 			f.prefetch(f.pending[i:min(i+ahead, len(f.pending))])
 		}
 		p := &f.pending[i]
-		on := f.satisfied(p.g, p.place, p.w)
+		on := f.satisfied(p.g, p.row, p.w)
 		if on == p.w.has(&f.candidates, p.v) {
 			continue
 		}

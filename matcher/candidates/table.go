@@ -10,13 +10,13 @@ import (
 // adjacency that classes of this label need. Classes of other labels cost these vertices nothing. Classes of any label
 // have a table of all vertices.
 type table struct {
-	members []dyngraph.VertexID // by place; NoVertex where there is none
-	free    []uint32            // places without a member
+	members []dyngraph.VertexID // by row; NoVertex where there is none
+	free    []uint32            // rows without a member
 
 	columns []plan.Column
 	index   map[plan.Column]int
-	// counts are rows of stride counts by place, with room for more columns. No class needs more than the edges of a
-	// pattern, so a byte is enough: from manyCount on, a count is in many, by place and column.
+	// counts has stride counts for each row, with room for more columns. No class needs more than the edges of a
+	// pattern, so a byte is enough: from manyCount on, a count is in many, by row and column.
 	counts []uint8
 	stride int
 	many   map[uint64]uint32
@@ -29,7 +29,7 @@ func (g *table) forget() {
 	g.index, g.thresholds = nil, thresholds{}
 }
 
-// enter gives a vertex the first free place, with counts of 0.
+// enter gives a vertex the first free row, with counts of 0.
 func (g *table) enter(v dyngraph.VertexID) uint32 {
 	if n := len(g.free); n > 0 {
 		at := g.free[n-1]
@@ -49,7 +49,7 @@ func (g *table) room() {
 	}
 }
 
-// put gives a vertex a place of its choice.
+// put gives a vertex a given row.
 func (g *table) put(v dyngraph.VertexID, at int) {
 	for len(g.members) <= at {
 		g.members = append(g.members, dyngraph.NoVertex)
@@ -58,7 +58,7 @@ func (g *table) put(v dyngraph.VertexID, at int) {
 	g.members[at] = v
 }
 
-// leave frees the place of a vertex whose edges are gone: its counts are 0.
+// leave frees the row of a vertex whose edges are gone: its counts are 0.
 func (g *table) leave(at uint32) {
 	g.members[at] = dyngraph.NoVertex
 	g.free = append(g.free, at)
@@ -192,7 +192,7 @@ type columnNeed struct {
 	count  uint32
 }
 
-// satisfied reports whether the member at a place meets the needs.
+// satisfied reports whether the member in a row meets the needs.
 func (g *table) satisfied(at uint32, asks []columnNeed) bool {
 	row := g.counts[int(at)*g.stride:][:g.stride]
 	for _, x := range asks {

@@ -20,7 +20,7 @@ func TestTableCounts(t *testing.T) {
 // playTable returns how many counts are large in the end.
 func playTable(t *testing.T, rng *rand.Rand) (passed int) {
 	var g table
-	var want [][]uint32 // by place and column
+	var want [][]uint32 // by row and column
 	for round := range 12 {
 		for range 1 + rng.IntN(3) {
 			g.enter(dyngraph.VertexID(len(want)))

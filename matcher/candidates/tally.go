@@ -6,17 +6,17 @@ import "motifd/dyngraph"
 type tally struct {
 	g      *table
 	v      dyngraph.VertexID
-	place  uint32
+	row    uint32
 	column uint32
 	step   uint32
 }
 
 // pending is a class that a vertex may have begun or ceased to fit.
 type pending struct {
-	g     *table
-	w     *check
-	v     dyngraph.VertexID
-	place uint32
+	g   *table
+	w   *check
+	v   dyngraph.VertexID
+	row uint32
 }
 
 // ahead is the number of net edges whose counts are prefetched together: most of their cost is waiting for memory.
@@ -40,7 +40,7 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 		}
 		for i := range todo {
 			t := &todo[i]
-			f.prefetched += uint32(t.g.counts[int(t.place)*t.g.stride+int(t.column)]) +
+			f.prefetched += uint32(t.g.counts[int(t.row)*t.g.stride+int(t.column)]) +
 				t.g.spans[t.column*t.g.width].from
 		}
 		for i := range todo {
@@ -54,7 +54,7 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 func (f *Filter) prefetch(some []pending) {
 	for i := range some {
 		p := &some[i]
-		f.prefetched += uint32(p.g.counts[int(p.place)*p.g.stride]) + p.w.word
+		f.prefetched += uint32(p.g.counts[int(p.row)*p.g.stride]) + p.w.word
 	}
 	for i := range some {
 		p := &some[i]
@@ -64,12 +64,12 @@ func (f *Filter) prefetch(some []pending) {
 
 func (f *Filter) tally(t *tally, note bool) {
 	g := t.g
-	was, is := g.add(int(t.place)*g.stride+int(t.column), t.step)
+	was, is := g.add(int(t.row)*g.stride+int(t.column), t.step)
 	if !note {
 		return
 	}
 	some := g.thresholds.of(t.column, max(was, is))
 	for i := range some {
-		f.pending = append(f.pending, pending{g, &some[i], t.v, t.place})
+		f.pending = append(f.pending, pending{g, &some[i], t.v, t.row})
 	}
 }

@@ -54,9 +54,9 @@ func (w *thresholds) arrange(columns int, classes []class) {
 	}
 	w.spans = slices.Grow(w.spans[:0], columns*int(w.width)+1)[:columns*int(w.width)+1]
 	clear(w.spans)
-	place := func(x threshold) *span { return &w.spans[x.column*int32(w.width)+x.n] }
+	spanOf := func(x threshold) *span { return &w.spans[x.column*int32(w.width)+x.n] }
 	for _, x := range w.noted {
-		place(x).to++
+		spanOf(x).to++
 	}
 	end := uint32(0)
 	for i := range w.spans {
@@ -65,7 +65,7 @@ func (w *thresholds) arrange(columns int, classes []class) {
 	}
 	w.checks = slices.Grow(w.checks[:0], len(w.noted))[:len(w.noted)]
 	for _, x := range w.noted {
-		s := place(x)
+		s := spanOf(x)
 		w.checks[s.to] = newCheck(int(x.class), &classes[x.class])
 		s.to++
 	}
@@ -96,7 +96,7 @@ func newCheck(number int, c *class) check {
 	return w
 }
 
-// satisfied reports whether the member at a place meets the needs of a class.
+// satisfied reports whether the member in a row meets the needs of a class.
 func (f *Filter) satisfied(g *table, at uint32, w *check) bool {
 	if w.asks == longAsks {
 		return g.satisfied(at, f.classes[w.class].asks)

@@ -61,7 +61,7 @@ func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (sp
 	res := x.rows(func(g matcher.Group) error {
 		spilled = spilled || temporaryFiles(tb, dir) > 0
 		ev.AnchorEdge, ev.Rows, ev.FirstIndex = &x.b.delta.Net[g.Order], g.Rows, c.rows
-		ev.Anchor = &f.Batch[ev.AnchorEdge.Place]
+		ev.Anchor = &f.Batch[ev.AnchorEdge.UpdateIndex]
 		for i := 0; encode && i < g.Rows.Len(); i += 256 {
 			var err error
 			if records, err = enc.Append(records[:0], 1, &ev, i, min(i+256, g.Rows.Len())); err != nil {

@@ -46,12 +46,12 @@ type Record struct {
 	// Of EventMatches:
 	Match Match
 	IDs   []uint32 // vertex ids, then (from, to, label) of each edge
-	// Of an anchored match: the order of the anchor is that of (Place, its tuple of dense ids).
-	Anchored   bool
-	Anchor     dyngraph.Position
-	AnchorEdge Edge
-	Place      uint32
-	AnchorIDs  [3]uint32
+	// Of an anchored match: the order of the anchor is that of (UpdateIndex, its tuple of dense ids).
+	Anchored    bool
+	Anchor      dyngraph.Position
+	AnchorEdge  Edge
+	UpdateIndex uint32
+	AnchorIDs   [3]uint32
 }
 
 // NewDriver makes an engine over an empty graph. The test closes it.
@@ -207,10 +207,11 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	if ev.Kind == matcher.EventNotice && ev.Query.Emit == matcher.EmitDeltas {
 		r.IDs = []uint32{^uint32(0)} // behind what is put out of its group
 		if ev.Notice.End {
-			r.Place = ^uint32(0)
+			r.UpdateIndex = ^uint32(0)
 		}
 		if n := ev.AnchorEdge; n != nil {
-			r.Anchored, r.Anchor, r.Place, r.AnchorEdge = true, ev.Anchor.Pos, n.Place, EdgeOf(ev.View, n.Edge)
+			r.Anchored, r.Anchor, r.UpdateIndex = true, ev.Anchor.Pos, n.UpdateIndex
+			r.AnchorEdge = EdgeOf(ev.View, n.Edge)
 			r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
 		}
 		r.Index = uint64(len(o.Records))
@@ -218,7 +219,7 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		return
 	}
 	if ev.Notice.End {
-		r.Place = ^uint32(0)
+		r.UpdateIndex = ^uint32(0)
 	}
 	if ev.Kind != matcher.EventMatches {
 		if ev.Anchor != nil || ev.AnchorEdge != nil {
@@ -230,9 +231,9 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	}
 	if r.Anchored = ev.Anchor != nil; r.Anchored {
 		n := ev.AnchorEdge
-		r.Anchor, r.Place, r.AnchorEdge = ev.Anchor.Pos, n.Place, EdgeOf(ev.View, n.Edge)
+		r.Anchor, r.UpdateIndex, r.AnchorEdge = ev.Anchor.Pos, n.UpdateIndex, EdgeOf(ev.View, n.Edge)
 		r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
-		if b.Updates[n.Place].Pos != ev.Anchor.Pos || n.Sign != ev.Sign {
+		if b.Updates[n.UpdateIndex].Pos != ev.Anchor.Pos || n.Sign != ev.Sign {
 			t.Errorf("batch %d: anchor %+v does not agree with its edge %+v", b.Number, ev.Anchor, n)
 		}
 	}
@@ -292,7 +293,8 @@ func compareRecords(x, y *Record) int {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(x.Sign, y.Sign), cmp.Compare(matches(x), matches(y)), cmp.Compare(x.Place, y.Place),
+	return cmp.Or(cmp.Compare(x.Sign, y.Sign), cmp.Compare(matches(x), matches(y)),
+		cmp.Compare(x.UpdateIndex, y.UpdateIndex),
 		slices.Compare(x.AnchorIDs[:], y.AnchorIDs[:]), cmp.Compare(x.Query, y.Query), slices.Compare(x.IDs, y.IDs))
 }
 

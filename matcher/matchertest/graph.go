@@ -147,13 +147,13 @@ type Change struct {
 	Before, After map[Edge]bool
 	Updates       []dyngraph.Update // of the accepted messages
 	Refused       []int             // messages, by index
-	// Place holds, for each edge whose presence some update changed, the index of the last update that did.
-	Place map[Edge]int
+	// UpdateIndex holds, for each edge whose presence some update changed, the index of the last update that did.
+	UpdateIndex map[Edge]int
 }
 
 // Step applies a batch.
 func (g *Graph) Step(msgs []dyngraph.Message) *Change {
-	c := &Change{Before: g.Edges(), Place: map[Edge]int{}}
+	c := &Change{Before: g.Edges(), UpdateIndex: map[Edge]int{}}
 	for i, m := range msgs {
 		before := g.Clone()
 		if !g.Accept(m) {
@@ -168,12 +168,12 @@ func (g *Graph) Step(msgs []dyngraph.Message) *Change {
 			is := before.Edges()
 			for e := range was {
 				if !is[e] {
-					c.Place[e] = len(c.Updates)
+					c.UpdateIndex[e] = len(c.Updates)
 				}
 			}
 			for e := range is {
 				if !was[e] {
-					c.Place[e] = len(c.Updates)
+					c.UpdateIndex[e] = len(c.Updates)
 				}
 			}
 			c.Updates = append(c.Updates, m.Updates[j])

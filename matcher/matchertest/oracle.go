@@ -78,15 +78,15 @@ func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
 	return found, nil
 }
 
-// anchor returns the last, or the first, place among those of the match's edges that are in one graph only.
+// anchor returns the last, or the first, update among those of the match's edges that are in one graph only.
 func (o *Oracle) anchor(m Match, in, notIn map[Edge]bool, last bool) int {
 	anchor := -1
 	for _, e := range m.Edges {
 		if !in[e] || notIn[e] {
 			continue
 		}
-		if place := o.Last.Place[e]; anchor < 0 || last == (place > anchor) {
-			anchor = place
+		if update := o.Last.UpdateIndex[e]; anchor < 0 || last == (update > anchor) {
+			anchor = update
 		}
 	}
 	return anchor

@@ -6,17 +6,17 @@ import (
 	"motifd/matcher"
 )
 
-// place is a line and column of the source, both from 1.
-type place struct{ line, col int }
+// position is a line and column of the source, both from 1.
+type position struct{ line, col int }
 
-// builder collects vertices and edges with their places, and checks what both languages share. Names may be left
+// builder collects vertices and edges with their positions, and checks what both languages share. Names may be left
 // empty: query gives them.
 type builder struct {
 	opt            Options
 	vertices       []matcher.QueryVertex
 	edges          []matcher.QueryEdge
-	vertexAt       []place
-	edgeAt         []place
+	vertexAt       []position
+	edgeAt         []position
 	taken          map[string]bool // names
 	vertexN, edgeN string          // prefixes of generated names
 }
@@ -25,12 +25,12 @@ func newBuilder(opt Options) *builder {
 	return &builder{opt: opt, taken: make(map[string]bool), vertexN: "_v", edgeN: "_e"}
 }
 
-func (b *builder) fail(at place, format string, args ...any) error {
+func (b *builder) fail(at position, format string, args ...any) error {
 	return &Error{b.opt.File, at.line, at.col, fmt.Sprintf(format, args...)}
 }
 
 // addVertex returns the new vertex's index.
-func (b *builder) addVertex(at place, name, label string) (int, error) {
+func (b *builder) addVertex(at position, name, label string) (int, error) {
 	if len(b.vertices) == matcher.MaxVertices {
 		return 0, b.fail(at, "the pattern has more than %d vertices; a pattern has %d to %d",
 			matcher.MaxVertices, matcher.MinVertices, matcher.MaxVertices)
@@ -43,7 +43,7 @@ func (b *builder) addVertex(at place, name, label string) (int, error) {
 	return len(b.vertices) - 1, nil
 }
 
-func (b *builder) addEdge(at place, e matcher.QueryEdge) error {
+func (b *builder) addEdge(at position, e matcher.QueryEdge) error {
 	if len(b.edges) == matcher.MaxEdges {
 		return b.fail(at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges,
 			matcher.MaxEdges)
@@ -60,7 +60,7 @@ func (b *builder) addEdge(at place, e matcher.QueryEdge) error {
 }
 
 // take marks a name as used.
-func (b *builder) take(at place, name string) error {
+func (b *builder) take(at position, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (b *builder) query() (*matcher.Query, error) {
 	switch len(b.vertices) {
 	case 0:
 		return nil, b.fail(
-			place{1, 1},
+			position{1, 1},
 			"the pattern is empty; a pattern has %d to %d vertices",
 			matcher.MinVertices,
 			matcher.MaxVertices,
@@ -110,7 +110,7 @@ func (b *builder) query() (*matcher.Query, error) {
 	q := &matcher.Query{Name: b.opt.Name, Vertices: b.vertices, Edges: b.edges}
 	if err := q.Validate(b.opt.Directed); err != nil {
 		// What is left is about the whole query, such as its name.
-		return nil, b.fail(place{1, 1}, "%v", err)
+		return nil, b.fail(position{1, 1}, "%v", err)
 	}
 	return q, nil
 }

@@ -18,8 +18,8 @@ func parseCypher(src string, b *builder) error {
 	p := &cypherBuilder{
 		builder:  b,
 		vertexOf: make(map[string]int),
-		edgeOf:   make(map[string]place),
-		labelAt:  make(map[int]place),
+		edgeOf:   make(map[string]position),
+		labelAt:  make(map[int]position),
 	}
 	for _, m := range ast.Matches {
 		for _, path := range m.Paths {
@@ -51,11 +51,11 @@ func explain(src string, err error, b *builder) error {
 		if errors.As(err, &parse) {
 			return b.fail(at(parse.Position()), "%s", parse.Message())
 		}
-		return b.fail(place{1, 1}, "%v", err)
+		return b.fail(position{1, 1}, "%v", err)
 	}
 	tokens, lexErr := cypherParser.Lex("", strings.NewReader(src))
 	if lexErr != nil { // The last rule of the lexer matches anything.
-		return b.fail(place{1, 1}, "%v", lexErr)
+		return b.fail(position{1, 1}, "%v", lexErr)
 	}
 	i := 0
 	for i < len(tokens)-1 && tokens[i].Pos.Offset < unexpected.Unexpected.Pos.Offset {
@@ -65,14 +65,14 @@ func explain(src string, err error, b *builder) error {
 	return b.fail(at(where), "%s", msg)
 }
 
-func at(p lexer.Position) place { return place{p.Line, p.Column} }
+func at(p lexer.Position) position { return position{p.Line, p.Column} }
 
 // cypherBuilder gives the variables of a query their vertices and edges.
 type cypherBuilder struct {
 	*builder
 	vertexOf map[string]int
-	edgeOf   map[string]place // where the edge was named
-	labelAt  map[int]place    // where the vertex got its label
+	edgeOf   map[string]position // where the edge was named
+	labelAt  map[int]position    // where the vertex got its label
 }
 
 func (p *cypherBuilder) known(name string) bool {

@@ -19,7 +19,7 @@ func Format(q *matcher.Query) string {
 	return "MATCH " + f.b.String() + "\nRETURN *\n"
 }
 
-// formatter mentions the vertices in pattern order, since the first mention of a vertex gives it its place.
+// formatter mentions the vertices in pattern order, since the first mention of a vertex gives it its number.
 type formatter struct {
 	q     *matcher.Query
 	b     strings.Builder

@@ -58,7 +58,7 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	}
 	b := newBuilder(opt)
 	if len(src) > MaxSource {
-		return nil, b.fail(place{1, 1}, "the pattern has more than %d bytes", MaxSource)
+		return nil, b.fail(position{1, 1}, "the pattern has more than %d bytes", MaxSource)
 	}
 	text := strings.TrimPrefix(string(src), "\ufeff") // a byte order mark, which some editors write
 	if at, bad := invalidUTF8(text); bad {
@@ -76,11 +76,11 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 }
 
 // invalidUTF8 finds the first byte of s that is not valid UTF-8.
-func invalidUTF8(s string) (place, bool) {
+func invalidUTF8(s string) (position, bool) {
 	if utf8.ValidString(s) {
-		return place{}, false
+		return position{}, false
 	}
-	at := place{1, 1}
+	at := position{1, 1}
 	for i, r := range s {
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
@@ -89,7 +89,7 @@ func invalidUTF8(s string) (place, bool) {
 		}
 		at.col++
 		if r == '\n' {
-			at = place{at.line + 1, 1}
+			at = position{at.line + 1, 1}
 		}
 	}
 	return at, true

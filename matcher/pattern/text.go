@@ -11,7 +11,7 @@ import (
 // field is a word of a line.
 type field struct {
 	text string
-	at   place
+	at   position
 }
 
 // fields splits a line at spaces and tabs.
@@ -26,7 +26,7 @@ func fields(line string, number int) []field {
 			n = len(line)
 		}
 		if n > 0 {
-			out = append(out, field{line[:n], place{number, col}})
+			out = append(out, field{line[:n], position{number, col}})
 		}
 		col += utf8.RuneCountInString(line[:n])
 		line = line[n:]
@@ -44,15 +44,15 @@ type textParser struct {
 }
 
 type textEdge struct {
-	at    place
+	at    position
 	ends  [2]uint64
-	endAt [2]place
+	endAt [2]position
 	label string
 }
 
 type textHeader struct {
 	vertices, edges     uint64
-	verticesAt, edgesAt place
+	verticesAt, edgesAt position
 }
 
 func parseText(src string, b *builder) error {

@@ -42,7 +42,7 @@ func TestS5DeltasEqualRecomputation(t *testing.T) {
 						}
 						name := oracle.Name(i, r.Match)
 						got = append(got, name)
-						if place := int(delta.Net[r.Order].Place); place != found[i].Anchor[mark+name] {
+						if place := int(delta.Net[r.Order].UpdateIndex); place != found[i].Anchor[mark+name] {
 							t.Fatalf("batch %d, query %d: %s%s is anchored at update %d, the oracle says %d", n, i,
 								mark, name,
 								place, found[i].Anchor[mark+name])

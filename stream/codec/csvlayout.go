@@ -11,13 +11,14 @@ import (
 // layout is a mapping resolved against a header.
 type layout struct {
 	names   []string // of the columns; nil when unknown
-	columns [mapCount]place
-	props   []place
+	columns [mapCount]fieldSource
+	props   []fieldSource
 	err     *stream.DecodeError // why records with this header cannot be decoded
 }
 
-// place is a resolved column: an index, or -1 for the constant (which is "" for a field that is not mapped).
-type place struct {
+// fieldSource is where a field is read: the index of a column, or -1 for a constant (which is "" for an unmapped
+// field).
+type fieldSource struct {
 	index    int
 	constant string
 }
@@ -53,14 +54,14 @@ func (d *csvDecoder) resolve(header []byte) *layout {
 // layout resolves the mapping against column names; nil names stand for a header that is not known.
 func (m *Mapping) layout(names []string) *layout {
 	l := &layout{names: names}
-	find := func(c column) place {
+	find := func(c column) fieldSource {
 		switch c.kind {
 		case columnNumber:
 			if names != nil && c.number >= len(names) && l.err == nil {
 				l.err = refuse(ReasonHeader, "the mapping names column #%d, but the header has %d columns", c.number+1,
 					len(names))
 			}
-			return place{index: c.number}
+			return fieldSource{index: c.number}
 		case columnName:
 			at := -1
 			for i, name := range names {
@@ -91,9 +92,9 @@ func (m *Mapping) layout(names []string) *layout {
 					more,
 				)
 			}
-			return place{index: at}
+			return fieldSource{index: at}
 		}
-		return place{index: -1, constant: c.text}
+		return fieldSource{index: -1, constant: c.text}
 	}
 	for f, c := range m.columns {
 		l.columns[f] = find(c)

@@ -68,7 +68,7 @@ type rowReader struct {
 	err *stream.DecodeError
 }
 
-func (r *rowReader) at(p place) string {
+func (r *rowReader) at(p fieldSource) string {
 	if p.index < 0 {
 		return p.constant
 	}

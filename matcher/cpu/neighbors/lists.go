@@ -39,12 +39,12 @@ type listTable struct {
 // listSlot locates a list. Its words are read and written atomically; a key, once set, stays.
 type listSlot struct {
 	key uint64 // list key and vertex, plus one; 0 in a free slot
-	// at is an epoch above a Place, or above emptyList, or above the number of requests since then for a list not
+	// at is an epoch above a Position, or above emptyList, or above the number of requests since then for a list not
 	// built.
 	at uint64
 }
 
-const emptyList Place = firstPlace - 1
+const emptyList Position = firstPosition - 1
 
 // Lists is one worker's access to the shared lists.
 type Lists struct {
@@ -138,7 +138,7 @@ func listHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 32 }
 
 // find returns the slot of the list of v along a back edge, and claims a free one if there is none; with it the
 // current epoch and what the slot holds for that epoch.
-func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, epoch uint32, p Place) {
+func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, epoch uint32, p Position) {
 	key := listKey(v, b)
 	epoch = c.epochs.of(v, b.Epoch)
 	slots := c.table.slots
@@ -149,7 +149,7 @@ func (c *Lists) find(v dyngraph.VertexID, b *program.BackEdge) (s *listSlot, epo
 		case k == key:
 			at := atomic.LoadUint64(&s.at)
 			if uint32(at>>32) == epoch {
-				p = Place(at)
+				p = Position(at)
 			}
 			return s, epoch, p
 		case k == 0:
@@ -180,8 +180,8 @@ func (c *Lists) take(s *listSlot, key uint64) bool {
 	return true
 }
 
-// at returns the list at a place, where its length precedes it.
-func (c *Lists) at(p Place) List {
+// at returns the list at a position, where its length precedes it.
+func (c *Lists) at(p Position) List {
 	if p == emptyList {
 		return List{}
 	}

@@ -8,7 +8,7 @@ import (
 
 // store is append-only memory that workers share: ascending vertices, with their entries beside them. Each worker
 // writes to chunks of its own (see room), so nothing is locked. What is written is never moved nor written again, so
-// a Place that another worker has read from an atomic word stays good as long as the store exists. A full store is
+// a Position that another worker has read from an atomic word stays good as long as the store exists. A full store is
 // left to those who still read it, and another one is begun.
 type store struct {
 	size   int // of a chunk, in vertices, about
@@ -24,16 +24,16 @@ type chunk struct {
 	ent []dyngraph.Entry
 }
 
-// Place is a position in a store: a chunk number, from 1 on, above the index in the chunk. Values below firstPlace are
-// free for other uses.
-type Place uint32
+// Position is a position in a store: a chunk number, from 1 on, above the index in the chunk. Values below
+// firstPosition are free for other uses.
+type Position uint32
 
 const (
-	placeBits  = 22
-	firstPlace = 1 << placeBits
-	mostChunks = 1<<(32-placeBits) - 1
-	// longest is the greatest number of vertices at one Place.
-	longest = 1 << placeBits
+	positionBits  = 22
+	firstPosition = 1 << positionBits
+	mostChunks    = 1<<(32-positionBits) - 1
+	// longest is the greatest number of vertices at one Position.
+	longest = 1 << positionBits
 	// stagedMark in a stored length tells that some of the entries are staged.
 	stagedMark = 1 << 31
 )
@@ -63,9 +63,9 @@ func (s *store) chunk(n int) (number uint32, c *chunk) {
 // full reports whether a chunk was refused.
 func (s *store) full() bool { return s.taken.Load() > s.most || s.next.Load() > mostChunks }
 
-// at returns the chunk of a place, and the index in it.
-func (s *store) at(p Place) (c *chunk, from int) {
-	return &s.chunks[p>>placeBits-1], int(p & (1<<placeBits - 1))
+// at returns the chunk of a position, and the index in it.
+func (s *store) at(p Position) (c *chunk, from int) {
+	return &s.chunks[p>>positionBits-1], int(p & (1<<positionBits - 1))
 }
 
 // room is the unwritten part of a chunk that one worker writes to.
@@ -94,9 +94,9 @@ func (r *room) begin() chunk {
 	return chunk{r.chunk.nbr[r.used:r.used], r.chunk.ent[r.used:r.used]}
 }
 
-// end keeps n vertices that were appended, and returns their place.
-func (r *room) end(n int) Place {
-	p := Place(r.number<<placeBits | uint32(r.used))
+// end keeps n vertices that were appended, and returns their position.
+func (r *room) end(n int) Position {
+	p := Position(r.number<<positionBits | uint32(r.used))
 	r.used += n
 	return p
 }
