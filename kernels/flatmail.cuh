@@ -43,7 +43,7 @@ FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(L
 // swap, as what is written hangs on its outcome: stores are not made on suspicion.
 FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
-    look(queue.flatBox, k);
+    pollBoxes(queue.flatBox, k);
     if (wanting == 0) return;
     warpSync();  // all have read where the level was
     if (lane == 0) f.level[l].at = at;

@@ -21,9 +21,9 @@ struct Look {
 FN u32 gridWarps() { return gridBlocks() * warpsInBlock(); }
 FN u32 warpInGrid() { return blockOf() * warpsInBlock() + warpInBlock(); }
 
-// look looks at the boxes that follow those of the last look. What is seen is used at the next look, so that nobody
-// waits for it.
-FN void look(const u32* box, Look& l) {
+// pollBoxes reads the 32 boxes after those of the last call. Their state is used at the next call, so that no warp
+// waits for the memory.
+FN void pollBoxes(const u32* box, Look& l) {
     l.at += kWarp;
     if (l.at >= gridWarps()) l.at = 0;
     u32 i = l.at + laneId();
@@ -40,7 +40,7 @@ FN u32 oneOf(u32 set, u32 seed) {
 FN void share(const Search& p, State& mine, Look& l, u32 turn) {
     u32 wanting = vote(l.saw == kWanted), i = 0;
     if (wanting != 0) i = l.at + oneOf(wanting, warpInGrid() + turn);
-    look(p.queue.box, l);
+    pollBoxes(p.queue.box, l);
     if (wanting == 0) return;
     lockWarp(&mine.lock);
     Part part;
@@ -96,7 +96,7 @@ FN bool collect(const TaskQueue& queue, State& mine) {
 
 // collectElsewhere takes what came for any of 32 warps, which may all be busy, or gone until the next launch.
 FN bool collectElsewhere(const TaskQueue& queue, State& mine, Look& l) {
-    look(queue.box, l);
+    pollBoxes(queue.box, l);
     for (u32 there = vote(l.saw == kPosted); there != 0; there &= there - 1)
         if (take(queue, l.at + lowestBit(there), mine)) return true;
     return false;

@@ -5,9 +5,9 @@
 #include "graph.cuh"
 #include "plan.cuh"
 
-// seek returns the first slot from at on, which holds an entry, whose entry is not below the row and neighbour given;
+// lowerBound returns the first slot from at on (which holds an entry) whose entry is not below a row and neighbour;
 // or end.
-FN u32 seek(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
+FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     u32 lo = at / kLeaf, hi = (end - 1) / kLeaf;
     while (lo < hi) {
         u32 mid = (lo + hi + 1) / 2;
@@ -38,8 +38,8 @@ FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
         after = kind + (1u << g.nbrBits);
     }
     if (s.begin == s.end || s.last < kind || s.first >= after) return Range{0, 0};
-    u32 begin = s.first >= kind ? s.begin : seek(g, s.begin, s.end, rowOf(v, dir, kind));
-    u32 end = s.last < after ? s.end : seek(g, begin, s.end, rowOf(v, dir, 0) + after);
+    u32 begin = s.first >= kind ? s.begin : lowerBound(g, s.begin, s.end, rowOf(v, dir, kind));
+    u32 end = s.last < after ? s.end : lowerBound(g, begin, s.end, rowOf(v, dir, 0) + after);
     return Range{begin, end};
 }
 
@@ -63,7 +63,7 @@ FN Range reach(const Graph& g, u32 v, const Back& b) {
 // slotAmong returns the slot of neighbour w in a range of one label and several kinds, or kNone.
 FN u32 slotAmong(const Graph& g, Range r, u32 w) {
     u64 row = rowTo(g, g.row[r.begin], w);
-    u32 i = seek(g, r.begin, r.end, row, w);
+    u32 i = lowerBound(g, r.begin, r.end, row, w);
     return i < r.end && g.row[i] == row && g.nbr[i] == w ? i : kNone;
 }
 
@@ -104,7 +104,7 @@ FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
     if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;
     u64 row = rowOf(v, b.dir, kind);
-    u32 i = seek(g, s.begin, s.end, row, w);
+    u32 i = lowerBound(g, s.begin, s.end, row, w);
     return i < s.end && g.row[i] == row && g.nbr[i] == w ? g.ent[i] : kNone;
 }
 
@@ -119,13 +119,13 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
         u64 row = g.row[at];
         if (label != kAnyLabel && edgeLabel(g, row) != label) {
             u64 next = row - kindOfRow(row) + (label << g.nbrBits); // of this direction
-            at = seek(g, at, end, next > row ? next : next + kDirection);
+            at = lowerBound(g, at, end, next > row ? next : next + kDirection);
             continue;
         }
         u64 to = rowTo(g, row, w);
-        at = seek(g, at, end, to, w);
+        at = lowerBound(g, at, end, to, w);
         if (at == end || (g.row[at] == to && g.nbr[at] == w)) return at;
-        at = seek(g, at, end, ((row >> g.nbrBits) + 1) << g.nbrBits);
+        at = lowerBound(g, at, end, ((row >> g.nbrBits) + 1) << g.nbrBits);
     }
     return end;
 }

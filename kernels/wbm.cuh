@@ -42,8 +42,8 @@ FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 ta
 // kOverEvery is the number of looks around an idle warp makes between those whether all is done, and far away.
 constexpr u32 kOverEvery = 8;
 
-// seek makes an idle warp's state live again with work of others, or returns false when there is none left.
-FN bool seek(const Search& p, State* states, State& s, Look& l) {
+// findWork makes an idle warp's state live again with work of others, or returns false when there is none left.
+FN bool findWork(const Search& p, State* states, State& s, Look& l) {
     if (laneId() == 0) add(&p.queue.control->busy, kAll);
     warpSync();
     bool got = false;
@@ -112,7 +112,7 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
                 }
                 mask &= mask - 1;
                 warpSync();
-            } else if (!seek(p, states, s, work.look)) {
+            } else if (!findWork(p, states, s, work.look)) {
                 break;
             }
         }

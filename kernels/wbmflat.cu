@@ -71,7 +71,7 @@ KERNEL(wbmflat, Search, kFlatThreads, 4) {
         }
         const Program& q = p.programs.program[f.program];
         serve(p, f.program, work);
-        look(p.queue.flatBox, work.look);
+        pollBoxes(p.queue.flatBox, work.look);
         if (n > 0) {
             u32 hubs = openTasks(p, q, f, n, work);
             leave(p.queue, hubs, Task{f.program, f.net[lane], 0});

@@ -16,9 +16,9 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestS12JointsCountAsEnumerationDoes counts patterns with joints, each way, through random batches, and compares with
-// the reference.
-func TestS12JointsCountAsEnumerationDoes(t *testing.T) {
+// TestS12SpidersCountAsEnumerationDoes counts patterns with spiders, each way, through random batches, and compares
+// with the reference.
+func TestS12SpidersCountAsEnumerationDoes(t *testing.T) {
 	counted := uint64(0)
 	matchertest.ForSeedsUntil(t, 30, func() bool { return counted > 0 }, func(t *testing.T, rng *rand.Rand) {
 		directed, queries, msgs, edges := matchertest.RandomSpiders(rng)
@@ -117,7 +117,7 @@ func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	edge := func(u, v int) {
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", len(q.Edges)), From: u, To: v, Label: "T"})
 	}
-	root, end, joint := vertex(), vertex(), vertex()
+	root, end, center := vertex(), vertex(), vertex()
 	edge(root, end)
 	for range 3 {
 		at := end
@@ -126,7 +126,7 @@ func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 			edge(at, next)
 			at = next
 		}
-		edge(at, joint)
+		edge(at, center)
 	}
 	b := New(Options{Threads: 1})
 	x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, b)

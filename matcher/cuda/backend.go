@@ -200,7 +200,7 @@ func (b *Backend) Abort() error {
 	return b.cpu.Abort()
 }
 
-func (b *Backend) end(how mirror.Ending) {
+func (b *Backend) end(how mirror.Outcome) {
 	if b.opt.Placement != nil {
 		b.opt.Placement.End(how == mirror.Committed)
 	}

@@ -11,8 +11,8 @@ import (
 	"motifd/matcher"
 )
 
-// TestFormat1IsRead opens a checkpoint that a motifd of format 1 wrote: two queries, of which batch 3 suspended one, and
-// five edges. What that motifd did not know is unknown; the first opening for writing makes it format 2.
+// TestFormat1IsRead opens a checkpoint that a motifd of format 1 wrote: two queries, of which batch 3 suspended one,
+// and five edges. What that motifd did not know is unknown; the first opening for writing makes it format 2.
 func TestFormat1IsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format1"))))

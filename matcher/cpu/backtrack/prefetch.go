@@ -27,7 +27,7 @@ func (s *Search) readAhead(d int, of []dyngraph.VertexID) {
 		return
 	}
 	if s3 := &s.order.Steps[d+2]; len(s3.Back) == 2 {
-		s.lists.Prefetch(of, &s3.Back[1-e.Link])
+		s.lists.Prefetch(of, &s3.Back[1-e.BackToS1])
 	}
 }
 

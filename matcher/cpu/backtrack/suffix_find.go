@@ -13,12 +13,12 @@ import (
 func (s *Search) findSuffix(d int) bool {
 	e, x := s.order.Suffix, &s.suffixes
 	s1, s2 := &s.order.Steps[d], &s.order.Steps[d+1]
-	forth := &s2.Back[e.Link]
+	forth := &s2.Back[e.BackToS1]
 	v, longest := s.Images[e.Root], cmp.Or(x.limits.Longest, maxSuffixWords)
 	from := s.lists.Of(v, &s1.Back[0], s1)
 	var across neighbors.List
 	if len(s2.Back) == 2 && len(from.Vertices) > 0 {
-		if across = s.lists.Of(v, &s2.Back[1-e.Link], s2); len(across.Vertices) == 0 {
+		if across = s.lists.Of(v, &s2.Back[1-e.BackToS1], s2); len(across.Vertices) == 0 {
 			return true
 		}
 		x.mark(across.Vertices)
@@ -84,7 +84,7 @@ func (x *suffixes) keepList(e *program.Suffix, l neighbors.List, root dyngraph.V
 
 // keepJoined appends an image of s2 that is joined to those of s1 and of the root, with the entries of both edges.
 func (x *suffixes) keepJoined(e *program.Suffix, v dyngraph.VertexID, toS1, toRoot dyngraph.Entry) {
-	if e.Link == 1 {
+	if e.BackToS1 == 1 {
 		toS1, toRoot = toRoot, toS1
 	}
 	x.words = append(x.words, uint32(v), uint32(toS1), uint32(toRoot))

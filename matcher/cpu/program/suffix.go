@@ -9,7 +9,7 @@ type Suffix struct {
 	Number         uint32   // equal for suffixes that find the same pairs from the same root image
 	S1             int      // step; s2 is the next one
 	Root           int      // step
-	Link           int      // index, among the back edges of s2, of the one to s1
+	BackToS1       int      // index, among the back edges of s2, of the one to s1
 	RootMustDiffer bool     // the images of s2 and of the root must be compared, since no pattern edge joins them
 	MustDiffer     [2][]int // by step of the suffix: its Step.MustDiffer without the root and s1
 }
@@ -18,7 +18,7 @@ type Suffix struct {
 type suffixKey struct {
 	s1             int    // list key of the back edge of s1
 	s2             [2]int // list keys of the back edges of s2; -1 for none
-	link           int
+	backToS1       int
 	rootMustDiffer bool
 }
 
@@ -41,18 +41,18 @@ func (c *ListKeys) suffixAt(o *Order, d int) *Suffix {
 	if !s1.Simple || !s2.Simple || len(s1.Back) != 1 || len(s2.Back) > 2 || len(s1.Less)+len(s2.Less) > 0 {
 		return nil
 	}
-	e := &Suffix{S1: d, Root: s1.Back[0].Step, Link: -1}
+	e := &Suffix{S1: d, Root: s1.Back[0].Step, BackToS1: -1}
 	key := suffixKey{s1: s1.Back[0].ListKey, s2: [2]int{-1, -1}}
 	for k := range s2.Back {
 		switch key.s2[k] = s2.Back[k].ListKey; s2.Back[k].Step {
 		case d:
-			e.Link = k
+			e.BackToS1 = k
 		case e.Root:
 		default:
 			return nil
 		}
 	}
-	if e.Link < 0 {
+	if e.BackToS1 < 0 {
 		return nil
 	}
 	for i, st := range [2]*Step{s1, s2} {
@@ -65,7 +65,7 @@ func (c *ListKeys) suffixAt(o *Order, d int) *Suffix {
 			}
 		}
 	}
-	key.link, key.rootMustDiffer = e.Link, e.RootMustDiffer
+	key.backToS1, key.rootMustDiffer = e.BackToS1, e.RootMustDiffer
 	e.Number = c.suffixNumber(key)
 	return e
 }

@@ -237,7 +237,7 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 
 func (w *twin) play(t *testing.T, a mirror.Array, batches int, size func(i int) (inserted, deleted int)) {
 	t.Helper()
-	end := mirror.GoesOn
+	end := mirror.Open
 	var ops []kernels.Op // of batches that the array has not seen
 	for i := range batches {
 		n, m := size(i)
@@ -266,7 +266,7 @@ func (w *twin) play(t *testing.T, a mirror.Array, batches int, size func(i int) 
 		}
 		if w.rng.IntN(4) == 0 {
 			check(t, a.Update(ops, 0, end, w.vertices, w.labels, w.edges))
-			end, ops = mirror.GoesOn, nil
+			end, ops = mirror.Open, nil
 			w.compare(t, a)
 		}
 	}

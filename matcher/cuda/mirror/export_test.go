@@ -39,7 +39,7 @@ func (a Array) Load(entries, vertices, labels, edges int, label []uint32,
 }
 
 // Update does what the mirror does with a batch, which packs it on all cores.
-func (a Array) Update(ops []kernels.Op, staged int, end Ending, vertices, labels, edges int) error {
+func (a Array) Update(ops []kernels.Op, staged int, end Outcome, vertices, labels, edges int) error {
 	to, err := a.a.room(len(ops))
 	if err != nil {
 		return err

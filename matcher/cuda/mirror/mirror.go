@@ -30,12 +30,12 @@ type Mirror struct {
 	data  device.Buffer // changed bits and labels, before they are written to these two
 	page  device.Page   // the same on the host
 
-	Loaded   bool         // the device has the edges
-	staged   bool         // the device has the staged batch
-	searched bool         // the staged batch was searched on the device
-	follows  bool         // the last batch that changed edges was searched on the device
-	end      Ending       // how the last batch on the device ended
-	missed   []kernels.Op // changes by later batches
+	Loaded       bool         // the device has the edges
+	staged       bool         // the device has the staged batch
+	searched     bool         // the staged batch was searched on the device
+	searchedLast bool         // the last batch that changed edges was searched on the device
+	end          Outcome      // how the last batch on the device ended
+	missed       []kernels.Op // changes by later batches
 
 	BitsStale bool                // bits and labels of all vertices must be copied
 	touched   []dyngraph.VertexID // vertices whose bits and labels must be copied
@@ -74,7 +74,7 @@ func (m *Mirror) Free() error {
 func (m *Mirror) Stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
-	if !m.follows || !m.Loaded || len(d.Net) == 0 || m.kindsDiffer() {
+	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || m.kindsDiffer() {
 		return
 	}
 	if err := m.begin(d); err != nil {
@@ -83,10 +83,10 @@ func (m *Mirror) Stage(d *dyngraph.Delta) {
 }
 
 // Ended ends the staged batch.
-func (m *Mirror) Ended(d *dyngraph.Delta, end Ending) {
+func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 	m.touch(d)
 	if len(d.Net) > 0 {
-		m.follows = m.searched
+		m.searchedLast = m.searched
 	}
 	switch {
 	case !m.Loaded:
@@ -106,7 +106,7 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Ending) {
 
 // forget makes the next CatchUp copy all edges.
 func (m *Mirror) forget() {
-	m.Loaded, m.staged, m.end, m.missed = false, false, GoesOn, nil
+	m.Loaded, m.staged, m.end, m.missed = false, false, Open, nil
 }
 
 // opOf returns the operation that stages a net edge.
@@ -245,7 +245,7 @@ func (m *Mirror) begin(d *dyngraph.Delta) error {
 	if d != nil && !m.staged {
 		net = d.Net
 	}
-	if len(net)+len(m.missed) > 0 || m.end != GoesOn {
+	if len(net)+len(m.missed) > 0 || m.end != Open {
 		ops, err := m.edges.room(len(m.missed) + len(net))
 		if err != nil {
 			return err
@@ -260,7 +260,7 @@ func (m *Mirror) begin(d *dyngraph.Delta) error {
 			return err
 		}
 	}
-	m.staged, m.end, m.missed = d != nil, GoesOn, m.missed[:0]
+	m.staged, m.end, m.missed = d != nil, Open, m.missed[:0]
 	return nil
 }
 

@@ -9,11 +9,11 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// Ending is how a batch ended.
-type Ending int
+// Outcome is how a batch ended.
+type Outcome int
 
 const (
-	GoesOn Ending = iota // it is still staged, or there is none
+	Open Outcome = iota // it is still staged, or there is none
 	Committed
 	Aborted
 )
@@ -22,7 +22,7 @@ const (
 type ask struct {
 	p           *kernels.Update
 	ops, staged int
-	end         Ending
+	end         Outcome
 }
 
 // room returns page-locked memory for operations, which begin sends.
@@ -39,9 +39,9 @@ func (a *array) room(ops int) ([]kernels.Op, error) {
 // begin queues an update: first the end of the last batch, then the first ops operations in the memory of room, the
 // last staged of which stage a batch. A later operation on an edge replaces an earlier one. The array must not be read
 // until finish or room has been called.
-func (a *array) begin(ops, staged int, end Ending, b bounds) error {
+func (a *array) begin(ops, staged int, end Outcome, b bounds) error {
 	settle := 0
-	if end != GoesOn {
+	if end != Open {
 		settle = a.before
 	}
 	all := settle + ops
@@ -121,7 +121,7 @@ func (a *array) finish() error {
 	if x.staged > 0 {
 		a.staged[0], a.staged[1] = a.staged[1], a.staged[0]
 		a.before = x.staged
-	} else if x.end != GoesOn {
+	} else if x.end != Open {
 		a.before = 0
 	}
 	return nil
