@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
@@ -259,8 +260,8 @@ type manyEngine struct {
 }
 
 func newManyEngine(b *testing.B, load []dyngraph.Message, queries []*matcher.Query, emit matcher.Emit) *manyEngine {
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}),
-		Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()})
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}),
+		Backend: cpu.New(cpu.Options{Threads: 1})})
 	if err != nil {
 		b.Fatal(err)
 	}

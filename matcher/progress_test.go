@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
-	"motifd/matcher/plan"
 	"motifd/stream/tempfile"
 )
 
@@ -49,9 +49,7 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 					}
 					return 0
 				}})
-				e, err := matcher.NewEngine(matcher.EngineOptions{
-					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
-					Backend: b, Planner: plan.New()})
+				e, err := motifd.NewEngine(matcher.EngineOptions{Backend: b})
 				require.NoError(t, err)
 				defer e.Close()
 				number := uint64(0)

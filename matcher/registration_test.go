@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
@@ -272,7 +273,7 @@ func TestS11SuspensionIsDurableFirst(t *testing.T) {
 	fail := true
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	var recorded []matcher.Decision
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: newCPU(t, 1, false), Planner: plan.New(),
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g, Backend: newCPU(t, 1, false),
 		Decide: func(_ uint64, s matcher.Decision) error {
 			if fail {
 				return full

@@ -9,10 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd/dyngraph"
+	"motifd"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
@@ -49,10 +48,7 @@ func BenchmarkPipeline(b *testing.B) {
 			require.NoError(b, err)
 			dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 			require.NoError(b, err)
-			e, err := matcher.NewEngine(matcher.EngineOptions{
-				Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: cpu.New(cpu.Options{}),
-				Planner: plan.New(),
-			})
+			e, err := motifd.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{})}) // without a clock
 			require.NoError(b, err)
 			p, err := stream.NewPipeline(stream.PipelineOptions{
 				Source: src, Decoder: dec, Engine: e, Sink: sink,

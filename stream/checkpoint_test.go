@@ -11,9 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/matcher"
-	"motifd/matcher/cpu"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
@@ -42,9 +41,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 	require.NoError(t, err)
 	d.id = state.StreamID
 	faulty := f.Store(store)
-	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 2}), Planner: plan.New(), Decide: faulty.Decide,
-	})
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: state.Graph, Decide: faulty.Decide})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.NoError(t, e.Restore(t.Context(), state.Queries))

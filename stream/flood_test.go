@@ -19,11 +19,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
@@ -135,7 +135,7 @@ func floodPipeline(
 	require.NoError(tb, err)
 	g.Commit()
 	opt.Threads = threads
-	e, err := matcher.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(opt), Planner: plan.New()})
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(opt)})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	in := streamtest.NewInput(false)

@@ -14,11 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/streamtest"
@@ -63,9 +63,7 @@ func newPlayer(t testing.TB, rng *rand.Rand, size func() int) *player {
 	_, err := g.Stage(us)
 	require.NoError(t, err)
 	g.Commit()
-	e, err := matcher.NewEngine(
-		matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
-	)
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return &player{Engine: e, edges: slices.Collect(g.View(dyngraph.New).EdgesSeq())}
@@ -249,14 +247,10 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 		func() bool { return most > 4*memory/28 && small > 1000 },
 		func(t *testing.T, rng *rand.Rand) {
 			engine := func(threads int) *matcher.Engine {
-				e, err := matcher.NewEngine(matcher.EngineOptions{
-					Graph:   dyngraph.NewGraph(dyngraph.Options{Directed: true}),
-					Planner: plan.New(),
-					Backend: cpu.New(
-						cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory,
-							QueueMemory: 16 * memory},
-					),
-				})
+				e, err := motifd.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{
+					Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory,
+					QueueMemory: 16 * memory,
+				})})
 				require.NoError(t, err)
 				t.Cleanup(func() { require.NoError(t, e.Close()) })
 				return e

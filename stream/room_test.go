@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/matcher"
-	"motifd/matcher/plan"
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -66,8 +66,8 @@ func TestP4StopWhileTheDiskIsFull(t *testing.T) {
 		w.change = func(o *stream.PipelineOptions) {
 			o.Store, o.State, o.StopTimeout = store, state, time.Nanosecond
 			o.Encoder = codec.NewEncoder(codec.EncoderOptions{StreamID: state.StreamID})
-			o.Engine, err = matcher.NewEngine(matcher.EngineOptions{
-				Graph: state.Graph, Backend: reference.New(), Planner: plan.New(), Decide: store.Decide,
+			o.Engine, err = motifd.NewEngine(matcher.EngineOptions{
+				Graph: state.Graph, Backend: reference.New(), Decide: store.Decide,
 			})
 			require.NoError(t, err)
 		}

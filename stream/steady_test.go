@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/tempfile"
@@ -34,12 +34,8 @@ type steady struct {
 const steadyAccounts = 500
 
 func newSteady(t *testing.T, rng *rand.Rand) *steady {
-	e, err := matcher.NewEngine(matcher.EngineOptions{
-		Graph: dyngraph.NewGraph(
-			dyngraph.Options{Directed: true},
-		),
+	e, err := motifd.NewEngine(matcher.EngineOptions{
 		Backend: cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
-		Planner: plan.New(),
 	})
 	require.NoError(t, err)
 	s := &steady{t: t, engine: e, enc: codec.NewEncoder(codec.EncoderOptions{StreamID: testStream})}

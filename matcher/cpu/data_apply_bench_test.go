@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
-	"motifd/matcher/plan"
 )
 
 // BenchmarkDataApply replays the stream in batches of 1,000 through one thread and reports what an update costs
@@ -46,8 +46,8 @@ func BenchmarkDataApply(b *testing.B) {
 					}
 					at, last = now, phase
 				}
-				e, err := matcher.NewEngine(matcher.EngineOptions{
-					Graph: synthGraph(b), Backend: cpu.New(cpu.Options{Threads: 1, Clock: clock}), Planner: plan.New(),
+				e, err := motifd.NewEngine(matcher.EngineOptions{
+					Graph: synthGraph(b), Backend: cpu.New(cpu.Options{Threads: 1, Clock: clock}),
 					Phase: func(_ uint64, p matcher.Phase) { next(string(p)) },
 				})
 				require.NoError(b, err)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
@@ -14,7 +15,6 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
-	"motifd/matcher/plan"
 	"motifd/stream/tempfile"
 )
 
@@ -25,10 +25,7 @@ func TestADeviceTellsItsAnchors(t *testing.T) {
 			cuda.Options{Device: cudatest.NewDevice(t, rng),
 				CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
 		)
-		e, err := matcher.NewEngine(
-			matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Backend: b,
-				Planner: plan.New()},
-		)
+		e, err := motifd.NewEngine(matcher.EngineOptions{Backend: b})
 		if err != nil {
 			t.Fatal(err)
 		}

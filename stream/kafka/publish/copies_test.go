@@ -8,11 +8,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
@@ -39,9 +38,7 @@ func (c *copies) run(t *testing.T, fs vfs.FS, edges ...string) error {
 	defer func() { require.NoError(t, store.Close()) }()
 	state, err := store.Recover(t.Context())
 	require.NoError(t, err)
-	e, err := matcher.NewEngine(
-		matcher.EngineOptions{Graph: state.Graph, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
-	)
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: state.Graph})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.NoError(t, e.Restore(t.Context(), state.Queries))

@@ -16,10 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu"
-	"motifd/matcher/plan"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
@@ -102,9 +101,7 @@ type daemon struct {
 func newDaemon(t *testing.T, opt Options) *daemon {
 	t.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
-	e, err := matcher.NewEngine(
-		matcher.EngineOptions{Graph: g, Backend: cpu.New(cpu.Options{Threads: 1}), Planner: plan.New()},
-	)
+	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g})
 	require.NoError(t, err)
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)
