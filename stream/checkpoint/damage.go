@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,6 +41,29 @@ func complete(fs vfs.FS, dir string) (bool, error) {
 		return false, nil
 	}
 	return false, damaged("%s: there is a file %s, but none whose name begins with marker.manifest", dir, content)
+}
+
+// onlyOurs checks that a directory without a checkpoint holds nothing but what an unfinished start left there, so that
+// a new checkpoint neither mixes with the files of others nor takes them from their users. Hidden files and lost+found
+// belong to the file system.
+func onlyOurs(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		switch {
+		case strings.HasPrefix(name, "."), slices.Contains([]string{"lost+found", "LOCK", "CURRENT", copiesDir}, name):
+		case strings.HasPrefix(name, "MANIFEST-"), strings.HasPrefix(name, "OPTIONS-"),
+			strings.HasPrefix(name, "marker."), strings.HasPrefix(name, "temporary."):
+		case strings.HasSuffix(name, ".log"), strings.HasSuffix(name, ".dbtmp"), strings.HasSuffix(name, ".sock"):
+		default:
+			return fmt.Errorf("%s: %w in it, and it has other files, such as %s; choose a directory that is empty, "+
+				"or is not there yet", dir, ErrNone, name)
+		}
+	}
+	return nil
 }
 
 // unreadable answers for a database that cannot be opened or read. What the operating system does not blame on

@@ -95,6 +95,11 @@ func openDatabase(dir string, o Options) (*database, error) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	if !o.ReadOnly {
+		if !there {
+			if err := onlyOurs(fs, dir); err != nil {
+				return nil, err
+			}
+		}
 		d.fs.closeToOthers(dir)
 	}
 	opt := pebbleOptions(d.fs, d.fault)

@@ -60,3 +60,32 @@ func TestP7CheckpointIsPrivate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o750), info.Mode().Perm())
 }
+
+// TestDirectoryOfOthers: a directory with other files is refused and stays as it is, its mode included. What the file
+// system keeps in an empty volume is no hindrance.
+func TestDirectoryOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	notes := filepath.Join(dir, "notes.txt")
+	require.NoError(t, os.WriteFile(notes, nil, 0o644))
+	_, err := Open(dir, Options{})
+	require.ErrorIs(t, err, ErrNone)
+	require.ErrorContains(t, err, "it has other files, such as notes.txt")
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o755), info.Mode().Perm())
+	names, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+
+	require.NoError(t, os.Remove(notes))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".snapshot"), nil, 0o600))
+	s, err := Open(dir, Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, os.WriteFile(notes, nil, 0o644)) // beside a checkpoint it does not matter
+	s, err = Open(dir, Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
