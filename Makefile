@@ -7,6 +7,8 @@ DEMOFLAGS   ?=
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 export CGO_ENABLED ?= 0
+# One set of compiled packages for all: what -trimpath changes about a package, it changes about what imports it.
+export GOFLAGS := -trimpath $(GOFLAGS)
 
 .PHONY: help
 help: ## list the targets
@@ -14,7 +16,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build ./bin/motifd
-	$(GO) build -trimpath -ldflags "-X main.linked=$(VERSION)" -o bin/motifd ./cmd/motifd
+	$(GO) build -ldflags "-X main.linked=$(VERSION)" -o bin/motifd ./cmd/motifd
 
 .PHONY: image
 image: ## build the container image motifd:VERSION
@@ -53,8 +55,7 @@ RESTARTS    ?= 5
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 60m -p 1 -run 'Broker|Settle' ./stream/kafka/...
-	$(GO) test -tags kafka -timeout 60m -run 'P3Torture|Broker' -v ./cmd/motifd
+	$(GO) test -tags kafka -timeout 60m -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' ./cmd/motifd ./stream/kafka/...
 
 .PHONY: torture
 torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, restore an old backup once, and compare; SEED repeats
@@ -86,8 +87,10 @@ bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor ti
 # What .ci/run has no time for: more kills and restarts, a daemon that runs for DURATION, fuzzing beyond the seeds, the
 # emulator under MSan and TSan.
 .PHONY: ci-full
-ci-full: ## .ci/run and the long checks: sanitizers, story with default limits, torture, soak, fuzz; takes about two hours
+ci-full: ## .ci/run and the long checks: more seeds, sanitizers, story with default limits, torture, soak, fuzz; takes about two hours
 	.ci/run
+	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
+	MOTIFD_TEST_TIMES=4 $(MAKE) test-gpu-code
 	$(MAKE) test-gpu-sanitizers
 	$(MAKE) story LIMITS=default
 	$(MAKE) torture
@@ -103,15 +106,13 @@ soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes;
 .PHONY: vet
 vet: ## go vet, with every build tag but those of the GPU backend
 	$(GO) vet ./...
-	$(GO) vet -tags data ./...
-	$(GO) vet -tags kafka ./...
+	$(GO) vet -tags data,kafka ./...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
 	$(GO) run ./.ci/columns
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(STATICCHECK) -tags data ./cmd/motifd
-	$(GO) run $(STATICCHECK) -tags kafka ./cmd/motifd ./stream/kafka/...
+	$(GO) run $(STATICCHECK) -tags data,kafka ./cmd/motifd ./stream/kafka/...
 	$(GO) run $(STATICCHECK) -tags emu,data,ptx $(GPU_PACKAGES)
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
@@ -135,7 +136,7 @@ CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settin
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
 	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data $(GPU_PACKAGES) && \
-		rm -f bin/motifd-cuda && $(GO) build -tags cuda -trimpath -ldflags "-X main.linked=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
+		rm -f bin/motifd-cuda && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
 
 .PHONY: test-cuda
 test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
@@ -182,7 +183,7 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/mirror.test ./matcher/cuda/mirror
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
-	$(CUDA_ENV) && $(GO) build -tags cuda -trimpath -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
+	$(CUDA_ENV) && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data

@@ -121,6 +121,9 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 // TestS11CompleteBipartitePattern registers K(12,12), of 144 edges and 2 x 12! x 12! automorphisms, on K(13,13). The
 // graph has 13 x 13 matches; 12 x 12 of them hold a given edge.
 func TestS11CompleteBipartitePattern(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
 	t.Parallel()
 	k := 12
 	if matchertest.Slow {

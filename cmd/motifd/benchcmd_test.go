@@ -119,6 +119,9 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	for _, x := range []struct{ args, want string }{

@@ -284,6 +284,9 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 // TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count
 // from one anchor is, one by one or by sums, with one worker or several.
 func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
 			graph, insert, q := hubClique(6, 30, label)

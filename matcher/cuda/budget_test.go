@@ -104,7 +104,7 @@ func TestS11LimitsOnTheDevice(t *testing.T) {
 	groups, totals, alike := 0, 0, 0
 	stayed := uint64(0)
 	enough := func() bool { return min(groups, totals, alike) > 5 && stayed > 0 }
-	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		want, got := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)

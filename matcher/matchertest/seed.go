@@ -9,10 +9,11 @@ import (
 )
 
 // SeedVariable names the environment variable that sets the first seed of ForSeeds, CountVariable the one that sets
-// the number of seeds, for a search that is longer than a test.
+// the number of seeds, TimesVariable the one that multiplies it: for runs that are longer than a test.
 const (
 	SeedVariable  = "MOTIFD_TEST_SEED"
 	CountVariable = "MOTIFD_TEST_SEEDS"
+	TimesVariable = "MOTIFD_TEST_TIMES"
 )
 
 // ForSeeds runs f as a subtest for n consecutive seeds; for a quarter as many under the race detector, which takes ten
@@ -31,6 +32,7 @@ const mostMore = 50
 func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n+slow-1)/slow)
+	asked *= variable(t, TimesVariable, 1)
 	most := asked + mostMore*uint64(n)
 	for i := uint64(0); i < asked || !seen(); i++ {
 		if i == most {

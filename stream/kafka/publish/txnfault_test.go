@@ -58,6 +58,7 @@ func cuts(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster) {
 	for _, answer := range []bool{false, true} {
 		for _, crash := range []bool{false, true} {
 			t.Run(fmt.Sprintf("answer=%v,crash=%v", answer, crash), func(t *testing.T) {
+				t.Parallel()
 				connectionsBreak(t, newEnds(t), answer, crash)
 			})
 		}
