@@ -47,8 +47,8 @@ func (s *Store) copyTo(to string) error {
 	s.copying.Lock()
 	defer s.copying.Unlock()
 	to = filepath.Clean(to)
-	s.db.fs.aside.Store(&to)
-	defer s.db.fs.aside.Store(nil)
+	s.db.fs.copyDir.Store(&to)
+	defer s.db.fs.copyDir.Store(nil)
 	if err := s.db.Checkpoint(to); err != nil {
 		return err
 	}

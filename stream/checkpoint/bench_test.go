@@ -62,7 +62,7 @@ func synthetic(b *testing.B, dir string, edges int, attributes bool) {
 		}
 	}
 	require.NoError(b, w.close())
-	require.NoError(b, w.set(keyState, seal(keyState, appendState([]byte{codecVersion}, &st))))
+	require.NoError(b, w.set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, &st))))
 	require.NoError(b, w.close())
 	require.NoError(b, s.db.Ingest(context.Background(), w.paths))
 	require.NoError(b, s.Close())

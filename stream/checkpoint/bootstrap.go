@@ -122,7 +122,7 @@ func (w *tableWriter) content(ctx context.Context, g *dyngraph.Graph, st *state)
 	if err := w.close(); err != nil {
 		return err
 	}
-	return w.set(keyState, seal(keyState, appendState([]byte{codecVersion}, st)))
+	return w.set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, st)))
 }
 
 func (w *tableWriter) set(key, value []byte) error {

@@ -154,19 +154,19 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestSeal(t *testing.T) {
-	v := seal(keyState, []byte{codecVersion, 1, 2, 3})
-	d, err := unseal(keyState, v)
+	v := withChecksum(keyState, []byte{codecVersion, 1, 2, 3})
+	d, err := verified(keyState, v)
 	require.NoError(t, err)
 	require.Equal(t, []byte{1, 2, 3}, d.b)
-	_, err = unseal(keyQueries, v) // a value under a key that it was not written for
+	_, err = verified(keyQueries, v) // a value under a key that it was not written for
 	require.ErrorIs(t, err, ErrDamaged)
 	for i := range v {
 		bad := bytes.Clone(v)
 		bad[i] ^= 4
-		_, err = unseal(keyState, bad)
+		_, err = verified(keyState, bad)
 		require.ErrorIs(t, err, ErrDamaged)
 	}
-	_, err = unseal(keyState, seal(keyState, []byte{codecVersion + 1}))
+	_, err = verified(keyState, withChecksum(keyState, []byte{codecVersion + 1}))
 	require.ErrorContains(t, err, "version 3")
 }
 
@@ -292,7 +292,7 @@ func FuzzContent(f *testing.F) {
 		if batch, part, n, ok := parseLog(key); ok && part == partDecision {
 			require.Equal(t, key[1:], decisionKey(batch, n)[1:])
 		}
-		if _, err := unseal(key, value); err != nil {
+		if _, err := verified(key, value); err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 		}
 		_ = keyName(key)

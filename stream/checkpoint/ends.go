@@ -29,7 +29,7 @@ func (s *Store) InputEpochs() (stream.Epochs, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	d, err := unseal(keyEpochs, v)
+	d, err := verified(keyEpochs, v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.db.dir, err)
 	}
@@ -68,7 +68,7 @@ func (s *Store) text(key []byte, what string) (string, error) {
 	if err != nil || !ok {
 		return "", err
 	}
-	d, err := unseal(key, v)
+	d, err := verified(key, v)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s.db.dir, err)
 	}
@@ -90,7 +90,7 @@ func (s *Store) keep(key, content []byte) error {
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(key, seal(key, content), nil); err != nil {
+	if err := b.Set(key, withChecksum(key, content), nil); err != nil {
 		return err
 	}
 	return s.db.apply(b)

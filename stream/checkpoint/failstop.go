@@ -54,8 +54,8 @@ type failStop struct {
 	vfs.FS
 	fault *fault
 	os    bool // FS is the operating system's
-	// aside is the directory that a copy of the store is being made in; nil when there is none.
-	aside atomic.Pointer[string]
+	// copyDir is the directory that a copy of the store is being made in; nil when there is none.
+	copyDir atomic.Pointer[string]
 	// locked tells that the directory's lock is held by somebody else: Pebble passes on whatever error the operating
 	// system has for it.
 	locked bool
@@ -127,8 +127,8 @@ func (s *failStop) closeToOthers(dir string) {
 // foreign reports whether a name belongs to the copy that is being made of the store, or is of a directory above it: a
 // failure there is the copy's, and is returned.
 func (s *failStop) foreign(name string) bool {
-	aside := s.aside.Load()
-	if aside == nil {
+	copyDir := s.copyDir.Load()
+	if copyDir == nil {
 		return false
 	}
 	below := func(name, dir string) bool {
@@ -136,7 +136,7 @@ func (s *failStop) foreign(name string) bool {
 		return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 	}
 	name = filepath.Clean(name)
-	return below(name, *aside) || below(*aside, name)
+	return below(name, *copyDir) || below(*copyDir, name)
 }
 
 func (s *failStop) create(op, name string, open func() (vfs.File, error)) (vfs.File, error) {

@@ -54,7 +54,7 @@ func readNames(db *database, key []byte, what string) ([]string, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	d, err := unseal(key, v)
+	d, err := verified(key, v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}

@@ -52,7 +52,7 @@ func (s *Store) readDigests() error {
 		return err
 	}
 	if ok {
-		d, err := unseal(keyIntents, v)
+		d, err := verified(keyIntents, v)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.db.dir, err)
 		}
@@ -75,7 +75,7 @@ func (s *Store) readDigests() error {
 		if !ok {
 			return damaged("%s: batch %d in the log has no intent", s.db.dir, e.batch)
 		}
-		if _, err := unseal(key, v); err != nil {
+		if _, err := verified(key, v); err != nil {
 			return fmt.Errorf("%s: %w", s.db.dir, err)
 		}
 		e.digest = intentDigest(before, v[:len(v)-4])

@@ -109,12 +109,12 @@ type control struct {
 // readControl reads the meta records and the keys of the log.
 func readControl(db *database) (*control, error) {
 	c := new(control)
-	d, err := db.sealed(keyStream)
+	d, err := db.checked(keyStream)
 	if err != nil {
 		return nil, err
 	}
 	c.streamID = string(d.b)
-	if d, err = db.sealed(keySettings); err != nil {
+	if d, err = db.checked(keySettings); err != nil {
 		return nil, err
 	}
 	settings, err := d.settings()
@@ -122,7 +122,7 @@ func readControl(db *database) (*control, error) {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}
 	c.settings = *settings
-	if d, err = db.sealed(keyState); err != nil {
+	if d, err = db.checked(keyState); err != nil {
 		return nil, err
 	}
 	st, err := d.state()
@@ -130,7 +130,7 @@ func readControl(db *database) (*control, error) {
 		return nil, fmt.Errorf("%s: %w", db.dir, err)
 	}
 	c.state = *st
-	if d, err = db.sealed(keyQueries); err != nil {
+	if d, err = db.checked(keyQueries); err != nil {
 		return nil, err
 	}
 	if c.files, err = readNames(db, keyFiles, "the names of the input's files"); err != nil {
@@ -209,7 +209,7 @@ func readLogIndex(db *database, batch uint64) (l logIndex, err error) {
 			if err != nil {
 				return unreadable(db.dir, err)
 			}
-			d, err := unseal(key, v)
+			d, err := verified(key, v)
 			if err != nil {
 				return err
 			}

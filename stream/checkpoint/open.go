@@ -181,7 +181,7 @@ func newStreamID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// formatValue is the value of keyFormat. It is not sealed: every version must be able to tell it.
+// formatValue is the value of keyFormat. It has no checksum, so that every version can read it.
 func formatValue() []byte { return binary.AppendUvarint([]byte("motifd"), Format) }
 
 // checkFormat tells whether the database holds a checkpoint of this version; found is false when it is empty.
@@ -235,8 +235,8 @@ func (d *database) get(key []byte) (value []byte, ok bool, err error) {
 	return value, true, closer.Close()
 }
 
-// sealed reads a sealed value, which must be there.
-func (d *database) sealed(key []byte) (*decoder, error) {
+// checked reads a checksummed value, which must be there.
+func (d *database) checked(key []byte) (*decoder, error) {
 	v, ok, err := d.get(key)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (d *database) sealed(key []byte) (*decoder, error) {
 	if !ok {
 		return nil, damaged("%s: record %q is missing", d.dir, key)
 	}
-	dec, err := unseal(key, v)
+	dec, err := verified(key, v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.dir, err)
 	}

@@ -119,7 +119,7 @@ func (s *Store) graphOptions() dyngraph.Options {
 
 // readIntent reads the intent of a batch with the decisions that were added to it.
 func (d *database) readIntent(e logEntry) (*intent, error) {
-	dec, err := d.sealed(logKey(e.batch, partIntent))
+	dec, err := d.checked(logKey(e.batch, partIntent))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (d *database) readIntent(e logEntry) (*intent, error) {
 		return nil, damaged("the intent of batch %d says that it is batch %d", e.batch, in.batch.Number)
 	}
 	for n := range e.decisions {
-		dec, err := d.sealed(decisionKey(e.batch, n))
+		dec, err := d.checked(decisionKey(e.batch, n))
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (d *database) readIntent(e logEntry) (*intent, error) {
 
 // readDone reads what a committed batch did.
 func (d *database) readDone(batch uint64) (*done, error) {
-	dec, err := d.sealed(logKey(batch, partDone))
+	dec, err := d.checked(logKey(batch, partDone))
 	if err != nil {
 		return nil, err
 	}

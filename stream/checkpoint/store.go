@@ -142,10 +142,10 @@ func (s *Store) create() error {
 	}
 	err = errors.Join(
 		b.Set(keyFormat, formatValue(), nil),
-		b.Set(keyStream, seal(keyStream, append([]byte{codecVersion}, newStreamID()...)), nil),
-		b.Set(keySettings, seal(keySettings, settings), nil),
-		b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &state{})), nil),
-		b.Set(keyQueries, seal(keyQueries, queries), nil),
+		b.Set(keyStream, withChecksum(keyStream, append([]byte{codecVersion}, newStreamID()...)), nil),
+		b.Set(keySettings, withChecksum(keySettings, settings), nil),
+		b.Set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, &state{})), nil),
+		b.Set(keyQueries, withChecksum(keyQueries, queries), nil),
 	)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (s *Store) settle() error {
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(keySettings, seal(keySettings, v), nil); err != nil {
+	if err := b.Set(keySettings, withChecksum(keySettings, v), nil); err != nil {
 		return err
 	}
 	if err := s.db.apply(b); err != nil {
@@ -302,9 +302,9 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 	return nil
 }
 
-// put has one sealed record written, and returns its size.
+// put has one record with a checksum written, and returns its size.
 func (s *Store) put(key, value []byte, what string, apply func(*pebble.Batch) error) (int64, error) {
-	value = seal(key, value)
+	value = withChecksum(key, value)
 	if int64(len(value)) > maxWrite {
 		return 0, fmt.Errorf("checkpoint: %s: %w: %d bytes", what, ErrTooLarge, len(value))
 	}
@@ -360,7 +360,7 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 	if err != nil {
 		return fail(err)
 	}
-	value = seal(key, value)
+	value = withChecksum(key, value)
 	s.doneBuf = keepBuffer(value)
 	if size+int64(len(value)) > maxWrite {
 		return fail(fmt.Errorf("%w: %d bytes", ErrTooLarge, size+int64(len(value))))
@@ -373,7 +373,7 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 		if err != nil {
 			return fail(err)
 		}
-		if err := b.Set(keyQueries, seal(keyQueries, v), nil); err != nil {
+		if err := b.Set(keyQueries, withChecksum(keyQueries, v), nil); err != nil {
 			return fail(err)
 		}
 		if left := leftToSuspend(suspend, c.Queries); len(left) < len(suspend) {
@@ -383,16 +383,16 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 			}
 		}
 	}
-	if err := b.Set(keyState, seal(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
+	if err := b.Set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
 		return fail(err)
 	}
-	if err := b.Set(keyIntents, seal(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest)), nil); err !=
-		nil {
+	intents := withChecksum(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest))
+	if err := b.Set(keyIntents, intents, nil); err != nil {
 		return fail(err)
 	}
 	now := s.now()
 	timeKey := logKey(c.Batch, partTime)
-	timeValue := seal(timeKey, binary.AppendVarint([]byte{codecVersion}, now))
+	timeValue := withChecksum(timeKey, binary.AppendVarint([]byte{codecVersion}, now))
 	if err := b.Set(timeKey, timeValue, nil); err != nil {
 		return fail(err)
 	}

@@ -120,5 +120,5 @@ func setSuspend(b *pebble.Batch, names []string) error {
 	if len(names) == 0 {
 		return b.Delete(keySuspend, nil)
 	}
-	return b.Set(keySuspend, seal(keySuspend, appendNames([]byte{codecVersion}, names)), nil)
+	return b.Set(keySuspend, withChecksum(keySuspend, appendNames([]byte{codecVersion}, names)), nil)
 }

@@ -25,7 +25,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 	}
 	stateWith := func(c *control, change func(*state)) []byte {
 		change(&c.state)
-		return seal(keyState, appendState([]byte{codecVersion}, &c.state))
+		return withChecksum(keyState, appendState([]byte{codecVersion}, &c.state))
 	}
 	for name, d := range map[string]struct {
 		damage  func(db *database, c *control, b *pebble.Batch)
@@ -103,14 +103,14 @@ func TestVerifyFindsDamage(t *testing.T) {
 				dyngraph.EdgeRecord{From: 1, To: 2, Label: 1, Attr: dyngraph.Attr{ID: "never"}})
 			v, err := appendDone([]byte{codecVersion}, o)
 			require.NoError(t, err)
-			require.NoError(t, b.Set(k, seal(k, v), nil))
+			require.NoError(t, b.Set(k, withChecksum(k, v), nil))
 		}, "undoing batch", true},
 		"stranger in the log": {func(db *database, c *control, b *pebble.Batch) {
 			require.NoError(t, b.Set([]byte{spaceLog, 1, 2, 3}, nil, nil))
 		}, "the log has a key", false},
 		"suspension lost": {func(db *database, c *control, b *pebble.Batch) {
 			k := decisionKey(c.log.committed[0].batch, 7)
-			require.NoError(t, b.Set(k, seal(k, []byte{codecVersion}), nil))
+			require.NoError(t, b.Set(k, withChecksum(k, []byte{codecVersion}), nil))
 		}, "is missing", false},
 	} {
 		t.Run(name, func(t *testing.T) {

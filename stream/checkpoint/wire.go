@@ -15,20 +15,21 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// codecVersion is the first byte of every sealed value that is written. Values of version 1 are read, too.
+// codecVersion is the first byte of every checksummed value that is written. Values of version 1 are read, too.
 const codecVersion = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal closes a value that began with codecVersion: a CRC-32C over the key and the value follows it. Pebble's block
-// checksums tell what the disk did to a value; this tells that the value belongs to the key and was written whole.
-func seal(key, value []byte) []byte {
+// withChecksum closes a value that began with codecVersion: a CRC-32C over the key and the value follows it. Pebble's
+// block checksums tell what the disk did to a value; this tells that the value belongs to the key and was written
+// whole.
+func withChecksum(key, value []byte) []byte {
 	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 	return binary.LittleEndian.AppendUint32(value, sum)
 }
 
-// unseal checks a sealed value and returns a decoder of what it holds.
-func unseal(key, value []byte) (*decoder, error) {
+// verified checks a checksummed value and returns a decoder of what it holds.
+func verified(key, value []byte) (*decoder, error) {
 	if len(value) < 5 {
 		return nil, damaged("the value of %q is %d bytes long", key, len(value))
 	}
@@ -57,7 +58,7 @@ func appendString[T string | []byte](b []byte, s T) []byte {
 // decoder reads a value. After the first failure every read returns zero and bad stays set; finish tells.
 type decoder struct {
 	b       []byte
-	version byte // of the sealed value
+	version byte // of the checksummed value
 	bad     bool
 }
 

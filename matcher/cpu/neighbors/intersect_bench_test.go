@@ -61,8 +61,8 @@ func (k *marking) mark(b []dyngraph.VertexID) {
 	}
 }
 
-// meet looks for those that have a bit.
-func (k *marking) meet(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
+// intersect looks for those that have a bit.
+func (k *marking) intersect(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	bits, mask := k.bits, dyngraph.VertexID(len(k.bits)-1)
 	for i, w := range a {
 		inA[n] = uint32(i)
@@ -138,8 +138,8 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 	var k marking
 	var last *dyngraph.VertexID
 	ways := []struct {
-		name string
-		meet func(a, b []dyngraph.VertexID, inA, inB []uint32) int
+		name      string
+		intersect func(a, b []dyngraph.VertexID, inA, inB []uint32) int
 	}{
 		{"gallop", gallop},
 		{"blocks", func(a, b []dyngraph.VertexID, inA, inB []uint32) int {
@@ -152,14 +152,14 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 		{"adding", mergeAdding},
 		{"marked-once", func(a, b []dyngraph.VertexID, inA, inB []uint32) int {
 			k.mark(b)
-			return k.meet(a, b, inA, inB)
+			return k.intersect(a, b, inA, inB)
 		}},
 		{"marked", func(a, b []dyngraph.VertexID, inA, inB []uint32) int {
 			if last != &b[0] {
 				last = &b[0]
 				k.mark(b)
 			}
-			return k.meet(a, b, inA, inB)
+			return k.intersect(a, b, inA, inB)
 		}},
 	}
 	const turns = 5
@@ -170,7 +170,7 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 				last, found[w] = nil, 0
 				spent := timedWays(func() {
 					for i := range pairs {
-						found[w] += ways[w].meet(pairs[i][0], pairs[i][1], inA, inB)
+						found[w] += ways[w].intersect(pairs[i][0], pairs[i][1], inA, inB)
 					}
 				})
 				if least[w] == 0 || spent < least[w] {

@@ -55,14 +55,14 @@ func TestMeetingAgainstEveryPair(t *testing.T) {
 			inA, inB := m.Of(a, b)
 			same("the chosen way", inA, inB)
 			for _, way := range []struct {
-				name string
-				meet func(a, b []dyngraph.VertexID, inA, inB []uint32) int
-				fits bool
+				name      string
+				intersect func(a, b []dyngraph.VertexID, inA, inB []uint32) int
+				fits      bool
 			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock},
 				{"mergeFew", mergeFew, true}} {
 				if way.fits {
 					inA, inB := make([]uint32, len(a)), make([]uint32, len(a))
-					n := way.meet(a, b, inA, inB)
+					n := way.intersect(a, b, inA, inB)
 					same(way.name, inA[:n], inB[:n])
 				}
 			}

@@ -88,7 +88,7 @@ func (s *keySorter) all() {
 		s.keys, s.tmp = keys, s.keys
 	}
 	if len(s.bands) > 1 || !s.bands[0].inPrefixes {
-		s.ties(s.keys, next, true)
+		s.sortTies(s.keys, next, true)
 	}
 }
 

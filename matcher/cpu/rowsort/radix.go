@@ -74,12 +74,12 @@ func (s *keySorter) from(keys []key, column int) {
 			s.mend(keys, low)
 		}
 	}
-	s.ties(keys, next, false)
+	s.sortTies(keys, next, false)
 }
 
-// ties sorts runs of equal keys by the columns from next on; the keys are sorted by the columns before it. bands
+// sortTies sorts runs of equal keys by the columns from next on; the keys are sorted by the columns before it. bands
 // reports that they are all rows, sorted by bands.
-func (s *keySorter) ties(keys []key, next int, bands bool) {
+func (s *keySorter) sortTies(keys []key, next int, bands bool) {
 	if next == s.of.Vertices && s.of.Determined {
 		return
 	}

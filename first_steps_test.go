@@ -1,0 +1,86 @@
+//go:build unix
+
+package motifd_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFirstSteps runs the commands of the pages that need no broker, each page in one shell of a folder of its own, but
+// for blocks of bash, which build motifd. It compares what a block (sh) prints with the block (json, text) behind it.
+func TestFirstSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
+	clone := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(clone, "bin", "motifd"), "./cmd/motifd")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	for name, least := range map[string]int{"first-steps.md": 4, "howto/cookbook.md": 2} {
+		t.Run(name, func(t *testing.T) {
+			page, err := os.ReadFile(filepath.Join("docs", name))
+			require.NoError(t, err)
+			dir, err := os.MkdirTemp(clone, "page")
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, runPage(t, dir, string(page)), least, "blocks that were compared")
+		})
+	}
+}
+
+// runPage runs the blocks of a page in dir and returns how many of them have their output on the page.
+func runPage(t *testing.T, dir, page string) (compared int) {
+	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllStringSubmatch(page, -1)
+	script := "set -e\n"
+	for i, b := range blocks {
+		if b[1] == "sh" {
+			script += fmt.Sprintf("exec >out.%d\n%s\n", i, b[2])
+		}
+	}
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "MOTIFD_ADMIN_LISTEN=") // its port may be taken
+	stderr := new(strings.Builder)
+	cmd.Stderr = stderr
+	require.NoError(t, cmd.Run(), stderr)
+	for i, b := range blocks {
+		if i == 0 || b[1] == "sh" || blocks[i-1][1] != "sh" {
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("out.", i-1)))
+		require.NoError(t, err)
+		switch b[1] {
+		case "text":
+			require.Equal(t, b[2], string(got))
+		case "json":
+			require.Equal(t, valuesOf(t, b[2]), valuesOf(t, string(got)))
+		default:
+			continue
+		}
+		compared++
+	}
+	return compared
+}
+
+// valuesOf returns the JSON values of a text.
+func valuesOf(t *testing.T, text string) (all []any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	for {
+		var v any
+		err := d.Decode(&v)
+		if err == io.EOF {
+			return all
+		}
+		require.NoError(t, err, text)
+		all = append(all, v)
+	}
+}
