@@ -36,8 +36,8 @@ func hubText(text, backfill string) string {
 
 const payment = `{"op":"+","from":"x","to":"y","label":"PAY"}` + "\n"
 
-// requireHub holds what the output says of a hub of sixty payments, once: a part of the 7.5e10 matches of fan10 and that
-// it is a part, the exact number, that there is one, ten of them where ten are wanted, and the other payment.
+// requireHub holds what the output says of a hub of sixty payments, once: a part of the 7.5e10 matches of fan10 and
+// that it is a part, the exact number, that there is one, ten of them where ten are wanted, and the other payment.
 func requireHub(t *testing.T, out string) {
 	t.Helper()
 	count := func(parts ...string) (n int) {
@@ -118,8 +118,8 @@ func TestS11OneHubOnKafka(t *testing.T) {
 	require.Equal(t, output, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 }
 
-// TestMatchStopsInAFlood stops match while it searches 7.5e10 matches, of which it would write the first once it has them
-// all. The test ends because the search does.
+// TestMatchStopsInAFlood stops match while it searches 7.5e10 matches, of which it would write the first once it has
+// them all. The test ends because the search does.
 func TestMatchStopsInAFlood(t *testing.T) {
 	dir := write(t, map[string]string{"graph.jsonl": hubMessage(), "fan10.cypher": hubPattern()})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -133,8 +133,8 @@ func TestMatchStopsInAFlood(t *testing.T) {
 	require.Contains(t, stderr.String(), "snapshot of query \"fan10\"", "it was searching")
 }
 
-// TestShadowQueries: a query that is tried on the live stream has numbers and cost in status, metrics and batch records,
-// and no record in the output; once it is live, it has.
+// TestShadowQueries: a query that is tried on the live stream has numbers and cost in status, metrics and batch
+// records, and no record in the output; once it is live, it has.
 func TestShadowQueries(t *testing.T) {
 	t.Parallel()
 	const edges, pattern = `{"op":"+","from":"a","to":"b","label":"T"}` + "\n" +
