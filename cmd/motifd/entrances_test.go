@@ -88,7 +88,7 @@ func TestS11OneHubOnKafka(t *testing.T) {
 	text = strings.Replace(text, "control: batches", "control: batches, max_transaction_records: 20000", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(text+"queries:\n"+
 		hubText(hubQueries, "none")), 0o600))
-	larger := []string{"--set", "engine.limits.group_matches=200000"} // 352,716 matches, so that the batch takes a while
+	larger := []string{"--set", "engine.limits.group_matches=200000"} // 352,716 matches: the batch takes a while
 	p := start(t, dir, larger...)
 	p.ready()
 	require.NoError(t, produceOne(t.Context(), port, []byte(strings.TrimSuffix(strings.TrimSpace(hubMessage()), "]")+
