@@ -7,8 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"motifd/config"
 	"motifd/matcher"
@@ -275,19 +280,46 @@ func badBody(err error) int {
 	return http.StatusBadRequest
 }
 
-// decodeStrict reads one JSON object without unknown or repeated fields.
+// decodeStrict reads one JSON object into a struct, without unknown or repeated fields.
 func decodeStrict(r io.Reader, v any) error {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return fmt.Errorf("reading the body: %w", err)
 	}
-	if err := repeatedField(text); err != nil {
-		return err
+	fields := make(map[string]reflect.Value)
+	for f, value := range reflect.ValueOf(v).Elem().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields[name] = value
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("the body is not as expected: %w", err)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("the body has to be one JSON object")
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("the body is not JSON: %w", err)
+		}
+		name, _ := t.(string) // the decoder takes nothing else for a name
+		field, ok := fields[name]
+		if !ok {
+			return unknownField(name, slices.Sorted(maps.Keys(fields)))
+		}
+		if seen[name] {
+			return fmt.Errorf("the field %q is given twice", name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return fmt.Errorf("the field %q is not JSON: %w", name, err)
+		}
+		if err := decodeField(name, value, field); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return errors.New("the body ends inside its JSON object")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("the body has something after the JSON object")
@@ -295,26 +327,29 @@ func decodeStrict(r io.Reader, v any) error {
 	return nil
 }
 
-// repeatedField finds a name that occurs twice in a flat JSON object. Other mistakes are left to the decoder.
-func repeatedField(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("the body has to be one JSON object")
+func unknownField(name string, known []string) error {
+	if near := matcher.Nearest(name, known); near != "" {
+		return fmt.Errorf("the field %q is unknown; did you mean %q?", name, near)
 	}
-	seen := make(map[string]bool)
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return fmt.Errorf("the body is not JSON: %w", err)
-		}
-		key, ok := name.(string)
-		if ok && seen[key] {
-			return fmt.Errorf("the field %q is given twice", key)
-		}
-		seen[key] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return fmt.Errorf("the body is not JSON: %w", err)
+	return fmt.Errorf("the field %q is unknown; there are %s", name, strings.Join(known, ", "))
+}
+
+// decodeField decodes one value. Package json puts U+FFFD in place of what is not UTF-8: such a text is refused, for
+// no label of the graph is like it.
+func decodeField(name string, value json.RawMessage, field reflect.Value) error {
+	if err := json.Unmarshal(value, field.Addr().Interface()); err != nil {
+		want := map[reflect.Kind]string{
+			reflect.String: "a string", reflect.Bool: "true or false",
+			reflect.Uint64: "a whole number from 0 to 2^64-1",
+		}[field.Kind()]
+		return fmt.Errorf("the field %q is %.40s; it has to be %s", name, value, want)
+	}
+	const replaced = string(utf8.RuneError)
+	if field.Kind() == reflect.String {
+		written := bytes.Count(value, []byte(replaced)) + bytes.Count(bytes.ToLower(value), []byte(`\ufffd`))
+		if strings.Count(field.String(), replaced) > written {
+			return fmt.Errorf("the field %q has bytes that are not UTF-8, or half of a surrogate pair, which would be "+
+				"read as U+FFFD", name)
 		}
 	}
 	return nil

@@ -269,9 +269,16 @@ func TestAPI(t *testing.T) {
 	)
 	require.Equal(t, http.StatusConflict, p.ask("POST", "/api/v1/queries/x%20y/resume", "{}").code)
 	for body, want := range map[string]string{
-		`{"name":"z","cypher":"MATCH (a)-->(b) WHERE a.x"}`:  "1:17: WHERE",
-		`{"name":"z","cyfer":"MATCH (a)-->(b)"}`:             "cyfer",
-		`{"name":"z","name":"y","cypher":"MATCH (a)-->(b)"}`: "twice",
+		`{"name":"z","cypher":"MATCH (a)-->(b) WHERE a.x"}`:         "1:17: WHERE",
+		`{"name":"z","cyfer":"MATCH (a)-->(b)"}`:                    `\"cyfer\" is unknown; did you mean \"cypher\"`,
+		`{"name":"z","name":"y","cypher":"MATCH (a)-->(b)"}`:        "twice",
+		`{"Name":"z","cypher":"MATCH (a)-->(b)"}`:                   `\"Name\" is unknown; did you mean \"name\"`,
+		`{"name":"z","sample":-1}`:                                  "is -1; it has to be a whole number",
+		`{"name":"z","cypher":5}`:                                   "is 5; it has to be a string",
+		`{"name":"z","cypher":"MATCH (a:A`:                          "unexpected EOF",
+		`{"name":"z"`:                                               "ends inside",
+		"{\"name\":\"z\",\"cypher\":\"MATCH (a:`\\ud800`)-->(b)\"}": "half of a surrogate pair",
+		"{\"name\":\"z\",\"cypher\":\"MATCH (a:`\xff`)-->(b)\"}":    "not UTF-8",
 		`{"name":"z"}`: "exactly one",
 		`{"name":"z","cypher":"MATCH (a)-->(b)"} x`: "after",
 		`[]`: "one JSON object",
