@@ -42,7 +42,7 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	}
 	if r != nil {
 		if !r.state.Removed {
-			if !r.state.Suspended && sameDefinition(r.state.Query, &q) {
+			if !r.state.Suspended && SameDefinition(r.state.Query, &q) {
 				return nil, &UnchangedError{q.Name, r.state.Query.Version}
 			}
 			c.Remove, c.Retract = q.Name, e.opt.Upsert
@@ -53,8 +53,8 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	return &c, nil
 }
 
-// sameDefinition reports whether two queries match and emit the same; texts, versions and origins may differ.
-func sameDefinition(a, b *Query) bool {
+// SameDefinition reports whether two queries match and emit the same; texts, versions and origins may differ.
+func SameDefinition(a, b *Query) bool {
 	if len(a.Vertices) != len(b.Vertices) || len(a.Edges) != len(b.Edges) {
 		return false
 	}

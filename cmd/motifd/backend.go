@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/metrics"
 	"motifd/cmd/motifd/internal/timeline"
 	"motifd/config"
 	"motifd/matcher/cpu"
@@ -74,7 +75,7 @@ type backendOptions struct {
 	cpu       cpu.Options
 	log       zerolog.Logger
 	placement config.Placement   // of auto
-	metrics   *metrics           // where searches are counted by side; may be nil
+	metrics   *metrics.Metrics   // where searches are counted by side; may be nil
 	trace     *timeline.Timeline // may be nil
 	// lost is called when auto gives a GPU up that failed; may be nil.
 	lost func()

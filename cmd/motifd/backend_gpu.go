@@ -75,7 +75,5 @@ func (o *backendOptions) placed(w placement.Work, side placement.Side, reason pl
 	if w.Whole {
 		kind = "snapshot"
 	}
-	o.metrics.placements.WithLabelValues(kind, side.String(), string(reason)).Inc()
-	o.metrics.placementSeconds.WithLabelValues(kind, side.String()).
-		Add(time.Duration(cost.Search + cost.CatchUp).Seconds())
+	o.metrics.Placed(kind, side.String(), string(reason), time.Duration(cost.Search+cost.CatchUp))
 }

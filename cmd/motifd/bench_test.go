@@ -105,8 +105,7 @@ func newE2E(b *testing.B) *e2e {
 // run starts the daemon, once prepare has seen it; stop ends it and tells how.
 func (e *e2e) run(prepare ...func(s *service)) (s *service, stop func()) {
 	ctx, cancel := context.WithCancel(e.b.Context())
-	s = newService(&app{ctx: ctx, stderr: e.b.Output()}, e.cfg, newMetrics(0),
-		command.NewLogger(e.b.Output(), "error", "json"))
+	s = newService(&app{ctx: ctx, stderr: e.b.Output()}, e.cfg, command.NewLogger(e.b.Output(), "error", "json"))
 	for _, f := range prepare {
 		f(s)
 	}

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/matcher"
 	"motifd/stream/checkpoint"
@@ -79,13 +80,13 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		return err
 	}
 	if c.JSON {
-		queries := make([]queryInfo, len(info.Queries))
+		queries := make([]admin.QueryInfo, len(info.Queries))
 		for i := range info.Queries {
-			queries[i] = describeQuery(&knownQuery{QueryState: info.Queries[i]})
+			queries[i] = (&admin.Query{QueryState: info.Queries[i]}).Info()
 		}
 		return command.PrintJSON(a.stdout, struct {
 			*checkpoint.Contents
-			Queries []queryInfo `json:"queries"` // in place of those of Contents
+			Queries []admin.QueryInfo `json:"queries"` // in place of those of Contents
 		}{info, queries})
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

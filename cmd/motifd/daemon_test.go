@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/admin"
 )
 
 // process is a `motifd run` under test.
@@ -169,7 +171,7 @@ func (p *process) status() (s testStatus) {
 }
 
 // fullStatus returns all of it, or the zero one while the daemon does not answer.
-func (p *process) fullStatus() (s statusReport) {
+func (p *process) fullStatus() (s admin.Status) {
 	resp, err := http.Get(p.url + "/api/v1/status")
 	if err != nil {
 		return s

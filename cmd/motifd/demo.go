@@ -28,6 +28,6 @@ func (c *demoCmd) Run(a *app) error {
 	return c.Play(a.ctx, demo.Program{Stdout: a.stdout, Daemon: func(ctx context.Context, cfg *config.Config) error {
 		cfg.Engine.Backend, cfg.Engine.Device, cfg.Engine.Threads = c.Backend, c.Device, c.Threads
 		quiet := &app{ctx: ctx, stdin: a.stdin, stdout: a.stdout, stderr: io.Discard, environ: a.environ}
-		return newService(quiet, cfg, newMetrics(0), log).run(ctx)
+		return newService(quiet, cfg, log).run(ctx)
 	}})
 }

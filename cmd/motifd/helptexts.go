@@ -3,10 +3,12 @@ package main
 import (
 	"github.com/alecthomas/kong"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/bench"
 )
 
-// helpTexts are the help texts of flags and commands that are too long for their tags, those of package bench included.
+// helpTexts are the help texts of flags and commands that are too long for their tags. They include those of
+// packages admin and bench.
 var helpTexts = kong.Vars{
 	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small " +
 		"graphs",
@@ -20,7 +22,6 @@ var helpTexts = kong.Vars{
 	"batch_time_help":      "Limit on the search time of all queries in one batch, summed over threads; 0 is no limit.",
 	"bootstrap_help":       "Initial graph, loaded into a new checkpoint without output: graph.bootstrap.",
 	"brokers_timeout_help": "How long to wait for the brokers",
-	"ca_file_help":         "PEM file with the authority that signed the daemon's certificate.",
 	"csv_help": "Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first " +
 		"column, " +
 		"or 'x' for a constant.",
@@ -43,10 +44,11 @@ var helpTexts = kong.Vars{
 	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
 		"stop, or " +
 		"skip the rest of the file as one refused record. The exit status is 1 either way.",
-	"over_budget_help": "What happens beyond a limit: skip leaves out the matches beyond it, suspend stops the query.",
-	"partitions_help":  "Partitions of the input and output topics; the others have 1",
-	"patterns_help":    "Pattern file, or directory of them; repeatable.",
-	"query_time_help":  "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
+	"over_budget_help":  "What happens beyond a limit: skip leaves out the matches beyond it, suspend stops the query.",
+	"partitions_help":   "Partitions of the input and output topics; the others have 1",
+	"pattern_file_help": "Pattern file: .cypher, or the papers' text as .txt or .graph.",
+	"patterns_help":     "Pattern file, or directory of them; repeatable.",
+	"query_time_help":   "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
 	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or " +
 		".zst.",
 	"replay_out_help": "File for the deltas, as JSON lines; - for standard output, none to discard them",
@@ -71,4 +73,4 @@ var helpTexts = kong.Vars{
 		"batches.",
 	"unit_help":    "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric mappings).",
 	"updates_help": "Update stream, in the same formats; - is standard input, with --format.",
-}.CloneWith(bench.HelpTexts)
+}.CloneWith(bench.HelpTexts).CloneWith(admin.HelpTexts)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/payments"
 )
 
@@ -48,7 +49,7 @@ func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
 	p.stop()
 	p = start(t, dir)
 	p.ready()
-	var list queryList
+	var list admin.QueryList
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, dir, "query", "list", "--json", "--url", p.url).stdout), &list))
 	require.Equal(t, source, list.Queries[0].Pattern)
 	gone := edges[0]

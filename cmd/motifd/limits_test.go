@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/payments"
 )
 
@@ -116,7 +117,7 @@ queries:
 
 // hub starts a daemon with sixty payments to one account, and returns it with the body that registers a pattern of ten
 // senders.
-func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQuery)) string) {
+func hub(t *testing.T, args ...string) (p *process, fan func(change func(*admin.NewQuery)) string) {
 	t.Helper()
 	dir, port := logDir(t)
 	p = start(t, dir, args...)
@@ -133,8 +134,8 @@ func hub(t *testing.T, args ...string) (p *process, fan func(change func(*newQue
 	require.NoError(t, err)
 	require.NoError(t, produceOne(t.Context(), port, value))
 	p.until("the payments are there", func() bool { return p.status().Edges == 60 })
-	return p, func(change func(*newQuery)) string {
-		q := newQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs",
+	return p, func(change func(*admin.NewQuery)) string {
+		q := admin.NewQuery{Name: "fan10", Cypher: "MATCH " + strings.Join(senders, ", "), Unit: "subgraphs",
 			Backfill: "full"}
 		if change != nil {
 			change(&q)
@@ -158,7 +159,7 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	require.Contains(t, got.body, "admin.max_backfill is 10000000")
 	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(nil))
 	require.Equal(t, http.StatusConflict, got.code, "as it would be")
-	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(func(q *newQuery) { q.Backfill = "" }))
+	got = p.ask("POST", "/api/v1/queries?dry_run=true", fan(func(q *admin.NewQuery) { q.Backfill = "" }))
 	require.Equal(t, answer{200, `{"backfill":"` + n + `","dry_run":true}`}, got)
 	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry=1", fan(nil)).code)
 	require.Equal(t, http.StatusBadRequest, p.ask("POST", "/api/v1/queries?dry_run=perhaps", fan(nil)).code)
@@ -170,7 +171,7 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 		succeed(t, dir, "query", "add", "pair.cypher", "--dry-run", "--url", p.url).stdout)
 	require.Equal(t, "query pair, version 2, from batch 4 on, matches in the graph: 3540\n",
 		succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--url", p.url).stdout)
-	got = p.ask("POST", "/api/v1/queries", fan(func(q *newQuery) { q.Name, q.Emit = "counts", "counts" }))
+	got = p.ask("POST", "/api/v1/queries", fan(func(q *admin.NewQuery) { q.Name, q.Emit = "counts", "counts" }))
 	require.Equal(t, answer{202, `{"batch":5,"version":1}`}, got, "one record is no flood")
 	p.stop()
 
@@ -213,9 +214,9 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		"admin.max_backfill=100000000000",
 	)
 	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", fan(nil)).code)
-	var list queryList
+	var list admin.QueryList
 	p.until("its progress is told", func() bool {
-		list = queryList{}
+		list = admin.QueryList{}
 		require.NoError(t, json.Unmarshal([]byte(p.ask("GET", "/api/v1/queries", "").body), &list))
 		return len(list.Pending) == 1 && list.Pending[0].Found > 1_000_000
 	})

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
@@ -40,13 +39,13 @@ Examples:
 }
 
 type queryAddCmd struct {
-	File        string `arg:"" help:"Pattern file: .cypher, or the papers' text as .txt or .graph." type:"existingfile"`
-	Name        string `help:"Name of the query (default: the file's name without extension)."`
-	Backfill    string `help:"${backfill_help}" enum:",none,full" default:""`
-	DryRun      bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
-	Mode        string `help:"${mode_help}" enum:"live,shadow" default:"live"`
-	queryFlags  `embed:""`
-	clientFlags `embed:""`
+	File         string `arg:"" help:"${pattern_file_help}" type:"existingfile"`
+	Name         string `help:"Name of the query (default: the file's name without extension)."`
+	Backfill     string `help:"${backfill_help}" enum:",none,full" default:""`
+	DryRun       bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
+	Mode         string `help:"${mode_help}" enum:"live,shadow" default:"live"`
+	queryFlags   `embed:""`
+	admin.Client `embed:""`
 }
 
 // queryFlags are what a query emits, and what it may cost.
@@ -102,7 +101,7 @@ func (c *queryAddCmd) Run(a *app) error {
 		return command.Refuse(fmt.Errorf("%s: the pattern has %d bytes; at most %d are allowed", c.File, len(src),
 			pattern.MaxSource))
 	}
-	body := newQuery{
+	body := admin.NewQuery{
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
 		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
 		OverBudget: c.OverBudget, Sample: c.Sample, Mode: c.Mode,
@@ -115,20 +114,16 @@ func (c *queryAddCmd) Run(a *app) error {
 	} else {
 		body.Text = string(src)
 	}
-	var done changed
-	path := "/api/v1/queries"
-	if c.DryRun {
-		path += "?dry_run=true"
-	}
-	if err := c.call(a.ctx, http.MethodPost, path, body, &done); err != nil {
+	done, err := c.Client.Add(a.ctx, body, c.DryRun)
+	if err != nil {
 		return err
 	}
-	return done.print(a.stdout, body.Name, "from batch %d on")
+	return printResult(a.stdout, &done, body.Name, "from batch %d on")
 }
 
 type queryListCmd struct {
-	JSON        bool `help:"Print the daemon's JSON, which has the patterns too."`
-	clientFlags `embed:""`
+	JSON         bool `help:"Print the daemon's JSON, which has the patterns too."`
+	admin.Client `embed:""`
 }
 
 func (queryListCmd) Help() string {
@@ -139,8 +134,8 @@ func (queryListCmd) Help() string {
 
 // Run lists the queries.
 func (c *queryListCmd) Run(a *app) error {
-	var list queryList
-	if err := c.call(a.ctx, http.MethodGet, "/api/v1/queries", nil, &list); err != nil {
+	list, err := c.Client.List(a.ctx)
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -149,7 +144,7 @@ func (c *queryListCmd) Run(a *app) error {
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tVERSION\tEMIT\tUNIT\tORIGIN\tSTATE")
 	for _, q := range list.Queries {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, q.state())
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", q.Name, q.Version, q.Emit, q.Unit, q.Origin, queryState(&q))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -160,15 +155,15 @@ func (c *queryListCmd) Run(a *app) error {
 		}
 	}
 	for i := range list.Pending {
-		if _, err := fmt.Fprintln(a.stdout, list.Pending[i].describe()); err != nil {
+		if _, err := fmt.Fprintln(a.stdout, pendingText(&list.Pending[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// state is what the list says of a query.
-func (q *queryInfo) state() string {
+// queryState is what the list says of a query.
+func queryState(q *admin.QueryInfo) string {
 	state := "active"
 	switch {
 	case q.Suspended && q.SuspendedBy != "":
@@ -184,8 +179,8 @@ func (q *queryInfo) state() string {
 	return state
 }
 
-// describe is what the list says of a change that is not in effect yet.
-func (c *pendingChange) describe() string {
+// pendingText is what the list says of a change that is not in effect yet.
+func pendingText(c *admin.PendingChange) string {
 	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State,
 		time.Duration(c.Seconds*1e9).Round(time.Second))
 	if c.Found > 0 {
@@ -201,8 +196,8 @@ func (c *pendingChange) describe() string {
 }
 
 type queryRemoveCmd struct {
-	Name        string `arg:"" help:"Name of the query."`
-	clientFlags `embed:""`
+	Name         string `arg:"" help:"Name of the query."`
+	admin.Client `embed:""`
 }
 
 func (queryRemoveCmd) Help() string {
@@ -215,16 +210,16 @@ Example:
 
 // Run removes the query.
 func (c *queryRemoveCmd) Run(a *app) error {
-	var done changed
-	if err := c.call(a.ctx, http.MethodDelete, "/api/v1/queries/"+url.PathEscape(c.Name), nil, &done); err != nil {
+	done, err := c.Client.Remove(a.ctx, c.Name)
+	if err != nil {
 		return err
 	}
-	return done.print(a.stdout, c.Name, "removed in batch %d")
+	return printResult(a.stdout, &done, c.Name, "removed in batch %d")
 }
 
 type queryResumeCmd struct {
-	Name        string `arg:"" help:"Name of the query."`
-	clientFlags `embed:""`
+	Name         string `arg:"" help:"Name of the query."`
+	admin.Client `embed:""`
 }
 
 func (queryResumeCmd) Help() string {
@@ -234,12 +229,11 @@ func (queryResumeCmd) Help() string {
 
 // Run resumes the query.
 func (c *queryResumeCmd) Run(a *app) error {
-	var done changed
-	if err := c.call(a.ctx, http.MethodPost, "/api/v1/queries/"+url.PathEscape(c.Name)+"/resume", struct{}{},
-		&done); err != nil {
+	done, err := c.Client.Resume(a.ctx, c.Name)
+	if err != nil {
 		return err
 	}
-	return done.print(a.stdout, c.Name, "from batch %d on")
+	return printResult(a.stdout, &done, c.Name, "from batch %d on")
 }
 
 type queryValidateCmd struct {
@@ -328,8 +322,8 @@ func setUnit(q *matcher.Query, unit string) {
 	}
 }
 
-// print tells what became of a change; when is a format for its batch.
-func (d *changed) print(w io.Writer, name, when string) error {
+// printResult tells what became of a change; when is a format for its batch.
+func printResult(w io.Writer, d *admin.ChangeResult, name, when string) error {
 	what := fmt.Sprintf("version %d, "+when, d.Version, d.Batch)
 	if d.Backfill != "" {
 		what += fmt.Sprintf(", matches in the graph: %s", d.Backfill)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 )
@@ -95,9 +95,7 @@ func (c *runCmd) Run(a *app) error {
 
 // runDaemon runs the admin interface beside the service, which adapt completes.
 func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*service)) error {
-	m := newMetrics(cfg.Graph.MaxEdges)
-	m.stepTimeout = cfg.Admin.StepTimeout.Std()
-	s := newService(a, cfg, m, log)
+	s := newService(a, cfg, log)
 	adapt(s)
 	log.Info().Str("version", version).Msg("motifd starts")
 	for _, w := range cfg.Warnings() {
@@ -110,7 +108,7 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*servi
 		}
 		log.Info().Str("field", path).Msg("the file has changed and was read again")
 	})
-	servers, err := interfaces(cfg, s, m, log)
+	servers, err := admin.Open(cfg.Admin, s, s.metrics.Registry, log)
 	if err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*servi
 	defer stopAdmin()
 	g, ctx := errgroup.WithContext(a.ctx)
 	for _, x := range servers {
-		g.Go(func() error { return x.serve(adminCtx, x.listener) })
+		g.Go(func() error { return x.Serve(adminCtx) })
 	}
 	g.Go(func() error {
 		defer stopAdmin()
@@ -130,45 +128,4 @@ func runDaemon(a *app, cfg *config.Config, log zerolog.Logger, adapt func(*servi
 		return nil
 	}
 	return err
-}
-
-// server is an interface with its open address.
-type server struct {
-	*adminServer
-	listener net.Listener
-}
-
-// interfaces opens the addresses that the configuration names.
-func interfaces(cfg *config.Config, d daemon, m *metrics, log zerolog.Logger) (out []server, err error) {
-	defer func() {
-		if err == nil {
-			return
-		}
-		for _, s := range out {
-			err = errors.Join(err, s.listener.Close())
-		}
-	}()
-	open := func(a *adminServer, what string) error {
-		l, err := a.open()
-		if err != nil {
-			return err
-		}
-		out = append(out, server{a, l})
-		log.Info().Stringer("address", l.Addr()).Msg(what)
-		return nil
-	}
-	if c := cfg.Admin; c.Listen != "" {
-		a, err := newAdmin(c, d, m.registry, log)
-		if err != nil {
-			return out, err
-		}
-		if err := open(a, "admin interface"); err != nil {
-			return out, err
-		}
-	}
-	if c := cfg.Admin; c.MetricsListen != "" {
-		err = open(newProbes("admin.metrics_listen", c.MetricsListen, c.Hosts, d, m.registry, log),
-			"metrics and probes")
-	}
-	return out, err
 }

@@ -5,53 +5,34 @@ import (
 	"fmt"
 	"time"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/health"
+	"motifd/cmd/motifd/internal/metrics"
 	"motifd/matcher"
 	"motifd/stream"
+	"motifd/stream/checkpoint"
 )
 
-var _ daemon = (*service)(nil)
+var (
+	_ admin.Daemon   = (*service)(nil)
+	_ metrics.Daemon = (*service)(nil)
+)
 
-// statusReport is the answer to GET /api/v1/status.
-type statusReport struct {
-	Version       string          `json:"version"`
-	UptimeSeconds float64         `json:"uptime_seconds"`
-	Ready         bool            `json:"ready"`
-	Reason        string          `json:"reason,omitempty"` // why it is not ready
-	Queries       []queryActivity `json:"queries"`
-	Pending       []pendingChange `json:"pending,omitempty"`
-	*stream.Status
-}
-
-// queryActivity is what became of a query since the daemon was started. Counts are exact.
-type queryActivity struct {
-	Name             string        `json:"name"`
-	Version          uint64        `json:"version"`
-	Suspended        bool          `json:"suspended"`
-	SuspendedBy      string        `json:"suspended_by,omitempty"` // a limit, or operator
-	LastBatch        uint64        `json:"last_batch"`             // that had matches of it
-	Positive         matcher.Count `json:"positive"`
-	Negative         matcher.Count `json:"negative"`
-	Records          uint64        `json:"records"`
-	TruncatedBatches uint64        `json:"truncated_batches"`
-	SearchSeconds    float64       `json:"search_seconds"`     // summed over threads
-	Warnings         []string      `json:"warnings,omitempty"` // why it cannot match at present
-}
-
-// Ready implements daemon.
+// Ready implements admin.Daemon and metrics.Daemon.
 func (s *service) Ready() error {
 	p := s.pipeline.Load()
 	if p == nil {
-		return notReady{*s.doing.Load(), *s.doing.Load()}
+		return health.NotReady{Class: *s.doing.Load(), Text: *s.doing.Load()}
 	}
-	return ready(p, &s.metrics.waits, s.cfg.Admin.StepTimeout.Std())
+	return health.Ready(p, &s.waits, s.cfg.Admin.StepTimeout.Std())
 }
 
-// Status implements daemon.
-func (s *service) Status() statusReport {
-	r := statusReport{
+// Status implements admin.Daemon.
+func (s *service) Status() admin.Status {
+	r := admin.Status{
 		Version: version, UptimeSeconds: command.Rounded(time.Since(s.started)), Ready: true,
-		Queries: []queryActivity{},
+		Queries: []admin.QueryActivity{},
 		Pending: s.Pending(),
 	}
 	if err := s.Ready(); err != nil {
@@ -61,7 +42,7 @@ func (s *service) Status() statusReport {
 		st := p.Status()
 		r.Status = &st
 		for _, q := range st.Queries {
-			r.Queries = append(r.Queries, queryActivity{
+			r.Queries = append(r.Queries, admin.QueryActivity{
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
 				LastBatch: q.Batch,
 				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
@@ -73,36 +54,33 @@ func (s *service) Status() statusReport {
 	return r
 }
 
-// Queries implements daemon.
-func (s *service) Queries() []knownQuery {
+// Queries implements admin.Daemon.
+func (s *service) Queries() []admin.Query {
 	p := s.pipeline.Load()
 	if p == nil {
 		return nil
 	}
-	var out []knownQuery
+	var out []admin.Query
 	for _, q := range p.Status().Queries {
-		out = append(
-			out,
-			knownQuery{
-				matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
-					LossySince: q.LossySince},
-				q.Warnings,
-			},
-		)
+		out = append(out, admin.Query{
+			QueryState: matcher.QueryState{Query: q.Query, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
+				LossySince: q.LossySince},
+			Warnings: q.Warnings,
+		})
 	}
 	return out
 }
 
-// Change implements daemon.
-func (s *service) Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error) {
+// Change implements admin.Daemon.
+func (s *service) Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (admin.ChangeResult, error) {
 	p := s.pipeline.Load()
 	if p == nil {
-		return changed{}, fmt.Errorf("%w: %s", errNotReady, *s.doing.Load())
+		return admin.ChangeResult{}, fmt.Errorf("%w: %s", admin.ErrNotReady, *s.doing.Load())
 	}
 	if p.Status().State == stream.StateRecovering {
-		return changed{}, fmt.Errorf("%w: it is recovering", errNotReady)
+		return admin.ChangeResult{}, fmt.Errorf("%w: it is recovering", admin.ErrNotReady)
 	}
-	return s.pending.change(ctx, ch, dry, func() error { return s.room(ch) }, p.Change, s.log)
+	return s.changes.Make(ctx, ch, dry, s.Queries, p.Change)
 }
 
 // admit counts the matches that a registration would backfill, and refuses it when they are too many.
@@ -111,26 +89,26 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		return nil, nil
 	}
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
-	s.pending.warn(q.Name, matcher.Warnings(q, s.cfg.Graph.Directed, s.core.Load().Graph()))
-	dry := s.pending.dry(q.Name)
+	s.changes.Warn(q.Name, matcher.Warnings(q, s.cfg.Graph.Directed, s.core.Load().Graph()))
+	dry := s.changes.Dry(q.Name)
 	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas
 	capped := q.MaxMatches > 0 && q.MaxMatches <= bound
 	if !dry && (!fills || bound == 0 || capped) {
-		s.pending.count(q.Name, "", false)
+		s.changes.Count(q.Name, "", false)
 		return nil, nil
 	}
-	s.pending.count(q.Name, "", true)
+	s.changes.Count(q.Name, "", true)
 	begin := time.Now()
 	n, known, err := s.core.Load().Total(ctx, q, s.cfg.Admin.CountTime.Std())
 	if err != nil {
-		s.pending.count(q.Name, "", false)
+		s.changes.Count(q.Name, "", false)
 		return nil, err
 	}
 	text := "unknown"
 	if known {
 		text = n.String()
 	}
-	s.pending.count(q.Name, text, false)
+	s.changes.Count(q.Name, text, false)
 	s.log.Info().
 		Str("query", q.Name).
 		Str("matches", text).
@@ -142,26 +120,26 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 			advice = "raise the bound, or narrow the pattern"
 		}
 		return fmt.Errorf("%w: query %q has %s matches in the graph, and backfill: full would emit all of them; "+
-			"admin.max_backfill is %d: %s", errBackfill, q.Name, text, bound, advice), nil
+			"admin.max_backfill is %d: %s", admin.ErrBackfill, q.Name, text, bound, advice), nil
 	}
 	if dry {
-		return errDryRun, nil
+		return admin.ErrDryRun, nil
 	}
 	return nil, nil
 }
 
-// Pending implements daemon.
-func (s *service) Pending() []pendingChange {
-	out := s.pending.list()
+// Pending implements admin.Daemon.
+func (s *service) Pending() []admin.PendingChange {
+	out := s.changes.List()
 	if p := s.pipeline.Load(); p != nil {
 		if step, ok := p.Step(); ok && step.Change != "" {
-			c := pendingChange{
+			c := admin.PendingChange{
 				Op: step.Change, Query: step.Query, State: "running",
 				Seconds: command.Rounded(time.Duration(step.Seconds * 1e9)),
 				Batch:   step.Batch, Found: step.Found, Records: step.Records,
 			}
 			if c.Op != "remove" {
-				c.Backfill = s.pending.expected(c.Query)
+				c.Backfill = s.changes.Expected(c.Query)
 			}
 			out = append(out, c)
 		}
@@ -169,9 +147,9 @@ func (s *service) Pending() []pendingChange {
 	return out
 }
 
-// Cancel implements daemon.
+// Cancel implements admin.Daemon.
 func (s *service) Cancel(ctx context.Context, name string) (withdrawn bool, err error) {
-	if withdrawn, err = s.pending.withdraw(ctx, name); withdrawn || err != nil {
+	if withdrawn, err = s.changes.Withdraw(ctx, name); withdrawn || err != nil {
 		return withdrawn, err
 	}
 	for _, c := range s.Pending() {
@@ -185,36 +163,20 @@ func (s *service) Cancel(ctx context.Context, name string) (withdrawn bool, err 
 	return false, nil
 }
 
-// room returns nil, or which bound keeps a query from being registered. Pending changes count.
-func (s *service) room(ch *matcher.QueryChange) error {
-	if ch.Add == nil {
-		return nil
-	}
-	size := map[string]int{}
-	for _, q := range s.Queries() {
-		size[q.Query.Name] = len(q.Query.Source)
-	}
-	for _, q := range s.pending.adds() {
-		size[q.Name] = len(q.Source)
-	}
-	size[ch.Add.Name] = len(ch.Add.Source)
-	total := 0
-	for _, n := range size {
-		total += n
-	}
-	a := &s.cfg.Admin
-	switch {
-	case a.MaxQueries > 0 && len(size) > a.MaxQueries:
-		return fmt.Errorf("%w: there would be %d queries; admin.max_queries is %d", errTooMany, len(size), a.MaxQueries)
-	case a.MaxPatternBytes > 0 && total > int(a.MaxPatternBytes):
-		return fmt.Errorf("%w: the patterns would have %d bytes; admin.max_pattern_bytes is %d", errTooMany, total,
-			a.MaxPatternBytes)
-	}
-	return nil
+// Pipeline implements metrics.Daemon.
+func (s *service) Pipeline() *stream.Pipeline { return s.pipeline.Load() }
+
+// Checkpoint implements metrics.Daemon.
+func (s *service) Checkpoint() *checkpoint.Store { return s.store.Load() }
+
+// Waited implements metrics.Daemon.
+func (s *service) Waited() time.Duration {
+	waited, _ := s.waits.Longest()
+	return waited
 }
 
-// Directed implements daemon.
+// Directed implements admin.Daemon.
 func (s *service) Directed() bool { return s.cfg.Graph.Directed }
 
-// Mode implements daemon.
+// Mode implements admin.Daemon.
 func (s *service) Mode() string { return s.cfg.Output.Mode }

@@ -10,6 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/stream/kafka/embedded"
 )
 
@@ -149,7 +150,7 @@ func TestS11RunSuspends(t *testing.T) {
 	)
 	end := endOffset(t, port)
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
-	var fan queryActivity
+	var fan admin.QueryActivity
 	for _, q := range p.fullStatus().Queries {
 		if q.Name == "fan10" {
 			fan = q

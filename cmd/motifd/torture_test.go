@@ -18,9 +18,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/admin"
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/admin"
+	kafkaadmin "motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -161,11 +162,11 @@ func (x *torture) run() {
 			"max.compaction.lag.ms": "1000", "delete.retention.ms": "3600000",
 		}
 	}
-	require.NoError(t, admin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{x.b.Addr()}},
-		admin.Topic{Name: x.topic("in"), Partitions: len(x.input.communities)},
-		admin.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
-		admin.Topic{Name: x.topic("dead")}, admin.Topic{Name: x.topic("control")},
-		admin.ProgressTopic(x.topic("out-progress"))))
+	require.NoError(t, kafkaadmin.EnsureTopics(t.Context(), kafka.ClientOptions{Brokers: []string{x.b.Addr()}},
+		kafkaadmin.Topic{Name: x.topic("in"), Partitions: len(x.input.communities)},
+		kafkaadmin.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
+		kafkaadmin.Topic{Name: x.topic("dead")}, kafkaadmin.Topic{Name: x.topic("control")},
+		kafkaadmin.ProgressTopic(x.topic("out-progress"))))
 	x.dir = write(t, map[string]string{
 		"motifd.yaml": strings.NewReplacer("BROKER", x.b.Addr(), "MODE", x.mode).Replace(tortureConfig),
 	})
@@ -221,7 +222,7 @@ func (x *torture) finish() {
 	t := x.t
 	x.p.until("all input was taken", x.taken)
 	x.figures.took = time.Since(x.begin)
-	var list queryList
+	var list admin.QueryList
 	require.NoError(t, json.Unmarshal([]byte(x.p.ask("GET", "/api/v1/queries", "").body), &list))
 	x.queries = map[string]active{}
 	for _, q := range list.Queries {
@@ -270,7 +271,8 @@ func (x *torture) change() (method, path, body string) {
 	if x.rng.IntN(3) == 0 {
 		return "DELETE", "/api/v1/queries/" + name, ""
 	}
-	text, err := json.Marshal(newQuery{Name: name, Cypher: tortureMenu[x.rng.IntN(len(tortureMenu))], Backfill: "full"})
+	text, err := json.Marshal(admin.NewQuery{Name: name, Cypher: tortureMenu[x.rng.IntN(len(tortureMenu))],
+		Backfill: "full"})
 	require.NoError(x.t, err)
 	return "POST", "/api/v1/queries", string(text)
 }

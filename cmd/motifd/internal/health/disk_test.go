@@ -1,4 +1,4 @@
-package main
+package health
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestWaitingForTheDiskIsLogged(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		watchDisk(ctx, use, zerolog.New(&out))
+		WatchDisk(ctx, use, zerolog.New(&out))
 		require.Equal(t, 3, strings.Count(out.String(), "\n"), out.String())
 		require.Equal(t, 2, strings.Count(out.String(), `"level":"warn","bytes":7,"limit":8`), out.String())
 		require.Equal(t, 1, strings.Count(out.String(), "input is taken again"), out.String())

@@ -1,4 +1,4 @@
-package main
+package health
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 // slowDisk is the time of one wait for room on the checkpoint's disk that makes a line in the log, again and again.
 const slowDisk = 10 * time.Second
 
-// watchDisk logs that the checkpoint waits for merges for each slowDisk that it does, and when it goes on, until ctx is
+// WatchDisk logs that the checkpoint waits for merges for each slowDisk that it does, and when it goes on, until ctx is
 // done.
-func watchDisk(ctx context.Context, use func() checkpoint.DiskUse, log zerolog.Logger) {
+func WatchDisk(ctx context.Context, use func() checkpoint.DiskUse, log zerolog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	told := 0

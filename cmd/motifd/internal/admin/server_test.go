@@ -1,18 +1,14 @@
-package main
+package admin
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
-	"io"
-	stdlog "log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -28,19 +24,19 @@ import (
 type fakeDaemon struct {
 	ready   error
 	err     error
-	queries []knownQuery
-	pending []pendingChange
+	queries []Query
+	pending []PendingChange
 }
 
-func (f *fakeDaemon) Ready() error          { return f.ready }
-func (f *fakeDaemon) Status() statusReport  { return statusReport{Version: "v"} }
-func (f *fakeDaemon) Queries() []knownQuery { return f.queries }
-func (f *fakeDaemon) Directed() bool        { return true }
-func (f *fakeDaemon) Mode() string          { return "changelog" }
-func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (changed, error) {
-	return changed{Batch: 1, Version: 1}, f.err
+func (f *fakeDaemon) Ready() error     { return f.ready }
+func (f *fakeDaemon) Status() Status   { return Status{Version: "v"} }
+func (f *fakeDaemon) Queries() []Query { return f.queries }
+func (f *fakeDaemon) Directed() bool   { return true }
+func (f *fakeDaemon) Mode() string     { return "changelog" }
+func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (ChangeResult, error) {
+	return ChangeResult{Batch: 1, Version: 1}, f.err
 }
-func (f *fakeDaemon) Pending() []pendingChange                     { return f.pending }
+func (f *fakeDaemon) Pending() []PendingChange                     { return f.pending }
 func (f *fakeDaemon) Cancel(context.Context, string) (bool, error) { return false, nil }
 
 func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
@@ -57,11 +53,11 @@ func ask(a http.Handler, method, path, body string, edit func(*http.Request)) *h
 	return w
 }
 
-func adminOf(cfg config.Admin, d daemon) http.Handler {
+func adminOf(cfg config.Admin, d Daemon) http.Handler {
 	if cfg.Listen == "" {
 		cfg.Listen = "127.0.0.1:7475"
 	}
-	a, err := newAdmin(cfg, d, newMetrics(0).registry, zerolog.Nop())
+	a, err := New(cfg, d, prometheus.NewRegistry(), zerolog.Nop())
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +81,7 @@ func TestP7Admin(t *testing.T) {
 		require.Equal(t, http.StatusUnsupportedMediaType, got.Code, contentType)
 	}
 	require.Equal(t, http.StatusRequestEntityTooLarge,
-		ask(a, "POST", "/api/v1/queries", strings.Repeat(" ", adminMaxBody+1), nil).Code)
+		ask(a, "POST", "/api/v1/queries", strings.Repeat(" ", maxBody+1), nil).Code)
 	require.Equal(t, http.StatusNotFound, ask(a, "GET", "/debug/pprof/", "", nil).Code)
 	require.Equal(t, 200, ask(adminOf(config.Admin{PProf: true}, &fakeDaemon{}), "GET", "/debug/pprof/", "", nil).Code)
 }
@@ -125,15 +121,15 @@ func TestP7Token(t *testing.T) {
 // TestServerLog holds that what the HTTP server has to say is a line of the log, not a text of its own.
 func TestServerLog(t *testing.T) {
 	var log bytes.Buffer
-	a, err := newAdmin(config.Admin{Listen: "127.0.0.1:0"}, &fakeDaemon{}, newMetrics(0).registry, zerolog.New(&log))
+	servers, err := Open(config.Admin{Listen: "127.0.0.1:0"}, &fakeDaemon{}, prometheus.NewRegistry(),
+		zerolog.New(&log).Level(zerolog.WarnLevel))
 	require.NoError(t, err)
+	a := servers[0]
 	a.mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("oh") })
-	l, err := a.open()
-	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- a.serve(ctx, l) }()
-	_, err = http.Get("http://" + l.Addr().String() + "/panic")
+	go func() { served <- a.Serve(ctx) }()
+	_, err = http.Get("http://" + a.listener.Addr().String() + "/panic")
 	require.Error(t, err)
 	stop()
 	require.NoError(t, <-served)
@@ -157,32 +153,11 @@ func TestAPIAnswers(t *testing.T) {
 		code int
 	}{
 		{nil, 202}, {matcher.ErrQuery, 400}, {&matcher.UnchangedError{Name: "q", Version: 7}, 200}, {errPending, 409},
-		{matcher.ErrNoQuery, 404}, {errNotReady, 503}, {errors.New("x"), 500},
+		{matcher.ErrNoQuery, 404}, {ErrNotReady, 503}, {errors.New("x"), 500},
 	} {
 		require.Equal(t, c.code, ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/queries", body,
 			nil).Code)
 	}
-}
-
-// TestP5MetricsAreDocumented holds that docs/metrics.md tells of every metric, and of no other.
-func TestP5MetricsAreDocumented(t *testing.T) {
-	documented := map[string]bool{}
-	for line := range strings.Lines(readFile(t, filepath.Join("..", "..", "docs", "metrics.md"))) {
-		if m := regexp.MustCompile("^\\| `(motifd_[a-z_]+)").FindStringSubmatch(line); m != nil {
-			documented[m[1]] = true
-		}
-	}
-	known := map[string]bool{}
-	descs := make(chan *prometheus.Desc, 1000)
-	newMetrics(0).registry.Describe(descs)
-	close(descs)
-	for d := range descs {
-		name := regexp.MustCompile(`fqName: "([^"]+)"`).FindStringSubmatch(d.String())[1]
-		if strings.HasPrefix(name, "motifd_") {
-			known[name] = true
-		}
-	}
-	require.Equal(t, known, documented)
 }
 
 // FuzzDecodeStrict holds that no body makes the decoder panic.
@@ -191,91 +166,11 @@ func FuzzDecodeStrict(f *testing.F) {
 	f.Add(`{"name":"q","name":"r"}`)
 	f.Add(`[1`)
 	f.Fuzz(func(t *testing.T, body string) {
-		var q newQuery
+		var q NewQuery
 		if err := decodeStrict(strings.NewReader(body), &q); err == nil {
 			_, _ = q.build(true, "changelog")
 		}
 	})
-}
-
-// TestClientSaysWhatIsMissing holds that the commands name the flag that helps: an address without scheme, a
-// certificate that is not trusted, a token that is missing or wrong.
-func TestClientSaysWhatIsMissing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
-	c, err := config.Load(config.LoadOptions{Environ: []string{"TOKEN=s3cret"}, Set: []string{
-		"input.file.path=-", "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.env=TOKEN",
-		"admin.hosts=127.0.0.1",
-	}})
-	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(adminOf(c.Admin, &fakeDaemon{}))
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0)
-	server.StartTLS()
-	defer server.Close()
-	dir := write(t, map[string]string{
-		"token": "s3cret", "wrong": "other",
-		"ca.pem": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
-	})
-	for _, x := range []struct {
-		args []string
-		code int
-		says string
-	}{
-		{[]string{"--url", "localhost:7475"}, exitRefused, "write http://HOST:PORT"},
-		{[]string{"--url", "127.0.0.1:7475"}, exitRefused, "write http://HOST:PORT"},
-		{[]string{"--url", ""}, exitRefused, "write http://HOST:PORT"},
-		{[]string{"--url", "https://user:s3cret@localhost:7475"}, exitRefused, "--token-file"},
-		{[]string{"--url", "user:s3cret@localhost:7475"}, exitRefused, "--token-file"},
-		{[]string{"--url", server.URL}, exitFailed, "--ca-file"},
-		{[]string{"--url", server.URL, "--ca-file", "ca.pem"}, exitFailed, "--token-file"},
-		{[]string{"--url", server.URL, "--ca-file", "ca.pem", "--token-file", "wrong"}, exitFailed, "admin.token"},
-		{[]string{"--url", server.URL, "--ca-file", "ca.pem", "--token-file", "token"}, exitOK, ""},
-	} {
-		r := motifd(t, dir, append([]string{"query", "list"}, x.args...)...)
-		require.Equal(t, x.code, r.code, r.stderr)
-		require.Contains(t, r.stderr, x.says)
-		require.NotContains(t, r.stderr, "is motifd running")
-		require.NotContains(t, r.stderr, "s3cret")
-	}
-}
-
-// TestQueryListTellsAll holds that the list on the terminal tells of pending changes, of what a query leaves out, and
-// why one cannot match.
-func TestQueryListTellsAll(t *testing.T) {
-	state := func(name string, edit func(*matcher.QueryState)) knownQuery {
-		s := matcher.QueryState{Query: &matcher.Query{Name: name, Version: 1, Origin: "api"}}
-		edit(&s)
-		return knownQuery{QueryState: s}
-	}
-	never := state("never", func(*matcher.QueryState) {})
-	never.warnings = []string{"no vertex in the graph has the label \"account\""}
-	server := httptest.NewServer(adminOf(config.Admin{}, &fakeDaemon{
-		queries: []knownQuery{
-			state("hub", func(s *matcher.QueryState) { s.LossySince = 7 }), never,
-			state("trial", func(s *matcher.QueryState) { s.Query.Shadow = true }),
-			state("off", func(s *matcher.QueryState) { s.Suspended, s.SuspendedBy = true, "operator" }),
-		},
-		pending: []pendingChange{
-			{Op: "add", Query: "ring", State: "waiting", Seconds: 0.6},
-			{Op: "add", Query: "fan10", State: "running", Seconds: 12.3, Found: 4, Backfill: "70", Records: 2},
-		},
-	}))
-	defer server.Close()
-	var list []string
-	for line := range strings.Lines(succeed(t, t.TempDir(), "query", "list", "--url", server.URL).stdout) {
-		list = append(list, strings.Join(strings.Fields(line), " "))
-	}
-	require.Equal(t, []string{
-		"NAME VERSION EMIT UNIT ORIGIN STATE",
-		"hub 1 deltas embeddings api active, lossy since batch 7",
-		"never 1 deltas embeddings api active",
-		"trial 1 deltas embeddings api active, shadow",
-		"off 1 deltas embeddings api suspended (operator)",
-		"query never, warning: no vertex in the graph has the label \"account\"",
-		"pending: add of query ring, waiting for 1s",
-		"pending: add of query fan10, running for 12s, 4 matches found of 70, 2 records",
-	}, list)
 }
 
 // TestAPIWantsAPattern holds that the API asks for what it takes: it reads no files.

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"bytes"
@@ -19,19 +19,19 @@ import (
 	"motifd/matcher"
 )
 
-// daemon is what the admin interface needs of a running daemon. Its methods are safe for concurrent use.
-type daemon interface {
+// Daemon is what the admin interface asks of a running daemon. Its methods are safe for concurrent use.
+type Daemon interface {
 	// Ready returns nil, or why the daemon takes no input at present.
 	Ready() error
 	// Status returns what /api/v1/status shows.
-	Status() statusReport
+	Status() Status
 	// Queries returns the queries, removed ones too.
-	Queries() []knownQuery
+	Queries() []Query
 	// Change makes a query change in a batch of its own and returns when it is in the batch log, or pending.
 	// dry counts the matches of the query in place of registering it.
-	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (changed, error)
+	Change(ctx context.Context, ch *matcher.QueryChange, dry bool) (ChangeResult, error)
 	// Pending returns the changes that wait or are being made.
-	Pending() []pendingChange
+	Pending() []PendingChange
 	// Cancel withdraws the registration of a query that waits, and reports whether there was one. One that is being
 	// made is ended: what it has emitted stays, and the query is suspended.
 	Cancel(ctx context.Context, name string) (withdrawn bool, err error)
@@ -40,95 +40,8 @@ type daemon interface {
 	Mode() string
 }
 
-// changed tells of a query change: the batch in which it took effect, and the query's version.
-type changed struct {
-	Batch   uint64 `json:"batch,omitempty"`
-	Version uint64 `json:"version,omitempty"`
-	// Warnings say why the query cannot match at present.
-	Warnings []string `json:"warnings,omitempty"`
-	// Pending: the change waits for the engine; Batch and Version are not known yet.
-	Pending bool `json:"pending,omitempty"`
-	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is
-	// told where they are to be put out, and by a dry run.
-	Backfill string `json:"backfill,omitempty"`
-	// DryRun: nothing was changed.
-	DryRun bool `json:"dry_run,omitempty"`
-	// Unchanged: the query is registered just like that already; Batch is not told.
-	Unchanged bool `json:"unchanged,omitempty"`
-	// Cancelled: a registration that waited was withdrawn; nothing else was changed.
-	Cancelled bool `json:"cancelled,omitempty"`
-}
-
-// errNotReady is wrapped by errors of a daemon that does not take changes at present.
-var errNotReady = errors.New("the daemon is not ready")
-
-// queryInfo is a query as the API shows it.
-type queryInfo struct {
-	Name               string `json:"name"`
-	Version            uint64 `json:"version"`
-	Language           string `json:"language"`
-	Pattern            string `json:"pattern"`
-	Emit               string `json:"emit"`
-	Unit               string `json:"unit"`
-	Backfill           string `json:"backfill"`
-	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
-	ExactTotal         bool   `json:"exact_total,omitempty"`
-	WorkBudget         uint64 `json:"work_budget,omitempty"`
-	OverBudget         string `json:"over_budget"`
-	Sample             uint64 `json:"sample,omitempty"`
-	Mode               string `json:"mode"`
-	LossySince         uint64 `json:"lossy_since,omitempty"`
-	Origin             string `json:"origin"`
-	Suspended          bool   `json:"suspended"`
-	SuspendedBy        string `json:"suspended_by,omitempty"` // a limit, or operator
-	// Warnings say why the query cannot match at present.
-	Warnings []string `json:"warnings,omitempty"`
-	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
-	Removed bool `json:"removed,omitempty"`
-}
-
-// knownQuery is a registered query, and why it cannot match at present.
-type knownQuery struct {
-	matcher.QueryState
-	warnings []string
-}
-
-// describeQuery returns what is shown of a query.
-func describeQuery(s *knownQuery) queryInfo {
-	q := s.Query
-	return queryInfo{
-		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
-		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
-		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
-		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
-		Warnings: s.warnings, Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
-	}
-}
-
-// queryList is the answer to GET /api/v1/queries.
-type queryList struct {
-	Queries []queryInfo     `json:"queries"`
-	Pending []pendingChange `json:"pending,omitempty"`
-}
-
-// newQuery is the body of POST /api/v1/queries.
-type newQuery struct {
-	Name               string `json:"name"`
-	Cypher             string `json:"cypher,omitempty"`
-	Text               string `json:"text,omitempty"`
-	Emit               string `json:"emit,omitempty"`
-	Unit               string `json:"unit,omitempty"`
-	Backfill           string `json:"backfill,omitempty"`
-	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
-	ExactTotal         bool   `json:"exact_total,omitempty"`
-	WorkBudget         uint64 `json:"work_budget,omitempty"`
-	OverBudget         string `json:"over_budget,omitempty"`
-	Sample             uint64 `json:"sample,omitempty"`
-	Mode               string `json:"mode,omitempty"`
-}
-
 // build parses the query.
-func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
+func (n *NewQuery) build(directed bool, mode string) (*matcher.Query, error) {
 	if (n.Cypher == "") == (n.Text == "") {
 		return nil, fmt.Errorf("%w: exactly one of cypher and text gives the pattern", matcher.ErrQuery)
 	}
@@ -146,7 +59,7 @@ func (n *newQuery) build(directed bool, mode string) (*matcher.Query, error) {
 }
 
 // api answers /api/v1.
-type api struct{ d daemon }
+type api struct{ d Daemon }
 
 func (a *api) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) {
@@ -159,18 +72,18 @@ func (a *api) register(mux *http.ServeMux) {
 }
 
 func (a *api) list(w http.ResponseWriter, _ *http.Request) {
-	list := queryList{Queries: []queryInfo{}, Pending: a.d.Pending()}
+	list := QueryList{Queries: []QueryInfo{}, Pending: a.d.Pending()}
 	for _, s := range a.d.Queries() {
 		if s.Removed {
 			continue
 		}
-		list.Queries = append(list.Queries, describeQuery(&s))
+		list.Queries = append(list.Queries, s.Info())
 	}
 	writeJSON(w, http.StatusOK, list)
 }
 
 func (a *api) add(w http.ResponseWriter, r *http.Request) {
-	var body newQuery
+	var body NewQuery
 	if err := decodeStrict(r.Body, &body); err != nil {
 		writeError(w, badBody(err), err)
 		return
@@ -216,7 +129,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		writeError(w, http.StatusServiceUnavailable, err)
 	case withdrawn:
-		writeJSON(w, http.StatusAccepted, changed{Cancelled: true})
+		writeJSON(w, http.StatusAccepted, ChangeResult{Cancelled: true})
 	default:
 		a.change(w, r, &matcher.QueryChange{Remove: name}, false)
 	}
@@ -258,13 +171,13 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, ch *matcher.QueryCh
 	case errors.Is(err, matcher.ErrQuery):
 		writeError(w, http.StatusBadRequest, err)
 	case errors.As(err, &same):
-		writeJSON(w, http.StatusOK, changed{Version: same.Version, Unchanged: true})
+		writeJSON(w, http.StatusOK, ChangeResult{Version: same.Version, Unchanged: true})
 	case errors.Is(err, errPending), errors.Is(err, errRemoval), errors.Is(err, errTooMany),
-		errors.Is(err, errBackfill), errors.Is(err, errCancelled):
+		errors.Is(err, ErrBackfill), errors.Is(err, errCancelled):
 		writeError(w, http.StatusConflict, err)
 	case errors.Is(err, matcher.ErrNoQuery):
 		writeError(w, http.StatusNotFound, err)
-	case errors.Is(err, errNotReady):
+	case errors.Is(err, ErrNotReady):
 		writeError(w, http.StatusServiceUnavailable, err)
 	default:
 		writeError(w, http.StatusInternalServerError, err)
@@ -370,11 +283,6 @@ func writeJSON(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_, _ = w.Write(append(text, '\n')) // a client that went away
-}
-
-// problem is the body of an error.
-type problem struct {
-	Error string `json:"error"`
 }
 
 func writeError(w http.ResponseWriter, code int, err error) {

@@ -1,4 +1,4 @@
-package main
+package health
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func TestSlowStepIsLogged(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 		defer cancel()
-		watchSteps(ctx, step, zerolog.New(&out))
+		WatchSteps(ctx, step, zerolog.New(&out))
 		require.Equal(t, 3, strings.Count(out.String(), "\n"), out.String())
 		require.Contains(t, out.String(), `"query":"fan10"`)
 		require.Contains(t, out.String(), `"anchors_done":41,"anchors":60,"found":9,"records":7`)

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"bytes"
@@ -19,9 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/health"
 	"motifd/config"
 )
 
@@ -43,11 +45,20 @@ func writeCertificate(t *testing.T, dir string, serial int64) {
 	}
 }
 
+// directory returns a directory with a token, a certificate and an empty input.
+func directory(t *testing.T, token string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "token"), []byte(token), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), nil, 0o600))
+	writeCertificate(t, dir, 1)
+	return dir
+}
+
 // TestP7CertificateAndTokenAreReadAgain holds that a certificate and a token that are replaced on disk are in use with
 // the next connection and the next request, that what cannot be used is left, and that the log tells either, once.
 func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
-	dir := write(t, map[string]string{"token": "first\n", "in.jsonl": ""})
-	writeCertificate(t, dir, 1)
+	dir := directory(t, "first\n")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	c, err := config.Load(config.LoadOptions{Set: []string{
 		"input.file.path=" + in("in.jsonl"), "output.file.path=out", "checkpoint.dir=d", "admin.listen=127.0.0.1:0",
@@ -63,16 +74,15 @@ func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
 			told = append(told, path+": "+err.Error())
 		}
 	})
-	a, err := newAdmin(c.Admin, &fakeDaemon{}, newMetrics(0).registry, zerolog.Nop())
+	servers, err := Open(c.Admin, &fakeDaemon{}, prometheus.NewRegistry(), zerolog.Nop())
 	require.NoError(t, err)
-	l, err := a.open()
-	require.NoError(t, err)
+	a := servers[0]
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- a.serve(ctx, l) }()
+	go func() { served <- a.Serve(ctx) }()
 	serial := func() int64 {
 		t.Helper()
-		conn, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		conn, err := tls.Dial("tcp", a.listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
 		require.NoError(t, err)
 		defer conn.Close()
 		return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
@@ -122,8 +132,7 @@ func TestP7CertificateAndTokenAreReadAgain(t *testing.T) {
 
 // TestReadyzTellsStrangersNoErrors holds that details are for this machine and for those who have the token.
 func TestReadyzTellsStrangersNoErrors(t *testing.T) {
-	dir := write(t, map[string]string{"token": "s3cret", "in.jsonl": ""})
-	writeCertificate(t, dir, 1)
+	dir := directory(t, "s3cret")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	load := func(listen string) config.Admin {
 		c, err := config.Load(config.LoadOptions{Set: []string{
@@ -135,16 +144,16 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 		return c.Admin
 	}
 	waiting := &fakeDaemon{
-		ready: notReady{
-			"recovering; waiting for Kafka",
-			"recovering; waiting for Kafka for 9s: metadata: dial tcp 10.1.2.3:9092: refused",
+		ready: health.NotReady{
+			Class: "recovering; waiting for Kafka",
+			Text:  "recovering; waiting for Kafka for 9s: metadata: dial tcp 10.1.2.3:9092: refused",
 		},
 	}
 	with := func(token string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	}
 	far, near := adminOf(load("0.0.0.0:0"), waiting), adminOf(load("127.0.0.1:0"), waiting)
-	probes := newProbes("admin.metrics_listen", ":0", nil, waiting, newMetrics(0).registry, zerolog.Nop())
+	probes := newProbes("admin.metrics_listen", ":0", nil, waiting, prometheus.NewRegistry(), zerolog.Nop())
 	for _, x := range []struct {
 		from    http.Handler
 		edit    func(*http.Request)
@@ -166,7 +175,7 @@ func TestReadyzTellsStrangersNoErrors(t *testing.T) {
 // TestMetricsListen holds that admin.metrics_listen has metrics and probes, and nothing else, without a token; and that
 // it does not need the admin interface.
 func TestMetricsListen(t *testing.T) {
-	a := newProbes("admin.metrics_listen", "0.0.0.0:0", nil, &fakeDaemon{}, newMetrics(0).registry, zerolog.Nop())
+	a := newProbes("admin.metrics_listen", "0.0.0.0:0", nil, &fakeDaemon{}, prometheus.NewRegistry(), zerolog.Nop())
 	for path, code := range map[string]int{
 		"/metrics": 200, "/livez": 200, "/readyz": 200,
 		"/api/v1/status": 404, "/api/v1/queries": 404, "/debug/pprof/": 404, "/": 404,
@@ -175,23 +184,19 @@ func TestMetricsListen(t *testing.T) {
 	}
 	require.Equal(t, 405, ask(a, "POST", "/metrics", `{}`, nil).Code)
 	require.Equal(t, 404, ask(a, "POST", "/api/v1/queries", `{"name":"q","cypher":"MATCH (a)-->(b)"}`, nil).Code)
-	loopback := newProbes("admin.metrics_listen", "127.0.0.1:0", nil, &fakeDaemon{}, newMetrics(0).registry,
+	loopback := newProbes("admin.metrics_listen", "127.0.0.1:0", nil, &fakeDaemon{}, prometheus.NewRegistry(),
 		zerolog.Nop())
 	require.Equal(t, 421, ask(loopback, "GET", "/metrics", "", func(r *http.Request) { r.Host = "evil.example" }).Code)
 
 	var log bytes.Buffer
-	cfg := &config.Config{Admin: config.Admin{MetricsListen: "127.0.0.1:0"}}
-	servers, err := interfaces(cfg, &fakeDaemon{}, newMetrics(0), zerolog.New(&log))
+	servers, err := Open(config.Admin{MetricsListen: "127.0.0.1:0"}, &fakeDaemon{}, prometheus.NewRegistry(),
+		zerolog.New(&log))
 	require.NoError(t, err)
 	require.Len(t, servers, 1)
 	require.Contains(t, log.String(), "metrics and probes")
 	taken := servers[0].listener.Addr().String()
-	_, err = interfaces(
-		&config.Config{Admin: config.Admin{Listen: "127.0.0.1:0", MetricsListen: taken}},
-		&fakeDaemon{},
-		newMetrics(0),
-		zerolog.Nop(),
-	)
+	_, err = Open(config.Admin{Listen: "127.0.0.1:0", MetricsListen: taken}, &fakeDaemon{}, prometheus.NewRegistry(),
+		zerolog.Nop())
 	require.ErrorContains(t, err, "admin.metrics_listen")
 	require.NoError(t, servers[0].listener.Close())
 }

@@ -1,4 +1,4 @@
-package main
+package health
 
 import (
 	"context"
@@ -25,8 +25,8 @@ func describeStep(s *stream.StepStatus) string {
 	return fmt.Sprintf("%s has taken %s", what, time.Duration(s.Seconds*float64(time.Second)).Round(time.Second))
 }
 
-// watchSteps logs what a step does for each slowStep that it takes, until ctx is done.
-func watchSteps(ctx context.Context, running func() (stream.StepStatus, bool), log zerolog.Logger) {
+// WatchSteps logs what a step does for each slowStep that it takes, until ctx is done.
+func WatchSteps(ctx context.Context, running func() (stream.StepStatus, bool), log zerolog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	batch, told := uint64(0), 0
@@ -60,15 +60,4 @@ func watchSteps(ctx context.Context, running func() (stream.StepStatus, bool), l
 			line.Uint64("found", s.Found).Uint64("records", s.Records).Msg("slow: " + describeStep(&s))
 		}
 	}
-}
-
-// overdue returns nil, or that a step takes longer than the bound; 0 is no bound.
-func overdue(s *stream.StepStatus, bound time.Duration) error {
-	if bound > 0 && s.Seconds >= bound.Seconds() {
-		return notReady{
-			"one batch or query change takes long",
-			fmt.Sprintf("%s; admin.step_timeout is %s", describeStep(s), bound),
-		}
-	}
-	return nil
 }

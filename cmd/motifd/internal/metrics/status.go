@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"strconv"
@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// statusCollector makes metrics of the pipeline's status when they are asked for.
-type statusCollector struct{ m *metrics }
+// statusCollector makes metrics of the daemon's status at each scrape.
+type statusCollector struct{ daemon Daemon }
 
 func describeMetric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("motifd_"+name, help, labels, nil)
@@ -52,21 +52,20 @@ func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	waited, _ := c.m.waits.longest()
-	gauge(descWaiting, waited.Seconds())
-	if store := c.m.checkpoint.Load(); store != nil {
+	gauge(descWaiting, c.daemon.Waited().Seconds())
+	if store := c.daemon.Checkpoint(); store != nil {
 		use := store.DiskUse()
 		gauge(descDisk, float64(use.Bytes))
 		gauge(descLimit, float64(use.Limit))
 		ch <- prometheus.MustNewConstMetric(descRoom, prometheus.CounterValue, use.Waited.Seconds())
 	}
-	p := c.m.pipeline.Load()
+	p := c.daemon.Pipeline()
 	if p == nil {
 		gauge(descReady, 0)
 		return
 	}
 	isReady := 0.0
-	if ready(p, &c.m.waits, c.m.stepTimeout) == nil {
+	if c.daemon.Ready() == nil {
 		isReady = 1
 	}
 	s := p.Status()

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"context"
@@ -21,34 +21,75 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
+	"motifd/cmd/motifd/internal/health"
 	"motifd/config"
 )
 
 // Bounds on what a client of the admin interface may take.
 const (
-	adminHeaderTimeout = 5 * time.Second
-	adminReadTimeout   = 15 * time.Second
-	adminWriteTimeout  = 2 * time.Minute // CPU profiles take up to a minute
-	adminIdleTimeout   = time.Minute
-	adminMaxHeader     = 64 << 10
-	adminMaxBody       = 2 << 20 // a pattern has at most 1 MiB
-	adminStopTimeout   = 3 * time.Second
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 2 * time.Minute // CPU profiles take up to a minute
+	idleTimeout   = time.Minute
+	maxHeader     = 64 << 10
+	maxBody       = 2 << 20 // a pattern has at most 1 MiB
+	stopTimeout   = 3 * time.Second
 )
 
-// adminServer is the HTTP interface (DESIGN P7), or the part of it at admin.metrics_listen.
-type adminServer struct {
-	field  string // of the address
-	listen string // address
-	tls    *tls.Config
-	hosts  []string // accepted in the Host header; nil accepts any
-	token  config.Secret
-	log    zerolog.Logger
-	mux    *http.ServeMux
-	rate   *rate.Limiter // of requests that change something; nil is no bound
+// Server is the HTTP interface (DESIGN P7), or the part of it at admin.metrics_listen. It is an http.Handler.
+type Server struct {
+	field    string // of the address
+	listen   string // address
+	listener net.Listener
+	tls      *tls.Config
+	hosts    []string // accepted in the Host header; nil accepts any
+	token    config.Secret
+	log      zerolog.Logger
+	mux      *http.ServeMux
+	rate     *rate.Limiter // of requests that change something; nil is no bound
 }
 
-// newAdmin returns the interface to a daemon.
-func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerolog.Logger) (*adminServer, error) {
+// Open opens the addresses that the configuration names, so that a taken one is an error at start. The caller serves
+// each.
+func Open(cfg config.Admin, d Daemon, metrics prometheus.Gatherer, log zerolog.Logger) (out []*Server, err error) {
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, s := range out {
+			err = errors.Join(err, s.listener.Close())
+		}
+	}()
+	open := func(a *Server, what string) error {
+		l, err := net.Listen("tcp", a.listen)
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.field, err)
+		}
+		a.listener = l
+		out = append(out, a)
+		log.Info().Stringer("address", a.listener.Addr()).Msg(what)
+		return nil
+	}
+	if cfg.Listen != "" {
+		a, err := New(cfg, d, metrics, log)
+		if err != nil {
+			return out, err
+		}
+		if err := open(a, "admin interface"); err != nil {
+			return out, err
+		}
+	}
+	if cfg.MetricsListen != "" {
+		a := newProbes("admin.metrics_listen", cfg.MetricsListen, cfg.Hosts, d, metrics, log)
+		if err := open(a, "metrics and probes"); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// New returns the interface to a daemon, without an open address.
+func New(cfg config.Admin, d Daemon, metrics prometheus.Gatherer, log zerolog.Logger) (*Server, error) {
 	a := newProbes("admin.listen", cfg.Listen, cfg.Hosts, d, metrics, log)
 	var err error
 	if a.tls, err = cfg.ServerTLS(); err != nil {
@@ -70,9 +111,9 @@ func newAdmin(cfg config.Admin, d daemon, metrics prometheus.Gatherer, log zerol
 }
 
 // newProbes returns what only reads and tells nothing of the graph: metrics and probes, without TLS and token.
-func newProbes(field, listen string, hosts []string, d daemon, metrics prometheus.Gatherer,
-	log zerolog.Logger) *adminServer {
-	a := &adminServer{field: field, listen: listen, log: log, mux: http.NewServeMux()}
+func newProbes(field, listen string, hosts []string, d Daemon, metrics prometheus.Gatherer,
+	log zerolog.Logger) *Server {
+	a := &Server{field: field, listen: listen, log: log, mux: http.NewServeMux()}
 	if config.IsLoopback(listen) || len(hosts) > 0 {
 		host, _, _ := net.SplitHostPort(listen) // the configuration was validated
 		a.hosts = append([]string{host, "localhost", "127.0.0.1", "::1"}, hosts...)
@@ -89,48 +130,39 @@ func newProbes(field, listen string, hosts []string, d daemon, metrics prometheu
 		case config.IsLoopback(listen) || a.token.Set() && a.authorized(r):
 			writeText(w, http.StatusServiceUnavailable, err.Error())
 		default: // errors name brokers and topics, and anybody may ask
-			writeText(w, http.StatusServiceUnavailable, classOf(err))
+			writeText(w, http.StatusServiceUnavailable, health.Class(err))
 		}
 	})
 	a.mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return a
 }
 
-// open opens the address, so that a taken one is an error at start.
-func (a *adminServer) open() (net.Listener, error) {
-	l, err := net.Listen("tcp", a.listen)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.field, err)
-	}
-	return l, nil
-}
-
-// serve answers requests until ctx is done.
-func (a *adminServer) serve(ctx context.Context, l net.Listener) error {
+// Serve answers requests until ctx is done. It closes the address that Open opened.
+func (a *Server) Serve(ctx context.Context) error {
 	s := &http.Server{
 		Handler:           a,
-		ReadHeaderTimeout: adminHeaderTimeout,
-		ReadTimeout:       adminReadTimeout,
-		WriteTimeout:      adminWriteTimeout,
-		IdleTimeout:       adminIdleTimeout,
-		MaxHeaderBytes:    adminMaxHeader,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 		TLSConfig:         a.tls,
 		ErrorLog:          stdlog.New(serverLog{a.log}, "", 0),
 	}
 	served := make(chan error, 1)
 	go func() {
 		if a.tls != nil {
-			served <- s.ServeTLS(l, "", "")
+			served <- s.ServeTLS(a.listener, "", "")
 			return
 		}
-		served <- s.Serve(l)
+		served <- s.Serve(a.listener)
 	}()
 	select {
 	case err := <-served:
 		return fmt.Errorf("admin interface: %w", err)
 	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), adminStopTimeout)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := s.Shutdown(stop); err != nil {
 		_ = s.Close() // whoever is still connected is cut off
@@ -151,7 +183,7 @@ func (l serverLog) Write(line []byte) (int, error) {
 }
 
 // ServeHTTP checks a request and hands it on.
-func (a *adminServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
@@ -179,12 +211,12 @@ func (a *adminServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, adminMaxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	a.mux.ServeHTTP(w, r)
 }
 
 // hostAllowed keeps web pages from reaching a loopback daemon by a name of their own that resolves to it.
-func (a *adminServer) hostAllowed(host string) bool {
+func (a *Server) hostAllowed(host string) bool {
 	if a.hosts == nil {
 		return true // beyond loopback each request carries a token
 	}
@@ -194,7 +226,7 @@ func (a *adminServer) hostAllowed(host string) bool {
 	return slices.Contains(a.hosts, strings.ToLower(strings.Trim(host, "[]")))
 }
 
-func (a *adminServer) authorized(r *http.Request) bool {
+func (a *Server) authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.token.Reveal()))
 	return ok && subtle.ConstantTimeCompare(got[:], want[:]) == 1

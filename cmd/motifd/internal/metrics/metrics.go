@@ -1,10 +1,9 @@
-package main
+package metrics
 
 import (
 	"math/big"
 	"runtime"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,12 +17,30 @@ import (
 	"motifd/stream/kafka/publish"
 )
 
-// metrics are the daemon's Prometheus metrics; docs/metrics.md describes each. It is the pipeline's Observer.
-type metrics struct {
-	registry *prometheus.Registry
-	pipeline atomic.Pointer[stream.Pipeline] // nil until there is one
-	// checkpoint is nil until there is one.
-	checkpoint atomic.Pointer[checkpoint.Store]
+// Daemon is what the metrics ask of the daemon at each scrape. Its methods are safe for concurrent use.
+type Daemon interface {
+	// Ready returns nil, or why the daemon takes no input at present.
+	Ready() error
+	// Pipeline returns nil until there is one.
+	Pipeline() *stream.Pipeline
+	// Checkpoint returns nil until it is open.
+	Checkpoint() *checkpoint.Store
+	// Waited is the longest time that a current operation has waited for brokers; 0 when none waits.
+	Waited() time.Duration
+}
+
+// Options configure Metrics.
+type Options struct {
+	Version  string
+	MaxEdges uint64 // graph.max_edges
+	Daemon   Daemon
+}
+
+// Metrics are the daemon's Prometheus metrics; docs/metrics.md describes each. It is a stream.Observer, and safe for
+// concurrent use.
+type Metrics struct {
+	// Registry has all metrics, those of the Go runtime and of the process included.
+	Registry *prometheus.Registry
 
 	records, updates, bytes, readSeconds *prometheus.CounterVec
 	deadLetters                          *prometheus.CounterVec
@@ -46,25 +63,24 @@ type metrics struct {
 	retries          *prometheus.CounterVec
 	lost, duplicates *prometheus.CounterVec
 	transactions     *prometheus.GaugeVec
-	waits            waits
-	stepTimeout      time.Duration // admin.step_timeout
 }
 
-var _ stream.Observer = (*metrics)(nil)
+var _ stream.Observer = (*Metrics)(nil)
 
 // seconds are the buckets of durations: 100 us to 52 s.
 var seconds = prometheus.ExponentialBuckets(0.0001, 2, 20)
 
-func newMetrics(maxEdges uint64) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
+// New returns the metrics of a daemon that has done nothing yet.
+func New(opt Options) *Metrics {
+	m := &Metrics{Registry: prometheus.NewRegistry()}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "motifd_" + name, Help: help}, labels)
-		m.registry.MustRegister(c)
+		m.Registry.MustRegister(c)
 		return c
 	}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "motifd_" + name, Help: help, Buckets: buckets})
-		m.registry.MustRegister(h)
+		m.Registry.MustRegister(h)
 		return h
 	}
 	m.records = counter("input_records_total", "Input records read.")
@@ -84,7 +100,7 @@ func newMetrics(maxEdges uint64) *metrics {
 			"the sink).",
 		Buckets: seconds,
 	}, []string{"stage"})
-	m.registry.MustRegister(m.stepSeconds)
+	m.Registry.MustRegister(m.stepSeconds)
 	m.netEdges = counter("net_edges_total", "Edges inserted (+) or deleted (-), by net effect.", "sign")
 	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
 	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query",
@@ -124,13 +140,13 @@ func newMetrics(maxEdges uint64) *metrics {
 	build := prometheus.NewGaugeVec(
 		prometheus.GaugeOpts{Name: "motifd_build_info", Help: "1, with the version as a label."},
 		[]string{"version", "go"})
-	build.WithLabelValues(version, runtime.Version()).Set(1)
+	build.WithLabelValues(opt.Version, runtime.Version()).Set(1)
 	limit := prometheus.NewGauge(prometheus.GaugeOpts{Name: "motifd_graph_max_edges",
 		Help: "graph.max_edges; 0 is no limit."})
-	limit.Set(float64(maxEdges))
+	limit.Set(float64(opt.MaxEdges))
 	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info",
 		Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
-	m.registry.MustRegister(m.backend, m.transactions, m.inputTime, build, limit, &statusCollector{m},
+	m.Registry.MustRegister(m.backend, m.transactions, m.inputTime, build, limit, &statusCollector{opt.Daemon},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
 	for _, c := range []*prometheus.CounterVec{m.records, m.updates, m.bytes, m.committed, m.lost} {
@@ -139,14 +155,20 @@ func newMetrics(maxEdges uint64) *metrics {
 	return m
 }
 
-// searches tells what searches from now on.
-func (m *metrics) searches(backend string, threads int, device string) {
+// Searches sets what searches from now on.
+func (m *Metrics) Searches(backend string, threads int, device string) {
 	m.backend.Reset()
 	m.backend.WithLabelValues(backend, strconv.Itoa(threads), device).Set(1)
 }
 
+// Placed counts a search that backend auto placed on a side.
+func (m *Metrics) Placed(work, side, reason string, took time.Duration) {
+	m.placements.WithLabelValues(work, side, reason).Inc()
+	m.placementSeconds.WithLabelValues(work, side).Add(took.Seconds())
+}
+
 // Read implements stream.Observer.
-func (m *metrics) Read(s stream.ReadStats) {
+func (m *Metrics) Read(s stream.ReadStats) {
 	m.records.WithLabelValues().Add(float64(s.Records))
 	m.updates.WithLabelValues().Add(float64(s.Updates))
 	m.bytes.WithLabelValues().Add(float64(s.Bytes))
@@ -156,7 +178,7 @@ func (m *metrics) Read(s stream.ReadStats) {
 }
 
 // Step implements stream.Observer.
-func (m *metrics) Step(s stream.StepStats) {
+func (m *Metrics) Step(s stream.StepStats) {
 	kind := "input"
 	switch {
 	case s.Recovered:
@@ -192,7 +214,7 @@ func (m *metrics) Step(s stream.StepStats) {
 	}
 }
 
-func (m *metrics) query(q *matcher.QuerySummary) {
+func (m *Metrics) query(q *matcher.QuerySummary) {
 	name := q.Query.Name
 	if !q.Snapshot {
 		m.matches.WithLabelValues(name, "+").Add(float(q.Positive))
@@ -225,10 +247,10 @@ func signName(s dyngraph.Sign) string {
 }
 
 // Span implements stream.Observer: what the metrics tell of is in the sums.
-func (m *metrics) Span(stream.Span) {}
+func (m *Metrics) Span(stream.Span) {}
 
 // Commit implements stream.Observer.
-func (m *metrics) Commit(s stream.CommitStats) {
+func (m *Metrics) Commit(s stream.CommitStats) {
 	m.committed.WithLabelValues().Inc()
 	m.intentWait.Observe(s.Intent.Seconds())
 	m.publishSeconds.Observe(s.Publish.Seconds())
@@ -241,8 +263,8 @@ func (m *metrics) Commit(s stream.CommitStats) {
 	}
 }
 
-// events counts what the Kafka client tells.
-func (m *metrics) events() kafka.Events {
+// Events returns functions that count the events of the Kafka client.
+func (m *Metrics) Events() kafka.Events {
 	return kafka.Events{
 		Retry: func(op, _ string, _ int32, _ int, _ error) { m.retries.WithLabelValues(op).Inc() },
 		Loss:  func(_ int32, from, to int64) { m.lost.WithLabelValues().Add(float64(to - from)) },

@@ -1,4 +1,4 @@
-package main
+package health
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 // TestWaitsNameWhatThereIs holds that the reason names the topic and the partition that an operation is about, and
 // neither where it is about none.
 func TestWaitsNameWhatThereIs(t *testing.T) {
-	for what, op := range map[string]operation{
+	for what, op := range map[string]Operation{
 		`api versions: x`:                   {"api versions", "", -1},
 		`metadata, "alerts": x`:             {"metadata", "alerts", -1},
 		`fetch, topic "in", partition 3: x`: {"fetch", "in", 3},
 	} {
-		var w waits
-		w.note(op, time.Now(), errors.New("x"))
-		_, got := w.longest()
+		var w Waits
+		w.Note(op, time.Now(), errors.New("x"))
+		_, got := w.Longest()
 		require.Equal(t, "waiting for Kafka for 0s: "+what, got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package admin
 
 import (
 	"bytes"
@@ -10,27 +10,63 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"motifd/cmd/motifd/internal/command"
 )
 
-// clientFlags say how a running daemon is reached.
-type clientFlags struct {
+// Client reaches the admin interface of a running daemon. Its fields are flags.
+type Client struct {
 	URL       string        `help:"Admin interface of the daemon." default:"http://127.0.0.1:7475"`
 	TokenFile string        `help:"File with the token of the admin interface." type:"existingfile" placeholder:"FILE"`
 	CAFile    string        `help:"${ca_file_help}" type:"existingfile" placeholder:"FILE"`
 	Timeout   time.Duration `help:"How long to wait for the daemon." default:"30s"`
 }
 
+// HelpTexts are the help texts of flags that are too long for their tags.
+var HelpTexts = kong.Vars{"ca_file_help": "PEM file with the authority that signed the daemon's certificate."}
+
+const queriesPath = "/api/v1/queries"
+
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 64 << 20
 
+// Add registers a query, or replaces the one of its name; dry only counts its matches.
+func (c *Client) Add(ctx context.Context, q NewQuery, dry bool) (r ChangeResult, err error) {
+	path := queriesPath
+	if dry {
+		path += "?dry_run=true"
+	}
+	err = c.call(ctx, http.MethodPost, path, q, &r)
+	return r, err
+}
+
+// List returns the queries.
+func (c *Client) List(ctx context.Context) (l QueryList, err error) {
+	err = c.call(ctx, http.MethodGet, queriesPath, nil, &l)
+	return l, err
+}
+
+// Remove removes a query.
+func (c *Client) Remove(ctx context.Context, name string) (r ChangeResult, err error) {
+	err = c.call(ctx, http.MethodDelete, queriesPath+"/"+url.PathEscape(name), nil, &r)
+	return r, err
+}
+
+// Resume resumes a suspended query.
+func (c *Client) Resume(ctx context.Context, name string) (r ChangeResult, err error) {
+	err = c.call(ctx, http.MethodPost, queriesPath+"/"+url.PathEscape(name)+"/resume", struct{}{}, &r)
+	return r, err
+}
+
 // call sends a request with a JSON body (none when in is nil) and decodes the answer into out.
-func (f *clientFlags) call(ctx context.Context, method, path string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	var body io.Reader
 	if in != nil {
@@ -40,22 +76,22 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 		}
 		body = bytes.NewReader(text)
 	}
-	if strings.Contains(f.URL, "@") { // and so it is not repeated here
+	if strings.Contains(c.URL, "@") { // and so it is not repeated here
 		return command.Refuse(
 			errors.New(
 				"--url: an address has no user and no password; write http://HOST:PORT or https://HOST:PORT, and " +
 					"the token into --token-file",
 			))
 	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(f.URL, "/")+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.URL, "/")+path, body)
 	if err != nil || req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
 		return command.Refuse(fmt.Errorf("--url: %q is not an address of a daemon; write http://HOST:PORT or "+
-			"https://HOST:PORT", f.URL))
+			"https://HOST:PORT", c.URL))
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	client, err := f.client(req)
+	client, err := c.client(req)
 	if err != nil {
 		return err
 	}
@@ -66,7 +102,7 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 	case errors.As(err, &untrusted):
 		return fmt.Errorf("reaching the daemon: %w (--ca-file names the authority that signed its certificate)", err)
 	case err != nil:
-		return fmt.Errorf("reaching the daemon: %w (is motifd running, and its admin interface at %s?)", err, f.URL)
+		return fmt.Errorf("reaching the daemon: %w (is motifd running, and its admin interface at %s?)", err, c.URL)
 	}
 	defer resp.Body.Close() // read to its end, or the call fails anyway
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -90,21 +126,21 @@ func (f *clientFlags) call(ctx context.Context, method, path string, in, out any
 }
 
 // client returns the HTTP client, and puts the token into the request.
-func (f *clientFlags) client(req *http.Request) (*http.Client, error) {
+func (c *Client) client(req *http.Request) (*http.Client, error) {
 	transport := &http.Transport{Proxy: nil}
-	if f.CAFile != "" {
-		pem, err := os.ReadFile(f.CAFile)
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
 		if err != nil {
 			return nil, command.Refuse(fmt.Errorf("--ca-file: %w", err))
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, command.Refuse(fmt.Errorf("--ca-file: %s holds no PEM certificate", f.CAFile))
+			return nil, command.Refuse(fmt.Errorf("--ca-file: %s holds no PEM certificate", c.CAFile))
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	if f.TokenFile != "" {
-		token, err := os.ReadFile(f.TokenFile)
+	if c.TokenFile != "" {
+		token, err := os.ReadFile(c.TokenFile)
 		if err != nil {
 			return nil, command.Refuse(fmt.Errorf("--token-file: %w", err))
 		}

@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"motifd/config"
+	"motifd/matcher"
+	"motifd/stream"
+)
+
+// Status is the answer to GET /api/v1/status.
+type Status struct {
+	Version       string          `json:"version"`
+	UptimeSeconds float64         `json:"uptime_seconds"`
+	Ready         bool            `json:"ready"`
+	Reason        string          `json:"reason,omitempty"` // why it is not ready
+	Queries       []QueryActivity `json:"queries"`
+	Pending       []PendingChange `json:"pending,omitempty"`
+	*stream.Status
+}
+
+// QueryActivity is what became of a query since the daemon was started. Counts are exact.
+type QueryActivity struct {
+	Name             string        `json:"name"`
+	Version          uint64        `json:"version"`
+	Suspended        bool          `json:"suspended"`
+	SuspendedBy      string        `json:"suspended_by,omitempty"` // a limit, or operator
+	LastBatch        uint64        `json:"last_batch"`             // that had matches of it
+	Positive         matcher.Count `json:"positive"`
+	Negative         matcher.Count `json:"negative"`
+	Records          uint64        `json:"records"`
+	TruncatedBatches uint64        `json:"truncated_batches"`
+	SearchSeconds    float64       `json:"search_seconds"`     // summed over threads
+	Warnings         []string      `json:"warnings,omitempty"` // why it cannot match at present
+}
+
+// ChangeResult is the answer to a query change: the batch in which it took effect, and the query's version.
+type ChangeResult struct {
+	Batch   uint64 `json:"batch,omitempty"`
+	Version uint64 `json:"version,omitempty"`
+	// Warnings say why the query cannot match at present.
+	Warnings []string `json:"warnings,omitempty"`
+	// Pending: the change waits for the engine; Batch and Version are not known yet.
+	Pending bool `json:"pending,omitempty"`
+	// Backfill is the number of matches in the graph, or "unknown" when it was not found within admin.count_time. It is
+	// told where they are to be put out, and by a dry run.
+	Backfill string `json:"backfill,omitempty"`
+	// DryRun: nothing was changed.
+	DryRun bool `json:"dry_run,omitempty"`
+	// Unchanged: the query is registered just like that already; Batch is not told.
+	Unchanged bool `json:"unchanged,omitempty"`
+	// Cancelled: a registration that waited was withdrawn; nothing else was changed.
+	Cancelled bool `json:"cancelled,omitempty"`
+}
+
+// PendingChange is a query change that is not in effect yet.
+type PendingChange struct {
+	Op      string  `json:"op"` // add, replace or remove
+	Query   string  `json:"query"`
+	State   string  `json:"state"` // waiting, counting (its matches) or running
+	Seconds float64 `json:"seconds"`
+	// Batch, Found and Records are of a running change: its batch, the matches that it has found, and the records
+	// that it has emitted, which begins when all are found.
+	Batch   uint64 `json:"batch,omitempty"`
+	Found   uint64 `json:"found,omitempty"`
+	Records uint64 `json:"records,omitempty"`
+
+	// Backfill is the number of matches in the graph, or "unknown"; "" before it is counted.
+	Backfill string `json:"backfill,omitempty"`
+}
+
+// QueryInfo is a query as the API shows it.
+type QueryInfo struct {
+	Name               string `json:"name"`
+	Version            uint64 `json:"version"`
+	Language           string `json:"language"`
+	Pattern            string `json:"pattern"`
+	Emit               string `json:"emit"`
+	Unit               string `json:"unit"`
+	Backfill           string `json:"backfill"`
+	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
+	ExactTotal         bool   `json:"exact_total,omitempty"`
+	WorkBudget         uint64 `json:"work_budget,omitempty"`
+	OverBudget         string `json:"over_budget"`
+	Sample             uint64 `json:"sample,omitempty"`
+	Mode               string `json:"mode"`
+	LossySince         uint64 `json:"lossy_since,omitempty"`
+	Origin             string `json:"origin"`
+	Suspended          bool   `json:"suspended"`
+	SuspendedBy        string `json:"suspended_by,omitempty"` // a limit, or operator
+	// Warnings say why the query cannot match at present.
+	Warnings []string `json:"warnings,omitempty"`
+	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
+	Removed bool `json:"removed,omitempty"`
+}
+
+// Query is a registered query.
+type Query struct {
+	matcher.QueryState
+	Warnings []string // why it cannot match at present
+}
+
+// Info returns what the API shows of the query.
+func (s *Query) Info() QueryInfo {
+	q := s.Query
+	return QueryInfo{
+		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
+		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
+		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
+		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
+		Warnings: s.Warnings, Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
+	}
+}
+
+// QueryList is the answer to GET /api/v1/queries.
+type QueryList struct {
+	Queries []QueryInfo     `json:"queries"`
+	Pending []PendingChange `json:"pending,omitempty"`
+}
+
+// NewQuery is the body of POST /api/v1/queries.
+type NewQuery struct {
+	Name               string `json:"name"`
+	Cypher             string `json:"cypher,omitempty"`
+	Text               string `json:"text,omitempty"`
+	Emit               string `json:"emit,omitempty"`
+	Unit               string `json:"unit,omitempty"`
+	Backfill           string `json:"backfill,omitempty"`
+	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
+	ExactTotal         bool   `json:"exact_total,omitempty"`
+	WorkBudget         uint64 `json:"work_budget,omitempty"`
+	OverBudget         string `json:"over_budget,omitempty"`
+	Sample             uint64 `json:"sample,omitempty"`
+	Mode               string `json:"mode,omitempty"`
+}
+
+// problem is the body of an error.
+type problem struct {
+	Error string `json:"error"`
+}
