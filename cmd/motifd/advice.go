@@ -13,11 +13,15 @@ import (
 	"motifd/stream/kafka/source"
 )
 
-// diskAdvice says what an operator can do about the disk under the checkpoint and the temporary files.
-var diskAdvice = []struct {
+// generalAdvice says what an operator can do about a stop that took too long, and about the disk under the checkpoint
+// and the temporary files.
+var generalAdvice = []struct {
 	is   error
 	text string
 }{
+	{stream.ErrStopTimeout,
+		"nothing is lost: the next start repeats the batch. Raise stop_timeout if it would have ended soon; if it " +
+			"does not end, suspend the query that holds it: motifd checkpoint suspend DIR --query NAME"},
 	{checkpoint.ErrDamaged,
 		"restore the directory from a backup (motifd checkpoint backup), or start from nothing with another " +
 			"checkpoint.dir and another output; motifd checkpoint verify DIR tells more"},
@@ -99,7 +103,7 @@ func (s *service) advise(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, a := range diskAdvice {
+	for _, a := range generalAdvice {
 		if errors.Is(err, a.is) {
 			return fmt.Errorf("%w\n  what to do: %s", err, a.text)
 		}

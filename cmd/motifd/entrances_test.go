@@ -57,7 +57,7 @@ func requireHub(t *testing.T, out string) {
 	require.Equal(t, 10, count(`"query":"first10"`, `"op":"+","match":`))
 	require.Equal(t, 1, count(`"query":"first10"`, `"op":"!"`, `"reason":"truncated"`))
 	require.Positive(t, count(`"query":"fan10"`, `"op":"!"`, `"reason":"skipped"`))
-	require.Less(t, count(`"query":"fan10"`, `"op":"+","match":`), 60*200_000)
+	require.Less(t, count(`"query":"fan10"`, `"op":"+","match":`), 60*60_000)
 	require.Equal(t, 1, count(`"query":"pay"`, `"op":"+"`))
 }
 
@@ -79,8 +79,8 @@ queries:
 	require.Equal(t, out, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 }
 
-// TestS11OneHubOnKafka sends the hub to a daemon that reads a topic. While the batch is searched the API answers within
-// a second. The daemon is killed in the middle, and the next one finishes the batch.
+// TestS11OneHubOnKafka sends the hub to a daemon that reads a topic. While the batch is searched the API answers
+// within a second. The daemon is killed in the middle, and the next one finishes the batch.
 func TestS11OneHubOnKafka(t *testing.T) {
 	t.Parallel()
 	dir, port := logDir(t)
@@ -88,7 +88,7 @@ func TestS11OneHubOnKafka(t *testing.T) {
 	text = strings.Replace(text, "control: batches", "control: batches, max_transaction_records: 20000", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(text+"queries:\n"+
 		hubText(hubQueries, "none")), 0o600))
-	larger := []string{"--set", "engine.limits.group_matches=200000"} // 352,716 matches: the batch takes a while
+	larger := []string{"--set", "engine.limits.group_matches=60000"} // 92,378 matches, so that the batch takes a while
 	p := start(t, dir, larger...)
 	p.ready()
 	require.NoError(t, produceOne(t.Context(), port, []byte(strings.TrimSuffix(strings.TrimSpace(hubMessage()), "]")+
@@ -103,7 +103,7 @@ func TestS11OneHubOnKafka(t *testing.T) {
 			Step  *struct{ Batch, Records uint64 }
 		}
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&s))
-		return s.Batch == 6 || s.Step != nil && s.Step.Batch == 6 && s.Step.Records > 50_000
+		return s.Batch == 6 || s.Step != nil && s.Step.Batch == 6 && s.Step.Records > 30_000
 	})
 	end := endOffset(t, port)
 	p.kill()
@@ -118,8 +118,8 @@ func TestS11OneHubOnKafka(t *testing.T) {
 	require.Equal(t, output, succeed(t, dir, "replay", "--batch-log", "state").stdout)
 }
 
-// TestMatchStopsInAFlood stops match while it searches 7.5e10 matches, of which it would write the first once it has
-// them all. The test ends because the search does.
+// TestMatchStopsInAFlood stops match while it searches 7.5e10 matches, of which it would write the first once it
+// has them all. The test ends because the search does.
 func TestMatchStopsInAFlood(t *testing.T) {
 	dir := write(t, map[string]string{"graph.jsonl": hubMessage(), "fan10.cypher": hubPattern()})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,7 +130,7 @@ func TestMatchStopsInAFlood(t *testing.T) {
 		"--unit=subgraphs", "--backend=cpu", "--out=-",
 	}, strings.NewReader(""), io.Discard, &stderr, nil)
 	require.Equal(t, exitFailed, code, stderr.String())
-	require.Contains(t, stderr.String(), "snapshot of query \"fan10\"", "it was searching")
+	require.Contains(t, stderr.String(), "stopped by a signal before all matches were found")
 }
 
 // TestShadowQueries: a query that is tried on the live stream has numbers and cost in status, metrics and batch

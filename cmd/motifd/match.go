@@ -44,6 +44,11 @@ Examples:
 
 // Run loads the graph and enumerates the queries one by one.
 func (c *matchCmd) Run(a *app) (err error) {
+	defer func() {
+		if errors.Is(err, context.Canceled) && a.ctx.Err() != nil {
+			err = errors.New("stopped by a signal before all matches were found")
+		}
+	}()
 	begin := time.Now()
 	queries, err := loadQueries(c.Query, !c.Undirected)
 	if err != nil {

@@ -98,6 +98,7 @@ func TestAStopInAFloodOfRecovery(t *testing.T) {
 			"--set=stop_timeout=1ms",
 		}, strings.NewReader(""), io.Discard, &stderr, nil), stderr.String())
 		require.Contains(t, stderr.String(), "stopping: the batch in progress is finished first")
+		require.Equal(t, code == exitFailed, strings.Contains(stderr.String(), "motifd checkpoint suspend DIR"))
 		require.NoError(t, out.Close())
 		require.ErrorIs(t, <-read, os.ErrClosed)
 		cancel()
