@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,6 +55,48 @@ func TestS9CrashAtEveryCall(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestS11CapsAndSamplesSurviveCrashes crashes a run with capped and sampled queries at each call: the records that are
+// left out, the notices, and what negatives say of lost positives are those of an undisturbed run.
+func TestS11CapsAndSamplesSurviveCrashes(t *testing.T) {
+	input := updates(rand.New(rand.NewPCG(1, 2)), 60)
+	ring, path, sampled := queries(t)[0], queries(t)[1], queries(t)[1]
+	ring.MaxMatches, path.MaxMatches, path.ExactTotal = 1, 3, true
+	sampled.Name, sampled.Sample = "sampled", 3
+	start := func() (*world, *streamtest.MemOutput) {
+		out := &streamtest.MemOutput{Mode: streamtest.Tracked}
+		w := newWorld(t, out)
+		w.in.Add(input...)
+		w.change = func(o *stream.PipelineOptions) { o.Startup = startup(ring, path, sampled) }
+		return w, out
+	}
+	w, out := start()
+	require.NoError(t, w.run(nil))
+	want := text(out.Visible(), false)
+	all := strings.Join(want, "\n")
+	for _, part := range []string{
+		`"query":"ring","version":1,"op":"!","reason":"truncated"`, `"lossy_since":`,
+		`"query":"sampled","version":1,"op":"+"`, `"query":"sampled","version":1,"op":"-"`,
+	} {
+		require.Contains(t, all, part)
+	}
+	require.Less(t, strings.Count(all, `"query":"path","version":1,"op":"+"`),
+		strings.Count(all, `"query":"path","version":1,"op":"-"`), "negatives are never cut")
+	for k := 1; ; k++ {
+		w, out := start()
+		f := streamtest.CrashAt(k, crashPoints[k%3])
+		err := w.run(f)
+		op, crashed := f.Crashed()
+		if !crashed {
+			require.NoError(t, err)
+			require.Greater(t, k, 20)
+			break
+		}
+		requireCrash(t, err)
+		require.NoError(t, w.run(nil), "restart after a crash at call %d, %s", k, op)
+		require.Equal(t, want, text(out.Visible(), false), "crash at call %d, %s", k, op)
 	}
 }
 
