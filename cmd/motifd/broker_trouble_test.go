@@ -97,7 +97,8 @@ func brokerFrozen(t *testing.T, b *brokertest.Broker) {
 	x.produce(3 * time.Millisecond)
 	for i := range 4 {
 		x.progresses(2)
-		// No wait for anything: any moment of a transaction is one to freeze at.
+		// The sleep is random on purpose. It waits for nothing: it freezes the broker at another moment of a
+		// transaction in each round. A wait for a condition would freeze it at the same moment each time.
 		time.Sleep(time.Duration(x.rng.IntN(50)) * time.Millisecond)
 		retries := x.logged("kafka: trying again")
 		b.Signal(t, "STOP")
@@ -130,7 +131,8 @@ func connectionsFail(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 	})
 	for range 6 {
 		x.progresses(1)
-		// No wait for anything: connections break at any moment, in the middle of a message, too.
+		// The sleep is random on purpose. It waits for nothing: it cuts connections at another moment in each round,
+		// also in the middle of a message. A wait for a condition would cut them at the same moment each time.
 		time.Sleep(time.Duration(moments.IntN(20)) * time.Millisecond)
 		proxy.cutAll(false)
 	}

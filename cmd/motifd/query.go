@@ -264,7 +264,8 @@ func (c *queryValidateCmd) Run(a *app) error {
 }
 
 func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
-	if _, err := fmt.Fprintf(w, "%s: %d vertices, %d edges\n", q.Name, len(q.Vertices), len(q.Edges)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s: %d vertices, %s\n", q.Name, len(q.Vertices),
+		plural(len(q.Edges), "edge")); err != nil {
 		return err
 	}
 	return printWarnings(w, "  ", matcher.Warnings(q, g.Directed(), g))

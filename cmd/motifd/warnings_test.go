@@ -29,7 +29,7 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 	require.Contains(t, out, "  warning: "+twice)
 	out = succeed(t, files, "query", "validate", "--graph", "g.jsonl", "pay.cypher", "good.cypher").stdout
 	require.Equal(t, 1, strings.Count(out, "warning: "))
-	require.Contains(t, out, "pay: 2 vertices, 1 edges\n  warning: "+said)
+	require.Contains(t, out, "pay: 2 vertices, 1 edge\n  warning: "+said)
 	told := func(stderr, query, text string) bool {
 		for line := range strings.Lines(stderr) {
 			var l struct{ Query, Message string }
