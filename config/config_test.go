@@ -47,15 +47,6 @@ func load(t *testing.T, text string, environ []string, set ...string) (*Config, 
 	return c, err
 }
 
-func TestDefaultsAreSound(t *testing.T) {
-	c, err := load(t, sound, nil)
-	require.NoError(t, err)
-	require.True(t, c.Graph.Directed)
-	require.Equal(t, "json", c.Input.Format)
-	require.Equal(t, "127.0.0.1:7475", c.Admin.Listen)
-	require.False(t, c.Admin.PProf)
-}
-
 // TestOverrides holds that the environment overrides the file, and flags override the environment.
 func TestOverrides(t *testing.T) {
 	text := sound + "batch: {max_updates: 10, max_bytes: 1KiB, linger: 1s}\n"
@@ -82,17 +73,6 @@ func TestOverridesMakeSections(t *testing.T) {
 	require.Equal(t, "earliest", c.Input.Kafka.Start, "a section that flags make has its defaults")
 	require.Equal(t, c.Input.Kafka.Brokers, c.Output.Kafka.Brokers, "the output takes the input's brokers")
 	require.Equal(t, 30*time.Second, c.Output.Kafka.RequestTimeout.Std(), "and its time-out")
-}
-
-// TestZeroIsNoDefault holds that a field that is set to 0 does not get the default of what it configures.
-func TestZeroIsNoDefault(t *testing.T) {
-	c, err := load(t, sound+"batch: {linger: 0s}\nstop_timeout: 0s\n", nil, "input.limits.max_dead_letter_bytes=0")
-	require.NoError(t, err)
-	o := c.PipelineOptions()
-	o.EnsureDefaults()
-	require.Less(t, o.Batch.Linger, time.Millisecond)
-	require.Negative(t, o.StopTimeout)
-	require.Negative(t, o.DeadLetterBytes)
 }
 
 // TestEnvironmentNamesAreUnique holds that no two fields have one variable.
