@@ -1,5 +1,5 @@
-// Admission: whether a data vertex or a data edge may extend a partial match. All kernels decide it here, whatever
-// finds the candidates, so that a further condition is added once:
+// Admission: whether a data vertex or a data edge may extend a partial match. All kernels decide it here, so that a
+// further condition is added once:
 //
 //   - passes: conditions on a vertex alone (label and neighbourhood; a vertex predicate).
 //   - admits: these, and conditions between a vertex and the images of earlier steps (injectivity, symmetry).
@@ -8,11 +8,11 @@
 #pragma once
 #include "state.cuh"
 
-// passes tells whether w may be the image of a step whatever is mapped.
+// passes reports whether w is a candidate of a step, without regard to the vertices that are mapped.
 FN bool passes(const Graph& g, const Step& st, u32 w) { return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0; }
 
-// besideImages tells whether w differs from the images that a step's own must differ from, and is on the side of others
-// that symmetry asks for. image returns the vertex that is mapped at a position.
+// besideImages reports whether w differs from the images that conflict with a step, and is above or below those that
+// symmetry constraints name. image returns the vertex that is mapped at a position.
 template <class Image>
 FN bool besideImages(const Step& st, u32 w, Image image) {
     for (u32 k = st.conflicts | st.above | st.below; k != 0; k &= k - 1) {
@@ -22,13 +22,13 @@ FN bool besideImages(const Step& st, u32 w, Image image) {
     return true;
 }
 
-// admits tells whether w may be the image of a step beside what is mapped.
+// admits reports whether w may be the image of a step in the partial match.
 template <class Image>
 FN bool admits(const Graph& g, const Step& st, u32 w, Image image) {
     return passes(g, st, w) && besideImages(st, w, image);
 }
 
-// admitsEdge tells whether the data edge of an entry may be the image of a back edge with a rule, in a search from a
+// admitsEdge reports whether the data edge of an entry may be the image of a back edge with a rule, in a search from a
 // net edge.
 FN bool admitsEdge(const Graph& g, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
@@ -41,24 +41,23 @@ FN bool admitsEdge(const Graph& g, u32 net, u32 entry, u32 rule) {
     return rule == kAnyEdge || (deleted ? order > net : order < net);
 }
 
-// admitsAlong tells whether w may be the image of a step, and the data edge of an entry that of the back edge that led
-// to w.
+// admitsAlong reports whether w may be the image of a step, and the data edge of an entry the image of its back edge.
 template <class Image>
 FN bool admitsAlong(const Graph& g, u32 net, const Step& st, u32 w, u32 entry, u32 rule, Image image) {
     return passes(g, st, w) && admitsEdge(g, net, entry, rule) && besideImages(st, w, image);
 }
 
-// hasLabel tells whether a slot that a back edge reaches has its label.
+// hasLabel reports whether a slot in the range of a back edge has its label.
 FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
     return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
 }
 
-// admitsSlot tells whether the data edge in a slot that a back edge reaches may be its image.
+// admitsSlot reports whether the data edge in a slot in the range of a back edge may be its image.
 FN bool admitsSlot(const Graph& g, u32 net, const Back& b, u32 slot) {
     return hasLabel(g, b, slot) && admitsEdge(g, net, g.ent[slot], b.rule);
 }
 
-// rankOf says where a slot comes among those that join its vertex u with a vertex w: by source, then label.
+// rankOf returns the rank of a slot of vertex u among the edges that join u and w: by source, then label.
 FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
     u64 row = g.row[slot];
     return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
@@ -72,8 +71,8 @@ FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
     return rankOf(g, u, w, at);
 }
 
-// admitsImage tells whether the entry in a slot can be the image of an edge step beside those of other edges: what
-// parallel edges are mapped to is others', and symmetry may ask for an order.
+// admitsImage reports whether the entry in a slot may be the image of an edge step: it must differ from the images of
+// parallel edges, and satisfy the symmetry constraints among edges.
 FN bool admitsImage(const Graph& g, const State& s, const Step& st, const Back& b, u32 slot) {
     u32 e = g.ent[slot] & ~kStaged;
     for (u64 k = st.apart; k != 0; k &= k - 1) {

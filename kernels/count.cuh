@@ -1,4 +1,4 @@
-// Exact counts in 128 bits; what does not fit is the largest number (matcher.Count).
+// Exact counts in 128 bits. A larger count is the largest number (matcher.Count).
 #pragma once
 #include "state.cuh"
 
@@ -16,7 +16,7 @@ FN u128 times(u128 a, u64 b) {
     return c < low ? kMost : c;
 }
 
-// warpTotal adds up what the lanes have.
+// warpTotal returns the sum over the lanes.
 FN u128 warpTotal(u128 n) {
     for (u32 d = kWarp / 2; d > 0; d /= 2) {
         u128 other = 0;
@@ -26,7 +26,7 @@ FN u128 warpTotal(u128 n) {
     return n;
 }
 
-// deliver adds what a warp has counted to the request's tally.
+// deliver adds the count of a warp to the tally of its request.
 FN void deliver(Tally& t, u128 n, u64 steps) {
     n = warpTotal(n);
     if (laneId() != 0) return;

@@ -6,7 +6,7 @@
 #include "mail.cuh"
 #include "setops.cuh"
 
-// Work is what a warp carries in registers.
+// Work is the part of a warp's state that is in registers.
 struct Work {
     u32 request;  // that found and steps are of
     u128 found;   // by this lane
@@ -29,8 +29,8 @@ FN u32* takeRows(const Search& p, Work& work, u32 n) {
     return p.output.buffer + ((u64)broadcast(high) << 32 | broadcast(low)) * p.output.stride;
 }
 
-// Out is where a warp keeps rows until there are many: then one atomic addition takes room for all, and lanes write
-// them side by side. Those that are left are written at the end of the launch.
+// Out collects the rows of a warp in shared memory. When it is full, one atomic addition reserves room for all of them,
+// and the lanes write them side by side. The rest is written at the end of the launch.
 // Eight warps' rows, with what Flat has, fit the 48 KiB of shared memory that a block may have on every device.
 constexpr u32 kOutWords = 512;
 LAYOUT_emit
@@ -39,7 +39,7 @@ struct Out {
     u32 word[kOutWords];
 };
 
-// flush writes the rows that were kept.
+// flush writes the rows in Out to the row buffer.
 FN void flush(const Search& p, const Out& o, Work& work) {
     if (work.kept == 0) return;
     u32* rows = takeRows(p, work, work.kept);
@@ -49,7 +49,7 @@ FN void flush(const Search& p, const Out& o, Work& work) {
     warpSync();
 }
 
-// keep returns where n rows are to be written. A synchronisation has to follow.
+// keep returns the address for n further rows. The caller must synchronise the warp after writing them.
 FN u32* keep(const Search& p, Out& o, Work& work, u32 n) {
     if (n * p.output.stride > kOutWords) return takeRows(p, work, n);
     if ((work.kept + n) * p.output.stride > kOutWords) flush(p, o, work);
@@ -58,7 +58,7 @@ FN u32* keep(const Search& p, Out& o, Work& work, u32 n) {
     return rows;
 }
 
-// putImages writes a match's images, rows with its columns exchanged, behind it.
+// putImages writes the images of a match, which are its row with the columns permuted, after its row.
 FN void putImages(const Search& p, const State& s, const Program& q, u32* row) {
     const u32 *own = row + 1, *from = p.programs.image + q.image;
     u32 width = q.vertices + q.edges;
@@ -70,8 +70,8 @@ FN void putImages(const Search& p, const State& s, const Program& q, u32* row) {
     }
 }
 
-// emit writes the matches of the lanes in mask, whose last step, d, is mapped to what is in a slot, w its vertex;
-// back edge streamed led there.
+// emit writes the matches of the lanes in mask, whose last step d is mapped to vertex w in a slot of back edge
+// streamed.
 FN void emit(const Search& p, const State& s, const Program& q, u32 d, u32 mask, u32 w, u32 slot, u32 streamed,
     Work& work) {
     bool any = q.mode == kAny;

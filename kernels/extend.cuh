@@ -7,9 +7,10 @@
 
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
-// leaves multiplies the numbers of ways to map the leaves: alike ones take from the same vertices, others cannot
-// meet. Every active lane does so for its own vertex w of the position given. What a vertex offers is counted by all
-// lanes and kept; that some of it is taken by vertices mapped before is put right for each match.
+// leaves returns the number of ways to map the leaves, for each active lane, whose vertex at a position is w. Groups of
+// leaves are independent, so their numbers multiply; the leaves of a group choose different vertices from one set. The
+// size of that set is counted by all lanes and kept in the memo. The vertices of the match that are in the set are
+// subtracted for each match.
 FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
@@ -21,7 +22,7 @@ FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, 
         u32 column = p.memo.column[l.column];
         if (wanted && p.memo.offer != nullptr) n = recall(p.memo, column, v);
         if (u32 todo = vote(wanted && n == 0); todo != 0) {
-            bool common = b.from != position;  // a vertex of all lanes: one asks for it
+            bool common = b.from != position;  // all lanes have the same vertex: one lane asks
             u32 leader = lowestBit(todo);
             bool asks = common ? laneId() == leader : wanted && n == 0;
             u32 c = offers(p.graph, s.net, st, b, v, asks, work.steps) + 1;
@@ -44,20 +45,20 @@ FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, 
     return total;
 }
 
-// finish ends the warp's part of a task.
+// finish marks the warp as idle.
 FN void finish(State& s) {
     lockWarp(&s.lock);
     if (laneId() == 0) post(&s.live, kIdle);
     unlockWarp(&s.lock);
 }
 
-// wanted is the mode of a program: a kernel has either all of kRows, or all others.
+// wanted returns the mode of a program. One kernel has only programs for rows, the other all others.
 template <bool kOfRows>
 FN u32 wanted(const Program& q) {
     return kOfRows ? kRows : q.mode;
 }
 
-// start maps the first steps by the task and looks what is next. The vertices have been tested.
+// start begins a task: it maps the first steps and opens the next level. takeTasks has tested the vertices.
 template <bool kOfRows>
 FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
     if (work.turns >= p.queue.slice) return kFull;  // the task before filled the row buffer
@@ -94,7 +95,7 @@ FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
     return kDone;
 }
 
-// descend maps step d to what is in a slot, where back edge streamed led, and opens the next level.
+// descend maps step d to the vertex (or edge) in a slot of back edge streamed, and opens the next level.
 FN void descend(const Graph& g, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
     const Step& st = q.step[d];
     if (laneId() == 0 && st.vertex != kNone) s.m[st.position] = g.nbr[slot];
@@ -153,7 +154,7 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
         bool mine = mask >> laneId() & 1;
         u32 w = mine ? p.graph.nbr[slot] : 0;
         if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
-            // leaves is steps when there are none: then each candidate is a match.
+            // Without leaves, q.leaves is q.steps and each candidate is a match.
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.position, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
         } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.output.stride <= kFlatStride) {

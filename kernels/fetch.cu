@@ -1,5 +1,5 @@
-// fetch copies words to page-locked memory of the host. The copy engine serves the large copies of one stream until
-// there are none, and a small one of another stream waits for all of them; a kernel does not.
+// fetch copies words to page-locked memory of the host. A small copy by the copy engine would wait for all large copies
+// that are queued on another stream; a kernel does not.
 #include "warp.cuh"
 
 struct Fetch {

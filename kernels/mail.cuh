@@ -1,19 +1,19 @@
-// Work between blocks, which the paper left open, goes by mail. Every warp has a box in the device's memory. One that
-// is idle and finds nothing in its block says there that it wants work; busy warps look at 32 boxes every few turns,
-// at others each time, and put half of a level in one. So no lock is held and no word is written by all. What came
-// late, when its warp had found other work, is for any that is idle.
+// Work is exchanged between blocks by mail; the paper leaves this open. Every warp has a box in the device's memory. A
+// warp that is idle and finds no work in its block marks its box as wanted. Busy warps read 32 boxes every few turns,
+// the next 32 each time, and put half of a level into a box that is wanted. So no lock is held between blocks, and no
+// word is written by all warps. Mail that arrives after its warp has found other work is taken by any idle warp.
 #pragma once
 #include "steal.cuh"
 
-// Box is what goes on in a box. Its warp alone opens it; of those that find it wanted, or posted, one gets to write,
-// or to take.
+// Box is the state of a box. Only its warp marks it as wanted. One of the warps that see it wanted gets to write, and
+// one of those that see it posted gets to take, by compare and swap.
 enum Box : u32 { kClosed = 0, kWanted = 1, kWritten = 2, kPosted = 3, kTaken = 4 };
 
-// kLookEvery is the number of turns between looks at boxes. With looks every turn, every 4 and every 16 turns, a tree's
-// rows came at 1,918, 1,896 and 1,800 M/s (docs/notebook/2026-11-gpu.md, Rows).
+// kLookEvery is the number of turns between reads of boxes. With 1, 4 and 16 turns, the rows of a tree were found at
+// 1,918, 1,896 and 1,800 M/s (docs/notebook/2026-11-gpu.md, Rows).
 constexpr u32 kLookEvery = 4;
 
-// Look is of a warp at 32 boxes: a lane's is what it saw when the last look was made.
+// Look is what a lane saw in its box of 32 boxes when the warp last read them.
 struct Look {
     u32 at, saw;
 };
@@ -30,13 +30,13 @@ FN void pollBoxes(const u32* box, Look& l) {
     l.saw = i < gridWarps() ? peek(&box[i]) : kClosed;
 }
 
-// oneOf chooses one of a set of lanes, others for other warps.
+// oneOf chooses one of a set of lanes; different seeds give different lanes.
 FN u32 oneOf(u32 set, u32 seed) {
     u32 high = set >> (seed % kWarp) << (seed % kWarp);
     return lowestBit(high != 0 ? high : set);
 }
 
-// share mails half of the warp's work to a warp that was seen to want some, and looks at other boxes.
+// share mails half of the warp's work to a warp whose box was wanted, and reads the next 32 boxes.
 FN void share(const Search& p, State& mine, Look& l, u32 turn) {
     u32 wanting = vote(l.saw == kWanted), i = 0;
     if (wanting != 0) i = l.at + oneOf(wanting, warpInGrid() + turn);
@@ -56,18 +56,18 @@ FN void share(const Search& p, State& mine, Look& l, u32 turn) {
     warpSync();
 }
 
-// take takes what is in a box, unless another warp does. It counts as busy already.
+// take takes the mail in a box, unless another warp takes it. The mail is already counted in busy.
 FN bool take(const TaskQueue& queue, u32 i, State& mine) {
     if (!swapWarp(&queue.box[i], kPosted, kTaken)) return false;
     fence();
     const u32* from = (const u32*)&queue.mail[i];
-    constexpr u32 words = sizeof(State) / 4, most = 6;  // on their way at a time
+    constexpr u32 words = sizeof(State) / 4, most = 6;  // loads in flight
     for (u32 at = laneId(); at < words; at += most * kWarp) {
         u32 got[most];
 #pragma unroll
         for (u32 k = 0; k < most; k++) got[k] = at + k * kWarp < words ? peek(from + at + k * kWarp) : 0;
 #pragma unroll
-        for (u32 k = 0; k < most; k++)  // but the lock, and what thieves look at
+        for (u32 k = 0; k < most; k++)  // except lock and live, which other warps read
             if (at + k * kWarp >= 2 && at + k * kWarp < words) ((u32*)&mine)[at + k * kWarp] = got[k];
     }
     warpSync();
@@ -80,7 +80,7 @@ FN bool take(const TaskQueue& queue, u32 i, State& mine) {
     return true;
 }
 
-// collect takes what came for a warp of the block. When nothing did, it says that the warp wants work.
+// collect takes mail for any warp of the block. If there is none, it marks the warp's box as wanted.
 FN bool collect(const TaskQueue& queue, State& mine) {
     u32 lane = laneId(), first = blockOf() * warpsInBlock(), me = warpInBlock();
     u32 saw = lane < warpsInBlock() ? peek(&queue.box[first + lane]) : kClosed;
@@ -94,7 +94,7 @@ FN bool collect(const TaskQueue& queue, State& mine) {
     return false;
 }
 
-// collectElsewhere takes what came for any of 32 warps, which may all be busy, or gone until the next launch.
+// collectElsewhere takes mail for any of 32 warps of the grid, which may be busy, or have ended until the next launch.
 FN bool collectElsewhere(const TaskQueue& queue, State& mine, Look& l) {
     pollBoxes(queue.box, l);
     for (u32 there = vote(l.saw == kPosted); there != 0; there &= there - 1)
@@ -102,7 +102,7 @@ FN bool collectElsewhere(const TaskQueue& queue, State& mine, Look& l) {
     return false;
 }
 
-// close takes back that the warp wants work. What is on its way stays for the next that is idle.
+// close unmarks the warp's box. Mail that is being written stays for the next idle warp.
 FN void close(const TaskQueue& queue) {
     if (laneId() == 0) compareSwap(&queue.box[warpInGrid()], kWanted, kClosed);
     warpSync();

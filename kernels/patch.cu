@@ -1,5 +1,4 @@
-// patch puts records into a table: record i of src becomes record at[i] of dst. Those that become the same one are
-// equal.
+// patch writes records to a table: record i of src becomes record at[i] of dst. Records with equal at are equal.
 #include "warp.cuh"
 
 struct Patch {

@@ -1,6 +1,6 @@
-// Binary searches in the packed memory array, by one lane each (GAMMA section IV-C: the intersection is a parallel
-// binary search). Leaves first, by their fences, which lie densely; then inside one leaf. The fences of all leaves
-// but the first that hold entries of a row are of that row.
+// Binary searches in the packed memory array, one per lane (GAMMA section IV-C: the intersection is a parallel binary
+// search). A search finds the leaf by the fences, which are adjacent in memory, then the slot inside the leaf. All
+// leaves with entries of a row, except the first, have a fence of that row.
 #pragma once
 #include "graph.cuh"
 #include "plan.cuh"
@@ -29,7 +29,8 @@ FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     return i < end ? i : end;
 }
 
-// rangeOf returns N(v, dir, label), and of these the neighbours with label nbrLabel, unless that is kAnyLabel.
+// rangeOf returns the slots of N(v, dir, label); unless nbrLabel is kAnyLabel, only those of neighbours with that
+// label.
 FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
     Span s = g.span[v * g.dirs + dir];
     u32 kind = kindOf(label, nbrLabel, g.nbrBits), after = kind + 1;
@@ -43,15 +44,15 @@ FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
     return Range{begin, end};
 }
 
-// labelled returns the slots of one label, or of all labels in one direction.
+// labelled is rangeOf, where label may be kAnyLabel: then it returns all slots of one direction.
 FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
     if (label != kAnyLabel) return rangeOf(g, v, dir, label, nbrLabel);
     Span s = g.span[v * g.dirs + dir];
     return Range{s.begin, s.end};
 }
 
-// reach returns the slots among which are those that a vertex offers to a back edge. Loose ones may have others
-// between them, of other labels.
+// reach returns the slots that can be the image of a back edge from a vertex. If the back edge is loose, slots with
+// other labels may lie between them.
 FN Range reach(const Graph& g, u32 v, const Back& b) {
     if (b.dir != kEither) return labelled(g, v, b.dir, b.label, b.nbrLabel);
     // in lies after out
@@ -92,13 +93,13 @@ FN u32 slotOf(const Graph& g, Range r, u32 w, u32 nbrLabel) {
     return i < end && g.nbr[i] == w ? i : kNone;
 }
 
-// find returns the entry of neighbour w in what a vertex offers to a back edge that is not loose, or kNone.
+// find returns the entry of neighbour w in a range of a back edge that is not loose, or kNone.
 FN u32 find(const Graph& g, Range r, u32 w, const Back& b) {
     u32 slot = slotOf(g, r, w, b.nbrLabel);
     return slot == kNone ? kNone : g.ent[slot];
 }
 
-// entryTo returns the entry of neighbour w that a vertex offers to a back edge that is not loose, or kNone.
+// entryTo returns the entry that joins a vertex to neighbour w along a back edge that is not loose, or kNone.
 FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     Span s = g.span[v * g.dirs + b.dir];
     u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
@@ -108,8 +109,8 @@ FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     return i < s.end && g.row[i] == row && g.nbr[i] == w ? g.ent[i] : kNone;
 }
 
-// nextImage returns the first slot from at on, before end, whose entry has the label and neighbour w; or end. The
-// slots are of one vertex. It goes from label to label.
+// nextImage returns the first slot in [at, end) with the label and neighbour w, or end. The slots belong to one vertex.
+// It searches label by label.
 FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
     while (at < end) {
         if (at % kLeaf >= g.count[at / kLeaf]) { // a gap

@@ -1,18 +1,17 @@
-// Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time: the shortest of the neighbour ranges is streamed, the
-// others are searched by every lane for its own candidate, ballots compact (DESIGN A7).
+// Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time. The warp reads the shortest of the neighbour ranges (it is
+// streamed). Each lane searches the other ranges for its own candidate. A ballot collects the results (DESIGN A7).
 #pragma once
 #include "admission.cuh"
 
 FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; }
 
-// nextAdmitted returns the first slot from at on, before end, that joins w along a back edge and belongs to what is
-// searched; or end.
+// nextAdmitted returns the first slot in [at, end) that joins w along a back edge and is admitted, or end.
 FN u32 nextAdmitted(const Graph& g, u32 net, const Back& b, u32 at, u32 end, u32 w) {
     while ((at = nextImage(g, at, end, b.label, w)) < end && !admitsEdge(g, net, g.ent[at], b.rule)) at++;
     return at;
 }
 
-// openFrame makes a level the deepest one.
+// openFrame makes a level the deepest one of the stack.
 FN void openFrame(State& s, u32 d, Frame f) {
     if (laneId() == 0) {
         s.frame[d] = f;
@@ -22,7 +21,8 @@ FN void openFrame(State& s, u32 d, Frame f) {
     warpSync();
 }
 
-// openEdge is openLevel for an edge step. Its back edge is one of a vertex step's, whose range thieves may be reading.
+// openEdge is openLevel for an edge step. It must not write the range of its back edge, which belongs to a vertex step
+// and may be read by other warps that steal.
 FN bool openEdge(const Graph& g, State& s, const Step& st, const Back& b, u32 d) {
     Range r = reach(g, s.m[b.from], b);
     u32 w = s.m[b.to], first = nextAdmitted(g, s.net, b, r.begin, r.end, w);
@@ -32,8 +32,8 @@ FN bool openEdge(const Graph& g, State& s, const Step& st, const Back& b, u32 d)
     return true;
 }
 
-// kLongest is the length from which on lists are as good as one another: the first of them is streamed. Tests meet
-// both.
+// kLongest is the length from which lists are not compared any more: the first of them is streamed. The tests have
+// shorter and longer lists.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kLongest = 30;
 #else
@@ -42,7 +42,7 @@ constexpr u32 kLongest = (1u << 26) - 1;
 
 FN u32 capped(u32 size) { return size < kLongest ? size : kLongest; }
 
-// openLevel prepares a level: it looks its ranges up, a lane each, and returns whether there is anything to read.
+// openLevel prepares a level: each lane looks up one range. It returns whether there is a slot to read.
 FN bool openLevel(const Graph& g, State& s, const Program& q, u32 d) {
     const Step& st = q.step[d];
     if (st.vertex == kNone) return openEdge(g, s, st, q.back[st.back], d);
@@ -64,11 +64,11 @@ FN bool openLevel(const Graph& g, State& s, const Program& q, u32 d) {
     return true;
 }
 
-// joined tells whether w, from a slot that back edge best reaches, is joined along all back edges of a step.
+// joined reports whether w, found in a slot of back edge best, is joined along all back edges of a step.
 FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
     const Back& b = q.back[best];
     if (!admitsSlot(g, s.net, b, slot)) return false;
-    // Of several slots with w the first stands for it, unless each is to be chosen.
+    // If several slots lead to w, the first one is used, unless the step chooses pairs of vertex and edge.
     if (st.own == 0 && nextAdmitted(g, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
@@ -83,8 +83,8 @@ FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st,
     return true;
 }
 
-// candidates returns, in a ballot, which of the 32 slots up to the next multiple of 32 hold what step d can be mapped
-// to; slot is the lane's. It counts the slots looked at.
+// candidates returns a ballot of the 32 slots up to the next multiple of 32: those that hold candidates of step d. slot
+// is the slot of the lane. It adds the slots that it reads to the steps.
 FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot,
     u64& steps) {
     const Step& st = q.step[d];
@@ -103,22 +103,23 @@ FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 f
     return vote(ok);
 }
 
-// imageOf returns what a back edge of a step's own is mapped to by the entry in a slot, where back edge streamed led.
+// imageOf returns the image of a step's own back edge when the step is mapped to the vertex in a slot of back edge
+// streamed.
 FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
     bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
     return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
-// kHub is how many slots a vertex has at most that is counted beside others: the sum of 32 such is a number of 32
-// bits. Tests meet both.
+// kHub is the maximum number of slots of a vertex that is counted together with others: the sum of 32 such numbers fits
+// 32 bits. The tests have vertices below and above it.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kHub = 40;
 #else
 constexpr u32 kHub = (1u << 27) - 1;
 #endif
 
-// listed returns how many of the first slots of each lane's range, so many, hold what offers counts. All are walked
-// as one list, so that no lane waits for a longer one.
+// listed counts, for each lane, the slots that offers counts, in the first slots of its range. The warp reads the
+// ranges of all lanes as one list, so that no lane waits for a longer range.
 FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
     u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
@@ -136,8 +137,8 @@ FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u
     return n;
 }
 
-// offers returns how many vertices the vertex v of each lane that asks offers to a leaf's step, whatever else is
-// mapped; along a loose back edge, pairs of vertex and edge.
+// offers returns, for the vertex v of each lane that asks, the number of candidates of a leaf's step, without regard to
+// the vertices that are mapped already. Along a loose back edge it counts pairs of vertex and edge.
 FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
     Range r = asks ? reach(g, v, b) : Range{0, 0};
     u32 todo = vote(r.begin < r.end), n = 0;
@@ -150,7 +151,7 @@ FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, boo
     return n;
 }
 
-// joins returns how many of what is offered in a range leads to w.
+// joins returns how many of the candidates in a range are w.
 FN u32 joins(const Graph& g, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
         u32 e = find(g, r, w, b);

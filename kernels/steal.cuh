@@ -7,8 +7,8 @@ FN u32 chunks(const Frame& f) {
     return f.next < f.end ? (f.end - (f.next & ~(kWarp - 1)) + kWarp - 1) / kWarp : 0;
 }
 
-// copyPrefix copies the match below a level and the level's ranges: what the owner of s does not write while it has
-// work there.
+// copyPrefix copies the partial match below a level and the ranges of the level. The owner of s does not write these
+// while it has work at the level.
 FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     u32 lane = laneId();
     const Step& st = q.step[level];
@@ -26,15 +26,14 @@ FN void copyPrefix(const State& s, State& t, const Program& q, u32 level) {
     warpSync();
 }
 
-// Part is half of a level: what stays and what goes.
+// Part is a division of a level into the half that stays and the half that is given away.
 struct Part {
     u32 level;
     Frame kept, gone;
-    bool mask;  // it is bits of the mask that go
+    bool mask;  // bits of the mask are given away, not slots
 };
 
-// halve finds half of what is left of the shallowest level of s that has anything to spare. The caller holds the lock
-// of s.
+// halve divides the shallowest level of s that has work to give away. The caller holds the lock of s.
 FN bool halve(const State& s, Part& part) {
     u32 depth = peekWarp(&s.depth), level = s.floor;  // the owner may go deeper meanwhile
     Frame f;
@@ -62,7 +61,7 @@ FN bool halve(const State& s, Part& part) {
     return true;
 }
 
-// move moves a part of s into t, which is nobody else's. The caller holds the lock of s since the part was found.
+// move moves a part of s into t, which no other warp uses. The caller has held the lock of s since halve.
 FN void move(const Program& q, State& s, State& t, const Part& part) {
     u32 level = part.level;
     copyPrefix(s, t, q, level);
@@ -76,7 +75,7 @@ FN void move(const Program& q, State& s, State& t, const Part& part) {
     warpSync();
 }
 
-// stealInBlock takes half of the work of another warp of the block, the next one that has some to spare.
+// stealInBlock takes half of the work of the next warp of the block that has work to give away.
 FN bool stealInBlock(const Search& p, State* states, State& mine) {
     u32 lane = laneId(), me = warpInBlock();
     u32 running = vote(lane < warpsInBlock() && lane != me && peek(&states[lane].live) == kRunning);

@@ -1,5 +1,4 @@
-// tasks writes the tasks of a search: those of a run have a program and a group in common, and net edges that lie
-// side by side.
+// tasks writes the tasks of a search. The tasks of a run have the same program and group, and adjacent net edges.
 #include "state.cuh"
 
 struct Run {

@@ -31,14 +31,14 @@ FN u32 sumBefore(u32 x, u32& total) {
     return sum - x;
 }
 
-// shareOf returns the first of n things that part i of k has, when they are spread evenly.
+// shareOf returns the first item of part i, if n items are divided evenly into k parts.
 FN u32 shareOf(u32 n, u32 i, u32 k) { return (u32)((u64)n * i / k); }
 
-// broadcast gives every lane what lane 0 has.
+// broadcast returns the value of lane 0 in every lane.
 FN u32 broadcast(u32 x) { return shuffle(x, 0); }
 
-// peekWarp gives every lane one look at what other warps write. What these wrote before is there to read once every
-// lane has made a fence, too. Shuffles and votes order nothing in memory, not even for lanes of one warp: hence the
+// peekWarp reads a word that other warps write, once for all lanes. After a fence by every lane, their earlier writes
+// are visible too. Shuffles and votes do not order memory accesses, not even among the lanes of one warp: hence the
 // barrier.
 FN u32 peekWarp(const u32* a) {
     u32 saw = broadcast(laneId() == 0 ? peek(a) : 0);
@@ -46,20 +46,21 @@ FN u32 peekWarp(const u32* a) {
     return saw;
 }
 
-// swapWarp is one compareSwap of a warp's: every lane is told whether it was made. What goes for peekWarp goes for it.
+// swapWarp does one compareSwap for the warp and returns in every lane whether it succeeded. It orders memory like
+// peekWarp.
 FN bool swapWarp(u32* a, u32 was, u32 x) {
     bool made = broadcast(laneId() == 0 ? compareSwap(a, was, x) == was : 0) != 0;
     warpSync();
     return made;
 }
 
-// warpCopy copies words between memories that no lane writes meanwhile.
+// warpCopy copies words. No other warp may write the source or the destination meanwhile.
 FN void warpCopy(u32* dst, const u32* src, u32 words) {
     for (u32 i = laneId(); i < words; i += kWarp) dst[i] = src[i];
     warpSync();
 }
 
-// Locks are held by warps, in shared memory. Lane 0 speaks for its warp.
+// A lock is a word in shared memory that a warp holds. Lane 0 acts for its warp.
 FN void lockWarp(u32* lock) {
     if (laneId() == 0) {
         while (compareSwap(lock, 0, 1) != 0) pause(20);

@@ -16,9 +16,9 @@ struct RowBlock {
     RowBuffers rows[kBlockWarps];
 };
 
-// takeTasks takes the next tasks, up to so many, of a number of them from a counter and returns which of them pass
-// the tests that a lane can make alone: the filter and the constraints between the vertices that the task maps. base
-// is tasks when there are none, or no more are to be taken.
+// takeTasks takes up to take tasks from the counter next, and returns the lanes whose task passes the tests that need
+// no search: the filter, and the constraints between the vertices that the task maps. base is the first of the tasks;
+// it is tasks if there is none left, or no more may be taken.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a row buffer has fewer than 2^32 rows
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
@@ -39,10 +39,11 @@ FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 ta
     return vote(ok);
 }
 
-// kOverEvery is the number of looks around an idle warp makes between those whether all is done, and far away.
+// kOverEvery is the number of rounds in which an idle warp looks for work in its block, between two rounds in which it
+// also looks in other blocks and whether all work is done.
 constexpr u32 kOverEvery = 8;
 
-// findWork makes an idle warp's state live again with work of others, or returns false when there is none left.
+// findWork gives an idle warp work of other warps. It returns false if all work is done.
 FN bool findWork(const Search& p, State* states, State& s, Look& l) {
     if (laneId() == 0) add(&p.queue.control->busy, kAll);
     warpSync();
@@ -60,8 +61,8 @@ FN bool findWork(const Search& p, State* states, State& s, Look& l) {
     return got;
 }
 
-// searchTasks is a warp's part of a launch, by the states of its block. rows is what the warp has beside if it gives
-// rows.
+// searchTasks is the part of one warp in a launch. states are the states of its block; rows are its buffers, in a
+// kernel for rows.
 template <bool kOfRows>
 FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
     State& s = states[warpInBlock()];
@@ -73,7 +74,7 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
         task = p.queue.left;
         tasks = peekWarp(&p.queue.control->left);
         take = 1;
-        if (tasks == 0) return;  // all was done in blocks
+        if (tasks == 0) return;  // all tasks were counted in blocks
     }
     if (laneId() == 0) {
         add(&p.queue.control->busy, 1);
@@ -136,7 +137,7 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
         if (out == kDone) out = extend<kOfRows>(p, s, q, rows, work);
         if (out == kFull) {
             lockWarp(&s.lock);
-            warpCopy((u32*)&parked.state + 1, (u32*)&s + 1, sizeof(State) / 4 - 1);  // thieves look at the lock
+            warpCopy((u32*)&parked.state + 1, (u32*)&s + 1, sizeof(State) / 4 - 1);  // not the lock
             if (laneId() == 0) {
                 post(&s.live, kIdle);
                 parked.base = base;
