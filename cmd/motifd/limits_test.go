@@ -199,7 +199,7 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 }
 
 // TestARegistrationIsCutShort: without limits, a backfill of 7.5e10 matches would take days. The API answers meanwhile
-// and lists it with its progress, and DELETE ends it and removes the query.
+// and lists it with its progress, readiness falls, and DELETE ends it and removes the query.
 func TestARegistrationIsCutShort(t *testing.T) {
 	t.Parallel()
 	p, fan := hub(
@@ -212,6 +212,8 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		"engine.limits.batch_time=0s",
 		"--set",
 		"admin.max_backfill=100000000000",
+		"--set",
+		"admin.step_timeout=1s",
 	)
 	require.Equal(t, http.StatusAccepted, p.ask("POST", "/api/v1/queries", fan(nil)).code)
 	var list admin.QueryList
@@ -227,6 +229,11 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		[]string{now.Op, now.Query, now.State, now.Backfill},
 	)
 	require.EqualValues(t, 4, now.Batch)
+	p.until("it is not ready any more", func() bool {
+		got := p.ask("GET", "/readyz", "")
+		return got.code == http.StatusServiceUnavailable && strings.Contains(got.body, "admin.step_timeout is 1s")
+	})
+	require.Regexp(t, `(?m)^motifd_step_running_seconds [1-9]`, p.ask("GET", "/metrics", "").body)
 	got := p.ask("DELETE", "/api/v1/queries/fan10", "")
 	require.Equal(t, http.StatusAccepted, got.code, got.body)
 	require.NotContains(t, got.body, "cancelled")
@@ -234,5 +241,6 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		return !strings.Contains(p.ask("GET", "/api/v1/queries", "").body,
 			`"name":"fan10"`)
 	})
+	p.ready()
 	p.stop()
 }
