@@ -88,7 +88,7 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 			s.left.starts = s.starts[s.left.next]
 			s.left.next++
 		}
-		n := w.groupOf(s.left.starts, s.nets[s.left.next-1])
+		n := groupOf(s.left.starts)
 		starts := s.left.starts[:n:n]
 		s.left.starts = s.left.starts[n:]
 		g := w.group(0, s.nets[s.left.next-1], starts)

@@ -12,7 +12,6 @@ type anchorOrder struct {
 	c        *compiled
 	o        *program.Order // of rows; may be nil
 	from, to uint32         // numbers of the candidate bits; the labels are known to fit
-	third    program.StepKey
 	how      anchorCheck
 	hasViews bool // the plan keeps counts from batch to batch, or did once: labels suffice
 }
@@ -28,7 +27,7 @@ const (
 
 func newAnchorOrder(c *compiled, order int) anchorOrder {
 	q, o := c.plan.Query, c.rows[order]
-	f := anchorOrder{c: c, o: o, third: o.ThirdKey()}
+	f := anchorOrder{c: c, o: o}
 	if q.Emit == matcher.EmitCounts {
 		o = c.count[order]
 	}
@@ -73,9 +72,8 @@ type anchorHits struct {
 }
 
 type anchorHit struct {
-	c     *compiled
-	o     *program.Order
-	third program.StepKey
+	c *compiled
+	o *program.Order
 }
 
 // admits reports whether the ends of a net edge are candidates for the first two steps of an order of rows; false if
@@ -155,7 +153,7 @@ func (b *Backend) addHits(n *dyngraph.NetEdge, fit *matcher.AnchorEntry[anchorOr
 		case never, byGroup:
 			continue
 		}
-		hits.list = append(hits.list, anchorHit{f.c, f.o, f.third})
+		hits.list = append(hits.list, anchorHit{f.c, f.o})
 	}
 	hits.end = append(hits.end, uint32(len(hits.list)))
 }

@@ -13,7 +13,6 @@ import (
 type start struct {
 	request int
 	order   *program.Order
-	third   program.StepKey // of the order
 }
 
 // anchors finds, for a net edge, the oriented pattern edges of the requests that it fits (DESIGN A3). What labels fit
@@ -107,7 +106,7 @@ func (a *anchors) opened(i int) []start {
 		}
 		for _, r := range o.c.asked.requests {
 			sorted = sorted && (len(fit) == 0 || fit[len(fit)-1].request <= r)
-			fit = append(fit, start{r, o.o, o.third})
+			fit = append(fit, start{r, o.o})
 		}
 	}
 	if !sorted {
@@ -197,7 +196,7 @@ func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) []start {
 			}
 		}
 		for _, r := range c.asked.requests {
-			starts = append(starts, start{r, o, o.ThirdKey()})
+			starts = append(starts, start{r, o})
 		}
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })

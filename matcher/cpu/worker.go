@@ -6,7 +6,6 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/program"
 	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cpu/work"
 )
@@ -24,9 +23,6 @@ type worker struct {
 	// at is the group that is searched, and starts are those of its starts that are not begun.
 	at     *group
 	starts []start
-	ahead  int // starts whose orders were read ahead
-	read   int // what was read comes together here, so that it is read
-	live   []*program.Order
 }
 
 func newWorker(s *rowSearch) *worker {
@@ -101,7 +97,7 @@ func (w *worker) chunk(c int) {
 	}
 	for i := from; i < s.ends[c] && !s.stop.Load(); i++ {
 		for starts := s.starts[i]; len(starts) > 0; {
-			n := w.groupOf(starts, s.nets[i])
+			n := groupOf(starts)
 			if g := w.group(c, s.nets[i], starts[:n:n]); g != nil {
 				w.bytes += g.rows.Bytes()
 				w.ready = append(w.ready, g)
@@ -120,18 +116,11 @@ func (w *worker) chunk(c int) {
 	s.emitter.Signal()
 }
 
-// groupOf returns how many starts belong to the first one's request. The orders of more of them are read ahead, once a
-// search from the same net edge has told what of these is worth it.
-func (w *worker) groupOf(starts []start, net uint32) int {
+// groupOf returns how many starts belong to the first one's request.
+func groupOf(starts []start) int {
 	n := 1
 	for n < len(starts) && starts[n].request == starts[0].request {
 		n++
-	}
-	if w.ahead > 0 {
-		w.ahead = max(0, w.ahead-n)
-	} else if n < len(starts) && w.se.SearchedFrom(net) {
-		w.ahead = min(ordersAhead, len(starts)) - n
-		w.readAhead(starts[:n+max(0, w.ahead)], net)
 	}
 	return n
 }
@@ -147,11 +136,6 @@ func (w *worker) group(c int, order uint32, starts []start) *group {
 		if limit -= of.emitted.Load(); limit == 0 {
 			return nil
 		}
-	}
-	if len(starts) == 1 && w.se.HasNoThird(starts[0].third, order) {
-		w.se.Steps++
-		of.steps.Add(1)
-		return nil
 	}
 	g := w.spare
 	if g == nil {

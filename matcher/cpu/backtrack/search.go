@@ -27,7 +27,6 @@ type Search struct {
 	row         [maxWidth]uint32            // what is mapped: vertices in pattern order, then edges
 	edges       []uint32                    // row, from the edges on
 	frames      []frame                     // by slot
-	previous    previous
 	lists       neighbors.Lists
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
@@ -53,7 +52,12 @@ func (s *Search) NextRequest(mode matcher.Want) {
 func (s *Search) Start(o *program.Order) {
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
 	s.edges = s.row[len(o.Plan.Query.Vertices):]
-	s.reuseFrames(o)
+	for len(s.frames) < o.Slots {
+		s.frames = append(s.frames, frame{})
+	}
+	for i := range s.frames[:o.Slots] {
+		s.frames[i].valid = false
+	}
 }
 
 // bind maps step d to w.
@@ -67,9 +71,6 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	s.Sign, s.Anchor, s.base = n.Sign, i, 2
 	s.Start(o)
 	s.Steps++
-	if s.ends(o) {
-		return
-	}
 	if !s.Passes(&o.Steps[0], n.From) || !s.Passes(&o.Steps[1], n.To) {
 		return
 	}

@@ -47,7 +47,6 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.shared, s.Options, s.Stop = h, h.Work, stop
 	s.graph = h.Graph
 	s.Admission.Attach(h.Graph, h.Filter)
-	s.previous = previous{}
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
 	s.suffixes.attach(h)

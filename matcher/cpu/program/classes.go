@@ -79,18 +79,17 @@ func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidat
 			}
 			b.ListKey, b.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], b.NeighborLabel, classes...)
 		}
-		o.StepKeys = append(o.StepKeys, keys.stepKey(s))
 	}
-	o.SharedColumns = o.sharedColumns(c.Shared)
+	o.SharedColumns, o.Slots = o.sharedColumns(c.Shared), c.Shared
 	for _, m := range members {
 		m.SharedColumns = m.sharedColumns(c.Shared)
 		for i := c.Shared; i < len(m.Steps); i++ {
-			m.Steps[i].Slot = len(o.StepKeys)
-			o.StepKeys = append(o.StepKeys, m.StepKeys[i])
+			m.Steps[i].Slot = o.Slots
+			o.Slots++
 		}
 	}
-	for _, m := range members {
-		m.StepKeys = o.StepKeys
+	for _, m := range members { // a search that resumes a member's part has the frames of the whole class
+		m.Slots = o.Slots
 	}
 	return o
 }

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"encoding/binary"
-
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/candidates"
@@ -10,10 +8,10 @@ import (
 
 // Order is a compiled matching order: a matcher.Order with candidate tests, list keys and admission constraints.
 type Order struct {
-	Plan     *matcher.Plan
-	Anchor   int // pattern edge of the anchor, or -1 in a static order
-	Steps    []Step
-	StepKeys []StepKey // by Step.Slot
+	Plan   *matcher.Plan
+	Anchor int // pattern edge of the anchor, or -1 in a static order
+	Steps  []Step
+	Slots  int // frames that the steps take; see Step.Slot
 	// SortedTail is the number of last pattern vertices by which rows that agree in all others are found in ascending
 	// order.
 	SortedTail int
@@ -71,7 +69,7 @@ type Less struct {
 // Compile compiles an order. With symmetric the plan's symmetry constraints hold: one match of each orbit is found.
 // keys numbers the list keys of all orders of a backend.
 func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *ListKeys, symmetric bool) *Order {
-	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps))}
+	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
 	at := make([]int, len(p.Query.Vertices))
 	for i := range o.Steps {
 		from := &o.Steps[i]
@@ -118,7 +116,6 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 			}
 		}
 		c.Steps[i] = s
-		c.StepKeys = append(c.StepKeys, keys.stepKey(&c.Steps[i]))
 	}
 	if symmetric {
 		c.findWindows()
@@ -193,44 +190,6 @@ func before(o *matcher.Order, v, i int) bool {
 func Parallel(q *matcher.Query, a, b int) bool {
 	x, y := q.Edges[a], q.Edges[b]
 	return a != b && (x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From)
-}
-
-// ThirdKey returns the kind of the step after the anchor's, if a search that begins with it may end with the anchor;
-// ownKind if there is none.
-func (o *Order) ThirdKey() StepKey {
-	if o == nil || o.Members != nil || len(o.StepKeys) < 3 {
-		return NoStepKey
-	}
-	return o.StepKeys[2]
-}
-
-// StepKey numbers the simple steps of all orders. Steps of equal key have the same candidates given the same images of
-// earlier steps: they have back edges to the same steps with the same list keys.
-type StepKey uint32
-
-// NoStepKey is the key of steps whose candidates are never shared.
-const NoStepKey StepKey = 0
-
-// stepKey returns the key of a step.
-func (c *ListKeys) stepKey(st *Step) StepKey {
-	if !st.Simple {
-		return NoStepKey
-	}
-	var room [64]byte
-	key := binary.AppendUvarint(room[:0], uint64(st.Test.Word))
-	key = binary.AppendUvarint(binary.AppendUvarint(key, st.Test.Mask), st.Test.Want)
-	for k := range st.Back {
-		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(st.Back[k].Step)), uint64(st.Back[k].ListKey))
-	}
-	n, ok := c.steps[string(key)]
-	if !ok {
-		if c.steps == nil {
-			c.steps = map[string]StepKey{}
-		}
-		n = NoStepKey + 1 + StepKey(len(c.steps))
-		c.steps[string(key)] = n
-	}
-	return n
 }
 
 // Width returns the number of columns of a row.

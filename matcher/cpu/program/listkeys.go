@@ -7,14 +7,13 @@ import (
 	"motifd/matcher"
 )
 
-// ListKeys numbers the keys by which neighbor lists, steps and suffixes are cached, for all orders of a backend. It
+// ListKeys numbers the keys by which neighbor lists and suffixes are cached, for all orders of a backend. It
 // knows which lists a candidate bit or an edge can be in, so that only these are outdated by a change.
 type ListKeys struct {
 	numbers     map[ListKey]int
 	Readers     [][]ListReader // by class: the lists that its candidate bits decide
 	AnyNeighbor bool           // some lists hold neighbors of any label
 	suffixes    map[suffixKey]uint32
-	steps       map[string]StepKey
 	mayRead     [64]uint64 // bitmap by readerHash
 }
 
