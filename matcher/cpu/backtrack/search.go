@@ -144,9 +144,6 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
 	for f.next < f.end {
 		i := f.next
-		if (i-from)%neighbors.PrefetchSize == 0 && f.end-i > 1 {
-			s.readAhead(d, f.nbr[i:min(i+neighbors.PrefetchSize, f.end)])
-		}
 		f.next++
 		if !s.Step() {
 			return false

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"motifd/dyngraph"
-	"motifd/matcher/cpu/neighbors"
 )
 
 // suffixes is one worker's access to the memo of a search: the pairs of images that a program.Suffix finds, by the
@@ -25,8 +24,6 @@ type suffixes struct {
 	staged bool     // some entries may be staged
 	long   bool     // there are too many words to keep
 	marks  [64]uint64
-	roots  []dyngraph.VertexID // scratch of the prefetch
-	next   [neighbors.PrefetchSize]neighbors.Cached
 }
 
 // memoUse tells whether the memo pays: look-ups since it was last judged, words made, words found again, and look-ups

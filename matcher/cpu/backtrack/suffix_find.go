@@ -28,37 +28,24 @@ func (s *Search) findSuffix(d int) bool {
 	}
 	x.staged = from.Staged || across.Staged
 	for i, w := range from.Vertices {
-		if i%neighbors.PrefetchSize == 0 {
-			s.lists.LookUp(from.Vertices[i:min(i+neighbors.PrefetchSize, len(from.Vertices))], forth, &x.next)
-		}
-		there := &x.next[i%neighbors.PrefetchSize]
 		if !s.Step() {
 			return false
 		}
 		at := len(x.words)
 		x.words = append(x.words, uint32(w), uint32(from.Entries[i]), 0)
 		if len(s2.Back) == 1 {
-			if !there.Built {
-				there.List = s.lists.Of(w, forth, s2)
-			}
-			to := there.List
+			to := s.lists.Of(w, forth, s2)
 			if x.long = at-memoHead+2*len(to.Vertices) > longest; x.long {
 				return true
 			}
 			x.staged = x.staged || to.Staged
 			x.keepList(e, to, v)
+		} else if to, r, built := s.lists.Peek(w, forth, s2); built {
+			x.staged = x.staged || to.Staged
+			x.join(e, &s.intersecter, to, across)
 		} else {
-			var r dyngraph.Range
-			if !there.Built {
-				there.List, r, there.Built = s.lists.Peek(w, forth, s2)
-			}
-			if there.Built {
-				x.staged = x.staged || there.List.Staged
-				x.join(e, &s.intersecter, there.List, across)
-			} else {
-				x.staged = true // perhaps
-				x.joinRange(e, r, across)
-			}
+			x.staged = true // perhaps
+			x.joinRange(e, r, across)
 		}
 		if n := (len(x.words) - at - 3) / (1 + len(s2.Back)); n > 0 {
 			x.words[at+2] = uint32(n)

@@ -58,10 +58,6 @@ type Lists struct {
 	table   *listTable
 	room    room
 	long    List // scratch for a list of unknown length
-
-	unbuilt []dyngraph.VertexID  // scratch
-	known   [PrefetchSize]Cached // result of Prefetch
-	read    uint64               // sum of what is prefetched, so that the compiler keeps the reads
 }
 
 const (
