@@ -165,9 +165,6 @@ func (r *tasksRun) worker() {
 			s.resumePart(given)
 		}
 		chunk := r.tasks[from:to]
-		if r.countPlan != nil {
-			s.counter.Touched += prefetchEnds(r.index, chunk)
-		}
 		for _, x := range chunk {
 			if r.countPlan != nil {
 				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
@@ -197,18 +194,6 @@ func (r *tasksRun) worker() {
 	if s.Witness != nil && result.Witness == nil {
 		result.Witness, result.Count = s.Witness, matcher.CountOf(1)
 	}
-}
-
-// prefetchEnds reads the blocks of the ends of net edges, which are mostly in no cache: reads that do not wait for each
-// other overlap.
-func prefetchEnds(a *labeladj.Index, tasks []task) (read uint64) {
-	for i := range tasks {
-		read += a.TouchHead(tasks[i].From) + a.TouchHead(tasks[i].To)
-	}
-	for i := range tasks {
-		read += a.TouchBlock(tasks[i].From) + a.TouchBlock(tasks[i].To)
-	}
-	return read
 }
 
 // inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or

@@ -39,7 +39,6 @@ type Counter struct {
 	sums []openSum // under way and shared, the outermost first
 	// elsewhere is nil or tells which quotients are counted elsewhere; see Start.
 	elsewhere []bool
-	Touched   uint64 // sum of what was prefetched, so that the loads are made
 
 	memo      memo
 	intersect neighbors.Intersecter

@@ -5,7 +5,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/labeladj"
 )
 
 // path is a component between two mapped vertices, or a cycle through one, without branches but pendants. It is counted
@@ -118,9 +117,8 @@ type pathCounter struct {
 	images   []dyngraph.VertexID // of one list
 	arms     []armSize           // of spiders
 	sums     []uint64
-	busy     bool   // with a path or spider, whose pendants may not use it meanwhile
-	overflow bool   // a number exceeded 64 bits
-	touched  uint64 // sum of what was prefetched, so that the loads are made
+	busy     bool // with a path or spider, whose pendants may not use it meanwhile
+	overflow bool // a number exceeded 64 bits
 }
 
 // ready makes room for the ways to n vertices.
@@ -128,17 +126,6 @@ func (x *pathCounter) ready(n int) {
 	if n > len(x.ways) {
 		x.ways = make([]uint64, n)
 	}
-}
-
-// prefetch loads where the blocks of some vertices begin, so that cache misses overlap.
-func prefetch(a *labeladj.Index, of []Reached) (read uint64) {
-	for i := range of {
-		read += a.TouchHead(of[i].Vertex)
-	}
-	for i := range of {
-		read += a.TouchStart(of[i].Vertex)
-	}
-	return read
 }
 
 // begin takes the scratch memory, with room for the ways to n vertices. It reports false when it is in use.
@@ -210,7 +197,6 @@ func (c *Counter) expand(l *pathStep, from int, of []Reached, side int) {
 		x.frontier[side] = c.weigh(l, out)
 		return
 	}
-	x.touched += prefetch(c.index, of)
 	every := a.isEmpty()
 	for _, r := range of {
 		nbr, ent, check := c.neighbors(r.Vertex, e)
@@ -278,7 +264,6 @@ func (c *Counter) joinFrontiers(ch *path, lo, hi int) (matcher.Count, bool) {
 	for _, r := range x.frontier[many] {
 		x.ways[r.Vertex] = r.Ways
 	}
-	x.touched += prefetch(c.index, x.frontier[few])
 	var total matcher.Count
 	var sumHi, sumLo uint64
 	for _, r := range x.frontier[few] {

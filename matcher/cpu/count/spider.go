@@ -220,7 +220,6 @@ func (c *Counter) pull(before *pathStep, of, images []Reached) {
 	for _, r := range images {
 		x.ways[r.Vertex] = r.Ways
 	}
-	x.touched += prefetch(c.index, of)
 	e := before.from[1]
 	for i, r := range of {
 		nbr, ent, check := c.neighbors(r.Vertex, e)
@@ -251,7 +250,6 @@ func (c *Counter) push(last *pathStep, to, images []Reached) {
 	for i, r := range to {
 		x.ways[r.Vertex] = uint64(i) + 1
 	}
-	x.touched += prefetch(c.index, images)
 	e := last.from[0]
 	for _, r := range images {
 		nbr, ent, check := c.neighbors(r.Vertex, e)

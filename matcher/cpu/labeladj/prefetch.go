@@ -12,27 +12,6 @@ import (
 // prefetched is the number of vertices that are prefetched together.
 const prefetched = 64
 
-// TouchHead loads the location of a vertex's block.
-func (a *Index) TouchHead(v dyngraph.VertexID) uint64 { return uint64(a.blocks[v].start) }
-
-// TouchStart loads the first slot of a vertex's block.
-func (a *Index) TouchStart(v dyngraph.VertexID) uint64 {
-	if at := a.blocks[v].start; at < len(a.Nbr) {
-		return uint64(a.Nbr[at])
-	}
-	return 0
-}
-
-// TouchBlock loads the first two cache lines of a vertex's block, if it has as many.
-func (a *Index) TouchBlock(v dyngraph.VertexID) uint64 {
-	h := &a.blocks[v]
-	if h.n == 0 {
-		return 0
-	}
-	last := 2*int(h.kindCapacity) + int(h.n) - 1
-	return uint64(a.Nbr[h.start]) + uint64(a.Nbr[h.start+min(last, lineSlots)])
-}
-
 // Lookup asks for the neighbours of a vertex that are of a kind.
 type Lookup struct {
 	Vertex dyngraph.VertexID
@@ -47,7 +26,7 @@ type Slots struct {
 
 // FindAll answers many lookups at once, so that their cache misses overlap, and loads the first and the last slot of
 // each answer. It reuses the memory of ranges. entries is the number of slots found; touched must be kept like the
-// results of TouchHead.
+// results of other prefetches.
 func (a *Index) FindAll(ranges []Slots, of []Lookup) (found []Slots, entries, touched uint64) {
 	ranges = slices.Grow(ranges[:0], len(of))[:len(of)]
 	for i := range of {
