@@ -14,12 +14,7 @@ func (a *Index) sortAndApply(changes []change) {
 
 // apply applies sorted changes.
 func (a *Index) apply(changes []change) {
-	read := 0
 	for from := 0; from < len(changes); {
-		if from >= read {
-			read = min(from+prefetched, len(changes))
-			a.prefetch(changes[from:read])
-		}
 		to := from + 1
 		for to < len(changes) && changes[to].v == changes[from].v {
 			to++
@@ -27,25 +22,6 @@ func (a *Index) apply(changes []change) {
 		a.applyTo(changes[from:to])
 		from = to
 	}
-}
-
-// prefetch reads the blocks that changes concern: all locations first, then the slots, so that cache misses overlap.
-func (a *Index) prefetch(changes []change) {
-	sum := uint64(0)
-	for i := range changes {
-		sum += uint64(a.blocks[changes[i].v].n)
-	}
-	for i := range changes {
-		h := &a.blocks[changes[i].v]
-		if h.n == 0 {
-			continue
-		}
-		base := h.start + 2*int(h.kindCapacity)
-		mid, last := base+int(h.n)/2, base+int(h.n)-1
-		sum += uint64(a.Nbr[h.start]) + uint64(a.Nbr[mid]) + uint64(a.Nbr[last])
-		sum += uint64(a.Ent[mid]) + uint64(a.Ent[last])
-	}
-	a.touched += sum
 }
 
 // applyTo applies the changes of one vertex, which are in the order of its entries.

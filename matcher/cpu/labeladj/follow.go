@@ -73,9 +73,6 @@ func (a *Index) End(d *dyngraph.Delta, committed bool) bool {
 func (a *Index) endStaged(committed bool) {
 	gone := a.stagedChanges[:0]
 	for i := range a.stagedChanges {
-		if i+prefetched <= len(a.stagedChanges) && i%prefetched == 0 {
-			a.prefetch(a.stagedChanges[i : i+prefetched])
-		}
 		c := a.stagedChanges[i]
 		c.ent = dyngraph.EntryOf(c.ent.Index(), false)
 		if (c.op == addEntry) == committed {

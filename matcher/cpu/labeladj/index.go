@@ -30,7 +30,6 @@ type Index struct {
 	pendingEnds   []int    // by batch: the end of its changes in pending
 	scratch       []entry
 	sorter        changeSorter
-	touched       uint64 // sum of what was prefetched, so that the loads are made
 }
 
 // Vertices is the number of vertices that the index covers.

@@ -9,9 +9,6 @@ import (
 // Blocks are mostly in no cache. Loads that do not depend on each other overlap: a caller first touches the locations
 // of several vertices, then their blocks. It must keep the results, or the compiler drops the loads.
 
-// prefetched is the number of vertices that are prefetched together.
-const prefetched = 64
-
 // Lookup asks for the neighbours of a vertex that are of a kind.
 type Lookup struct {
 	Vertex dyngraph.VertexID
