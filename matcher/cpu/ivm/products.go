@@ -42,9 +42,6 @@ func (k *Maintainer) factor(of []*treeView, from, to int) {
 		return
 	}
 	for i := range c.deltas {
-		if i%prefetched == 0 {
-			k.readCells(of, c.deltas[i:min(i+prefetched, len(c.deltas))])
-		}
 		w, n, hi := c.deltas[i].vertex, c.deltas[i].by, uint64(0)
 		over := uint64(0)
 		if to-from > 1 {

@@ -170,11 +170,7 @@ func (br *treeView) apply(k *Maintainer, phase uint64) bool {
 	if !k.spread(br, inserted) {
 		return false
 	}
-	pairs := br.edges.In(phase)
-	for j, p := range pairs {
-		if j%prefetched == 0 {
-			k.readEnds(br, pairs[j:min(j+prefetched, len(pairs))])
-		}
+	for _, p := range br.edges.In(phase) {
 		if br.along && !br.addEdge(p.From, p.To, inserted) || br.against && !br.addEdge(p.To, p.From, inserted) {
 			return false
 		}

@@ -6,8 +6,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// Index is the adjacency of a graph by label. It is not safe for concurrent changes; Of and FindAll may run
-// concurrently with each other.
+// Index is the adjacency of a graph by label. It is not safe for concurrent changes; calls of Of may run concurrently.
 //
 // A block begins with its directory: pairs (kind, end of the kind's entries in the block), ascending. The end is marked
 // when some of the entries belong to the staged batch. The neighbours follow. A block takes 8 bytes for each end of an
@@ -137,12 +136,6 @@ const linearKinds = 16
 // Of returns the neighbours of one kind, ascending, with their entries, and whether some entries may be staged. The
 // slices are valid until the index changes.
 func (a *Index) Of(v dyngraph.VertexID, kind uint32) (nbr []dyngraph.VertexID, ent []dyngraph.Entry, staged bool) {
-	from, to, staged := a.slots(v, kind)
-	return a.Nbr[from:to:to], a.Ent[from:to:to], staged
-}
-
-// slots locates the neighbours of one kind.
-func (a *Index) slots(v dyngraph.VertexID, kind uint32) (from, to int, staged bool) {
 	h := &a.blocks[v]
 	pairs := a.Nbr[h.start : h.start+2*int(h.kinds)]
 	// Kinds ascend and are numbered from 0: kind k is at index k of the directory or before.
@@ -162,9 +155,9 @@ func (a *Index) slots(v dyngraph.VertexID, kind uint32) (from, to int, staged bo
 		if i > 0 {
 			from += endOf(pairs[i-1])
 		}
-		return from, to, pairs[i+1]&stagedEnd != 0
+		return a.Nbr[from:to:to], a.Ent[from:to:to], pairs[i+1]&stagedEnd != 0
 	}
-	return 0, 0, false
+	return nil, nil, false
 }
 
 // stagedEnd marks an end of a directory: some entries of the kind are staged.
