@@ -19,11 +19,9 @@ import (
 // counters start over before the sum of two of them can, and the caches are dropped then.
 type epochs struct {
 	counters []uint32
-	shift    uint   // of a hash, to get an index
-	advances uint64 // since the counters started over
-	// Scratch memory of outdate.
-	changed changedBits
-	readers []affectedReader
+	shift    uint                 // of a hash, to get an index
+	advances uint64               // since the counters started over
+	readers  []program.ListReader // scratch of advanceReaders
 }
 
 // perVertex is the least number of counters for each vertex.
@@ -77,12 +75,43 @@ func (f *epochs) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candida
 		}
 	}
 	for len(changed) > 0 {
-		changed = f.changed.take(changed, g, c)
-		f.advanceReaders(g)
+		n := 1
+		for n < len(changed) && changed[n].Vertex == changed[0].Vertex {
+			n++
+		}
+		f.advanceReaders(g, changed[:n], c)
+		changed = changed[n:]
 	}
 	if f.advances >= most {
 		clear(f.counters)
 		f.advances, over = 0, true
 	}
 	return over
+}
+
+// advanceReaders advances the list epochs of the neighbors of a vertex some of whose candidate bits changed.
+func (f *epochs) advanceReaders(g *dyngraph.Graph, bits []candidates.Change, c *program.ListKeys) {
+	f.readers = f.readers[:0]
+	for _, b := range bits {
+		if class := int(b.Class); class < len(c.Readers) {
+			f.readers = append(f.readers, c.Readers[class]...)
+		}
+	}
+	if len(f.readers) == 0 {
+		return
+	}
+	view := g.View(dyngraph.New)
+	for dir := dyngraph.Out; dir <= dyngraph.In; dir++ {
+		r := g.RangeAll(bits[0].Vertex, dir)
+		for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
+			for _, w := range nbrs {
+				label := view.Label(w)
+				for _, k := range f.readers {
+					if k.Label == label || k.Label == matcher.AnyLabel {
+						f.advance(w, k.Epoch)
+					}
+				}
+			}
+		}
+	}
 }
