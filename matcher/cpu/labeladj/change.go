@@ -1,6 +1,7 @@
 package labeladj
 
 import (
+	"cmp"
 	"slices"
 
 	"motifd/dyngraph"
@@ -8,7 +9,12 @@ import (
 
 // sortAndApply applies the changes of one batch and leaves them sorted.
 func (a *Index) sortAndApply(changes []change) {
-	a.sorter.sort(changes, len(a.blocks))
+	slices.SortFunc(changes, func(x, y change) int {
+		if x.v != y.v {
+			return cmp.Compare(x.v, y.v)
+		}
+		return cmp.Or(compareEntries(&x.entry, &y.entry), cmp.Compare(x.op, y.op))
+	})
 	a.apply(changes)
 }
 

@@ -28,7 +28,6 @@ type Index struct {
 	pending       []change // of committed batches that are not in the index yet
 	pendingEnds   []int    // by batch: the end of its changes in pending
 	scratch       []entry
-	sorter        changeSorter
 }
 
 // Vertices is the number of vertices that the index covers.
