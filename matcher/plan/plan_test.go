@@ -2,6 +2,7 @@ package plan
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -115,19 +116,19 @@ func TestOrdersAreConnected(t *testing.T) {
 			}
 			for i, s := range o.Steps {
 				if i > 1 && len(s.Back) == 0 || i == 1 && o.Edge < 0 && len(s.Back) == 0 || vertices[s.Vertex] {
-					t.Fatalf("order %+v of %s is not connected", o, pattern.Format(q))
+					t.Fatalf("order %+v of %s is not connected", o, describe(q))
 				}
 				vertices[s.Vertex] = true
 				for _, b := range s.Back {
 					e := q.Edges[b.Edge]
 					if edges[b.Edge] || b.Step >= i || e.From+e.To-s.Vertex != o.Steps[b.Step].Vertex {
-						t.Fatalf("order %+v of %s: bad back edge %+v", o, pattern.Format(q), b)
+						t.Fatalf("order %+v of %s: bad back edge %+v", o, describe(q), b)
 					}
 					edges[b.Edge] = true
 				}
 			}
 			if len(edges) != len(q.Edges) || len(vertices) != len(q.Vertices) {
-				t.Fatalf("order %+v of %s is not complete", o, pattern.Format(q))
+				t.Fatalf("order %+v of %s is not complete", o, describe(q))
 			}
 		}
 	}
@@ -188,7 +189,7 @@ func TestAutomorphismsAgainstPermutations(t *testing.T) {
 			kernel *= same
 		}
 		if want := matcher.CountOf(uint64(len(perms)) * kernel); p.Automorphisms != want {
-			t.Fatalf("%s: %s automorphisms, there are %s", pattern.Format(q), p.Automorphisms, want)
+			t.Fatalf("%s: %s automorphisms, there are %s", describe(q), p.Automorphisms, want)
 		}
 		// Among the images of any assignment of ids exactly one satisfies the constraints: the smallest.
 		ids := rng.Perm(len(q.Vertices))
@@ -206,7 +207,7 @@ func TestAutomorphismsAgainstPermutations(t *testing.T) {
 				for v := range perm {
 					if a, b := ids[other[v]], ids[perm[v]]; a != b {
 						if a < b {
-							t.Fatalf("%s: the representative is not the smallest", pattern.Format(q))
+							t.Fatalf("%s: the representative is not the smallest", describe(q))
 						}
 						break
 					}
@@ -214,7 +215,7 @@ func TestAutomorphismsAgainstPermutations(t *testing.T) {
 			}
 		}
 		if satisfied != 1 {
-			t.Fatalf("%s: %d representatives of one orbit", pattern.Format(q), satisfied)
+			t.Fatalf("%s: %d representatives of one orbit", describe(q), satisfied)
 		}
 	}
 }
@@ -264,3 +265,6 @@ func TestMustDiffer(t *testing.T) {
 		mustDiffer([]dyngraph.LabelID{a, b, a, b, matcher.AnyLabel}))
 	require.Equal(t, []uint32{0b10, 0b01}, mustDiffer([]dyngraph.LabelID{matcher.UnknownLabel, matcher.UnknownLabel}))
 }
+
+// describe prints a pattern's vertices and edges.
+func describe(q *matcher.Query) string { return fmt.Sprintf("%+v %+v", q.Vertices, q.Edges) }
