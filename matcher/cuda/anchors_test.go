@@ -10,11 +10,10 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cuda/device"
 )
 
-// TestKindsOnThreads sorts batches on some threads: every edge is with those of its labels, in order, as a map puts it.
-func TestKindsOnThreads(t *testing.T) {
+// TestKinds sorts batches: every edge is with those of its labels and sign, in order.
+func TestKinds(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -36,7 +35,7 @@ func TestKindsOnThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{0, 1, 1000, 2*device.Chunk - 1, 3*device.Chunk + rng.IntN(device.Chunk)} {
+		for _, n := range []int{0, 1, 1000, 20_000 + rng.IntN(20_000)} {
 			d := &dyngraph.Delta{Net: make([]dyngraph.NetEdge, n)}
 			for i := range d.Net {
 				d.Net[i].From, d.Net[i].To = dyngraph.VertexID(rng.IntN(vertices)),
@@ -49,42 +48,38 @@ func TestKindsOnThreads(t *testing.T) {
 				k := kind{[3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}, e.Sign}
 				want[k] = append(want[k], uint32(i))
 			}
-			for _, threads := range []int{1, 2, 3, 8} {
-				got := newKinds(g, d, threads)
-				if len(got.labels) != len(want) || len(got.starts) != len(want)+1 {
-					t.Fatalf("%d labels, %d edges, %d threads: %d kinds, not %d", labels, n, threads, len(got.labels),
-						len(want))
+			got := newKinds(g, d)
+			if len(got.all) != len(want) || len(got.starts) != len(want)+1 {
+				t.Fatalf("%d labels, %d edges: %d kinds, not %d", labels, n, len(got.all), len(want))
+			}
+			for range 20 {
+				want := [3]dyngraph.LabelID{}
+				for i := range want {
+					want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel,
+						matcher.UnknownLabel}[rng.IntN(8)/3]
 				}
-				for range 20 {
-					want := [3]dyngraph.LabelID{}
-					for i := range want {
-						want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel,
-							matcher.UnknownLabel}[rng.IntN(8)/3]
-					}
-					sign := dyngraph.Sign(2*rng.IntN(2) - 1)
-					fit := slices.Sorted(got.fitting(sign, want))
-					var all []int
-					for i, l := range got.labels {
-						if got.signs[i] == sign && matcher.LabelFits(want[0], l[0]) &&
-							matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) {
-							all = append(all, i)
-						}
-					}
-					if !slices.Equal(fit, all) {
-						t.Fatalf("%d labels, %d edges: %v fits %v, not %v", g.Labels(), n, want, fit, all)
+				sign := dyngraph.Sign(2*rng.IntN(2) - 1)
+				fit := slices.Sorted(got.fitting(sign, want))
+				var all []int
+				for i, x := range got.all {
+					if l := x.labels; x.sign == sign && matcher.LabelFits(want[0], l[0]) &&
+						matcher.LabelFits(want[1], l[1]) && matcher.LabelFits(want[2], l[2]) {
+						all = append(all, i)
 					}
 				}
-				for i, labels := range got.labels {
-					k := kind{labels, got.signs[i]}
-					of := got.net[got.starts[i]:got.starts[i+1]]
-					if !slices.Equal(of, want[k]) {
-						t.Fatalf("%d labels, %d edges, %d threads: %d edges of kind %v, not %d, or others", g.Labels(),
-							n, threads, len(of), k, len(want[k]))
-					}
-					for _, e := range of {
-						if got.of[e] != uint32(i) {
-							t.Fatalf("edge %d is of kind %d, not %d", e, got.of[e], i)
-						}
+				if !slices.Equal(fit, all) {
+					t.Fatalf("%d labels, %d edges: %v fits %v, not %v", g.Labels(), n, want, fit, all)
+				}
+			}
+			for i, k := range got.all {
+				of := got.net[got.starts[i]:got.starts[i+1]]
+				if !slices.Equal(of, want[k]) {
+					t.Fatalf("%d labels, %d edges: %d edges of kind %v, not %d, or others", g.Labels(), n, len(of), k,
+						len(want[k]))
+				}
+				for _, e := range of {
+					if got.of[e] != uint32(i) {
+						t.Fatalf("edge %d is of kind %d, not %d", e, got.of[e], i)
 					}
 				}
 			}
