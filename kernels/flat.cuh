@@ -1,37 +1,38 @@
-// The last two steps at once (unrolling, STMatch section 4): each lane has a vertex that the last but one can be
-// mapped to; what these offer to the last step is walked as one list, 32 slots at a time, so that lanes are busy
-// where each vertex offers little.
+// The last two steps of rows together (unrolling, STMatch section 4). Each lane has a candidate of the last step but
+// one. The lists of these 32 candidates for the last step are read as one list, 32 slots at a time, so that all lanes
+// are busy even if each list is short.
 #pragma once
 #include "emit.cuh"
 
-constexpr u32 kFlatBacks = 3;    // of either step, at most: what Flat has room for
+constexpr u32 kFlatBacks = 3;    // maximum back edges of either step
 LAYOUT_flat
-constexpr u32 kFlatStride = 32;  // words of a row, at most: a lane a word
-// kFlatSlots is what a vertex offers at most: longer lists are levels of their own, which can be stolen from. Tests
-// meet both. With 64, 256 and 1,024 a tree's rows came at 1,700, 1,896 and 1,860 M/s (docs/notebook/2026-11-gpu.md,
-// Rows).
+constexpr u32 kFlatStride = 32;  // maximum words of a row: one for each lane
+// kFlatSlots is the maximum length of a candidate's list. A longer list becomes a level of its own, from which other
+// warps can steal. The tests have both. With 64, 256 and 1,024 the rows of a tree were found at 1,700, 1,896 and 1,860
+// M/s (docs/notebook/2026-11-gpu.md, Rows).
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kFlatSlots = 24;
 #else
 constexpr u32 kFlatSlots = 256;
 #endif
 
-// Flat is what a warp keeps meanwhile; all but the row is by lane, of its vertex. The row serves levels of their own,
-// too.
+// Flat is the shared memory of a warp for this. All arrays are by lane, except row, which emitRows uses too.
 struct Flat {
-    u32 w[kWarp], start[kWarp], best[kWarp];  // where its slots begin in the list, and of which back edge they are
-    u32 image[kFlatBacks][kWarp];             // of its own back edges
-    Range range[kFlatBacks][kWarp];           // of those of the last step
-    u32 row[kFlatStride];                     // what all rows have
+    u32 w[kWarp];                    // candidate
+    u32 start[kWarp];                // where its list begins in the list of all lanes
+    u32 best[kWarp];                 // back edge of its list
+    u32 image[kFlatBacks][kWarp];    // images of its own back edges
+    Range range[kFlatBacks][kWarp];  // ranges of the back edges of the last step
+    u32 row[kFlatStride];            // the columns that all rows have in common
 };
 
-// RowBuffers is what a warp that gives rows has beside its state.
+// RowBuffers is the shared memory, besides the state, of a warp that finds rows.
 struct RowBuffers {
     Flat flat;
     Out out;
 };
 
-// common notes what is mapped before step d: what all rows that follow from it have.
+// common sets row to the columns that are mapped before step d, which all rows from there on have in common.
 FN void common(const State& s, const Program& q, Flat& f, u32 d) {
     u32 lane = laneId(), back = q.step[d].back;
     f.row[lane] = 0;
@@ -45,7 +46,7 @@ FN void common(const State& s, const Program& q, Flat& f, u32 d) {
     warpSync();
 }
 
-// spread writes what n rows have in common, a lane a column.
+// spread writes the common columns of n rows, one column per lane.
 FN void spread(const Output& output, const Flat& f, u32* rows, u32 n) {
     u32 lane = laneId(), x = f.row[lane];
     if (lane < output.stride)
@@ -53,7 +54,7 @@ FN void spread(const Output& output, const Flat& f, u32* rows, u32 n) {
     warpSync();
 }
 
-// emitRows is emit for what is to be put in order, in rows that are not too wide.
+// emitRows is emit for rows that are sorted and at most kFlatStride words wide.
 FN void emitRows(const Search& p, const State& s, const Program& q, Flat& f, Out& o, u32 d, u32 mask, u32 w, u32 slot,
     u32 streamed, Work& work) {
     const Step& st = q.step[d];
@@ -71,8 +72,8 @@ FN void emitRows(const Search& p, const State& s, const Program& q, Flat& f, Out
     warpSync();
 }
 
-// flatten prepares a list for the lanes in mask, whose candidates for step d are in their slots, and returns its
-// length. Lanes whose part would be too long are left in mask.
+// flatten makes one list of the lists of the lanes in mask, whose candidates for step d are in their slots, and returns
+// its length. Lanes whose list is too long stay in mask.
 FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d, u32& mask, u32 slot, u32 streamed) {
     const Step &st = q.step[d], &last = q.step[d + 1];
     u32 lane = laneId(), n = 0, w = 0;

@@ -16,14 +16,14 @@ FN u32 vertexAt(const Flats& f, const Program& q, u32 l, u32 lane, u32 position)
     return position == 0 ? f.from[lane] : f.level[0].w[lane];
 }
 
-// netOf returns the net edge that it was found from.
+// netOf returns the net edge from which the partial match was found.
 FN u32 netOf(const Flats& f, u32 l, u32 lane) {
     for (; l > 0; l--) lane = f.level[l].of[lane] % kWarp;
     return f.net[lane];
 }
 
-// offered has the memo know what the vertices that a level maps offer to leaves, and returns the lanes that leaves
-// have something in.
+// offered stores in the memo the numbers of candidates that the vertices of a level have for leaves, and returns the
+// lanes that have enough for all leaves.
 FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, u32 n, Work& work) {
     u32 lane = laneId();
     bool ok = lane < n;
@@ -44,7 +44,7 @@ FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& 
     return vote(ok);
 }
 
-// leavesOf multiplies the numbers of ways to map the leaves of a lane's match, as leaves does.
+// leavesOf returns the number of ways to map the leaves of the match of each lane, as leaves does.
 FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l) {
     u32 lane = laneId();
     u128 total = 1;
@@ -69,8 +69,9 @@ FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
     return total;
 }
 
-// cut has a level of n lanes, one of which is a hub, keep as many as may be walked as one: those before the first
-// hub, or that alone. The others are chosen from the list above once more. It returns which lanes stay.
+// cut shortens a level of n lanes that has a hub, because lists of hubs are not read together with others. It keeps the
+// lanes before the first hub, or the hub alone. The list above is set back, so that it gives the other lanes again. It
+// returns the lanes that stay.
 FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
     u32 first = lowestBit(hubs), below = (1u << first) - 1, stay = (alive & below) != 0 ? below : 1u << first,
         next = (alive & below) != 0 ? first : first + 1;
@@ -79,8 +80,8 @@ FN u32 cut(Flats& f, u32 l, u32 n, u32 alive, u32 hubs) {
     return alive & stay;
 }
 
-// listAll prepares the list of a level of n lanes, from those that are alive. At the first it leaves hubs out, whose
-// lanes it returns.
+// listAll makes the list of a level of n lanes from the lanes in alive. At the first level it leaves out hubs and
+// returns their lanes.
 FN u32 listAll(const Graph& g, const Program& q, Flats& f, u32 l, u32 n, u32 alive) {
     u32 lane = laneId(), size = 0, best = 0, begin = 0, total;
     Level& v = f.level[l];
@@ -111,11 +112,11 @@ FN u32 listAll(const Graph& g, const Program& q, Flats& f, u32 l, u32 n, u32 ali
     return hubs;
 }
 
-// isCandidate tells whether the step of a level's list can be mapped to w, in the match that a lane has; back edge
-// best led there, by an entry.
+// isCandidate reports whether the step of a level's list can be mapped to w in the match of a lane. w is the neighbour
+// in an entry of back edge best.
 FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32 lane, u32 best, u32 entry, u32 w) {
     const Step& st = q.step[q.start + l];
-    u32 net = kNone;  // rows' rule alone asks for it
+    u32 net = kNone;  // only the rule kByOrder reads it
     if (q.back[best].rule == kByOrder) net = netOf(f, l, lane);
     auto image = [&](u32 position) { return vertexAt(f, q, l, lane, position); };
     if (!admitsAlong(g, net, st, w, entry, q.back[best].rule, image)) return false;
@@ -128,9 +129,9 @@ FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32
     return true;
 }
 
-// fill puts what comes next in a level's list into the next level, as far as there are lanes, and returns how many it
-// has. Without leaves, matches that are whole are counted instead. It ends early when the turns of the launch are
-// made.
+// fill moves candidates from the list of a level to the lanes of the next level, until these are full, and returns
+// their number. If the next step is the last and there are no leaves, it counts the candidates instead. It ends early
+// when the warp has made its turns of the launch.
 FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     u32 lane = laneId(), n = 0, each = 1 + q.images;
     Level &v = f.level[l], &next = f.level[l + 1 < kFlatLevels ? l + 1 : l];
@@ -158,7 +159,7 @@ FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
             if (ok) work.found = plus(work.found, each);
             continue;
         }
-        u32 beyond = hits;  // those that find no lane are looked at again
+        u32 beyond = hits;  // candidates without a free lane are read again later
         for (u32 k = n; k < kWarp && beyond != 0; k++) beyond &= beyond - 1;
         if (beyond != 0) {
             at = at - kWarp + lowestBit(beyond);
@@ -178,8 +179,8 @@ FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     return n;
 }
 
-// countFrom counts what follows from what is left of the levels down to l. It returns the level that it is at when
-// the turns of the launch are made, or kNone when nothing is left.
+// countFrom counts the matches that extend the levels down to l. It returns the current level when the warp has made
+// its turns of the launch, or kNone when the count is complete.
 FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     while (true) {
         if (f.level[l].at >= f.level[l].total) {
@@ -202,8 +203,8 @@ FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work)
     }
 }
 
-// openTasks makes n tasks of a program, which are the first level, ready to be counted from, and returns the lanes of
-// those that are not for blocks.
+// openTasks prepares n tasks of a program as the first level, and returns the lanes of tasks that cannot be counted in
+// blocks.
 FN u32 openTasks(const Search& p, const Program& q, Flats& f, u32 n, Work& work) {
     f.level[0].of[laneId()] = 0;
     work.steps += n;

@@ -1,62 +1,63 @@
-// Work of blocks of matches goes from warp to warp by mail, as in mail.cuh, but is shared by many at once: a warp
-// that sees others want work gives parts of the shallowest level that anything is left of, one to each. Whoever wants
-// work waits for it; nobody takes what is another's. A box also keeps what its warp is in the middle of when the
-// turns of a launch are made. What a box says is Box but for kTaken: from kPosted on, kPosted plus the deepest level
-// of what is there.
+// Exchange of work of counting in blocks of matches, by mail as in mail.cuh, with these differences. A warp divides the
+// shallowest level that has work left among several warps that want work. A warp that wants work waits for its own box,
+// and no warp takes the mail of another. A box also keeps the state of its warp between launches. The states of a box
+// are those of Box, except kTaken: kPosted plus the deepest level of the content.
 #pragma once
 #include "count.cuh"
 #include "emit.cuh"
 
-// kFlatLevels is how many levels of blocks are kept, the tasks' included. Programs with more vertices between anchor
-// and leaves are searched task by task. Eight warps' blocks take 18.3 KiB of shared memory.
+// kFlatLevels is the maximum number of levels, including that of the tasks. Programs with more vertices between anchor
+// and leaves are searched task by task. The levels of eight warps take 18.3 KiB of shared memory.
 constexpr u32 kFlatLevels = 4;
 
-// Level is a block of partial matches of so many vertices, a lane each: the vertex mapped last, the lane of the level
-// above that has the others, and the list of what may come next: where its slots and its positions in the list of all
-// lanes begin. of has the back edge that leads to the list, too.
+// Level is a block of partial matches with the same number of vertices, one per lane, and the list of candidates for
+// the next vertex. The lists of the lanes are one list.
 struct Level {
-    u32 at, total;  // of the list of all lanes: positions that are done, and where those that are the warp's end
-    u32 w[kWarp], of[kWarp], begin[kWarp], start[kWarp];
+    u32 at, total;     // of the list of all lanes: positions before at are done; the warp's work ends at total
+    u32 w[kWarp];      // vertex mapped last
+    u32 of[kWarp];     // lane of the level above with the other vertices, plus kWarp times the back edge of the list
+    u32 begin[kWarp];  // first slot of the lane's list
+    u32 start[kWarp];  // position of the lane's list in the list of all lanes
 };
 
-// Flats is what a warp is in the middle of.
+// Flats is the state of a warp that counts in blocks.
 struct Flats {
     u32 program;
-    u32 from[kWarp], net[kWarp];  // of tasks: the first vertex, and the net edge
-    Level level[kFlatLevels];     // of tasks, w is the second vertex
+    u32 from[kWarp], net[kWarp];  // by task: the first vertex, and the net edge
+    Level level[kFlatLevels];     // at level 0, w is the second vertex of the task
 };
 LAYOUT_flatmail
 
-// kMostParts is how many warps are given something at a time. 31 are within noise (docs/notebook/2026-11-gpu.md,
-// Searches), as are pauses of 100 and of 2,000 ns in receive.
+// kMostParts is the maximum number of warps that get work at a time. 31 is as fast, within noise
+// (docs/notebook/2026-11-gpu.md, Searches), and so are pauses of 100 and 2,000 ns in receive.
 constexpr u32 kMostParts = 16;
 
-// kDoneEvery is the number of looks that a warp which waits makes at its box between those whether all is done.
+// kDoneEvery is how often a waiting warp reads its box before it checks whether all work is done.
 constexpr u32 kDoneEvery = 4;
 
-// wordsTo returns how many words the levels down to l have, and all before them.
+// wordsTo returns the number of words of a Flats with the levels down to l.
 FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(Level)) / 4; }
 
-// give mails parts of what is left of the levels down to l, the positions of l before at being done, to warps that were
-// seen to want work, and looks at other boxes. What was seen may be old: the swap decides, since a box that is
-// wanted, however often it was used in between, is of a warp that waits and has read its mail. No fence follows the
-// swap, as what is written hangs on its outcome: stores are not made on suspicion.
+// give mails parts of the remaining work of the levels down to l (positions before at of level l are done) to warps
+// that wanted work when their boxes were read, and reads the next 32 boxes. What was read may be old, but the swap
+// decides: a box that is wanted belongs to a warp that waits and has read its mail, however often it was used in
+// between. No fence is needed after the swap, because the writes depend on its result, and stores are not speculative.
 FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     pollBoxes(queue.flatBox, k);
     if (wanting == 0) return;
-    warpSync();  // all have read where the level was
+    warpSync();  // all lanes have read at
     if (lane == 0) f.level[l].at = at;
     warpSync();
     while (d < l && f.level[d].at >= f.level[d].total) d++;
     u32 from = f.level[d].at, rest = f.level[d].total - from;
-    u32 most = d < l ? rest : (rest - 1) / kWarp;  // of its own list a warp keeps a turn
+    u32 most = d < l ? rest : (rest - 1) / kWarp;  // the warp keeps one turn of its current list
     if (most > kMostParts) most = kMostParts;
     bool mine = (wanting >> lane & 1) != 0 && popcount(wanting & lanesBelow()) < most;
     u32 got = vote(mine && compareSwap(&queue.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got),
         i = 1;
     if (n == 0) return;
-    warpSync();  // what a lane got is the warp's to write
+    warpSync();  // all lanes write to a box that one lane has got
     for (u32 to = got; to != 0; to &= to - 1, i++) {
         Flats& t = queue.flatMail[first + lowestBit(to)];
         warpCopy((u32*)&t, (const u32*)&f, wordsTo(d));
@@ -78,15 +79,15 @@ FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     warpSync();
 }
 
-// open reads what the warp's box said was there and returns the deepest level of it. The box goes on saying so while
-// the warp works on it: a warp closes its box (receive) or says anew what is there (hold) before it ends, or the next
-// launch would count the same once more.
+// open reads the content of the warp's box and returns its deepest level. The box stays posted while the warp works on
+// the content. Before the warp ends, it closes the box (receive) or posts the remaining work (hold); otherwise the next
+// launch would count the same matches again.
 FN u32 open(const TaskQueue& queue, Flats& f, u32 said) {
     fence();
     u32 depth = said - kPosted;
     const u32* from = (const u32*)&queue.flatMail[warpInGrid()];
     u32 words = wordsTo(depth);
-    constexpr u32 most = 8;  // on their way at a time
+    constexpr u32 most = 8;  // loads in flight
     for (u32 at = laneId(); at < words; at += most * kWarp) {
         u32 got[most];
 #pragma unroll
@@ -99,14 +100,14 @@ FN u32 open(const TaskQueue& queue, Flats& f, u32 said) {
     return depth;
 }
 
-// receive waits for work of others and returns the deepest level of it, or kNone when there is none left: of those
-// that have begun nobody works, and nothing is in the mail. Warps that have not begun do not count, nor what they
-// hold: they may wait for those that wait here to end, where not all fit on the device at once.
+// receive waits for work of other warps and returns its deepest level, or kNone when no warp that has begun is working
+// and no mail is left. Warps that have not begun, and the work in their boxes, do not count: if not all blocks fit on
+// the device at once, they begin only after the waiting warps have ended.
 FN u32 receive(const TaskQueue& queue, Flats& f) {
     u32* box = &queue.flatBox[warpInGrid()];
     if (laneId() == 0) {
         add(&queue.control->counting, kAll);
-        fence();  // what was there has been read
+        fence();  // the content of the box has been read
         post(box, kWanted);
     }
     warpSync();
@@ -120,7 +121,7 @@ FN u32 receive(const TaskQueue& queue, Flats& f) {
     }
 }
 
-// hold has the warp's box keep what is left of the levels down to l for the next launch.
+// hold posts the remaining work of the levels down to l in the warp's own box, for the next launch.
 FN void hold(const TaskQueue& queue, Flats& f, u32 l) {
     warpCopy((u32*)&queue.flatMail[warpInGrid()], (const u32*)&f, wordsTo(l));
     if (laneId() == 0) {

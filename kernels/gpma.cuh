@@ -1,28 +1,29 @@
-// The packed memory array that the device keeps and updates itself (GAMMA section V-C; GPMA). Entries lie sorted by
-// row and neighbour in leaves of kLeaf slots, packed to the left. A batch says, entry by entry, what is to be there
-// afterwards, so that it can be applied to a part of the array twice. It is located, and merged into leaves by a warp
-// each; leaves that would be too full or too empty climb to the smallest window of leaves whose density is within
-// bounds, which a block spreads evenly anew.
+// The packed memory array, which the device updates itself (GAMMA section V-C; GPMA). Entries are sorted by row and
+// neighbour, in leaves of kLeaf slots, at the beginning of each leaf. An operation of a batch says what an entry is
+// afterwards (not how it changes), so that a batch may be applied to a part of the array twice. An update has these
+// stages: locate the leaf of each operation; merge the operations into the leaves, a warp for each leaf; for leaves
+// that would be too full or too empty, climb to the smallest window of leaves whose density is within its limits;
+// spread the entries of each window evenly, a block for each.
 //
-// Every leaf has a fence: entries of the leaf are not below it and those of the leaf before are. Fences change only
-// when a window is spread, and lie densely, so that what searches leaves reads little memory. Leaf 0's is the lowest
-// there is.
+// Every leaf has a fence: the entries of the leaf before are below it, and those of the leaf are not. Fences change
+// only when a window is spread. They are adjacent in memory, so a search for a leaf reads little. The fence of leaf 0
+// is the lowest possible.
 #pragma once
 #include "graph.cuh"
 #include "warp.cuh"
 
-constexpr u32 kThreads = 256;             // a block of any kernel here
+constexpr u32 kThreads = 256;             // threads of a block of each kernel here
 constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots (GAMMA section V-C)
-constexpr u32 kTop = 1024;                // fences in shared memory while a batch is located: 12 KiB
-constexpr u32 kWide = 12;                 // windows of 1 << kWide leaves at most are spread by one block
-constexpr u32 kInShared = 2048;               // entries that it does in shared memory: 32 KiB
-constexpr u32 kTile = 2048;               // elements of a block's part of a scan: 8 a thread
+constexpr u32 kTop = 1024;                // fences in shared memory during locate: 12 KiB
+constexpr u32 kWide = 12;                 // a block spreads windows of up to 1 << kWide leaves
+constexpr u32 kInShared = 2048;           // maximum entries that it spreads in shared memory: 32 KiB
+constexpr u32 kTile = 2048;               // elements of a block in a scan: 8 for each thread
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
-// Op says what becomes of an edge's entries: ent is what they hold, if they are to be there. Those that are kStaged
-// are of the batch that is being staged. The kinds are of the entry at from, with kOut, and of that at to: vertices'
-// ids may be used again, with other labels.
+// Op says what the entries of an edge are after the batch: ent is their value, unless the operation removes them. If
+// ent has kStaged, the operation stages a batch. kind (with kOut) is the kind of the entry at from, back that of the
+// entry at to. They are stored, because ids of vertices are used again with other labels.
 struct Op {
     u32 ent, from, to, kind, back;
 };
@@ -42,18 +43,18 @@ struct NetEdge {
     u32 edge, from, to;
 };
 
-// GpmaControl is what a batch's kernels tell each other and the host.
+// GpmaControl has values that the kernels of an update pass to each other and to the host.
 struct GpmaControl {
-    u32 entries;   // that there are after the batch; the only one that outlives it
-    u32 pending;   // leaves that climb
-    u32 segments;  // windows to spread
-    u32 rebuild;   // the array must be written anew; until then only some of the batch is in it
-    u32 scratch;   // entries of scratch that are taken
+    u32 entries;   // number of entries after the batch; kept between updates
+    u32 pending;   // number of leaves that climb
+    u32 segments;  // number of windows to spread
+    u32 rebuild;   // 1: the array must be rewritten, and holds only a part of the batch until then
+    u32 scratch;   // number of entries of scratch in use
     u32 unused[3];
 };
 
-// Slots are the columns of the array: by slot row, nbr and ent; by leaf the others. will is the number of entries
-// that a leaf has after the batch, and count until then.
+// Slots are the columns of the array: row, nbr and ent by slot, the others by leaf. count is the number of entries of a
+// leaf before the batch, will the number after it.
 struct Slots {
     u64* row;
     u32* nbr;
@@ -65,26 +66,26 @@ struct Slots {
     u32 leaves, unused;
 };
 
-// Gpma is the parameters of all kernels of an update.
+// Gpma has the parameters of all kernels of an update.
 struct Gpma {
     Slots a;         // the array
-    Slots b;         // the one to write, when it is written anew
+    Slots b;         // the new array, when it is rewritten
     Span* span;      // by vertex and direction
     u32* degree;     // by vertex and direction: entries
     u32* order;      // by edge: see Graph
     NetEdge* net;    // of the staged batch
-    Op* op;          // first those that settle the batch before, then those given
-    const Op* before;  // the staged operations of the batch before
-    Op* staged;      // those of this one
-    u64* key;        // two of each operation, unsorted
+    Op* op;          // operations that end the batch before, then those of this update
+    const Op* before;  // operations that staged the batch before
+    Op* staged;      // operations that stage this batch
+    u64* key;        // two for each operation, unsorted
     u32* val;
     const u64* sortedKey;
     const u32* sortedVal;  // operation and end
     u32* at;         // by sorted operation: leaf
-    u32* info;       // position in the leaf, and what is done
-    u32* sum;        // operations before that enter less those that go, within some part
-    OpRange* range;  // by leaf: its operations; right for leaves that climb, and when the array is written anew
-    u32* base;       // by leaf: entries after the batch before it, within some part
+    u32* info;       // by sorted operation: position in the leaf, and kEnters or kGoes
+    u32* sum;        // by sorted operation: change of the number of entries by those before it in the same part
+    OpRange* range;  // by leaf: its operations; valid for leaves that climb, and when the array is rewritten
+    u32* base;       // by leaf: entries after the batch in the leaves before it in the same part
     u32* pending;    // leaves
     Segment* segment;
     u32* mark;       // by window: the stamp of the last batch that spread it
@@ -93,31 +94,31 @@ struct Gpma {
     u32* scratchEnt;
     u32* tile;       // sums of parts of a scan
     GpmaControl* control;
-    u32 ops, settle;  // number, and how many of them settle the batch before
-    u32 abort;        // it was aborted
-    u32 stagedFrom;   // the first that stages
+    u32 ops, settle;  // number of operations, and of those that end the batch before
+    u32 abort;        // 1: the batch before was aborted
+    u32 stagedFrom;   // the first operation that stages
     u32 keys;         // twice ops
     u32 dirs, idBits, labelBits;
-    u32 height;       // of the tree: the root's level
+    u32 height;       // level of the root of the tree of windows
     u32 stamp;
-    u32 force;        // the array is to be written anew
-    u32 again;        // located anew: numbers are right already
+    u32 force;        // 1: rewrite the array
+    u32 again;        // 1: locate is repeated; the numbers of entries are already correct
     u32 scratchSize;
-    u32 entries;       // of fill, and of the array that is written anew
-    u32 from, to;      // of fill: which of them are in scratch
-    u32 whole;         // of spans: 1 all leaves, 2 and degrees
-    u32 wide;          // keys would have more than 64 bits: first neighbours are sorted, then rows
-    u32 nbrBits;       // of a kind, for the neighbour's label
-    u32 nbrUsed;       // of these, those that labels have
-    u32 first;         // of fill: the vertex of the first in scratch
+    u32 entries;       // for fill and a rewrite: number of entries of the array
+    u32 from, to;      // for fill: the range of entries in scratch
+    u32 whole;         // for spans: 1: all leaves; 2: and degrees
+    u32 wide;          // 1: keys of more than 64 bits: sort by neighbour, then by row
+    u32 nbrBits;       // bits of a kind for the neighbour's label
+    u32 nbrUsed;       // how many of these the labels use
+    u32 first;         // for fill: the vertex of the first entry in scratch
     const u32* label;  // by vertex
 };
 LAYOUT_gpma
 
-// sideAt is where the vertex and direction of a row are in span and degree.
+// sideAt returns the index of the vertex and direction of a row in span and degree.
 FN u32 sideAt(u64 row, u32 dirs) { return (u32)(row >> 32) * dirs + (dirs > 1 ? (u32)(row >> 31 & 1) : 0); }
 
-// entryOf returns the entry that a sorted operation is about.
+// entryOf returns the entry of a sorted operation.
 FN Op entryOf(const Gpma& p, u32 i, u64& row, u32& nbr) {
     u32 v = p.sortedVal[i];
     Op o = p.op[v / 2];
@@ -126,7 +127,7 @@ FN Op entryOf(const Gpma& p, u32 i, u64& row, u32& nbr) {
     return o;
 }
 
-// same tells whether two sorted operations, beside each other, are about one entry.
+// same reports whether two adjacent sorted operations have the same entry.
 FN bool same(const Gpma& p, u32 i, u32 j) {
     if (p.sortedKey[i] != p.sortedKey[j]) return false;
     u64 row;
@@ -136,17 +137,17 @@ FN bool same(const Gpma& p, u32 i, u32 j) {
     return one == other;
 }
 
-// change returns by how much an operation changes the number of entries.
+// change returns the change of the number of entries by an operation: 1, 0 or -1.
 FN u32 change(u32 info) { return (info & kEnters ? 1u : 0u) - (info & kGoes ? 1u : 0u); }
 
-// window returns the leaves of window i of a level: from a up to b.
+// window returns the leaves [a, b) of window i of a level.
 FN void window(u32 level, u32 i, u32 leaves, u32& a, u32& b) {
     u64 end = (u64)(i + 1) << level;
     a = i << level;
     b = end < leaves ? (u32)end : leaves;
 }
 
-// within tells whether n entries fill that many leaves within the bounds of a level.
+// within reports whether the density of n entries in a number of leaves is within the limits of a level.
 FN bool within(const Gpma& p, u32 level, u32 leaves, u32 n) {
     u64 have = (u64)n * 100 * p.height, slots = (u64)leaves * kLeaf;
     return have <= (92 * p.height - 8 * level) * slots && have >= (8 * p.height + 34 * level) * slots &&

@@ -1,8 +1,8 @@
-// gpmaclimb finds, for every leaf that would be too full or too empty, the smallest window with a density within
-// bounds, a warp each.
+// gpmaclimb finds, for every leaf that would be too full or too empty, the smallest window whose density is within its
+// limits. A warp works on a leaf.
 #include "gpma.cuh"
 
-// willHave returns the entries of the leaves from a up to b after the batch.
+// willHave returns the number of entries of the leaves [a, b) after the batch.
 FN u32 willHave(const Gpma& p, u32 a, u32 b) {
     u32 n = 0;
     for (u32 i = a + laneId(); i < b; i += kWarp) n += p.a.will[i];

@@ -1,5 +1,4 @@
-// gpmafill puts a run of the entries of a new array, which is in scratch, where it belongs, a warp a leaf: in the
-// order of sortedVal.
+// gpmafill writes a run of entries from scratch into a new array, in the order of sortedVal. A warp works on a leaf.
 #include "gpma.cuh"
 
 KERNEL(gpmafill, Gpma, kThreads) {

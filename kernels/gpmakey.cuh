@@ -1,4 +1,4 @@
-// Keys that sort as entries do, in as few bits as ids and labels have.
+// Keys that sort in the order of entries, with as few bits as the ids and labels need.
 #pragma once
 #include "gpma.cuh"
 

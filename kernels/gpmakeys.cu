@@ -1,8 +1,8 @@
-// gpmakeys prepares a batch: the operations that settle the batch before, made from those that staged it; of each
-// operation the keys of its two entries; and what searches want of the staged ones.
+// gpmakeys prepares an update. It makes the operations that end the batch before from those that staged it, the keys of
+// the two entries of each operation, and the data of staged edges that searches read.
 #include "gpmakey.cuh"
 
-// settled returns what a staged operation becomes when its batch ends.
+// settled returns the operation that ends a staged operation.
 FN Op settled(Op o, bool abort) {
     bool goes = ((o.kind & kOut) != 0) != abort;
     o.ent &= ~kStaged;

@@ -1,6 +1,5 @@
-// gpmakinds gives entries that are loaded, a run in scratch whose rows have the edges' labels alone, their kinds, and
-// makes keys that put them in order: they are in order but for their neighbours' labels, and a stable sort keeps what
-// they are by neighbour.
+// gpmakinds sets the kinds of a run of loaded entries in scratch, whose rows have only the labels of the edges, and
+// makes sort keys without the neighbour: the entries are sorted by neighbour already, and the sort is stable.
 #include "gpmakey.cuh"
 
 KERNEL(gpmakinds, Gpma, kThreads) {

@@ -1,6 +1,6 @@
 // gpmalocate finds the leaf of every operation and its position in it, a lane each, with the top levels of the tree
-// over the fences in shared memory (GAMMA section V-C). What only writes an entry anew is done here; what enters or
-// removes one is counted.
+// over the fences in shared memory (GAMMA section V-C). Operations that only overwrite an entry are done here;
+// insertions and removals are counted.
 #include "gpma.cuh"
 
 struct Top {
@@ -31,8 +31,8 @@ FN u32 leafOf(const Gpma& p, const Top& top, u32 tops, u32 stride, u64 row, u32 
     return lo;
 }
 
-// placeIn returns how many entries of a leaf are below (row, nbr), and whether the next is it.
-FN u32 placeIn(const Gpma& p, u32 leaf, u64 row, u32 nbr, bool& found) {
+// positionIn returns the number of entries of a leaf below (row, nbr), and whether the next entry is (row, nbr).
+FN u32 positionIn(const Gpma& p, u32 leaf, u64 row, u32 nbr, bool& found) {
     u32 first = leaf * kLeaf, lo = 0, hi = p.a.count[leaf], n = hi;
     while (lo < hi) {
         u32 mid = (lo + hi) / 2;
@@ -61,9 +61,9 @@ KERNEL(gpmalocate, Gpma, kThreads) {
         Op o = entryOf(p, i, row, nbr);
         u32 leaf = leafOf(p, top, tops, stride, row, nbr);
         bool found;
-        u32 info = placeIn(p, leaf, row, nbr, found);
+        u32 info = positionIn(p, leaf, row, nbr, found);
         p.at[i] = leaf;
-        if (i + 1 == p.keys || !same(p, i, i + 1)) {  // of several about one entry, the last
+        if (i + 1 == p.keys || !same(p, i, i + 1)) {  // of several operations on one entry, the last
             bool goes = (o.kind & kOut) && !(o.ent & kStaged);
             if (found && !goes) {
                 p.a.ent[leaf * kLeaf + info] = o.ent;

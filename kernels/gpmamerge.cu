@@ -1,8 +1,8 @@
-// gpmamerge merges a located batch into the leaves that stay within bounds, a warp each; the others are left to
-// climb. It works in registers: every lane has two slots, and the operations tell how far their entries move.
+// gpmamerge merges the operations into the leaves that stay within their limits, a warp for each leaf. The others are
+// left to climb. It works in registers: every lane has two slots, and computes how far their entries move.
 #include "gpma.cuh"
 
-// mergeLeaf does so for one leaf, whose first operation is begin.
+// mergeLeaf merges the operations of one leaf, from begin on.
 FN void mergeLeaf(const Gpma& p, u32 leaf, u32 begin) {
     u32 lane = laneId(), i = begin + lane;
     u32 end = begin + popcount(vote(i < p.keys && p.at[i] == leaf));
@@ -97,7 +97,7 @@ KERNEL(gpmamerge, Gpma, kThreads) {
         u32 i = from + laneId();
         bool in = laneId() < each && i < p.keys;
         u32 leaf = in ? p.at[i] : kNone;
-        if (in && p.info[i] & kGoes) {  // a vertex without entries begins nowhere
+        if (in && p.info[i] & kGoes) {  // a vertex without entries has no span
             u64 row;
             u32 nbr;
             entryOf(p, i, row, nbr);

@@ -1,9 +1,9 @@
-// Where entries go when several leaves are written anew together. The operations before an entry in its leaf are
-// found by their positions; how many entries they add is in sums.
+// New positions of entries when several leaves are rewritten together. An entry moves by the sum of the changes of the
+// operations before it.
 #pragma once
 #include "gpma.cuh"
 
-// firstIn returns the first sorted operation in a leaf that is not before that one.
+// firstIn returns the first sorted operation whose leaf is not before a leaf.
 FN u32 firstIn(const Gpma& p, u32 leaf) {
     u32 lo = 0, hi = p.keys;
     while (lo < hi) {
@@ -16,8 +16,7 @@ FN u32 firstIn(const Gpma& p, u32 leaf) {
     return lo;
 }
 
-// movesTo returns the position, in the part that is written anew, of an entry of a leaf with operations r; kNone if it
-// goes.
+// movesTo returns the new position of the entry at a position of a leaf with operations r; kNone if it is removed.
 FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 position) {
     u32 lo = r.begin, hi = r.end;
     while (lo < hi) {
@@ -34,12 +33,12 @@ FN u32 movesTo(const Gpma& p, u32 leaf, OpRange r, u32 position) {
     return to + p.sum[lo - 1] + change(last) - p.sum[r.begin];
 }
 
-// entersAt returns the position of the entry that an operation puts in; begin is the first operation in its leaf.
+// entersAt returns the position of the entry that an operation inserts. begin is the first operation of its leaf.
 FN u32 entersAt(const Gpma& p, u32 i, u32 begin) {
     return p.base[p.at[i]] + (p.info[i] & kPosition) + p.sum[i] - p.sum[begin];
 }
 
-// sumWill writes base, from 0, for the leaves from a up to b, and returns their entries. A block does it.
+// sumWill writes base, from 0, for the leaves [a, b), and returns their number of entries. A block calls it.
 FN u32 sumWill(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {
     for (u32 t = a; t < b; t += kThreads) {
         u32 i = t + threadInBlock(), total, before = blockScan(sums, i < b ? p.a.will[i] : 0, total);
@@ -49,7 +48,7 @@ FN u32 sumWill(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {
     return carry;
 }
 
-// sumOps writes sum for the operations from a up to b. A block does it.
+// sumOps writes sum for the operations [a, b). A block calls it.
 FN void sumOps(const Gpma& p, u32* sums, u32 a, u32 b, u32 carry) {
     for (u32 t = a; t < b; t += kThreads) {
         u32 i = t + threadInBlock(), total, before = blockScan(sums, i < b ? change(p.info[i]) : 0, total);

@@ -1,4 +1,4 @@
-// gpmarank sorts few keys: a warp counts, for one of them, those that come before it.
+// gpmarank sorts few keys: for each key, a warp counts the keys that come before it.
 #include "gpma.cuh"
 
 KERNEL(gpmarank, Gpma, kThreads) {

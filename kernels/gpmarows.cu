@@ -1,5 +1,5 @@
-// gpmarows makes the keys of operations that are sorted by neighbour: rows. A stable sort by them gives the order of
-// the entries.
+// gpmarows makes keys of the rows of operations that are sorted by neighbour. A stable sort by these keys gives the
+// order of the entries.
 #include "gpmakey.cuh"
 
 KERNEL(gpmarows, Gpma, kThreads) {

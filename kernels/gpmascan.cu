@@ -1,4 +1,4 @@
-// gpmascan finds, over the whole array, base and sum, a block a part, and the operations of every leaf.
+// gpmascan computes base, sum and range for the whole array. A block works on a part.
 #include "gpmamove.cuh"
 
 struct ScanSums {

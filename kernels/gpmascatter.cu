@@ -1,8 +1,8 @@
-// gpmascatter writes the array anew into another, of another size, with what enters and without what goes; all of the
-// device does it, a warp a leaf and a lane an operation.
+// gpmascatter copies the array into one of another size and applies the operations. A warp works on a leaf, a lane on
+// an operation.
 #include "gpmamove.cuh"
 
-// put writes entry number i of n.
+// put writes entry i of n to the new array.
 FN void put(const Slots& b, u32 n, u32 i, u64 row, u32 nbr, u32 ent) {
     u32 leaf = (u32)(((u64)(i + 1) * b.leaves - 1) / n), position = i - shareOf(n, leaf, b.leaves),
         slot = leaf * kLeaf + position;
@@ -15,7 +15,7 @@ FN void put(const Slots& b, u32 n, u32 i, u64 row, u32 nbr, u32 ent) {
     }
 }
 
-// opsOf returns the operations of a leaf. What range holds of a leaf without any is of an earlier batch.
+// opsOf returns the operations of a leaf. The range of a leaf without operations is from an earlier batch.
 FN OpRange opsOf(const Gpma& p, u32 leaf) {
     OpRange r = p.range[leaf];
     bool real = r.begin < p.keys && p.at[r.begin] == leaf && (r.begin == 0 || p.at[r.begin - 1] != leaf);

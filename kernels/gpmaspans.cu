@@ -1,8 +1,8 @@
-// gpmaspans finds where vertices' entries begin and end, in leaves that changed, a warp a leaf. Where a leaf's
-// neighbours begin or end with another vertex than it, theirs too.
+// gpmaspans updates the spans of vertices in leaves that changed, a warp for each leaf. If an adjacent leaf begins or
+// ends with another vertex, it updates the span of that vertex too.
 #include "gpma.cuh"
 
-// Where two leaves meet, both say what they know of the vertex there, and a leaf may be looked at twice.
+// At the border of two leaves both write the same values, and a leaf may be read twice.
 FN void beginsAt(const Gpma& p, u32 slot, u64 row) {
     Span& s = p.span[sideAt(row, p.dirs)];
     agree(&s.begin, slot);
@@ -15,7 +15,7 @@ FN void endsAt(const Gpma& p, u32 slot, u64 row) {
     agree(&s.last, kindOfRow(row));
 }
 
-// spansOf does so for the entries of a leaf from position from on.
+// spansOf updates the spans of the entries of a leaf from position from on.
 FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
     constexpr u64 kNoRow = ~(u64)0;
     u32 n = p.a.count[leaf], first = leaf * kLeaf, before = 0;
@@ -59,8 +59,8 @@ KERNEL(gpmaspans, Gpma, kThreads) {
         u32 i = from + laneId();
         bool in = laneId() < each && i < p.keys;
         u32 leaf = in ? p.at[i] : kNone;
-        // What enters or goes marks its leaf, unless the one before does so; all of them lie in the leaf, or it is
-        // spread below.
+        // An insertion or removal marks its leaf, unless the operation before is in the same leaf. Either all
+        // operations of the leaf are merged, or the leaf is spread, see below.
         u32 info = in ? p.info[i] : 0;
         bool changes = info >= kEnters;
         u32 todo = vote(changes && (i == from || p.at[i - 1] != leaf || p.info[i - 1] < kEnters));

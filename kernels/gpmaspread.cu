@@ -1,5 +1,5 @@
-// gpmaspread spreads windows evenly, with what enters them and without what goes, a block each. Entries are gathered
-// in shared memory, or in scratch when they are many.
+// gpmaspread spreads the entries of windows evenly and applies the operations, a block for each window. It gathers the
+// entries in shared memory, or in scratch if they are many.
 #include "gpmamove.cuh"
 
 struct Spread {
@@ -9,7 +9,7 @@ struct Spread {
     u32 skip, from, to, scratch;
 };
 
-// covered tells whether a window above is spread too.
+// covered reports whether a window above is spread too.
 FN bool covered(const Gpma& p, Segment s) {
     u32 top = p.height < kWide ? p.height : kWide;
     for (u32 h = s.level + 1; h <= top; h++)
@@ -22,7 +22,7 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
     window(seg.level, seg.index, p.a.leaves, a, b);
     blockSync();
     if (threadInBlock() == 0) {
-        // one look for all threads: other blocks may order it meanwhile
+        // read once for all threads, because other blocks may set it meanwhile
         s.skip = peek(&p.control->rebuild) || covered(p, seg);
         s.from = firstIn(p, a);
         s.to = firstIn(p, b);
@@ -43,7 +43,7 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
     u32* ent = n > kInShared ? p.scratchEnt + s.scratch : s.ent;
     for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
         u32 have = p.a.count[leaf];
-        OpRange r = have != p.a.will[leaf] ? p.range[leaf] : OpRange{0, 0};  // others have been merged
+        OpRange r = have != p.a.will[leaf] ? p.range[leaf] : OpRange{0, 0};  // other leaves have been merged
         for (u32 position = laneId(); position < have; position += kWarp) {
             u32 to = movesTo(p, leaf, r, position);
             if (to == kNone) continue;

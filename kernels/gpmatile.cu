@@ -1,4 +1,4 @@
-// gpmatile sums what gpmascan scans, part by part: entries of leaves, then changes of operations.
+// gpmatile computes the sums of the parts that gpmascan scans: entries of leaves, then changes of operations.
 #include "gpma.cuh"
 
 struct TileSums {

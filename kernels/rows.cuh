@@ -1,5 +1,5 @@
-// Rows in order: which bits of the columns differ, keys of those bits, and rows gathered by an order. A row is its
-// group and then vertices and edges in pattern order; groups ascend as their rows are to come out.
+// Sorting of rows: find the bits in which columns differ, make keys of these bits, sort, and gather the rows. A row is
+// its group, then vertices and edges in pattern order. Groups are numbered in the order of the output.
 #pragma once
 #include "warp.cuh"
 
@@ -9,11 +9,11 @@ constexpr u32 kMaxFields = 32;   // of a key
 
 struct RowBits {
     const u32* rows;
-    u32* bits;  // by column: those in which some row differs from the first; zeros before
+    u32* bits;  // by column: the bits in which some row differs from the first; zero before the kernel
     u32 n, stride;
 };
 
-// differing finds the bits. Each thread reads words of one column.
+// differing computes bits. Each thread reads words of one column.
 FN void differing(const RowBits& p, u32 (&bits)[kMaxStride]) {
     u32 threads = gridBlocks() * blockThreads(), step = threads - threads % p.stride;
     u32 t = blockOf() * blockThreads() + threadInBlock(), column = t % p.stride;
@@ -33,7 +33,7 @@ FN void differing(const RowBits& p, u32 (&bits)[kMaxStride]) {
 
 struct RowKeys {
     const u32* rows;
-    const u32* order;  // null: as they lie
+    const u32* order;  // row numbers; null: 0, 1, ...
     u64* keys;
     u32* values;       // the rows
     u32 n, stride;
@@ -59,9 +59,9 @@ FN void makeKeys(const RowKeys& p) {
 
 struct RowBounds {
     const u64* keys;  // sorted, the group in the bits from shift on
-    u32* first;       // by group: its first row; others are left
+    u32* first;       // by group: its first row; unchanged for groups without rows
     u32 n, shift;
-    u32 group, mask;  // the group's bits that all have, and those that the key has
+    u32 group, mask;  // bits of the group that are equal in all rows, and bits that are in the key
 };
 
 FN void findBounds(const RowBounds& p) {
@@ -72,7 +72,7 @@ FN void findBounds(const RowBounds& p) {
     }
 }
 
-// Destination says where the rows of a group go.
+// Destination is where gather writes the rows of a group.
 struct Destination {
     u64 word;
     u32 first, width;
@@ -88,7 +88,7 @@ struct RowGather {
 };
 LAYOUT_rows
 
-// gather writes the rows in order and without their groups, a warp 32 of them, so that words are written side by side.
+// gather writes the rows in order and without their groups. A warp writes 32 rows, to adjacent addresses.
 FN void gather(const RowGather& p) {
     u32 warps = gridBlocks() * warpsInBlock(), lane = laneId();
     for (u64 from = (u64)(blockOf() * warpsInBlock() + warpInBlock()) * kWarp; from < p.n; from += (u64)warps * kWarp) {

@@ -1,6 +1,6 @@
-// A stable radix sort of pairs, least significant digit first, 8 bits a pass (Merrill and Grimshaw 2011): count the
-// digits of every block's part, scan the counts, scatter. Ranks are found in warps, from ballots, so that equal keys
-// keep their order.
+// A stable radix sort of pairs, least significant digit first, 8 bits a pass (Merrill and Grimshaw 2011). A pass counts
+// the digits of every block's part, scans the counts, and scatters. Ranks are computed in warps, from ballots, so that
+// equal keys keep their order.
 #pragma once
 #include "warp.cuh"
 
@@ -34,7 +34,7 @@ struct SortBlock {
 // digitOf returns the digit that a pass looks at, of up to 8 bits.
 FN u32 digitOf(u64 key, u32 shift, u32 bits) { return (u32)(key >> shift) & ((1u << bits) - 1); }
 
-// itemOf returns where in the tile a thread's item is. Those of a warp are beside each other.
+// itemOf returns the index of a thread's item in the tile. The items of a warp are adjacent.
 FN u32 itemOf(u32 i) { return (warpInBlock() * kSortItems + i) * kWarp + laneId(); }
 
 // scanBlock returns the sum of x of the threads before.
@@ -109,8 +109,8 @@ FN void countDigits(const Sort& p, u32 (&count)[kDigits]) {
     p.counts[t * gridBlocks() + blockOf()] = count[t];
 }
 
-// scanDigit replaces the counts of a digit by the sums of those of the blocks before; the last sum goes behind the
-// counts. A warp does it; parts is the number of blocks that counted.
+// scanDigit replaces the counts of a digit by the sums over the blocks before, and writes the total after the counts. A
+// warp calls it; parts is the number of blocks that counted.
 FN void scanDigit(u32* counts, u32 digit, u32 parts) {
     u32 sum = 0;
     for (u32 at = 0; at < parts; at += kWarp) {
@@ -125,8 +125,8 @@ FN void scanDigit(u32* counts, u32 digit, u32 parts) {
     if (laneId() == 0) counts[kDigits * parts + digit] = sum;
 }
 
-// scatter moves the block's part to where it belongs after the pass, tile by tile, through shared memory, so that
-// equal digits are written beside each other.
+// scatter moves the block's part to its positions after the pass, tile by tile, through shared memory, so that equal
+// digits are written to adjacent addresses.
 FN void scatter(const Sort& p, SortBlock& s) {
     u32 begin, end, t = threadInBlock();
     partOf(p, begin, end);
@@ -139,7 +139,7 @@ FN void scatter(const Sort& p, SortBlock& s) {
         u32 value[kSortItems];
 #pragma unroll
         for (u32 i = 0; i < kSortItems; i++) {
-            bool real = itemOf(i) < n;  // others come last of the last digit, and are not written
+            bool real = itemOf(i) < n;  // padding sorts last and is not written
             key[i] = real ? p.keys[tile + itemOf(i)] : 0;
             value[i] = real ? p.values[tile + itemOf(i)] : 0;
             digit[i] = real ? digitOf(key[i], p.shift, p.bits) : kDigits - 1;
@@ -171,7 +171,7 @@ FN void scatter(const Sort& p, SortBlock& s) {
     }
 }
 
-// sortTile does all passes over what is one tile.
+// sortTile does all passes of a sort of one tile.
 FN void sortTile(const Sort& p, SortBlock& s) {
     u64 key[kSortItems];
     u32 value[kSortItems], digit[kSortItems], rank[kSortItems];

@@ -1,4 +1,4 @@
-// sortcount counts, a block a part of the keys, how often each digit occurs.
+// sortcount counts the digits of the keys. A block works on a part.
 #include "sort.cuh"
 
 struct SortCount {

@@ -1,4 +1,4 @@
-// sortscan turns the counts of sortcount into positions, a warp a digit. tiles is the number of parts here.
+// sortscan turns the counts of sortcount into positions, a warp for each digit. tiles is the number of parts.
 #include "sort.cuh"
 
 KERNEL(sortscan, Sort, kSortThreads) {

@@ -1,4 +1,4 @@
-// wbmflat does the tasks of a search for counts 32 at a time. What is not for blocks of matches it leaves to wbm.
+// wbmflat counts the tasks of a search in blocks of 32. It leaves tasks that cannot be counted in blocks to wbm.
 #include "flatcount.cuh"
 #include "wbm.cuh"
 
@@ -8,13 +8,13 @@ struct FlatBlock {
     Flats flats[kBlockWarps];
 };
 
-// leave hands tasks, a lane each, to wbm.
+// leave adds the tasks of some lanes to those for wbm.
 FN void leave(const TaskQueue& queue, u32 lanes, Task t) {
     u32 first = broadcast(laneId() == 0 && lanes != 0 ? add(&queue.control->left, popcount(lanes)) : 0);
     if (lanes >> laneId() & 1) queue.left[first + popcount(lanes & lanesBelow())] = t;
 }
 
-// serve has what is counted from here on be of a program's request.
+// serve makes the request of a program the one that is counted for, and delivers the count of the request before.
 FN void serve(const Search& p, u32 program, Work& work) {
     if (p.programs.owner[program] == work.request) return;
     if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
@@ -22,8 +22,8 @@ FN void serve(const Search& p, u32 program, Work& work) {
     work.found = work.steps = 0;
 }
 
-// begin makes those of the tasks from base on that are in a mask and have the first one's program the first level,
-// takes them out of the mask and returns how many they are; none where they are not for blocks.
+// begin makes a first level of the tasks (from base on, in mask) that have the program of the first one, removes them
+// from mask, and returns their number. If the program cannot be counted in blocks, it leaves them and returns 0.
 FN u32 begin(const Search& p, Flats& f, u32 base, u32& mask) {
     u32 lane = laneId();
     Task t = mask >> lane & 1 ? p.queue.task[base + lane] : Task{kNone, 0, 0};
@@ -34,7 +34,7 @@ FN u32 begin(const Search& p, Flats& f, u32 base, u32& mask) {
         leave(p.queue, of, t);
         return 0;
     }
-    warpSync();  // the tasks before are done with
+    warpSync();  // all lanes have finished the tasks before
     if (of >> lane & 1) {
         u32 i = popcount(of & lanesBelow());
         Net net = q.anchor == kNone ? Net{kNone, t.net, kNone} : p.queue.net[t.net];

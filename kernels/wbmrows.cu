@@ -1,4 +1,4 @@
-// wbmrows is wbm for rows that are put in order. One kernel for both would take more registers than either.
+// wbmrows is wbm for rows that are sorted. One kernel for both would need more registers than either.
 #include "wbm.cuh"
 
 KERNEL(wbmrows, Search, kBlockWarps* kWarp, 3) {
