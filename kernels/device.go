@@ -29,22 +29,21 @@ type Queue interface {
 	Read(dst []byte, src Ptr) error
 	Clear(dst Ptr, bytes int) error
 	Launch(kernel string, blocks, threads int, params []byte) error
-	// Sync waits for what was asked for. It returns what failed since the last Sync, if that was not returned before.
+	// Sync waits for all queued work. It returns an error since the last Sync that was not returned before.
 	Sync() error
 }
 
-// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it is done with a copy when the call
-// returns; Launch need not wait, everything else that follows it does. A failed Launch may be reported by the call
-// after it.
+// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it has done a copy when the call
+// returns. Launch does not wait; later calls wait for it. A later call may return the error of a Launch.
 type Device interface {
 	Queue
 	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there
 	// is too little.
 	Alloc(bytes int) (Ptr, error)
-	// Free waits for nothing: the memory is not in use.
+	// Free does not wait: the memory must not be in use.
 	Free(p Ptr) error
-	// AllocHost returns page-locked host memory, of any content, that streams copy from and to. It is not the garbage
-	// collector's: FreeHost takes the whole of it back.
+	// AllocHost returns page-locked host memory with any content, for copies by streams. The garbage collector does not
+	// manage it: FreeHost frees it as a whole.
 	AllocHost(bytes int) ([]byte, error)
 	FreeHost(b []byte) error
 	NewStream() (Stream, error)
@@ -52,19 +51,19 @@ type Device interface {
 	Close() error
 }
 
-// Stream is a Queue whose calls return at once and whose work is done beside that of the Device itself and of other
-// streams. It copies from and to page-locked memory alone, which is left untouched until the copy is done.
+// Stream is a Queue whose calls return at once. Its work runs concurrently with that of the Device and of other
+// streams. It copies only from and to page-locked memory, which must not be changed until the copy is done.
 type Stream interface {
 	Queue
-	// Record has the event happen when all that was asked of the stream so far is done.
+	// Record makes the event happen when all work that is queued now is done.
 	Record(e Event) error
-	// Close frees the stream, which has nothing left to do.
+	// Close frees the stream, which must be idle.
 	Close() error
 }
 
-// Event is a point in the work of a stream. One that was never recorded has happened.
+// Event is a point in the work of a stream. An event that was never recorded counts as happened.
 type Event interface {
-	// Sync waits until it has happened, Done tells whether it has.
+	// Sync waits until the event has happened; Done reports whether it has.
 	Sync() error
 	Done() (bool, error)
 	// Since returns the milliseconds between two events that were recorded and have happened.
@@ -80,7 +79,7 @@ var (
 	ErrOldDevice = errors.New("the GPU is too old; compute capability 7.5 or later is needed")
 )
 
-// Error is the failure of a device that was opened: of a copy, or of a kernel. The device may be of no use afterwards.
+// Error is the failure of a copy or a kernel on an open device. The device may be unusable afterwards.
 type Error struct {
 	Op  string
 	Err error
@@ -92,7 +91,7 @@ func (e *Error) Error() string { return fmt.Sprintf("the GPU failed in %s: %v", 
 // Unwrap returns the driver's error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// OfDevice tells whether an error, or one that it wraps, is a device's: an Error or a MemoryError.
+// OfDevice reports whether an error is or wraps an Error or a MemoryError.
 func OfDevice(err error) bool {
 	var failed *Error
 	var memory *MemoryError
@@ -101,7 +100,7 @@ func OfDevice(err error) bool {
 
 // MemoryError says that the device has too little memory.
 type MemoryError struct {
-	Wanted int // bytes; 0 when it is the driver that wants some
+	Wanted int // bytes; 0 if the driver needs the memory
 	Err    error
 }
 

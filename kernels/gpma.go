@@ -4,37 +4,36 @@ package kernels
 
 import "math/bits"
 
-// The types here are laid out as their namesakes in gpma.cuh, which asserts it (layouts.cuh). Net is its NetEdge, and
-// UpdateStatus its GpmaControl.
+// The types here have the layout of those of the same name in gpma.cuh, which asserts it (layouts.cuh). Net is its
+// NetEdge, UpdateStatus its GpmaControl.
 
 // LeafSlots is the number of slots of a leaf of the device's packed memory array: kLeaf of graph.cuh.
 const LeafSlots = 64
 
-// Of an operation: Staged, in Ent, when the batch that is being staged inserts or deletes the edge; Out, in Kind,
-// when the edge goes or, of a staged one, when the batch deletes it. kStaged of graph.cuh, kOut of gpma.cuh.
+// Flags of an operation. Staged, in Ent: the operation stages a batch, which inserts or deletes the edge (kStaged of
+// graph.cuh). Out, in Kind: the edge is removed or, with Staged, the batch deletes it (kOut of gpma.cuh).
 const (
 	Staged = uint32(1) << 31
 	Out    = uint32(1) << 31
 )
 
-// Op says what becomes of an edge's entries: both hold Ent afterwards, or are gone. Kind is KindOf the one at From,
-// Back of that at To.
+// Op says what the two entries of an edge are after an update: both hold Ent, or both are removed. Kind is the kind of
+// the entry at From, Back that of the entry at To.
 type Op struct {
 	Ent, From, To, Kind, Back uint32
 }
 
-// NbrBits returns how many of the 31 bits of a kind are the neighbour's label, in a graph of that many labels: 16,
-// or fewer when there are more than 32,768.
+// NbrBits returns how many of the 31 bits of a kind hold the label of the neighbour: 16, or fewer if the graph has more
+// than 32,768 labels.
 func NbrBits(labels int) int { return 31 - max(15, bits.Len(uint(labels-1))) }
 
-// KindOf returns the kind of an entry: its edge's label and as much of the label of the neighbour as there are bits
-// for.
+// KindOf returns the kind of an entry: the label of its edge, and the low nbrBits bits of the label of its neighbour.
 func KindOf(label, nbrLabel uint32, nbrBits int) uint32 {
 	return label<<nbrBits | nbrLabel&(1<<nbrBits-1)
 }
 
-// UpdateStatus is what an update leaves: Entries, that there are; and Rebuild, not 0 when the array is to be written
-// anew before anything reads it.
+// UpdateStatus is the result of an update: the number of entries, and Rebuild, which is not 0 if the array must be
+// rewritten before it is read.
 type UpdateStatus struct {
 	Entries, Pending, Segments, Rebuild, Scratch uint32
 	_                                            [3]uint32
@@ -46,7 +45,7 @@ type Slots struct {
 	Leaves, _                                      uint32
 }
 
-// Update is the parameters of the kernels of an update: Gpma of gpma.cuh.
+// Update has the parameters of the kernels of an update: Gpma of gpma.cuh.
 type Update struct {
 	A, B                                                          Slots
 	Span, Degree, Order, Net, Op, Before, Staged                  Ptr
@@ -60,7 +59,7 @@ type Update struct {
 	Label                                                         Ptr
 }
 
-// Sizes, in bytes, of what only kernels look into: OpRange and Segment of gpma.cuh; and of Op.
+// Sizes, in bytes, of structures that only kernels read, OpRange and Segment of gpma.cuh, and of Op.
 const (
 	RangeSize   = 8
 	SegmentSize = 8
@@ -70,10 +69,10 @@ const (
 // scanTile is kTile of gpma.cuh.
 const scanTile = 2048
 
-// RankMost is the number of keys up to which counting, for each of them, those that come before is the fastest sort.
+// RankMost is the maximum number of keys for gpmarank, which is the fastest sort up to there.
 const RankMost = 8192
 
-// ScanTiles returns how many sums a scan of that many leaves and keys keeps.
+// ScanTiles returns the number of sums that a scan of a number of leaves and keys stores.
 func ScanTiles(leaves, keys int) int {
 	return (leaves+scanTile-1)/scanTile + (keys+scanTile-1)/scanTile
 }

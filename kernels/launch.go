@@ -19,9 +19,9 @@ import (
 
 // launch launches a kernel. The parameters are one structure, of which the driver makes a copy.
 //
-// It does what cu.Function.Launch is for, which stores pointers in memory of malloc. Where the collector marks, it
-// goes on from what such a store overwrites, and ends the process if that looks like an address of its own and is
-// none (golang.org/issue/19928): memory that the driver had in use has such.
+// It replaces cu.Function.Launch, which stores Go pointers in memory from malloc. While the garbage collector marks,
+// its write barrier reads the word that such a store overwrites, and ends the process if the word looks like an address
+// in the Go heap and is none (golang.org/issue/19928). Memory that the driver has used contains such words.
 func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
 	f, ok := g.functions[kernel]
 	if !ok || len(params) == 0 {

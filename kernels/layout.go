@@ -2,26 +2,26 @@
 
 package kernels
 
-// The types here are laid out as their namesakes in graph.cuh, plan.cuh and state.cuh, and constants have their values:
-// layouts.cuh, which layout_test.go writes, has the CUDA sources assert it.
+// The types here have the layout of those of the same name in graph.cuh, plan.cuh and state.cuh, and the constants have
+// their values. The CUDA sources assert that by layouts.cuh, which layout_test.go writes.
 
 // None is no vertex, entry or edge; also the anchor of a program that starts at a vertex, and the vertex of an edge
 // step.
 const None = ^uint32(0)
 
-// Bounds of a program: of plan.cuh, but for the last.
+// Limits of a program. Those without a source are of plan.cuh.
 const (
 	MaxVertices = 32
 	MaxBacks    = 64
 	MaxSteps    = MaxBacks + 1
 	AnchorAt    = MaxBacks - 1 // the anchor among the images of back edges
 	MaxStride   = 128          // words of a row: kMaxStride of rows.cuh
-	outWords    = 512          // of the rows that a warp keeps in shared memory: kOutWords of emit.cuh
-	FlatBacks   = 3            // back edges of a step that flat.cuh can make: kFlatBacks
-	FlatLevels  = 4            // blocks of matches that flatmail.cuh keeps: kFlatLevels
+	outWords    = 512          // words of the rows that a warp keeps in shared memory: kOutWords of emit.cuh
+	FlatBacks   = 3            // maximum back edges of a step for flat.cuh: kFlatBacks
+	FlatLevels  = 4            // maximum levels of counting in blocks: kFlatLevels of flatmail.cuh
 )
 
-// Modes of a program, what is wanted of it: Mode of plan.cuh.
+// Modes of a program, by the kind of answer: Mode of plan.cuh.
 const (
 	ModeRows uint32 = iota
 	ModeCount
@@ -35,15 +35,15 @@ const (
 	SeeDeleted
 )
 
-// Graph is the device's copy of the graph, and what a search sees of it: Sees, and Old, which is 1 for a view of the
-// graph before the batch.
+// Graph is the device's copy of the graph. Sees and Old say which part of it a search sees; Old is 1 for the view
+// before the batch.
 type Graph struct {
 	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
 	Words, Dirs, NbrBits                                               uint32
 	Sees, Old, _                                                       uint32
 }
 
-// Sizes, in bytes, of what only kernels look into: Span of graph.cuh, Parked and State of state.cuh, Flats of
+// Sizes, in bytes, of structures that only kernels read: Span of graph.cuh, Parked and State of state.cuh, Flats of
 // flatmail.cuh.
 const (
 	SpanSize   = 16
@@ -57,7 +57,7 @@ const (
 type Back struct {
 	From, To               uint32 // positions: the number of vertices mapped before
 	Label, Dir, Edge, Rule uint32
-	NbrLabel               uint32 // the other's label, or AnyLabel
+	NbrLabel               uint32 // label of the vertex at To, or AnyLabel
 }
 
 // Label and direction of a loose back edge, which may have several images between two vertices.
@@ -74,8 +74,8 @@ const (
 	RuleInView
 )
 
-// Step maps one pattern vertex with the first Own of its back edges, or an edge alone. Sets of positions and of edges
-// are bit masks. See plan.cuh.
+// Step maps one pattern vertex together with the first Own of its back edges, or one edge. Sets of positions and of
+// edges are bit masks. See plan.cuh.
 type Step struct {
 	Vertex, Position              uint32
 	Mask, Apart                   uint64
@@ -84,7 +84,7 @@ type Step struct {
 	After, Before                 uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them, how many there are, and their column of the memo.
+// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column.
 type Leaf struct {
 	Step, Size, Column, _ uint32
 }
@@ -104,19 +104,18 @@ type Program struct {
 	Leaf            [MaxSteps]Leaf
 }
 
-// Task is a search to be made: a program, with a net edge or a first vertex, and the group that its rows are marked
-// with.
+// Task is one search: a program, a net edge or a first vertex, and the group of its rows.
 type Task struct {
 	Program, Net, Group uint32
 }
 
-// Run is tasks that have a program and a group in common: how many come before, and where in Runs.Net the first of
-// their net edges is.
+// Run is adjacent tasks with the same program and group: First is the number of tasks before them, Net the index in
+// Runs.Net of the first of their net edges.
 type Run struct {
 	First, Net, Program, Group uint32
 }
 
-// Runs is the parameters of kernel tasks: so many of both. The runs ascend, and the first begins with task 0.
+// Runs has the parameters of kernel tasks. The runs ascend, and the first begins with task 0.
 type Runs struct {
 	Run, Net, Task Ptr
 	Runs, Tasks    uint32
@@ -127,7 +126,7 @@ type Net struct {
 	Edge, From, To uint32
 }
 
-// Tally is what was counted for a request.
+// Tally has the totals of a request: the count (High, Low) and the steps.
 type Tally struct {
 	Low, High, Steps uint64
 	Over, _          uint32
@@ -147,19 +146,21 @@ type Control struct {
 	Given, _       uint32
 }
 
-// Programs is what is searched for; Owner has the request of each program.
+// Programs holds the programs to search. Owner has the request of each.
 type Programs struct {
 	Program, Owner, Image Ptr
 }
 
-// Memo is what vertices offer to leaves, by column and vertex: numbers above Known.
+// Memo holds, by column and vertex, the number of candidates that a vertex has for a leaf. Values up to Known are from
+// earlier searches and are not valid.
 type Memo struct {
 	Offer, Column   Ptr
 	Known, Vertices uint32
 }
 
-// TaskQueue is where warps take work from: Tasks tasks, Take at a time, for Slice turns a launch; none once more than
-// Closing rows are in the row buffer. Mailing 0 and Steal 0 keep work from going between blocks, and inside of one.
+// TaskQueue is where warps get work: Tasks tasks, Take at a time, for Slice turns in a launch. When the row buffer has
+// more than Closing rows, no more tasks are taken. Mailing 0 turns off the exchange of work between blocks, Steal 0
+// work stealing inside a block.
 type TaskQueue struct {
 	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
 	Tasks, Take, Mailing, Steal, Slice, Closing                    uint32
@@ -173,7 +174,7 @@ type Output struct {
 	Stride, _           uint32
 }
 
-// Search is the parameters of the kernels that search.
+// Search has the parameters of the kernels that search.
 type Search struct {
 	Graph    Graph
 	Programs Programs
@@ -187,7 +188,7 @@ type fetch struct {
 	Words    uint64
 }
 
-// Patch is the parameters of kernel patch.
+// Patch has the parameters of kernel patch.
 type Patch struct {
 	Dst, Src, At   Ptr
 	Records, Words uint32

@@ -10,18 +10,18 @@ const (
 	maxFields  = 32
 )
 
-// Rows says what is put in order: N rows of Stride words, of which the first is the row's group and the next Columns
-// decide among rows of one group, the first of them most. All memory is the caller's.
+// Rows are rows to sort: N rows of Stride words. The first word is the group of the row, and the next Columns words are
+// the sort key inside a group, most significant first. The caller owns all memory.
 type Rows struct {
 	Rows               Ptr
 	N, Stride, Columns int
-	Sort               Sort // N and Bits are set here
+	Sort               Sort // its N and Bits are set by RunRowOrder
 	Bits               Ptr  // of Stride words
 }
 
-// RowsBehind returns the number of rows that a warp may write after the row buffer is full, which the buffer must have
-// room for: its last reservation, and the rows that it keeps in shared memory (emit.cuh). stride is the words of a row,
-// each the rows of a match.
+// RowsBehind returns the number of rows that a warp may write after the row buffer is full: its last reservation, and
+// the rows that it keeps in shared memory (emit.cuh). The buffer must have room for these. stride is the number of
+// words of a row, each the number of rows of a match.
 func RowsBehind(stride, each int) int {
 	kept := outWords / stride
 	return max(kept, warp*each) + kept
@@ -53,8 +53,8 @@ type rowBounds struct {
 	Group, Mask uint32
 }
 
-// Destination says where the rows of a group go: the word of the first of them, which is the row First of the order,
-// and their width.
+// Destination is where the rows of a group are written: Word is the index of their first word in the output, First the
+// index of their first row in the order, and Width the words of a row.
 type Destination struct {
 	Word         uint64
 	First, Width uint32
@@ -66,7 +66,7 @@ type rowGather struct {
 	Width, _                      uint32
 }
 
-// RunRowBits finds in which bits the columns of rows differ, for RunRowOrder.
+// RunRowBits computes the bits in which the columns of rows differ, for RunRowOrder.
 func RunRowBits(q Queue, r Rows) error {
 	if err := q.Clear(r.Bits, 4*r.Stride); err != nil {
 		return err
@@ -75,7 +75,7 @@ func RunRowBits(q Queue, r Rows) error {
 	return q.Launch("rowbits", flat(q, (r.N*r.Stride+3)/4), rowThreads, BytesOf(&p))
 }
 
-// RunRowOrder sorts rows by what RunRowBits found: words by column, and group, the group of any of the rows.
+// RunRowOrder sorts rows. differ is the result of RunRowBits, by column; group is the group of any of the rows.
 func RunRowOrder(q Queue, r Rows, differ []uint32, group uint32) (RowOrder, error) {
 	var order RowOrder
 	k := rowKeys{Rows: r.Rows, N: uint32(r.N), Stride: uint32(r.Stride)}
@@ -83,7 +83,7 @@ func RunRowOrder(q Queue, r Rows, differ []uint32, group uint32) (RowOrder, erro
 	s.N, s.Bits = r.N, 0
 	pass := func() error {
 		k.Order, k.Keys, k.Values = order.Order, s.Keys[0], s.Values[0]
-		if order.Order == s.Values[0] { // then the other is free
+		if order.Order == s.Values[0] { // the other buffer is unused
 			k.Values = s.Values[1]
 			s.Values[0], s.Values[1] = s.Values[1], s.Values[0]
 		}
@@ -127,14 +127,14 @@ func RunRowOrder(q Queue, r Rows, differ []uint32, group uint32) (RowOrder, erro
 	return order, err
 }
 
-// RunRowBounds writes the first row of every group, by group, to first. Of a group without rows it writes nothing.
+// RunRowBounds writes the first row of every group to first, by group. For a group without rows it writes nothing.
 func RunRowBounds(q Queue, r Rows, o RowOrder, first Ptr) error {
 	p := rowBounds{Keys: o.keys, First: first, N: uint32(r.N), Shift: o.shift, Group: o.group, Mask: o.mask}
 	return q.Launch("rowbounds", flat(q, r.N), rowThreads, BytesOf(&p))
 }
 
-// RunRowGather writes the rows in order, without their groups, all of one width or, where destinations are not 0, as
-// these say by group.
+// RunRowGather writes the rows in order, without their groups. They have one width, or destinations, if it is not 0,
+// says by group where they are written.
 func RunRowGather(q Queue, r Rows, o RowOrder, out Ptr, width int, destinations Ptr) error {
 	p := rowGather{
 		Rows:        r.Rows,

@@ -10,7 +10,7 @@ const warp = 32
 // maxBlockWarps is kBlockWarps of wbm.cuh, the most a block of the search has.
 const maxBlockWarps = 8
 
-// flatThreads is the block size of the kernels that are told a number of things to do: kThreads of gpma.cuh.
+// flatThreads is the block size of kernels with one thread for each item: kThreads of gpma.cuh.
 const flatThreads = 256
 
 // Shape is the grid of the search kernel.
@@ -21,8 +21,8 @@ type Shape struct {
 // Warps returns the number of warps.
 func (s Shape) Warps() int { return s.Blocks * s.BlockWarps }
 
-// Fill returns the grid of a search, of one for rows or one for totals, that fills the device once: warps stay until
-// there is no work left.
+// Fill returns the grid of a search, for rows or for totals, that fills the device once. Its warps stay until all work
+// is done.
 func Fill(i Info, rows bool) Shape {
 	each := i.BlocksEach
 	if rows {
@@ -55,7 +55,7 @@ func RunTasks(q Queue, p Runs) error {
 // Searches are the kernels that search: for totals, and for rows.
 var Searches = [2]string{"wbm", "wbmrows"}
 
-// RunFlat launches wbmflat, for tasks that a search with the same parameters goes on with.
+// RunFlat launches wbmflat. RunSearch with the same parameters does the tasks that it leaves.
 func RunFlat(q Queue, s Shape, p Search) error {
 	return q.Launch("wbmflat", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }

@@ -9,9 +9,9 @@ const (
 	digits      = 256
 )
 
-// Sort says what RunSort sorts: N pairs of a 64-bit key and a 32-bit value, by the low Bits bits of the keys (0 to
-// 64). Equal ones keep their order. The pairs are in the first keys and values; the others are of the same size. All
-// are overwritten. Work is SortWork(q.Info()) bytes.
+// Sort has the parameters of RunSort: N pairs of a 64-bit key and a 32-bit value, sorted by the low Bits bits of the
+// keys (0 to 64). Equal keys keep their order. The pairs are in Keys[0] and Values[0]; Keys[1] and Values[1] have the
+// same size. All are overwritten. Work has SortWork(q.Info()) bytes.
 type Sort struct {
 	Keys, Values [2]Ptr
 	Work         Ptr
@@ -24,14 +24,14 @@ type sortParams struct {
 	N, Shift, Bits, Tiles                    uint32
 }
 
-// sortBlocks bounds the blocks of a pass.
+// sortBlocks returns the maximum number of blocks of a pass.
 func sortBlocks(i Info) int { return 4 * i.Multiprocessors }
 
-// SortWork returns the bytes that a sort of any size needs beside what is sorted.
+// SortWork returns the bytes of working memory that a sort of any size needs.
 func SortWork(i Info) int { return 4 * digits * (sortBlocks(i) + 1) }
 
-// RunSort sorts pairs, in one launch if they are few, and returns where they are then: 0 or 1, of both keys and
-// values. It does not wait for the end.
+// RunSort sorts pairs, in one launch if they are few, and returns the index (0 or 1) of the result in Keys and Values.
+// It does not wait.
 func RunSort(q Queue, s Sort) (at int, err error) {
 	if s.N < 2 || s.Bits == 0 {
 		return 0, nil
