@@ -218,6 +218,9 @@ func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 // of that name. It is for the time before the first Step that somebody waits for. Queries for existence are searched
 // too seldom.
 func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
+	if err := e.current(); err != nil {
+		return 0, err
+	}
 	var reqs []Request
 	for _, r := range e.active {
 		q := r.state.Query
@@ -240,6 +243,15 @@ func (e *Engine) plan(r *registered) error {
 	}
 	r.plan = p
 	return nil
+}
+
+// current makes the searched queries known to the backend where it does not know of a change yet. What was suspended
+// stays in active, without a plan, until then.
+func (e *Engine) current() error {
+	if !e.unprepared {
+		return nil
+	}
+	return e.prepare()
 }
 
 // prepare makes the searched queries known to the backend.
@@ -335,11 +347,8 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error,
 	}
 	s.budget.later = b.MeasureFrom != 0 && b.MeasureFrom != NeverMeasure
 	defer e.running.end()
-	var err error
 	defer s.phase("")
-	if e.unprepared {
-		err = e.prepare()
-	}
+	err := e.current()
 	if err != nil {
 		// nothing was done
 	} else if b.Change != nil {

@@ -241,3 +241,28 @@ func TestStepDoesNotFailBehindItsCommit(t *testing.T) {
 	}
 	require.Empty(t, matchertest.Diff(run(false).Transcript(), run(true).Transcript()))
 }
+
+// TestASuspendedQueryHasNoPlan: between a batch that suspends a query and the next step, other queries are counted and
+// rehearsed without it.
+func TestASuspendedQueryHasNoPlan(t *testing.T) {
+	for _, rehearse := range []bool{false, true} {
+		w := newWorld(t, true)
+		d := matchertest.NewDriver(t, true, &rehearsing{Backend: newCPU(t, 1, false), rng: rand.New(rand.NewPCG(1, 2))},
+			plan.New())
+		d.Register(w.query("hungry", "MATCH (y)<--(x)-->(z) RETURN x, y, z", func(q *matcher.Query) {
+			q.WorkBudget, q.OverBudget = 10, matcher.SuspendQuery
+		}))
+		d.Register(w.query("edges", "MATCH (x)-->(y)"))
+		require.NotEmpty(t, d.Batch(star(100)).Decided)
+		if rehearse {
+			n, err := d.Engine.Rehearse(t.Context())
+			require.NoError(t, err)
+			require.Positive(t, n)
+		}
+		n, known, err := d.Engine.Total(t.Context(), w.query("new", "MATCH (x)-->(y)"), 0)
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Equal(t, matcher.CountOf(100), n)
+		require.Len(t, d.Batch(w.messages("+ other a")).Records, 1)
+	}
+}

@@ -12,6 +12,9 @@ import (
 // changes. limit bounds the search time, summed over threads, of a backend that has a clock; known is false when that
 // was not enough. ctx ends it, with its cause wrapped in the error.
 func (e *Engine) Total(ctx context.Context, q *Query, limit time.Duration) (n Count, known bool, err error) {
+	if err := e.current(); err != nil {
+		return Count{}, false, err
+	}
 	p, err := e.opt.Planner.Plan(q, e.g)
 	if err != nil {
 		return Count{}, false, fmt.Errorf("planning query %q: %w", q.Name, err)
