@@ -11,6 +11,7 @@ import (
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/copies"
 	"motifd/matcher"
 	"motifd/stream/checkpoint"
 )
@@ -55,7 +56,7 @@ Examples:
 }
 
 // Run makes the backup.
-func (c *checkpointBackupCmd) Run(a *app) error { return backUp(a.ctx, c.Dir, c.To) }
+func (c *checkpointBackupCmd) Run(a *app) error { return copies.Backup(a.ctx, c.Dir, c.To) }
 
 type checkpointInfoCmd struct {
 	Dir  string `arg:"" help:"Directory of the checkpoint." type:"existingdir"`
@@ -70,7 +71,7 @@ func (checkpointInfoCmd) Help() string {
 
 // Run prints what the checkpoint holds.
 func (c *checkpointInfoCmd) Run(a *app) (err error) {
-	dir, done, err := readable(a.ctx, c.Dir)
+	dir, done, err := copies.Open(a.ctx, c.Dir)
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ Example:
 
 // Run checks the checkpoint.
 func (c *checkpointVerifyCmd) Run(a *app) (err error) {
-	dir, done, err := readable(a.ctx, c.Dir)
+	dir, done, err := copies.Open(a.ctx, c.Dir)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/cmd/motifd/internal/copies"
 	"motifd/stream"
 	"motifd/stream/kafka/embedded"
 )
@@ -51,15 +52,20 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 	})
 
 	// A reader that dies takes its copy with it; what is no request is answered by the end of the connection.
-	_, c, running, err := askCopy(t.Context(), filepath.Join(dir, "state"), copyRequest{})
+	c, err := net.Dial("unix", filepath.Join(dir, "state", copies.Socket))
 	require.NoError(t, err)
-	require.True(t, running)
+	_, err = c.Write([]byte("{\"to\":\"\"}\n"))
+	require.NoError(t, err)
+	var answer struct{ Name string }
+	require.NoError(t, json.NewDecoder(c).Decode(&answer))
+	require.DirExists(t, filepath.Join(dir, "state", answer.Name))
+	require.NotEmpty(t, answer.Name)
 	require.NoError(t, c.Close())
 	p.until("the copy is gone", func() bool {
 		left, err := os.ReadDir(filepath.Join(dir, "state", "copies"))
 		return err == nil && len(left) == 0
 	})
-	bad, err := net.Dial("unix", filepath.Join(dir, "state", copySocket))
+	bad, err := net.Dial("unix", filepath.Join(dir, "state", copies.Socket))
 	require.NoError(t, err)
 	_, err = bad.Write([]byte("{\"too\":1}\n"))
 	require.NoError(t, err)
@@ -69,7 +75,7 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 
 	pay(`{"op":"-","from":"2","to":"1","label":"T"}`)
 	p.kill() // its socket stays
-	require.FileExists(t, filepath.Join(dir, "state", copySocket))
+	require.FileExists(t, filepath.Join(dir, "state", copies.Socket))
 	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "on disk")
 	succeed(t, dir, "checkpoint", "backup", "state", "stopped")
 	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "backup").stdout, "intact")

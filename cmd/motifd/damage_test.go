@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/cmd/motifd/internal/copies"
 )
 
 // checkpointDamaged damages the files of a checkpoint one at a time. The daemon refuses to start, says what to do, and
@@ -22,7 +24,7 @@ func checkpointDamaged(t *testing.T, addr string) {
 		p.kill()
 	}
 	sound := filepath.Join(d.dir, "sound")
-	require.NoError(t, os.Remove(filepath.Join(state, copySocket))) // of the killed daemon
+	require.NoError(t, os.Remove(filepath.Join(state, copies.Socket))) // of the killed daemon
 	require.NoError(t, os.CopyFS(sound, os.DirFS(state)))
 	marker := d.find("marker.manifest.", "")
 	_, manifest, _ := strings.Cut(marker, "MANIFEST")

@@ -69,6 +69,7 @@ var arrows = map[string][]string{
 	"cmd/motifd/internal/bench":     {"cmd/motifd/internal/command", "cmd/motifd/internal/benchcase"},
 	"cmd/motifd/internal/admin": {"cmd/motifd/internal/command", "cmd/motifd/internal/health", "config", "matcher",
 		"stream"},
+	"cmd/motifd/internal/copies": {"stream/checkpoint"},
 	"cmd/motifd/internal/health": {"stream", "stream/checkpoint"},
 	"cmd/motifd/internal/metrics": {"dyngraph", "matcher", "stream", "stream/checkpoint", "stream/kafka",
 		"stream/kafka/publish"},

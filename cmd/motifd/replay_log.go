@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/copies"
 	"motifd/config"
 	"motifd/matcher"
 	"motifd/stream"
@@ -66,7 +67,7 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if r.trace, err = c.timeline(); err != nil {
 		return err
 	}
-	dir, done, err := readable(a.ctx, c.BatchLog)
+	dir, done, err := copies.Open(a.ctx, c.BatchLog)
 	if err != nil {
 		return err
 	}

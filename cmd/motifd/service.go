@@ -12,6 +12,7 @@ import (
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/copies"
 	"motifd/cmd/motifd/internal/health"
 	"motifd/cmd/motifd/internal/metrics"
 	"motifd/config"
@@ -88,7 +89,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	defer closing("the checkpoint", store.Close)
 	s.store.Store(store)
-	defer serveCopies(s.cfg.Checkpoint.Dir, store, s.log)()
+	defer copies.Serve(s.cfg.Checkpoint.Dir, store, s.log)()
 	var last uint64 // of the batches that the run before had in hand
 	defer func() {
 		stopped := err == nil || errors.Is(err, context.Canceled)

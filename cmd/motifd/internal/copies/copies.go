@@ -1,4 +1,4 @@
-package main
+package copies
 
 import (
 	"context"
@@ -16,32 +16,32 @@ import (
 	"motifd/stream/checkpoint"
 )
 
-// copySocket is the socket, in the directory of a checkpoint, on which its daemon answers requests for copies. Who
-// reaches it may read the checkpoint anyway: the directory is its owner's alone.
-const copySocket = "motifd.sock"
+// Socket is the name of the socket, in the directory of a checkpoint, on which its daemon answers requests. A process
+// that reaches it may read the checkpoint anyway: the directory is its owner's alone.
+const Socket = "motifd.sock"
 
-// mostCopies bounds the requests for copies that are served at one time.
-const mostCopies = 8
+// maxCopies is the maximum number of requests that are served at one time.
+const maxCopies = 8
 
-// copyPatience is how long a request may take to come in.
-const copyPatience = 10 * time.Second
+// requestTimeout is how long a request may take to arrive.
+const requestTimeout = 10 * time.Second
 
-// copyRequest asks for a backup in the directory To, which is an absolute path on the daemon's host, or with an empty
+// request asks for a backup in the directory To, which is an absolute path on the daemon's host, or with an empty
 // one for a copy that is there until the connection ends.
-type copyRequest struct {
+type request struct {
 	To string `json:"to"`
 }
 
-// copyAnswer tells where the copy is, seen from the checkpoint's directory, or why there is none.
-type copyAnswer struct {
+// answer tells where the copy is, seen from the checkpoint's directory, or why there is none.
+type answer struct {
 	Name  string `json:"name,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// serveCopies answers requests for copies of the store until stop is called; stop waits for backups that are being
+// Serve answers requests for copies of the store in dir until stop is called; stop waits for backups that are being
 // made. Without a socket the daemon goes on, and says so.
-func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop func()) {
-	path := filepath.Join(dir, copySocket)
+func Serve(dir string, store *checkpoint.Store, log zerolog.Logger) (stop func()) {
+	path := filepath.Join(dir, Socket)
 	_ = os.Remove(path) // of a daemon that was killed; the lock of the directory is ours
 	l, err := net.Listen("unix", path)
 	if err == nil {
@@ -56,7 +56,7 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
-	room := make(chan struct{}, mostCopies)
+	room := make(chan struct{}, maxCopies)
 	all.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -70,13 +70,13 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 			case room <- struct{}{}:
 				all.Go(func() {
 					defer func() { <-room }()
-					if err := serveCopy(ctx, c, store); err != nil {
+					if err := serveOne(ctx, c, store); err != nil {
 						log.Warn().Err(err).Msg("copying the checkpoint failed")
 					}
 				})
 			default:
 				_ = json.NewEncoder(c).
-					Encode(copyAnswer{Error: fmt.Sprintf("%d copies are being made or read already", mostCopies)})
+					Encode(answer{Error: fmt.Sprintf("%d copies are being made or read already", maxCopies)})
 					// it may be gone
 				_ = c.Close()
 			}
@@ -89,11 +89,11 @@ func serveCopies(dir string, store *checkpoint.Store, log zerolog.Logger) (stop 
 	}
 }
 
-// serveCopy serves one request. A copy that is being read when ctx ends is left to its reader, which removes it.
-func serveCopy(ctx context.Context, c net.Conn, store *checkpoint.Store) (err error) {
+// serveOne serves one request. A copy that is being read when ctx ends is left to its reader, which removes it.
+func serveOne(ctx context.Context, c net.Conn, store *checkpoint.Store) (err error) {
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Now()) })()
-	if err := c.SetReadDeadline(time.Now().Add(copyPatience)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -101,24 +101,24 @@ func serveCopy(ctx context.Context, c net.Conn, store *checkpoint.Store) (err er
 	}
 	in := json.NewDecoder(c)
 	in.DisallowUnknownFields()
-	var req copyRequest
+	var req request
 	if err := in.Decode(&req); err != nil {
 		return fmt.Errorf("a request that is not understood: %w", err)
 	}
-	var answer copyAnswer
+	var reply answer
 	remove := func() error { return nil }
 	switch {
 	case req.To == "":
-		answer.Name, remove, err = store.Copy()
+		reply.Name, remove, err = store.Copy()
 	case !filepath.IsAbs(req.To):
 		err = fmt.Errorf("%s is not an absolute path", req.To)
 	default:
 		err = store.Backup(req.To)
 	}
 	if err != nil {
-		answer.Error = err.Error()
+		reply.Error = err.Error()
 	}
-	if eerr := json.NewEncoder(c).Encode(answer); eerr != nil || err != nil || req.To != "" {
+	if eerr := json.NewEncoder(c).Encode(reply); eerr != nil || err != nil || req.To != "" {
 		return errors.Join(err, removeCopy(eerr != nil, remove))
 	}
 	if err := c.SetReadDeadline(time.Time{}); err != nil {
@@ -139,57 +139,53 @@ func removeCopy(unread bool, remove func() error) error {
 	return remove()
 }
 
-// askCopy asks the daemon that runs on a checkpoint; running is false when none answers. The caller closes the
+// ask asks the daemon that runs on a checkpoint; running is false when none answers. The caller closes the
 // connection.
-func askCopy(
-	ctx context.Context,
-	dir string,
-	req copyRequest,
-) (answer copyAnswer, c net.Conn, running bool, err error) {
+func ask(ctx context.Context, dir string, req request) (reply answer, c net.Conn, running bool, err error) {
 	var d net.Dialer
-	c, err = d.DialContext(ctx, "unix", filepath.Join(dir, copySocket))
+	c, err = d.DialContext(ctx, "unix", filepath.Join(dir, Socket))
 	if err != nil {
-		return answer, nil, false, nil // nobody is there, or the socket of a daemon that was killed
+		return reply, nil, false, nil // nobody is there, or the socket of a daemon that was killed
 	}
 	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
 	if err = json.NewEncoder(c).Encode(req); err == nil {
-		err = json.NewDecoder(c).Decode(&answer)
+		err = json.NewDecoder(c).Decode(&reply)
 	}
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err != nil:
 		err = fmt.Errorf("checkpoint %s: the daemon gives no copy: %w", dir, err)
-	case answer.Error != "":
-		err = errors.New(answer.Error)
+	case reply.Error != "":
+		err = errors.New(reply.Error)
 	}
 	if err != nil {
-		return answer, nil, true, errors.Join(err, c.Close())
+		return reply, nil, true, errors.Join(err, c.Close())
 	}
-	return answer, c, true, nil
+	return reply, c, true, nil
 }
 
-// readable returns where a checkpoint can be read: its directory or, while a daemon runs on it, a copy of what it is
-// now. done gives that back.
-func readable(ctx context.Context, dir string) (path string, done func() error, err error) {
-	answer, c, running, err := askCopy(ctx, dir, copyRequest{})
+// Open returns where a checkpoint can be read: its directory or, while a daemon runs on it, a copy of its present
+// state. done removes the copy.
+func Open(ctx context.Context, dir string) (path string, done func() error, err error) {
+	reply, c, running, err := ask(ctx, dir, request{})
 	if err != nil {
 		return "", nil, err
 	}
 	if !running {
 		return dir, func() error { return nil }, nil
 	}
-	path = filepath.Join(dir, answer.Name)
+	path = filepath.Join(dir, reply.Name)
 	return path, func() error { return errors.Join(os.RemoveAll(path), c.Close()) }, nil
 }
 
-// backUp copies a checkpoint to a directory that is not there, whether a daemon runs on it or not.
-func backUp(ctx context.Context, dir, to string) error {
+// Backup copies a checkpoint to a directory that must not exist, whether a daemon runs on it or not.
+func Backup(ctx context.Context, dir, to string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
 	}
-	_, c, running, err := askCopy(ctx, dir, copyRequest{To: to})
+	_, c, running, err := ask(ctx, dir, request{To: to})
 	switch {
 	case err != nil:
 		return err
