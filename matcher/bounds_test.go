@@ -149,6 +149,9 @@ func TestS11SpillIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector; make test runs it")
 	}
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
 	const bytes = 1 << 10
 	for _, over := range []matcher.OverBudget{matcher.SkipGroup, matcher.SuspendQuery} {
 		for _, threads := range []int{1, 3} {
@@ -189,6 +192,9 @@ func TestS11SpillIsBounded(t *testing.T) {
 // TestS11ATotalBeyondTheBudgetIsUnknown caps a query whose exact number takes more steps than it has: the matches up to
 // the cap are put out, and the number is not known.
 func TestS11ATotalBeyondTheBudgetIsUnknown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector; make test runs it")
+	}
 	if testing.Short() {
 		t.Skip("long under the race detector; make test runs it")
 	}
