@@ -118,6 +118,41 @@ func TestP2GPU(t *testing.T) {
 	t.Run("match", func(t *testing.T) { gpuMatch(t, e) })
 	t.Run("backfill", func(t *testing.T) { gpuBackfill(t, e) })
 	t.Run("restart", func(t *testing.T) { gpuRestart(t, e) })
+	t.Run("hub", func(t *testing.T) { gpuHub(t, e) })
+}
+
+// gpuHub has one account that sixty others pay, against a pattern of ten senders: 7.5e10 matches. The search on the GPU
+// ends at the limit, the output says so, and other payments are there. Groups and notices of a limit on matches are the
+// same bytes where the hub is small.
+func gpuHub(t *testing.T, e *emulated) {
+	var small strings.Builder
+	for i := range 14 {
+		fmt.Fprintf(&small, `{"op":"+","from":"s%d","to":"payroll","label":"TRANSFER"}`+"\n", i)
+	}
+	for name, text := range map[string]string{"hub.jsonl": hubMessage() + payment, "small.jsonl": small.String(),
+		"fan10.cypher": hubPattern(), "pay.cypher": "MATCH (a)-[:PAY]->(b)",
+		"fan4.cypher": "MATCH (a)-[:TRANSFER]->(m), (b)-[:TRANSFER]->(m), (c)-[:TRANSFER]->(m), (d)-[:TRANSFER]->(m)"} {
+		require.NoError(t, os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600))
+	}
+	replay := func(updates, query, backend string, more ...string) string {
+		emulator := ""
+		if backend == "cuda" {
+			emulator = e.emulator
+		}
+		r := e.motifd(t, emulator, append([]string{"replay", "--updates", updates, "--query", query, "--query",
+			"pay.cypher", "--unit", "subgraphs", "--backend", backend}, more...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, backend == "cuda", strings.Contains(r.stderr, "searching on a GPU"), r.stderr)
+		require.NotEmpty(t, r.stdout)
+		return r.stdout
+	}
+	out := replay("hub.jsonl", "fan10.cypher", "cuda", "--query-time", "1ms")
+	require.Contains(t, out, `"query":"fan10","version":1,"op":"!","reason":"skipped"`)
+	require.Equal(t, 1, strings.Count(out, `"query":"pay","version":1,"op":"+"`))
+	limit := []string{"--group-matches", "100", "--query-time", "1h", "--batch-time", "1h"}
+	want := replay("small.jsonl", "fan4.cypher", "cpu", limit...)
+	require.Contains(t, want, `"limit":"group_matches"`)
+	require.Equal(t, want, replay("small.jsonl", "fan4.cypher", "cuda", limit...))
 }
 
 // gpuRehearsal replays a stream that begins with a graph, on which auto compares CPU and GPU before: the same bytes as
