@@ -82,7 +82,7 @@ func (badSink) Open(context.Context, string, uint64, stream.Mark, bool) (stream.
 func (badEnd) End(context.Context, stream.Tail) (stream.Mark, error) { return nil, errBroken }
 func (badStore) Intent(context.Context, *stream.Batch) error         { return errBroken }
 func (badCommit) Commit(context.Context, *stream.CommitInfo) error   { return errBroken }
-func (badEncoder) Append([]stream.OutRecord, uint64, *matcher.Event, int, int) ([]stream.OutRecord, error) {
+func (badEncoder) Append([]stream.OutRecord, *matcher.Event, int, int) ([]stream.OutRecord, error) {
 	return nil, errBroken
 }
 

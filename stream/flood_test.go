@@ -177,13 +177,12 @@ type stoppingEncoder struct {
 
 func (e *stoppingEncoder) Append(
 	recs []stream.OutRecord,
-	batch uint64,
 	ev *matcher.Event,
 	first, end int,
 ) ([]stream.OutRecord, error) {
 	e.stop()
 	e.records.Add(uint64(end - first))
-	return e.Encoder.Append(recs, batch, ev, first, end)
+	return e.Encoder.Append(recs, ev, first, end)
 }
 
 // stoppingSink stops the pipeline with the first records that it writes.

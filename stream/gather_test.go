@@ -100,6 +100,7 @@ func (p *player) total(q *matcher.Query, n uint64) {
 }
 
 func (p *player) add(ev matcher.Event) {
+	ev.Batch = 1
 	if n := len(p.events); n > 0 {
 		last := &p.events[n-1]
 		ev.FirstIndex = last.FirstIndex + uint64(last.Records())
@@ -120,7 +121,7 @@ func (p *player) plain(t testing.TB, enc stream.Encoder) (recs []stream.OutRecor
 	t.Helper()
 	for i := range p.events {
 		var err error
-		recs, err = enc.Append(recs, 1, &p.events[i], 0, p.events[i].Records())
+		recs, err = enc.Append(recs, &p.events[i], 0, p.events[i].Records())
 		require.NoError(t, err)
 	}
 	return recs
@@ -313,7 +314,7 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 				rows := map[group]int{}
 				_, err := plain.Step(t.Context(), &b.Batch, func(ev *matcher.Event) (err error) {
 					rows[group{ev.Query, ev.AnchorEdge}] += ev.Rows.Len()
-					want, err = enc.Append(want, b.Number, ev, 0, ev.Records())
+					want, err = enc.Append(want, ev, 0, ev.Records())
 					return err
 				}, nil)
 				require.NoError(t, err)
@@ -344,7 +345,6 @@ type watchedEncoder struct {
 
 func (e *watchedEncoder) Append(
 	dst []stream.OutRecord,
-	batch uint64,
 	ev *matcher.Event,
 	i, j int,
 ) ([]stream.OutRecord, error) {
@@ -355,7 +355,7 @@ func (e *watchedEncoder) Append(
 		return dst, errBroken
 	}
 	n := len(dst)
-	dst, err := e.Encoder.Append(dst, batch, ev, i, j)
+	dst, err := e.Encoder.Append(dst, ev, i, j)
 	for k := n; k < len(dst); k++ {
 		e.bytes.Add(int64(len(dst[k].Value)))
 	}

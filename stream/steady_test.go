@@ -70,7 +70,7 @@ func (s *steady) step(b *matcher.Batch) {
 	b.Number = s.batch
 	var recs []stream.OutRecord
 	_, err := s.engine.Step(s.t.Context(), b, func(ev *matcher.Event) (err error) {
-		recs, err = s.enc.Append(recs[:0], s.batch, ev, 0, ev.Records())
+		recs, err = s.enc.Append(recs[:0], ev, 0, ev.Records())
 		s.records += len(recs)
 		return err
 	}, nil)

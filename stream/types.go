@@ -67,8 +67,8 @@ func (e *DecodeError) Error() string { return e.Msg }
 // Encoder turns results into output records. It is safe for concurrent use.
 type Encoder interface {
 	// Append encodes rows i to j of a matches event (or the one record of another event) and appends the records to
-	// dst. batch is the batch number.
-	Append(dst []OutRecord, batch uint64, ev *matcher.Event, i, j int) ([]OutRecord, error)
+	// dst.
+	Append(dst []OutRecord, ev *matcher.Event, i, j int) ([]OutRecord, error)
 	// DeadLetter encodes a refused record, BatchRecord the record of a batch for the control output.
 	DeadLetter(d DeadLetter) (OutRecord, error)
 	BatchRecord(b *BatchReport) (OutRecord, error)

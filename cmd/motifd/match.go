@@ -118,7 +118,7 @@ func matchOne(ctx context.Context, m *library.Monitor, b *timedBackend, q *match
 		if out == nil {
 			return nil
 		}
-		recs, err = enc.Append(recs[:0], ev.Batch, ev, 0, ev.Records())
+		recs, err = enc.Append(recs[:0], ev, 0, ev.Records())
 		if err != nil {
 			return err
 		}

@@ -446,6 +446,6 @@ func (r *replay) Commit(s stream.CommitStats) { r.trace.Commit(s) }
 type discard struct{ stream.Encoder }
 
 // Append implements stream.Encoder.
-func (discard) Append(dst []stream.OutRecord, _ uint64, _ *matcher.Event, _, _ int) ([]stream.OutRecord, error) {
+func (discard) Append(dst []stream.OutRecord, _ *matcher.Event, _, _ int) ([]stream.OutRecord, error) {
 	return dst, nil
 }

@@ -173,9 +173,8 @@ func (e *shapedEncoder) shape(text string) error {
 }
 
 // Append implements stream.Encoder.
-func (e *shapedEncoder) Append(dst []stream.OutRecord, batch uint64, ev *matcher.Event, i,
-	j int) ([]stream.OutRecord, error) {
-	return e.cur.Load().Append(dst, batch, ev, i, j)
+func (e *shapedEncoder) Append(dst []stream.OutRecord, ev *matcher.Event, i, j int) ([]stream.OutRecord, error) {
+	return e.cur.Load().Append(dst, ev, i, j)
 }
 
 // DeadLetter implements stream.Encoder.

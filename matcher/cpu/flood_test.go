@@ -54,7 +54,7 @@ func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (sp
 	defer x.stage(f.Batch)()
 	c := checkOrder{tb: tb}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "flood"})
-	ev := matcher.Event{Kind: matcher.EventMatches, Query: f.Query, Sign: dyngraph.Inserted,
+	ev := matcher.Event{Batch: 1, Kind: matcher.EventMatches, Query: f.Query, Sign: dyngraph.Inserted,
 		View: x.g.View(dyngraph.New)}
 	var records []stream.OutRecord
 	bytes := 0
@@ -64,7 +64,7 @@ func runFlood(tb testing.TB, f *matchertest.Flood, opt Options, encode bool) (sp
 		ev.Anchor = &f.Batch[ev.AnchorEdge.UpdateIndex]
 		for i := 0; encode && i < g.Rows.Len(); i += 256 {
 			var err error
-			if records, err = enc.Append(records[:0], 1, &ev, i, min(i+256, g.Rows.Len())); err != nil {
+			if records, err = enc.Append(records[:0], &ev, i, min(i+256, g.Rows.Len())); err != nil {
 				return err
 			}
 			for k := range records {

@@ -120,7 +120,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
-			if dst, err = e.Append(dst[:0], 17, ev, 0, rows); err != nil {
+			if dst, err = e.Append(dst[:0], ev, 0, rows); err != nil {
 				b.Fatal(err)
 			}
 			n++

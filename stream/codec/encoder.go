@@ -76,15 +76,14 @@ func (e *Encoder) form(q *matcher.Query) *form {
 // Append implements stream.Encoder. The records of one call may share memory with each other, and with nothing else.
 func (e *Encoder) Append(
 	dst []stream.OutRecord,
-	batch uint64,
 	ev *matcher.Event,
 	i, j int,
 ) ([]stream.OutRecord, error) {
 	if ev.Kind == matcher.EventNotice {
-		return e.appendNotice(dst, batch, ev)
+		return e.appendNotice(dst, ev)
 	}
 	if ev.Kind != matcher.EventMatches {
-		return e.appendScalar(dst, batch, ev)
+		return e.appendScalar(dst, ev)
 	}
 	if i < 0 || j > ev.Rows.Len() || i > j {
 		return dst, fmt.Errorf("encode rows %d to %d of an event that has %d", i, j, ev.Rows.Len())
@@ -99,7 +98,7 @@ func (e *Encoder) Append(
 	defer e.scratch.Put(s)
 	w := eventWriter{e: e, f: f, s: s, ev: ev, directed: ev.View.Graph().Directed()}
 	w.tombstone = e.opt.Upsert && ev.Sign == dyngraph.Deleted
-	w.begin(batch)
+	w.begin()
 	known := f.size.Load()
 	size := known
 	var chunk []byte
@@ -108,11 +107,12 @@ func (e *Encoder) Append(
 			chunk = make([]byte, 0, min(need*(j-r), max(need, chunkSize)))
 		}
 		rec := stream.OutRecord{
-			Batch: batch, Index: ev.FirstIndex + uint64(r), Query: ev.Query.Name, Sign: ev.Sign, Snapshot: ev.Snapshot,
+			Batch: ev.Batch, Index: ev.FirstIndex + uint64(r), Query: ev.Query.Name, Sign: ev.Sign,
+			Snapshot: ev.Snapshot,
 		}
 		from := len(chunk)
 		if err := w.load(ev.Rows.Row(r)); err != nil {
-			return dst, fmt.Errorf("encode match %d of batch %d, query %q: %w", rec.Index, batch, rec.Query, err)
+			return dst, fmt.Errorf("encode match %d of batch %d, query %q: %w", rec.Index, ev.Batch, rec.Query, err)
 		}
 		key := from
 		if w.tombstone {
@@ -135,14 +135,14 @@ const chunkSize = 64 << 10
 var errScalarUpsert = errors.New("upsert output goes with emit: deltas only")
 
 // appendScalar encodes the one record of a counts or exists event.
-func (e *Encoder) appendScalar(dst []stream.OutRecord, batch uint64, ev *matcher.Event) ([]stream.OutRecord, error) {
+func (e *Encoder) appendScalar(dst []stream.OutRecord, ev *matcher.Event) ([]stream.OutRecord, error) {
 	if e.opt.Upsert {
 		return dst, fmt.Errorf("encode a result of query %q: %w", ev.Query.Name, errScalarUpsert)
 	}
 	f := e.form(ev.Query)
 	b := make([]byte, 0, len(e.head)+len(f.query)+160)
 	b = append(b, e.head...)
-	b = strconv.AppendUint(b, batch, 10)
+	b = strconv.AppendUint(b, ev.Batch, 10)
 	b = append(b, `,"index":`...)
 	b = strconv.AppendUint(b, ev.FirstIndex, 10)
 	b = append(b, f.query...)
@@ -165,7 +165,7 @@ func (e *Encoder) appendScalar(dst []stream.OutRecord, batch uint64, ev *matcher
 	}
 	b = append(b, '}')
 	return append(dst, stream.OutRecord{
-		Key: []byte(ev.Query.Name), Value: b, Batch: batch, Index: ev.FirstIndex,
+		Key: []byte(ev.Query.Name), Value: b, Batch: ev.Batch, Index: ev.FirstIndex,
 		Query: ev.Query.Name, Sign: ev.Sign, Snapshot: ev.Snapshot,
 	}), nil
 }

@@ -39,7 +39,8 @@ func encode(t testing.TB, opt EncoderOptions, ev *matcher.Event) stream.OutRecor
 	if opt.StreamID == "" {
 		opt.StreamID = "s1"
 	}
-	recs, err := NewEncoder(opt).Append(nil, 7, ev, 0, ev.Records())
+	ev.Batch = 7
+	recs, err := NewEncoder(opt).Append(nil, ev, 0, ev.Records())
 	require.NoError(t, err)
 	require.Len(t, recs, 1)
 	if recs[0].Value != nil {
@@ -185,7 +186,7 @@ func TestS12CountsAndExistsRecords(t *testing.T) {
 		string(encode(t, EncoderOptions{}, ev).Value),
 	)
 
-	_, err := NewEncoder(EncoderOptions{Upsert: true}).Append(nil, 1, ev, 0, 1)
+	_, err := NewEncoder(EncoderOptions{Upsert: true}).Append(nil, ev, 0, 1)
 	require.ErrorContains(t, err, "upsert output goes with emit: deltas only")
 }
 
@@ -204,19 +205,19 @@ func TestEncoderRefusesRowsThatAreNone(t *testing.T) {
 	e := NewEncoder(EncoderOptions{})
 	ev := matchEvent(g, dyngraph.New, q, dyngraph.Inserted, row)
 	for _, r := range [][2]int{{0, 2}, {-1, 1}, {1, 0}} {
-		_, err := e.Append(nil, 1, ev, r[0], r[1])
+		_, err := e.Append(nil, ev, r[0], r[1])
 		require.ErrorContains(t, err, "of an event that has 1")
 	}
 	row[3], row[4] = row[4], row[3]
-	_, err := e.Append(nil, 1, matchEvent(g, dyngraph.New, q, dyngraph.Inserted, row), 0, 1)
+	_, err := e.Append(nil, matchEvent(g, dyngraph.New, q, dyngraph.Inserted, row), 0, 1)
 	require.ErrorContains(t, err, "ends are not those of the match")
 	_, err = MatchID(q, g.View(dyngraph.New), row)
 	require.Error(t, err)
 	ev.Rows.Edges = 4
-	_, err = e.Append(nil, 1, ev, 0, 0)
+	_, err = e.Append(nil, ev, 0, 0)
 	require.ErrorContains(t, err, "the pattern has 3 and 3")
 	ev = &matcher.Event{Kind: 9, Query: q}
-	_, err = e.Append(nil, 1, ev, 0, 1)
+	_, err = e.Append(nil, ev, 0, 1)
 	require.ErrorContains(t, err, "event kind 9 is unknown")
 }
 
@@ -255,7 +256,7 @@ func manyRows(t testing.TB, rng *rand.Rand) *matcher.Event {
 
 func TestRecordsReadBack(t *testing.T) {
 	ev := manyRows(t, rand.New(rand.NewPCG(1, 2)))
-	recs, err := NewEncoder(EncoderOptions{StreamID: "s\"\n"}).Append(nil, 1, ev, 0, ev.Rows.Len())
+	recs, err := NewEncoder(EncoderOptions{StreamID: "s\"\n"}).Append(nil, ev, 0, ev.Rows.Len())
 	require.NoError(t, err)
 	for i, r := range recs {
 		var got struct {
@@ -286,7 +287,7 @@ func TestRecordsReadBack(t *testing.T) {
 func TestEncoderConcurrentAndSplit(t *testing.T) {
 	ev := manyRows(t, rand.New(rand.NewPCG(3, 4)))
 	n := ev.Rows.Len()
-	want, err := NewEncoder(EncoderOptions{}).Append(nil, 1, ev, 0, n)
+	want, err := NewEncoder(EncoderOptions{}).Append(nil, ev, 0, n)
 	require.NoError(t, err)
 	e := NewEncoder(EncoderOptions{})
 	var wg sync.WaitGroup
@@ -298,7 +299,7 @@ func TestEncoderConcurrentAndSplit(t *testing.T) {
 				for i := 0; i < n; {
 					j := min(n, i+1+rng.IntN(50))
 					var err error
-					if got, err = e.Append(got, 1, ev, i, j); err != nil {
+					if got, err = e.Append(got, ev, i, j); err != nil {
 						t.Error(err)
 						return
 					}
@@ -320,7 +321,7 @@ func TestEncoderConcurrentAndSplit(t *testing.T) {
 // A record may be appended to without touching its neighbours.
 func TestRecordsShareNoCapacity(t *testing.T) {
 	ev := manyRows(t, rand.New(rand.NewPCG(6, 7)))
-	recs, err := NewEncoder(EncoderOptions{}).Append(nil, 1, ev, 0, 10)
+	recs, err := NewEncoder(EncoderOptions{}).Append(nil, ev, 0, 10)
 	require.NoError(t, err)
 	for _, r := range recs {
 		require.Equal(t, len(r.Value), cap(r.Value))

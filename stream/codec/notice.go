@@ -10,10 +10,10 @@ import (
 
 // appendNotice encodes what a limit has left out of the output (DESIGN S11): a record with "op":"!" in the place of
 // what is not there.
-func (e *Encoder) appendNotice(dst []stream.OutRecord, batch uint64, ev *matcher.Event) ([]stream.OutRecord, error) {
+func (e *Encoder) appendNotice(dst []stream.OutRecord, ev *matcher.Event) ([]stream.OutRecord, error) {
 	f, n := e.form(ev.Query), &ev.Notice
 	b := make([]byte, 0, len(e.head)+len(f.query)+256)
-	b = strconv.AppendUint(append(b, e.head...), batch, 10)
+	b = strconv.AppendUint(append(b, e.head...), ev.Batch, 10)
 	b = strconv.AppendUint(append(b, `,"index":`...), ev.FirstIndex, 10)
 	b = append(b, f.query...)
 	b = append(b, `!","reason":"`...)
@@ -41,7 +41,7 @@ func (e *Encoder) appendNotice(dst []stream.OutRecord, batch uint64, ev *matcher
 		}
 	}
 	b = append(appendAnchor(b, ev.Anchor), '}')
-	return append(dst, stream.OutRecord{Key: []byte(key), Value: b, Batch: batch, Index: ev.FirstIndex,
+	return append(dst, stream.OutRecord{Key: []byte(key), Value: b, Batch: ev.Batch, Index: ev.FirstIndex,
 		Query: ev.Query.Name, Sign: ev.Sign, Snapshot: ev.Snapshot, Notice: true}), nil
 }
 

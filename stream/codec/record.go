@@ -45,10 +45,10 @@ type eventWriter struct {
 }
 
 // begin encodes what the records of an event share.
-func (w *eventWriter) begin(batch uint64) {
+func (w *eventWriter) begin() {
 	s := w.s
 	s.before = append(s.before[:0], w.e.head...)
-	s.before = strconv.AppendUint(s.before, batch, 10)
+	s.before = strconv.AppendUint(s.before, w.ev.Batch, 10)
 	s.before = append(s.before, `,"index":`...)
 	s.after = append(s.after[:0], '}')
 	s.after = appendAnchor(s.after, w.ev.Anchor)

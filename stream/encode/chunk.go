@@ -49,7 +49,7 @@ func (b *Batch[R]) inline(ev *matcher.Event, i, n int) error {
 		if begin.IsZero() {
 			begin = time.Now()
 		}
-		cost, err := b.s.encode(b.chunk, b.number, ev, i, j)
+		cost, err := b.s.encode(b.chunk, ev, i, j)
 		if err != nil {
 			return err
 		}

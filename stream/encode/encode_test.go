@@ -18,10 +18,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // text makes a record of each row, some of them large.
-func text(recs []string, batch uint64, ev *matcher.Event, i, j int) ([]string, error) {
+func text(recs []string, ev *matcher.Event, i, j int) ([]string, error) {
 	for k := i; k < j; k++ {
 		row := ev.Rows.Slice(k, k+1).Data
-		recs = append(recs, fmt.Sprint(batch, ev.FirstIndex+uint64(k), row, strings.Repeat("x", int(row[0]))))
+		recs = append(recs, fmt.Sprint(ev.Batch, ev.FirstIndex+uint64(k), row, strings.Repeat("x", int(row[0]))))
 	}
 	return recs, nil
 }
@@ -51,14 +51,15 @@ func TestOrderIsThatOfTheEvents(t *testing.T) {
 			b := s.Begin(t.Context(), batch)
 			index := uint64(0)
 			for range 30 {
-				ev := matcher.Event{Kind: matcher.EventMatches, Query: &matcher.Query{Name: "q"}, FirstIndex: index}
+				ev := matcher.Event{Batch: batch, Kind: matcher.EventMatches, Query: &matcher.Query{Name: "q"},
+					FirstIndex: index}
 				ev.Rows.Vertices = 2
 				rows := 1 << rng.IntN(11)
 				for range 2 * rows {
 					ev.Rows.Data = append(ev.Rows.Data, uint32(1)<<rng.IntN(1+rng.IntN(11)))
 				}
 				first := rng.IntN(rows)
-				want, _ = text(want, batch, &ev, first, rows) // never fails
+				want, _ = text(want, &ev, first, rows) // never fails
 				require.NoError(t, b.Emit(&ev, first))
 				clear(ev.Rows.Data) // it is the search's
 				index += uint64(rows)
@@ -77,7 +78,7 @@ func TestErrorEndsTheBatch(t *testing.T) {
 	broken := errors.New("broken")
 	for threads := 1; threads <= 2; threads++ {
 		s := New(Options[string]{
-			Append:  func([]string, uint64, *matcher.Event, int, int) ([]string, error) { return nil, broken },
+			Append:  func([]string, *matcher.Event, int, int) ([]string, error) { return nil, broken },
 			Cost:    func(*string) int64 { return 1 },
 			Send:    func(ctx context.Context, _ uint64, _ *[]string, _ int64) error { return context.Cause(ctx) },
 			Span:    func(Span) {},

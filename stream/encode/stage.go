@@ -13,7 +13,7 @@ import (
 // emitting one.
 type Options[R any] struct {
 	// Append appends the records of rows i to j of an event.
-	Append func(recs []R, batch uint64, ev *matcher.Event, i, j int) ([]R, error)
+	Append func(recs []R, ev *matcher.Event, i, j int) ([]R, error)
 	// Cost estimates the memory of a record, in bytes.
 	Cost func(*R) int64
 	// Send takes a chunk; it blocks until there is room. The receiver returns the chunk with Free.
@@ -65,9 +65,9 @@ func (s *Stage[R]) newChunk() *[]R {
 }
 
 // encode appends rows i to j of an event to a chunk and returns the cost of their records.
-func (s *Stage[R]) encode(c *[]R, batch uint64, ev *matcher.Event, i, j int) (int64, error) {
+func (s *Stage[R]) encode(c *[]R, ev *matcher.Event, i, j int) (int64, error) {
 	n := len(*c)
-	recs, err := s.opt.Append(*c, batch, ev, i, j)
+	recs, err := s.opt.Append(*c, ev, i, j)
 	if err != nil {
 		return 0, fmt.Errorf("encode results of query %q: %w", ev.Query.Name, err)
 	}

@@ -58,7 +58,7 @@ func (u *task[R]) finalize() {
 }
 
 // encode encodes the parts up to the limit mostHeld. It ends early when ctx is done.
-func (u *task[R]) encode(ctx context.Context, s *Stage[R], batch uint64) {
+func (u *task[R]) encode(ctx context.Context, s *Stage[R]) {
 	u.chunk = s.newChunk()
 	for ; u.left < len(u.parts); u.left, u.row = u.left+1, 0 {
 		for x := &u.parts[u.left]; u.row < x.rows; {
@@ -70,7 +70,7 @@ func (u *task[R]) encode(ctx context.Context, s *Stage[R], batch uint64) {
 				return
 			}
 			j := min(x.rows, u.row+pieceRows)
-			cost, err := s.encode(u.chunk, batch, &x.ev, u.row, j)
+			cost, err := s.encode(u.chunk, &x.ev, u.row, j)
 			if u.err = err; err != nil {
 				return
 			}

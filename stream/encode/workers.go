@@ -47,7 +47,7 @@ func (c *workers[R]) put(u *task[R]) {
 func (c *workers[R]) run(worker int) {
 	for u := range c.todo {
 		begin := time.Now()
-		if u.encode(c.ctx, c.s, c.batch); u.err != nil {
+		if u.encode(c.ctx, c.s); u.err != nil {
 			c.fail(u.err) // ends the search and all waits
 		}
 		c.s.opt.Span(Span{Worker: worker, What: "encode", Batch: c.batch, Begin: begin, End: time.Now()})
