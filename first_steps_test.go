@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,8 @@ func runPage(t *testing.T, dir, page string) (compared int) {
 	}
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "MOTIFD_ADMIN_LISTEN=") // its port may be taken
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MOTIFD_") }),
+		"MOTIFD_ADMIN_LISTEN=") // its port may be taken
 	stderr := new(strings.Builder)
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Run(), stderr)
