@@ -20,6 +20,7 @@ type output struct {
 
 	f       *os.File // nil for standard output and None
 	w       *bufio.Writer
+	pipe    *pipe // below w, nil for a regular file
 	length  int64 // of the file, with what is in the buffer
 	regular bool  // can go back
 	dirty   bool  // written to since the last flush
@@ -54,7 +55,8 @@ func (o *output) open(out io.Writer, buffer int) error {
 	case None:
 		return nil
 	case Stdout:
-		o.w = bufio.NewWriterSize(out, buffer)
+		o.pipe = &pipe{w: out}
+		o.w = bufio.NewWriterSize(o.pipe, buffer)
 		return nil
 	}
 	f, err := os.OpenFile(o.path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -73,7 +75,12 @@ func (o *output) open(out io.Writer, buffer int) error {
 	if err != nil {
 		return errors.Join(o.wrap(err), f.Close())
 	}
-	o.f, o.w = f, bufio.NewWriterSize(f, buffer)
+	var w io.Writer = f
+	if !o.regular {
+		o.pipe = &pipe{w: f}
+		w = o.pipe
+	}
+	o.f, o.w = f, bufio.NewWriterSize(w, buffer)
 	return nil
 }
 

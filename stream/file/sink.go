@@ -60,6 +60,15 @@ func NewSink(opt SinkOptions) (*Sink, error) {
 
 func (s *Sink) outputs() []*output { return []*output{s.main, s.dead, s.control} }
 
+// during has writes to pipes end with the context.
+func (s *Sink) during(ctx context.Context) {
+	for _, o := range s.outputs() {
+		if o.pipe != nil {
+			o.pipe.ctx = ctx
+		}
+	}
+}
+
 // Open implements stream.Sink.
 func (s *Sink) Open(
 	_ context.Context,
@@ -243,10 +252,11 @@ func (s *Sink) Begin(_ context.Context, batch uint64) error {
 }
 
 // Write implements stream.Sink.
-func (s *Sink) Write(_ context.Context, recs []stream.OutRecord) error {
+func (s *Sink) Write(ctx context.Context, recs []stream.OutRecord) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
+	s.during(ctx)
 	for i := range recs {
 		if err := s.writeMain(&recs[i]); err != nil {
 			return fmt.Errorf("file output: %w", err)
@@ -278,10 +288,11 @@ func (s *Sink) writeMain(r *stream.OutRecord) error {
 }
 
 // End implements stream.Sink.
-func (s *Sink) End(_ context.Context, t stream.Tail) (stream.Mark, error) {
+func (s *Sink) End(ctx context.Context, t stream.Tail) (stream.Mark, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
+	s.during(ctx)
 	for i := range t.DeadLetters {
 		if err := s.dead.write(t.DeadLetters[i].Value, newline); err != nil {
 			return nil, fmt.Errorf("file output: %w", err)
