@@ -345,7 +345,8 @@ func (s *Source) readHeader() error {
 // seekFile goes to a position of a plain file.
 func (s *Source) seekFile(f *os.File, size, at int64) error {
 	if at > size {
-		return fmt.Errorf("%w: reading had come to byte %d, but the file has only %d", stream.ErrDataLoss, at, size)
+		return fmt.Errorf("%w: reading had come to byte %d, but the file has only %d; put the whole file "+
+			"back, or begin anew with a new checkpoint and output", stream.ErrDataLoss, at, size)
 	}
 	if _, err := f.Seek(at, io.SeekStart); err != nil {
 		return err
@@ -380,7 +381,8 @@ func (s *Source) skipTo(ctx context.Context, at int64) error {
 		s.fr.advance(int(n))
 		switch {
 		case errors.Is(s.fr.err, io.EOF):
-			return fmt.Errorf("%w: reading had come to byte %d of the decompressed file, but it has only %d",
+			return fmt.Errorf("%w: reading had come to byte %d of the decompressed file, but it has only %d; "+
+				"put the whole file back, or begin anew with a new checkpoint and output",
 				stream.ErrDataLoss, at, s.fr.off)
 		case s.fr.err != nil:
 			return s.fr.err
