@@ -21,7 +21,9 @@ var (
 )
 
 func main() {
-	list, err := exec.Command("git", "ls-files", "-z", "--", "*.go", "*.cu", "*.cuh", "*.md").Output()
+	// Also files that are still to be added.
+	args := []string{"ls-files", "-co", "--exclude-standard", "-z", "--", "*.go", "*.cu", "*.cuh", "*.md"}
+	list, err := exec.Command("git", args...).Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "columns: git ls-files:", err)
 		os.Exit(2)
