@@ -140,6 +140,11 @@ func (s *stepper) change() (err error) {
 		if err := s.snapshot(w, dyngraph.Deleted); err != nil {
 			return err
 		}
+		if old.state.Suspended && w.snapshotCut(dyngraph.Deleted) == nil {
+			if err := s.voidRest(w); err != nil {
+				return err
+			}
+		}
 		s.sum.Queries = append(s.sum.Queries, w.sum)
 	}
 	if ch.Add == nil {
@@ -276,6 +281,13 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 		return s.snapshotCount(w, sign)
 	}
 	return nil
+}
+
+// voidRest ends what a suspended query announced: its matches that broke since then have no tombstones, for they are
+// not in the graph any more.
+func (s *stepper) voidRest(w *work) error {
+	return s.put(w, &Event{Kind: EventNotice, Query: w.state.Query, Sign: dyngraph.Deleted, Snapshot: true,
+		View: s.e.g.View(dyngraph.New), Notice: Notice{Reason: ReasonEnded}})
 }
 
 // snapshotCut returns the decision by which a snapshot ends early, or nil.
