@@ -2,20 +2,10 @@ package candidates
 
 import "motifd/dyngraph"
 
-// triples caches the counts that an edge changes, by the labels of its ends and its own: a hash table with open
-// addressing, at most half full.
-type triples struct {
-	table  []triple
-	n      int
-	counts []counted // of all
-}
+// triples caches the columns that count an edge, by the labels of its ends and its own.
+type triples map[triple][]counted
 
-// triple is the entry of one label triple.
-type triple struct {
-	from, edge, to dyngraph.LabelID
-	known          bool
-	at, end        uint32 // in counts
-}
+type triple struct{ from, edge, to dyngraph.LabelID }
 
 // counted is a column that counts an edge at one of its ends.
 type counted struct {
@@ -29,47 +19,20 @@ const maxTriples = 1 << 16
 
 // countsOf returns the columns that count an edge of a label triple.
 func (f *Filter) countsOf(from, edge, to dyngraph.LabelID) []counted {
-	m := &f.triples
-	if 2*m.n >= len(m.table) {
-		m.widen()
-	}
-	x := &m.table[m.slot(from, edge, to)]
-	if !x.known {
-		at := uint32(len(m.counts))
-		f.resolve(from, edge, to)
-		*x = triple{from, edge, to, true, at, uint32(len(m.counts))}
-		m.n++
-	}
-	return m.counts[x.at:x.end]
-}
-
-// slot returns the slot of a label triple, free or not.
-func (m *triples) slot(from, edge, to dyngraph.LabelID) int {
-	mask := len(m.table) - 1
-	h := (uint64(from)<<32 | uint64(to)) ^ uint64(edge)*0xc2b2ae3d27d4eb4f
-	for at := int(h * 0x9e3779b97f4a7c15 >> 40); ; at++ {
-		if x := &m.table[at&mask]; !x.known || x.from == from && x.edge == edge && x.to == to {
-			return at & mask
+	t := triple{from, edge, to}
+	counts, known := f.triples[t]
+	if !known {
+		if f.triples == nil || len(f.triples) >= maxTriples {
+			f.triples = triples{}
 		}
+		counts = f.resolve(t)
+		f.triples[t] = counts
 	}
+	return counts
 }
 
-// widen doubles the table, or empties it beyond maxTriples.
-func (m *triples) widen() {
-	old := m.table
-	if m.n >= maxTriples {
-		old, m.n, m.counts = nil, 0, nil
-	}
-	m.table = make([]triple, max(64, 2*len(old)))
-	for i := range old {
-		if x := &old[i]; x.known {
-			m.table[m.slot(x.from, x.edge, x.to)] = *x
-		}
-	}
-}
-
-// resolve appends to triples.counts the columns that count an edge of a label triple.
-func (f *Filter) resolve(from, edge, to dyngraph.LabelID) {
+// resolve finds the columns that count an edge of a label triple.
+func (f *Filter) resolve(t triple) (counts []counted) {
 	in := dyngraph.Out
 	if f.g.Directed() {
 		in = dyngraph.In
@@ -78,12 +41,13 @@ func (f *Filter) resolve(from, edge, to dyngraph.LabelID) {
 		if g == nil {
 			return
 		}
-		for _, c := range g.fit(dir, edge, nbr) {
-			f.triples.counts = append(f.triples.counts, counted{g, uint32(c), target})
+		for _, c := range g.fit(dir, t.edge, nbr) {
+			counts = append(counts, counted{g, uint32(c), target})
 		}
 	}
-	add(f.tables[from], false, dyngraph.Out, to)
-	add(f.any, false, dyngraph.Out, to)
-	add(f.tables[to], true, in, from)
-	add(f.any, true, in, from)
+	add(f.tables[t.from], false, dyngraph.Out, t.to)
+	add(f.any, false, dyngraph.Out, t.to)
+	add(f.tables[t.to], true, in, t.from)
+	add(f.any, true, in, t.from)
+	return counts
 }
