@@ -15,19 +15,11 @@ type Anchors[T any] struct {
 	// AnyLabel, so that only combinations that occur are looked up.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
-	// found caches the look-ups since the plans changed, by labels: open addressing, at most half full. Label
-	// combinations that match the same keys of byLabels share an entry, so a label that no plan names costs a slot and
-	// no list.
-	found  []slot[T]
-	n      int
+	// found caches the look-ups since the plans changed. Label combinations that match the same keys of byLabels share
+	// an entry, so a label that no plan names costs no list.
+	found  map[labelTriple]*AnchorEntry[T]
 	shared map[matchedKeys]*AnchorEntry[T]
 	kept   int // fits in the lists of shared
-}
-
-// slot is an element of Anchors.found; it is empty if entry is nil.
-type slot[T any] struct {
-	labels labelTriple
-	entry  *AnchorEntry[T]
 }
 
 // matchedKeys are the keys of Anchors.byLabels that match a label combination: at most one for each mask.
@@ -140,53 +132,21 @@ func (k labelTriple) wild(mask int) labelTriple {
 // Of returns the entry of updates with these labels. The index owns it; it is valid until Set.
 func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *AnchorEntry[T] {
 	k := labelTriple{from, edge, to}
-	if 2*a.n >= len(a.found) {
-		a.widen()
-	}
-	at := a.slot(k)
-	if f := a.found[at].entry; f != nil {
-		return f
-	}
-	entry := a.lookUp(k)
-	if a.kept > maxKept && len(a.shared) > 1 {
-		a.forget()
-		a.widen()
-		at, entry = a.slot(k), a.lookUp(k)
-	}
-	a.found[at] = slot[T]{k, entry}
-	a.n++
-	return entry
-}
-
-// slot returns the index in found of the entry of k, or of the empty slot for it.
-func (a *Anchors[T]) slot(k labelTriple) int {
-	mask := len(a.found) - 1
-	h := (uint64(k.from)<<32 | uint64(k.to)) ^ uint64(k.edge)*0xc2b2ae3d27d4eb4f
-	for at := int(h * 0x9e3779b97f4a7c15 >> 40); ; at++ {
-		if s := &a.found[at&mask]; s.entry == nil || s.labels == k {
-			return at & mask
+	entry := a.found[k]
+	if entry == nil {
+		entry = a.lookUp(k)
+		if len(a.found) >= maxCombinations || a.kept > maxKept && len(a.shared) > 1 {
+			a.forget()
+			entry = a.lookUp(k)
 		}
+		a.found[k] = entry
 	}
+	return entry
 }
 
 // forget drops the cached look-ups.
 func (a *Anchors[T]) forget() {
-	a.found, a.n = nil, 0
-	a.shared, a.kept = nil, 0
-}
-
-// widen makes room for more label combinations. Beyond maxCombinations it drops them.
-func (a *Anchors[T]) widen() {
-	if a.n >= maxCombinations {
-		a.forget()
-	}
-	old := a.found
-	a.found = make([]slot[T], max(64, 2*len(old)))
-	for _, s := range old {
-		if s.entry != nil {
-			a.found[a.slot(s.labels)] = s
-		}
-	}
+	a.found, a.shared, a.kept = map[labelTriple]*AnchorEntry[T]{}, map[matchedKeys]*AnchorEntry[T]{}, 0
 }
 
 // lookUp returns the entry of k: that of an earlier label combination that matches the same keys, or a new one.
@@ -222,9 +182,6 @@ func (a *Anchors[T]) lookUp(k labelTriple) *AnchorEntry[T] {
 	entry := &AnchorEntry[T]{List: make([]Fit[T], len(found))}
 	for i, x := range found {
 		entry.List[i] = Fit[T]{x.plan.plan, x.order, x.of}
-	}
-	if a.shared == nil {
-		a.shared = map[matchedKeys]*AnchorEntry[T]{}
 	}
 	a.shared[keys] = entry
 	a.kept += len(found)
