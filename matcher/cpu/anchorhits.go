@@ -67,8 +67,6 @@ type anchorHits struct {
 	batch uint64 // Backend.phase of the list
 	list  []anchorHit
 	end   []uint32 // by net edge: the end of its hits in list
-	fits  [prefetchedHits]*matcher.AnchorEntry[anchorOrder]
-	read  uint64 // sum of the prefetched values, so that the compiler keeps the loads
 }
 
 type anchorHit struct {
@@ -103,44 +101,19 @@ func (b *Backend) anchorHits() *anchorHits {
 	if cap(hits.list) > maxStarts {
 		hits.list = nil
 	}
-	for nets := b.delta.Net; len(nets) > 0; {
-		n := min(prefetchedHits, len(nets))
-		b.prefetchHits(nets[:n])
-		for i := range nets[:n] {
-			b.addHits(&nets[i], hits.fits[i])
-		}
-		nets = nets[n:]
+	for i := range b.delta.Net {
+		b.addHits(&b.delta.Net[i])
 	}
 	return hits
 }
 
-// prefetchHits looks up the entries of net edges, and prefetches them and the bits of their ends: with many patterns,
-// addHits spends most of its time on these loads.
-func (b *Backend) prefetchHits(nets []dyngraph.NetEdge) {
-	hits, view, read := &b.hits, b.g.View(dyngraph.New), uint64(0)
-	bits, words := b.filter.Bits(), b.filter.Words()
-	for i := range nets {
-		n := &nets[i]
-		hits.fits[i] = b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
-		read += bits[int(n.From)*words] + bits[int(n.To)*words]
-	}
-	for _, f := range hits.fits[:len(nets)] {
-		if len(f.List) > 0 {
-			read += uint64(f.List[0].Of.from)
-		}
-	}
-	hits.read += read
-}
-
-// prefetchedHits is the number of net edges for which prefetchHits reads at once.
-const prefetchedHits = 64
-
 // addHits appends the hits of a net edge, of the pattern edges that it fits by its labels.
-func (b *Backend) addHits(n *dyngraph.NetEdge, fit *matcher.AnchorEntry[anchorOrder]) {
-	hits, bits, words := &b.hits, b.filter.Bits(), b.filter.Words()
+func (b *Backend) addHits(n *dyngraph.NetEdge) {
+	hits, bits, words, view := &b.hits, b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
 	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
-	for k := range fit.List {
-		f := &fit.List[k].Of
+	fits := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List
+	for k := range fits {
+		f := &fits[k].Of
 		switch f.how {
 		case byBits:
 			if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
