@@ -35,13 +35,11 @@ type Filter struct {
 	any     *table   // of all vertices, for classes of any label; its row numbers are ids
 	row     []uint32 // row of each vertex in its label's table
 
-	delta      *dyngraph.Delta
-	pending    []pending // bits that the staged batch may change
-	flips      []flip    // bits that it changes
-	changed    []Change
-	todo       []tally
-	triples    triples
-	prefetched uint32 // sum of what was prefetched, so that the compiler keeps the reads
+	delta   *dyngraph.Delta
+	pending []pending // bits that the staged batch may change
+	flips   []flip    // bits that it changes
+	changed []Change
+	triples triples
 }
 
 // class is a requirement with its columns.
@@ -275,9 +273,6 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	}
 	f.count(d, 1)
 	for i := range f.pending {
-		if i%ahead == 0 {
-			f.prefetch(f.pending[i:min(i+ahead, len(f.pending))])
-		}
 		p := &f.pending[i]
 		on := f.satisfied(p.g, p.row, p.w)
 		if on == p.w.has(&f.candidates, p.v) {
