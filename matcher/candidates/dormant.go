@@ -79,7 +79,7 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 		}
 	}
 	for _, g := range order {
-		g.arrange(len(g.columns), f.classes)
+		g.arrange(len(g.columns))
 		if n := counted[g]; n < len(g.columns) {
 			g.countFrom(n, f.g.View(dyngraph.Old))
 		}

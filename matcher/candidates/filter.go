@@ -272,17 +272,17 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 		f.enter(v)
 	}
 	f.count(d, 1)
-	for i := range f.pending {
-		p := &f.pending[i]
-		on := f.satisfied(p.g, p.row, p.w)
-		if on == p.w.has(&f.candidates, p.v) {
+	for _, p := range f.pending {
+		c := &f.classes[p.class]
+		on := c.table.satisfied(p.row, c.asks)
+		if on == f.candidates.has(p.v, &c.test) {
 			continue
 		}
 		if on {
-			f.set(p.v, &f.classes[p.w.class])
-			f.changed = append(f.changed, Change{p.v, p.w.class})
+			f.set(p.v, c)
+			f.changed = append(f.changed, Change{p.v, p.class})
 		}
-		f.flips = append(f.flips, flip{p.v, p.w.class, on})
+		f.flips = append(f.flips, flip{p.v, p.class, on})
 	}
 }
 

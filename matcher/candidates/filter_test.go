@@ -72,7 +72,7 @@ func TestFilterAgainstRecount(t *testing.T) {
 			checkFilter(t, g, f, plans, dyngraph.New, true)
 			dormant += len(f.dormant)
 			for i := range f.classes {
-				if c := &f.classes[i]; len(c.asks) > mostShort && c.fit > 0 {
+				if c := &f.classes[i]; len(c.asks) > 4 && c.fit > 0 {
 					long++
 				}
 			}

@@ -4,10 +4,9 @@ import "motifd/dyngraph"
 
 // pending is a class that a vertex may have begun or ceased to fit.
 type pending struct {
-	g   *table
-	w   *check
-	v   dyngraph.VertexID
-	row uint32
+	class int32
+	v     dyngraph.VertexID
+	row   uint32 // of its table
 }
 
 // count adds the net edges' counts times their sign times by; with by > 0 it notes which bits that may change.
@@ -26,9 +25,8 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 			if by < 0 {
 				continue
 			}
-			some := e.g.thresholds.of(e.column, max(was, is))
-			for k := range some {
-				f.pending = append(f.pending, pending{e.g, &some[k], v, row})
+			for _, class := range e.g.thresholds.of(e.column, max(was, is)) {
+				f.pending = append(f.pending, pending{class, v, row})
 			}
 		}
 	}
