@@ -23,7 +23,6 @@ type suffixes struct {
 	words  []uint32 // head and words
 	staged bool     // some entries may be staged
 	long   bool     // there are too many words to keep
-	marks  [64]uint64
 }
 
 // memoUse tells whether the memo pays: look-ups since it was last judged, words made, words found again, and look-ups

@@ -21,7 +21,6 @@ func (s *Search) findSuffix(d int) bool {
 		if across = s.lists.Of(v, &s2.Back[1-e.BackToS1], s2); len(across.Vertices) == 0 {
 			return true
 		}
-		x.mark(across.Vertices)
 	}
 	if x.long = 3*len(from.Vertices) > longest || len(across.Vertices) > longest; x.long {
 		return true
@@ -77,38 +76,18 @@ func (x *suffixes) keepJoined(e *program.Suffix, v dyngraph.VertexID, toS1, toRo
 	x.words = append(x.words, uint32(v), uint32(toS1), uint32(toRoot))
 }
 
-// mark sets a bit for each vertex of a list, by its id modulo 4096: most other vertices are ruled out by their bit.
-func (x *suffixes) mark(of []dyngraph.VertexID) {
-	x.marks = [64]uint64{}
-	for _, w := range of {
-		x.marks[w/64%64] |= 1 << (w % 64)
-	}
-}
-
-// sifted is how many times as long as the list that was sifted another one is at most that is read, and not looked for
-// in it.
-const sifted = 4
-
-// join appends what a list and the one that was marked have in common.
+// join appends what two lists have in common.
 func (x *suffixes) join(e *program.Suffix, m *neighbors.Intersecter, l, across neighbors.List) {
-	if len(l.Vertices) > sifted*len(across.Vertices) {
-		at, in := m.Of(across.Vertices, l.Vertices)
-		for i, k := range at {
-			x.keepJoined(e, across.Vertices[k], l.Entries[in[i]], across.Entries[k])
-		}
-		return
+	a, b, swapped := l, across, false
+	if len(a.Vertices) > len(b.Vertices) {
+		a, b, swapped = b, a, true
 	}
-	j := 0
-	for i, y := range l.Vertices {
-		if x.marks[y/64%64]>>(y%64)&1 == 0 {
-			continue
-		}
-		if j = neighbors.Seek(across.Vertices, j, y); j == len(across.Vertices) {
-			return
-		}
-		if across.Vertices[j] == y {
-			x.keepJoined(e, y, l.Entries[i], across.Entries[j])
-		}
+	inA, inB := m.Of(a.Vertices, b.Vertices)
+	if swapped {
+		inA, inB = inB, inA
+	}
+	for i, k := range inA {
+		x.keepJoined(e, l.Vertices[k], l.Entries[k], across.Entries[inB[i]])
 	}
 }
 
