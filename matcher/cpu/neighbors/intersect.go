@@ -31,10 +31,8 @@ func (m *Intersecter) Of(a, b []dyngraph.VertexID) (inA, inB []uint32) {
 	inA, inB = m.grow(len(a))
 	n := 0
 	switch {
-	case len(b) >= galloping*len(a):
+	case len(b) >= galloping*len(a) || len(b) < readBlock:
 		n = gallop(a, b, inA, inB)
-	case len(b) < readBlock:
-		n = mergeFew(a, b, inA, inB)
 	default:
 		n = mergeBlocks(a, b, inA, inB)
 	}
@@ -103,26 +101,6 @@ func mergeBlocks(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 
 // isLess is 1 if x is less than w, else 0.
 func isLess(x, w dyngraph.VertexID) int { return int((uint64(x) - uint64(w)) >> 63) }
-
-// mergeFew is mergeBlocks for b shorter than a block.
-func mergeFew(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
-	j := 0
-	for i, w := range a {
-		for j < len(b) && b[j] < w {
-			j++
-		}
-		if j == len(b) {
-			break
-		}
-		inA[n], inB[n] = uint32(i), uint32(j)
-		same := 0
-		if b[j] == w {
-			same = 1
-		}
-		n += same
-	}
-	return n
-}
 
 // Source is a neighbor list, or the range of the graph that it would be built from, as an operand of an intersection.
 type Source struct {

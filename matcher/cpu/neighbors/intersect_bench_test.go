@@ -144,7 +144,7 @@ func benchWays(b *testing.B, pairs [][2][]dyngraph.VertexID, short int) {
 		{"gallop", gallop},
 		{"blocks", func(a, b []dyngraph.VertexID, inA, inB []uint32) int {
 			if len(b) < readBlock {
-				return mergeFew(a, b, inA, inB)
+				return gallop(a, b, inA, inB)
 			}
 			return mergeBlocks(a, b, inA, inB)
 		}},

@@ -58,8 +58,7 @@ func TestMeetingAgainstEveryPair(t *testing.T) {
 				name      string
 				intersect func(a, b []dyngraph.VertexID, inA, inB []uint32) int
 				fits      bool
-			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock},
-				{"mergeFew", mergeFew, true}} {
+			}{{"gallop", gallop, true}, {"mergeBlocks", mergeBlocks, len(b) >= readBlock}} {
 				if way.fits {
 					inA, inB := make([]uint32, len(a)), make([]uint32, len(a))
 					n := way.intersect(a, b, inA, inB)
