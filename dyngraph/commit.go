@@ -67,7 +67,7 @@ func (g *Graph) Abort() {
 		g.dropVertex(id)
 		g.dropKey(id)
 		g.vkey[id] = ""
-		g.setLabel(id, NoLabel)
+		g.vlabel[id] = NoLabel
 		if uint32(id) < s.boundBefore {
 			g.free.add(uint32(id))
 		}
@@ -75,7 +75,7 @@ func (g *Graph) Abort() {
 	g.bound = s.boundBefore
 	for _, r := range s.reused {
 		g.vkey[r.ID] = r.Key
-		g.setLabel(r.ID, r.Label)
+		g.vlabel[r.ID] = r.Label
 	}
 	for _, id := range s.delta.Freed {
 		g.vstate[id] = inBoth
@@ -106,7 +106,7 @@ func (g *Graph) dropVertex(id VertexID) {
 // putVertex enters a vertex under an id that is below the bound, and counts it.
 func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) {
 	g.vkey[id], g.vstate[id] = key, state
-	g.setLabel(id, l)
+	g.vlabel[id] = l
 	g.putKey(id)
 	g.nverts++
 	g.stats.addVertex(l, 1)

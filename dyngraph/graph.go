@@ -45,7 +45,6 @@ type Graph struct {
 	keys   dictionary
 	vkey   []string
 	vlabel []LabelID
-	vlow   []uint8 // see LowLabels
 	vstate []vertexBits
 	bound  uint32 // ids ever given out are below
 	nverts int
@@ -75,7 +74,6 @@ type Graph struct {
 	spares struct {
 		vkey   spare[string]
 		vlabel spare[LabelID]
-		vlow   spare[uint8]
 		vstate spare[vertexBits]
 		edges  spare[edge]
 		order  spare[uint32]
@@ -223,14 +221,6 @@ func (v View) Key(id VertexID) string { return v.g.vkey[id] }
 
 // Label returns the vertex's label. A freed id has it until the id is used again.
 func (v View) Label(id VertexID) LabelID { return v.g.vlabel[id] }
-
-// LowLabels returns the lowest byte of each vertex's label: who looks for one label among very many vertices reads a
-// quarter of the memory so, and the labels of those alone that may have it. It is valid until the next Stage, Commit
-// or Abort.
-func (g *Graph) LowLabels() []uint8 { return g.vlow }
-
-// setLabel gives a vertex its label.
-func (g *Graph) setLabel(id VertexID, l LabelID) { g.vlabel[id], g.vlow[id] = l, uint8(l) }
 
 // LabelName returns a label's name.
 func (v View) LabelName(l LabelID) string { return v.g.labels.names[l] }

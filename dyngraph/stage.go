@@ -200,7 +200,7 @@ func (g *Graph) growVertices() {
 	n := int(g.bound)
 	s, bg := &g.spares, background(g.opt.Background)
 	g.vkey, g.vlabel = s.vkey.grown(bg, g.vkey, n), s.vlabel.grown(bg, g.vlabel, n)
-	g.vstate, g.vlow = s.vstate.grown(bg, g.vstate, n), s.vlow.grown(bg, g.vlow, n)
+	g.vstate = s.vstate.grown(bg, g.vstate, n)
 	g.adj.grow(n)
 }
 

@@ -268,11 +268,6 @@ func checkSettled(t *testing.T, g *Graph, w *twin) {
 			t.Fatalf("triples %v, want %v", got, triples)
 		}
 	}
-	for v, l := range g.vlabel {
-		if g.LowLabels()[v] != uint8(l) {
-			t.Fatalf("the lowest byte of label %d of vertex %d is %d", l, v, g.LowLabels()[v])
-		}
-	}
 	count := map[string]int{}
 	for _, v := range w.verts {
 		count[v.label]++

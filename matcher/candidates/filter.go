@@ -357,9 +357,6 @@ func (f *Filter) Bits() []uint64 { return f.candidates.bits }
 // Words returns the number of words of candidate bits per vertex.
 func (f *Filter) Words() int { return f.candidates.words }
 
-// Labels returns the number of labels that classes ask for.
-func (f *Filter) Labels() int { return len(f.candidates.tags) }
-
 // Vertices returns the bound of the ids that there are candidate bits for.
 func (f *Filter) Vertices() int { return len(f.candidates.bits) / max(1, f.candidates.words) }
 

@@ -36,7 +36,6 @@ func TestListsOfOneLabelAmongMany(t *testing.T) {
 			}
 		}
 		x.prepare(manyLeaves(leaves...))
-		require.GreaterOrEqual(t, x.b.filter.Labels(), 12)
 		var c neighbors.Lists
 		c.Attach(x.g, x.b.filter, &x.b.neighbors)
 		view, found := x.g.View(dyngraph.New), 0

@@ -43,7 +43,6 @@ func TestSharedLists(t *testing.T) {
 		p := newPowerLaw(rng.Uint64(), 300, 3000, 5, 400)
 		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 		x.b.neighbors.Options.ListEntries = 200 + rng.IntN(20_000)
-		x.b.neighbors.Options.ByLabel = rng.IntN(2) == 0
 		for batch := range slices.Chunk(p.stream, 100) {
 			done := x.stage(batch)
 			// Lists are those of vertices that the earlier step may be mapped to.

@@ -12,7 +12,6 @@ import (
 type Options struct {
 	ListEntries   int    // bounds the entries that are cached
 	EpochAdvances uint64 // how often epochs are advanced before they start over
-	ByLabel       bool   // neighbors' labels are always looked at first
 }
 
 // Cache holds what the workers of a backend have found in the graph.

@@ -4,64 +4,23 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
-	"motifd/matcher"
 	"motifd/matcher/candidates"
 	"motifd/matcher/cpu/program"
 )
 
-// manyLabels is the number of pattern labels from which on most neighbors have another label than the one wanted. Then
-// their labels, which take less memory than candidate bits, are looked at first.
-const manyLabels = 12
-
 // read fills the list with what passes the test of a step in a range.
 func (l *List) read(c *Lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
 	*l = List{Vertices: l.Vertices[:0], Entries: l.Entries[:0]}
-	byLabel := (c.labels >= manyLabels || c.options.ByLabel) && b.NeighborLabel != matcher.AnyLabel
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-		switch {
-		case byLabel:
-			l.addLabelled(c, nbrs, ents, b, st)
-		case len(st.OrTests) > 0:
-			for i := range nbrs {
-				l.addIf(c, nbrs[i], ents[i], st)
-			}
-		default:
+		if len(st.OrTests) == 0 {
 			l.add(nbrs, ents, c.bits, c.words, st.Test)
+			continue
+		}
+		for i := range nbrs {
+			l.addIf(c, nbrs[i], ents[i], st)
 		}
 	}
-}
-
-// labelsAtOnce is the number of neighbors whose labels are looked at in one loop.
-const labelsAtOnce = 64
-
-// addLabelled adds what passes where few neighbors have the wanted label. These are found first, in a branch-free loop
-// over the lowest bytes of the labels; the candidate bits decide.
-func (l *List) addLabelled(c *Lists, nbrs []dyngraph.VertexID, ents []dyngraph.Entry, b *program.BackEdge,
-	st *program.Step) {
-	var some [labelsAtOnce]uint8
-	low := c.g.LowLabels()
-	for from := 0; from < len(nbrs); from += labelsAtOnce {
-		part := nbrs[from:min(from+labelsAtOnce, len(nbrs))]
-		for _, i := range some[:labelled(&some, part, low, uint8(b.NeighborLabel))] {
-			l.addIf(c, part[i], ents[from+int(i)], st)
-		}
-	}
-}
-
-// labelled finds which of at most labelsAtOnce vertices have a label, by its lowest byte, and returns how many.
-//
-// labelled finds the indexes of at most labelsAtOnce vertices whose label has a lowest byte, and returns how many.
-//
-//go:noinline
-func labelled(some *[labelsAtOnce]uint8, of []dyngraph.VertexID, low []uint8, label uint8) (n int) {
-	for i, w := range of {
-		some[n&(labelsAtOnce-1)] = uint8(i)
-		if low[w] == label {
-			n++
-		}
-	}
-	return n
 }
 
 // addIf adds a neighbour if it passes.

@@ -51,7 +51,6 @@ type Lists struct {
 	g       *dyngraph.Graph
 	bits    []uint64
 	words   int
-	labels  int // number of vertex labels in patterns
 	epochs  *epochs
 	options *Options
 	shared  *sharedLists
@@ -71,7 +70,7 @@ const (
 
 // Attach makes the worker read the graph, the candidate bits and the cache as they are now.
 func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
-	c.g, c.bits, c.words, c.labels, c.epochs = g, f.Bits(), f.Words(), f.Labels(), &of.epochs
+	c.g, c.bits, c.words, c.epochs = g, f.Bits(), f.Words(), &of.epochs
 	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
 	if c.table == nil {
 		c.renew()
