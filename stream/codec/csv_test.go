@@ -112,8 +112,8 @@ func TestCSVHeaders(t *testing.T) {
 		{"src,dst", "a,b", "a>b", ""},
 		{"dst,src", "a,b", "b>a", ""},
 		{"src,dest", "a,b", "", `the mapping names a column "dst", but the header has "src,dest"; did you mean ` +
-			`"dest"?`},
-		{"x,y", "a,b", "", `the mapping names a column "src", but the header has "x,y"`},
+			`"dest"? A constant is written 'dst'`},
+		{"x,y", "a,b", "", `the mapping names a column "src", but the header has "x,y"; a constant is written 'src'`},
 		{"src,dst,src", "a,b,c", "", `the header has two columns "src", #1 and #3; name the one that is meant by ` +
 			`its number`},
 		{"\"src,dst", "a,b", "", `the header row "\"src,dst" cannot be read`},

@@ -80,9 +80,10 @@ func (m *Mapping) layout(names []string) *layout {
 				at = i
 			}
 			if at < 0 && l.err == nil {
-				more := ""
+				quoted := "'" + strings.ReplaceAll(c.text, "'", "''") + "'"
+				more := "; a constant is written " + quoted
 				if n := nearest(c.text, names); n != "" {
-					more = fmt.Sprintf("; did you mean %q?", n)
+					more = fmt.Sprintf("; did you mean %q? A constant is written %s", n, quoted)
 				}
 				l.err = refuse(
 					ReasonHeader,
