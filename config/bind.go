@@ -55,7 +55,11 @@ func bindFile(c *Config, file string, text []byte) Errors {
 	if err != nil {
 		var at yaml.Error
 		if errors.As(err, &at) {
-			return Errors{&Error{Where: b.position(at.GetToken()), Msg: at.GetMessage()}}
+			msg := at.GetMessage()
+			if strings.Contains(msg, "'\t'") {
+				msg += "; indent with spaces, not with tabs"
+			}
+			return Errors{&Error{Where: b.position(at.GetToken()), Msg: msg}}
 		}
 		return Errors{&Error{Where: file, Msg: err.Error()}}
 	}

@@ -3,9 +3,12 @@ package config
 import (
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"motifd/stream/file"
 	"motifd/stream/kafka/publish"
 )
 
@@ -93,6 +96,15 @@ func (v *validator) fileOutput(f *FileOutput) {
 		names = append([]pathName{{"input.file.path", in.Path}}, names...)
 	}
 	v.distinct("file", names)
+	// A checkpoint keeps the names of its outputs, so a mistake here has to be told before one is made.
+	for _, n := range names {
+		if n.path == "input.file.path" || n.name == "" || n.name == file.None || n.name == "-" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(n.name)); err != nil || !info.IsDir() {
+			v.fail(n.path, "is %s: %s is not a directory; create it first", n.name, filepath.Dir(n.name))
+		}
+	}
 }
 
 type pathName struct{ path, name string }
