@@ -328,7 +328,11 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 		return fmt.Errorf("%s: the rest of the file could not be read; the deltas are of what is before it", r.lost)
 	}
 	if r.sum.Refused > 0 && r.sum.Updates == 0 {
-		return fmt.Errorf("every record was refused (%d); the warnings say why", r.sum.Refused)
+		why := "the warnings say why"
+		if c.DeadLetter != "" {
+			why = c.DeadLetter + " says why"
+		}
+		return fmt.Errorf("every record was refused (%d); %s", r.sum.Refused, why)
 	}
 	return nil
 }

@@ -269,6 +269,7 @@ func TestReplayTellsWhenInputIsLost(t *testing.T) {
 	wrong := filepath.Join(dir, "wrong.csv")
 	require.NoError(t, os.WriteFile(wrong, []byte("x,y\n1,2\n3,4\n"), 0o644))
 
+	dead := filepath.Join(dir, "dead.jsonl")
 	for _, c := range []struct {
 		args []string
 		says string
@@ -277,7 +278,8 @@ func TestReplayTellsWhenInputIsLost(t *testing.T) {
 		{[]string{"--updates", cut, "--on-damage", "skip"}, "the rest of the file could not be read"},
 		{[]string{"--updates", whole, "--graph", cut}, cut + " is damaged or truncated"},
 		{[]string{"--updates", whole, "--max-expansion", "2"}, "expand to more than 2 times"},
-		{[]string{"--updates", wrong, "--csv", "from=a,to=b"}, "every record was refused"},
+		{[]string{"--updates", wrong, "--csv", "from=a,to=b"}, "every record was refused (2); the warnings say why"},
+		{[]string{"--updates", wrong, "--csv", "from=a,to=b", "--dead-letter", dead}, "(2); " + dead + " says why"},
 		{[]string{"--updates", cut, "--batch", "0"}, "at least 1"},
 	} {
 		out, err := exec.Command(binary, append([]string{"replay", "--query", query, "--out", "none"}, c.args...)...).

@@ -41,9 +41,22 @@ func TestEmptyFlag(t *testing.T) {
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig + "admin: {listen: " +
 		strconv.Quote(taken.Addr().String()) + "}\n", "in.jsonl": ""})
 	succeed(t, dir, "run", "-c", "motifd.yaml", "--listen=")
-	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml").stderr, "address already in use")
+	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml").stderr,
+		"address already in use; another motifd may be running")
 	require.Contains(t, motifd(t, dir, "run", "-c", "motifd.yaml", "--checkpoint=", "--listen=").stderr,
 		"checkpoint.dir: is missing")
+}
+
+// TestNoQueryIsTold holds that a daemon without a query says that it reports nothing, and one with a query does not.
+func TestNoQueryIsTold(t *testing.T) {
+	t.Parallel()
+	none, _, _ := strings.Cut(fileConfig, "queries:")
+	for text, told := range map[string]bool{none: true, fileConfig: false} {
+		dir := write(t, map[string]string{"motifd.yaml": text, "in.jsonl": ""})
+		r := motifd(t, dir, "run", "-c", "motifd.yaml", "--set", "admin.listen=")
+		require.Equal(t, 0, r.code, r.stderr)
+		require.Equal(t, told, strings.Contains(r.stderr, "there is no query"), r.stderr)
+	}
 }
 
 // TestRunOnFiles runs the daemon to the end of a file, again with nothing new, and again with more: it carries on, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -267,6 +268,11 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 	opt.Control = s.cfg.Control()
 	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {
 		changes := startup(stored, queries)
+		registered := func(q matcher.QueryState) bool { return !q.Removed && q.Query.Origin != "config" }
+		if len(queries) == 0 && !slices.ContainsFunc(stored, registered) {
+			s.log.Warn().Msg("there is no query, so nothing is reported: set queries or queries_dir, or use motifd " +
+				"query add")
+		}
 		return changes, newNames(changes)
 	}
 	p, err := stream.NewPipeline(opt)

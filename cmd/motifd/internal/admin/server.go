@@ -14,6 +14,7 @@ import (
 	"net/http/pprof"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -63,6 +64,9 @@ func Open(cfg config.Admin, d Daemon, metrics prometheus.Gatherer, log zerolog.L
 	open := func(a *Server, what string) error {
 		l, err := net.Listen("tcp", a.listen)
 		if err != nil {
+			if errors.Is(err, syscall.EADDRINUSE) {
+				err = fmt.Errorf("%w; another motifd may be running: stop it, or choose another address", err)
+			}
 			return fmt.Errorf("%s: %w", a.field, err)
 		}
 		a.listener = l
