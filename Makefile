@@ -36,7 +36,8 @@ test: ## run all tests that need nothing but this repository
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
 SEQUENTIAL = cmd/motifd/internal/benchcase cmd/motifd/internal/payments config dyngraph kernels \
-	matcher/candidates matcher/pattern matcher/plan matcher/reference matcher/cpu/count matcher/cpu/ivm matcher/cpu/program matcher/cpu/rowsort
+	matcher/internal/candidates matcher/pattern matcher/plan matcher/reference matcher/cpu/internal/count \
+	matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/internal/rowsort
 
 # A program under the race detector waits for a second before it ends unless told otherwise; tests start some hundred.
 .PHONY: race
@@ -181,7 +182,7 @@ test-gpu-sanitizers: ## run the kernels in the warp emulator with TSan and MSan
 gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.sh
 	mkdir -p gpu-bundle && rm -f gpu-bundle/motifd-cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
-	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/mirror.test ./matcher/cuda/mirror
+	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/mirror.test ./matcher/cuda/internal/mirror
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
 	$(CUDA_ENV) && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/

@@ -9,8 +9,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/candidates"
 	"motifd/matcher/cpu"
+	"motifd/matcher/internal/candidates"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"

@@ -8,7 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/stream/encode"
+	"motifd/stream/internal/encode"
 )
 
 // recordCost estimates the memory of an encoded record.

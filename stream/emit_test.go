@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
-	"motifd/stream/encode"
+	"motifd/stream/internal/encode"
 )
 
 // TestEmitEndsWithItsContext: a flood whose records find room at once, or are dropped, has to end all the same.

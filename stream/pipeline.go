@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"motifd/matcher"
-	"motifd/stream/encode"
+	"motifd/stream/internal/encode"
 )
 
 // Pipeline is the goroutines around the engine:

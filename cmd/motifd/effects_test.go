@@ -17,7 +17,7 @@ import (
 // mayWork reports whether a package below dyngraph or matcher may start goroutines: those of the backends' pools. The
 // GPU backend has several threads read a batch.
 func mayWork(pkg string) bool {
-	return pkg == "matcher/cpu" || pkg == "matcher/cpu/work" || pkg == "matcher/cuda" ||
+	return pkg == "matcher/cpu" || pkg == "matcher/cpu/internal/work" || pkg == "matcher/cuda" ||
 		strings.HasPrefix(pkg, "matcher/cuda/")
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"motifd/dyngraph"
-	"motifd/matcher/cpu/program"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/work"
 )
 
 // aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to

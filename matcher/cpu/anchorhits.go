@@ -3,7 +3,7 @@ package cpu
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/program"
 )
 
 // anchorOrder is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have. The

@@ -6,7 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/program"
 )
 
 // start is one oriented pattern edge of a request that a net edge fits.

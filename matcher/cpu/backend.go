@@ -9,15 +9,15 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/candidates"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/count"
-	"motifd/matcher/cpu/ivm"
-	"motifd/matcher/cpu/labeladj"
-	"motifd/matcher/cpu/neighbors"
-	"motifd/matcher/cpu/program"
-	"motifd/matcher/cpu/rowsort"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/ivm"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/rowsort"
 )
 
 // Options configure a Backend.

@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"motifd/matcher"
-	"motifd/matcher/candidates"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/candidates"
 )
 
 // canons are the canonical orders of a plan that were asked for: the static one, then by anchored order.

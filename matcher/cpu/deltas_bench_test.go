@@ -12,8 +12,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/internal/rowsort"
 	"motifd/stream/tempfile"
 )
 

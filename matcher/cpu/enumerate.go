@@ -9,10 +9,10 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/labeladj"
-	"motifd/matcher/cpu/rowsort"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/rowsort"
 )
 
 // rootChunk is the number of first vertices that a worker takes at a time when it enumerates a graph.

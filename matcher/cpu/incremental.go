@@ -7,7 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/program"
 )
 
 // Search implements matcher.Backend. Counts and existence need no order and are searched request by request; rows are

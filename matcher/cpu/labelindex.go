@@ -3,9 +3,9 @@ package cpu
 import (
 	"slices"
 
-	"motifd/matcher/cpu/count"
-	"motifd/matcher/cpu/labeladj"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/cpu/internal/work"
 )
 
 // labelIndex returns the index by label of the graph with the staged batch. It makes the index if there is none, or

@@ -10,7 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/neighbors"
+	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/matchertest"
 	"motifd/stream/tempfile"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/rowsort"
 )
 
 // mergeTask is a range of the rows of a group that is merged from runs. Several workers merge ranges of one group at

@@ -9,8 +9,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/count"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"

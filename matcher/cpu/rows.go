@@ -8,8 +8,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/internal/rowsort"
 )
 
 // group is the result of one (anchor, request), on its way from the workers to the emitter.

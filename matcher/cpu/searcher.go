@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/count"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/work"
 )
 
 // searcher is what one worker searches and counts with.

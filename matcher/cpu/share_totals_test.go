@@ -10,7 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/work"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"

@@ -11,8 +11,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/neighbors"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/matchertest"
 	"motifd/stream/tempfile"
 )

@@ -10,7 +10,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/count"
+	"motifd/matcher/cpu/internal/count"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"

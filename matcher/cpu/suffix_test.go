@@ -8,7 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
+	"motifd/matcher/cpu/internal/backtrack"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/stream/tempfile"

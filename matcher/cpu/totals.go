@@ -7,10 +7,10 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/count"
-	"motifd/matcher/cpu/ivm"
-	"motifd/matcher/cpu/labeladj"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/ivm"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/cpu/internal/work"
 )
 
 // totals answers the requests of one Search that want a count or a witness, one after the other. What is found for one

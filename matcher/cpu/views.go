@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/ivm"
+	"motifd/matcher/cpu/internal/ivm"
 )
 
 // groupNetEdges groups the net edges of the staged batch by label triple, once.

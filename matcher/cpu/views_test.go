@@ -12,8 +12,8 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/ivm"
-	"motifd/matcher/cpu/program"
+	"motifd/matcher/cpu/internal/ivm"
+	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"

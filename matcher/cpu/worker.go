@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/backtrack"
-	"motifd/matcher/cpu/rowsort"
-	"motifd/matcher/cpu/work"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/rowsort"
 )
 
 // worker searches chunks of anchors and parts of groups.

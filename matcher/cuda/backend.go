@@ -10,11 +10,11 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/candidates"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda/device"
-	"motifd/matcher/cuda/mirror"
+	"motifd/matcher/cuda/internal/mirror"
 	"motifd/matcher/cuda/placement"
+	"motifd/matcher/internal/candidates"
 )
 
 // Options configure a Backend.

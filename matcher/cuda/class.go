@@ -7,7 +7,7 @@ import (
 
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/candidates"
+	"motifd/matcher/internal/candidates"
 )
 
 // representatives returns the anchored orders of a plan to search. With apart these are all orders. Without it, they

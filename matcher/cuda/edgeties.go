@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/rowsort"
 )
 
 // edgeTieBreak sorts rows with the same vertices by the identities of their edges (DESIGN S7), which the device does

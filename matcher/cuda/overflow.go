@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"motifd/matcher"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/rowsort"
 )
 
 // overflow holds the rows of a wave that exceeds the device's memory for rows. The wave arrives in sorted parts;

@@ -12,7 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/rowsort"
 	"motifd/matcher/matchertest"
 	"motifd/stream/tempfile"
 )

@@ -9,8 +9,8 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/candidates"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/rowsort"
 )
 
 // compiled has the programs of one plan, as indexes into table.programs.

@@ -13,7 +13,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
-	"motifd/matcher/cpu/rowsort"
+	"motifd/matcher/internal/rowsort"
 )
 
 // rooted returns a matching order for a whole graph that begins at the first vertex of the pattern. The canonical order

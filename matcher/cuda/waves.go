@@ -7,8 +7,8 @@ import (
 	"iter"
 
 	"motifd/kernels"
-	"motifd/matcher/cpu/rowsort"
 	"motifd/matcher/cuda/device"
+	"motifd/matcher/internal/rowsort"
 )
 
 // waves searches anchors in waves. A wave is a number of anchors whose rows are expected to fit into the device's

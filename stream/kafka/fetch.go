@@ -12,8 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
 
-	"motifd/stream/kafka/recordbatch"
-	"motifd/stream/kafka/wire"
+	"motifd/stream/kafka/internal/recordbatch"
+	"motifd/stream/kafka/internal/wire"
 )
 
 // MaxResponse bounds the size of a fetch response, against a peer that is no Kafka broker. A broker answers with one

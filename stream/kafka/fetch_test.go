@@ -1,7 +1,7 @@
 package kafka
 
 import (
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"

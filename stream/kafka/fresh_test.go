@@ -10,7 +10,7 @@ import (
 
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestConnectionsAskAnew holds that each new connection of a client takes the certificates and the password that there

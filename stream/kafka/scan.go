@@ -8,7 +8,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // Scan calls f with the records of a partition in [from, to) that the isolation level shows. A record is borrowed;

@@ -15,7 +15,7 @@ import (
 
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/publish"
 	"motifd/stream/kafka/source"
 )

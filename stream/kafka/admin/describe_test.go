@@ -7,7 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestDescribeTopicsDeletedMeanwhile: a topic that is deleted after its partitions were told, and before its settings

@@ -10,7 +10,7 @@ import (
 
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 func TestEnsureTopics(t *testing.T) {

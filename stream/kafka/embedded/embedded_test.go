@@ -13,7 +13,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/publish"
 	"motifd/stream/kafka/source"
 )

@@ -15,8 +15,8 @@ import (
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // killed is what a log leaves on disk that is killed now: a copy of its directory, whose name is no pattern of names.

@@ -12,7 +12,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/brokertest"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // BenchmarkOutputs publishes batches to a real broker, with transactions and without, in turn: other work on the

@@ -8,7 +8,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestPlainSinkErrorCodes: each code, once to the produce calls of a sink without transactions. Every record is there,

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/streamtest"
 )
 

@@ -16,7 +16,7 @@ import (
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/streamtest"
 )
 

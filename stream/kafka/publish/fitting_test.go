@@ -14,7 +14,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // fittings is what has to hold, with transactions and without, when an output and a checkpoint do not fit together,

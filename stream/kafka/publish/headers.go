@@ -6,7 +6,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // headers appends the headers of a record of the main output to dst. The values point into scratch, which is

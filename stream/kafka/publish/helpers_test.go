@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/source"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // publisher is what both sinks are made of: their topics, and what is on its way to them. Records gather in one record

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"motifd/stream"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // pendingBatch is a record batch on its way to a partition.

@@ -14,7 +14,7 @@ import (
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/source"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // Sink publishes to Kafka topics without transactions: at least once, with a stable (stream, batch, index) in the

@@ -11,7 +11,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestTransactionsTurnedOff: a sink without transactions goes on where one with transactions ended in the middle of a

@@ -10,7 +10,7 @@ import (
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/source"
 )
 

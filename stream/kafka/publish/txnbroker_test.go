@@ -18,7 +18,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/brokertest"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // brokerDies: the broker is killed in the middle of transactions and comes back; the sink waits for it and goes on.

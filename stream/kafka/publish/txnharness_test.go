@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // API keys of the protocol that a transactional sink's fate depends on.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // txnOutput creates the topics of an output.

@@ -11,7 +11,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // Open implements stream.Sink. It checks first that output and checkpoint belong together, so that a daemon that was

@@ -3,7 +3,7 @@ package publish
 import (
 	"context"
 
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // produce appends record batches, each to another partition, which add has added. They are stamped in place with the

@@ -10,7 +10,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // publishPosition is the first (batch, index) that is not published yet.

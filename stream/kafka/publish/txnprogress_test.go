@@ -11,8 +11,8 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/kafkatest"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 func FuzzProgress(f *testing.F) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // childState is what a process of TestPublisherProcess leaves to the next one, as a checkpoint would.

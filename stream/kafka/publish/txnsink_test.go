@@ -22,7 +22,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // progressOf returns what the progress topic says last of an output.

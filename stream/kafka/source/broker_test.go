@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"motifd/stream/kafka/brokertest"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestBroker runs everything of sources that has to hold on Apache Kafka, over one broker.

@@ -10,7 +10,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestSourceErrorCodes: each code that a broker can answer with, once to each call that a source makes. Whether the

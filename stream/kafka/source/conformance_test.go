@@ -6,7 +6,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/streamtest"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // epochKeeper is a checkpoint's memory of leader epochs.

@@ -17,8 +17,8 @@ import (
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
-	"motifd/stream/kafka/kafkatest"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // Offsets of fields in the header of a record batch, and its size.

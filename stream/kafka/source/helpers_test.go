@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"motifd/stream"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

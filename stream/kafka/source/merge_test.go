@@ -22,7 +22,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // newRand returns a generator whose seed the log tells.

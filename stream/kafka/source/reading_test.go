@@ -15,8 +15,8 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/kafkatest"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // readings is what has to hold for a source on the embedded log and on a real broker.

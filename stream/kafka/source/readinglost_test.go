@@ -12,7 +12,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // quick makes a source that notices added partitions soon.

@@ -14,7 +14,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/recordbatch"
+	"motifd/stream/kafka/internal/recordbatch"
 )
 
 // Source reads the records of a topic's partitions. Each partition has a goroutine and a connection. The goroutine

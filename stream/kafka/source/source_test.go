@@ -18,7 +18,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/publish"
 )
 

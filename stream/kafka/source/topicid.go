@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/metadata"
 
 	"motifd/stream/kafka"
-	"motifd/stream/kafka/wire"
+	"motifd/stream/kafka/internal/wire"
 )
 
 // topicIDVersion is the first version of the metadata protocol with the ids of topics (KIP-516, Kafka 2.8). kafka-go

@@ -13,7 +13,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/brokertest"
-	"motifd/stream/kafka/kafkatest"
+	"motifd/stream/kafka/internal/kafkatest"
 )
 
 // TestBrokerUncleanElection: of two replicas the one that has all records dies, and the one that was dead meanwhile

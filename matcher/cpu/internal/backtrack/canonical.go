@@ -1,0 +1,481 @@
+package backtrack
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/rowsort"
+)
+
+// CanonicalSearch finds the first rows, in canonical order, of one anchor or of a view, and looks at no others. It
+// maps vertices along a program.CanonicalOrder with ascending candidates; when all are mapped, it maps edges in
+// pattern order, ascending by identity.
+//
+// The order cannot be chosen so that dead ends show early. So where a step yields nothing, the search goes back to the
+// last step that contributed to that, not to the one before (conflict-directed backjumping; Prosser, 1993):
+// independent branches of the pattern do not multiply.
+type CanonicalSearch struct {
+	search *Search // holds the admission, the images and the step count
+	out    *rowsort.Sorter
+	o      *program.CanonicalOrder
+	most   uint64 // steps after which the search is given up
+	left   uint64 // rows still wanted from the order at hand
+	rows   uint64 // found along the order at hand
+	// done ends the search along an order, Over the whole search.
+	done, Over bool
+
+	frames  []canonFrame
+	domains [][]dyngraph.VertexID // by vertex: what a path passes
+	options [][]uint32            // by pattern edge: data edges, ascending by identity
+	upper   []int
+	// known caches adjacencies: the steps of one pattern often read the same ones.
+	known map[adjacencyKey][]dyngraph.VertexID
+	held  int // vertices in known
+}
+
+// canonFrame holds the candidates of a step, and the images that they depend on.
+type canonFrame struct {
+	valid bool
+	key   [matcher.MaxVertices]dyngraph.VertexID
+	found []dyngraph.VertexID
+	room  []dyngraph.VertexID
+}
+
+// adjacencyKey determines a filtered adjacency.
+type adjacencyKey struct {
+	of     dyngraph.VertexID
+	label  dyngraph.LabelID
+	dir    dyngraph.Dir
+	either bool
+	test   candidates.Test
+}
+
+// mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
+const mostKnown = 4 << 20
+
+// FromAnchor finds the first rows of one matching order: at most `most`. The anchor is net edge n, whose order in its
+// batch is i.
+func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
+	se := c.search
+	se.Sign, se.Anchor = n.Sign, i
+	c.begin(o, most)
+	if label := o.Plan.EdgeLabels[o.Anchor]; label != matcher.AnyLabel && label != n.Label {
+		return
+	}
+	first, second := &o.Steps[0], &o.Steps[1]
+	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) {
+		return
+	}
+	se.bind(0, n.From)
+	se.edges[o.Anchor] = uint32(n.Edge)
+	if c.step() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
+		if c.bind(1, n.To) {
+			c.extend(2)
+		}
+	}
+}
+
+// FromRoots finds the first rows of a view: at most `most`.
+func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Which, most uint64) {
+	se := c.search
+	se.Sign, se.Which = 0, which
+	c.begin(o, most)
+	view := se.graph.View(which)
+	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.graph.IDBound()) && c.step() && !c.done; v++ {
+		if view.HasVertex(v) && se.Passes(o.Steps[0].Step, v) {
+			se.bind(0, v)
+			c.extend(1)
+		}
+	}
+}
+
+func (c *CanonicalSearch) begin(o *program.CanonicalOrder, most uint64) {
+	c.o, c.left, c.rows, c.done = o, most, 0, false
+	c.search.order, c.search.edges = o.Order, c.search.row[len(o.Plan.Query.Vertices):]
+	c.frames = grown(c.frames, len(o.Steps))
+	for i := range c.frames {
+		c.frames[i].valid = false
+	}
+	c.domains, c.options = grown(c.domains, len(o.Steps)), grown(c.options, len(o.Parallel))
+}
+
+func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:max(n, len(s))] }
+
+// step counts a step; false ends the search.
+func (c *CanonicalSearch) step() bool { return c.stepBy(1) }
+
+func (c *CanonicalSearch) stepBy(n int) bool {
+	if !c.search.StepBy(n) || c.search.Steps > c.most {
+		c.done, c.Over = true, true
+	}
+	return !c.done
+}
+
+// extend maps step d and all after it. If no row comes of that, it returns the earlier steps that are the reason: as
+// long as their images stay, none will.
+func (c *CanonicalSearch) extend(d int) (reason uint32) {
+	if d == len(c.o.Steps) {
+		c.mapEdge(0)
+		return 0
+	}
+	st, se := &c.o.Steps[d], c.search
+	all, ok := c.candidates(d, st)
+	if !ok {
+		return 0
+	}
+	reason = st.DependsOn
+	if len(all) < st.Alike {
+		return reason
+	}
+	from, to, cut := c.bounds(d, st, all)
+	reason |= cut
+	for i := from; i < to; i++ {
+		if !c.step() {
+			return 0
+		}
+		w := all[i]
+		if k := se.Conflict(st.Step, w); k >= 0 {
+			reason |= 1 << k
+			continue
+		}
+		if !c.bind(d, w) {
+			return 0
+		}
+		rows := c.rows
+		why := c.extend(d + 1)
+		switch {
+		case c.done:
+			return 0
+		case c.rows > rows:
+		case why>>d&1 == 0:
+			return why
+		default:
+			reason |= why &^ (1 << d)
+		}
+	}
+	return reason
+}
+
+// bounds returns which of a step's candidates symmetry leaves, by their places, and the earlier steps by whose images
+// it takes others.
+func (c *CanonicalSearch) bounds(d int, st *program.CanonicalStep, all []dyngraph.VertexID) (from, to int, cut uint32) {
+	to = len(all)
+	var low, high uint32
+	for _, l := range st.Less {
+		if l.Greater {
+			if at := neighbors.Seek(all, 0, c.search.Images[l.Step]+1); at > from {
+				from, low = at, 1<<l.Step
+			}
+		} else if at := neighbors.Seek(all, 0, c.search.Images[l.Step]); at < to {
+			to, high = at, 1<<l.Step
+		}
+	}
+	if len(st.Larger) == 0 {
+		return from, to, low | high
+	}
+	// Those that must be larger come later: each takes a place behind this one's, and before what bounds it.
+	c.upper = c.upper[:0]
+	var by uint32
+	for _, k := range st.Larger {
+		most := len(all)
+		for _, l := range c.o.Steps[k].Less {
+			if l.Greater || l.Step >= d {
+				continue
+			}
+			if at := neighbors.Seek(all, 0, c.search.Images[l.Step]); at < most {
+				most = at
+				by |= 1 << l.Step
+			}
+		}
+		c.upper = append(c.upper, most)
+	}
+	slices.Sort(c.upper)
+	last := len(all)
+	for _, u := range slices.Backward(c.upper) {
+		last = min(last, u) - 1
+	}
+	if last < to {
+		to, high = max(last, 0), by
+	}
+	return from, to, low | high
+}
+
+// candidates returns the vertices that step d may be mapped to, as far as the edges to earlier steps go, ascending;
+// false ends the search.
+func (c *CanonicalSearch) candidates(d int, st *program.CanonicalStep) ([]dyngraph.VertexID, bool) {
+	f, m := &c.frames[d], &c.search.Images
+	same := f.valid
+	for i, k := range st.Dependencies {
+		same = same && f.key[i] == m[k]
+		f.key[i] = m[k]
+	}
+	if same {
+		return f.found, true
+	}
+	f.valid = false
+	if st.Path != nil {
+		f.room = c.followPath(st, f.room[:0])
+		f.found = f.room
+	} else {
+		best, least := 0, 0
+		for k := range st.Back {
+			if n := c.search.degree(&st.Back[k]); k == 0 || n < least {
+				best, least = k, n
+			}
+		}
+		b := &st.Back[best]
+		f.found = c.neighbors(m[b.Step], b, st.Test)
+		if len(st.Back) > 1 || st.OnPath {
+			kept := f.room[:0]
+			for _, w := range f.found {
+				if !c.step() {
+					break
+				}
+				if !st.OnPath || contains(c.domains[st.Vertex], w) {
+					if c.isJoined(st, w, best) {
+						kept = append(kept, w)
+					}
+				}
+			}
+			f.found, f.room = kept, kept
+		}
+	}
+	f.valid = !c.done
+	return f.found, !c.done
+}
+
+func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
+	_, found := slices.BinarySearch(s, w)
+	return found
+}
+
+// followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains
+// what it comes by.
+func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
+	from := []dyngraph.VertexID{c.search.Images[st.PathFrom]}
+	for i := range st.Path {
+		h, to := &st.Path[i], ends
+		last := i+1 == len(st.Path)
+		if !last {
+			to = c.domains[h.Vertex][:0]
+		}
+		for _, v := range from {
+			if to = append(to, c.neighbors(v, &h.BackEdge, h.Test)...); c.done {
+				return to
+			}
+		}
+		if len(from) > 1 {
+			slices.Sort(to)
+			to = slices.Compact(to)
+		}
+		if !last {
+			c.domains[h.Vertex] = to
+		}
+		from = to
+	}
+	return from
+}
+
+// neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
+func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
+	test candidates.Test) []dyngraph.VertexID {
+	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test}
+	if found, ok := c.known[key]; ok {
+		return found
+	}
+	se := c.search
+	var found []dyngraph.VertexID
+	sorted := true
+	for _, dir := range b.Dirs() {
+		r := se.rangeOf(v, dir, b.Label)
+		if !c.stepBy(r.AtMost()) {
+			return nil
+		}
+		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+			for i, w := range nbrs {
+				if test.Of(se.BitsOf(w)) && (se.AdmitsEdge(ents[i])) {
+					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
+					found = append(found, w)
+				}
+			}
+		}
+	}
+	if !sorted {
+		slices.Sort(found)
+		found = slices.Compact(found)
+	}
+	if c.held += len(found) + 1; c.held > mostKnown {
+		c.known, c.held = nil, len(found)+1
+	}
+	if c.known == nil {
+		c.known = map[adjacencyKey][]dyngraph.VertexID{}
+	}
+	c.known[key] = found
+	return found
+}
+
+// rangeOf returns the adjacency of a vertex in one direction, of one edge label or of any.
+func (s *Search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
+	if label == matcher.AnyLabel {
+		return s.graph.RangeAll(v, dir)
+	}
+	return s.graph.Range(v, dir, label)
+}
+
+// isJoined reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
+// demands. Back edge known is known to have one.
+func (c *CanonicalSearch) isJoined(st *program.CanonicalStep, w dyngraph.VertexID, known int) bool {
+	for i := range st.Groups {
+		p := &st.Groups[i]
+		if len(p.Backs) == 1 && c.o.Parallel[st.Back[p.Backs[0]].Edge] == nil {
+			if k := p.Backs[0]; k != known && !c.hasEdge(&st.Back[k], w) {
+				return false
+			}
+			continue
+		}
+		for _, k := range p.Backs {
+			c.optionsOf(&st.Back[k], w)
+		}
+		if !c.completable(c.o.Parallel[st.Back[p.Backs[0]].Edge]) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasEdge reports whether some visible data edge from the image of a back edge's step to w is of its kind.
+func (c *CanonicalSearch) hasEdge(b *program.BackEdge, w dyngraph.VertexID) bool {
+	found := false
+	c.eachEdge(b, w, func(dyngraph.Entry) bool { found = true; return false })
+	return found
+}
+
+// optionsOf finds what a back edge may be mapped to when its later end is mapped to w.
+func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
+	all := c.options[b.Edge][:0]
+	c.eachEdge(b, w, func(e dyngraph.Entry) bool {
+		all = append(all, uint32(e.Index()))
+		return true
+	})
+	view := c.search.graph.View(dyngraph.New)
+	if len(all) > 1 {
+		slices.SortFunc(all, func(x, y uint32) int {
+			return view.CompareEdges(dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
+		})
+	}
+	c.options[b.Edge] = all
+}
+
+// eachEdge hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
+// answered true.
+func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
+	se := c.search
+	u := se.Images[b.Step]
+	var room [1]dyngraph.LabelID
+	for _, dir := range b.Dirs() {
+		labels := append(room[:0], b.Label)
+		if b.Label == matcher.AnyLabel {
+			labels = se.graph.LabelsOf(u, dir, room[:0])
+		}
+		if !c.stepBy(len(labels)) {
+			return
+		}
+		for _, l := range labels {
+			r := se.graph.Range(u, dir, l)
+			if e, ok := r.Find(w); ok && (se.AdmitsEdge(e)) && !hand(e) {
+				return
+			}
+		}
+	}
+}
+
+// bind maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
+func (c *CanonicalSearch) bind(d int, w dyngraph.VertexID) bool {
+	c.search.bind(d, w)
+	st := &c.o.Steps[d]
+	for k := range st.Back {
+		c.optionsOf(&st.Back[k], w)
+	}
+	return !c.done
+}
+
+// mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those
+// parallel to it can be mapped is known beforehand.
+func (c *CanonicalSearch) mapEdge(e int) bool {
+	if e == len(c.o.Parallel) {
+		return c.row()
+	}
+	if e == c.o.Anchor {
+		return c.mapEdge(e + 1)
+	}
+	among := c.o.Parallel[e]
+	for _, x := range c.options[e] {
+		c.search.edges[e] = x
+		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
+			continue
+		}
+		if !c.mapEdge(e + 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// completable reports whether parallel pattern edges, all from one of them on, can be mapped beside those before it.
+func (c *CanonicalSearch) completable(rest []int) bool {
+	if len(rest) == 0 {
+		return true
+	}
+	e := rest[0]
+	if e == c.o.Anchor {
+		return c.completable(rest[1:])
+	}
+	for _, x := range c.options[e] {
+		c.search.edges[e] = x
+		if c.compatible(e, c.o.Parallel[e]) && c.completable(rest[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// compatible reports whether the image of pattern edge e is none of those that are parallel to it and before it, or the
+// anchor's, and in the order with them that symmetry demands.
+func (c *CanonicalSearch) compatible(e int, among []int) bool {
+	edges, anchor := c.search.edges, c.o.Anchor
+	mapped := func(f int) bool { return f < e || f == anchor }
+	for _, f := range among {
+		if f != e && mapped(f) && edges[f] == edges[e] {
+			return false
+		}
+	}
+	if c.o.Plan.Query.Unit != matcher.Subgraphs {
+		return true
+	}
+	view := c.search.graph.View(dyngraph.New)
+	for _, l := range c.o.Plan.EdgeLess {
+		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
+			view.CompareEdges(dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// row hands on what is mapped; false ends the search.
+func (c *CanonicalSearch) row() bool {
+	if !c.step() {
+		return false
+	}
+	if !c.out.Add(c.search.row[:c.o.Width()]) {
+		c.done = true // the rows tell the error
+		return false
+	}
+	c.rows++
+	c.done = c.rows >= c.left
+	return !c.done
+}

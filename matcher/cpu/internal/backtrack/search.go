@@ -1,0 +1,224 @@
+package backtrack
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/rowsort"
+)
+
+// maxWidth is the number of columns of the widest row.
+const maxWidth = matcher.MaxVertices + matcher.MaxEdges
+
+// Search is one worker's state: a depth-first search over the steps of an order (GAMMA Algorithm 1, one thread in
+// the place of a warp).
+type Search struct {
+	shared *Shared
+	graph  *dyngraph.Graph
+
+	program.Admission
+
+	order       *program.Order
+	class       *program.Order              // that o, a member, was come to from
+	members     [matcher.MaxVertices]uint64 // by step of a class's order: the members that are left
+	common      [maxWidth]uint32            // row, as the class has it
+	row         [maxWidth]uint32            // what is mapped: vertices in pattern order, then edges
+	edges       []uint32                    // row, from the edges on
+	frames      []frame                     // by slot
+	lists       neighbors.Lists
+	suffixes    suffixes
+	intersecter neighbors.Intersecter
+
+	mode     matcher.Want
+	Found    uint64          // matches, when they are counted one by one
+	Out      *rowsort.Sorter // of the rows
+	Room     rowsort.Room    // of the next sorter
+	imageRow []uint32        // the image of a row at hand
+	Witness  []uint32        // the first match, when any will do
+	work.Worker
+	base int  // steps before it belong to another worker
+	Cap  *Cap // of the group, or the request; nil when its rows are not capped
+}
+
+// NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
+func (s *Search) NextRequest(mode matcher.Want) {
+	s.mode, s.Found, s.Out, s.Witness, s.Cap = mode, 0, nil, nil, nil
+	s.Worker.Begin()
+}
+
+// Start makes the search ready for another anchor or root.
+func (s *Search) Start(o *program.Order) {
+	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
+	s.edges = s.row[len(o.Plan.Query.Vertices):]
+	for len(s.frames) < o.Slots {
+		s.frames = append(s.frames, frame{})
+	}
+	for i := range s.frames[:o.Slots] {
+		s.frames[i].valid = false
+	}
+}
+
+// bind maps step d to w.
+func (s *Search) bind(d int, w dyngraph.VertexID) {
+	s.Images[d] = w
+	s.row[s.order.Steps[d].Vertex] = uint32(w)
+}
+
+// FromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
+func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
+	s.Sign, s.Anchor, s.base = n.Sign, i, 2
+	s.Start(o)
+	s.Steps++
+	if !s.Passes(&o.Steps[0], n.From) || !s.Passes(&o.Steps[1], n.To) {
+		return
+	}
+	s.bind(0, n.From)
+	s.edges[o.Anchor] = uint32(n.Edge)
+	if s.Admits(&o.Steps[1], n.To) && (o.Members == nil || s.keepMembers(0, n.From) && s.keepMembers(1, n.To)) {
+		s.bindEdges(1, n.To, -1, 0)
+	}
+}
+
+// FromRoot searches the matches of a plain view whose first vertex is v.
+func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
+	s.Sign, s.Which, s.base = 0, which, 1
+	s.Start(o)
+	if !s.Passes(&o.Steps[0], v) {
+		return
+	}
+	s.bind(0, v)
+	s.extend(1)
+}
+
+// matches returns how many matches the search has found.
+func (s *Search) matches() uint64 {
+	if s.mode == matcher.WantRows && s.Out != nil {
+		return s.Out.Count()
+	}
+	return s.Found
+}
+
+// extend maps the vertex of step d and all after it; false ends the search.
+func (s *Search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }
+
+// extendWithin is extend with the images of step d from lo to before hi only; those of a step that is not plain are
+// numbered from 0 in the order in which they are read (see frame).
+func (s *Search) extendWithin(d int, lo, hi uint32) bool {
+	if d == len(s.order.Steps) {
+		if s.order.Members != nil {
+			return s.extendMembers()
+		}
+		return s.match()
+	}
+	st := &s.order.Steps[d]
+	if !st.Simple {
+		return s.extendEdges(d, lo, hi)
+	}
+	if s.order.Suffix != nil && d == s.order.Suffix.S1 && lo == 0 && hi == unbounded && s.mode == matcher.WantRows {
+		if done, ok := s.replay(d); done {
+			return ok
+		}
+	}
+	f := &s.frames[st.Slot]
+	if !s.fill(d, st, f) {
+		return false
+	}
+	if f.none {
+		return true
+	}
+	if st.Windows != nil && !s.fitsWindows(st, f.nbr) {
+		return true
+	}
+	from, to := 0, len(f.nbr)
+	if lo > 0 {
+		from = neighbors.Seek(f.nbr, 0, dyngraph.VertexID(lo))
+	}
+	if hi != unbounded {
+		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
+	}
+	if d+1 == len(s.order.Steps) && s.order.Members == nil {
+		return s.last(st, f, from, to)
+	}
+	f.next, f.end, f.hi, f.counted = from, to, hi, false
+	for f.next < f.end {
+		i := f.next
+		f.next++
+		if !s.Step() {
+			return false
+		}
+		w := f.nbr[i]
+		if !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
+			continue
+		}
+		s.bind(d, w)
+		for k := range st.Back {
+			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
+		}
+		if s.Asked(s.Steps) {
+			s.share(d)
+		}
+		if !s.extend(d + 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// last maps the last step, to each of the candidates from to before to that is free: they go out in one go.
+func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
+	if from >= to {
+		return true
+	}
+	if !s.StepBy(to - from) {
+		return false
+	}
+	d := len(s.order.Steps) - 1
+	if s.mode == matcher.WantRows {
+		add := s.addLast
+		if s.order.Images != nil {
+			add = s.addImages
+		}
+		if !add(st, f, from, to) {
+			s.Stopped = true
+			return false
+		}
+		return true
+	}
+	for i := from; i < to; i++ {
+		if !s.Admits(st, f.nbr[i]) {
+			continue
+		}
+		switch s.mode {
+		case matcher.WantCount:
+			s.Found++
+		default:
+			s.bind(d, f.nbr[i])
+			for k := range st.Back {
+				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
+			}
+			return s.match()
+		}
+	}
+	return true
+}
+
+// match reports a complete mapping; false ends the search.
+func (s *Search) match() bool {
+	switch s.mode {
+	case matcher.WantCount:
+		s.Found++
+		return true
+	case matcher.WantAny:
+		s.Witness = append([]uint32(nil), s.row[:s.order.Width()]...)
+		s.Stop.Store(true)
+		s.Stopped = true
+		return false
+	}
+	if !s.addRow() {
+		s.Stopped = true
+		return false
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package backtrack
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/candidates"
+)
+
+// options are for tests; the zero value is for production.
+type Options struct {
+	// canonicalFirst begins capped requests with the canonical search.
+	CanonicalFirst bool
+	// noMemo has suffixes searched each time.
+	NoMemo bool
+	Memo   MemoLimits
+}
+
+// Shared is what the searches of a backend share.
+type Shared struct {
+	Graph      *dyngraph.Graph
+	Filter     *candidates.Filter
+	Neighbors  *neighbors.Cache
+	Work       *work.Options
+	SortMemory int // of a sorter, in bytes
+	Options    Options
+	Caps       atomic.Int64 // tests: groups and views of which a canonical search found the first rows
+
+	mu    sync.Mutex
+	idle  []*Search    // searches of cuts that are not in use
+	memos []*memoTable // tables of memos that are not in use
+}
+
+// Forget drops what searches keep between them.
+func (h *Shared) Forget() { h.idle, h.memos = nil, nil }
+
+// begin makes a search, new or used before, ready for requests of one kind. It ends with done.
+func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
+	if s.Matches == nil {
+		s.Matches, s.OnSpend = s.matches, s.tellCap
+	}
+	s.Interrupted = s.CapReached
+	s.shared, s.Options, s.Stop = h, h.Work, stop
+	s.graph = h.Graph
+	s.Admission.Attach(h.Graph, h.Filter)
+	s.NextRequest(mode)
+	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
+	s.suffixes.attach(h)
+}
+
+// Detach keeps the search's caches for another use, and nothing else.
+func (s *Search) Detach() {
+	s.Out, s.Stop, s.Cap = nil, nil, nil
+	s.Worker.End()
+}
+
+// take returns a search that is not in use.
+func (h *Shared) take() *Search {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(h.idle)
+	if n == 0 {
+		return &Search{}
+	}
+	s := h.idle[n-1]
+	h.idle = h.idle[:n-1]
+	return s
+}
+
+// put takes back what take returned.
+func (h *Shared) put(s *Search) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle = append(h.idle, s)
+}

@@ -1,0 +1,159 @@
+package count
+
+import (
+	"math/bits"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher/cpu/internal/neighbors"
+)
+
+// Every method of counting decides here whether a data vertex or a data edge may extend what is mapped, so that a
+// further condition is added once:
+//
+//   - filter.passes: conditions on a vertex alone (label, neighbourhood; a vertex predicate).
+//   - differs: conditions between a vertex and the images of other blocks (injectivity).
+//   - admitsEdge, and the last result of neighbors: conditions on an edge (visibility; a time window).
+//
+// candidates asks all three for the neighbours along an edge, admits the first two for one vertex. Both know that a
+// filter need not be asked: unlessImplied.
+
+// admission is what decides about the images of a block at hand.
+type admission struct {
+	to     *filter // nil if every data vertex that the block's edges lead to fits it
+	differ uint32  // mapped blocks whose images the block's own must differ from
+}
+
+// admission returns what decides about the images of block u beside what is mapped, once its edges lead there.
+func (c *Counter) admission(u int, to *filter) admission {
+	return admission{c.unlessImplied(to), c.q.conflicts[u] & c.mapped}
+}
+
+// unlessImplied returns a filter, nil if every data vertex that the block's edges lead to fits it.
+func (c *Counter) unlessImplied(to *filter) *filter {
+	if to.implied || c.elsewhere != nil {
+		return nil
+	}
+	return to
+}
+
+// isEmpty reports whether every data vertex is admitted.
+func (a *admission) isEmpty() bool { return a.to == nil && a.differ == 0 }
+
+// passes reports whether a data vertex, given the candidate bits, fits the block.
+func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
+	at := int(w) * words
+	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
+		return false
+	}
+	for i := range t.moreTests {
+		if !t.moreTests[i].Of(cand[at:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether a data vertex may be the image of a block whatever is mapped.
+func (c *Counter) fits(to *filter, w dyngraph.VertexID) bool {
+	return c.elsewhere != nil || to.passes(c.bits, c.words, w)
+}
+
+// admits reports whether a data vertex may be the image of a block beside what is mapped.
+func (c *Counter) admits(a admission, w dyngraph.VertexID) bool {
+	return (a.to == nil || a.to.passes(c.bits, c.words, w)) && c.differs(a.differ, w)
+}
+
+// differs reports whether a data vertex is the image of none of some mapped blocks.
+func (c *Counter) differs(blocks uint32, w dyngraph.VertexID) bool {
+	for m := blocks; m != 0; m &= m - 1 {
+		if c.image[bits.TrailingZeros32(m)] == w {
+			return false
+		}
+	}
+	return true
+}
+
+// admitsEdge reports whether a data edge may be the image of an edge of a rank: whether the search sees it.
+func (c *Counter) admitsEdge(e dyngraph.Entry, rank int) bool {
+	if !e.Staged() {
+		return true
+	}
+	if c.isNarrow(rank) {
+		return false
+	}
+	return (c.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
+}
+
+// isNarrow reports whether an edge of a rank sees only what both graphs have: it comes before the anchor's.
+func (c *Counter) isNarrow(rank int) bool { return rank < c.rank }
+
+// refusesSome reports whether admitsEdge may refuse one of some data edges.
+func refusesSome(ent []dyngraph.Entry) bool { return slices.ContainsFunc(ent, dyngraph.Entry.Staged) }
+
+// neighbors returns the neighbours of a data vertex along an edge, ascending, with their data edges, and whether
+// admitsEdge may refuse some of these. Not all neighbours need fit the block.
+func (c *Counter) neighbors(v dyngraph.VertexID, e *Edge) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
+	return c.index.Of(v, c.kinds[e.kind])
+}
+
+// edgeList is the neighbours of a data vertex along an edge.
+type edgeList struct {
+	nbr   []dyngraph.VertexID
+	ent   []dyngraph.Entry
+	check bool // admitsEdge may refuse some entries
+	rank  int  // of the edge
+}
+
+// list returns the neighbours of a data vertex along an edge.
+func (c *Counter) list(v dyngraph.VertexID, e *Edge) (l edgeList) {
+	l.nbr, l.ent, l.check = c.index.Of(v, c.kinds[e.kind])
+	l.rank = e.rank
+	return l
+}
+
+// admitsAt reports whether the edge to the i-th neighbour of a list is admitted.
+func (c *Counter) admitsAt(l *edgeList, i int) bool {
+	return !l.check || c.admitsEdge(l.ent[i], l.rank)
+}
+
+// candidates returns the neighbours of a list that may be images of a block. They are in the memory of room or are the
+// list itself: the caller changes none of them.
+func (c *Counter) candidates(room *[]dyngraph.VertexID, l *edgeList, a admission) []dyngraph.VertexID {
+	found := l.nbr
+	if l.check {
+		kept := (*room)[:0]
+		for i, w := range found {
+			if c.admitsEdge(l.ent[i], l.rank) {
+				kept = append(kept, w)
+			}
+		}
+		found, *room = kept, kept
+	}
+	if to, all, words := a.to, c.bits, c.words; to != nil {
+		kept := (*room)[:0]
+		for _, w := range found {
+			if to.passes(all, words, w) {
+				kept = append(kept, w)
+			}
+		}
+		found, *room = kept, kept
+	}
+	if a.differ != 0 {
+		kept := (*room)[:0]
+		for _, w := range found {
+			if c.differs(a.differ, w) {
+				kept = append(kept, w)
+			}
+		}
+		found, *room = kept, kept
+	}
+	return found
+}
+
+// isJoined reports whether an edge, not a multi-edge, joins data vertex w to the image of its other end.
+func (c *Counter) isJoined(e *Edge, w dyngraph.VertexID) bool {
+	nbr, ent, check := c.neighbors(c.image[e.From], e)
+	at := neighbors.Seek(nbr, 0, w)
+	return at < len(nbr) && nbr[at] == w && (!check || c.admitsEdge(ent[at], e.rank))
+}

@@ -1,0 +1,307 @@
+package count
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/candidates"
+)
+
+// Counter counts the matches of plans without enumerating them. Each worker has one.
+//
+// What remains of a quotient, once some blocks are mapped, falls apart into components whose counts multiply. The count
+// of a component depends on the images of its separator, and is memoized by them.
+//
+// When the vertices of the pattern are kept apart instead, the count of a component is corrected by inclusion and
+// exclusion over the ways in which its vertices meet vertices mapped before. Mostly there are none, as few vertices are
+// joined to the right neighbours.
+type Counter struct {
+	worker   *work.Worker
+	Strategy Strategy    // for tests: Auto, or a strategy that is used wherever it can be
+	step     func() bool // counts a step; false once the worker is stopped
+	g        *dyngraph.Graph
+	orders   []uint32 // batch order of each edge, by edge index
+	bits     []uint64 // candidate bits, words for each vertex
+	words    int
+
+	index *labeladj.Index
+	plan  *Plan
+	comps *components
+	cache map[*Plan]*components // of all plans
+	keys  componentKeys         // of all components
+	kinds []uint32              // of the index, by Plan.kinds
+
+	binding
+	sums []openSum // under way and shared, the outermost first
+	// elsewhere is nil or tells which quotients are counted elsewhere; see Start.
+	elsewhere []bool
+
+	memo      memo
+	intersect neighbors.Intersecter
+	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
+	leaves    []dyngraph.VertexID
+	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
+	depth     int
+	classes   classCounter
+
+	assigning assignment
+	paths     pathCounter
+}
+
+// Attach makes the counter read a graph with its candidate bits, on behalf of a worker.
+func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter) {
+	if c.worker != w {
+		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
+	}
+	c.g, c.orders, c.bits, c.words = g, g.OrderTable(), f.Bits(), f.Words()
+	c.memo.reset()
+}
+
+// Detach drops what may not outlive the search.
+func (c *Counter) Detach() { c.index, c.elsewhere = nil, nil }
+
+// Start makes the counter ready to count a plan with an index that has the plan's wildcards. elsewhere is nil,
+// or tells by quotient whether it is counted elsewhere, without regard to candidate bits; these are then ignored in all
+// quotients, which would not cancel out otherwise.
+func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
+	if c.cache == nil || c.keys.next > maxComponentKeys {
+		c.cache, c.keys = map[*Plan]*components{}, componentKeys{}
+		c.memo.reset()
+	}
+	c.plan, c.index, c.elsewhere = s, adj, elsewhere
+	c.comps = c.cache[s]
+	if c.comps == nil {
+		c.comps = newComponents(c.g, s, &c.keys)
+		c.cache[s] = c.comps
+	}
+	c.kinds = c.kinds[:0]
+	for _, key := range s.kinds {
+		c.kinds = append(c.kinds, adj.KindOf(key))
+	}
+}
+
+// bind maps the members of a block.
+func (c *Counter) bind(members uint32, w dyngraph.VertexID) {
+	for m := members; m != 0; m &= m - 1 {
+		c.image[bits.TrailingZeros32(m)] = w
+	}
+}
+
+// product multiplies the counts of components.
+func (c *Counter) product(ps []*component) matcher.Count {
+	total := matcher.CountOf(1)
+	for _, p := range ps {
+		n := c.count(p)
+		if n.IsZero() {
+			return n
+		}
+		total = total.Mul(n)
+	}
+	return total
+}
+
+// maxConflicts bounds the mapped vertices that a component is kept apart from by inclusion and exclusion. With more it
+// is eliminated.
+const maxConflicts = 2
+
+// maxHits bounds the vertices of a component that may meet one of those.
+const maxHits = 12
+
+// manyHits reports whether inclusion and exclusion over the conflicts of a component takes very many counts.
+func (c *Counter) manyHits(p *component, others uint32) bool {
+	n := 0
+	for m := others; m != 0; m &= m - 1 {
+		n += bits.OnesCount32(p.mask & c.q.conflicts[bits.TrailingZeros32(m)])
+	}
+	return n > maxHits
+}
+
+// count returns the number of ways to map a component, apart from all conflicting vertices that are mapped.
+func (c *Counter) count(p *component) matcher.Count {
+	if c.worker.Stopped { // all that is under way ends at once
+		return matcher.Count{}
+	}
+	if p.leaves != nil {
+		return c.countLeaves(p)
+	}
+	if len(p.separator) > 2 {
+		return c.compute(p)
+	}
+	// The count between the ends of an anchor comes up again only in other quotients and patterns.
+	if len(p.separator) == 2 && !p.key.shared && bits.OnesCount32(c.mapped) == 2 && c.origin.anchor >= 0 {
+		return c.compute(p)
+	}
+	if p.conflicts == 0 {
+		return c.memoized(p)
+	}
+	others := p.conflicts & c.mapped &^ p.separatorSet
+	if bits.OnesCount32(others) > maxConflicts || c.manyHits(p, others) {
+		return c.compute(p)
+	}
+	total := c.memoized(p)
+	if others == 0 || total.IsZero() {
+		return total
+	}
+	mapped := c.mapped
+	c.mapped = p.separatorSet
+	less := c.countHits(p, others, 0)
+	c.mapped = mapped
+	return total.Sub(less)
+}
+
+// memoized returns the count of a component apart from its separator only.
+func (c *Counter) memoized(p *component) matcher.Count {
+	key := memoKey{component: p.key.first + c.version(p), a: c.image[p.separator[0]], b: dyngraph.NoVertex}
+	if len(p.separator) > 1 {
+		key.b = c.image[p.separator[1]]
+	}
+	if n, ok := c.memo.get(key); ok {
+		return n
+	}
+	mapped := c.mapped
+	c.mapped = p.separatorSet
+	n := c.compute(p)
+	c.mapped = mapped
+	if !c.worker.Stopped {
+		c.memo.put(key, n)
+	}
+	return n
+}
+
+// compute counts a component apart from all that is mapped.
+func (c *Counter) compute(p *component) matcher.Count {
+	if p.method != nil {
+		if n, ok := p.method.count(c, p); ok {
+			return n
+		}
+	}
+	return c.eliminate(p)
+}
+
+// version numbers what the edges of a component see: those of a lower rank than the anchor's only what both graphs
+// have, the others all. Counts that ignore candidate bits have versions of their own.
+func (c *Counter) version(p *component) uint32 {
+	n := 0
+	for n < len(p.ranks) && p.ranks[n] < c.rank {
+		n++
+	}
+	if c.elsewhere != nil {
+		n += 1 + len(p.ranks)
+	}
+	return uint32(n)
+}
+
+// countHits counts the mappings of a component, apart from its separator, that use the image of at least one of the
+// others: the sum, over the sets S of its vertices that meet others, of (-1)^(|S|+1) times the mappings that contain S.
+func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.Count {
+	if others == 0 {
+		return matcher.Count{}
+	}
+	x := bits.TrailingZeros32(others)
+	others &= others - 1
+	total := c.countHits(p, others, taken) // x is not hit
+	mapped := c.mapped
+	for m := p.mask &^ taken & c.q.conflicts[x]; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros32(m)
+		often := c.waysToFit(u, c.image[x])
+		if often.IsZero() {
+			continue
+		}
+		c.image[u], c.mapped = c.image[x], mapped|1<<u
+		// Mappings with u on x: those that hit nothing more of the others, and those that do.
+		n := c.product(c.part.split(p.mask &^ taken &^ (1 << u)))
+		total = total.Add(often.Mul(n.Sub(c.countHits(p, others, taken|1<<u))))
+		c.mapped = mapped
+	}
+	return total
+}
+
+// waysToFit returns how often data vertex w can be the image of u beside what is mapped.
+func (c *Counter) waysToFit(u int, w dyngraph.VertexID) matcher.Count {
+	if !c.worker.Step() || !c.fits(&c.q.filters[u], w) {
+		return matcher.Count{}
+	}
+	n := matcher.CountOf(1)
+	for i := range c.q.Edges[u] {
+		e := &c.q.Edges[u][i]
+		if c.mapped&(1<<e.From) == 0 {
+			continue
+		}
+		if e.Multi != nil {
+			n = n.Mul(c.edgeWays(e, w))
+		} else if !c.isJoined(e, w) {
+			return matcher.Count{}
+		}
+	}
+	return n
+}
+
+// eliminate maps the component's next block in every way, apart from all that is mapped, and counts what remains.
+func (c *Counter) eliminate(p *component) matcher.Count {
+	var total matcher.Count
+	if s, ok := p.method.(*spider); ok {
+		if n, ok := c.eachImage(p, s); ok {
+			return n
+		}
+	}
+	if p.rest == nil {
+		c.part.chooseNext(p)
+	}
+	var found []dyngraph.VertexID
+	var ways []matcher.Count // how often each counts; nil if once
+	if e := &p.from[0]; len(p.from) == 1 && e.Multi == nil {
+		if p.leaf != nil {
+			return c.eliminateBeforeLeaf(p)
+		}
+		l := c.list(c.image[e.From], e)
+		found = c.candidates(&c.common[c.depth], &l, c.admission(p.next, p.to))
+		c.worker.StepBy(len(l.nbr) - len(found))
+	} else {
+		found, ways = c.inCommon(p)
+	}
+	c.depth++
+	if c.shares() {
+		total = c.addUp(c.sumOver(p, found, ways), p.rest)
+		found = nil
+	}
+	for i, w := range found {
+		if !c.worker.Step() {
+			break
+		}
+		n := c.countWith(p, w)
+		if ways != nil {
+			n = n.Mul(ways[i])
+		}
+		total = total.Add(n)
+	}
+	c.depth--
+	return total
+}
+
+// countWith counts what remains of a component when its next block is mapped to w.
+func (c *Counter) countWith(p *component, w dyngraph.VertexID) matcher.Count {
+	mapped := c.mapped
+	c.bind(p.members, w)
+	c.mapped = mapped | 1<<p.next
+	n := c.product(p.rest)
+	c.mapped = mapped
+	return n
+}
+
+// eliminateBeforeLeaf counts a component of a block with one leaf and no conflicts.
+func (c *Counter) eliminateBeforeLeaf(p *component) matcher.Count {
+	e := &p.from[0]
+	l := c.list(c.image[e.From], e)
+	if !c.worker.StepBy(len(l.nbr)) {
+		return matcher.Count{}
+	}
+	n := uint64(0)
+	for _, w := range c.candidates(&c.common[c.depth], &l, c.admission(p.next, p.to)) {
+		n += c.leavesOf(w, p.leaf.to, &p.leaf.from[0])
+	}
+	return matcher.CountOf(n)
+}

@@ -1,0 +1,100 @@
+package count
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"motifd/matcher/internal/candidates"
+)
+
+// componentKey is the key of a component in the memo. Components of any patterns with equal keys have the same count
+// for the same images of their separators, if the same number of their edges, by rank, see the whole graph.
+type componentKey struct {
+	first  uint32 // number of the first version; see Counter.version
+	shared bool   // by several components, or quotients
+}
+
+// componentKeys are the keys of one worker's components, by all that their counts depend on.
+type componentKeys struct {
+	by   map[string]*componentKey
+	next uint32
+	text []byte
+}
+
+// maxComponentKeys is the number of versions of all keys above which a counter drops all components.
+const maxComponentKeys = 1 << 31
+
+// of returns the key of a component.
+func (n *componentKeys) of(ps *quotientComponents, p *component) *componentKey {
+	n.text = ps.describe(n.text[:0], p)
+	if name := n.by[string(n.text)]; name != nil {
+		name.shared = true
+		return name
+	}
+	if n.by == nil {
+		n.by = map[string]*componentKey{}
+	}
+	name := &componentKey{first: n.next}
+	n.next += 2 * uint32(1+len(p.ranks))
+	n.by[string(n.text)] = name
+	return name
+}
+
+// describe appends everything that the count of a component depends on, except images. Blocks are numbered: first those
+// of the separator in its order, then the component's own.
+func (ps *quotientComponents) describe(to []byte, p *component) []byte {
+	q := ps.q
+	number := make([]int, len(q.BlockOf))
+	for i, v := range p.separator {
+		number[q.BlockOf[v]] = i
+	}
+	n := len(p.separator)
+	for m := p.mask; m != 0; m &= m - 1 {
+		number[bits.TrailingZeros32(m)] = n
+		n++
+	}
+	around := p.mask
+	for _, v := range p.separator {
+		around |= 1 << q.BlockOf[v]
+	}
+	test := func(t candidates.Test) { to = fmt.Appendf(to, "%x %x %x,", t.Word, t.Mask, t.Want) }
+	to = fmt.Appendf(to, "%d:", len(p.separator))
+	for m := p.mask; m != 0; m &= m - 1 {
+		v := bits.TrailingZeros32(m)
+		at := &q.filters[v]
+		test(at.test)
+		for _, t := range at.moreTests {
+			test(t)
+		}
+		to = fmt.Appendf(to, "%t", at.implied)
+		for c := q.conflicts[v] & around; c != 0; c &= c - 1 {
+			to = fmt.Appendf(to, "/%d", number[bits.TrailingZeros32(c)])
+		}
+		for i := range q.Edges[v] {
+			e := &q.Edges[v][i]
+			rank, _ := slices.BinarySearch(p.ranks, e.rank)
+			to = fmt.Appendf(to, "-%d %d", number[q.BlockOf[e.From]], rank)
+			to = e.Multi.describe(to, p.ranks, ps.of.plan)
+			to = fmt.Appendf(to, " %x", ps.of.plan.kinds[e.kind])
+		}
+		to = append(to, ';')
+	}
+	return to
+}
+
+// describe appends the labels and directions of a multi-edge and the ranks of its edges, by index; nothing if b is nil.
+func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
+	if b == nil {
+		return to
+	}
+	to = fmt.Appendf(to, "(%s", s.multiKinds[b.kinds])
+	for _, set := range b.Sets {
+		to = append(to, ';')
+		for i := range set {
+			rank, _ := slices.BinarySearch(ranks, set[i].rank)
+			to = fmt.Appendf(to, " %d", rank)
+		}
+	}
+	return append(to, ')')
+}

@@ -1,0 +1,287 @@
+package count
+
+import (
+	"math/bits"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/labeladj"
+	"motifd/matcher/internal/candidates"
+)
+
+// Plan is a pattern compiled for counting: the ranks of its edges, and the quotients whose homomorphisms are counted.
+//
+// Matches are injective, homomorphisms need not be, so components of the pattern that nothing joins are then
+// independent. By Moebius inversion the matches are a signed sum of the homomorphisms of the quotients. Labels and
+// edges keep most vertices apart, so there are few terms. The other strategy counts the pattern itself and keeps its
+// vertices apart; conflicts then lists which could coincide.
+//
+// Counting does not need the order of anchors (DESIGN A2). It assigns a match of a batch to the first of its pattern
+// edges, by rank, whose data edge the batch changes, so that a component means the same for all anchors. Anchored at
+// the edge of rank j, edges of lower rank see only what both graphs have, those of higher rank the whole graph of the
+// phase (delta rule of a join, one term per relation).
+type Plan struct {
+	Pattern   *matcher.Plan
+	rank      []int               // by pattern edge
+	Quotients []*Quotient         // from fine to coarse, the first is the pattern itself; nil if there are too many
+	injective *Quotient           // the pattern itself with conflicts; nil if no two vertices can coincide
+	kinds     []uint64            // labeladj keys of all Edges
+	Wildcards []labeladj.Wildcard // those of the keys that are wildcards
+
+	sets       [][]int  // of competing pattern edges; see MultiEdge
+	setOf      []int    // by pattern edge: its set, or -1
+	multiKinds []string // descriptions of what sets ask for
+}
+
+// Weight is the signed factor of a quotient's homomorphisms in the number of matches.
+type Weight struct {
+	Factor   matcher.Count
+	Negative bool
+}
+
+// Quotient is a pattern some of whose vertices are identified: its vertices are blocks, named by their lowest member.
+type Quotient struct {
+	index int
+	Weight
+	Finer     QuotientSet // quotients that refine this one: when one of them counts 0, so does this one
+	isFirst   []bool      // by pattern edge: the quotient identifies it with no edge of a lower rank
+	Members   []uint32    // by block: its pattern vertices
+	BlockOf   []int       // by pattern vertex: its block
+	Blocks    uint32      // the blocks
+	Adj       []uint32    // by block: the blocks joined to it
+	conflicts []uint32    // by block: blocks whose images could coincide with its own but must not
+	filters   []filter    // by block
+	Edges     [][]Edge    // by block
+}
+
+// filter tests whether a data vertex fits a block: it passes the tests of all members.
+type filter struct {
+	test      candidates.Test // of the lowest member
+	moreTests []candidates.Test
+	// implied tells that each data vertex at the end of the block's only edge fits it; see Counter.unlessImplied.
+	implied bool
+}
+
+// Edge leads from another block to a block. Pattern edges that the quotient identifies are one Edge, of their lowest
+// rank.
+type Edge struct {
+	From         int    // a pattern vertex of the other block
+	fromAll      uint32 // all pattern vertices of the other block that have such an edge
+	rank         int
+	patternEdges edgeSet      // the pattern edges
+	kind         int          // index into Plan.kinds
+	Dir          dyngraph.Dir // as the other block sees it
+	Label        dyngraph.LabelID
+	Multi        *MultiEdge // nil if the edge has one image between two data vertices at most
+}
+
+// edgeSet is a set of pattern edges.
+type edgeSet [(matcher.MaxEdges + 63) / 64]uint64
+
+func (s *edgeSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func (s *edgeSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+func (s *edgeSet) join(t *edgeSet) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+// maxEdges bounds the edges of patterns that are counted without enumeration. Larger ones are dense: little factorises,
+// while enumeration finds one match of each orbit of a symmetry.
+const maxEdges = 64
+
+// NewPlan returns nil for a pattern that is counted by enumeration: it has more than maxEdges edges, or parallel edges
+// beyond maxAssignments.
+func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
+	q := p.Query
+	n := len(q.Vertices)
+	if len(q.Edges) > maxEdges {
+		return nil
+	}
+	s := &Plan{Pattern: p, rank: make([]int, len(q.Edges))}
+	adj := make([]uint32, n)
+	for _, e := range q.Edges {
+		adj[e.From] |= 1 << e.To
+		adj[e.To] |= 1 << e.From
+	}
+	s.rankEdges(q)
+	if !s.groupMultiEdges() {
+		return nil
+	}
+	together := make([]uint32, n)
+	for v := range together {
+		together[v] = p.MustDiffer[v] &^ adj[v] // no edge leads from a vertex to itself
+	}
+	free := make([]uint32, n)
+	for i, part := range partitions(together) {
+		s.Quotients = append(s.Quotients, s.quotient(i, &part, free, f))
+		for k, q := range s.Quotients[:i] {
+			if q.refines(&part) {
+				s.Quotients[i].Finer.add(k)
+			}
+		}
+	}
+	if len(s.Quotients) != 1 { // some vertices could coincide
+		self := partition{blockOf: make([]int, n), members: make([]uint32, n)}
+		for v := range n {
+			self.blockOf[v], self.members[v] = v, 1<<v
+		}
+		s.injective = s.quotient(0, &self, p.MustDiffer, f)
+	}
+	return s
+}
+
+// identity returns the pattern itself.
+func (s *Plan) identity() *Quotient {
+	if s.Quotients == nil {
+		return s.injective
+	}
+	return s.Quotients[0]
+}
+
+// rankEdges ranks the edges in the order in which a depth-first traversal meets them, so that the edges of a component
+// tend to be consecutive.
+func (s *Plan) rankEdges(q *matcher.Query) {
+	next := 0
+	done := make([]bool, len(q.Edges))
+	var walk func(v int)
+	walk = func(v int) {
+		for i, e := range q.Edges {
+			if !done[i] && (e.From == v || e.To == v) {
+				done[i] = true
+				s.rank[i] = next
+				next++
+				walk(e.From + e.To - v)
+			}
+		}
+	}
+	walk(0)
+}
+
+// quotient makes the quotient of a partition.
+func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidates.Filter) *Quotient {
+	p := s.Pattern
+	n := len(b.blockOf)
+	q := &Quotient{
+		index:     index,
+		isFirst:   make([]bool, len(s.rank)),
+		Members:   b.members,
+		BlockOf:   b.blockOf,
+		Adj:       make([]uint32, n),
+		conflicts: conflicts,
+		filters:   make([]filter, n),
+		Edges:     make([][]Edge, n),
+	}
+	q.Factor, q.Negative = b.coefficient()
+	for v, m := range b.members {
+		if m != 0 {
+			q.Blocks |= 1 << v
+			q.filters[v] = s.filterOf(m, f)
+		}
+	}
+	for i, e := range p.Query.Edges {
+		q.isFirst[i] = true
+		for k, d := range p.Query.Edges {
+			if s.setOf[i] < 0 && s.setOf[k] < 0 && s.rank[k] < s.rank[i] && s.isSameEdge(b, i, k, e, d) {
+				q.isFirst[i] = false
+			}
+		}
+		q.Adj[b.blockOf[e.From]] |= 1 << b.blockOf[e.To]
+		q.Adj[b.blockOf[e.To]] |= 1 << b.blockOf[e.From]
+	}
+	for i, e := range p.Query.Edges {
+		if !q.isFirst[i] || s.setOf[i] >= 0 {
+			continue
+		}
+		for _, v := range [2]int{e.From, e.To} {
+			x, other := b.blockOf[v], e.From+e.To-v
+			to := Edge{From: other, rank: s.rank[i], Label: p.EdgeLabels[i]}
+			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
+				to.Dir = dyngraph.In
+			}
+			for k, d := range p.Query.Edges {
+				if k != i && (s.setOf[k] >= 0 || !s.isSameEdge(b, i, k, e, d)) {
+					continue
+				}
+				to.patternEdges.add(k)
+				for _, w := range [2]int{d.From, d.To} {
+					if b.blockOf[w] == b.blockOf[other] {
+						to.fromAll |= 1 << w
+					}
+				}
+			}
+			to.From = bits.TrailingZeros32(to.fromAll)
+			if l := s.Label(b.members[x]); l != matcher.AnyLabel {
+				to.kind = s.kind(labeladj.Key(to.Dir, to.Label, l))
+			} else {
+				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.Dir, Edge: to.Label, Nbr: l})
+			}
+			q.Edges[x] = append(q.Edges[x], to)
+		}
+	}
+	s.addMultiEdges(q, b)
+	return q
+}
+
+// kind returns the index of a labeladj key, which it adds if need be.
+func (s *Plan) kind(key uint64) int {
+	at := slices.Index(s.kinds, key)
+	if at < 0 {
+		at = len(s.kinds)
+		s.kinds = append(s.kinds, key)
+	}
+	return at
+}
+
+// wildcard returns the index of the key of a wildcard, which it adds if need be.
+func (s *Plan) wildcard(w labeladj.Wildcard) int {
+	if !slices.Contains(s.Wildcards, w) {
+		s.Wildcards = append(s.Wildcards, w)
+	}
+	return s.kind(w.Key())
+}
+
+// isSameEdge reports whether the quotient identifies two pattern edges.
+func (s *Plan) isSameEdge(b *partition, i, k int, e, d matcher.QueryEdge) bool {
+	if s.Pattern.EdgeLabels[i] != s.Pattern.EdgeLabels[k] {
+		return false
+	}
+	if b.blockOf[e.From] == b.blockOf[d.From] && b.blockOf[e.To] == b.blockOf[d.To] {
+		return true
+	}
+	return !s.Pattern.Directed && b.blockOf[e.From] == b.blockOf[d.To] && b.blockOf[e.To] == b.blockOf[d.From]
+}
+
+// Label returns the label of the data vertices that fit all members of a block, AnyLabel if no member has one.
+func (s *Plan) Label(members uint32) dyngraph.LabelID {
+	for m := members; m != 0; m &= m - 1 {
+		if l := s.Pattern.VertexLabels[bits.TrailingZeros32(m)]; l != matcher.AnyLabel {
+			return l
+		}
+	}
+	return matcher.AnyLabel
+}
+
+// filterOf returns the filter of a block with these members.
+func (s *Plan) filterOf(members uint32, f *candidates.Filter) filter {
+	t := filter{implied: true}
+	for m := members; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros32(m)
+		edges := 0
+		for _, e := range s.Pattern.Query.Edges {
+			if e.From == u || e.To == u {
+				edges++
+			}
+		}
+		t.implied = t.implied && edges == 1
+		if test := f.Test(s.Pattern, u); m == members {
+			t.test = test
+		} else if t.test != test {
+			t.moreTests = append(t.moreTests, test)
+		}
+	}
+	return t
+}

@@ -1,0 +1,142 @@
+package program
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/internal/candidates"
+)
+
+// Admission decides whether a data vertex or a data edge may extend the partial match at hand. Every search asks it,
+// so that a further condition is added here once, whatever finds the candidates:
+//
+//   - Passes: conditions on a vertex alone (label, neighbourhood; a vertex predicate). Neighbor lists hold only
+//     vertices that pass, as their ListKey names the condition, so searches ask this for anchors and roots and where
+//     they read no list.
+//   - Admits, Conflict, IsImage, Excluded: conditions between a vertex and the images of earlier steps (injectivity,
+//     symmetry).
+//   - AdmitsEdge, ChecksEdges: conditions on an edge (the order of net edges, DESIGN A2; a time window).
+//   - BackEdge.Admits: conditions between parallel edges.
+//
+// A worker has one of its own. Lists, intersections and memos hold what depends on none of Sign, Which, Anchor and
+// Images.
+type Admission struct {
+	// Sign and Anchor, the anchor's order in its batch, say what an incremental search sees; with Sign 0, Which names
+	// the plain view that is searched.
+	Sign   dyngraph.Sign
+	Which  dyngraph.Which
+	Anchor uint32
+	Images [matcher.MaxVertices]dyngraph.VertexID // by step
+
+	orders   []uint32 // batch order by edge index
+	bits     []uint64 // candidate bits
+	words    int      // of a vertex, in bits
+	excluded [2][matcher.MaxVertices]uint32
+}
+
+// Attach makes the admission read the order of the staged batch and the candidate bits.
+func (a *Admission) Attach(g *dyngraph.Graph, f *candidates.Filter) {
+	a.orders, a.bits, a.words = g.OrderTable(), f.Bits(), f.Words()
+}
+
+// Passes reports whether data vertex w is a candidate of a step, by conditions on w alone.
+func (a *Admission) Passes(st *Step, w dyngraph.VertexID) bool {
+	return st.Passes(a.bits[int(w)*a.words:])
+}
+
+// BitsOf returns the candidate bits of a data vertex.
+func (a *Admission) BitsOf(w dyngraph.VertexID) []uint64 { return a.bits[int(w)*a.words:] }
+
+// Admits reports whether candidate w of a step may be its image beside the images of earlier steps.
+func (a *Admission) Admits(st *Step, w dyngraph.VertexID) bool {
+	for _, k := range st.MustDiffer {
+		if a.Images[k] == w {
+			return false
+		}
+	}
+	for _, l := range st.Less {
+		if (a.Images[l.Step] < w) != l.Greater {
+			return false
+		}
+	}
+	return true
+}
+
+// IsImage reports whether w is the image of one of some steps.
+func (a *Admission) IsImage(steps []int, w dyngraph.VertexID) bool {
+	for _, k := range steps {
+		if a.Images[k] == w {
+			return true
+		}
+	}
+	return false
+}
+
+// Conflict returns an earlier step whose image w must differ from and does not, -1 if there is none.
+func (a *Admission) Conflict(st *Step, w dyngraph.VertexID) int {
+	for _, k := range st.MustDiffer {
+		if a.Images[k] == w {
+			return k
+		}
+	}
+	return -1
+}
+
+// Excluded holds the images that a step's own must differ from: what Admits asks of a step without symmetry
+// constraints, for many candidates in a row.
+type Excluded []uint32
+
+// Excluded returns the images of some steps. It is valid until the next call with the same number, 0 or 1.
+func (a *Admission) Excluded(number int, steps []int) Excluded {
+	of := &a.excluded[number&1]
+	for i, k := range steps {
+		of[i&(matcher.MaxVertices-1)] = uint32(a.Images[k])
+	}
+	return of[:len(steps)]
+}
+
+// Has reports whether a data vertex is excluded.
+func (x Excluded) Has(w uint32) bool {
+	for _, v := range x {
+		if v == w {
+			return true
+		}
+	}
+	return false
+}
+
+// AdmitsEdge reports whether a data edge may be the image of a pattern edge other than the anchor.
+func (a *Admission) AdmitsEdge(e dyngraph.Entry) bool { return !e.Staged() || a.visible(e) }
+
+// ChecksEdges reports whether AdmitsEdge may not hold for some edges of a list. staged tells that some may be staged.
+func (a *Admission) ChecksEdges(staged bool) bool { return staged }
+
+// visible reports whether the search sees a staged edge. The view of an incremental search is that of the batch just
+// before the anchor: positives see the edges inserted by a lower order, negatives those deleted by a higher one, so
+// that every match is found from exactly one anchor. The anchor's own edge is the image of the anchor alone.
+//
+//go:noinline
+func (a *Admission) visible(e dyngraph.Entry) bool {
+	o := a.orders[e.Index()]
+	deleted, order := o>>31 != 0, o&(1<<31-1)-1
+	switch a.Sign {
+	case dyngraph.Inserted:
+		return !deleted && order < a.Anchor
+	case dyngraph.Deleted:
+		return deleted && order > a.Anchor
+	}
+	return deleted == (a.Which == dyngraph.Old)
+}
+
+// Admits reports whether a data edge may be the image of a back edge beside the images of the pattern edges parallel to
+// it; edges are the images, by pattern edge.
+func (b *BackEdge) Admits(e uint32, edges []uint32) bool {
+	for _, other := range b.Parallel {
+		if edges[other] == e {
+			return false
+		}
+	}
+	return true
+}
+
+// SetOrders replaces the batch orders, by edge index; for tests without a graph.
+func (a *Admission) SetOrders(orders []uint32) { a.orders = orders }

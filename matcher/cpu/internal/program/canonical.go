@@ -1,0 +1,204 @@
+package program
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/internal/candidates"
+)
+
+// CanonicalOrder is a matching order whose steps follow the canonical order of rows (DESIGN S7): the vertices that the
+// anchor fixes, then all others in pattern order. With ascending candidates, a search along it finds the rows of one
+// anchor and one orientation in canonical order, so it can stop as soon as it has enough of them.
+type CanonicalOrder struct {
+	*Order
+	fixed int // steps mapped before the search begins: the anchor's ends, or the root
+	Steps []CanonicalStep
+	// Parallel lists, by pattern edge, the edges between the same two vertices, itself included, ascending; nil if
+	// there is no other.
+	Parallel [][]int
+}
+
+// CanonicalStep extends a Step of a canonical order.
+type CanonicalStep struct {
+	*Step
+	// Groups are the back edges, grouped by earlier step.
+	Groups []BackGroup
+	// Path leads to the step's vertex from that of step PathFrom over vertices that are mapped later, and finds the
+	// candidates. Only a step without back edges has one.
+	Path     []PathStep
+	PathFrom int
+	// OnPath tells that the vertex lies on the path of an earlier step: its image must be one that the path passes.
+	OnPath bool
+	// DependsOn is the set of earlier steps whose images determine the candidates; Dependencies lists it.
+	DependsOn    uint32
+	Dependencies []int
+	// Alike counts the steps that have the same candidates as this one, itself included: fewer candidates are a dead
+	// end. Larger are the later ones of them, which must have larger images.
+	Alike  int
+	Larger []int
+}
+
+// BackGroup holds the back edges of a step, by index, that lead to one earlier step.
+type BackGroup struct {
+	step  int
+	Backs []int
+}
+
+// PathStep is one edge of a path, seen from the side it starts at.
+type PathStep struct {
+	BackEdge
+	Vertex int
+	Test   candidates.Test
+}
+
+// CompileCanonical compiles the canonical order of a plan that begins with the first steps of o.
+func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, fixed int) *CanonicalOrder {
+	vertices := make([]int, 0, len(o.Steps))
+	for i := range o.Steps[:fixed] {
+		vertices = append(vertices, o.Steps[i].Vertex)
+	}
+	for v := range p.Query.Vertices {
+		if !slices.Contains(vertices[:fixed], v) {
+			vertices = append(vertices, v)
+		}
+	}
+	at := make([]int, len(vertices))
+	for i, v := range vertices {
+		at[v] = i
+	}
+	in := matcher.Order{Edge: o.Edge, Reversed: o.Reversed}
+	for i, v := range vertices {
+		s := matcher.Step{Vertex: v}
+		for e, qe := range p.Query.Edges {
+			if e != o.Edge && (qe.From == v || qe.To == v) && at[qe.From+qe.To-v] < i {
+				s.Back = append(s.Back, backEdge(p, e, v, at[qe.From+qe.To-v]))
+			}
+		}
+		in.Steps = append(in.Steps, s)
+	}
+	c := &CanonicalOrder{Order: Compile(p, &in, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs), fixed: fixed,
+		Parallel: make([][]int, len(p.Query.Edges))}
+	for e := range p.Query.Edges {
+		for other := range p.Query.Edges {
+			if other == e || Parallel(p.Query, e, other) {
+				c.Parallel[e] = append(c.Parallel[e], other)
+			}
+		}
+		if len(c.Parallel[e]) == 1 {
+			c.Parallel[e] = nil
+		}
+	}
+	for i := range c.Order.Steps {
+		c.Steps = append(c.Steps, CanonicalStep{Step: &c.Order.Steps[i]})
+		c.groupBackEdges(i)
+	}
+	for i := fixed; i < len(c.Steps); i++ {
+		if len(c.Steps[i].Back) == 0 {
+			c.findPath(p, f, at, i)
+		}
+	}
+	for i := range c.Steps {
+		st := &c.Steps[i]
+		for k := range i {
+			if st.DependsOn>>k&1 != 0 {
+				st.Dependencies = append(st.Dependencies, k)
+			}
+		}
+		c.findAlike(i)
+	}
+	return c
+}
+
+// backEdge returns pattern edge e as the vertex of an earlier step sees it; its other end is v.
+func backEdge(p *matcher.Plan, e, v, step int) matcher.BackEdge {
+	b := matcher.BackEdge{Edge: e, Step: step, Label: p.EdgeLabels[e]}
+	if p.Directed {
+		b.Either = p.Query.Edges[e].Either
+		if p.Query.Edges[e].From == v {
+			b.Dir = dyngraph.In
+		}
+	}
+	return b
+}
+
+// groupBackEdges fills in Groups of step i.
+func (c *CanonicalOrder) groupBackEdges(i int) {
+	st := &c.Steps[i]
+	for k := range st.Back {
+		b := &st.Back[k]
+		st.DependsOn |= 1 << b.Step
+		at := slices.IndexFunc(st.Groups, func(j BackGroup) bool { return j.step == b.Step })
+		if at < 0 {
+			at, st.Groups = len(st.Groups), append(st.Groups, BackGroup{step: b.Step})
+		}
+		st.Groups[at].Backs = append(st.Groups[at].Backs, k)
+	}
+}
+
+// findPath fills in the path of step i, which has no back edges: a shortest one from any earlier step.
+func (c *CanonicalOrder) findPath(p *matcher.Plan, f *candidates.Filter, at []int, i int) {
+	from := make([]int, len(c.Steps)) // by step: the edge by which it was reached
+	for k := range from {
+		from[k] = -1
+	}
+	var reached []int
+	for k := range i {
+		reached = append(reached, k)
+	}
+	other := func(e, k int) int {
+		qe := p.Query.Edges[e]
+		return at[qe.From+qe.To-c.Steps[k].Vertex]
+	}
+	for next := 0; from[i] < 0; next++ {
+		k := reached[next]
+		for e, qe := range p.Query.Edges {
+			if qe.From != c.Steps[k].Vertex && qe.To != c.Steps[k].Vertex {
+				continue
+			}
+			if to := other(e, k); to >= i && from[to] < 0 {
+				from[to] = e
+				reached = append(reached, to)
+			}
+		}
+	}
+	st := &c.Steps[i]
+	for k := i; k >= i; {
+		v, e := c.Steps[k].Vertex, from[k]
+		k = other(e, k)
+		b := backEdge(p, e, v, k)
+		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either}
+		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
+		st.PathFrom = k
+	}
+	slices.Reverse(st.Path)
+	st.DependsOn |= 1 << st.PathFrom
+	for _, h := range st.Path[:len(st.Path)-1] {
+		on := &c.Steps[at[h.Vertex]]
+		on.OnPath = true
+		on.DependsOn |= 1 << st.PathFrom
+	}
+}
+
+// findAlike fills in Alike and Larger of step i.
+func (c *CanonicalOrder) findAlike(i int) {
+	st := &c.Steps[i]
+	for k := c.fixed; k < len(c.Steps); k++ {
+		o := &c.Steps[k]
+		if k != i && !alike(st, o) {
+			continue
+		}
+		if st.Alike++; k > i && slices.ContainsFunc(o.Less, func(l Less) bool { return l.Step == i && l.Greater }) {
+			st.Larger = append(st.Larger, k)
+		}
+	}
+}
+
+// alike reports whether two steps always have the same candidates and must take different ones.
+func alike(a, b *CanonicalStep) bool {
+	return !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) && a.Test == b.Test &&
+		slices.EqualFunc(a.Back, b.Back, func(x, y BackEdge) bool {
+			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either
+		})
+}

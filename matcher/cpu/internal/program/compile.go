@@ -1,0 +1,206 @@
+package program
+
+import (
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/internal/candidates"
+)
+
+// Order is a compiled matching order: a matcher.Order with candidate tests, list keys and admission constraints.
+type Order struct {
+	Plan   *matcher.Plan
+	Anchor int // pattern edge of the anchor, or -1 in a static order
+	Steps  []Step
+	Slots  int // frames that the steps take; see Step.Slot
+	// SortedTail is the number of last pattern vertices by which rows that agree in all others are found in ascending
+	// order.
+	SortedTail int
+	Suffix     *Suffix // or nil
+	// LastColumns are the row columns that the last step fills, and the last two, vertices first.
+	LastColumns [2][]uint16
+	// Members are the orders of a coalesced class (DESIGN A6); this order then holds the steps that they share. nil
+	// otherwise. SharedColumns are the row columns that the shared steps fill; the i-th of the class is the i-th of a
+	// member.
+	Members       []*Order
+	SharedColumns []int
+	// Images are the automorphisms by which each match yields further matches: by row column, the column to copy.
+	Images [][]int
+}
+
+// Step is one step of an Order: it maps a pattern vertex, and the pattern edges from it to vertices mapped earlier.
+type Step struct {
+	Vertex  int // pattern vertex
+	Slot    int // index of the step's frame; members of a class have frames of their own
+	Test    candidates.Test
+	OrTests []candidates.Test // alternatives to Test, where members of a class differ
+	Back    []BackEdge
+	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
+	MustDiffer []int
+	// Simple tells that each back edge has one data edge at most between two given vertices: it has one label and one
+	// direction, and no pattern edge is parallel to it.
+	Simple bool
+	Less   []Less // symmetry constraints with earlier steps
+	// Windows are tests of the candidates as a whole.
+	Windows []Window
+	// EdgeLess are pairs of parallel pattern edges whose images must ascend by symmetry.
+	EdgeLess [][2]int
+}
+
+// BackEdge is a pattern edge from a step's vertex to one mapped earlier.
+type BackEdge struct {
+	Edge          int // pattern edge
+	Step          int // earlier step
+	Label         dyngraph.LabelID
+	Dir           dyngraph.Dir // as the earlier vertex sees the edge
+	Either        bool         // in either direction
+	ListKey       int          // number of the key of the neighbor lists; simple steps only
+	NeighborLabel dyngraph.LabelID
+	Epoch         EpochKey // of the neighbor lists
+	// Parallel are the pattern edges parallel to this one that are mapped before it.
+	Parallel []int
+}
+
+// Less is a symmetry constraint: id(new vertex) > id(image of Step), or < if Greater is false.
+type Less struct {
+	Step    int
+	Greater bool
+}
+
+// Compile compiles an order. With symmetric the plan's symmetry constraints hold: one match of each orbit is found.
+// keys numbers the list keys of all orders of a backend.
+func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *ListKeys, symmetric bool) *Order {
+	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
+	at := make([]int, len(p.Query.Vertices))
+	for i := range o.Steps {
+		from := &o.Steps[i]
+		at[from.Vertex] = i
+		class := f.Class(p, from.Vertex)
+		s := Step{Vertex: from.Vertex, Slot: i, Test: f.Test(p, from.Vertex), Simple: true}
+		for _, b := range from.Back {
+			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
+				NeighborLabel: p.VertexLabels[from.Vertex]}
+			key := ListKey{Dir: b.Dir, Label: b.Label, Class: class}
+			nb.ListKey, nb.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.NeighborLabel, class)
+			if o.Edge >= 0 && Parallel(p.Query, o.Edge, b.Edge) {
+				nb.Parallel = append(nb.Parallel, o.Edge)
+			}
+			for k := range s.Back { // back edges of other steps have other ends
+				if e := s.Back[k].Edge; Parallel(p.Query, e, b.Edge) {
+					nb.Parallel = append(nb.Parallel, e)
+				}
+			}
+			if b.Either || b.Label == matcher.AnyLabel || nb.Parallel != nil {
+				s.Simple = false
+			}
+			s.Back = append(s.Back, nb)
+		}
+		for k := range i {
+			if p.MustDiffer[from.Vertex]>>o.Steps[k].Vertex&1 != 0 {
+				s.MustDiffer = append(s.MustDiffer, k)
+			}
+		}
+		if symmetric {
+			for _, l := range p.VertexLess {
+				switch {
+				case l[1] == from.Vertex && before(o, l[0], i):
+					s.Less = append(s.Less, Less{at[l[0]], true})
+				case l[0] == from.Vertex && before(o, l[1], i):
+					s.Less = append(s.Less, Less{at[l[1]], false})
+				}
+			}
+			for _, l := range p.EdgeLess {
+				e := p.Query.Edges[l[0]]
+				if (e.From == from.Vertex || e.To == from.Vertex) && before(o, e.From+e.To-from.Vertex, i) {
+					s.EdgeLess = append(s.EdgeLess, l)
+				}
+			}
+		}
+		c.Steps[i] = s
+	}
+	if symmetric {
+		c.findWindows()
+	}
+	for n := 1; n <= min(len(c.LastColumns), len(c.Steps)); n++ {
+		c.LastColumns[n-1] = c.columnsOf(c.Steps[len(c.Steps)-n:])
+	}
+	return c
+}
+
+// columnsOf lists the row columns that steps fill, vertices first.
+func (o *Order) columnsOf(steps []Step) (columns []uint16) {
+	for i := range steps {
+		columns = append(columns, uint16(steps[i].Vertex))
+	}
+	for i := range steps {
+		for k := range steps[i].Back {
+			columns = append(columns, uint16(len(o.Plan.Query.Vertices)+steps[i].Back[k].Edge))
+		}
+	}
+	return columns
+}
+
+// finish fills in how the rows of a complete order leave it.
+func (o *Order) finish(c *ListKeys) {
+	o.SortedTail, o.Suffix = o.sortedVertices(), c.suffixOf(o)
+}
+
+// sortedVertices returns Order.SortedTail: the length of the longest tail of the pattern's vertices, the anchor's
+// aside, that the steps map in pattern order.
+func (o *Order) sortedVertices() int {
+	if o.Images != nil || o.Members != nil {
+		return 0 // rows of several matches alternate
+	}
+	at := make([]int, len(o.Steps))
+	for i := range o.Steps {
+		at[o.Steps[i].Vertex] = i
+	}
+	n, last := 0, len(o.Steps)
+	for v := len(at) - 1; v >= 0 && (at[v] < 2 || at[v] < last); v-- {
+		if at[v] >= 2 {
+			last = at[v]
+		}
+		n++
+	}
+	return n
+}
+
+// Passes reports whether a data vertex with these candidate bits passes the step's test.
+func (s *Step) Passes(bits []uint64) bool {
+	if s.Test.Of(bits) {
+		return true
+	}
+	for _, t := range s.OrTests {
+		if t.Of(bits) {
+			return true
+		}
+	}
+	return false
+}
+
+// before reports whether pattern vertex v is mapped by a step before i.
+func before(o *matcher.Order, v, i int) bool {
+	for k := range i {
+		if o.Steps[k].Vertex == v {
+			return true
+		}
+	}
+	return false
+}
+
+func Parallel(q *matcher.Query, a, b int) bool {
+	x, y := q.Edges[a], q.Edges[b]
+	return a != b && (x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From)
+}
+
+// Width returns the number of columns of a row.
+func (o *Order) Width() int { return len(o.Plan.Query.Vertices) + len(o.Plan.Query.Edges) }
+
+// Dirs returns the directions in which the earlier vertex may see the back edge.
+func (b *BackEdge) Dirs() []dyngraph.Dir {
+	if b.Either {
+		return []dyngraph.Dir{dyngraph.Out, dyngraph.In}
+	}
+	return bothDirs[b.Dir : b.Dir+1]
+}
+
+var bothDirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}

@@ -1,0 +1,308 @@
+//go:build cuda || emu
+
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
+	"motifd/matcher/cuda/device"
+	"motifd/matcher/internal/candidates"
+)
+
+// Mirror is the device's copy of the graph. CatchUp applies the changes of edges by the batches since the last call,
+// and copies the candidate bits of touched vertices (DESIGN A11). The whole graph is copied at first, and again when
+// the changes are many. If the last batch was searched on the device, the next batch's changes are sent when it is
+// staged, so that the device updates its array while the host finds candidates (GAMMA section IV-B).
+type Mirror struct {
+	dev    kernels.Device
+	g      *dyngraph.Graph
+	filter *candidates.Filter
+	// threads is the number of threads that pack data to copy.
+	threads int
+
+	edges *array
+	bits  device.Buffer // by vertex
+	label device.Buffer // by vertex
+	data  device.Buffer // changed bits and labels, before they are written to these two
+	page  device.Page   // the same on the host
+
+	Loaded       bool         // the device has the edges
+	staged       bool         // the device has the staged batch
+	searched     bool         // the staged batch was searched on the device
+	searchedLast bool         // the last batch that changed edges was searched on the device
+	end          Outcome      // how the last batch on the device ended
+	missed       []kernels.Op // changes by later batches
+
+	BitsStale bool                // bits and labels of all vertices must be copied
+	touched   []dyngraph.VertexID // vertices whose bits and labels must be copied
+	// Took is the time of the last CatchUp in nanoseconds, if the backend measured it.
+	Took int64
+	// Early is the time of Stage in nanoseconds, until it is added to the cost of a search.
+	Early int64
+}
+
+// New returns an empty mirror of a graph.
+func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int, t *device.Trace) *Mirror {
+	m := &Mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), BitsStale: true}
+	for _, b := range m.buffers() {
+		b.Dev = dev
+	}
+	m.page.Dev, m.edges.trace = dev, t
+	return m
+}
+
+func (m *Mirror) buffers() []*device.Buffer { return []*device.Buffer{&m.bits, &m.label, &m.data} }
+
+// Free gives all memory back.
+func (m *Mirror) Free() error {
+	err := m.edges.Free()
+	if e := device.FreeAll(m.buffers()); err == nil {
+		err = e
+	}
+	if e := m.page.Free(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Stage begins a batch, whose changes of candidate bits and labels must be copied. Its edges are sent to the device now
+// if the last batch was searched there, and otherwise by the first search.
+func (m *Mirror) Stage(d *dyngraph.Delta) {
+	m.staged, m.searched = false, false
+	m.touch(d)
+	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || m.kindsDiffer() {
+		return
+	}
+	if err := m.begin(d); err != nil {
+		m.again() // if copying everything also fails, CatchUp returns the error
+	}
+}
+
+// Ended ends the staged batch.
+func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
+	m.touch(d)
+	if len(d.Net) > 0 {
+		m.searchedLast = m.searched
+	}
+	switch {
+	case !m.Loaded:
+	case m.staged:
+		m.end, m.staged = end, false
+	case end == Committed:
+		for i := range d.Net {
+			o := m.opOf(&d.Net[i])
+			o.Ent &^= kernels.Staged
+			m.missed = append(m.missed, o)
+		}
+		if len(m.missed) > 1<<16 && len(m.missed) > m.g.Edges()/4 {
+			m.forget() // copying the graph is cheaper
+		}
+	}
+}
+
+// forget makes the next CatchUp copy all edges.
+func (m *Mirror) forget() {
+	m.Loaded, m.staged, m.end, m.missed = false, false, Open, nil
+}
+
+// opOf returns the operation that stages a net edge.
+func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
+	view, nbrBits := m.g.View(dyngraph.New), m.edges.nbrBits
+	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
+		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), nbrBits),
+		Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), nbrBits)}
+	if n.Sign == dyngraph.Deleted {
+		o.Kind |= kernels.Out
+	}
+	return o
+}
+
+// touch records that the candidate bits and labels of the vertices of a batch may change.
+func (m *Mirror) touch(d *dyngraph.Delta) {
+	if m.BitsStale {
+		return
+	}
+	m.touched = append(m.touched, d.Touched...)
+	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
+		m.BitsStale, m.touched = true, m.touched[:0] // copying all is cheaper
+	}
+}
+
+// CatchUp updates the mirror to the present state of the graph. d is the staged batch, or nil. After an error, the next
+// call copies everything. ctx cancels a copy of the whole graph.
+func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
+	m.searched = true
+	err := m.follow(ctx, d)
+	if err != nil {
+		m.again()
+	}
+	return err
+}
+
+// again makes the next CatchUp copy everything, after a failure.
+func (m *Mirror) again() {
+	m.edges.rest() // queued copies may read memory that is written next
+	m.forget()
+	m.BitsStale = true
+}
+
+func (m *Mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
+	if err := m.vertices(); err != nil {
+		return fmt.Errorf("copying candidates to the device: %w", err)
+	}
+	if m.kindsDiffer() {
+		m.forget()
+	}
+	err := m.loadAndUpdate(ctx, d)
+	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
+		// Rewriting the array on the device needs room for two arrays. Loading it from the host needs room for one.
+		if err = m.edges.Free(); err == nil {
+			m.forget()
+			err = m.loadAndUpdate(ctx, d)
+		}
+	}
+	return err
+}
+
+func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
+	if !m.Loaded {
+		if err := m.load(ctx); err != nil {
+			return fmt.Errorf("copying the graph to the device: %w", err)
+		}
+	}
+	if err := m.update(d); err != nil {
+		return fmt.Errorf("updating the graph on the device: %w", err)
+	}
+	return nil
+}
+
+// kindsDiffer reports whether the number of labels has changed the encoding of kinds.
+func (m *Mirror) kindsDiffer() bool {
+	return m.Loaded && m.edges.nbrBits != kernels.NbrBits(m.g.Labels())
+}
+
+func (m *Mirror) bounds() bounds {
+	return bounds{int(m.g.IDBound()), m.g.Labels(), int(m.g.EdgeBound())}
+}
+
+// load copies all entries, including those of the staged batch. update then sends the staged batch itself.
+func (m *Mirror) load(ctx context.Context) error {
+	m.forget()
+	asked, err := m.patch() // entries are sorted by labels
+	if err == nil && asked {
+		err = m.edges.q.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	leaf, at := 0, 0 // the next entry is number at of leaf-1
+	var rows []uint64
+	var nbrs []dyngraph.VertexID
+	var ents []dyngraph.Entry
+	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.Ptr,
+		func(row []uint64, nbr, ent []uint32) (n int, err error) {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			for n < len(row) {
+				if at == len(nbrs) {
+					rows, nbrs, ents = m.g.Leaf(leaf, rows)
+					leaf, at = leaf+1, 0
+				}
+				for ; at < len(nbrs) && n < len(row); at, n = at+1, n+1 {
+					row[n], nbr[n], ent[n] = rows[at], uint32(nbrs[at]), uint32(ents[at])
+				}
+			}
+			return n, nil
+		})
+	m.Loaded = err == nil
+	return err
+}
+
+// update sends all changes to the device and waits.
+func (m *Mirror) update(d *dyngraph.Delta) error {
+	if err := m.begin(d); err != nil {
+		return err
+	}
+	asked, err := m.patch() // while the device updates the array
+	switch {
+	case err != nil:
+	case m.edges.asked != nil:
+		err = m.edges.finish()
+	case asked:
+		err = m.edges.q.Sync()
+	}
+	return err
+}
+
+// begin sends the device how its last batch ended, the changes by later batches, and the staged batch.
+func (m *Mirror) begin(d *dyngraph.Delta) error {
+	var net []dyngraph.NetEdge
+	if d != nil && !m.staged {
+		net = d.Net
+	}
+	if len(net)+len(m.missed) > 0 || m.end != Open {
+		ops, err := m.edges.room(len(m.missed) + len(net))
+		if err != nil {
+			return err
+		}
+		copy(ops, m.missed)
+		device.InParts(len(net), m.threads, func(from, to int) {
+			for i := from; i < to; i++ {
+				ops[len(m.missed)+i] = m.opOf(&net[i])
+			}
+		})
+		if err := m.edges.begin(len(ops), len(net), m.end, m.bounds()); err != nil {
+			return err
+		}
+	}
+	m.staged, m.end, m.missed = d != nil, Open, m.missed[:0]
+	return nil
+}
+
+// Net returns the address of the net edges of the staged batch.
+func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
+
+// Graph returns the view of the mirror that kernels take as a parameter.
+func (m *Mirror) Graph() kernels.Graph {
+	a := &m.edges.now
+	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
+		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
+		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()),
+		Dirs:    uint32(m.edges.dirs),
+		NbrBits: uint32(m.edges.nbrBits)}
+}
+
+// Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
+func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
+
+// Behind estimates how many bytes the mirror is behind the graph, and how many of these (own) are of the staged batch.
+// An update that Stage has queued is included, because the search that follows is charged for it. Behind is called for
+// every batch, even if the device is never used, so it must be cheap.
+func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
+	const ofEdge = 2 * 16 // bytes of two entries: applying an operation costs more than copying it
+	words := uint64(m.filter.NumberWords())
+	bits := uint64(m.g.IDBound()) * 8 * words
+	whole := uint64(m.g.Edges())*ofEdge + bits
+	if !m.Loaded {
+		return whole, 0
+	}
+	begun := m.staged && m.edges.asked != nil
+	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
+	if m.BitsStale {
+		all += bits
+	}
+	if begun {
+		all += uint64(m.edges.asked.ops) * ofEdge
+	} else if d != nil && !m.staged {
+		all += uint64(len(d.Net)) * ofEdge
+	}
+	if d != nil && (!m.staged || begun) {
+		own = uint64(len(d.Net))*ofEdge + uint64(len(d.Touched))*8*words
+	}
+	return all, min(own, all)
+}
