@@ -8,12 +8,12 @@ import (
 	"syscall"
 	"testing"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
+	"motifd/stream/monitor"
 )
 
 // manyGraph is a power-law graph that changes: every other update inserts an edge, the others delete one.
@@ -260,7 +260,7 @@ type manyEngine struct {
 }
 
 func newManyEngine(b *testing.B, load []dyngraph.Message, queries []*matcher.Query, emit matcher.Emit) *manyEngine {
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}),
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{}),
 		Backend: cpu.New(cpu.Options{Threads: 1})})
 	if err != nil {
 		b.Fatal(err)

@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
+	"motifd/stream/monitor"
 	"motifd/stream/tempfile"
 )
 
@@ -49,7 +49,7 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 					}
 					return 0
 				}})
-				e, err := motifd.NewEngine(matcher.EngineOptions{Backend: b})
+				e, err := monitor.NewEngine(matcher.EngineOptions{Backend: b})
 				require.NoError(t, err)
 				defer e.Close()
 				number := uint64(0)

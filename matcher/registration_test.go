@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
+	"motifd/stream/monitor"
 )
 
 func TestS8RegistrationIsABatchOfItsOwn(t *testing.T) {
@@ -273,7 +273,7 @@ func TestS11SuspensionIsDurableFirst(t *testing.T) {
 	fail := true
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	var recorded []matcher.Decision
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g, Backend: newCPU(t, 1, false),
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g, Backend: newCPU(t, 1, false),
 		Decide: func(_ uint64, s matcher.Decision) error {
 			if fail {
 				return full

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
+	"motifd/stream/monitor"
 )
 
 // cancelling cancels a context when an enumeration of the graph begins.
@@ -67,7 +67,7 @@ func oddRing(t *testing.T) (*dyngraph.Graph, *matcher.Query) {
 func TestRestoreStopsASearchForAWitness(t *testing.T) {
 	g, q := oddRing(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g, Backend: &cancelling{newCPU(t, 2, false), cancel}})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g, Backend: &cancelling{newCPU(t, 2, false), cancel}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAStopEndsCounting(t *testing.T) {
 			_, err := g.Stage(edges[1:])
 			require.NoError(t, err)
 			g.Commit()
-			e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g,
+			e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g,
 				Backend: cpu.New(cpu.Options{Threads: threads, Clock: clock})})
 			require.NoError(t, err)
 			none := func(*matcher.Event) error { return nil }

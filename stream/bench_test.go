@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
+	"motifd/stream/monitor"
 )
 
 // BenchmarkPipeline runs a file of JSON arrays of 100 updates through a whole pipeline, with a ring query and with
@@ -48,7 +48,7 @@ func BenchmarkPipeline(b *testing.B) {
 			require.NoError(b, err)
 			dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 			require.NoError(b, err)
-			e, err := motifd.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{})}) // without a clock
+			e, err := monitor.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{})}) // without a clock
 			require.NoError(b, err)
 			p, err := stream.NewPipeline(stream.PipelineOptions{
 				Source: src, Decoder: dec, Engine: e, Sink: sink,

@@ -11,12 +11,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
 	"motifd/stream/file"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 )
 
@@ -41,7 +41,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 	require.NoError(t, err)
 	d.id = state.StreamID
 	faulty := f.Store(store)
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: state.Graph, Decide: faulty.Decide})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: state.Graph, Decide: faulty.Decide})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.NoError(t, e.Restore(t.Context(), state.Queries))

@@ -19,13 +19,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 	"motifd/stream/tempfile"
 )
@@ -135,7 +135,7 @@ func floodPipeline(
 	require.NoError(tb, err)
 	g.Commit()
 	opt.Threads = threads
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(opt)})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g, Backend: cpu.New(opt)})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	in := streamtest.NewInput(false)

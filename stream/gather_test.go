@@ -14,13 +14,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 	"motifd/stream/tempfile"
 )
@@ -63,7 +63,7 @@ func newPlayer(t testing.TB, rng *rand.Rand, size func() int) *player {
 	_, err := g.Stage(us)
 	require.NoError(t, err)
 	g.Commit()
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return &player{Engine: e, edges: slices.Collect(g.View(dyngraph.New).EdgesSeq())}
@@ -248,7 +248,7 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 		func() bool { return most > 4*memory/28 && small > 1000 },
 		func(t *testing.T, rng *rand.Rand) {
 			engine := func(threads int) *matcher.Engine {
-				e, err := motifd.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{
+				e, err := monitor.NewEngine(matcher.EngineOptions{Backend: cpu.New(cpu.Options{
 					Threads: threads, TempFiles: tempfile.In(t.TempDir()), GroupMemory: memory,
 					QueueMemory: 16 * memory,
 				})})

@@ -11,12 +11,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/matcher"
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 )
 
@@ -66,7 +66,7 @@ func TestP4StopWhileTheDiskIsFull(t *testing.T) {
 		w.change = func(o *stream.PipelineOptions) {
 			o.Store, o.State, o.StopTimeout = store, state, time.Nanosecond
 			o.Encoder = codec.NewEncoder(codec.EncoderOptions{StreamID: state.StreamID})
-			o.Engine, err = motifd.NewEngine(matcher.EngineOptions{
+			o.Engine, err = monitor.NewEngine(matcher.EngineOptions{
 				Graph: state.Graph, Backend: reference.New(), Decide: store.Decide,
 			})
 			require.NoError(t, err)

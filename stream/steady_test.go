@@ -9,13 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 	"motifd/stream/tempfile"
 )
 
@@ -34,7 +34,7 @@ type steady struct {
 const steadyAccounts = 500
 
 func newSteady(t *testing.T, rng *rand.Rand) *steady {
-	e, err := motifd.NewEngine(matcher.EngineOptions{
+	e, err := monitor.NewEngine(matcher.EngineOptions{
 		Backend: cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
 	})
 	require.NoError(t, err)

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"motifd"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 )
 
@@ -71,7 +71,7 @@ func startup(qs ...*matcher.Query) func([]matcher.QueryState) ([]*matcher.QueryC
 // engine makes an engine that has stepped over the store's committed batches.
 func (w *world) engine(store stream.Store) *matcher.Engine {
 	w.t.Helper()
-	e, err := motifd.NewEngine(matcher.EngineOptions{Backend: reference.New(), Decide: store.Decide})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Backend: reference.New(), Decide: store.Decide})
 	require.NoError(w.t, err)
 	for _, b := range w.store.Committed() {
 		b.MeasureFrom = matcher.NeverMeasure

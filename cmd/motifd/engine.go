@@ -7,9 +7,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	library "motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/stream/monitor"
 )
 
 // beside runs work on a goroutine of its own; see dyngraph.Options.Background.
@@ -98,7 +98,7 @@ func rehearsal(e *matcher.Engine, log zerolog.Logger) func(context.Context) erro
 // newEngine returns an engine over a graph. Of the options, the caller gives those that differ between commands.
 func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*matcher.Engine, error) {
 	opt.Graph, opt.Backend, opt.Phase = g, b, b.phase
-	return library.NewEngine(opt)
+	return monitor.NewEngine(opt)
 }
 
 // total is a sum of counts without bound.

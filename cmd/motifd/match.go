@@ -9,12 +9,12 @@ import (
 	"os"
 	"time"
 
-	library "motifd"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/codec"
+	"motifd/stream/monitor"
 )
 
 // matchCmd finds the matches in a static graph.
@@ -73,7 +73,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	a.warn(queries, g)
-	monitor, err := library.Open(library.Options{Graph: g, Backend: backend})
+	monitor, err := monitor.Open(monitor.Options{Graph: g, Backend: backend})
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 }
 
 // matchOne registers a query with a full backfill, which finds its matches, and removes it again.
-func matchOne(ctx context.Context, m *library.Monitor, b *timedBackend, q *matcher.Query, enc stream.Encoder,
+func matchOne(ctx context.Context, m *monitor.Monitor, b *timedBackend, q *matcher.Query, enc stream.Encoder,
 	out io.Writer,
 ) (matchQuery, error) {
 	result := matchQuery{Name: q.Name}

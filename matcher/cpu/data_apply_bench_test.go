@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
+	"motifd/stream/monitor"
 )
 
 // BenchmarkDataApply replays the stream in batches of 1,000 through one thread and reports what an update costs
@@ -46,7 +46,7 @@ func BenchmarkDataApply(b *testing.B) {
 					}
 					at, last = now, phase
 				}
-				e, err := motifd.NewEngine(matcher.EngineOptions{
+				e, err := monitor.NewEngine(matcher.EngineOptions{
 					Graph: synthGraph(b), Backend: cpu.New(cpu.Options{Threads: 1, Clock: clock}),
 					Phase: func(_ uint64, p matcher.Phase) { next(string(p)) },
 				})

@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
+	"motifd/stream/monitor"
 )
 
 // synth is a graph of 20,000 vertices with a stream of 15,000 insertions and 30 queries with known counts.
@@ -117,7 +117,7 @@ func BenchmarkDataSynth(b *testing.B) {
 			for b.Loop() {
 				began := time.Now()
 				backend := cpu.New(cpu.Options{Threads: 1, Clock: func() int64 { return int64(time.Since(began)) }})
-				e, err := motifd.NewEngine(matcher.EngineOptions{Graph: synthGraph(b), Backend: backend})
+				e, err := monitor.NewEngine(matcher.EngineOptions{Graph: synthGraph(b), Backend: backend})
 				require.NoError(b, err)
 				require.NoError(b, e.Restore(b.Context(),
 					[]matcher.QueryState{{Query: synthQuery(b, name, matcher.EmitCounts)}}))

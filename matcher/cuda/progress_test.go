@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
@@ -15,6 +14,7 @@ import (
 	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
+	"motifd/stream/monitor"
 	"motifd/stream/tempfile"
 )
 
@@ -25,7 +25,7 @@ func TestADeviceTellsItsAnchors(t *testing.T) {
 			cuda.Options{Device: cudatest.NewDevice(t, rng),
 				CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, RowMemory: 1 << 14},
 		)
-		e, err := motifd.NewEngine(matcher.EngineOptions{Backend: b})
+		e, err := monitor.NewEngine(matcher.EngineOptions{Backend: b})
 		if err != nil {
 			t.Fatal(err)
 		}

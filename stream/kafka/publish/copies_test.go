@@ -8,7 +8,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
@@ -17,6 +16,7 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/monitor"
 	"motifd/stream/streamtest"
 )
 
@@ -38,7 +38,7 @@ func (c *copies) run(t *testing.T, fs vfs.FS, edges ...string) error {
 	defer func() { require.NoError(t, store.Close()) }()
 	state, err := store.Recover(t.Context())
 	require.NoError(t, err)
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: state.Graph})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: state.Graph})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.NoError(t, e.Restore(t.Context(), state.Queries))

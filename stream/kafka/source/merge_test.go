@@ -16,13 +16,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
 	"motifd/stream/kafka/internal/kafkatest"
+	"motifd/stream/monitor"
 )
 
 // newRand returns a generator whose seed the log tells.
@@ -101,7 +101,7 @@ type daemon struct {
 func newDaemon(t *testing.T, opt Options) *daemon {
 	t.Helper()
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
-	e, err := motifd.NewEngine(matcher.EngineOptions{Graph: g})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Graph: g})
 	require.NoError(t, err)
 	dec, err := codec.NewDecoder(codec.FormatJSON, codec.DecoderOptions{})
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package motifd_test
+package monitor_test
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
+	"motifd/stream/monitor"
 )
 
 // payments makes one insertion of each pair of accounts.
@@ -25,7 +25,7 @@ func payments(pairs ...[2]string) []dyngraph.Update {
 }
 
 // show prints a result.
-var show = motifd.Each(func(d motifd.Delta) error {
+var show = monitor.Each(func(d monitor.Delta) error {
 	fmt.Println(d.Op(), d.Query, d.Key("a"), d.Key("b"))
 	return nil
 })
@@ -33,8 +33,8 @@ var show = motifd.Each(func(d motifd.Delta) error {
 const ringPattern = "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a)"
 
 // open returns a Monitor with a query for rings of three.
-func open(ctx context.Context) *motifd.Monitor {
-	m, err := motifd.Open(motifd.Options{})
+func open(ctx context.Context) *monitor.Monitor {
+	m, err := monitor.Open(monitor.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func open(ctx context.Context) *motifd.Monitor {
 // A ring appears with the payment that closes it.
 func Example() {
 	ctx := context.Background()
-	m, err := motifd.Open(motifd.Options{})
+	m, err := monitor.Open(monitor.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func Example() {
 			Op: dyngraph.InsertEdge, From: p[0], To: p[1], Label: "TRANSFER",
 			FromLabel: "Account", ToLabel: "Account",
 		}
-		_, err := m.Apply(ctx, []dyngraph.Update{update}, motifd.Each(func(d motifd.Delta) error {
+		_, err := m.Apply(ctx, []dyngraph.Update{update}, monitor.Each(func(d monitor.Delta) error {
 			fmt.Printf("batch %d: %s %s: %s, %s, %s\n", d.Batch, d.Op(), d.Query, d.Key("a"), d.Key("b"), d.Key("c"))
 			fmt.Printf("closed by %s -> %s\n", d.Anchor.From, d.Anchor.To)
 			return nil
@@ -90,8 +90,8 @@ func ExampleMonitor_Apply() {
 	ctx := context.Background()
 	m := open(ctx)
 	defer m.Close()
-	open := map[string]motifd.Delta{} // the rings that are there, by ID
-	follow := motifd.Each(func(d motifd.Delta) error {
+	open := map[string]monitor.Delta{} // the rings that are there, by ID
+	follow := monitor.Each(func(d monitor.Delta) error {
 		if d.Op() == "+" {
 			open[d.ID] = d
 		} else {
@@ -133,7 +133,7 @@ func ExampleMonitor_Apply_refused() {
 // A query that emits counts tells numbers, which are not found one by one. Count asks for one at any time.
 func ExampleMonitor_Count() {
 	ctx := context.Background()
-	m, err := motifd.Open(motifd.Options{Undirected: true})
+	m, err := monitor.Open(monitor.Options{Undirected: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func ExampleMonitor_Count() {
 	for i := range 1000 {
 		updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", To: fmt.Sprint("spoke-", i)})
 	}
-	_, err = m.Apply(ctx, updates, motifd.Each(func(d motifd.Delta) error {
+	_, err = m.Apply(ctx, updates, monitor.Each(func(d monitor.Delta) error {
 		fmt.Println(d.Op(), d.Query, d.Count)
 		return nil
 	}))
@@ -174,7 +174,7 @@ func ExampleMonitor_Count() {
 // A query that is added later begins with the matches that are there.
 func ExampleMonitor_Add_backfill() {
 	ctx := context.Background()
-	m, err := motifd.Open(motifd.Options{})
+	m, err := monitor.Open(monitor.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func ExampleMonitor_Add_backfill() {
 		log.Fatal(err)
 	}
 	ring.Unit, ring.Backfill = matcher.Subgraphs, matcher.BackfillFull
-	_, err = m.Add(ctx, ring, motifd.Each(func(d motifd.Delta) error {
+	_, err = m.Add(ctx, ring, monitor.Each(func(d monitor.Delta) error {
 		fmt.Println(d.Op(), d.Query, d.Key("a"), d.Key("b"), d.Key("c"), "snapshot:", d.Snapshot)
 		return nil
 	}))
@@ -215,7 +215,7 @@ func (t *tally) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher.R
 func ExampleOptions_backend() {
 	ctx := context.Background()
 	backend := &tally{Backend: cpu.New(cpu.Options{Threads: 1})}
-	m, err := motifd.Open(motifd.Options{Backend: backend})
+	m, err := monitor.Open(monitor.Options{Backend: backend})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package motifd
+package monitor
 
 import (
 	"encoding/hex"

@@ -1,9 +1,9 @@
-// Package motifd is motifd as a library: a graph in memory, and the patterns that appear and disappear in it.
+// Package monitor is motifd as a library: a graph in memory, and the patterns that appear and disappear in it.
 //
-//	m, err := motifd.Open(motifd.Options{})
+//	m, err := monitor.Open(monitor.Options{})
 //	ring, err := m.Parse("ring", "MATCH (a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)-[:TRANSFER]->(a)")
 //	_, err = m.Add(ctx, ring, nil)
-//	_, err = m.Apply(ctx, updates, motifd.Each(func(d motifd.Delta) error { ... }))
+//	_, err = m.Apply(ctx, updates, monitor.Each(func(d monitor.Delta) error { ... }))
 //
 // A Monitor wires what package matcher leaves open: the graph with its labels and keys, the planner, the CPU backend
 // with its clock and temporary files, and the numbers of batches. Results have the meaning and the order that
@@ -14,4 +14,4 @@
 //
 // The daemon adds to it what needs a broker or a disk: sources and sinks, the checkpoint, exactly-once delivery. A
 // Monitor keeps nothing when it is closed.
-package motifd
+package monitor

@@ -1,4 +1,4 @@
-package motifd_test
+package monitor_test
 
 import (
 	"math/rand/v2"
@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/reference"
+	"motifd/stream/monitor"
 )
 
 // pair is a Monitor as a user opens it, one over the reference matcher, and the oracle, which knows no ids.
 type pair struct {
 	t          *testing.T
-	fast, slow *motifd.Monitor
+	fast, slow *monitor.Monitor
 	oracle     *matchertest.Oracle
 	last       uint64 // batch
 }
@@ -25,14 +25,14 @@ type pair struct {
 type receiver = func(*matcher.Event) error
 
 // both has the two Monitors do something that is one batch. They must put out the same, with the next numbers.
-func (p *pair) both(do func(m *motifd.Monitor, emit receiver) (*matcher.Summary, error)) (deltas []motifd.Delta) {
-	var want []motifd.Delta
+func (p *pair) both(do func(m *monitor.Monitor, emit receiver) (*matcher.Summary, error)) (deltas []monitor.Delta) {
+	var want []monitor.Delta
 	p.last++
 	for _, m := range []struct {
-		*motifd.Monitor
-		into *[]motifd.Delta
+		*monitor.Monitor
+		into *[]monitor.Delta
 	}{{p.fast, &deltas}, {p.slow, &want}} {
-		sum, err := do(m.Monitor, motifd.Each(func(d motifd.Delta) error {
+		sum, err := do(m.Monitor, monitor.Each(func(d monitor.Delta) error {
 			require.Equal(p.t, p.last, d.Batch)
 			require.EqualValues(p.t, len(*m.into), d.Index)
 			*m.into = append(*m.into, d)
@@ -48,7 +48,7 @@ func (p *pair) both(do func(m *motifd.Monitor, emit receiver) (*matcher.Summary,
 
 // refused has both Monitors refuse updates as one batch.
 func (p *pair) refused(updates []dyngraph.Update) {
-	for _, m := range []*motifd.Monitor{p.fast, p.slow} {
+	for _, m := range []*monitor.Monitor{p.fast, p.slow} {
 		var bad *dyngraph.UpdateError
 		_, err := m.Apply(p.t.Context(), updates, func(*matcher.Event) error {
 			p.t.Error("a refused batch puts something out")
@@ -59,7 +59,7 @@ func (p *pair) refused(updates []dyngraph.Update) {
 }
 
 // matchOf returns the match of a result as the oracle has it.
-func matchOf(t *testing.T, d motifd.Delta) (m matchertest.Match) {
+func matchOf(t *testing.T, d monitor.Delta) (m matchertest.Match) {
 	labels := map[string]string{}
 	for _, v := range d.Vertices {
 		labels[v.Key] = v.Label
@@ -77,7 +77,7 @@ func matchOf(t *testing.T, d motifd.Delta) (m matchertest.Match) {
 
 // check compares what one query puts out under one sign with what the oracle says: the matches that change, and how
 // many there were and are.
-func (p *pair) check(i int, q *matcher.Query, deltas []motifd.Delta, names []string, from, to int) {
+func (p *pair) check(i int, q *matcher.Query, deltas []monitor.Delta, names []string, from, to int) {
 	switch q.Emit {
 	case matcher.EmitDeltas:
 		var got []string
@@ -103,7 +103,7 @@ func (p *pair) check(i int, q *matcher.Query, deltas []motifd.Delta, names []str
 }
 
 // of returns the results of one query and sign.
-func of(deltas []motifd.Delta, q *matcher.Query, sign dyngraph.Sign) (out []motifd.Delta) {
+func of(deltas []monitor.Delta, q *matcher.Query, sign dyngraph.Sign) (out []monitor.Delta) {
 	for _, d := range deltas {
 		if d.Query == q.Name && d.Sign == sign {
 			out = append(out, d)
@@ -126,10 +126,10 @@ func TestP1MonitorEqualsRecomputation(t *testing.T) {
 		})
 		p := &pair{t: t, oracle: matchertest.NewOracle(c.Directed, c.Queries)}
 		var err error
-		p.fast, err = motifd.Open(motifd.Options{Undirected: !c.Directed, Threads: rng.IntN(3), TempDir: t.TempDir()})
+		p.fast, err = monitor.Open(monitor.Options{Undirected: !c.Directed, Threads: rng.IntN(3), TempDir: t.TempDir()})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, p.fast.Close()) }()
-		p.slow, err = motifd.Open(motifd.Options{Undirected: !c.Directed, Backend: reference.New()})
+		p.slow, err = monitor.Open(monitor.Options{Undirected: !c.Directed, Backend: reference.New()})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, p.slow.Close()) }()
 		there := make([]bool, len(c.Queries))
@@ -140,7 +140,7 @@ func TestP1MonitorEqualsRecomputation(t *testing.T) {
 				switch {
 				case !there[i] && rng.IntN(2) == 0:
 					there[i] = true
-					deltas := p.both(func(m *motifd.Monitor, emit receiver) (*matcher.Summary, error) {
+					deltas := p.both(func(m *monitor.Monitor, emit receiver) (*matcher.Summary, error) {
 						return m.Add(t.Context(), q, emit)
 					})
 					all := found[i].After
@@ -161,7 +161,7 @@ func TestP1MonitorEqualsRecomputation(t *testing.T) {
 					require.Equal(t, matcher.CountOf(uint64(len(found[i].After))), n)
 				case there[i] && rng.IntN(8) == 0:
 					there[i] = false
-					require.Empty(t, p.both(func(m *motifd.Monitor, _ receiver) (*matcher.Summary, error) {
+					require.Empty(t, p.both(func(m *monitor.Monitor, _ receiver) (*matcher.Summary, error) {
 						return m.Remove(t.Context(), q.Name)
 					}))
 				}
@@ -181,7 +181,7 @@ func TestP1MonitorEqualsRecomputation(t *testing.T) {
 			found, err = p.oracle.Step([]dyngraph.Message{{Updates: good}})
 			require.NoError(t, err)
 			require.Empty(t, p.oracle.Last.Refused)
-			deltas := p.both(func(m *motifd.Monitor, emit receiver) (*matcher.Summary, error) {
+			deltas := p.both(func(m *monitor.Monitor, emit receiver) (*matcher.Summary, error) {
 				return m.Apply(t.Context(), good, emit)
 			})
 			n := 0

@@ -1,4 +1,4 @@
-package motifd_test
+package monitor_test
 
 import (
 	"errors"
@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd"
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
+	"motifd/stream/monitor"
 )
 
-// monitor returns an open Monitor with one query, and is closed with the test.
-func monitor(t *testing.T, opt motifd.Options, cypher string, set func(q *matcher.Query)) *motifd.Monitor {
+// watch returns an open Monitor with one query, and is closed with the test.
+func watch(t *testing.T, opt monitor.Options, cypher string, set func(q *matcher.Query)) *monitor.Monitor {
 	t.Helper()
-	m, err := motifd.Open(opt)
+	m, err := monitor.Open(opt)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	q, err := m.Parse("q", cypher)
@@ -35,9 +35,9 @@ func edge(op dyngraph.Op, from, to string) dyngraph.Update {
 }
 
 // apply applies updates and returns what comes out.
-func apply(t *testing.T, m *motifd.Monitor, updates ...dyngraph.Update) (deltas []motifd.Delta) {
+func apply(t *testing.T, m *monitor.Monitor, updates ...dyngraph.Update) (deltas []monitor.Delta) {
 	t.Helper()
-	_, err := m.Apply(t.Context(), updates, motifd.Each(func(d motifd.Delta) error {
+	_, err := m.Apply(t.Context(), updates, monitor.Each(func(d monitor.Delta) error {
 		deltas = append(deltas, d)
 		return nil
 	}))
@@ -47,16 +47,16 @@ func apply(t *testing.T, m *motifd.Monitor, updates ...dyngraph.Update) (deltas 
 
 // TestDeltaIsComplete: a result has keys, labels and attributes as they were sent, and the update that made it.
 func TestDeltaIsComplete(t *testing.T) {
-	m := monitor(t, motifd.Options{}, "MATCH (a:A)-[x:T]->(b)", nil)
+	m := watch(t, monitor.Options{}, "MATCH (a:A)-[x:T]->(b)", nil)
 	sent := dyngraph.Update{Op: dyngraph.InsertEdge, From: "1", To: "2", Label: "T", FromLabel: "A", ToLabel: "B",
 		Attr: dyngraph.Attr{ID: "tx", TS: 5, HasTS: true, Props: []byte(`{"n":1}`)}, Pos: dyngraph.Position{Offset: 7}}
 	got := apply(t, m, sent)
 	require.Len(t, got, 1)
 	require.Len(t, got[0].ID, 32)
-	want := motifd.Delta{
+	want := monitor.Delta{
 		Batch: 2, Query: "q", Version: 1, Sign: dyngraph.Inserted, ID: got[0].ID, Anchor: &sent,
-		Vertices: []motifd.Vertex{{Name: "a", Key: "1", Label: "A"}, {Name: "b", Key: "2", Label: "B"}},
-		Edges:    []motifd.Edge{{Name: "x", From: "1", To: "2", Label: "T", Attr: sent.Attr}},
+		Vertices: []monitor.Vertex{{Name: "a", Key: "1", Label: "A"}, {Name: "b", Key: "2", Label: "B"}},
+		Edges:    []monitor.Edge{{Name: "x", From: "1", To: "2", Label: "T", Attr: sent.Attr}},
 	}
 	require.Equal(t, want, got[0])
 	require.Equal(t, "", got[0].Key("c"))
@@ -71,7 +71,7 @@ func TestDeltaIsComplete(t *testing.T) {
 
 // TestExistsTellsTransitions: one result when the first match appears, one when the last one is gone.
 func TestExistsTellsTransitions(t *testing.T) {
-	m := monitor(t, motifd.Options{}, "MATCH (a)-[:T]->(b)", func(q *matcher.Query) { q.Emit = matcher.EmitExists })
+	m := watch(t, monitor.Options{}, "MATCH (a)-[:T]->(b)", func(q *matcher.Query) { q.Emit = matcher.EmitExists })
 	ops := func(updates ...dyngraph.Update) (ops string) {
 		for _, d := range apply(t, m, updates...) {
 			require.Empty(t, d.ID)
@@ -87,7 +87,7 @@ func TestExistsTellsTransitions(t *testing.T) {
 
 // TestLimitsAreTold: what a limit leaves out is a result of its own, and later results say that some are missing.
 func TestLimitsAreTold(t *testing.T) {
-	m := monitor(t, motifd.Options{Limits: matcher.Limits{Matches: 2}}, "MATCH (a)-[:T]->(b)-[:T]->(c)", nil)
+	m := watch(t, monitor.Options{Limits: matcher.Limits{Matches: 2}}, "MATCH (a)-[:T]->(b)-[:T]->(c)", nil)
 	require.Empty(t, apply(t, m, edge(dyngraph.InsertEdge, "2", "3"), edge(dyngraph.InsertEdge, "2", "4"),
 		edge(dyngraph.InsertEdge, "2", "5")))
 	got := apply(t, m, edge(dyngraph.InsertEdge, "1", "2"))
@@ -104,7 +104,7 @@ func TestLimitsAreTold(t *testing.T) {
 // TestErrorsAreTyped: each kind of error can be told from others, and none of them changes anything or takes a number.
 func TestErrorsAreTyped(t *testing.T) {
 	ctx := t.Context()
-	m := monitor(t, motifd.Options{}, "MATCH (a)-[:T]->(b)", nil)
+	m := watch(t, monitor.Options{}, "MATCH (a)-[:T]->(b)", nil)
 	q, err := m.Parse("q", "MATCH (a)-[:T]->(b)")
 	require.NoError(t, err)
 
@@ -139,12 +139,12 @@ func TestErrorsAreTyped(t *testing.T) {
 	sum, err := m.Apply(ctx, updates[:1], func(*matcher.Event) error {
 		calls++
 		_, err := m.Count(ctx, q)
-		require.ErrorIs(t, err, motifd.ErrBusy)
+		require.ErrorIs(t, err, monitor.ErrBusy)
 		_, err = m.Apply(ctx, nil, nil)
-		require.ErrorIs(t, err, motifd.ErrBusy)
+		require.ErrorIs(t, err, monitor.ErrBusy)
 		_, err = m.Add(ctx, q, nil)
-		require.ErrorIs(t, err, motifd.ErrBusy)
-		require.ErrorIs(t, m.Close(), motifd.ErrBusy)
+		require.ErrorIs(t, err, monitor.ErrBusy)
+		require.ErrorIs(t, m.Close(), monitor.ErrBusy)
 		return nil
 	})
 	require.NoError(t, err)
@@ -153,12 +153,12 @@ func TestErrorsAreTyped(t *testing.T) {
 
 	require.NoError(t, m.Close())
 	_, err = m.Apply(ctx, nil, nil)
-	require.ErrorIs(t, err, motifd.ErrClosed)
+	require.ErrorIs(t, err, monitor.ErrClosed)
 	_, err = m.Remove(ctx, "q")
-	require.ErrorIs(t, err, motifd.ErrClosed)
+	require.ErrorIs(t, err, monitor.ErrClosed)
 	_, err = m.Count(ctx, q)
-	require.ErrorIs(t, err, motifd.ErrClosed)
-	require.ErrorIs(t, m.Close(), motifd.ErrClosed)
+	require.ErrorIs(t, err, monitor.ErrClosed)
+	require.ErrorIs(t, m.Close(), monitor.ErrClosed)
 }
 
 // closing is a backend that tells whether it was closed, and may fail to load.
@@ -182,22 +182,22 @@ func TestOpen(t *testing.T) {
 	_, err := g.Stage([]dyngraph.Update{edge(dyngraph.InsertEdge, "1", "2")})
 	require.NoError(t, err)
 	g.Commit()
-	for _, opt := range []motifd.Options{
+	for _, opt := range []monitor.Options{
 		{Graph: g, Undirected: true},
 		{Threads: -1},
 		{Threads: 1, Backend: cpu.New(cpu.Options{})},
 		{TempDir: "x", Backend: cpu.New(cpu.Options{})},
 	} {
-		_, err := motifd.Open(opt)
+		_, err := monitor.Open(opt)
 		require.ErrorContains(t, err, "motifd: Options.", fmt.Sprint(opt))
 	}
 	broken := &closing{Backend: cpu.New(cpu.Options{}), fails: errors.New("no memory")}
-	_, err = motifd.Open(motifd.Options{Backend: broken})
+	_, err = monitor.Open(monitor.Options{Backend: broken})
 	require.ErrorIs(t, err, broken.fails)
 	require.Equal(t, 1, broken.closed)
 
 	backend := &closing{Backend: cpu.New(cpu.Options{})}
-	m, err := motifd.Open(motifd.Options{Graph: g, Backend: backend})
+	m, err := monitor.Open(monitor.Options{Graph: g, Backend: backend})
 	require.NoError(t, err)
 	q, err := m.Parse("edges", "MATCH (a)--(b)")
 	require.NoError(t, err)
@@ -210,7 +210,7 @@ func TestOpen(t *testing.T) {
 
 // TestNewEngine: an engine without options has all that a query may need, a sample by match id included.
 func TestNewEngine(t *testing.T) {
-	e, err := motifd.NewEngine(matcher.EngineOptions{})
+	e, err := monitor.NewEngine(matcher.EngineOptions{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.Equal(t, "cpu", e.Backend())

@@ -1,4 +1,4 @@
-package motifd_test
+package monitor_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 // TestDocsAreTheExamples: each block of Go in docs/library.md stands in example_test.go, at any indentation.
 func TestDocsAreTheExamples(t *testing.T) {
-	page, err := os.ReadFile("docs/library.md")
+	page, err := os.ReadFile("../../docs/library.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
