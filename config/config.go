@@ -206,6 +206,7 @@ type Engine struct {
 // SearchLimits bound what searching may cost. 0 is no bound.
 type SearchLimits struct {
 	GroupMatches uint64   `yaml:"group_matches"` // of one anchor and one query, or of a backfill
+	QueryMatches uint64   `yaml:"query_matches"` // of one query in one batch
 	QueryTime    Duration `yaml:"query_time"`    // of one query in one batch, summed over threads
 	BatchTime    Duration `yaml:"batch_time"`    // of all queries in one batch, summed over threads
 	SpillBytes   Size     `yaml:"spill_bytes"`   // temporary files of one batch
@@ -314,6 +315,7 @@ func Default() *Config {
 			GroupMemory: 64 * MiB,
 			Limits: SearchLimits{
 				GroupMatches: 10_000_000,
+				QueryMatches: 1_000_000_000,
 				QueryTime:    Duration(time.Minute),
 				BatchTime:    Duration(5 * time.Minute),
 				SpillBytes:   16 * GiB,

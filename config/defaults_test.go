@@ -26,6 +26,7 @@ func TestProtectionIsOnByDefault(t *testing.T) {
 	require.NoError(t, err)
 	l := c.Engine.Limits
 	require.Positive(t, l.GroupMatches)
+	require.Positive(t, l.QueryMatches)
 	require.Positive(t, l.QueryTime)
 	require.Positive(t, l.BatchTime)
 	require.Positive(t, l.SpillBytes)

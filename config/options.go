@@ -216,9 +216,10 @@ func (c *Config) settings() checkpoint.Settings {
 func (c *Config) MatcherLimits() matcher.Limits {
 	l := &c.Engine.Limits
 	return matcher.Limits{
-		Matches:   l.GroupMatches,
-		QueryTime: time.Duration(l.QueryTime),
-		BatchTime: time.Duration(l.BatchTime),
-		Spill:     int64(l.SpillBytes),
+		Matches:      l.GroupMatches,
+		QueryMatches: l.QueryMatches,
+		QueryTime:    time.Duration(l.QueryTime),
+		BatchTime:    time.Duration(l.BatchTime),
+		Spill:        int64(l.SpillBytes),
 	}
 }

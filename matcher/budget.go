@@ -10,6 +10,10 @@ type Limits struct {
 	// Matches bounds the matches of one group: one anchor and one query. A backfill is one group. A query with a cap
 	// is not bounded by it.
 	Matches uint64
+	// QueryMatches bounds the matches of one query in one batch, found by enumeration, and so what the query writes.
+	// When they are found, each further group of the query may have a hundredth of what is left of as many again. A
+	// query with a cap is not bounded by it.
+	QueryMatches uint64
 	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, each further
 	// group of the query may take a hundredth of what is left of as much again: small groups go on, and all large ones
 	// together take no more than that.
@@ -34,6 +38,7 @@ const (
 	CauseBatch          // Limits.BatchTime
 	CauseSpill          // Limits.Spill
 	CauseOperator       // somebody asked for it: Engine.Interrupt, EngineOptions.Suspend
+	CauseQuery          // Limits.QueryMatches
 	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A
 	// decision says CauseSteps.
 	CauseSpent
@@ -47,6 +52,7 @@ var causes = [...]string{
 	"batch_time",
 	"spill_bytes",
 	"operator",
+	"query_matches",
 	"work_budget",
 }
 
@@ -84,9 +90,10 @@ func (b *BatchBudget) Arm() { b.armed.Store(true) }
 // Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods
 // are safe for concurrent use. A nil Budget bounds nothing.
 type Budget struct {
-	// Steps bounds search steps, Matches the matches of one group, Time nanoseconds of search; 0 is no bound.
-	Steps, Matches uint64
-	Time           int64
+	// Steps bounds search steps, Matches the matches of one group, QueryMatches those of all, Time nanoseconds of
+	// search; 0 is no bound.
+	Steps, Matches, QueryMatches uint64
+	Time                         int64
 	// Floor lets a group take a hundredth of Steps after they are spent: other groups of the query go on, until twice
 	// as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no group.
 	Floor bool
@@ -95,18 +102,20 @@ type Budget struct {
 	steps   atomic.Uint64
 	ns      atomic.Int64
 	found   atomic.Uint64 // matches, for those who watch
+	rows    atomic.Uint64 // matches that QueryMatches counts
 	stopped atomic.Bool
 }
 
 // floorShare is the share of a spent limit that each further group may still use.
 const floorShare = 100
 
-// leastShare is the share of the time that each further group may use, however much is spent.
+// leastShare is the share of the time or of the matches that each further group may use, however much is spent.
 const leastShare = 100_000
 
 // NewBudget returns the budget of one query. The batch's part may be nil.
 func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
-	return &Budget{Steps: steps, Matches: l.Matches, Time: int64(l.QueryTime), batch: batch}
+	return &Budget{Steps: steps, Matches: l.Matches, QueryMatches: l.QueryMatches, Time: int64(l.QueryTime),
+		batch: batch}
 }
 
 // Stop makes everything that is searched under the budget end with CauseOperator, from the first record on that is not
@@ -130,7 +139,7 @@ func (b *Budget) Patience() time.Duration {
 	}
 	left := int64(0)
 	if b.Time > 0 {
-		left = max(b.Time-b.ns.Load(), b.floor(), 1)
+		left = max(b.Time-b.ns.Load(), floor(b.Time, b.ns.Load()), 1)
 	}
 	if b.batch != nil && b.batch.time > 0 {
 		rest := max(b.batch.time-b.batch.spent.Load(), b.batch.share-b.ns.Load(), 1)
@@ -156,9 +165,30 @@ func (b *Budget) sampled(matches int) {
 	}
 }
 
-// Within reports whether the number of matches of a group is within the limit.
-func (b *Budget) Within(matches uint64) bool {
-	return b == nil || b.Matches == 0 || matches <= b.Matches || !b.armed()
+// Beyond returns the limit on matches that a group of so many would exceed, or NoCause. They are not counted yet.
+func (b *Budget) Beyond(matches uint64) Cause {
+	if b == nil || !b.armed() {
+		return NoCause
+	}
+	return b.beyond(matches, b.rows.Load()+matches)
+}
+
+// beyond returns the limit on matches that a group of so many exceeds, when the query has found all of these.
+func (b *Budget) beyond(matches, all uint64) Cause {
+	switch {
+	case b.Matches > 0 && matches > b.Matches:
+		return CauseMatches
+	case b.QueryMatches > 0 && all > b.QueryMatches && int64(matches) > floor(int64(b.QueryMatches), int64(all)):
+		return CauseQuery
+	}
+	return NoCause
+}
+
+// Found counts matches that no Meter counts, towards the limit of the query.
+func (b *Budget) Found(matches uint64) {
+	if b != nil && b.armed() {
+		b.rows.Add(matches)
+	}
 }
 
 func (b *Budget) armed() bool { return b.batch == nil || b.batch.armed.Load() }
@@ -175,24 +205,25 @@ func (b *Budget) Spill(n int64) bool {
 
 // exceeded returns the limit that a group is beyond which has spent so much.
 func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
-	switch {
-	case b.Stopped():
+	if b.Stopped() {
 		return CauseOperator
-	case !b.armed():
+	} else if !b.armed() {
 		return NoCause
-	case b.Matches > 0 && matches > b.Matches:
-		return CauseMatches
+	} else if c := b.beyond(matches, b.rows.Load()); c != NoCause {
+		return c
+	}
+	switch {
 	case b.Steps > 0 && b.steps.Load() > b.Steps && (!b.Floor || steps > b.Steps/floorShare || b.spent()):
 		return CauseSteps
-	case b.Time > 0 && b.ns.Load() > b.Time && ns > b.floor():
+	case b.Time > 0 && b.ns.Load() > b.Time && ns > floor(b.Time, b.ns.Load()):
 		return CauseTime
 	}
 	return b.exhausted()
 }
 
-// floor returns how long each further group may take once the time is spent. It shrinks with what such groups take, so
-// that a hub with any number of groups leaves time to the other queries of the batch.
-func (b *Budget) floor() int64 { return max((2*b.Time-b.ns.Load())/floorShare, b.Time/leastShare) }
+// floor returns how much each further group may take once the limit is spent. It shrinks with what such groups take, so
+// that a hub with any number of groups leaves room to others of the batch.
+func floor(limit, spent int64) int64 { return max((2*limit-spent)/floorShare, limit/leastShare) }
 
 // exhausted returns the limit that leaves nothing for another group.
 func (b *Budget) exhausted() Cause {
@@ -260,6 +291,7 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 	if b.armed() {
 		b.steps.Add(steps)
 		b.ns.Add(ns)
+		b.rows.Add(matches)
 		m.charged.Add(steps)
 	}
 	if b.batch != nil && b.armed() {

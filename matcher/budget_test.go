@@ -33,3 +33,40 @@ func TestS11OneHubLeavesTimeToOthers(t *testing.T) {
 		require.GreaterOrEqual(t, b.Patience(), time.Duration(poll))
 	}
 }
+
+// TestS11OneHubLeavesRoomToOthers: a hub whose groups have many matches gets twice its query's matches, little more,
+// however many groups there are. Its small groups are still found, and so is the next query; a cap bounds otherwise.
+func TestS11OneHubLeavesRoomToOthers(t *testing.T) {
+	limits := matcher.Limits{Matches: 50_000, QueryMatches: 1_000_000}
+	batch := matcher.NewBatchBudget(limits)
+	batch.Arm()
+	hub, other := matcher.NewBudget(limits, 0, batch), matcher.NewBudget(limits, 0, batch)
+	var m matcher.Meter
+	written, skipped := 0, 0
+	for range 5000 {
+		require.Equal(t, matcher.NoCause, m.Begin(hub, false))
+		found := 0
+		for found < 40_000 && m.Spend(1, 10, 1) {
+			found += 10
+		}
+		if m.Over() == matcher.NoCause {
+			written += found
+		} else {
+			require.Equal(t, matcher.CauseQuery, m.Over())
+			skipped++
+		}
+	}
+	require.Positive(t, skipped)
+	require.Equal(t, 1_000_000, written)
+	require.Equal(t, matcher.CauseQuery, hub.Beyond(40_000))
+	require.Equal(t, matcher.NoCause, other.Beyond(40_000))
+	require.Equal(t, matcher.CauseMatches, other.Beyond(50_001))
+	for _, b := range []*matcher.Budget{hub, other} {
+		require.Equal(t, matcher.NoCause, m.Begin(b, false))
+		require.True(t, m.Spend(1, 10, 1))
+	}
+	require.Equal(t, matcher.NoCause, m.Begin(hub, true))
+	require.True(t, m.Spend(1, 40_000, 1), "a group with a cap")
+	other.Found(1_000_000)
+	require.Equal(t, matcher.CauseQuery, other.Beyond(40_000), "what a device has found is counted, too")
+}

@@ -45,6 +45,7 @@ type replayCmd struct {
 // limitFlags bound what searching may cost, as engine.limits does for a daemon.
 type limitFlags struct {
 	GroupMatches uint64        `help:"Maximum matches of one update and one query; 0 is no limit." placeholder:"N"`
+	QueryMatches uint64        `help:"Maximum matches of one query in one batch; 0 is no limit." placeholder:"N"`
 	QueryTime    time.Duration `help:"${query_time_help}" placeholder:"TIME"`
 	BatchTime    time.Duration `help:"${batch_time_help}" placeholder:"TIME"`
 	SpillBytes   config.Size   `help:"${spill_bytes_help}" placeholder:"SIZE"`
@@ -52,10 +53,11 @@ type limitFlags struct {
 
 func (l *limitFlags) limits() matcher.Limits {
 	return matcher.Limits{
-		Matches:   l.GroupMatches,
-		QueryTime: l.QueryTime,
-		BatchTime: l.BatchTime,
-		Spill:     int64(l.SpillBytes),
+		Matches:      l.GroupMatches,
+		QueryMatches: l.QueryMatches,
+		QueryTime:    l.QueryTime,
+		BatchTime:    l.BatchTime,
+		Spill:        int64(l.SpillBytes),
 	}
 }
 
@@ -105,7 +107,8 @@ func (c *replayCmd) check() error {
 			"--max-matches-per-batch": c.MaxMatchesPerBatch > 0, "--exact-total": c.ExactTotal,
 			"--work-budget": c.WorkBudget > 0,
 			"--over-budget": c.OverBudget != "skip", "--sample": c.Sample > 0, "--echo-props": c.EchoProps,
-			"--group-matches": c.GroupMatches > 0, "--query-time": c.QueryTime > 0, "--batch-time": c.BatchTime > 0,
+			"--group-matches": c.GroupMatches > 0, "--query-matches": c.QueryMatches > 0,
+			"--query-time": c.QueryTime > 0, "--batch-time": c.BatchTime > 0,
 			"--spill-bytes": c.SpillBytes > 0,
 			"--unit":        c.Unit != "embeddings", "--on-damage": c.OnDamage != string(file.DamageStop),
 		} {

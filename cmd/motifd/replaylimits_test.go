@@ -38,6 +38,7 @@ func TestReplayWithADaemonsSettings(t *testing.T) {
 			"--work-budget=150 --over-budget=suspend --unit=subgraphs"},
 		"sample": {"sample: 3", "", "--sample=3"},
 		"group":  {"unit: subgraphs", "engine: {limits: {group_matches: 20}}", "--group-matches=20 --unit=subgraphs"},
+		"query":  {"", "engine: {limits: {query_matches: 40}}", "--query-matches=40"},
 		"props":  {"unit: subgraphs", "", "--echo-props --unit=subgraphs"},
 	} {
 		config := fmt.Sprintf(`

@@ -469,7 +469,9 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 // its log puts out on the CPU; and the other way round.
 func TestS11DecisionsReplayed(t *testing.T) {
 	decisions := map[string]int{}
-	enough := func() bool { return min(decisions["cuda"], decisions["cpu"], decisions["snapshot"]) > 2 }
+	enough := func() bool {
+		return min(decisions["cuda"], decisions["cpu"], decisions["snapshot"]) > 2 && decisions["query_matches"] > 0
+	}
 	matchertest.ForSeedsUntil(t, 6, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4)).With(func(q *matcher.Query) {
 			q.Unit = matcher.Unit(rng.IntN(2))
@@ -487,6 +489,8 @@ func TestS11DecisionsReplayed(t *testing.T) {
 		limits, _ := randomLimits(rng)
 		if rng.IntN(4) == 0 {
 			limits.BatchTime = 1
+		} else if rng.IntN(2) == 0 {
+			limits.QueryMatches = 1 + rng.Uint64N(8)
 		}
 		backends := []func() matcher.Backend{
 			func() matcher.Backend {
@@ -517,7 +521,13 @@ func TestS11DecisionsReplayed(t *testing.T) {
 					}
 				}
 				if n < len(c.Batches) {
-					decisions[be.Name()] += len(d.Batch(c.Batches[n]).Decided)
+					decided := d.Batch(c.Batches[n]).Decided
+					decisions[be.Name()] += len(decided)
+					for _, x := range decided {
+						if x.Cause == matcher.CauseQuery && be.Name() == "cuda" {
+							decisions[x.Cause.String()]++
+						}
+					}
 				}
 			}
 			again := matchertest.Replay(t, d.Log, opt(backends[1-k](), matcher.Limits{}))

@@ -120,9 +120,10 @@ func (b *Backend) rowsOf(
 			n, r.Truncated = limit-found, true
 		}
 		j.meter.each[0].Spend(0, n, 0) // shows progress
-		if found += n; limit == 0 && !budget.Within(found) {
-			r.Over = matcher.CauseMatches
-			return errOver
+		if found += n; limit == 0 {
+			if r.Over = budget.Beyond(found); r.Over != matcher.NoCause {
+				return errOver
+			}
 		}
 		if n > 0 {
 			if err := next(data[:n*uint64(width)]); err != nil {

@@ -70,7 +70,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 		if req.Limit > 0 {
 			return e.closed[g.request] || uint64(rows) <= max(cappedRows, cappedRows/cappedLimit*req.Limit)
 		}
-		return req.Budget.Within(uint64(rows))
+		return req.Budget.Beyond(uint64(rows)) == matcher.NoCause
 	}
 	w.overflow.file.Budget = s.reqs[of[0]].Budget // file space is limited for the batch, not by request
 	w.take = func(g rowGroup, rows []uint32) error {

@@ -224,7 +224,7 @@ func (d *decoder) decision() (x matcher.Decision) {
 		return x
 	}
 	x.Action, x.Cause = matcher.Action(d.byte()), matcher.Cause(d.byte())
-	if x.Action > matcher.NoTotal || x.Cause > matcher.CauseOperator {
+	if x.Action > matcher.NoTotal || x.Cause > matcher.CauseQuery {
 		d.fail()
 	}
 	x.Snapshot, x.Kept = d.bool(), d.uvarint()
