@@ -3,8 +3,6 @@
 package cuda_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"motifd/dyngraph"
-	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -340,22 +337,6 @@ func TestS11LostMidwayWithLimits(t *testing.T) {
 	})
 }
 
-// stopping is a device whose user gives up after some launches.
-type stopping struct {
-	kernels.Device
-	give   func()
-	left   int
-	behind int // launches since
-}
-
-func (d *stopping) launched() {
-	if d.left--; d.left < 0 {
-		d.behind++
-	} else if d.left == 0 {
-		d.give()
-	}
-}
-
 // TestAnOpenBatchIsMetered: a batch in hand of which some records are published is searched on the CPU, whose groups
 // are metered from the record on that is not, and so is what an operator has suspended. A device could search one group
 // for ever there.
@@ -394,75 +375,6 @@ func TestAnOpenBatchIsMetered(t *testing.T) {
 			}
 		}
 	})
-}
-
-func (d *stopping) NewStream() (kernels.Stream, error) {
-	s, err := d.Device.NewStream()
-	return stoppingStream{s, d}, err
-}
-
-type stoppingStream struct {
-	kernels.Stream
-	dev *stopping
-}
-
-func (s stoppingStream) Launch(kernel string, blocks, threads int, params []byte) error {
-	s.dev.launched()
-	return s.Stream.Launch(kernel, blocks, threads, params)
-}
-
-// TestStopsSoonOnTheDevice cancels a search after some launches, or when rows come. Hardly any launch follows, and no
-// row is put out any more.
-func TestStopsSoonOnTheDevice(t *testing.T) {
-	const most = 40 // launches: those of a wave's order, and what was asked for ahead
-	launches, parts := 0, 0
-	matchertest.ForSeedsUntil(t, rounds, func() bool { return launches > 0 && parts > 0 },
-		func(t *testing.T, rng *rand.Rand) {
-			batch, q := paths(rng, 60, 300, "x", "y", "z")
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			dev := &stopping{Device: cudatest.NewDevice(t, rng), give: cancel, left: -1}
-			o := randomOptions(rng)
-			o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
-				1<<15, 3
-			got := cuda.New(o)
-			defer func() { check(t, got.Close()) }()
-			bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)
-			bench.Stage(batch)
-			dev.left = 1 << 40
-			bench.Search(got, dyngraph.Inserted, bench.Requests(nil))
-			all := 1<<40 - dev.left
-			atRow := rng.IntN(2) == 0
-			if dev.left = 1 << 40; !atRow {
-				dev.left = 1 + rng.IntN(all)
-			}
-			dev.behind = 0
-			after := 0
-			budget := matcher.NewBudget(matcher.Limits{QueryTime: time.Hour}, 1<<40, nil)
-			_, err := got.Search(ctx, dyngraph.Inserted,
-				bench.Requests(func(_ int, r *matcher.Request) { r.Budget = budget }), func(matcher.Group) error {
-					if ctx.Err() != nil {
-						after++
-					}
-					if atRow {
-						cancel()
-						dev.left = 0
-					}
-					return nil
-				}, nil)
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
-			if after > 2 || dev.behind > most {
-				t.Errorf("of %d launches %d came after nobody wanted any, and rows %d times", all, dev.behind, after)
-			}
-			if err != nil && atRow {
-				parts++
-			} else if err != nil && all > 4*most {
-				launches++
-			}
-			bench.Abort()
-		})
 }
 
 // TestS11DecisionsReplayed gives random streams to an engine with limits, on the device: what it puts out a replay of
