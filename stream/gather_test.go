@@ -158,7 +158,7 @@ func TestS7SpilledGroupsEncodedSideBySide(t *testing.T) {
 // watchedEncoder counts goroutines and bytes, waits or fails.
 type watchedEncoder struct {
 	stream.Encoder
-	each   time.Duration // for each record
+	each   time.Duration // for each record, by the clock of a bubble
 	failAt uint64        // index of a record; 0: never
 	rows   atomic.Int64
 	bytes  atomic.Int64

@@ -48,7 +48,7 @@ func TestP3IdlePositions(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- p.Run(ctx) }()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // by the bubble's clock, as below
 		synctest.Wait()
 		require.Empty(t, w.store.Committed())
 		for batch, at := range []int64{5, 9} {

@@ -147,7 +147,8 @@ func (c *cluster) coordinator(id string) int {
 		if node > 0 {
 			return int(node)
 		}
-		time.Sleep(50 * time.Millisecond) // the first question makes the brokers create a topic
+		// The first request makes the brokers create a topic; none tells when it is there.
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -172,7 +173,7 @@ func (c *cluster) leads(topic string, not int) int {
 				return l
 			}
 		}
-		time.Sleep(50 * time.Millisecond) // between two questions
+		time.Sleep(50 * time.Millisecond) // brokers push no metadata: it has to be asked for again
 	}
 }
 
@@ -187,6 +188,6 @@ func (c *cluster) inSync() {
 		}) {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // between two questions
+		time.Sleep(50 * time.Millisecond) // brokers push no metadata: it has to be asked for again
 	}
 }

@@ -244,7 +244,7 @@ func TestP4SlowMerges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector; make test runs it")
 	}
-	slow := func() { time.Sleep(time.Millisecond) }
+	slow := func() { time.Sleep(time.Millisecond) } // waits for nothing: merges are to be slow
 	s := openSmall(t, &mergeFS{FS: vfs.NewMem(), create: func() {}, write: slow})
 	f := newFiller(t, s, 2000, 500)
 	most := watchDisk(s)

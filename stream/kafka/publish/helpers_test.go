@@ -36,7 +36,7 @@ func crash(t testing.TB, s stream.Sink) {
 	p.open = false // so that Close aborts nothing
 	p.cl.Transport.CloseIdleConnections()
 	for p.cl.Connections() > 0 {
-		time.Sleep(time.Millisecond) // between two looks: kafka-go does not tell when a connection is closed
+		time.Sleep(time.Millisecond) // kafka-go does not tell when a connection is closed
 	}
 	require.NoError(t, s.Close())
 }

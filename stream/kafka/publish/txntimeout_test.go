@@ -41,7 +41,7 @@ func txnTimesOut(t *testing.T, e *kafkatest.Cluster) {
 	}
 	require.NotEmpty(t, s.tx.added)
 	for isOpen(t, e, s.tx) {
-		time.Sleep(20 * time.Millisecond) // between two looks: only the log shows that the broker gave up
+		time.Sleep(20 * time.Millisecond) // only the log shows that the broker gave up: it has to be read again
 	}
 	require.NoError(t, s.Write(t.Context(), recs[7:]))
 	_, err := s.End(t.Context(), tail)

@@ -132,7 +132,7 @@ func newDaemon(t *testing.T, opt Options) *daemon {
 func (d *daemon) reaches(at stream.Positions) {
 	d.t.Helper()
 	for !maps.Equal(d.p.Status().Positions, at) {
-		time.Sleep(time.Millisecond) // between two looks
+		time.Sleep(time.Millisecond) // the pipeline tells nobody when it commits
 	}
 }
 

@@ -57,7 +57,7 @@ func TestBrokerUncleanElection(t *testing.T) {
 					return
 				}
 			}
-			time.Sleep(50 * time.Millisecond) // between two looks
+			time.Sleep(50 * time.Millisecond) // brokers push no metadata: it has to be asked for again
 		}
 	}
 	led(1, 1, 2)

@@ -111,7 +111,7 @@ func TestACountIsWaitedFor(t *testing.T) {
 			begin := func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
 				require.Equal(t, dry, p.Dry("q"))
 				p.Count("q", "", true)
-				time.Sleep(10 * time.Second)
+				time.Sleep(10 * time.Second) // by the bubble's clock: the count takes so long
 				require.Equal(t, "counting", p.List()[0].State)
 				p.Count("q", "75", false)
 				if dry {
