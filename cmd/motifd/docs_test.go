@@ -27,20 +27,50 @@ func anchorsOf(text string) map[string]bool {
 	return out
 }
 
+// docsPages returns the files of the pages in Markdown.
+func docsPages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", pattern))
+		require.NoError(t, err)
+		pages = append(pages, found...)
+	}
+	return pages
+}
+
+// TestDocsTablesAreWhole holds that no line break divides a row: each has as many cells as the first of its table.
+func TestDocsTablesAreWhole(t *testing.T) {
+	rows := 0
+	for _, page := range docsPages(t) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		bars := 0 // of the table's rows
+		for line := range strings.Lines(mdFence.ReplaceAllString(string(text), "")) {
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "|") && !strings.HasSuffix(line, "|") {
+				bars = 0
+				continue
+			}
+			rows++
+			n := strings.Count(line, "|") - strings.Count(line, `\|`)
+			if bars == 0 {
+				bars = n
+			}
+			if n != bars {
+				t.Errorf("%s has a row with another number of cells than its table: %s", page, line)
+			}
+		}
+	}
+	require.Greater(t, rows, 500)
+}
+
 // TestDocsLinks holds that each relative link of the pages leads to a file that is there, and to a heading in it.
 func TestDocsLinks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector; make test runs it")
 	}
-	root := filepath.Join("..", "..")
-	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		require.NoError(t, err)
-		pages = append(pages, found...)
-	}
 	links := 0
-	for _, page := range pages {
+	for _, page := range docsPages(t) {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, m := range mdLink.FindAllStringSubmatch(mdFence.ReplaceAllString(string(text), ""), -1) {
