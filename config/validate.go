@@ -192,7 +192,7 @@ func (v *validator) header(in *Input) {
 // detectFormat tells the format of a file by its extension; in a directory all files have one format.
 func (v *validator) detectFormat(in *Input) {
 	path := in.File.Path
-	if path == "-" {
+	if path == file.Stdin {
 		v.fail("input.format", "standard input has no extension to tell the format by; set json, csv or text")
 		return
 	}

@@ -92,19 +92,19 @@ func (v *validator) fileOutput(f *FileOutput) {
 		{"output.file.dead_letter", f.DeadLetter},
 		{"output.file.control", f.Control},
 	}
-	if in := v.c.Input.File; in != nil {
-		names = append([]pathName{{"input.file.path", in.Path}}, names...)
-	}
-	v.distinct("file", names)
 	// A checkpoint keeps the names of its outputs, so a mistake here has to be told before one is made.
 	for _, n := range names {
-		if n.path == "input.file.path" || n.name == "" || n.name == file.None || n.name == "-" {
+		if n.name == "" || n.name == file.None || n.name == file.Stdout {
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(n.name)); err != nil || !info.IsDir() {
 			v.fail(n.path, "is %s: %s is not a directory; create it first", n.name, filepath.Dir(n.name))
 		}
 	}
+	if in := v.c.Input.File; in != nil {
+		names = append([]pathName{{"input.file.path", in.Path}}, names...)
+	}
+	v.distinct("file", names)
 }
 
 type pathName struct{ path, name string }
@@ -113,7 +113,7 @@ type pathName struct{ path, name string }
 func (v *validator) distinct(what string, names []pathName) {
 	seen := make(map[string]string)
 	for _, n := range names {
-		if n.name == "" || n.name == "-" && n.path == "input.file.path" {
+		if n.name == "" || n.name == file.Stdin && n.path == "input.file.path" {
 			continue
 		}
 		if first, ok := seen[n.name]; ok {
