@@ -26,7 +26,7 @@ type output struct {
 	dirty   bool  // written to since the last flush
 }
 
-// counter counts what reaches the writer under a buffer, so that the length is known although writes may fail.
+// write appends parts to the buffer. length counts what the buffer has taken, also when a write fails.
 func (o *output) write(parts ...[]byte) error {
 	if o.w == nil {
 		return nil
