@@ -145,10 +145,8 @@ func (s *service) run(ctx context.Context) (err error) {
 	quiet()
 	stopWatching()
 	watchers.Wait()
-	st := p.Status()
-	done := s.log.Info().Uint64("batch", st.Batch)
 	if err == nil {
-		done.Msg("motifd stopped")
+		s.log.Info().Uint64("batch", p.Status().Batch).Msg("motifd stopped")
 	}
 	return err
 }
