@@ -210,10 +210,8 @@ func (b *measurement) finish() error {
 	if len(r.Rows) == 0 && len(r.Peer) == 0 {
 		return nil
 	}
-	if b.cmd.JSON != "" {
-		if err := command.WriteSummary(b.cmd.JSON, r); err != nil {
-			return err
-		}
+	if err := command.WriteSummary(b.cmd.JSON, r); err != nil {
+		return err
 	}
 	return r.print(b.prog.Stdout)
 }

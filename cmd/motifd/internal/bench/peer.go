@@ -235,7 +235,7 @@ func (r *Report) printPeer(w io.Writer) error {
 			ratio = "counts differ"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%.4f\t%s\t%.4f\t\n", p.Query, p.Class, p.Vertices, p.Edges,
-			groupDigits(p.Matches), peer, p.MotifdS, ratio, p.ApplyS)
+			command.GroupDigits(p.Matches), peer, p.MotifdS, ratio, p.ApplyS)
 	}
 	if err := t.Flush(); err != nil || r.Means == nil {
 		return err

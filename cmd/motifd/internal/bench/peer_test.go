@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/benchcase"
+	"motifd/cmd/motifd/internal/command"
 )
 
 // peerOutput is what RapidFlow prints, from its summary on.
@@ -78,6 +79,6 @@ func TestGroupedNumbers(t *testing.T) {
 		1.5e12: "1,500,000,000,000"} {
 		require.Equal(t, want, grouped(x))
 	}
-	require.Equal(t, "-123,456", groupDigits("-123456"))
-	require.Equal(t, "12", groupDigits("12"))
+	require.Equal(t, "-123,456", command.GroupDigits("-123456"))
+	require.Equal(t, "12", command.GroupDigits("12"))
 }

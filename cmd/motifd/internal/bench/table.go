@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"motifd/cmd/motifd/internal/benchcase"
+	"motifd/cmd/motifd/internal/command"
 )
 
 // Report is what is measured, as --json writes it.
@@ -144,7 +145,7 @@ func (r *Report) print(w io.Writer) error {
 			up = fmt.Sprintf("%.2f", row.SpeedUp)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.4f\t%s\t%s\t%.0f\t%s\t\n", row.Name, row.Emit, row.Threads, row.Queries,
-			groupDigits(row.Matches.String()),
+			command.GroupDigits(row.Matches.String()),
 			row.MatchS, updates, matches, row.PeakMiB, up)
 	}
 	if err := t.Flush(); err != nil {
@@ -160,15 +161,7 @@ func grouped(x float64) string {
 		unit := math.Pow(10, math.Floor(math.Log10(x))-2)
 		x = math.Round(x/unit) * unit
 	}
-	return groupDigits(fmt.Sprintf("%.0f", x))
-}
-
-// groupDigits puts commas into a whole number.
-func groupDigits(s string) string {
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return command.GroupDigits(fmt.Sprintf("%.0f", x))
 }
 
 // machine describes this machine and this build.

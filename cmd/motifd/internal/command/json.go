@@ -12,6 +12,14 @@ import (
 // Rounded is a duration in seconds, to the microsecond.
 func Rounded(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
 
+// GroupDigits puts commas into a whole number.
+func GroupDigits(s string) string {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
 // PrintJSON writes v as JSON for people and programs: indented, and with > in patterns as it is.
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

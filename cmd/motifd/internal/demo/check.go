@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"motifd/cmd/motifd/internal/payments"
-	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
 )
@@ -78,23 +77,17 @@ type checker struct {
 	ended    time.Time
 }
 
-func newChecker(in *produced, out io.Writer, quiet bool) (*checker, error) {
+func newChecker(in *produced, queries []*matcher.Query, out io.Writer, quiet bool) *checker {
 	c := &checker{
 		in: in, out: out, quiet: quiet, queries: make(map[string]*matcher.Query),
 		alerts: make(map[uint64][]delta), reports: make(map[uint64]batchReport), wake: make(chan struct{}, 1),
 		edges: make(map[payments.Edge]bool), rings: make(map[string]*delta), labels: make(map[string]string),
 		finished: make(chan struct{}),
 	}
-	for _, q := range payments.Queries() {
-		built, err := (&config.Query{
-			Name: q.Name, Cypher: q.Text, Emit: "deltas", Unit: "subgraphs", Backfill: "none",
-		}).Build(true, "")
-		if err != nil {
-			return nil, err
-		}
-		c.queries[q.Name] = built
+	for _, q := range queries {
+		c.queries[q.Name] = q
 	}
-	return c, nil
+	return c
 }
 
 // addAlert takes a record of the output topic.

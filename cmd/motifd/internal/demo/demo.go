@@ -116,16 +116,18 @@ func (c *Command) Play(ctx context.Context, p Program) (err error) {
 // play runs producer, daemon and checker until all that was produced is checked.
 func (c *Command) play(interrupted context.Context, p Program, broker, dir string) (*summary, error) {
 	ctx := context.WithoutCancel(interrupted)
-	in := newProduced()
-	check, err := newChecker(in, p.Stdout, c.Quiet)
+	cfg := Config(broker, dir)
+	queries, err := cfg.BuildQueries()
 	if err != nil {
 		return nil, err
 	}
+	in := newProduced()
+	check := newChecker(in, queries, p.Stdout, c.Quiet)
 	begin := time.Now()
 	g, gctx := errgroup.WithContext(ctx)
 	serving, stopDaemon := context.WithCancel(gctx)
 	defer stopDaemon()
-	g.Go(func() error { return p.Daemon(serving, Config(broker, dir)) })
+	g.Go(func() error { return p.Daemon(serving, cfg) })
 	g.Go(func() error {
 		defer stopDaemon() // all is checked
 		return check.run(gctx)

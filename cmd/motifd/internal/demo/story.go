@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"motifd/cmd/motifd/internal/command"
 	"motifd/cmd/motifd/internal/payments"
 )
 
@@ -83,10 +84,4 @@ func short(record []byte) string {
 }
 
 // euros writes an amount with its thousands apart.
-func euros(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s + " EUR"
-}
+func euros(n int) string { return command.GroupDigits(strconv.Itoa(n)) + " EUR" }
