@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
@@ -51,7 +52,12 @@ type binder struct {
 // bindFile sets what the document says.
 func bindFile(c *Config, file string, text []byte) Errors {
 	b := &binder{file: file, src: c.src, anchors: make(map[string]ast.Node)}
-	doc, err := parse(text)
+	tokens := lexer.Tokenize(string(text))
+	if t := tooDeep(tokens); t != nil {
+		return Errors{&Error{Where: b.position(t), Msg: fmt.Sprintf("more than %d levels of nesting; a configuration "+
+			"needs less than ten", maxNesting)}}
+	}
+	doc, err := parse(tokens)
 	if err != nil {
 		var at yaml.Error
 		if errors.As(err, &at) {
@@ -73,14 +79,41 @@ func bindFile(c *Config, file string, text []byte) Errors {
 	return b.errs
 }
 
+// maxNesting bounds brackets inside brackets, and lists that begin on one line. The parser is recursive, and takes
+// 50 kB for each level.
+const maxNesting = 100
+
+// tooDeep returns the token that nests too deep, nil if none does. Nesting by indentation needs no bound of its own: in
+// a file of maxFile it has some thousand levels.
+func tooDeep(tokens token.Tokens) *token.Token {
+	depth, line, entries := 0, 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType:
+			if t.Position.Line != line {
+				line, entries = t.Position.Line, 0
+			}
+			entries++
+		}
+		if depth > maxNesting || entries > maxNesting {
+			return t
+		}
+	}
+	return nil
+}
+
 // parse reads YAML. The parser has been seen to panic on damaged documents; that is an error like any other.
-func parse(text []byte) (f *ast.File, err error) {
+func parse(tokens token.Tokens) (f *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the YAML cannot be read: %v", r)
 		}
 	}()
-	return parser.ParseBytes(text, 0)
+	return parser.Parse(tokens, 0)
 }
 
 // docPlace is where a document begins; an empty one has nothing but its separator.

@@ -43,7 +43,7 @@ func brokerAway(t *testing.T, b *brokertest.Broker) {
 	x.unready("connection refused")
 	b.Launch(t)
 	x.p.ready()
-	x.p.until("it had told so", func() bool { return x.logged("kafka: the wait is over") > 0 })
+	x.p.until("it had told so", func() bool { return x.logged("kafka: no longer waiting") > 0 })
 	x.progresses(5)
 	x.end()
 }

@@ -97,9 +97,9 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 	row("input", "%s", info.Settings.Input)
 	row("decoding", "%s", info.Settings.Decoding)
 	row("output", "%s, %s", info.Settings.Output, info.Settings.Mode)
-	row("graph", "%s, %d vertices, %d edges, %d labels",
+	row("graph", "%s, %d vertices, %s, %s",
 		map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
-		info.Vertices, info.Edges, info.Labels)
+		info.Vertices, plural(info.Edges, "edge"), plural(info.Labels, "label"))
 	row("bootstrapped", "%v", info.Bootstrapped)
 	row("last batch", "%d", info.Batch)
 	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {
@@ -116,8 +116,8 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 		}
 		row(
 			"batch log",
-			"%d batches, %d to %d, %d bytes%s",
-			info.LogBatches,
+			"%s, %d to %d, %d bytes%s",
+			plural(info.LogBatches, "batch"),
 			info.LogFirst,
 			info.LogLast,
 			info.LogBytes,
@@ -234,8 +234,8 @@ func (c *checkpointVerifyCmd) Run(a *app) (err error) {
 		return err
 	}
 	if len(v.Problems) == 0 {
-		_, err := fmt.Fprintf(a.stdout, "%s: intact; %d labels, %d vertices, %d edges, %d batches in the log\n",
-			c.Dir, v.Labels, v.Vertices, v.Edges, v.Batches)
+		_, err := fmt.Fprintf(a.stdout, "%s: intact; %s, %d vertices, %s, %s in the log\n",
+			c.Dir, plural(v.Labels, "label"), v.Vertices, plural(v.Edges, "edge"), plural(v.Batches, "batch"))
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout, strings.Join(v.Problems, "\n")); err != nil {

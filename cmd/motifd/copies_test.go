@@ -29,11 +29,11 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 		p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
 	}
 	pay(`[{"op":"+","from":"1","to":"2","label":"T"},{"op":"+","from":"2","to":"1","label":"T"}]`)
-	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "1 labels")
+	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "1 label")
 	require.Contains(
 		t,
 		succeed(t, dir, "checkpoint", "verify", "state").stdout,
-		"state: intact; 1 labels, 2 vertices, 2 edges",
+		"state: intact; 1 label, 2 vertices, 2 edges",
 	)
 	first := succeed(t, dir, "replay", "--batch-log", "state").stdout
 	require.Equal(t, 1, strings.Count(first, `"query":"pair"`))

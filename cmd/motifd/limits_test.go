@@ -183,6 +183,12 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	r = succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--max-matches-per-batch=3539", "--url",
 		p.url)
 	require.Equal(t, "query pair, version 2, from batch 4 on\n", r.stdout, "what is capped is not counted")
+	r = succeed(t, dir, "query", "add", "pair.cypher", "--name=trial", "--mode=shadow", "--backfill=full", "--url",
+		p.url)
+	require.Equal(t, "query trial, version 1, from batch 5 on\n", r.stdout, "a shadow puts nothing out")
+	r = succeed(t, dir, "query", "remove", "ring", "--url", p.url)
+	require.Equal(t, "query ring, version 1, removed in batch 6\n"+
+		"warning: the configuration has it, so that it returns with the next start\n", r.stdout)
 	p.stop()
 
 	p, fan = hub(t, "--set", "admin.count_time=1ns", "--set", "engine.limits.group_matches=1000")

@@ -91,7 +91,8 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
 	s.changes.Warn(q.Name, matcher.Warnings(q, s.cfg.Graph.Directed, s.core.Load().Graph()))
 	dry := s.changes.Dry(q.Name)
-	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas
+	// A shadow puts nothing out.
+	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas && !q.Shadow
 	capped := q.MaxMatches > 0 && q.MaxMatches <= bound
 	if !dry && (!fills || bound == 0 || capped) {
 		s.changes.Count(q.Name, "", false)

@@ -110,7 +110,7 @@ func (s *service) events() kafka.Events {
 		waited := s.waits.Note(health.Operation{Op: op, Topic: topic, Partition: partition}, since, err)
 		if waited >= health.Patience {
 			s.log.Info().Str("op", op).Str("topic", topic).Int32("partition", partition).
-				Stringer("waited", waited.Round(time.Millisecond)).Msg("kafka: the wait is over")
+				Stringer("waited", waited.Round(time.Millisecond)).Msg("kafka: no longer waiting")
 		}
 	}
 	e.Loss = func(partition int32, from, to int64) {

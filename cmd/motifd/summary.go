@@ -72,10 +72,10 @@ func (s *replaySummary) print(w io.Writer) error {
 		q := &s.Queries[i]
 		note := ""
 		if q.truncated > 0 {
-			note += fmt.Sprintf("  truncated in %d batches", q.truncated)
+			note += "  truncated in " + plural(q.truncated, "batch")
 		}
 		if q.skipped > 0 {
-			note += fmt.Sprintf("  %d groups left out", q.skipped)
+			note += "  " + plural(q.skipped, "group") + " left out"
 		}
 		if q.suspended {
 			note += "  suspended"
@@ -85,10 +85,10 @@ func (s *replaySummary) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d updates, %d effective, in %d batches, %d records refused; load %.2f s, apply %.2f "+
-		"s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
-		s.Updates, s.EffectiveUpdates, s.Batches, s.Refused, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB,
-		s.Backend, s.Threads)
+	_, err := fmt.Fprintf(w, "%s, %d effective, in %s, %s refused; load %.2f s, apply %.2f s, match %.2f s, "+
+		"all %.2f s; %.0f MiB; %s, %s\n",
+		plural(s.Updates, "update"), s.EffectiveUpdates, plural(s.Batches, "batch"), plural(s.Refused, "record"),
+		s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
 	return err
 }
 
@@ -103,7 +103,7 @@ func (s *matchSummary) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "load %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %d threads\n",
-		s.LoadS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, s.Threads)
+	_, err := fmt.Fprintf(w, "load %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %s\n",
+		s.LoadS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
 	return err
 }

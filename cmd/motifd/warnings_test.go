@@ -84,6 +84,8 @@ func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
 		}
 		return of
 	}
+	// The answer comes when the change is logged, which is before its batch is stepped.
+	p.until("both tell the warning", func() bool { return len(warnings()) == 2 })
 	require.Equal(t, []string{said, said}, warnings())
 	require.NoError(
 		t,

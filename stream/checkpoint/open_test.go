@@ -47,6 +47,25 @@ func TestSettingsThatDiffer(t *testing.T) {
 	}
 }
 
+// TestUnusedCheckpointTakesOnSettings: a first start that failed leaves a checkpoint that no setting is bound to.
+func TestUnusedCheckpointTakesOnSettings(t *testing.T) {
+	h := newHistory(newRand(61), 2, false)
+	opt := testOptions(h, vfs.NewMem())
+	s, err := Open(testDir, opt)
+	require.NoError(t, err)
+	stream := s.StreamID()
+	require.NoError(t, s.Close())
+	opt.Settings.Input, opt.Settings.Output, opt.Settings.Decoding = "topic other", "topic out", "csv"
+	opt.Settings.Directed = !opt.Settings.Directed
+	for range 2 {
+		s, err = Open(testDir, opt)
+		require.NoError(t, err)
+		require.Equal(t, opt.Settings, s.Settings())
+		require.Equal(t, stream, s.StreamID())
+		require.NoError(t, s.Close())
+	}
+}
+
 // TestShape: what shapes records may change between runs, but not under a batch in progress, and the log remembers it.
 func TestShape(t *testing.T) {
 	h := newHistory(newRand(62), 2, false)

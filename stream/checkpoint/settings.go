@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Settings are what the state in a checkpoint depends on. All but Shape are fixed when the checkpoint is created; a
+// Settings are what the state in a checkpoint depends on. All but Shape are fixed with the first batch; a
 // daemon that is configured otherwise is refused.
 type Settings struct {
 	// Directed tells whether the graph is.

@@ -153,14 +153,16 @@ func (s *Store) create() error {
 	return s.db.apply(b)
 }
 
-// settle compares the settings with those of the options.
+// settle compares the settings with those of the options. A checkpoint without a batch takes on new ones: a first start
+// that failed, of a mistyped topic say, binds nobody.
 func (s *Store) settle() error {
-	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
-	if len(e.Field) > 0 {
-		return e
-	}
-	if s.settings.Shape == s.opt.Settings.Shape {
+	if s.settings == s.opt.Settings {
 		return nil
+	}
+	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
+	unused := s.state.batch == 0 && !s.state.bootstrapped && len(s.log.open) == 0
+	if len(e.Field) > 0 && !unused {
+		return e
 	}
 	if open := s.log.open; len(open) > 0 {
 		e.Field = []FieldDifference{{"shape", fmt.Sprintf("%q", s.settings.Shape),

@@ -44,7 +44,7 @@ type change struct {
 	// counting: the engine counts the matches. counted is when it last ended. Changes.mu guards both.
 	counting bool
 	counted  time.Time
-	warnings []string       // why the query cannot match; guarded by Changes.mu
+	warnings []string       // of ChangeResult; guarded by Changes.mu
 	add      *matcher.Query // nil for a removal
 	since    time.Time
 	cancel   context.CancelCauseFunc
@@ -101,9 +101,14 @@ func (p *Changes) Make(ctx context.Context, ch *matcher.QueryChange, dry bool, r
 		}
 		return ChangeResult{}, fmt.Errorf("query %q: %w", c.Query, errPending)
 	}
-	if err := p.room(ch, registered()); err != nil {
+	queries := registered()
+	if err := p.room(ch, queries); err != nil {
 		p.mu.Unlock()
 		return ChangeResult{}, err
+	}
+	configured := func(q Query) bool { return q.Query.Name == c.Query && q.Query.Origin == "config" }
+	if ch.Add == nil && slices.ContainsFunc(queries, configured) {
+		c.warnings = []string{"the configuration has it, so that it returns with the next start"}
 	}
 	// The change outlives the request that asked for it.
 	var waiting context.Context
