@@ -85,9 +85,6 @@ func TestS11StepsBoundABackfill(t *testing.T) {
 // longer than its budget, so that nothing is announced but that; the next batch that concerns the query has the budget
 // anew.
 func TestS11StepsBoundTheSearchForAnotherMatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	for _, over := range []matcher.OverBudget{matcher.SkipGroup, matcher.SuspendQuery} {
 		w := newWorld(t, true)
 		d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
@@ -146,12 +143,6 @@ func TestS11TombstonesAreBounded(t *testing.T) {
 // TestS11SpillIsBounded has groups that need more temporary files than all may have: they are left out, those that
 // need less and the next batches are put out, and a replay obeys.
 func TestS11SpillIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	const bytes = 1 << 10
 	for _, over := range []matcher.OverBudget{matcher.SkipGroup, matcher.SuspendQuery} {
 		for _, threads := range []int{1, 3} {
@@ -192,12 +183,7 @@ func TestS11SpillIsBounded(t *testing.T) {
 // TestS11ATotalBeyondTheBudgetIsUnknown caps a query whose exact number takes more steps than it has: the matches up to
 // the cap are put out, and the number is not known.
 func TestS11ATotalBeyondTheBudgetIsUnknown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 16 seconds of processors")
 	w := newWorld(t, true)
 	d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
 	const clique = "MATCH (a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)"

@@ -11,9 +11,7 @@ import (
 // TestS12ClosedForms counts what a formula tells, as a stream brings it and in the whole graph. What a batch may cost
 // is bounded to a fraction of the steps that enumeration takes.
 func TestS12ClosedForms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 20 seconds of processors")
 	t.Parallel()
 	for _, f := range matchertest.ClosedForms() {
 		t.Run(f.Name, func(t *testing.T) {

@@ -189,9 +189,7 @@ func TestS12CountsAreExactBeyond64Bits(t *testing.T) {
 // TestS12CountsOfDenseGraphs counts patterns of up to 9 vertices in small graphs with few labels, where the parts of a
 // pattern get in each other's way, and compares with enumeration by the reference.
 func TestS12CountsOfDenseGraphs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 12 seconds of processors, most of them in the reference")
 	const mostSteps = 100_000 // that the reference may take to enumerate the whole graph
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 8 + rng.IntN(12), Edges: 16 + rng.IntN(30),

@@ -39,9 +39,6 @@ func (k keptPlans) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 // dormant, and has the stream bring these in some batch, which is aborted now and then: from that batch on their
 // matches are those of the reference, in every mode.
 func TestPlansWhoseEdgesComeLate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	dormant, woken := 0, uint64(0)
 	matchertest.ForSeedsUntil(t, 30, func() bool { return dormant > 100 && woken > 20 },
 		func(t *testing.T, rng *rand.Rand) {

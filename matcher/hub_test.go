@@ -89,9 +89,7 @@ func TestS11OneHubDoesNotHoldTheEngine(t *testing.T) {
 // limits is one record for each edge, that voids what was announced with it, and a replay of the log puts out the same
 // without measuring.
 func TestS11DeletingAHubIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it has one thread")
 	const degree, most = 20_000, 500
 	opt := func(l matcher.Limits) matcher.EngineOptions {
 		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
@@ -123,9 +121,7 @@ func TestS11DeletingAHubIsBounded(t *testing.T) {
 // TestS11QueriesOfAHubLeaveOthersTheirShare: once queries that a hub keeps busy have spent the time of the batch, a
 // query that has taken little goes on.
 func TestS11QueriesOfAHubLeaveOthersTheirShare(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it has one thread")
 	const batchTime = 3 * time.Millisecond
 	opt := func(l matcher.Limits) matcher.EngineOptions {
 		return matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),

@@ -56,12 +56,9 @@ func factorial(n, k int) string {
 // edge, amid noise. The graph has 2 matches. A batch that inserts the missing edge adds 31, one that deletes another
 // edge takes 31 away. Each match is 32! embeddings.
 func TestS11CompletePatternOf496Edges(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	k := matcher.MaxVertices
-	if matchertest.Slow {
+	if matchertest.UnderRace {
 		k = 16 // races do not depend on the size
 	}
 	for seed, threads := range []int{3, 1} {
@@ -121,12 +118,9 @@ func TestS11CompletePatternOf496Edges(t *testing.T) {
 // TestS11CompleteBipartitePattern registers K(12,12), of 144 edges and 2 x 12! x 12! automorphisms, on K(13,13). The
 // graph has 13 x 13 matches; 12 x 12 of them hold a given edge.
 func TestS11CompleteBipartitePattern(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	k := 12
-	if matchertest.Slow {
+	if matchertest.UnderRace {
 		k = 7
 	}
 	d := matchertest.NewDriver(t, false, newCPU(t, 2, false), plan.New())
@@ -147,9 +141,6 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 // TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference
 // follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0
 	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 },

@@ -304,9 +304,7 @@ func TestS11AnInterruptedRegistrationIsSuspended(t *testing.T) {
 // steps are spent none begins, or with the policy to skip, once twice as many are; one decision leaves the rest out. A
 // replay puts out the same.
 func TestS11StepsOvershootByOneGroup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 11 seconds of processors")
 	const budget, poll = 100_000, 4096
 	w := newWorld(t, false)
 	var insert, remove string

@@ -41,9 +41,7 @@ func (b rowByRow) Search(
 // queries are as they were. A replay of the log puts out the same, and so does another recovery that finds the
 // decision.
 func TestS11AnOperatorSuspendsInAnOpenBatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 7 to 27 seconds of processors")
 	t.Parallel()
 	inside, behind, totals, later := 0, 0, 0, 0
 	done := func() bool { return inside > 0 && behind > 0 && totals > 0 && later > 0 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -36,9 +37,7 @@ func (h heldMerges) Create(name string, c vfs.DiskWriteCategory) (vfs.File, erro
 // TestP4StopWhileTheDiskIsFull stops a daemon whose batches wait for room on the checkpoint's disk, since no merge gets
 // on: it stops within its time, and the next start finishes the batch in progress and the rest.
 func TestP4StopWhileTheDiskIsFull(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes some hundred MiB")
-	}
+	matchertest.NotUnderRace(t, "it writes some hundred MiB")
 	const messages, props = 10_000, 32 << 10
 	in := streamtest.NewInput(false)
 	rng := rand.NewChaCha8([32]byte{31})

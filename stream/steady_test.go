@@ -159,9 +159,7 @@ func live() (bytes, objects int64) {
 // TestP4NothingIsLeftOfAPeriod: where as much goes as comes, nothing is left behind, in 27,000 updates and some 120
 // batches: neither a byte for each update nor an object for every other batch.
 func TestP4NothingIsLeftOfAPeriod(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it measures memory")
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		s := newSteady(t, rng)
 		const half, before = 6, 12

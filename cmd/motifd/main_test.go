@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"motifd/matcher/matchertest"
 )
 
 var (
@@ -51,7 +53,7 @@ func withBinary(run func() int) (code int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	binary = filepath.Join(dir, "motifd")
 	args, cgo := []string{"build", "-o", binary, "."}, "CGO_ENABLED=0"
-	if raceEnabled { // what the tests run is under the race detector too; it exits with status 66 on a race
+	if matchertest.UnderRace { // what the tests run is under the race detector too; it exits with status 66 on a race
 		args, cgo = []string{"build", "-race", "-o", binary, "."}, "CGO_ENABLED=1"
 	}
 	build := exec.Command("go", args...)

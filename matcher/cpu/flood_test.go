@@ -124,9 +124,7 @@ const floodChild = "MOTIFD_FLOOD_CHILD"
 // TestP4AFloodStaysWithinMemory runs itself in a child process: one batch with a million matches, of which one group
 // takes more than 20 times what it may hold in memory, is encoded in order within little memory.
 func TestP4AFloodStaysWithinMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 13 seconds of processors, and memory is not measured")
 	const matches, limit = 1_000_000, 80 // MiB; the records take 400
 	if os.Getenv(floodChild) != "" {
 		spilled := runFlood(t, matchertest.NewFlood(matches),
@@ -150,7 +148,7 @@ func TestP4AFloodStaysWithinMemory(t *testing.T) {
 	if !spilled {
 		t.Error("nothing went to disk")
 	}
-	if peak > limit && !raceDetector {
+	if peak > limit && !matchertest.UnderRace {
 		t.Errorf("%d MiB were resident, at most %d are to be", peak, limit)
 	}
 }

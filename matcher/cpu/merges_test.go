@@ -16,9 +16,6 @@ import (
 // differ in their parallel edges, so that a range cannot be small: it is merged as it is emitted. What is put out,
 // capped or not, is what one worker puts out.
 func TestP4RangesOfOneSetOfVertices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	q := &matcher.Query{Name: "q", Version: 1}
 	for v := range 3 {
 		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v)})

@@ -93,9 +93,6 @@ func drawDense(rng *rand.Rand, name string, directed bool, labels matchertest.La
 // workers that give away what they can of single searches, are what the reference finds; and all these searches are
 // shared.
 func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	labels := matchertest.Labels{Vertex: []string{"A", "A", "B"}, Edge: []string{"E", "E", "E", "F"}}
 	kinds := []string{"sums", "one by one", "existence", "suspended or exact", "sums of a graph", "rows of a graph",
 		"existence in a graph"}
@@ -284,9 +281,6 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 // TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count
 // from one anchor is, one by one or by sums, with one worker or several.
 func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
 			graph, insert, q := hubClique(6, 30, label)

@@ -18,9 +18,6 @@ import (
 // it, and whose tables start over in the middle, puts out what one does that finds it each time; so do several
 // workers that give away what comes after it.
 func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	var again, staged, long, rest, triangles, before bool
 	seen := func() bool { return again && staged && long && rest && triangles && before }
 	matchertest.ForSeedsUntil(t, 10, seen, func(t *testing.T, rng *rand.Rand) {

@@ -2,5 +2,8 @@
 
 package matchertest
 
+// UnderRace is set under the race detector, where tests that take seconds take a minute, and several times the memory.
+const UnderRace = false
+
 // slow divides the number of seeds.
 const slow = 1

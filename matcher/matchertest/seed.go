@@ -58,5 +58,11 @@ func variable(t *testing.T, name string, unset uint64) uint64 {
 	return n
 }
 
-// Slow is set under the race detector, where tests that take seconds take a minute.
-const Slow = slow > 1
+// NotUnderRace leaves a test out of `make race`, which runs with -short: the race detector would find nothing in it, or
+// not enough for the time that it takes. The reason says which. `make test` runs it.
+func NotUnderRace(t testing.TB, reason string) {
+	t.Helper()
+	if UnderRace && testing.Short() {
+		t.Skip("not under the race detector: " + reason)
+	}
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // damagedOnce opens a checkpoint and returns what it recovers, or the error.
@@ -52,9 +54,7 @@ func replace(t *testing.T, fs vfs.FS, path string, text []byte) {
 // been cut by a crash, and what the output has tells that it was not. It never recovers to anything else, and a
 // refusal leaves the tables alone.
 func TestDamagedFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 8 seconds of processors")
 	h := newHistory(newRand(21), 6, true)
 	sound := vfs.NewMem()
 	for i, st := range h.steps {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
@@ -171,9 +172,7 @@ func untilWaiting(s *Store) {
 // TestP4WritesWaitForMerges holds the merges of a store: its writes come to wait, below the bound, for as long as
 // nothing is merged, and give up when they are told to. Released, the store goes on from there.
 func TestP4WritesWaitForMerges(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 20 seconds of processors")
 	held, fs := newHeldMerges()
 	s := openSmall(t, fs)
 	f := newFiller(t, s, 2000, 500)
@@ -241,9 +240,7 @@ func TestCloseGivesUpMerges(t *testing.T) {
 
 // TestP4SlowMerges has merges take far longer than what they merge took to write: the bound holds all the same.
 func TestP4SlowMerges(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 25 seconds of processors")
 	slow := func() { time.Sleep(time.Millisecond) } // waits for nothing: merges are to be slow
 	s := openSmall(t, &mergeFS{FS: vfs.NewMem(), create: func() {}, write: slow})
 	f := newFiller(t, s, 2000, 500)
@@ -259,9 +256,7 @@ func TestP4SlowMerges(t *testing.T) {
 // TestP4DiskIsBounded writes many times what retention keeps, over a graph of constant size, with tables as large as
 // a daemon's: those that retention has emptied do not wait in the topmost level until there are hundreds of them.
 func TestP4DiskIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes some hundred MiB")
-	}
+	matchertest.NotUnderRace(t, "it writes some hundred MiB")
 	const edges, retention, record = 60_000, 64 << 20, 13 + 3 + 100
 	s, err := Open(testDir, Options{FS: vfs.NewMem(), Settings: Settings{Directed: true},
 		Retention: Retention{Batches: 1 << 40, Bytes: retention}})

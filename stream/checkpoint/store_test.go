@@ -15,9 +15,6 @@ import (
 
 // TestHistory opens the checkpoint anew after every step.
 func TestHistory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			rng := newRand(seed)

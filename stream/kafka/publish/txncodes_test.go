@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/kafka/internal/kafkatest"
 )
@@ -16,9 +17,7 @@ import (
 // TestTxnErrorCodes: each code that a broker can answer with, once to each call that a sink makes while it opens and
 // while it publishes. Whether the sink goes on or gives up, every record is there once in the end.
 func TestTxnErrorCodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 8 seconds of processors")
 	log := kafkatest.OpenLog(t)
 	e := kafkatest.Of(log)
 	r := newRun(t, e, 1)

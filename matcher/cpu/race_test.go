@@ -1,5 +1,0 @@
-//go:build race
-
-package cpu
-
-const raceDetector = true // which multiplies memory
