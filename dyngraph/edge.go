@@ -19,5 +19,3 @@ func (p *pma) rowAt(at int) uint64 {
 	}
 	return row
 }
-
-func (p *pma) get(at int) slot { return slot{p.rowAt(at), p.nbr[at], p.ent[at]} }

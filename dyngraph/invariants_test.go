@@ -2,6 +2,8 @@ package dyngraph
 
 import "testing"
 
+func (p *pma) get(at int) slot { return slot{p.rowAt(at), p.nbr[at], p.ent[at]} }
+
 // checkArray holds the packed memory array's invariants: order, bounds, starts and degrees, and both entries of every
 // edge.
 func checkArray(t *testing.T, g *Graph) {

@@ -63,9 +63,6 @@ func openExisting(dir string, fs vfs.FS) (*database, *control, error) {
 	return db, c, nil
 }
 
-// StreamID returns the stream's name.
-func (r *Replay) StreamID() string { return r.control.streamID }
-
 // Settings returns the settings as they are stored; Shape is the present one, and Logged has each batch's.
 func (r *Replay) Settings() Settings { return r.control.settings }
 

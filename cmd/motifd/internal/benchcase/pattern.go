@@ -38,8 +38,6 @@ type Query struct {
 	Edges  []Edge   // lower end first
 }
 
-func (q *Query) class() string { return classOf(len(q.Labels), len(q.Edges)) }
-
 // adjacency is a graph to take patterns from.
 type adjacency struct {
 	labels []uint32

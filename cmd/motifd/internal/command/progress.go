@@ -12,7 +12,6 @@ type Progress struct {
 	w    io.Writer // nil when silent
 	what string
 	unit string
-	now  func() time.Time
 
 	mu          sync.Mutex
 	start, last time.Time
@@ -24,11 +23,10 @@ const progressEvery = 200 * time.Millisecond
 
 // NewProgress returns the progress of a task, counted in a unit.
 func NewProgress(w io.Writer, what, unit string) *Progress {
-	p := &Progress{what: what, unit: unit, now: time.Now}
+	p := &Progress{what: what, unit: unit, start: time.Now()}
 	if IsTerminal(w) {
 		p.w = w
 	}
-	p.start = p.now()
 	p.last = p.start
 	return p
 }
@@ -40,7 +38,7 @@ func (p *Progress) Update(n uint64, part float64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
+	now := time.Now()
 	if now.Sub(p.last) < progressEvery {
 		return
 	}
