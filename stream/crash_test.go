@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/file"
 	"motifd/stream/streamtest"
@@ -20,6 +21,39 @@ var outputModes = map[string]streamtest.OutputMode{
 
 var crashPoints = []streamtest.CrashPoint{streamtest.CrashBefore, streamtest.CrashHalf, streamtest.CrashAfter}
 
+// inMemory returns a world with input and queries, and its output.
+func inMemory(t *testing.T, mode streamtest.OutputMode, input []stream.Record, qs ...*matcher.Query) (*world,
+	*streamtest.MemOutput) {
+	out := &streamtest.MemOutput{Mode: mode}
+	w := newWorld(t, out)
+	w.in.Add(input...)
+	w.change = func(o *stream.PipelineOptions) { o.Startup = startup(qs...) }
+	return w, out
+}
+
+// crashAtEveryCall crashes a run at each call to the store and the sink, starts again, and compares the output with
+// what is wanted. start returns a new world, and what reads its output.
+func crashAtEveryCall(t *testing.T, want []string, point func(call int) streamtest.CrashPoint,
+	start func() (w *world, read func() []string)) {
+	t.Helper()
+	for k := 1; ; k++ {
+		w, read := start()
+		f := streamtest.CrashAt(k, point(k))
+		err := w.run(f)
+		op, crashed := f.Crashed()
+		if !crashed {
+			require.NoError(t, err)
+			require.Greater(t, k, 20)
+			return
+		}
+		requireCrash(t, err)
+		require.NoError(t, w.run(nil), "restart after a crash at call %d, %s", k, op)
+		require.Equal(t, want, read(), "crash at call %d, %s", k, op)
+	}
+}
+
+func eachPointByTurns(call int) streamtest.CrashPoint { return crashPoints[call%3] }
+
 // TestS9CrashAtEveryCall crashes a run at each call to the store and the sink, starts again, and compares the output
 // with that of an undisturbed run.
 func TestS9CrashAtEveryCall(t *testing.T) {
@@ -27,32 +61,16 @@ func TestS9CrashAtEveryCall(t *testing.T) {
 	qs := queries(t)
 	for name, mode := range outputModes {
 		t.Run(name, func(t *testing.T) {
-			start := func() (*world, *streamtest.MemOutput) {
-				out := &streamtest.MemOutput{Mode: mode}
-				w := newWorld(t, out)
-				w.in.Add(input...)
-				w.change = func(o *stream.PipelineOptions) { o.Startup = startup(qs...) }
-				return w, out
-			}
-			w, out := start()
+			w, out := inMemory(t, mode, input, qs...)
 			require.NoError(t, w.run(nil))
 			want := text(out.Visible(), false)
 			require.Greater(t, len(want), 50)
 			for _, point := range crashPoints {
-				for k := 1; ; k++ {
-					w, out := start()
-					f := streamtest.CrashAt(k, point)
-					err := w.run(f)
-					op, crashed := f.Crashed()
-					if !crashed {
-						require.NoError(t, err)
-						require.Greater(t, k, 20)
-						break
-					}
-					requireCrash(t, err)
-					require.NoError(t, w.run(nil), "restart after a crash at call %d, %s", k, op)
-					require.Equal(t, want, text(out.Visible(), mode == streamtest.Blind), "crash at call %d, %s", k, op)
-				}
+				crashAtEveryCall(t, want, func(int) streamtest.CrashPoint { return point },
+					func() (*world, func() []string) {
+						w, out := inMemory(t, mode, input, qs...)
+						return w, func() []string { return text(out.Visible(), mode == streamtest.Blind) }
+					})
 			}
 		})
 	}
@@ -65,14 +83,7 @@ func TestS11CapsAndSamplesSurviveCrashes(t *testing.T) {
 	ring, path, sampled := queries(t)[0], queries(t)[1], queries(t)[1]
 	ring.MaxMatches, path.MaxMatches, path.ExactTotal = 1, 3, true
 	sampled.Name, sampled.Sample = "sampled", 3
-	start := func() (*world, *streamtest.MemOutput) {
-		out := &streamtest.MemOutput{Mode: streamtest.Tracked}
-		w := newWorld(t, out)
-		w.in.Add(input...)
-		w.change = func(o *stream.PipelineOptions) { o.Startup = startup(ring, path, sampled) }
-		return w, out
-	}
-	w, out := start()
+	w, out := inMemory(t, streamtest.Tracked, input, ring, path, sampled)
 	require.NoError(t, w.run(nil))
 	want := text(out.Visible(), false)
 	all := strings.Join(want, "\n")
@@ -84,20 +95,10 @@ func TestS11CapsAndSamplesSurviveCrashes(t *testing.T) {
 	}
 	require.Less(t, strings.Count(all, `"query":"path","version":1,"op":"+"`),
 		strings.Count(all, `"query":"path","version":1,"op":"-"`), "negatives are never cut")
-	for k := 1; ; k++ {
-		w, out := start()
-		f := streamtest.CrashAt(k, crashPoints[k%3])
-		err := w.run(f)
-		op, crashed := f.Crashed()
-		if !crashed {
-			require.NoError(t, err)
-			require.Greater(t, k, 20)
-			break
-		}
-		requireCrash(t, err)
-		require.NoError(t, w.run(nil), "restart after a crash at call %d, %s", k, op)
-		require.Equal(t, want, text(out.Visible(), false), "crash at call %d, %s", k, op)
-	}
+	crashAtEveryCall(t, want, eachPointByTurns, func() (*world, func() []string) {
+		w, out := inMemory(t, streamtest.Tracked, input, ring, path, sampled)
+		return w, func() []string { return text(out.Visible(), false) }
+	})
 }
 
 // TestS9CrashAgainAndAgain crashes at random calls until the input is done.
@@ -137,7 +138,7 @@ func TestS9CrashAgainAndAgain(t *testing.T) {
 func TestS9FileOutputIsByteIdentical(t *testing.T) {
 	input := updates(rand.New(rand.NewPCG(3, 4)), 60)
 	qs := queries(t)
-	start := func() (*world, func() string) {
+	start := func() (*world, func() []string) {
 		dir := t.TempDir()
 		opt := file.SinkOptions{
 			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"),
@@ -152,31 +153,18 @@ func TestS9FileOutputIsByteIdentical(t *testing.T) {
 			require.NoError(t, err)
 			return s
 		}
-		return w, func() (all string) {
+		return w, func() (all []string) {
 			for _, path := range []string{opt.Output, opt.DeadLetters, opt.Control} {
 				data, err := os.ReadFile(path)
 				require.NoError(t, err)
-				all += string(data)
+				all = append(all, string(data))
 			}
 			return all
 		}
 	}
 	w, read := start()
 	require.NoError(t, w.run(nil))
-	want := read()
-	for k := 1; ; k++ {
-		w, read := start()
-		f := streamtest.CrashAt(k, crashPoints[k%3])
-		err := w.run(f)
-		if op, crashed := f.Crashed(); crashed {
-			requireCrash(t, err)
-			require.NoError(t, w.run(nil), "restart after %s", op)
-			require.Equal(t, want, read(), "crash at call %d, %s", k, op)
-			continue
-		}
-		require.NoError(t, err)
-		break
-	}
+	crashAtEveryCall(t, read(), eachPointByTurns, start)
 }
 
 // TestP2ReplayOfTheBatchLog steps the logged batches again, from nothing.
