@@ -12,7 +12,6 @@ import (
 
 	"motifd/cmd/motifd/internal/copies"
 	"motifd/stream"
-	"motifd/stream/kafka/embedded"
 )
 
 // TestCheckpointOfARunningDaemon reads, replays and backs up the checkpoint of a daemon that runs. The backup is
@@ -89,9 +88,7 @@ func TestCheckpointOfARunningDaemon(t *testing.T) {
 	p.ready()
 	pay(`{"op":"+","from":"2","to":"1","label":"T"}`)
 	p.stop()
-	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
-	require.NoError(t, err)
-	defer log.Close()
+	log := openLog(t, dir, port)
 	output := outputOf(t, log.Addr())
 	require.Equal(t, strings.Join(output, ""), succeed(t, dir, "replay", "--batch-log", "stopped").stdout)
 	var last struct{ Op string }

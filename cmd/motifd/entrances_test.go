@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -16,8 +15,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"motifd/stream/kafka/embedded"
 )
 
 // hubQueries ask for ten senders that pay one account, in each way, and for a payment that has nothing to do with it.
@@ -40,18 +37,7 @@ const payment = `{"op":"+","from":"x","to":"y","label":"PAY"}` + "\n"
 // that it is a part, the exact number, that there is one, ten of them where ten are wanted, and the other payment.
 func requireHub(t *testing.T, out string) {
 	t.Helper()
-	count := func(parts ...string) (n int) {
-	lines:
-		for line := range strings.Lines(out) {
-			for _, part := range parts {
-				if !strings.Contains(line, part) {
-					continue lines
-				}
-			}
-			n++
-		}
-		return n
-	}
+	count := func(parts ...string) int { return countLines(out, parts...) }
 	require.Equal(t, 1, count(`"query":"count10"`, `"op":"+"`, `"count":75394027566`))
 	require.Equal(t, 1, count(`"query":"any10"`, `"op":"+"`))
 	require.Equal(t, 10, count(`"query":"first10"`, `"op":"+","match":`))
@@ -113,9 +99,7 @@ func TestS11OneHubOnKafka(t *testing.T) {
 	p = start(t, dir, larger...)
 	p.until("the batch is done", func() bool { return p.status().Positions["0"] >= end })
 	p.stop()
-	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
-	require.NoError(t, err)
-	defer log.Close()
+	log := openLog(t, dir, port)
 	output := strings.Join(outputOf(t, log.Addr()), "")
 	requireHub(t, output)
 	require.Equal(t, output, succeed(t, dir, "replay", "--batch-log", "state").stdout)
@@ -172,9 +156,7 @@ func TestShadowQueries(t *testing.T) {
 	end := endOffset(t, port)
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
 	p.stop()
-	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
-	require.NoError(t, err)
-	defer log.Close()
+	log := openLog(t, dir, port)
 	output := strings.Join(outputOf(t, log.Addr()), "")
 	require.Equal(t, 1, strings.Count(output, `"query":"path"`), output)
 	require.Contains(t, output, `"query":"path","version":2,"op":"+"`)
@@ -202,5 +184,5 @@ func TestS11MaxEdgesRejects(t *testing.T) {
 	dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
 	require.Equal(t, 2, strings.Count(dead, `"reason":"graph_full"`), dead)
 	require.Equal(t, 2, strings.Count(dead, "\n"), dead)
-	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, fmt.Sprintf("%d edges", 3))
+	require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "3 edges")
 }

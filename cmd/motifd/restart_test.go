@@ -62,9 +62,7 @@ func TestP3KillAndRestart(t *testing.T) {
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
 	p.stop()
 
-	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
-	require.NoError(t, err)
-	defer log.Close()
+	log := openLog(t, dir, port)
 	output := outputOf(t, log.Addr())
 	require.NotEmpty(t, output)
 	require.Equal(t, oracleIDs(t, log.Addr()), standing(t, output))
@@ -140,6 +138,15 @@ func lastOffset(t testing.TB, client *kafkago.Client, topic string) int64 {
 	require.NoError(t, err)
 	require.NoError(t, resp.Topics[topic][0].Error)
 	return resp.Topics[topic][0].LastOffset
+}
+
+// openLog opens the embedded log of a daemon that was stopped, until the end of the test.
+func openLog(t *testing.T, dir string, port int) *embedded.Log {
+	t.Helper()
+	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, log.Close()) })
+	return log
 }
 
 // outputOf returns the lines of the output topic, each record once, in the order of (batch, index).

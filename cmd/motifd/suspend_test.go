@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/admin"
-	"motifd/stream/kafka/embedded"
 )
 
 // hubMessage is sixty payments to one account, in one message, and hubPattern ten senders to one: 7.5e10 matches, which
@@ -160,9 +159,7 @@ func TestS11RunSuspends(t *testing.T) {
 	require.Equal(t, "operator", fan.SuspendedBy)
 	p.stop()
 
-	log, err := embedded.Open(embedded.Options{Dir: filepath.Join(dir, "log"), Port: port})
-	require.NoError(t, err)
-	defer log.Close()
+	log := openLog(t, dir, port)
 	output := strings.Join(outputOf(t, log.Addr()), "")
 	require.Equal(t, 1, suspended(t, output))
 	require.Greater(t, strings.Count(output, `"query":"fan10"`), 4000)
