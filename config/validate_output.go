@@ -92,7 +92,7 @@ func (v *validator) fileOutput(f *FileOutput) {
 		{"output.file.dead_letter", f.DeadLetter},
 		{"output.file.control", f.Control},
 	}
-	// A checkpoint keeps the names of its outputs, so a mistake here has to be told before one is made.
+	// Told here: outputs are opened when the initial graph is loaded, and a checkpoint with a graph keeps their names.
 	for _, n := range names {
 		if n.name == "" || n.name == file.None || n.name == file.Stdout {
 			continue
