@@ -13,6 +13,7 @@ import (
 
 	"motifd/cmd/motifd/internal/bench"
 	"motifd/cmd/motifd/internal/benchcase"
+	"motifd/cmd/motifd/internal/command"
 )
 
 // smallCase are flags for a case that is measured in no time.
@@ -31,16 +32,6 @@ type foundCounts struct {
 func (q *foundCounts) sum() *big.Int {
 	n := new(big.Int).Add(&q.Positive, &q.Negative)
 	return n.Add(n, &q.Matches)
-}
-
-// withCommas writes a number that is not negative as the tables do.
-func withCommas(n *big.Int) string {
-	s := n.String()
-	groups := []string{s[max(0, len(s)-3):]}
-	for s = s[:max(0, len(s)-3)]; s != ""; s = s[:max(0, len(s)-3)] {
-		groups = append([]string{s[max(0, len(s)-3):]}, groups...)
-	}
-	return strings.Join(groups, ",")
 }
 
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
@@ -73,7 +64,7 @@ func TestBench(t *testing.T) {
 	for _, row := range report.Rows {
 		require.Len(t, row.Samples, 2)
 		require.Positive(t, row.PeakMiB)
-		require.Contains(t, r.stdout, withCommas(row.Matches))
+		require.Contains(t, r.stdout, command.GroupDigits(row.Matches.String()))
 		require.Equal(t, row.Emit != "static", row.UpdatesPerS > 0)
 		if row.Emit == "deltas" { // the others may be too short to be measured
 			require.Equal(t, row.Threads == 2, row.SpeedUp > 0)

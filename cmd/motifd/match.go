@@ -73,11 +73,11 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	a.warn(queries, g)
-	monitor, err := monitor.Open(monitor.Options{Graph: g, Backend: backend})
+	mon, err := monitor.Open(monitor.Options{Graph: g, Backend: backend})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, monitor.Close()) }()
+	defer func() { err = errors.Join(err, mon.Close()) }()
 	s := &matchSummary{LoadS: command.Rounded(load), Backend: backend.Name(), Threads: backend.threads}
 	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
 	var apply time.Duration // planning, filters, writing
@@ -88,7 +88,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 		}
 		setUnit(q, c.Unit)
 		at, searched := time.Now(), backend.search
-		m, err := matchOne(a.ctx, monitor, backend, q, enc, out)
+		m, err := matchOne(a.ctx, mon, backend, q, enc, out)
 		if err != nil {
 			return err
 		}
