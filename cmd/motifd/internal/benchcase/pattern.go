@@ -42,34 +42,34 @@ type Query struct {
 type adjacency struct {
 	labels []uint32
 	edges  []Edge
-	near   [][]uint32 // by vertex: neighbours, ascending
+	nbrs   [][]uint32 // by vertex: neighbours, ascending
 }
 
 func newAdjacency(labels []uint32, edges []Edge) *adjacency {
-	a := &adjacency{labels: labels, edges: edges, near: make([][]uint32, len(labels))}
+	a := &adjacency{labels: labels, edges: edges, nbrs: make([][]uint32, len(labels))}
 	degree := make([]int, len(labels))
 	for _, e := range edges {
 		degree[e[0]]++
 		degree[e[1]]++
 	}
 	for v, n := range degree {
-		a.near[v] = make([]uint32, 0, n)
+		a.nbrs[v] = make([]uint32, 0, n)
 	}
 	for _, e := range edges {
-		a.near[e[0]] = append(a.near[e[0]], e[1])
-		a.near[e[1]] = append(a.near[e[1]], e[0])
+		a.nbrs[e[0]] = append(a.nbrs[e[0]], e[1])
+		a.nbrs[e[1]] = append(a.nbrs[e[1]], e[0])
 	}
-	for _, n := range a.near {
+	for _, n := range a.nbrs {
 		slices.Sort(n)
 	}
 	return a
 }
 
 func (a *adjacency) joined(u, v uint32) bool {
-	if len(a.near[u]) > len(a.near[v]) {
+	if len(a.nbrs[u]) > len(a.nbrs[v]) {
 		u, v = v, u
 	}
-	_, ok := slices.BinarySearch(a.near[u], v)
+	_, ok := slices.BinarySearch(a.nbrs[u], v)
 	return ok
 }
 
@@ -145,8 +145,8 @@ func (a *adjacency) grow(rng *rand.Rand, class string, size int) []uint32 {
 		}
 		best, links := uint32(0), 0
 		for range samples {
-			near := a.near[set[rng.IntN(len(set))]]
-			v := near[rng.IntN(len(near))]
+			nbrs := a.nbrs[set[rng.IntN(len(set))]]
+			v := nbrs[rng.IntN(len(nbrs))]
 			if slices.Contains(set, v) {
 				continue
 			}
