@@ -21,7 +21,7 @@ import (
 // edges, are what all of their lists have in common and can be seen, whichever lists are built, remembered, or those
 // of the call before.
 func TestIntersectAgainstPlainLists(t *testing.T) {
-	joints := 0
+	intersections := 0
 	matchertest.ForSeeds(t, 12, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 150
 		p := newPowerLaw(rng.Uint64(), vertices, 1500+rng.IntN(3000), 1+rng.IntN(2), 300)
@@ -49,7 +49,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 				if len(o.Steps[d].Back) < 2 {
 					continue
 				}
-				joints++
+				intersections++
 				for k := range d {
 					s.Images[k] = dyngraph.VertexID(rng.IntN(vertices))
 				}
@@ -62,7 +62,7 @@ func TestIntersectAgainstPlainLists(t *testing.T) {
 			}
 		}
 	})
-	require.Positive(t, joints)
+	require.Positive(t, intersections)
 }
 
 // sameCandidates fills the frame of a step and compares it with what the graph holds.

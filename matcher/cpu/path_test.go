@@ -14,23 +14,23 @@ import (
 	"motifd/matcher/reference"
 )
 
-// TestS12WhatHangsFromChains counts two cycles that share a path, with a path that hangs from one of them and ends in
-// a vertex that may coincide with one of the others: what hangs is then itself a chain between two mapped vertices
-// while the one that it hangs from is being counted.
-func TestS12WhatHangsFromChains(t *testing.T) {
-	countHanging(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}}, 8)
+// TestS12PendantsOfPaths counts two cycles that share a path, with a pendant path on one of them that ends in
+// a vertex that may coincide with one of the others: the pendant is then itself a path between two mapped vertices
+// while the one that it is pendant to is being counted.
+func TestS12PendantsOfPaths(t *testing.T) {
+	countPendants(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}}, 8)
 }
 
-// TestS12JointsThatHangFromChains is the same with two paths that part behind the first vertex, and end in vertices
-// that may coincide with two of the others: what hangs is then itself a joint between three mapped vertices.
-func TestS12JointsThatHangFromChains(t *testing.T) {
-	countHanging(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}, {6, 9},
+// TestS12PendantSpidersOfPaths is the same with two paths that part behind the first vertex, and end in vertices
+// that may coincide with two of the others: the pendant is then itself a spider between three mapped vertices.
+func TestS12PendantSpidersOfPaths(t *testing.T) {
+	countPendants(t, [][2]int{{0, 1}, {0, 2}, {2, 3}, {3, 1}, {0, 4}, {4, 5}, {5, 1}, {3, 6}, {6, 7}, {7, 8}, {6, 9},
 		{9, 10}}, 8, 10)
 }
 
-// countHanging counts a pattern whose vertices have labels of their own, but for some that have those of the first
+// countPendants counts a pattern whose vertices have labels of their own, but for some that have those of the first
 // vertices in their order.
-func countHanging(t *testing.T, edges [][2]int, alike ...int) {
+func countPendants(t *testing.T, edges [][2]int, alike ...int) {
 	const each = 2                         // vertices of each label
 	labels := make([]string, len(edges)-1) // there are two cycles
 	for i := range labels {

@@ -43,7 +43,7 @@ func TestS12SpidersCountAsEnumerationDoes(t *testing.T) {
 }
 
 // TestS12CyclesThatShareEdgesCountAsEnumerationDoes counts two cycles of five that share two edges, with a leaf:
-// vertices of a chain must be kept apart from the ends of others.
+// vertices of a path must be kept apart from the ends of others.
 func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 	counted := uint64(0)
 	matchertest.ForSeeds(t, 80, func(t *testing.T, rng *rand.Rand) {
@@ -104,9 +104,9 @@ func TestS12CyclesThatShareEdgesCountAsEnumerationDoes(t *testing.T) {
 	require.Positive(t, counted)
 }
 
-// TestS12JointsLeaveNumbersOfMoreThan64Bits counts three chains between two vertices, through layers of vertices that
+// TestS12SpidersLeaveNumbersOfMoreThan64Bits counts three paths between two vertices, through layers of vertices that
 // are each joined to all of the next one: more than 2^64 ways along two of them.
-func TestS12JointsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
+func TestS12SpidersLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 	const wide, long = 20, 8
 	q := &matcher.Query{Name: "q", Version: 1, Emit: matcher.EmitCounts}
 	vertex := func() int {

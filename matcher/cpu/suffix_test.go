@@ -14,10 +14,10 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestS7RememberedEndingsPutOutTheSame: a search that remembers what orders end in, with room for some or for all of
+// TestS7MemoizedSuffixesPutOutTheSame: a search with a memo of suffixes, with room for some or for all of
 // it, and whose tables start over in the middle, puts out what one does that finds it each time; so do several
 // workers that give away what comes after it.
-func TestS7RememberedEndingsPutOutTheSame(t *testing.T) {
+func TestS7MemoizedSuffixesPutOutTheSame(t *testing.T) {
 	var again, staged, long, rest, triangles, before bool
 	seen := func() bool { return again && staged && long && rest && triangles && before }
 	matchertest.ForSeedsUntil(t, 10, seen, func(t *testing.T, rng *rand.Rand) {

@@ -30,8 +30,8 @@ func meetPlainly(a, b []dyngraph.VertexID) (inA, inB []uint32) {
 	return inA, inB
 }
 
-// TestMeetingAgainstEveryPair plays every way to find what two lists have in common against trying every pair.
-func TestMeetingAgainstEveryPair(t *testing.T) {
+// TestIntersectionAgainstEveryPair plays every way to find what two lists have in common against trying every pair.
+func TestIntersectionAgainstEveryPair(t *testing.T) {
 	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
 		var m Intersecter
 		for range 10 {
