@@ -17,6 +17,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// block is a fenced block of a Markdown page.
+type block struct{ language, text string }
+
+func blocksOf(page string) []block {
+	var out []block
+	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllStringSubmatch(page, -1) {
+		out = append(out, block{m[1], m[2]})
+	}
+	return out
+}
+
+// commandsOf returns the blocks of sh as one script; what block N prints goes to the file out.N.
+func commandsOf(blocks []block) (script string) {
+	for i, b := range blocks {
+		if b.language == "sh" {
+			script += fmt.Sprintf("exec >out.%d\n%s\n", i, b.text)
+		}
+	}
+	return script
+}
+
 // TestFirstSteps runs the commands of the pages that need no broker, each page in one shell of a folder of its own. It
 // leaves out blocks of bash, which build motifd: the tests have built it. It compares what a block (sh) prints with the
 // block (json, text) behind it.
@@ -40,14 +61,8 @@ func TestFirstSteps(t *testing.T) {
 
 // runPage runs the blocks of a page in dir and returns how many of them have their output on the page.
 func runPage(t *testing.T, dir, page string) (compared int) {
-	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllStringSubmatch(page, -1)
-	script := "set -e\n"
-	for i, b := range blocks {
-		if b[1] == "sh" {
-			script += fmt.Sprintf("exec >out.%d\n%s\n", i, b[2])
-		}
-	}
-	cmd := exec.Command("bash", "-c", script)
+	blocks := blocksOf(page)
+	cmd := exec.Command("bash", "-c", "set -e\n"+commandsOf(blocks))
 	cmd.Dir = dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MOTIFD_") }),
 		"MOTIFD_ADMIN_LISTEN=") // its port may be taken
@@ -55,16 +70,16 @@ func runPage(t *testing.T, dir, page string) (compared int) {
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Run(), stderr)
 	for i, b := range blocks {
-		if i == 0 || b[1] == "sh" || blocks[i-1][1] != "sh" {
+		if i == 0 || b.language == "sh" || blocks[i-1].language != "sh" {
 			continue
 		}
 		got, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("out.", i-1)))
 		require.NoError(t, err)
-		switch b[1] {
+		switch b.language {
 		case "text":
-			require.Equal(t, b[2], string(got))
+			require.Equal(t, b.text, string(got))
 		case "json":
-			require.Equal(t, valuesOf(t, b[2]), valuesOf(t, string(got)))
+			require.Equal(t, valuesOf(t, b.text), valuesOf(t, string(got)))
 		default:
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,17 +16,6 @@ import (
 
 	"motifd/stream/kafka/brokertest"
 )
-
-// block is a fenced block of a Markdown page.
-type block struct{ language, text string }
-
-func blocksOf(page string) []block {
-	var out []block
-	for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```").FindAllStringSubmatch(page, -1) {
-		out = append(out, block{m[1], m[2]})
-	}
-	return out
-}
 
 // TestTutorialBroker runs the commands of docs/tutorial.md in one shell, but for the first block (bash), which builds
 // motifd and fetches Kafka, and compares what a block (sh) prints with the block (json, text) behind it. It changes
@@ -49,13 +37,8 @@ func TestTutorialBroker(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(root, "build"), filepath.Join(clone, "build")))
 
 	// The end of standard input, also when the test is killed, ends all processes of the shell.
-	script := "set -eo pipefail\nexec 3<&0 </dev/null\n{ read -r _ <&3; kill -KILL 0; } &\n"
-	for i, b := range blocks {
-		if b.language == "sh" {
-			script += fmt.Sprintf("exec >out.%d\n%s\n", i, b.text)
-		}
-	}
-	script += "exec 3<&-\n"
+	script := "set -eo pipefail\nexec 3<&0 </dev/null\n{ read -r _ <&3; kill -KILL 0; } &\n" + commandsOf(blocks) +
+		"exec 3<&-\n"
 	log, err := os.Create(filepath.Join(clone, "log"))
 	require.NoError(t, err)
 	defer log.Close()
