@@ -1,15 +1,36 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/alecthomas/kong"
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/bench"
 )
 
-// helpTexts are the help texts of flags and commands that are too long for their tags. They include those of
-// packages admin and bench.
-var helpTexts = kong.Vars{
+// helpTexts puts longHelp in place of ${name} in the help of flags and commands. As kong.Vars they would take most of
+// the time of a start: kong expands every variable anew for each flag.
+var helpTexts = kong.PostBuild(func(k *kong.Kong) error {
+	var names []string
+	for name, text := range longHelp {
+		names = append(names, "${"+name+"}", text)
+	}
+	texts := strings.NewReplacer(names...)
+	return kong.Visit(k.Model, func(x kong.Visitable, next kong.Next) error {
+		switch x := x.(type) {
+		case *kong.Node:
+			x.Help = texts.Replace(x.Help)
+		case *kong.Value:
+			x.Help = texts.Replace(x.Help)
+		}
+		return next(nil)
+	})
+})
+
+// longHelp are the help texts of flags and commands that are too long for their tags. They include those of packages
+// admin and bench.
+var longHelp = kong.Vars{
 	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for small " +
 		"graphs",
 	"backfill_help": "Existing matches to emit now: none, or full for all (default: full if the daemon's " +
