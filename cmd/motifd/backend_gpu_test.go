@@ -123,7 +123,7 @@ func TestP2GPU(t *testing.T) {
 
 // gpuHub has one account that sixty others pay, against a pattern of ten senders: 7.5e10 matches. The search on the GPU
 // ends at the limit, the output says so, and other payments are there. Groups and notices of a limit on matches are the
-// same bytes where the hub is small.
+// same bytes where the hub is small, and so are a cap, counts and exists.
 func gpuHub(t *testing.T, e *emulated) {
 	var small strings.Builder
 	for i := range 14 {
@@ -146,9 +146,13 @@ func gpuHub(t *testing.T, e *emulated) {
 		require.NotEmpty(t, r.stdout)
 		return r.stdout
 	}
-	out := replay("hub.jsonl", "fan10.cypher", "cuda", "--query-time", "1ms")
+	out := replay("hub.jsonl", "fan10.cypher", "cuda", "--query-time", "50ms")
 	require.Contains(t, out, `"query":"fan10","version":1,"op":"!","reason":"skipped"`)
 	require.Equal(t, 1, strings.Count(out, `"query":"pay","version":1,"op":"+"`))
+	for _, flags := range [][]string{{"--max-matches-per-batch", "10"}, {"--emit", "counts"}, {"--emit", "exists"}} {
+		require.Equal(t, replay("small.jsonl", "fan4.cypher", "cpu", flags...),
+			replay("small.jsonl", "fan4.cypher", "cuda", append(flags, "--query-time", "1h")...), flags)
+	}
 	limit := []string{"--group-matches", "100", "--query-time", "1h", "--batch-time", "1h"}
 	want := replay("small.jsonl", "fan4.cypher", "cpu", limit...)
 	require.Contains(t, want, `"limit":"group_matches"`)
