@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSharedQueries parses every query of the shared data sets.
-func TestSharedQueries(t *testing.T) {
+// TestDataQueries parses every query of the shared data sets.
+func TestDataQueries(t *testing.T) {
 	want := map[string]int{"tiny_s1": 9, "tiny_s2": 9, "tiny_s3": 9, "synth": 30, "hprd": 200, "github16": 22}
 	for set, n := range want {
 		queries, err := Load(filepath.Join("..", "..", "..", "shared", "data", set, "queries"), false)

@@ -15,8 +15,12 @@ import (
 )
 
 // EmulatorFlags names the environment variable with compiler flags for the emulator, such as
-// -fsanitize=address,undefined.
-const EmulatorFlags = "MOTIFD_EMULATOR_FLAGS"
+// -fsanitize=address,undefined. EmulatorProgram names the one with the path of an emulator that is compiled already:
+// tests of several packages share it.
+const (
+	EmulatorFlags   = "MOTIFD_EMULATOR_FLAGS"
+	EmulatorProgram = "MOTIFD_EMULATOR_PROGRAM"
+)
 
 var build struct {
 	once    sync.Once
@@ -55,6 +59,9 @@ func kernelsDir() (string, error) {
 func NewDevice(t testing.TB, rng *rand.Rand) kernels.Device {
 	t.Helper()
 	build.once.Do(func() {
+		if build.program = os.Getenv(EmulatorProgram); build.program != "" {
+			return
+		}
 		var kernels string
 		if kernels, build.err = kernelsDir(); build.err != nil {
 			return
