@@ -140,8 +140,9 @@ func (s *stepper) change() (err error) {
 		if err := s.snapshot(w, dyngraph.Deleted); err != nil {
 			return err
 		}
+		// Matches that broke while the query was suspended are not in the graph, and have no tombstones.
 		if old.state.Suspended && w.snapshotCut(dyngraph.Deleted) == nil {
-			if err := s.voidRest(w); err != nil {
+			if err := s.snapshotNotice(w, dyngraph.Deleted, Notice{Reason: ReasonEnded}); err != nil {
 				return err
 			}
 		}
@@ -275,7 +276,7 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 		case sign == dyngraph.Deleted:
 			n.Reason = ReasonEnded
 		}
-		return s.put(w, &Event{Kind: EventNotice, Query: q, Sign: sign, Snapshot: true, View: ev.View, Notice: n})
+		return s.snapshotNotice(w, sign, n)
 	}
 	if w.sum.Truncated && q.ExactTotal {
 		return s.snapshotCount(w, sign)
@@ -283,11 +284,10 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 	return nil
 }
 
-// voidRest ends what a suspended query announced: its matches that broke since then have no tombstones, for they are
-// not in the graph any more.
-func (s *stepper) voidRest(w *work) error {
-	return s.put(w, &Event{Kind: EventNotice, Query: w.state.Query, Sign: dyngraph.Deleted, Snapshot: true,
-		View: s.e.g.View(dyngraph.New), Notice: Notice{Reason: ReasonEnded}})
+// snapshotNotice emits what is told of a snapshot as a whole.
+func (s *stepper) snapshotNotice(w *work, sign dyngraph.Sign, n Notice) error {
+	return s.put(w, &Event{Kind: EventNotice, Query: w.state.Query, Sign: sign, Snapshot: true,
+		View: s.e.g.View(dyngraph.New), Notice: n})
 }
 
 // snapshotCut returns the decision by which a snapshot ends early, or nil.

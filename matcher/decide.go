@@ -307,8 +307,7 @@ func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
 	}
 	w.sum.Truncated, w.lossy = true, true
 	if ev.Snapshot {
-		return s.put(w, &Event{Kind: EventNotice, Query: q, Sign: ev.Sign, Snapshot: true, View: ev.View,
-			Notice: Notice{Reason: ReasonTruncated}})
+		return s.snapshotNotice(w, ev.Sign, Notice{Reason: ReasonTruncated})
 	}
 	return s.sendNotice(ev.Sign, &notice{w: w, order: order, anchor: true, Notice: Notice{Reason: ReasonTruncated}})
 }
