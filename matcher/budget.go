@@ -184,8 +184,8 @@ func (b *Budget) beyond(matches, all uint64) Cause {
 	return NoCause
 }
 
-// Found counts matches that no Meter counts, towards the limit of the query.
-func (b *Budget) Found(matches uint64) {
+// AddMatches counts matches that no Meter counts, towards the limit of the query.
+func (b *Budget) AddMatches(matches uint64) {
 	if b != nil && b.armed() {
 		b.rows.Add(matches)
 	}

@@ -67,6 +67,6 @@ func TestS11OneHubLeavesRoomToOthers(t *testing.T) {
 	}
 	require.Equal(t, matcher.NoCause, m.Begin(hub, true))
 	require.True(t, m.Spend(1, 40_000, 1), "a group with a cap")
-	other.Found(1_000_000)
+	other.AddMatches(1_000_000)
 	require.Equal(t, matcher.CauseQuery, other.Beyond(40_000), "what a device has found is counted, too")
 }

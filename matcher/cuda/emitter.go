@@ -80,7 +80,7 @@ func (e *emitter) leftOut(g rowGroup, rows int) error {
 // group emits the next rows of a group that the device has found.
 func (e *emitter) group(g rowGroup, data []uint32) error {
 	if req := &e.s.reqs[g.request]; req.Limit == 0 {
-		req.Budget.Found(uint64(len(data) / g.layout.Width()))
+		req.Budget.AddMatches(uint64(len(data) / g.layout.Width()))
 	}
 	return e.rows(g.request, g.net, matcher.Rows{Vertices: g.layout.Vertices, Edges: g.layout.Edges, Data: data})
 }
