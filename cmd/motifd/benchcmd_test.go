@@ -14,6 +14,7 @@ import (
 	"motifd/cmd/motifd/internal/bench"
 	"motifd/cmd/motifd/internal/benchcase"
 	"motifd/cmd/motifd/internal/command"
+	"motifd/matcher/matchertest"
 )
 
 // smallCase are flags for a case that is measured in no time.
@@ -37,9 +38,7 @@ func (q *foundCounts) sum() *big.Int {
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
 // is left out is told.
 func TestBench(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 40 seconds of processors")
 	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--stream=mixed", "--emit=static,counts,deltas,exists"}
@@ -110,9 +109,7 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchRefuses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "its commands end before they start a thread")
 	t.Parallel()
 	dir := t.TempDir()
 	for _, x := range []struct{ args, want string }{
@@ -154,9 +151,6 @@ func says(seconds, matches, more string) string {
 // TestBenchPeer compares with a peer that agrees (and is very slow, so that its ratio is never the least), one that
 // counts otherwise, one that runs out of time and one that fails.
 func TestBenchPeer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)
 	var alone bench.Report

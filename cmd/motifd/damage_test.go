@@ -84,9 +84,6 @@ func (d *onDisk) find(prefix, suffix string) (found string) {
 
 // TestP3CheckpointDamaged: a damaged checkpoint is refused, never begun anew.
 func TestP3CheckpointDamaged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	checkpointDamaged(t, testLog(t))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 var (
@@ -66,9 +68,7 @@ func TestDocsTablesAreWhole(t *testing.T) {
 
 // TestDocsLinks holds that each relative link of the pages leads to a file that is there, and to a heading in it.
 func TestDocsLinks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it reads pages on one goroutine")
 	links := 0
 	for _, page := range docsPages(t) {
 		text, err := os.ReadFile(page)

@@ -68,9 +68,6 @@ queries:
 // TestS11OneHubOnKafka sends the hub to a daemon that reads a topic. While the batch is searched the API answers
 // within a second. The daemon is killed in the middle, and the next one finishes the batch.
 func TestS11OneHubOnKafka(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	dir, port := logDir(t)
 	text, _, _ := strings.Cut(readFile(t, filepath.Join(dir, "motifd.yaml")), "queries:")

@@ -10,15 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/config"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
 // TestS10Refusals holds what motifd says to a wrong command line, pattern, graph or configuration: status 2, what is
 // wrong, where, and what would be right. The answers are in testdata/refusals.golden.
 func TestS10Refusals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "its commands end before they start a thread")
 	t.Parallel()
 	dir := write(t, map[string]string{
 		"g.txt": "v 0 0\nv 1 0\ne 0 1\n", "u.txt": "e 0 2\n", "u.csv": "a,b\n1,2\n", "u.data": "",
@@ -82,9 +81,7 @@ func TestS10Refusals(t *testing.T) {
 
 // TestHelp holds that --help of every command teaches with an example.
 func TestHelp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "its commands end before they start a thread")
 	t.Parallel()
 	for _, command := range []string{
 		"run", "demo", "replay", "match", "explain", "query", "query add", "query list", "query remove", "query resume",

@@ -42,9 +42,6 @@ func commandsOf(blocks []block) (script string) {
 // leaves out blocks of bash, which build motifd: the tests have built it. It compares what a block (sh) prints with the
 // block (json, text) behind it.
 func TestFirstSteps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	clone := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(clone, "bin"), 0o755))
 	require.NoError(t, os.Symlink(binary, filepath.Join(clone, "bin", "motifd")))

@@ -168,9 +168,6 @@ func fenced(t *testing.T, f *fit) {
 // TestP3OutputDoesNotFit: what does not fit together is refused, with what can be done; nothing is overwritten, and the
 // daemon starts when it is told what is wanted.
 func TestP3OutputDoesNotFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	outputDoesNotFit(t, newFit(t))
 }

@@ -11,15 +11,14 @@ import (
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/payments"
+	"motifd/matcher/matchertest"
 )
 
 // TestS11PatternOf496EdgesGoesRound has the largest pattern, a tournament of 32 accounts that is ordered, registered by
 // the API and kept through a restart; what it finds is in the output, and in a replay of the batch log, with all of its
 // edges.
 func TestS11PatternOf496EdgesGoesRound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 20 seconds of processors")
 	t.Parallel()
 	dir, port := logDir(t)
 	var paths []string

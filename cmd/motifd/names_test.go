@@ -12,9 +12,6 @@ import (
 // TestNamesOfNewQueries: a name with a control character or a slash is refused before anything starts, whether it is in
 // the configuration or a file's; --check, which does not look into the checkpoint, warns of it.
 func TestNamesOfNewQueries(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	const pattern = "MATCH (a)-->(b)"
 	dir := write(t, map[string]string{

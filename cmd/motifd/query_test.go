@@ -41,9 +41,6 @@ func adminOf(t *testing.T, cfg config.Admin, d admin.Daemon) *admin.Server {
 // TestClientSaysWhatIsMissing holds that the commands name the flag that helps: an address without scheme, a
 // certificate that is not trusted, a token that is missing or wrong.
 func TestClientSaysWhatIsMissing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	c, err := config.Load(config.LoadOptions{Environ: []string{"TOKEN=s3cret"}, Set: []string{
 		"input.file.path=-", "input.format=json", "output.file.path=out", "checkpoint.dir=d", "admin.token.env=TOKEN",
 		"admin.hosts=127.0.0.1",

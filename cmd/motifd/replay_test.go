@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 const (
@@ -242,9 +244,7 @@ func TestReplayTellsOfRefusedRecords(t *testing.T) {
 
 // TestReplayTellsWhenInputIsLost: a stream that could not be read, or not to its end, is no success.
 func TestReplayTellsWhenInputIsLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "most of its time goes to the packing of its input")
 	t.Parallel()
 	dir := t.TempDir()
 	query := filepath.Join(dir, "edge.cypher")

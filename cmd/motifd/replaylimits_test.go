@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestReplayWithADaemonsSettings holds that a replay with a daemon's caps, budgets, sample, limits and echo_props puts
 // out the daemon's bytes, notices included, but for the stream's id.
 func TestReplayWithADaemonsSettings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 10 seconds of processors")
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	var in strings.Builder

@@ -411,9 +411,6 @@ func TestUpsert(t *testing.T) {
 // TestRunStopsAtADamagedFile: a truncated file ends the daemon with its name and the byte, and a whole copy is read on;
 // input.file.on_damage: skip leaves out the rest as one dead letter.
 func TestRunStopsAtADamagedFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestS11TheStoryOfOneHub runs the script that a user may run, too.
 func TestS11TheStoryOfOneHub(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "it takes 10 seconds of processors")
 	t.Parallel()
 	port := freePort(t)
 	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join("stories", "one-hub.sh"))

@@ -54,9 +54,6 @@ func suspended(t *testing.T, lines string) (n int) {
 // TestS11TheWayOutOfABatchThatDoesNotEnd kills a daemon in the middle of a batch that would take for ever, without
 // limits. The next start suspends the query, and goes on.
 func TestS11TheWayOutOfABatchThatDoesNotEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": `
 input: {file: {path: in.jsonl}}
@@ -113,9 +110,6 @@ queries:
 // TestS11RunSuspends is the same on Kafka, by the start itself, where some of the batch is published: that stays, and a
 // record behind it tells that there is no more.
 func TestS11RunSuspends(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	dir, port := logDir(t)
 	text := strings.Replace(

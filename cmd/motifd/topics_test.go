@@ -42,9 +42,6 @@ func embeddedLog(t *testing.T) (addr string) {
 // TestTopicsCreate holds that what is missing is created such that the check finds nothing wrong, and that what exists
 // stays as it is.
 func TestTopicsCreate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	topicsCreated(t, embeddedLog(t))
 }
@@ -80,9 +77,6 @@ func topicsCreated(t *testing.T, addr string) {
 
 // TestTopicsCheck holds that each thing that is wrong is found, with what would be right.
 func TestTopicsCheck(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	topicsChecked(t, embeddedLog(t))
 }

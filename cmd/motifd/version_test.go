@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestVersion holds that a build says the best that it knows of its version.
@@ -33,9 +35,7 @@ func TestVersion(t *testing.T) {
 
 // TestVersionIsLinked holds that what the Makefile and the Dockerfile give the linker is what the program says.
 func TestVersionIsLinked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
+	matchertest.NotUnderRace(t, "its program is built without it")
 	t.Parallel()
 	const flag = "-X main.linked="
 	for _, file := range []string{"Makefile", ".docker/Dockerfile"} {

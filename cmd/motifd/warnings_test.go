@@ -12,9 +12,6 @@ import (
 // TestWhatCanNeverMatchIsSaidEverywhere has a pattern with a label that is spelt otherwise in the data: validate,
 // match, replay, query add, the list of queries and the status say so, until data has it.
 func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long under the race detector; make test runs it")
-	}
 	t.Parallel()
 	const said = `no vertex in the graph has the label "account"; did you mean "Account"?`
 	edge := `{"op":"+","from":"a","to":"b","label":"PAY","from_label":"Account","to_label":"Account"}`

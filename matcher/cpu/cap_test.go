@@ -203,6 +203,7 @@ func floods() []flood {
 // groups can only have been cut, incrementally and over the whole graph, with one worker and several. There is no
 // budget: an ordinary search of most of them would not end.
 func TestS11ACapCostsWorkInProportion(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS11CappedRowsAreAPrefix has caps with several threads")
 	const limit, most = 11, 1_000_000
 	for _, f := range floods() {
 		for _, threads := range []int{1, 3} {
