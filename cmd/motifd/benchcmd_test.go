@@ -38,7 +38,7 @@ func (q *foundCounts) sum() *big.Int {
 // TestBench measures a small case: every cell has its row, the counts are those that the oracle backend has, and what
 // is left out is told.
 func TestBench(t *testing.T) {
-	matchertest.NotUnderRace(t, "it takes 40 seconds of processors")
+	matchertest.NotUnderRace(t, "it takes 18 seconds of processors")
 	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--stream=mixed", "--emit=static,counts,deltas,exists"}
