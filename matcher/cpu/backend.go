@@ -35,8 +35,8 @@ type Options struct {
 	// times GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Lazy leaves what counting needs of the whole graph, an index and maintained views, to Ready or the first search
-	// that counts, since another backend may answer all, or no batch may come. Otherwise it is made when the first
-	// query that asks for counts is prepared.
+	// that counts, since another backend may answer all. Otherwise it is made when the first batch that changes an edge
+	// is staged and some query asks for counts.
 	Lazy bool
 	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort;
 	// another backend over the same graph may read it in between. nil is one of its own.
@@ -238,7 +238,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	if b.index != nil && !b.counts && len(d.Touched) > 0 {
 		b.index = nil // of a graph that is no more
 	}
-	if b.counts && !b.opt.Lazy {
+	if b.counts && !b.opt.Lazy && len(d.Net) > 0 {
 		b.ready(nil)
 	}
 	b.filter.Stage(d)
