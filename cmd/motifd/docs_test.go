@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,4 +98,30 @@ func TestDocsLinks(t *testing.T) {
 		}
 	}
 	require.Greater(t, links, 50)
+}
+
+// TestDocsQuoteWhatIsSaid holds that the words that docs/howto/troubleshoot.md quotes, by which a reader looks for an
+// entry, are words of a message.
+func TestDocsQuoteWhatIsSaid(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "howto", "troubleshoot.md"))
+	require.NoError(t, err)
+	said := context.DeadlineExceeded.Error()
+	joined := regexp.MustCompile(`"\s*\+\s*"`)
+	require.NoError(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		said += joined.ReplaceAllString(string(text), "")
+		return err
+	}))
+	text := regexp.MustCompile("`[^`]*`").ReplaceAllString(mdFence.ReplaceAllString(string(page), ""), "")
+	quotes := regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1)
+	for _, m := range quotes {
+		if !strings.Contains(said, m[1]) {
+			t.Errorf("docs/howto/troubleshoot.md quotes %q, which no message says", m[1])
+		}
+	}
+	require.Greater(t, len(quotes), 15)
 }
