@@ -227,14 +227,14 @@ type Checkpoint struct {
 	Retention Retention `yaml:"retention"`
 }
 
-// Retention bounds the batch log; whichever bound is met first. 0 is no bound.
+// Retention bounds the batch log; whichever bound is met first.
 type Retention struct {
-	Batches uint64   `yaml:"batches"`
-	Bytes   Size     `yaml:"bytes"`
-	Time    Duration `yaml:"time"`
+	Batches uint64   `yaml:"batches"` // 0 keeps none
+	Bytes   Size     `yaml:"bytes"`   // 0 is no bound
+	Time    Duration `yaml:"time"`    // 0 is no bound
 }
 
-// Queues bound what waits between the goroutines; who would exceed them waits.
+// Queues bound what waits between the goroutines. When one is full, its producer blocks.
 type Queues struct {
 	InputRecords int  `yaml:"input_records"` // decoded and not yet in a batch
 	InputBytes   Size `yaml:"input_bytes"`   // memory that they take, estimated

@@ -11,12 +11,11 @@ type Limits struct {
 	// is not bounded by it.
 	Matches uint64
 	// QueryMatches bounds the matches of one query in one batch, found by enumeration, and so what the query writes.
-	// When they are found, each further group of the query may have a hundredth of what is left of as many again. A
-	// query with a cap is not bounded by it.
+	// When they are found, a reserve of as many opens: each further group of the query may use a hundredth of what
+	// remains of it, and leastShare of the limit in any case. A query with a cap is not bounded by it.
 	QueryMatches uint64
-	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, each further
-	// group of the query may take a hundredth of what is left of as much again: small groups go on, and all large ones
-	// together take no more than that.
+	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, a reserve of
+	// as much opens, as with QueryMatches: small groups go on, and all large ones together take no more than that.
 	QueryTime time.Duration
 	// BatchTime bounds the search time of all queries in one batch, summed over threads. When it is spent, only those
 	// queries are searched on that have taken less than their share: BatchTime divided by the number of queries that
