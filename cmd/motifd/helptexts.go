@@ -65,8 +65,8 @@ var longHelp = kong.Vars{
 	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
 		"stop, or " +
 		"skip the rest of the file as one refused record. The exit status is 1 either way.",
-	"over_budget_help": "What happens beyond a limit: skip leaves out the group in which it is reached (one update and this " +
-		"query), suspend stops the query.",
+	"over_budget_help": "What happens beyond a limit: skip leaves out the group in which it is reached (one " +
+		"update and this query), suspend stops the query.",
 	"partitions_help":   "Partitions of the input and output topics; the others have 1",
 	"pattern_file_help": "Pattern file: .cypher, or the papers' text as .txt or .graph.",
 	"patterns_help":     "Pattern file, or directory of them; repeatable.",
