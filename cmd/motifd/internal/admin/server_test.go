@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 
 	"motifd/config"
 	"motifd/matcher"
+	"motifd/stream"
 )
 
 // fakeDaemon is a daemon in a given state.
@@ -179,5 +181,57 @@ func TestAPIWantsAPattern(t *testing.T) {
 		got := ask(adminOf(config.Admin{}, &fakeDaemon{}), "POST", "/api/v1/queries", body, nil)
 		require.Equal(t, 400, got.Code)
 		require.Contains(t, got.Body.String(), "exactly one of cypher and text")
+	}
+}
+
+// TestEveryFieldIsDocumented holds that docs/api.md names every field of the requests and answers, and that its tables
+// of fields name no other.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "api.md"))
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for _, v := range []any{Status{}, QueryList{}, NewQuery{}, ChangeResult{}, problem{}} {
+		jsonFields(reflect.TypeOf(v), known)
+	}
+	delete(known, "removed") // of motifd checkpoint info: a list leaves removed queries out
+	require.Greater(t, len(known), 50)
+	for name := range known {
+		if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), `"`+name+`":`) {
+			t.Errorf("docs/api.md does not name the field %s", name)
+		}
+	}
+	table := false
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, "|")
+		table = len(cells) > 2 && (table || strings.HasPrefix(cells[1], " field"))
+		if !table || strings.HasPrefix(cells[1], " field") {
+			continue
+		}
+		for i, name := range strings.Split(cells[1], "`") {
+			if i%2 == 1 && !known[name] {
+				t.Errorf("docs/api.md names the field %s, which there is not", name)
+			}
+		}
+	}
+}
+
+// jsonFields adds the names that a struct has in JSON, and those of the structs in it.
+func jsonFields(of reflect.Type, names map[string]bool) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return
+	}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" && !f.Anonymous || name == "queries" && of == reflect.TypeFor[stream.Status]() {
+			continue // not in the answer: Status.Queries hides the pipeline's
+		}
+		if name != "" {
+			names[name] = true
+		}
+		jsonFields(f.Type, names)
 	}
 }
