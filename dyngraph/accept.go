@@ -1,6 +1,9 @@
 package dyngraph
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Accept decides message by message, in order, what the graph takes (DESIGN S3, S10): a message with one bad update
 // is refused whole and leaves no trace. It returns the updates of the accepted messages, in order, which Stage takes,
@@ -34,6 +37,7 @@ func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 	}
 	accepted := make([]Update, 0, total)
 	g.unresolve()
+	g.resolved = slices.Grow(g.resolved, total)
 	var rejects []Reject
 messages:
 	for i := range msgs {

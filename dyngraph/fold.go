@@ -1,5 +1,7 @@
 package dyngraph
 
+import "slices"
+
 // folder reduces a batch to its net effect (DESIGN S3).
 //
 // A vertex in the batch is a key; (key, label) is an incarnation of it, and an edge is identified by two incarnations
@@ -115,6 +117,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = f.marks.grown(g.opt.Background, f.mark, int(g.bound))
 	f.divide(updates)
+	f.edges = slices.Grow(f.edges, len(f.others))
 	for k, i := range f.others {
 		if k%ahead == 0 {
 			f.warm(updates, f.others[k:min(k+ahead, len(f.others))])

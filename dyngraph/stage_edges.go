@@ -11,6 +11,7 @@ func (g *Graph) stageEdges(updates []Update) {
 	f.appendItems(s)
 	s.sort(len(updates))
 	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
+	s.delta.Net, s.inserts = slices.Grow(s.delta.Net, len(s.sorted)), slices.Grow(s.inserts, 2*len(s.sorted))
 	for i := range s.sorted {
 		if i%ahead == 0 {
 			g.nameEdges(s.sorted[i:min(i+ahead, len(s.sorted))])
@@ -38,6 +39,7 @@ func (g *Graph) stageEdges(updates []Update) {
 
 // appendItems appends the net edges that are not of plain updates. All vertices have ids.
 func (f *folder) appendItems(s *staged) {
+	s.items = slices.Grow(s.items, len(f.edges))
 	for i := range f.edges {
 		e := &f.edges[i]
 		if e.present == (e.old != NoEdge) {

@@ -102,7 +102,8 @@ func loadGraph(a *app, g *dyngraph.Graph, in *input) (took time.Duration, err er
 	defer func() { err = errors.Join(err, src.Close()) }()
 	p := command.NewProgress(a.stderr, "loading "+in.path, "updates")
 	defer p.Done()
-	l := &loader{ctx: a.ctx, g: g, path: in.path, progress: p, src: src}
+	l := &loader{ctx: a.ctx, g: g, path: in.path, progress: p, src: src,
+		msgs: make([]dyngraph.Message, 0, loadChunk), offsets: make([]int64, 0, loadChunk)}
 	for {
 		recs, rerr := src.Read(a.ctx)
 		if damaged := (*file.DamageError)(nil); errors.As(rerr, &damaged) {
