@@ -85,33 +85,6 @@ func TestEnvironmentNamesAreUnique(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsDocumented holds that docs/configuration.md tells of every field, and of no other.
-func TestEveryFieldIsDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
-	require.NoError(t, err)
-	documented := make(map[string]bool)
-	for line := range strings.Lines(string(text)) {
-		if item, ok := strings.CutPrefix(line, "- `"); ok {
-			field, _, _ := strings.Cut(item, "`")
-			documented[field] = true
-		}
-	}
-	known := Fields()
-	for _, f := range []string{
-		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total",
-		"work_budget",
-		"over_budget", "sample", "mode",
-	} {
-		known = append(known, "queries[]."+f)
-	}
-	for _, path := range known {
-		require.True(t, documented[path], "docs/configuration.md does not tell of %s", path)
-	}
-	for path := range documented {
-		require.True(t, slices.Contains(known, path), "docs/configuration.md tells of %s, which there is not", path)
-	}
-}
-
 // TestS10BadConfigurations holds that every mistake is refused, with its place and what would be right. The corpus is
 // testdata/bad/*.yaml, the answers are beside it.
 func TestS10BadConfigurations(t *testing.T) {
@@ -449,36 +422,6 @@ func FuzzLoad(f *testing.F) {
 			_ = c.validate(func(string) (string, bool) { return "", false }, true)
 		}
 	})
-}
-
-// TestDocumentedConfigurations holds that what the documentation shows works: whole configurations load, and parts of
-// one have fields that there are.
-func TestDocumentedConfigurations(t *testing.T) {
-	docs, err := filepath.Glob("../docs/*.md")
-	require.NoError(t, err)
-	whole := 0
-	for _, file := range append(docs, "../README.md") {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for i, block := range strings.Split(string(text), "```yaml\n") {
-			block, _, ok := strings.Cut(block, "```")
-			if i == 0 || !ok {
-				continue
-			}
-			if strings.Contains(block, "checkpoint:") && strings.Contains(block, "input:") {
-				_, err := load(t, block, nil)
-				require.NoError(t, err, "%s:\n%s", file, block)
-				whole++
-				continue
-			}
-			c := Default()
-			c.src = newSources()
-			require.Empty(t, bindFile(c, file, []byte(block)), block)
-		}
-	}
-	require.GreaterOrEqual(t, whole, 2)
-	_, err = Load(LoadOptions{File: "../.docker/motifd.yaml"})
-	require.NoError(t, err)
 }
 
 // TestUnknownSet: what there is in place of a field that no one knows is said at a length that can be read.
