@@ -18,7 +18,7 @@ import (
 // topicsCmd sets up the Kafka topics of a configuration.
 type topicsCmd struct {
 	Create topicsCreateCmd `cmd:"" help:"Create the topics of a configuration that do not exist."`
-	Check  topicsCheckCmd  `cmd:"" help:"Check that the topics of a configuration are as they have to be."`
+	Check  topicsCheckCmd  `cmd:"" help:"Check that the topics of a configuration exist and have the right settings."`
 }
 
 func (topicsCmd) Help() string {

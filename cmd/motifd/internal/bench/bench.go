@@ -30,7 +30,7 @@ type Command struct {
 	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N,..."`
 	Queries  *int     `help:"Patterns of each class and size." placeholder:"N"`
 	Case     string   `help:"${case_help}" placeholder:"DIR"`
-	Write    string   `help:"Write the case into a directory and do no more." placeholder:"DIR"`
+	Write    string   `help:"Write the case into a directory, and measure nothing." placeholder:"DIR"`
 
 	Emit      []string      `help:"${bench_emit_help}" placeholder:"MODE,..."`
 	Threads   []int         `help:"${bench_threads_help} (default: ${default})." default:"1,2" placeholder:"N,..."`
