@@ -200,8 +200,8 @@ type checkpointVerifyCmd struct {
 }
 
 func (checkpointVerifyCmd) Help() string {
-	return `Everything is read, the batch log is undone to its base. A checkpoint with a problem makes the
-exit status 1.
+	return `Every record is read, and the batch log is undone to its base. The exit status is 1 if there is a
+problem.
 
 Example:
   motifd checkpoint verify /var/lib/motifd`

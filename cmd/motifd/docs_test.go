@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher/matchertest"
@@ -124,4 +125,52 @@ func TestDocsQuoteWhatIsSaid(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(quotes), 15)
+}
+
+// TestDocsCommands holds that each command line in a block of the pages, and in the help texts, is of a command that
+// there is, with flags that it has.
+func TestDocsCommands(t *testing.T) {
+	parser, err := kong.New(&cli{}, helpTexts)
+	require.NoError(t, err)
+	blocks := map[string][]string{} // by page or command
+	flags := map[string]map[string]bool{}
+	for _, command := range parser.Model.Leaves(false) {
+		name := strings.Fields(command.FullPath())
+		flags[strings.Join(name[1:], " ")] = map[string]bool{"-h": true}
+		for _, group := range command.AllFlags(false) {
+			for _, f := range group {
+				flags[strings.Join(name[1:], " ")]["--"+f.Name] = true
+				flags[strings.Join(name[1:], " ")]["-"+string(f.Short)] = true
+			}
+		}
+		blocks[command.FullPath()+" --help"] = []string{command.Detail}
+	}
+	for _, page := range docsPages(t) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		blocks[page] = mdFence.FindAllString(string(text), -1)
+	}
+	line := regexp.MustCompile(`(?m)(?:^|[\s/])motifd(?:-cuda|-new)? ([a-z]+(?: [a-z]+)?)((?: +[^#|&>\n]*)?)`)
+	flag := regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z-]*)`)
+	found := 0
+	for where, texts := range blocks {
+		text := strings.ReplaceAll(strings.Join(texts, "\n"), "\\\n", " ")
+		for _, m := range line.FindAllStringSubmatch(text, -1) {
+			name, rest := m[1], m[2]
+			known, ok := flags[name]
+			if first, second, two := strings.Cut(name, " "); !ok && two {
+				known, ok, rest = flags[first], flags[first] != nil, second+rest
+			}
+			if !ok {
+				t.Errorf("%s: there is no command motifd %s", where, name)
+			}
+			found++
+			for _, f := range flag.FindAllStringSubmatch(rest, -1) {
+				if !known[f[1]] {
+					t.Errorf("%s: motifd %s has no flag %s", where, name, f[1])
+				}
+			}
+		}
+	}
+	require.Greater(t, found, 100)
 }

@@ -93,6 +93,8 @@ var longHelp = kong.Vars{
 		"engine, " +
 		"publisher and GPU did, and when. The summary then tells how much overlapped with searches of other " +
 		"batches.",
-	"unit_help":    "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric mappings).",
-	"updates_help": "Update stream, in the same formats; - is standard input, with --format.",
+	"unit_help": "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric " +
+		"mappings).",
+	"updates_help":     "Update stream, in the same formats; - is standard input, with --format.",
+	"work_budget_help": "Maximum search steps per batch, in addition to engine.limits; 0 is no limit.",
 }.CloneWith(bench.HelpTexts).CloneWith(admin.HelpTexts)

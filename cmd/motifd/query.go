@@ -40,7 +40,7 @@ Examples:
 
 type queryAddCmd struct {
 	File         string `arg:"" help:"${pattern_file_help}" type:"existingfile"`
-	Name         string `help:"Name of the query (default: the file's name without extension)."`
+	Name         string `help:"Name of the query (default: the file's name without extension)." placeholder:"NAME"`
 	Backfill     string `help:"${backfill_help}" enum:",none,full" default:""`
 	DryRun       bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
 	Mode         string `help:"${mode_help}" enum:"live,shadow" default:"live"`
@@ -52,11 +52,11 @@ type queryAddCmd struct {
 type queryFlags struct {
 	Emit               string `help:"${emit_help}" enum:"deltas,counts,exists" default:"deltas"`
 	Unit               string `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
-	MaxMatchesPerBatch uint64 `help:"Maximum number of positives emitted per batch; 0 is no limit."`
+	MaxMatchesPerBatch uint64 `help:"Maximum number of positives emitted per batch; 0 is no limit." placeholder:"N"`
 	ExactTotal         bool   `help:"Count beyond the cap, so that the batch record has the exact number."`
-	WorkBudget         uint64 `help:"Maximum search steps per batch, in addition to engine.limits; 0 is no limit."`
+	WorkBudget         uint64 `help:"${work_budget_help}" placeholder:"N"`
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
-	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all."`
+	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all." placeholder:"N"`
 }
 
 // apply sets queries up as the flags say.
@@ -202,7 +202,7 @@ type queryRemoveCmd struct {
 
 func (queryRemoveCmd) Help() string {
 	return `A query of the configuration comes back with the next start unless it is removed there too.
-A registration that still waits for the engine is withdrawn instead; one that is being made ends first.
+A registration that still waits for the engine is withdrawn instead; one that is running is stopped first.
 
 Example:
   motifd query remove ring`

@@ -26,14 +26,14 @@ type Command struct {
 	Exponent *float64 `help:"Exponent of the degrees' power law: the nearer to 2, the larger the hubs." placeholder:"X"`
 	Updates  *int     `help:"Updates in the stream." placeholder:"N"`
 	Stream   string   `help:"${stream_help}" enum:"insert,mixed" default:"insert"`
-	Classes  []string `help:"${classes_help}" placeholder:"CLASS,..."`
-	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N,..."`
+	Classes  []string `help:"${classes_help}" placeholder:"CLASS"`
+	Sizes    []int    `help:"Numbers of vertices of the patterns." placeholder:"N"`
 	Queries  *int     `help:"Patterns of each class and size." placeholder:"N"`
 	Case     string   `help:"${case_help}" placeholder:"DIR"`
 	Write    string   `help:"Write the case into a directory, and measure nothing." placeholder:"DIR"`
 
-	Emit      []string      `help:"${bench_emit_help}" placeholder:"MODE,..."`
-	Threads   []int         `help:"${bench_threads_help} (default: ${default})." default:"1,2" placeholder:"N,..."`
+	Emit      []string      `help:"${bench_emit_help}" placeholder:"MODE"`
+	Threads   []int         `help:"${bench_threads_help} (default: ${default})." default:"1,2" placeholder:"N"`
 	Runs      int           `help:"${runs_help} (default: ${default})." default:"5" placeholder:"N"`
 	Batch     int           `help:"Updates per batch (default: ${default})." default:"1000" placeholder:"N"`
 	Each      bool          `help:"Measure query by query instead of a class at a time."`
