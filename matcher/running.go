@@ -5,7 +5,12 @@ import "sync"
 // running is what other goroutines may do to the step that runs now.
 type running struct {
 	mu      sync.Mutex
-	budgets map[string]*Budget // by query
+	budgets []runningBudget
+}
+
+type runningBudget struct {
+	query string
+	*Budget
 }
 
 // end ends the step.
@@ -13,16 +18,14 @@ func (r *running) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.budgets)
+	r.budgets = r.budgets[:0]
 }
 
 // budget makes the budget of a query known.
 func (r *running) budget(query string, b *Budget) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.budgets == nil {
-		r.budgets = map[string]*Budget{}
-	}
-	r.budgets[query] = b
+	r.budgets = append(r.budgets, runningBudget{query, b})
 }
 
 // Found returns how many matches the step that runs now has found so far, those that are still to be put in order and
@@ -48,9 +51,12 @@ func (e *Engine) Interrupt(query string) bool {
 	r := &e.running
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.budgets[query]
-	if b != nil {
-		b.Stop()
+	ends := false
+	for _, b := range r.budgets {
+		if b.query == query {
+			b.Stop()
+			ends = true
+		}
 	}
-	return b != nil
+	return ends
 }

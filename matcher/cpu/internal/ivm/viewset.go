@@ -127,7 +127,10 @@ func (b *Views) Maintainer(ctx context.Context, adj *labeladj.Index) Maintainer 
 
 // Overgrown reports whether the views take more than twice their room. Vertices without edges cause that, of which many
 // would have plans made anew.
-func (b *Views) Overgrown() bool { return b.size(nil) > 2*b.room() }
+func (b *Views) Overgrown() bool {
+	atMost := len(b.all) * int(b.g.IDBound()) * (CellBytes + DeltaBytes)
+	return atMost > 2*b.room() && b.size(nil) > 2*b.room()
+}
 
 // Len is the number of views.
 func (b *Views) Len() int { return len(b.all) }
