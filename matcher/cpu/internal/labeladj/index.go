@@ -15,7 +15,6 @@ type Index struct {
 	g             *dyngraph.Graph
 	Number        uint64            // identifies the index in this process, from 1 on: kinds of another index differ
 	kinds         map[uint64]uint32 // by key
-	recent        []recentKind      // by label of the neighbour: the kind looked up last
 	blocks        []block           // by vertex
 	Nbr           []dyngraph.VertexID
 	Ent           []dyngraph.Entry // parallel to Nbr
@@ -41,12 +40,6 @@ func (a *Index) HasStaged() bool { return a.staged }
 
 // Pending is the number of changes of committed batches that the next CatchUp applies.
 func (a *Index) Pending() int { return len(a.pending) }
-
-// recentKind caches the number of a kind. rest is the part of its key that is not the neighbour's label.
-type recentKind struct {
-	rest uint64
-	kind uint32
-}
 
 // block locates the entries of a vertex.
 type block struct {
@@ -93,21 +86,11 @@ func ofKey(key uint64) (d dyngraph.Dir, edge, nbr dyngraph.LabelID) {
 // kind returns the number of a kind. It assigns one to a new kind.
 func (a *Index) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
 	key := Key(d, edge, nbr)
-	rest := key >> 32
-	if n := int(nbr); n >= len(a.recent) {
-		for len(a.recent) <= n {
-			a.recent = append(a.recent, recentKind{kind: NoKind})
-		}
-	}
-	if cached := &a.recent[nbr]; cached.kind != NoKind && cached.rest == rest {
-		return cached.kind
-	}
 	k, ok := a.kinds[key]
 	if !ok {
 		k = uint32(len(a.kinds))
 		a.kinds[key] = k
 	}
-	a.recent[nbr] = recentKind{rest, k}
 	return k
 }
 

@@ -78,7 +78,7 @@ type reader struct {
 	view   dyngraph.View
 	labels []dyngraph.LabelID
 	runs   []run        // of the vertex
-	recent []recentKind // as in Index
+	recent []recentKind // by label of the neighbour: the kind looked up last
 	// of has the kind of each entry of the vertex; kinds has each of these once. count is, by kind, the number of
 	// entries, then the index of the next one to write. It is 0 between vertices.
 	of, kinds []uint32
@@ -88,12 +88,20 @@ type reader struct {
 	moved     []dyngraph.Entry
 }
 
+// recentKind caches the number of a kind.
+type recentKind struct {
+	key  uint64
+	kind uint32
+}
+
 func newReader(a *Index, covering [][]uint32) *reader {
+	recent := make([]recentKind, a.g.Labels())
+	recent[0].kind = a.kinds[0] // of key 0
 	return &reader{
 		a:        a,
 		view:     a.g.View(dyngraph.New),
+		recent:   recent,
 		covering: covering,
-		recent:   slices.Clone(a.recent),
 		count:    make([]uint32, len(a.kinds)),
 	}
 }
@@ -120,16 +128,6 @@ func (r *reader) load(v dyngraph.VertexID) {
 	}
 }
 
-// kind returns the number of a kind that the index has.
-func (r *reader) kind(d dyngraph.Dir, edge, nbr dyngraph.LabelID) uint32 {
-	key := Key(d, edge, nbr)
-	cached := &r.recent[nbr]
-	if cached.rest != key>>32 {
-		*cached = recentKind{key >> 32, r.a.kinds[key]}
-	}
-	return cached.kind
-}
-
 // read counts the entries of a vertex by kind and returns their number.
 func (r *reader) read(v dyngraph.VertexID) int {
 	r.of, r.kinds = r.of[:0], r.kinds[:0]
@@ -137,7 +135,12 @@ func (r *reader) read(v dyngraph.VertexID) int {
 	for i := range r.runs {
 		x := &r.runs[i]
 		for _, w := range x.nbr {
-			k := r.kind(x.dir, x.edge, r.view.Label(w))
+			key := Key(x.dir, x.edge, r.view.Label(w))
+			cached := &r.recent[uint32(key)]
+			if cached.key != key {
+				*cached = recentKind{key, r.a.kinds[key]}
+			}
+			k := cached.kind
 			if r.count[k] == 0 {
 				r.kinds = append(r.kinds, k)
 			}
