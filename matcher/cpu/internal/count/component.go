@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"motifd/dyngraph"
 )
 
 // component is a set of blocks that are counted together, given the images of its separator.
@@ -33,7 +31,6 @@ type component struct {
 
 // components makes the components of one plan; each worker has its own. Quotients share equal components.
 type components struct {
-	g          *dyngraph.Graph
 	plan       *Plan
 	byKey      map[string]*component
 	keys       *componentKeys
@@ -52,9 +49,8 @@ type quotientComponents struct {
 }
 
 // newComponents returns the components of a plan. Each is made when it is first used.
-func newComponents(g *dyngraph.Graph, s *Plan, names *componentKeys) *components {
+func newComponents(s *Plan, names *componentKeys) *components {
 	ps := &components{
-		g:          g,
 		plan:       s,
 		keys:       names,
 		byKey:      map[string]*component{},

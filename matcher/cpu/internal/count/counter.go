@@ -75,7 +75,7 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 	c.plan, c.index, c.elsewhere = s, adj, elsewhere
 	c.comps = c.cache[s]
 	if c.comps == nil {
-		c.comps = newComponents(c.g, s, &c.keys)
+		c.comps = newComponents(s, &c.keys)
 		c.cache[s] = c.comps
 	}
 	c.kinds = c.kinds[:0]

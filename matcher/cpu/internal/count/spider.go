@@ -15,14 +15,10 @@ import (
 // would look at each of its images separately, of which hubs have very many. Without spiders sparse patterns take 1.26
 // times as long to count.
 type spider struct {
-	pathStep       // the body
-	arms     []arm // the shortest first; only that one may be a single edge
-}
-
-// arm is a path from a mapped vertex to the body of a spider, its last step. Pendants of the body are not in it.
-type arm struct {
-	path
-	ahead, back float64 // mean numbers of neighbours along the edge into the body, and back
+	pathStep // the body
+	// arms are paths from a mapped vertex to the body, their last step, without the body's pendants; the shortest
+	// first. Only that one may be a single edge.
+	arms []path
 }
 
 // asSpider returns the component as a spider, nil if it is none.
@@ -47,7 +43,6 @@ func (ps *quotientComponents) asSpider(p *component) *spider {
 	}
 	j := &spider{pathStep: ps.step(at)}
 	j.pendants = ps.pendants(at, p.mask, core)
-	f := Estimator{ps.of.g, ps.of.plan, q}
 	seen, direct := uint32(1)<<at, 0
 	for m := q.Adj[at] & (core | ^p.mask); m != 0; m &= m - 1 {
 		next := bits.TrailingZeros32(m)
@@ -59,13 +54,12 @@ func (ps *quotientComponents) asSpider(p *component) *spider {
 			direct++
 		}
 		seen |= passed
-		l.ahead, l.back = f.MeanDegree(next, at), f.MeanDegree(at, next)
 		j.arms = append(j.arms, *l)
 	}
 	if seen != core || direct > 1 {
 		return nil
 	}
-	slices.SortStableFunc(j.arms, func(a, b arm) int { return cmp.Compare(len(a.steps), len(b.steps)) })
+	slices.SortStableFunc(j.arms, func(a, b path) int { return cmp.Compare(len(a.steps), len(b.steps)) })
 	return j
 }
 
@@ -79,9 +73,9 @@ func (ps *quotientComponents) pendants(at int, set, core uint32) []*component {
 
 // arm returns the path that leads from a mapped vertex to block to, whose last block before is next, and the blocks
 // between; nil if there is none. The core of a set is what is left of it without pendants.
-func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *arm, passed uint32) {
+func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *path, passed uint32) {
 	q := ps.q
-	l = &arm{}
+	l = &path{}
 	last := ps.step(to)
 	if last.from[0] = q.only(next, to); last.from[0] == nil {
 		return nil, 0
@@ -164,12 +158,12 @@ func (c *Counter) alongArms(j *spider) (matcher.Count, bool) {
 	x.frontier[1] = c.weigh(&j.pathStep, x.frontier[1])
 	l := x.arms[longest].arm
 	c.expand(&l.steps[0], 0, []Reached{{c.image[l.ends[0]], 1}}, 0)
-	return c.between(&l.path, 0, len(l.steps)-1)
+	return c.between(l, 0, len(l.steps)-1)
 }
 
 // armSize is an arm with the number of neighbours that its mapped vertex has along it.
 type armSize struct {
-	arm *arm
+	arm *path
 	n   int
 }
 
@@ -181,7 +175,7 @@ func (a *armSize) less(b *armSize) bool {
 }
 
 // approach sets frontier 0 to the images of the step before the last one of an arm, and returns the last one's index.
-func (c *Counter) approach(l *arm) (last int) {
+func (c *Counter) approach(l *path) (last int) {
 	x := &c.paths
 	last = len(l.steps) - 1
 	x.frontier[0] = append(x.frontier[0][:0], Reached{c.image[l.ends[0]], 1})
@@ -194,15 +188,11 @@ func (c *Counter) approach(l *arm) (last int) {
 
 // narrow multiplies the ways to the images of the body in frontier 1 by those along one more arm, whose frontier 0 is
 // before the body, and drops those without any.
-func (c *Counter) narrow(l *arm) {
+func (c *Counter) narrow(l *path) {
 	x := &c.paths
 	few, many := x.frontier[1], x.frontier[0]
 	x.sums = append(x.sums[:0], make([]uint64, len(few))...)
-	if last := len(l.steps) - 1; last > 0 && float64(len(few))*l.back < float64(len(many))*l.ahead {
-		c.pull(&l.steps[last-1], few, many)
-	} else {
-		c.push(&l.steps[last], few, many)
-	}
+	c.push(&l.steps[len(l.steps)-1], few, many)
 	kept := few[:0]
 	for i, r := range few {
 		over, n := bits.Mul64(r.Ways, x.sums[i])
@@ -212,35 +202,6 @@ func (c *Counter) narrow(l *arm) {
 		}
 	}
 	x.frontier[1] = kept
-}
-
-// pull sums, for each image of the body, the ways to its neighbours among the images of the step before.
-func (c *Counter) pull(before *pathStep, of, images []Reached) {
-	x := &c.paths
-	for _, r := range images {
-		x.ways[r.Vertex] = r.Ways
-	}
-	e := before.from[1]
-	for i, r := range of {
-		nbr, ent, check := c.neighbors(r.Vertex, e)
-		if !c.worker.StepBy(len(nbr)) {
-			break
-		}
-		sum, over := uint64(0), uint64(0)
-		for k, w := range nbr {
-			n := x.ways[w]
-			if n == 0 || check && !c.admitsEdge(ent[k], e.rank) {
-				continue
-			}
-			var carry uint64
-			sum, carry = bits.Add64(sum, n, 0)
-			over |= carry
-		}
-		x.sums[i], x.overflow = sum, x.overflow || over != 0
-	}
-	for _, r := range images {
-		x.ways[r.Vertex] = 0
-	}
 }
 
 // push adds the ways to each image of the step before the body to the sums of its neighbours among the images of the
